@@ -1,0 +1,1 @@
+"""Tells, every morning, whether a model's probabilities can still be trusted."""

@@ -1,0 +1,139 @@
+"""A span of days as tallies by segment, and how spans add up.
+
+Rule 1: a day is a Summary of one day; a window is the merge of its days; nothing else is.
+Rule 2: a day counts once. Merging spans that share a day is refused.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+from monitor.metrics.tally import Tally, merge
+
+WHOLE = "all"  # the name of the merge of all segments
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """One part of the traffic.
+
+    Attributes
+    ----------
+    tally : Tally
+        The predictions whose outcome is known, on the grid.
+    predicted : int
+        All valid predictions, with or without an outcome.
+    """
+
+    tally: Tally
+    predicted: int
+
+    @property
+    def coverage(self) -> float:
+        """Share of the predictions whose outcome is known, a ratio in [0, 1]; nan if none."""
+        return self.tally.total / self.predicted if self.predicted else float("nan")
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is known of one model over a span of days.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model.
+    days : tuple of date
+        The days covered, rising.
+    segments : mapping of str to Segment
+        Disjoint parts; together they are the whole.
+    rejected : mapping of str to int
+        Rows left out, by the check that refused them.
+    final : bool
+        Whether every day was settled: no more outcomes are awaited.
+    known_at : datetime
+        The moment up to which outcomes were read: data time, not the time of a run.
+    """
+
+    model: str
+    days: tuple[date, ...]
+    segments: Mapping[str, Segment]
+    rejected: Mapping[str, int]
+    final: bool
+    known_at: datetime
+
+
+def whole(summary: Summary) -> Segment:
+    """Merge the segments of a summary into one."""
+    return _merge_segments(summary.segments.values())
+
+
+def merge_summaries(summaries: Iterable[Summary]) -> Summary:
+    """Add spans of days of one model, in any order.
+
+    Parameters
+    ----------
+    summaries : iterable of Summary
+        At least one; of one model; sharing no day. A segment may be absent from some.
+
+    Returns
+    -------
+    Summary
+        Final only if every part is; known at the latest of their moments.
+
+    Raises
+    ------
+    ValueError
+        If there is none, the models differ, or a day would count twice.
+    """
+    parts = list(summaries)
+    models = {part.model for part in parts}
+    if len(models) != 1:
+        msg = f"one model's summaries can be merged, got those of {sorted(models) or 'none'}."
+        raise ValueError(msg)
+    days = Counter(day for part in parts for day in part.days)
+    twice = sorted(day for day, times in days.items() if times > 1)
+    if twice:
+        msg = f"{models.pop()}: {twice[0]} would count twice; merge each day once."
+        raise ValueError(msg)
+    names = dict.fromkeys(name for part in parts for name in part.segments)
+    return Summary(
+        model=models.pop(),
+        days=tuple(sorted(days)),
+        segments={
+            name: _merge_segments(p.segments[name] for p in parts if name in p.segments)
+            for name in names
+        },
+        rejected=dict(sum((Counter(part.rejected) for part in parts), Counter())),
+        final=all(part.final for part in parts),
+        known_at=max(part.known_at for part in parts),
+    )
+
+
+def days_between(first: date, last: date) -> list[date]:
+    """List the days from `first` to `last`, both included.
+
+    Examples
+    --------
+    >>> len(days_between(date(2013, 2, 27), date(2013, 3, 1)))
+    3
+    """
+    return [first + timedelta(days=i) for i in range((last - first).days + 1)]
+
+
+def end_of_day(day: date, time_zone: str) -> datetime:
+    """Find the moment a day ends, in UTC: the next midnight of the time zone.
+
+    Examples
+    --------
+    >>> end_of_day(date(2013, 3, 1), "America/New_York").isoformat()
+    '2013-03-02T05:00:00+00:00'
+    """
+    midnight = datetime.combine(day + timedelta(days=1), time(), ZoneInfo(time_zone))
+    return midnight.astimezone(UTC)
+
+
+def _merge_segments(segments: Iterable[Segment]) -> Segment:
+    parts = list(segments)
+    return Segment(merge(part.tally for part in parts), sum(part.predicted for part in parts))

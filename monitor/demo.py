@@ -1,0 +1,81 @@
+"""The demo: real flights as logs, a configuration that watches them, and what came of it."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from fsspec.implementations.local import LocalFileSystem
+
+from monitor.config import Config, load_config
+from monitor.demo_flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsLogs
+from monitor.evaluate import Evaluation
+from monitor.files import replace
+from monitor.store import Store
+
+CONFIG = """\
+# The flights demo: two models that predict whether a flight from New York will be late.
+# flights-stretched is the same model, broken on purpose from 2013-06-01 on.
+store: store
+models:
+"""
+MODEL = """\
+  {name}:
+    predictions:
+      path: logs/predictions/{name}/{{day}}.parquet
+      time: scored_at
+    outcomes:
+      path: logs/outcomes/{{day}}.parquet
+      time: observed_at
+    segments:
+      column: origin
+      values: [EWR, JFK, LGA]
+    owner: flights-team
+    severity: ticket
+    time_zone: America/New_York
+    settled_after: 1            # some flights land after midnight
+    windows: [1, 7, 28]
+"""
+
+
+def write_config(folder: Path) -> Config:
+    """Write the configuration of the demo into its folder, and load it."""
+    path = folder / "monitor.yaml"
+    text = CONFIG + "".join(MODEL.format(name=name) for name in STRETCH)
+    replace(LocalFileSystem(), str(path.absolute()), text.encode())
+    return load_config(path)
+
+
+def month_ends(config: Config, model: str) -> list[Evaluation]:
+    """Collect the evaluation of the whole over the longest window at the end of each month."""
+    store = Store(config.store)
+    longest = config.model(model).windows[-1]
+    days = [d for d in store.days("evaluations", model) if (d + timedelta(days=1)).day == 1]
+    return [
+        evaluation
+        for day in days
+        for evaluation in store.read_evaluations(model, day)[0]
+        if evaluation.segment == "all" and evaluation.window_days == longest
+    ]
+
+
+def introduction(logs: FlightsLogs) -> str:
+    """Say what the tables are about."""
+    return f"""
+{logs.predictions:,} real flights from New York, {logs.first_day} to {logs.last_day}. A model that
+learnt from January and February says how probably each arrives more than {LATE_MINUTES} minutes late.
+The share of late flights runs from {logs.calmest.late_share:.0%} ({logs.calmest.day}) to \
+{logs.worst.late_share:.0%} ({logs.worst.day}): real shifts of the
+prior. flights is the model as it is; flights-stretched is the same model, broken on purpose
+from {STRETCHED_FROM} on: its logits are multiplied by {STRETCH["flights-stretched"]}.
+"""
+
+
+def next_steps(folder: Path) -> str:
+    """Name the commands to try next."""
+    config = f"--config {folder / 'monitor.yaml'}"
+    return f"""
+Try next:
+  calibration-monitor show {config} --model flights --days 7
+  calibration-monitor show {config} --model flights-stretched --window 28 --segment JFK
+  calibration-monitor check {config} --day 2013-07-10
+  calibration-monitor serve {config}      then open http://127.0.0.1:9645/metrics
+"""

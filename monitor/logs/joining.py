@@ -1,0 +1,206 @@
+"""The one query: predictions meet outcomes, rows get a status and a cell, groups come back.
+
+Written once in Narwhals, so DuckDB, Polars, PyArrow or Spark can run it.
+
+Theory of the proof that no id repeats. A full join returns every row of both logs at least
+once. If it returns as many rows with a prediction as there are predictions, no prediction met
+two outcomes; likewise for outcomes. So two sums compared with two row counts settle all ids
+that met, without a second pass. A prediction that met nobody is grouped by its id as well.
+Only when a proof fails are the ids counted one by one.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+
+import narwhals as nw
+import numpy as np
+import pyarrow as pa
+
+from monitor.logs.sources import Frame, Logs, choose
+from monitor.metrics.grid import (
+    CELL_COUNT,
+    HIGHEST_SCORE,
+    LAST_POSITION,
+    LOGIT_LIMIT,
+    LOWEST_SCORE,
+    OFFSETS_PER_CELL,
+    POSITIONS_PER_LOGIT,
+    Ints,
+)
+
+
+class Status(IntEnum):
+    """What became of a row of the join; each row has exactly one."""
+
+    MATCHED = 0
+    UNLABELLED = 1
+    UNMATCHED_OUTCOME = 2
+    PREDICTION_ID_MISSING = 3
+    SCORE_MISSING = 4
+    SCORE_OUT_OF_RANGE = 5
+    OUTCOME_ID_MISSING = 6
+    OUTCOME_INVALID = 7
+    OUTCOME_EARLY = 8
+
+
+OUTCOME_ONLY = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """The result of the query: rows of the join in groups, every array of shape (g,).
+
+    Attributes
+    ----------
+    statuses, with_outcome, segments, cells : ndarray
+        What is grouped: the status, 1 where the row holds an outcome else 0, the place of the
+        segment, and the cell (0 but for matched rows).
+    counts, positives, offset_sums : ndarray
+        Rows, outcomes of 1, and sums of offsets inside the cell.
+    repeats : ndarray
+        Unlabelled rows whose id another unlabelled row has too.
+    """
+
+    statuses: Ints
+    with_outcome: Ints
+    segments: Ints
+    cells: Ints
+    counts: Ints
+    positives: Ints
+    offset_sums: Ints
+    repeats: Ints
+
+    @property
+    def prediction_rows(self) -> int:
+        """Rows of the join that hold a prediction."""
+        return int(self.counts[~np.isin(self.statuses, OUTCOME_ONLY)].sum())
+
+    @property
+    def outcome_rows(self) -> int:
+        """Rows of the join that hold an outcome."""
+        return int(self.counts[self.with_outcome == 1].sum())
+
+    def rows_with(self, status: Status, segment: int | None = None) -> int:
+        """Count the rows of one status, in one segment or in all."""
+        chosen = self.statuses == status
+        if segment is not None:
+            chosen &= self.segments == segment
+        return int(self.counts[chosen].sum())
+
+
+def join(logs: Logs) -> Frame:
+    """Let predictions and outcomes meet, and give every row its status."""
+    met = logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
+    return met.with_columns(status=_status(timed=logs.timed))
+
+
+def group(joined: Frame, segment_count: int) -> Groups:
+    """Run the query and unpack its groups.
+
+    Parameters
+    ----------
+    joined : LazyFrame
+        From `join`.
+    segment_count : int
+        Number of the model's segments.
+    """
+    matched = nw.col("status") == Status.MATCHED
+    zero = nw.lit(0)
+    with_outcome = choose([(nw.col("observed").is_null(), zero)], nw.lit(1))
+    keyed = _located(joined).select(
+        key=((nw.col("status") * 2 + with_outcome) * segment_count + nw.col("segment").fill_null(0))
+        * CELL_COUNT
+        + choose([(matched, nw.col("cell").cast(nw.Int64))], zero),
+        lone_id=nw.when(nw.col("status") == Status.UNLABELLED).then(nw.col("id")),
+        positives=choose([(matched, nw.col("outcome").cast(nw.Int64))], zero),
+        offsets=choose([(matched, nw.col("offset").cast(nw.Int64))], zero),
+    )
+    by_id = keyed.group_by("key", "lone_id").agg(
+        nw.len().alias("rows"), nw.col("positives").sum(), nw.col("offsets").sum()
+    )
+    repeated = ~nw.col("lone_id").is_null() & (nw.col("rows") > 1)
+    by_key = (
+        by_id.with_columns(repeats=choose([(repeated, nw.col("rows"))], zero))
+        .group_by("key")
+        .agg(*(nw.col(name).sum() for name in ("rows", "repeats", "positives", "offsets")))
+        .sort("key")
+    )
+    return _unpack(by_key.collect(backend="pyarrow").to_native(), segment_count)
+
+
+def count_rows(frame: Frame) -> int:
+    """Count the rows of a log; Parquet knows it without reading them."""
+    return int(frame.select(nw.len().alias("rows")).collect(backend="pyarrow").item())
+
+
+def repeated_ids(frame: Frame, column: str) -> Frame:
+    """List the ids that stand in a log more than once, with the number of their rows."""
+    known = frame.filter(~nw.col(column).is_null())
+    return known.group_by(column).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
+
+
+def merge_outcomes(outcomes: Frame, *, timed: bool) -> Frame:
+    """Make one row of each outcome id, with its least and greatest outcome and earliest time."""
+    times = [nw.col("observed_at").min()] if timed else []
+    return outcomes.group_by("outcome_id").agg(
+        nw.col("outcome").min().alias("outcome"),
+        nw.col("outcome").max().alias("greatest"),
+        nw.len().alias("rows"),
+        *times,
+    )
+
+
+def _status(*, timed: bool) -> nw.Expr:
+    score, outcome = nw.col("score"), nw.col("outcome")
+    cases = [
+        (nw.col("predicted").is_null() & nw.col("outcome_id").is_null(), Status.OUTCOME_ID_MISSING),
+        (nw.col("predicted").is_null(), Status.UNMATCHED_OUTCOME),
+        (nw.col("id").is_null(), Status.PREDICTION_ID_MISSING),
+        (score.is_null() | score.is_nan(), Status.SCORE_MISSING),
+        ((score < 0.0) | (score > 1.0), Status.SCORE_OUT_OF_RANGE),
+        (nw.col("observed").is_null(), Status.UNLABELLED),
+        (outcome.is_null() | ~((outcome == 0) | (outcome == 1)), Status.OUTCOME_INVALID),
+    ]
+    if timed:
+        cases.append((nw.col("observed_at") < nw.col("scored_at"), Status.OUTCOME_EARLY))
+    return choose(
+        [(condition, nw.lit(int(status))) for condition, status in cases],
+        nw.lit(int(Status.MATCHED)),
+    )
+
+
+def _located(joined: Frame) -> Frame:
+    """Add `cell` and `offset`: `monitor.metrics.grid.locate` in the words of the query.
+
+    In steps, each naming the one before: an expression used twice would be written out twice
+    in the query, and five times nested that is thirty-two times.
+    """
+    position, cell = nw.col("position"), nw.col("cell")
+    return (
+        joined.with_columns(bounded=nw.col("score").clip(LOWEST_SCORE, HIGHEST_SCORE))
+        .with_columns(odds=nw.col("bounded") / (1.0 - nw.col("bounded")))
+        .with_columns(position=(nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT)
+        .with_columns(position=position.floor())
+        .with_columns(position=position.clip(0.0, float(LAST_POSITION)))
+        .with_columns(cell=(position / OFFSETS_PER_CELL).floor())
+        .with_columns(offset=position - cell * OFFSETS_PER_CELL)
+    )
+
+
+def _unpack(table: pa.Table, segment_count: int) -> Groups:
+    columns = {
+        name: table[name].cast(pa.int64()).fill_null(0).to_numpy() for name in table.column_names
+    }
+    key, cells = np.divmod(columns["key"], CELL_COUNT)
+    key, segments = np.divmod(key, segment_count)
+    statuses, with_outcome = np.divmod(key, 2)
+    return Groups(
+        statuses=statuses,
+        with_outcome=with_outcome,
+        segments=segments,
+        cells=cells,
+        counts=columns["rows"],
+        positives=columns["positives"],
+        offset_sums=columns["offsets"],
+        repeats=columns["repeats"],
+    )

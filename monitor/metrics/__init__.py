@@ -1,0 +1,1 @@
+"""Calibration measures as pure functions of a tally: no files, no clock, no configuration."""

@@ -1,0 +1,229 @@
+"""Dates in, store out: summarise the days, then evaluate every day they touch.
+
+Rule 1: a run reaches forward. A window that ends up to its length later contains the day, so
+redoing a day redoes every later day whose window holds it. Ten days in one call or in ten
+calls therefore leave the same bytes.
+Rule 2: this module translates configuration into plain arguments and decides nothing else.
+"""
+
+import hashlib
+import json
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Literal
+
+from monitor.config import Config, Model
+from monitor.days import Summary, days_between, merge_summaries
+from monitor.errors import DataError
+from monitor.evaluate import Settings, evaluate
+from monitor.files import describe_files
+from monitor.logs import outcome_days, summarise_day
+from monitor.store import Store
+
+Phase = Literal["summarise", "evaluate"]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One day done in one phase of a run: what a progress bar shows."""
+
+    phase: Phase
+    day: date
+    done: int
+    total: int
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A day whose logs broke the contract; what the store held of it is as before."""
+
+    day: date
+    message: str
+
+
+@dataclass(frozen=True)
+class RunReport:
+    """What a run did: days read, days left alone, days judged, and days that failed."""
+
+    model: str
+    summarised: tuple[date, ...]
+    unchanged: tuple[date, ...]
+    evaluated: tuple[date, ...]
+    failures: tuple[Failure, ...]
+
+
+def run(
+    config: Config,
+    name: str,
+    first: date,
+    last: date,
+    *,
+    as_of: date,
+    clock: Callable[[], datetime],
+    skip_unchanged: bool = False,
+    jobs: int = 1,
+    on_step: Callable[[Step], None] = lambda _: None,
+) -> RunReport:
+    """Summarise the days of a range and evaluate every day they touch.
+
+    Parameters
+    ----------
+    config : Config
+        The whole configuration.
+    name : str
+        Name of the model.
+    first, last : date
+        The days of predictions, both included.
+    as_of : date
+        Outcome partitions of this day and later are not read: they are still being written.
+    clock : callable
+        Tells the time, for the run record only.
+    skip_unchanged : bool
+        Leave out days whose files, configuration and program are those of their last run.
+    jobs : int
+        Days evaluated at a time. It never changes the result.
+    on_step : callable
+        Told after every day of every phase.
+
+    Returns
+    -------
+    RunReport
+        Days that failed are named in it; the other days are done all the same.
+
+    Raises
+    ------
+    ConfigError
+        If the model is unknown or the store cannot be opened.
+    """
+    started = clock()
+    model, store = config.model(name), Store(config.store)
+    summarised, unchanged, failures = [], [], []
+    stored = set(store.days("summaries", name)) if skip_unchanged else set()
+    days = days_between(first, last)
+    for done, day in enumerate(days, 1):
+        try:
+            if day in stored and _is_unchanged(store, name, model, day, as_of):
+                unchanged.append(day)
+            else:
+                summarise(config, name, day, as_of=as_of)
+                summarised.append(day)
+        except DataError as error:
+            failures.append(Failure(day, str(error)))
+        on_step(Step("summarise", day, done, len(days)))
+    evaluated = evaluate_days(
+        config,
+        name,
+        first,
+        reach(model, last),
+        skip_unchanged=skip_unchanged,
+        jobs=jobs,
+        on_step=on_step,
+    )
+    report = RunReport(name, tuple(summarised), tuple(unchanged), tuple(evaluated), tuple(failures))
+    store.write_run(name, started=started, finished=clock(), failed=bool(failures))
+    return report
+
+
+def summarise(config: Config, name: str, day: date, *, as_of: date) -> None:
+    """Read the logs of one day and replace its summary.
+
+    Raises
+    ------
+    DataError
+        If the logs are missing or break the contract; the store is as before.
+    """
+    model, store = config.model(name), Store(config.store)
+    inputs = _log_fingerprint(name, model, day, as_of)
+    store.write_summary(summarise_day(name, model, day, as_of=as_of, engine=config.engine))
+    store.write_inputs(name, day, inputs)
+
+
+def evaluate_days(
+    config: Config,
+    name: str,
+    first: date,
+    last: date,
+    *,
+    skip_unchanged: bool = False,
+    jobs: int = 1,
+    on_step: Callable[[Step], None] = lambda _: None,
+) -> list[date]:
+    """Judge every summarised day of a range from stored summaries; parameters as for `run`.
+
+    Returns
+    -------
+    list of date
+        The days whose evaluations were written.
+    """
+    model, store = config.model(name), Store(config.store)
+    settings = Settings(alpha=model.alpha, null_replicates=model.null_replicates)
+    stored = store.days("summaries", name)
+    days = [day for day in stored if first <= day <= last]
+    recall = lru_cache(maxsize=2 * model.windows[-1] + jobs)(
+        lambda day: store.read_summary(name, day)
+    )
+
+    def judge(day: date) -> bool:
+        window = [d for d in stored if reach_back(day, model.windows[-1]) <= d <= day]
+        parts = [recall(d) for d in window]
+        inputs = _fingerprint([model.windows, repr(settings), *(mark for _, mark in parts)])
+        if skip_unchanged and inputs == store.evaluation_inputs(name, day):
+            return False
+        evaluations = [
+            evaluation
+            for length in model.windows
+            for evaluation in evaluate(
+                _window([s for s, _ in parts], day, length), window_days=length, settings=settings
+            )
+        ]
+        store.write_evaluations(name, day, evaluations, inputs=inputs)
+        return True
+
+    written = []
+    with ThreadPoolExecutor(jobs) as pool:
+        for done, (day, wrote) in enumerate(zip(days, pool.map(judge, days), strict=True), 1):
+            if wrote:
+                written.append(day)
+            on_step(Step("evaluate", day, done, len(days)))
+    return written
+
+
+def reach(model: Model, day: date) -> date:
+    """Find the last day that has `day` in its longest window."""
+    return day + timedelta(days=model.windows[-1] - 1)
+
+
+def reach_back(day: date, window_days: int) -> date:
+    """Find the first day of the window of `window_days` that ends at `day`."""
+    return day - timedelta(days=window_days - 1)
+
+
+def _window(summaries: list[Summary], day: date, window_days: int) -> Summary:
+    first = reach_back(day, window_days)
+    return merge_summaries(s for s in summaries if first <= s.days[0])
+
+
+def _is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
+    return store.read_inputs(name, day) == _log_fingerprint(name, model, day, as_of)
+
+
+def _log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:
+    """Identify all that a summary rests on: files by name, size and age, and how they are read."""
+    partitions = outcome_days(f"{name} {day}", model, day, as_of=as_of)
+    asked = days_between(day - timedelta(days=model.settled_after), day)
+    return _fingerprint(
+        [
+            [describe_files(model.predictions.path, d) for d in asked],
+            [describe_files(model.outcomes.path, d) for d in partitions],
+            model.model_dump_json(exclude={"windows", "alpha", "null_replicates"}),
+        ]
+    )
+
+
+def _fingerprint(parts: list[object]) -> str:
+    program = version("calibration-monitor")
+    return hashlib.sha256(json.dumps([program, *parts]).encode()).hexdigest()

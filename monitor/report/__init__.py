@@ -1,0 +1,1 @@
+"""Evaluations for people to read."""

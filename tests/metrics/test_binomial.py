@@ -1,0 +1,343 @@
+"""The exact binomial test and the probabilities it accepts, against five kinds of oracle."""
+
+import json
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.stats import binom, binomtest
+
+from monitor.metrics.acceptance import accepted_intervals
+from monitor.metrics.binomial import binomial_pvalues
+from monitor.metrics.pieces import boundary, ceiling, on_piece, tails, turning_point
+from monitor.metrics.pmf import log_pmf
+
+ROOT = Path(__file__).parents[2]
+ALPHAS = (0.05, 0.01, 0.1, 0.001, 1e-9, 0.5, 0.9, 0.999)
+
+
+def golden(source):
+    """Read the reduced golden file of the repository, or the full one kept beside it."""
+    path = {
+        "reduced": ROOT / "tests" / "golden" / "tce_cases.json",
+        "full": ROOT.parent / "shared" / "golden" / "tce_reference.json",
+    }[source]
+    if not path.exists():
+        pytest.skip(f"{path.name} is not kept in this repository; the reduced golden file is.")
+    return json.loads(path.read_text())
+
+
+def exact_pvalue(k, n, q):
+    """Sum the definition in rational numbers, which do not round."""
+    q = Fraction(q)
+    masses = [math.comb(n, x) * q**x * (1 - q) ** (n - x) for x in range(n + 1)]
+    bound = masses[k] * (1 + Fraction(1, 10**7))
+    return float(sum(mass for mass in masses if mass <= bound))
+
+
+@pytest.mark.parametrize("source", ["reduced", "full"])
+class TestGolden:
+    """Numbers recorded from scipy and from an earlier program."""
+
+    def test_pvalues(self, source):
+        """All recorded p-values are reproduced to 1e-9 relative."""
+        rows = golden(source)["pvalues"]["rows"]
+        k, n, q, expected = map(np.array, zip(*rows, strict=True))
+
+        assert len(rows) == 190
+        np.testing.assert_allclose(binomial_pvalues(k, n, q), expected, rtol=1e-9, atol=0)
+
+    def test_accepted_intervals(self, source):
+        """All recorded acceptance sets have the same number of intervals and the same bounds."""
+        rows = golden(source)["acceptance_sets"]["rows"]
+
+        assert len(rows) == 31
+        for row in rows:
+            got = accepted_intervals(row["k"], row["n"], alpha=row["alpha"])
+            np.testing.assert_allclose(got, row["accept"], rtol=1e-9, atol=0, err_msg=str(row))
+
+
+class TestPvalues:
+    """The two-sided test itself."""
+
+    @settings(max_examples=200, deadline=None)
+    @given(data=st.data(), n=st.integers(1, 40))
+    def test_equals_rational_arithmetic(self, data, n):
+        """The p-value is right to 1e-12 relative whatever the probability, however extreme."""
+        k = data.draw(st.integers(0, n))
+        q = data.draw(st.floats(1e-9, 1.0 - 1e-9) | st.integers(0, n).map(lambda i: i / n))
+
+        assert binomial_pvalues(k, n, q) == pytest.approx(exact_pvalue(k, n, q), rel=1e-12, abs=0)
+
+    @pytest.mark.parametrize("q", [1e-300, 1e-30, 1e-17, 2.0**-60])
+    def test_close_to_zero(self, q):
+        """Next to 0 nothing is lost: P(X >= 1) = 1 - (1-q)^n and P(X >= 2) ~ 45 q^2 for n = 10."""
+        assert binomial_pvalues(1, 10, q) == pytest.approx(10 * q, rel=1e-13)
+        assert binomial_pvalues(2, 10, q) == pytest.approx(45 * q * q, rel=1e-13)
+        assert binomial_pvalues(0, 10, q) == 1.0
+
+    @settings(max_examples=150, deadline=None)
+    @given(data=st.data(), n=st.integers(1, 3000), alpha=st.sampled_from(ALPHAS))
+    def test_decides_like_scipy(self, data, n, alpha):
+        """Decisions are scipy's, except where its own p-value is within 1e-9 of alpha.
+
+        Probabilities lie anywhere and 1e-10 relative beside the bounds of the accepted set,
+        where its saw teeth jump; between 0 and 1e-100 scipy overflows.
+        """
+        k = data.draw(st.integers(0, n))
+        bounds = accepted_intervals(k, n, alpha=alpha).ravel()
+        beside = np.concatenate([bounds * (1 - 1e-10), bounds * (1 + 1e-10)])
+        anywhere = data.draw(st.lists(st.floats(1e-100, 1) | st.just(0.0), min_size=3, max_size=3))
+        q = np.clip(np.concatenate([beside, anywhere]), 0.0, 1.0)
+        theirs = np.array([binomtest(k, n, x).pvalue for x in q])
+        clear = np.abs(theirs - alpha) > 1e-9 * alpha
+
+        ours = binomial_pvalues(k, n, q)
+
+        np.testing.assert_array_equal((ours <= alpha)[clear], (theirs <= alpha)[clear])
+
+    @settings(max_examples=200, deadline=None)
+    @given(data=st.data(), n=st.integers(1, 10**6))
+    def test_mirror_image(self, data, n):
+        """Swapping successes with failures and q with 1 - q changes nothing.
+
+        The probability is a multiple of 2**-30, so that 1 - q is exact.
+        """
+        k = data.draw(st.integers(0, n))
+        q = data.draw(st.integers(0, 2**30)) / 2**30
+
+        mirrored = binomial_pvalues(n - k, n, 1 - q)
+
+        assert binomial_pvalues(k, n, q) == pytest.approx(mirrored, rel=1e-11, abs=0)
+
+    @settings(max_examples=100, deadline=None)
+    @given(data=st.data(), n=st.integers(1, 10**8))
+    def test_observed_rate_is_never_surprising(self, data, n):
+        """At q = k/n the observed count is the likeliest, so the p-value is exactly 1."""
+        k = data.draw(st.integers(0, n) | st.integers(0, min(n, 5)))
+
+        assert binomial_pvalues(k, n, k / n) == 1.0
+
+    def test_extremes(self):
+        """A probability of 0 or 1 explains one count only."""
+        assert binomial_pvalues([0, 1, 4, 5], 5, 0.0).tolist() == [1, 0, 0, 0]
+        assert binomial_pvalues([0, 1, 4, 5], 5, 1.0).tolist() == [0, 0, 0, 1]
+
+    def test_symmetric_pair_ties(self):
+        """At q = 1/2 the count n - k is as likely as k and always belongs to the tail."""
+        for n in (7, 30, 1001, 100_001):
+            k = n // 2 - int(math.sqrt(n)) // 2
+
+            twice = 2 * binom.cdf(k, n, 0.5)
+
+            assert binomial_pvalues(k, n, 0.5) == pytest.approx(twice, rel=1e-10)
+
+    def test_neighbours_that_tie_beyond_4e7_trials(self):
+        """Where a neighbour of k is likelier by less than 1e-7, it still counts as a tie."""
+        n, k = 4 * 10**9, 2 * 10**9
+        q = (k + 10) / n  # P(k+1)/P(k) is about 1 + 10 * 4/n = 1 + 1e-8
+        x = np.arange(k - 40, k + 60)
+        log_ratio = np.array([log_pmf(int(i), n, q, 1 - q) for i in x]) - log_pmf(k, n, q, 1 - q)
+        missing = np.exp(log_pmf(k, n, q, 1 - q) + log_ratio[log_ratio > math.log1p(1e-7)]).sum()
+
+        assert binomial_pvalues(k, n, q) == pytest.approx(1.0 - missing, abs=1e-9)
+
+    def test_large_counts_agree_with_tails(self):
+        """At ten million trials the two tails are scipy's to 1e-9 relative."""
+        n, k, q = 10**7, 10**6, 0.1004
+        high = int(binomtest(k, n, q).k)
+        ours = float(binomial_pvalues(k, n, q))
+
+        assert high == k
+        assert ours == pytest.approx(binomtest(k, n, q).pvalue, rel=1e-9)
+
+    def test_broadcasts(self):
+        """Arguments broadcast like numpy's, to the broadcast shape, and scalars give a scalar."""
+        table = binomial_pvalues(np.arange(3)[:, None], 2, [0.1, 0.5])
+
+        assert table.shape == (3, 2)
+        assert binomial_pvalues(1, 2, 0.5).shape == ()
+        assert table[1, 1] == binomial_pvalues(1, 2, 0.5)
+
+    @pytest.mark.parametrize(
+        ("arguments", "message"),
+        [
+            ((1.5, 3, 0.5), "successes must be integers"),
+            ((1, 3.0, 0.5), "trials must be integers"),
+            ((True, 3, 0.5), "successes must be integers"),
+            ((0, 0, 0.5), "trials must be at least 1, got 0"),
+            ((4, 3, 0.5), "successes must be between 0 and the trials, got 4"),
+            ((-1, 3, 0.5), "successes must be between 0 and the trials, got -1"),
+            ((1, 3, [0.5, 1.1]), r"probabilities .* got 1.1 \(1 of 2\)"),
+            ((1, 3, -1e-9), "probabilities must be numbers in"),
+            ((1, 3, math.nan), "probabilities .* got nan"),
+        ],
+    )
+    def test_refuses(self, arguments, message):
+        """Impossible counts and probabilities are refused, and the message names the first."""
+        with pytest.raises(ValueError, match=message):
+            binomial_pvalues(*arguments)
+
+
+class TestLogPmf:
+    """The probabilities under the test."""
+
+    def test_equals_rational_arithmetic(self):
+        """Log probabilities are right to 1e-14 absolute on the scale of their own size."""
+        for n in (1, 2, 11, 12, 13, 60):
+            for q in (1e-6, 0.03, 0.3, 0.5, 0.75, 1 - 2.0**-20):
+                for x in range(n + 1):
+                    exact = math.comb(n, x) * Fraction(q) ** x * (1 - Fraction(q)) ** (n - x)
+                    expected = math.log(exact.numerator) - math.log(exact.denominator)
+                    scale = max(1.0, math.log(exact.denominator))
+
+                    assert abs(log_pmf(x, n, q, 1 - q) - expected) < 1e-14 * scale
+
+
+class TestAcceptedIntervals:
+    """The inverted test."""
+
+    @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.3])
+    def test_exhaustive_grid(self, alpha):
+        """For every count up to n = 60 the set agrees with the test on a grid and at its bounds.
+
+        Grid points within 1e-9 relative of a bound are left out; at each inner bound the
+        decision must differ between 2e-9 below and 2e-9 above.
+        """
+        grid = np.linspace(0.0, 1.0, 1009)
+        for n in range(1, 61):
+            pvalues = binomial_pvalues(np.arange(n + 1)[:, None], n, grid)
+            for k in range(n + 1):
+                found = accepted_intervals(k, n, alpha=alpha)
+                bounds = found.ravel()
+                inside = np.searchsorted(bounds, grid, side="right") % 2 == 1
+                inside |= grid == bounds[-1]
+                clear = np.abs(grid[:, None] - bounds).min(axis=1) > 1e-9 * grid
+                np.testing.assert_array_equal((pvalues[k] > alpha)[clear], inside[clear])
+
+                inner = bounds[(bounds > 0) & (bounds < 1)]
+                below = binomial_pvalues(k, n, inner * (1 - 2e-9)) > alpha
+                above = binomial_pvalues(k, n, inner * (1 + 2e-9)) > alpha
+                assert (below != above).all(), (k, n)
+
+    def test_share_of_gaps(self):
+        """About 3 % of all counts up to n = 200 accept more than one interval at alpha = .05."""
+        sets = [len(accepted_intervals(k, n)) for n in range(1, 201) for k in range(n + 1)]
+
+        assert set(sets) == {1, 2}
+        assert 0.025 < np.mean(np.array(sets) > 1) < 0.035
+
+    @settings(max_examples=200, deadline=None)
+    @given(data=st.data(), n=st.integers(1, 10**5), alpha=st.floats(1e-6, 0.999))
+    def test_mirror_image(self, data, n, alpha):
+        """The set of n - k is the set of k reflected about 1/2."""
+        k = data.draw(st.integers(0, n))
+
+        mirrored = 1.0 - accepted_intervals(n - k, n, alpha=alpha)[::-1, ::-1]
+
+        found = accepted_intervals(k, n, alpha=alpha)
+        np.testing.assert_allclose(found, mirrored, rtol=0, atol=1e-11)
+
+    @settings(max_examples=200, deadline=None)
+    @given(data=st.data(), n=st.integers(1, 10**5), alpha=st.floats(1e-6, 0.5))
+    def test_shrinks_as_alpha_grows(self, data, n, alpha):
+        """Intervals are sorted and disjoint, hold k/n, and a larger alpha accepts less."""
+        k = data.draw(st.integers(0, n))
+        wide = accepted_intervals(k, n, alpha=alpha)
+        narrow = accepted_intervals(k, n, alpha=1.7 * alpha)
+
+        assert (np.diff(wide.ravel()) > 0).all()
+        for intervals in (wide, narrow):
+            assert ((intervals[:, 0] <= k / n) & (k / n <= intervals[:, 1])).any()
+        for low, high in narrow:
+            assert ((wide[:, 0] <= low) & (high <= wide[:, 1])).any()
+
+    def test_bounds_move_with_the_count(self):
+        """One more success moves the outermost accepted probabilities up, never down."""
+        for n in (9, 40, 117):
+            sets = [accepted_intervals(k, n) for k in range(n + 1)]
+
+            assert (np.diff([s[0, 0] for s in sets]) >= 0).all()
+            assert (np.diff([s[-1, 1] for s in sets]) >= 0).all()
+
+    def test_certain_counts_accept_certainty(self):
+        """No success accepts 0 and only successes accept 1; any other count accepts neither."""
+        for n in (1, 5, 300):
+            ends = [accepted_intervals(k, n)[[0, -1], [0, 1]] for k in range(n + 1)]
+
+            assert [low == 0.0 for low, _ in ends] == [k == 0 for k in range(n + 1)]
+            assert [high == 1.0 for _, high in ends] == [k == n for k in range(n + 1)]
+
+    @pytest.mark.parametrize(
+        ("successes", "trials", "alpha", "message"),
+        [
+            (3, 2, 0.05, "got 3 of 2"),
+            (-1, 2, 0.05, "got -1 of 2"),
+            (0, 0, 0.05, "got 0 of 0"),
+            (1, 2, 0.0, "alpha must be in"),
+            (1, 2, 1.0, "alpha must be in"),
+            (1, 2, math.nan, "alpha must be in"),
+        ],
+    )
+    def test_refuses(self, successes, trials, alpha, message):
+        """Impossible counts and levels are refused."""
+        with pytest.raises(ValueError, match=message):
+            accepted_intervals(successes, trials, alpha=alpha)
+
+    def test_refuses_fractions(self):
+        """A fractional count has no exact binomial test."""
+        with pytest.raises(TypeError):
+            accepted_intervals(1.5, 3)
+
+
+class TestPieces:
+    """The facts that make the search rigorous."""
+
+    def test_boundaries_are_sums_of_logs(self):
+        """Every boundary equals the cumulative mean of log(i/(n-i+1)), to 1e-12."""
+        for k, n in [(0, 1), (0, 40), (7, 40), (39, 40), (3, 10_000), (5_000, 10_000)]:
+            i = np.arange(k + 1, n + 1)
+            means = (np.cumsum(np.log(i / (n - i + 1))) + math.log1p(1e-7)) / (i - k)
+
+            found = [boundary(k, j, n) for j in range(k + 1, n + 1)]
+
+            np.testing.assert_allclose(found, means, rtol=0, atol=1e-12)
+
+    def test_turning_point_is_the_minimum(self):
+        """On its piece's formula the p-value is least where the closed form says."""
+        for k, j, n in [(0, 1, 9), (1, 8, 30), (1, 9, 30), (20, 61, 100), (98, 99, 100)]:
+            turn = turning_point(k, j, n)
+            low, high = turn - 3, turn + 3
+
+            found = minimize_scalar(
+                lambda theta, k=k, j=j, n=n: on_piece(k, j, n, theta), bounds=(low, high)
+            )
+
+            assert on_piece(k, j, n, turn) <= found.fun + 1e-14
+
+    def test_floor_and_ceiling(self):
+        """The floor falls from piece to piece, and the ceiling bounds everything after it."""
+        for n in range(2, 41):
+            for k in range(n):
+                pieces = range(k + 1, n + 1)
+                floors = [on_piece(k, j, n, turning_point(k, j, n)) for j in pieces]
+                starts = [boundary(k, j, n) for j in pieces]
+                ends = [on_piece(k, j, n, boundary(k, j + 1, n)) for j in pieces]
+                nears = [tails(k, j, n, s)[0] for j, s in zip(pieces, starts, strict=True)]
+                tops = np.maximum(
+                    ends, [on_piece(k, j, n, s) for j, s in zip(pieces, starts, strict=True)]
+                )
+                ceilings = [
+                    ceiling(k, j, n, *place)
+                    for j, place in zip(pieces, zip(starts, nears, strict=True), strict=True)
+                ]
+                rest = np.maximum.accumulate(tops[::-1])[::-1]
+
+                assert (np.diff(floors) <= 1e-15).all()
+                assert (np.diff(ceilings) <= 1e-15).all()
+                assert (rest <= np.array(ceilings) * (1 + 1e-12)).all(), (k, n)

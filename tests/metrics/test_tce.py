@@ -1,0 +1,363 @@
+"""The test-based calibration error: recorded cases, the paper's table, and an oracle."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+from scipy.stats import bernoulli, norm
+
+from monitor.metrics.acceptance import UNDECIDED, acceptance, accepted_intervals, level
+from monitor.metrics.binning import pava, pava_bc, quantile_bins, uniform_bins
+from monitor.metrics.binomial import binomial_pvalues
+from monitor.metrics.compiled import compiled
+from monitor.metrics.tally import Tally, tally
+from monitor.metrics.tce import RELATIVE_DOUBT, count_rejected, rejected_per_bin, tce
+
+ROOT = Path(__file__).parents[2]
+FILES = {
+    "reduced": ROOT / "tests" / "golden" / "tce_cases.json",
+    "full": ROOT.parent / "shared" / "golden" / "tce_reference.json",
+}
+GOLDEN = {name: json.loads(path.read_text()) for name, path in FILES.items() if path.exists()}
+
+
+def gaussian_pair(recipe):
+    """Draw the paper's two Gaussian classes again; the generators are frozen by numpy."""
+    np.random.seed(0)  # noqa: NPY002 - the recorded stream is the legacy one
+    train = bernoulli.rvs(recipe["train"], size=14_000)
+    outcomes = bernoulli.rvs(recipe["test"], size=6_000)
+    norm.rvs(loc=0.5 * (2 * train - 1), scale=2, size=14_000)
+    x = norm.rvs(loc=0.5 * (2 * outcomes - 1), scale=2, size=6_000)
+    return np.round(expit(recipe["intercept"] + recipe["slope"] * x), 10), outcomes
+
+
+def recorded_sample(source, name):
+    """Give the scores and outcomes of a recorded data set."""
+    recipes = GOLDEN[source].get("gaussian_datasets", {})
+    if name in recipes:
+        scores, outcomes = gaussian_pair(recipes[name])
+        # A different stream would make every comparison below meaningless.
+        assert outcomes.sum() == recipes[name]["positives"]
+        assert math.fsum(scores) == pytest.approx(recipes[name]["sum_p"], abs=1e-8)
+        return scores, outcomes
+    data = GOLDEN[source]["datasets"][name]
+    return np.array(data["p"]), np.array(list(data["y"]), int)
+
+
+def recorded_bins(t, case):
+    """Bin as the case did."""
+    if case["strategy"] == "pavabc":
+        return pava_bc(t, min_size=case["n_min"], max_size=case["n_max"], tail="reference")
+    if case["strategy"] == "pava":
+        return pava(t)
+    return {"quantile": quantile_bins, "uniform": uniform_bins}[case["strategy"]](t, case["n_bin"])
+
+
+def recorded_cases():
+    """List every recorded case of every golden file, or one skipped entry for a missing file."""
+    for source in FILES:
+        if source not in GOLDEN:
+            reason = f"{FILES[source].name} is not kept in this repository; the reduced file is."
+            yield pytest.param(source, None, marks=pytest.mark.skip(reason=reason))
+            continue
+        for case in GOLDEN[source]["cases"]:
+            yield pytest.param(source, case, id=f"{source}-{case['id']}")
+
+
+def reject_one_by_one(t, bins, alpha):
+    """Test every prediction of every bin: the plain oracle."""
+    return np.array(
+        [
+            int(t.counts[a:b][binomial_pvalues(k, n, t.scores[a:b]) <= alpha].sum())
+            for a, b, k, n in zip(
+                bins.starts[:-1], bins.starts[1:], bins.positives, bins.counts, strict=True
+            )
+        ]
+    )
+
+
+class TestRecordedCases:
+    """Outputs of the reference program on our data."""
+
+    @pytest.mark.parametrize(("source", "case"), list(recorded_cases()))
+    def test_case(self, source, case):
+        """A case without ties in the scores is reproduced, bin by bin, as exact integers.
+
+        Uniform bins without a prediction, which the reference lists with mean null, are dropped
+        here. With ties the reference may split equal scores between bins and we never do;
+        then the bins that both have in common must reject the same number, and
+        every decision must be that of the test.
+        """
+        scores, outcomes = recorded_sample(source, case["dataset"])
+        t = tally(scores, outcomes)
+        bins = recorded_bins(t, case)
+        out = case["out"]
+        filled = np.array(out["n"]) > 0
+        theirs = {key: np.array(out[key])[filled] for key in ("n", "k", "rejects")}
+
+        got = tce(t, bins, alpha=case["alpha"])
+
+        np.testing.assert_array_equal(got.rejected, reject_one_by_one(t, bins, case["alpha"]))
+        assert got.value == got.rejected.sum() / t.total
+        if t.scores.size == t.total or case["strategy"] == "uniform":
+            np.testing.assert_array_equal(bins.counts, theirs["n"])
+            np.testing.assert_array_equal(bins.positives, theirs["k"])
+            np.testing.assert_array_equal(got.rejected, theirs["rejects"])
+            assert 100 * got.value == pytest.approx(out["tce"], rel=1e-12, abs=1e-12)
+            for key, ours in (("mean_p", bins.mean_scores), ("mean_y", bins.rates)):
+                if key in out:
+                    expected = np.array(out[key], float)[filled]
+                    np.testing.assert_allclose(ours, expected, rtol=0, atol=1e-12)
+        else:
+            ours = spans(bins.counts, bins.positives, got.rejected)
+            assert all(
+                rejected == ours.get(span, rejected)
+                for span, rejected in spans(*theirs.values()).items()
+            )
+
+    def test_common_bins_exist(self):
+        """The comparison of tied cases is not empty."""
+        common = 0
+        for case in GOLDEN["reduced"]["cases"]:
+            t = tally(*recorded_sample("reduced", case["dataset"]))
+            if t.scores.size < t.total and case["strategy"] != "uniform":
+                bins = recorded_bins(t, case)
+                ours = spans(bins.counts, bins.positives, bins.counts)
+                out = case["out"]
+                common += len(ours.keys() & spans(out["n"], out["k"], out["n"]).keys())
+
+        assert common >= 20
+
+    def test_all_cases_are_there(self):
+        """The reduced file holds all 82 cases, and its regenerated data hold their checksums."""
+        assert len(GOLDEN["reduced"]["cases"]) == 82
+        assert "reference program" in GOLDEN["reduced"]["provenance"]
+
+
+def spans(counts, positives, rejected):
+    """Index rejected counts by what identifies a bin: its first and last prediction, positives."""
+    ends = np.cumsum(counts).tolist()
+    firsts = [0, *ends[:-1]]
+    keys = zip(firsts, ends, np.asarray(positives).tolist(), strict=True)
+    return dict(zip(keys, np.asarray(rejected).tolist(), strict=True))
+
+
+@pytest.mark.parametrize("name", list(GOLDEN["reduced"]["paper_table2"]["rows"]))
+def test_paper_table_2(name):
+    """The paper's Table 2 comes out to its printed digits: TCE and TCE(Q), in percent.
+
+    Bins of N/20 to N/5 with the reference program's tail rule, and ten quantile bins.
+    """
+    t = tally(*recorded_sample("reduced", name))
+    paper = GOLDEN["reduced"]["paper_table2"]["rows"][name]
+
+    constrained = tce(t, pava_bc(t, min_size=300, max_size=1200, tail="reference"))
+    quantile = tce(t, quantile_bins(t, 10))
+
+    assert [round(100 * constrained.value, 2), round(100 * quantile.value, 2)] == paper[:2]
+
+
+def piece_boundaries(k, n):
+    """Give every probability where the p-value of k of n jumps, from cumulated logs."""
+
+    def above(k):
+        i = np.arange(k + 1, n + 1)
+        return expit((np.cumsum(np.log(i / (n - i + 1))) + math.log1p(1e-7)) / (i - k))
+
+    return np.concatenate([above(k), 1.0 - above(n - k)])
+
+
+def beside(places):
+    """Put scores on, and ever closer below and above, the given places."""
+    steps = np.array([0.0, 1e-15, 1e-12, 0.9e-9, 1.1e-9, 1e-6])
+    moved = (places[:, None] * (1 + np.concatenate([-steps, steps]))).ravel()
+    scores = np.concatenate([moved, np.nextafter(places, 0.0), np.nextafter(places, 1.0)])
+    return np.unique(np.clip(scores, 0.0, 1.0))
+
+
+def rejected_in_one_bin(scores, counts, k, n, alpha):
+    """Run the compiled count on one bin whose k and n need not be those of its scores."""
+    starts = np.array([0, scores.size])
+    one = rejected_per_bin(scores, counts, starts, np.array([n]), np.array([k]), alpha)
+    return int(one[0])
+
+
+class TestDecisions:
+    """Every decision is that of the test, wherever the scores lie."""
+
+    @settings(max_examples=400, deadline=None)
+    @given(data=st.data(), n=st.integers(1, 3000), seed=st.integers(0, 2**32 - 1))
+    def test_adversarial_scores(self, data, n, seed):
+        """Scores at and beside bounds and jumps, at 0, 1 and k/n, alone or in any company."""
+        k = data.draw(st.integers(0, n) | st.integers(0, min(n, 4)))
+        alpha = data.draw(
+            st.sampled_from([0.05, 0.01, 0.1, 0.001, 0.5, 0.95, 1e-12]) | st.floats(1e-6, 0.9999)
+        )
+        rng = np.random.default_rng(seed)
+        jumps = piece_boundaries(k, n)
+        bounds = accepted_intervals(k, n, alpha=alpha).ravel()
+        near_bounds = jumps[np.abs(jumps[:, None] - bounds).argmin(axis=0)]
+        places = np.concatenate([bounds, near_bounds, rng.choice(jumps, 5), [k / n, 0.0, 1.0]])
+        pool = np.union1d(beside(places), rng.random(10))
+        low, high = np.sort(rng.choice(pool, 2))
+        for scores in (pool, pool[(pool >= low) & (pool <= high)], rng.choice(pool, 1)):
+            counts = rng.integers(0, 4, scores.size)  # resampling leaves some groups empty
+            rejects = binomial_pvalues(k, n, scores) <= alpha
+
+            found = rejected_in_one_bin(scores, counts, k, n, alpha)
+
+            assert found == counts[rejects].sum()
+
+    @pytest.mark.parametrize("distance", [0.0, 1e-15, -1e-15, 5e-10, -5e-10, 2e-9, -2e-9])
+    def test_alpha_touches_a_piece(self, distance):
+        """A level at the very bottom of a tooth of the saw is left to the test itself."""
+        k, n = 1, 30
+        bottom = minimize_scalar(
+            lambda q: float(binomial_pvalues(k, n, q)), bounds=(0.1633, 0.177), method="bounded",
+            options={"xatol": 1e-10},
+        )  # fmt: skip
+        alpha = bottom.fun * (1 + distance)
+        scores = np.unique(np.concatenate([np.linspace(0.16, 0.18, 2001), beside(bottom.x[None])]))
+        rejects = binomial_pvalues(k, n, scores) <= alpha
+        _, verdicts = acceptance(k, n, level(alpha, RELATIVE_DOUBT), 0.0, 1.0)
+
+        found = rejected_in_one_bin(scores, np.ones(scores.size, np.int64), k, n, alpha)
+
+        assert (UNDECIDED in verdicts) == (abs(distance) < 1e-9)
+        assert found == rejects.sum()
+
+    def test_gap(self):
+        """One success in 30 rejects .17, though it accepts .16 and .176: no interval."""
+        scores = np.array([0.001, 0.16, 0.17, 0.176, 0.178])
+        for i, expected in enumerate([1, 0, 1, 0, 1]):
+            alone = rejected_in_one_bin(scores[i : i + 1], np.ones(1, np.int64), 1, 30, 0.05)
+            assert alone == expected
+        assert rejected_in_one_bin(scores, np.array([1, 10, 100, 1000, 10_000]), 1, 30, 0.05) == (
+            10_101
+        )
+
+    @settings(max_examples=150, deadline=None)
+    @given(
+        seed=st.integers(0, 2**32 - 1),
+        total=st.integers(1, 400),
+        decimals=st.sampled_from([1, 2, 10]),
+        alpha=st.sampled_from([0.05, 0.3, 0.001, 0.99]),
+        shift=st.floats(-8, 8),
+    )
+    def test_any_tally_and_bins(self, seed, total, decimals, alpha, shift):
+        """Tied or not, rare or common: every way to bin gives the oracle's counts."""
+        rng = np.random.default_rng(seed)
+        scores = np.round(expit(rng.normal(shift, 1.5, total)), decimals)
+        t = tally(scores, rng.random(total) < 0.8 * scores + 0.05)
+        small = rng.integers(0, total + 1)
+        for bins in (
+            pava(t),
+            pava_bc(t, min_size=small, max_size=small + rng.integers(0, total)),
+            quantile_bins(t, 7),
+            uniform_bins(t, 7),
+        ):
+            expected = reject_one_by_one(t, bins, alpha)
+            got = tce(t, bins, alpha=alpha)
+            np.testing.assert_array_equal(got.rejected, expected)
+            np.testing.assert_array_equal(
+                count_rejected(t.scores, t.counts, t.positives, bins.starts, alpha), expected
+            )
+
+    def test_large_bins(self):
+        """A hundred thousand scores in bins of thousands decide like the oracle."""
+        rng = np.random.default_rng(3)
+        for location in (0.0, -6.0):
+            scores = expit(rng.normal(location, 1.0, 100_000))
+            t = tally(scores, rng.random(scores.size) < 1.05 * scores)
+            bins = pava_bc(t, min_size=5_000, max_size=20_000)
+
+            expected = reject_one_by_one(t, bins, 0.05)
+
+            assert 0 < expected.sum() < t.total
+            np.testing.assert_array_equal(tce(t, bins).rejected, expected)
+
+
+class TestTce:
+    """The result and its border."""
+
+    def test_accepted_belong_to_bins(self):
+        """There is one set of intervals for each bin, and scores outside it are the rejected."""
+        t = tally(*recorded_sample("reduced", "short_tail_n1200"))
+        bins = quantile_bins(t, 7)
+
+        got = tce(t, bins, alpha=0.1)
+
+        assert len(got.accepted) == 7
+        for b, intervals in enumerate(got.accepted):
+            scores = t.scores[bins.starts[b] : bins.starts[b + 1]]
+            inside = np.zeros(scores.size, bool)
+            for low, high in intervals:
+                inside |= (scores >= low) & (scores <= high)
+            assert np.count_nonzero(~inside) == got.rejected[b]
+
+    def test_counts_are_weights(self):
+        """A group of c equal scores counts c times, in the value too."""
+        t = Tally(np.array([0.1, 0.2, 0.9]), np.array([50, 40, 10]), np.array([5, 8, 0]))
+
+        got = tce(t, quantile_bins(t, 1))
+
+        assert got.rejected.tolist() == [10]
+        assert got.value == 0.1
+
+    def test_rate_equal_to_the_score_is_never_rejected(self):
+        """A model that is right in every bin has TCE 0 at any level."""
+        t = Tally(np.array([0.25, 0.5]), np.array([400, 1000]), np.array([100, 500]))
+
+        assert tce(t, quantile_bins(t, 2), alpha=0.999).value == 0.0
+
+    def test_p_equal_to_alpha_rejects(self):
+        """The level is inclusive: one failure in one trial at q = 3/4 has p = 1/4 exactly."""
+        t = Tally(np.array([0.75]), np.array([1]), np.array([0]))
+        bins = quantile_bins(t, 1)
+
+        assert tce(t, bins, alpha=0.25).value == 1.0
+        assert tce(t, bins, alpha=0.2499).value == 0.0
+
+    def test_empty_bins_of_resampling(self):
+        """The compiled count passes over bins whose predictions were all resampled away."""
+        found = count_rejected(
+            np.array([0.1, 0.2, 0.9]),
+            np.array([0, 0, 30]),
+            np.array([0, 0, 0]),
+            np.array([0, 2, 3]),
+            0.05,
+        )
+
+        assert found.tolist() == [0, 30]
+
+    def test_callable_from_compiled_code(self):
+        """The count runs inside other compiled functions, where resampling needs it."""
+
+        @compiled
+        def twice(scores, counts, starts, bin_counts, bin_positives):
+            return 2 * rejected_per_bin(scores, counts, starts, bin_counts, bin_positives, 0.05)
+
+        found = twice(np.array([0.9]), np.array([30]), np.array([0, 1]), np.array([30]), np.zeros(1, np.int64))  # fmt: skip
+
+        assert found.tolist() == [60]
+
+    @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, math.nan])
+    def test_refuses_alpha(self, alpha):
+        """A level outside (0, 1) is refused with its value."""
+        t = tally([0.5], [1])
+
+        with pytest.raises(ValueError, match=f"alpha must be in .* got {alpha}"):
+            tce(t, quantile_bins(t, 1), alpha=alpha)
+
+    def test_refuses_an_empty_tally(self):
+        """Without a prediction there is nothing to average."""
+        one = tally([0.5], [1])
+
+        with pytest.raises(ValueError, match="empty tally"):
+            tce(tally([], []), quantile_bins(one, 1))
