@@ -154,8 +154,8 @@ class Model(_Strict):
 class Engine(_Strict):
     """How much of the machine the reading of logs may take."""
 
-    threads: Annotated[int, Field(ge=1)] | None = None
-    memory_limit: Annotated[str, StringConstraints(pattern=r"^\d+(\.\d+)? ?[KMGT]i?B$")] = "1500MB"
+    threads: Annotated[int, Field(ge=1)] = 2
+    memory_mb: Annotated[int, Field(ge=100)] = 1500
 
 
 class Config(_Strict):

@@ -8,15 +8,15 @@ Rule 2: this module translates configuration into plain arguments and decides no
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from importlib.metadata import version
-from typing import Literal
+from typing import Literal, TypeVar
 
-from monitor.config import Config, Model
+from monitor.config import Config, Engine, Model
 from monitor.days import Summary, days_between, merge_summaries
 from monitor.errors import DataError
 from monitor.evaluate import Settings, evaluate
@@ -24,6 +24,7 @@ from monitor.files import describe_files
 from monitor.logs import outcome_days, summarise_day
 from monitor.store import Store
 
+T = TypeVar("T")
 Phase = Literal["summarise", "evaluate"]
 
 
@@ -85,7 +86,8 @@ def run(
     skip_unchanged : bool
         Leave out days whose files, configuration and program are those of their last run.
     jobs : int
-        Days evaluated at a time. It never changes the result.
+        Days done at a time, which share the engine's threads and memory. It never changes the
+        result.
     on_step : callable
         Told after every day of every phase.
 
@@ -101,19 +103,23 @@ def run(
     """
     started = clock()
     model, store = config.model(name), Store(config.store)
-    summarised, unchanged, failures = [], [], []
     stored = set(store.days("summaries", name)) if skip_unchanged else set()
-    days = days_between(first, last)
-    for done, day in enumerate(days, 1):
+    engine = share(config.engine, jobs)
+
+    def read(day: date) -> Literal["summarised", "unchanged"] | Failure:
         try:
             if day in stored and _is_unchanged(store, name, model, day, as_of):
-                unchanged.append(day)
-            else:
-                summarise(config, name, day, as_of=as_of)
-                summarised.append(day)
+                return "unchanged"
+            summarise(config, name, day, as_of=as_of, engine=engine)
         except DataError as error:
-            failures.append(Failure(day, str(error)))
-        on_step(Step("summarise", day, done, len(days)))
+            return Failure(day, str(error))
+        return "summarised"
+
+    days = days_between(first, last)
+    outcomes = []
+    for done, outcome in enumerate(_in_parallel(read, days, jobs), 1):
+        outcomes.append(outcome)
+        on_step(Step("summarise", days[done - 1], done, len(days)))
     evaluated = evaluate_days(
         config,
         name,
@@ -123,12 +129,21 @@ def run(
         jobs=jobs,
         on_step=on_step,
     )
-    report = RunReport(name, tuple(summarised), tuple(unchanged), tuple(evaluated), tuple(failures))
+    failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
     store.write_run(name, started=started, finished=clock(), failed=bool(failures))
-    return report
+    became = list(zip(days, outcomes, strict=True))
+    return RunReport(
+        model=name,
+        summarised=tuple(day for day, outcome in became if outcome == "summarised"),
+        unchanged=tuple(day for day, outcome in became if outcome == "unchanged"),
+        evaluated=tuple(evaluated),
+        failures=failures,
+    )
 
 
-def summarise(config: Config, name: str, day: date, *, as_of: date) -> None:
+def summarise(
+    config: Config, name: str, day: date, *, as_of: date, engine: Engine | None = None
+) -> None:
     """Read the logs of one day and replace its summary.
 
     Raises
@@ -138,7 +153,8 @@ def summarise(config: Config, name: str, day: date, *, as_of: date) -> None:
     """
     model, store = config.model(name), Store(config.store)
     inputs = _log_fingerprint(name, model, day, as_of)
-    store.write_summary(summarise_day(name, model, day, as_of=as_of, engine=config.engine))
+    engine = engine or config.engine
+    store.write_summary(summarise_day(name, model, day, as_of=as_of, engine=engine))
     store.write_inputs(name, day, inputs)
 
 
@@ -184,12 +200,19 @@ def evaluate_days(
         return True
 
     written = []
-    with ThreadPoolExecutor(jobs) as pool:
-        for done, (day, wrote) in enumerate(zip(days, pool.map(judge, days), strict=True), 1):
-            if wrote:
-                written.append(day)
-            on_step(Step("evaluate", day, done, len(days)))
+    for done, wrote in enumerate(_in_parallel(judge, days, jobs), 1):
+        day = days[done - 1]
+        if wrote:
+            written.append(day)
+        on_step(Step("evaluate", day, done, len(days)))
     return written
+
+
+def share(engine: Engine, jobs: int) -> Engine:
+    """Divide the machine among so many days read at a time."""
+    return Engine(
+        threads=max(1, engine.threads // jobs), memory_mb=max(100, engine.memory_mb // jobs)
+    )
 
 
 def reach(model: Model, day: date) -> date:
@@ -200,6 +223,15 @@ def reach(model: Model, day: date) -> date:
 def reach_back(day: date, window_days: int) -> date:
     """Find the first day of the window of `window_days` that ends at `day`."""
     return day - timedelta(days=window_days - 1)
+
+
+def _in_parallel(function: Callable[[date], T], days: Sequence[date], jobs: int) -> Iterator[T]:
+    """Yield results in the order of the days; drop what has not begun when interrupted."""
+    pool = ThreadPoolExecutor(jobs)
+    try:
+        yield from pool.map(function, days)
+    finally:
+        pool.shutdown(cancel_futures=True)
 
 
 def _window(summaries: list[Summary], day: date, window_days: int) -> Summary:

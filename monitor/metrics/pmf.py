@@ -10,6 +10,9 @@ import math
 
 from monitor.metrics.compiled import compiled
 
+SERIES_REACH = 0.1  # beyond it the logarithm itself is as accurate as its series
+TINY = 1e-290
+
 # log(x!) minus Stirling's (x + 1/2) log x - x + log(2 pi)/2, for x = 0 (never used) to 11.
 STIRLING_ERRORS = (
     math.nan,
@@ -55,9 +58,9 @@ def log_pmf(x: int, n: int, q: float, p: float) -> float:
     lose seven digits at n = 1e7.
     """
     if x == 0:
-        return n * (math.log1p(-q) if q < 0.5 else math.log(p))
+        return n * (math.log1p(-q) if q < p else math.log(p))
     if x == n:
-        return n * (math.log1p(-p) if p < 0.5 else math.log(q))
+        return n * (math.log1p(-p) if p < q else math.log(q))
     rest = n - x
     errors = _stirling_error(n) - _stirling_error(x) - _stirling_error(rest)
     deviances = _deviance(x, n * q) + _deviance(rest, n * p)
@@ -77,9 +80,9 @@ def _stirling_error(x: int) -> float:
 def _deviance(x: float, mean: float) -> float:
     """Give ``x log(x/mean) + mean - x`` without cancellation where x is near the mean."""
     v = (x - mean) / (x + mean)
-    if abs(v) > 0.1:
-        # The quotient overflows beside the smallest numbers, and is more accurate elsewhere.
-        log_ratio = math.log(x / mean) if mean > 1e-290 else math.log(x) - math.log(mean)
+    if abs(v) > SERIES_REACH:
+        # The quotient is more accurate, but overflows beside the smallest numbers.
+        log_ratio = math.log(x / mean) if mean > TINY else math.log(x) - math.log(mean)
         return x * log_ratio + mean - x
     # log(x/mean) = 2 artanh(v), whose first term combines with mean - x to (x - mean) v.
     total, power, i = (x - mean) * v, 2.0 * x * v, 1

@@ -4,6 +4,7 @@ import json
 import math
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ ROOT = Path(__file__).parents[2]
 ALPHAS = (0.05, 0.01, 0.1, 0.001, 1e-9, 0.5, 0.9, 0.999)
 
 
-def golden(source):
+def golden(source: str) -> dict[str, Any]:
     """Read the reduced golden file of the repository, or the full one kept beside it."""
     path = {
         "reduced": ROOT / "tests" / "golden" / "tce_cases.json",
@@ -29,10 +30,11 @@ def golden(source):
     }[source]
     if not path.exists():
         pytest.skip(f"{path.name} is not kept in this repository; the reduced golden file is.")
-    return json.loads(path.read_text())
+    found: dict[str, Any] = json.loads(path.read_text())
+    return found
 
 
-def exact_pvalue(k, n, q):
+def exact_pvalue(k: int, n: int, q: float) -> float:
     """Sum the definition in rational numbers, which do not round."""
     q = Fraction(q)
     masses = [math.comb(n, x) * q**x * (1 - q) ** (n - x) for x in range(n + 1)]
@@ -44,7 +46,7 @@ def exact_pvalue(k, n, q):
 class TestGolden:
     """Numbers recorded from scipy and from an earlier program."""
 
-    def test_pvalues(self, source):
+    def test_pvalues(self, source: str) -> None:
         """All recorded p-values are reproduced to 1e-9 relative."""
         rows = golden(source)["pvalues"]["rows"]
         k, n, q, expected = map(np.array, zip(*rows, strict=True))
@@ -52,7 +54,7 @@ class TestGolden:
         assert len(rows) == 190
         np.testing.assert_allclose(binomial_pvalues(k, n, q), expected, rtol=1e-9, atol=0)
 
-    def test_accepted_intervals(self, source):
+    def test_accepted_intervals(self, source: str) -> None:
         """All recorded acceptance sets have the same number of intervals and the same bounds."""
         rows = golden(source)["acceptance_sets"]["rows"]
 
@@ -67,7 +69,7 @@ class TestPvalues:
 
     @settings(max_examples=200, deadline=None)
     @given(data=st.data(), n=st.integers(1, 40))
-    def test_equals_rational_arithmetic(self, data, n):
+    def test_equals_rational_arithmetic(self, data: st.DataObject, n: int) -> None:
         """The p-value is right to 1e-12 relative whatever the probability, however extreme."""
         k = data.draw(st.integers(0, n))
         q = data.draw(st.floats(1e-9, 1.0 - 1e-9) | st.integers(0, n).map(lambda i: i / n))
@@ -75,7 +77,7 @@ class TestPvalues:
         assert binomial_pvalues(k, n, q) == pytest.approx(exact_pvalue(k, n, q), rel=1e-12, abs=0)
 
     @pytest.mark.parametrize("q", [1e-300, 1e-30, 1e-17, 2.0**-60])
-    def test_close_to_zero(self, q):
+    def test_close_to_zero(self, q: float) -> None:
         """Next to 0 nothing is lost: P(X >= 1) = 1 - (1-q)^n and P(X >= 2) ~ 45 q^2 for n = 10."""
         assert binomial_pvalues(1, 10, q) == pytest.approx(10 * q, rel=1e-13)
         assert binomial_pvalues(2, 10, q) == pytest.approx(45 * q * q, rel=1e-13)
@@ -83,7 +85,7 @@ class TestPvalues:
 
     @settings(max_examples=150, deadline=None)
     @given(data=st.data(), n=st.integers(1, 3000), alpha=st.sampled_from(ALPHAS))
-    def test_decides_like_scipy(self, data, n, alpha):
+    def test_decides_like_scipy(self, data: st.DataObject, n: int, alpha: float) -> None:
         """Decisions are scipy's, except where its own p-value is within 1e-9 of alpha.
 
         Probabilities lie anywhere and 1e-10 relative beside the bounds of the accepted set,
@@ -103,7 +105,7 @@ class TestPvalues:
 
     @settings(max_examples=200, deadline=None)
     @given(data=st.data(), n=st.integers(1, 10**6))
-    def test_mirror_image(self, data, n):
+    def test_mirror_image(self, data: st.DataObject, n: int) -> None:
         """Swapping successes with failures and q with 1 - q changes nothing.
 
         The probability is a multiple of 2**-30, so that 1 - q is exact.
@@ -117,18 +119,18 @@ class TestPvalues:
 
     @settings(max_examples=100, deadline=None)
     @given(data=st.data(), n=st.integers(1, 10**8))
-    def test_observed_rate_is_never_surprising(self, data, n):
+    def test_observed_rate_is_never_surprising(self, data: st.DataObject, n: int) -> None:
         """At q = k/n the observed count is the likeliest, so the p-value is exactly 1."""
         k = data.draw(st.integers(0, n) | st.integers(0, min(n, 5)))
 
         assert binomial_pvalues(k, n, k / n) == 1.0
 
-    def test_extremes(self):
+    def test_extremes(self) -> None:
         """A probability of 0 or 1 explains one count only."""
         assert binomial_pvalues([0, 1, 4, 5], 5, 0.0).tolist() == [1, 0, 0, 0]
         assert binomial_pvalues([0, 1, 4, 5], 5, 1.0).tolist() == [0, 0, 0, 1]
 
-    def test_symmetric_pair_ties(self):
+    def test_symmetric_pair_ties(self) -> None:
         """At q = 1/2 the count n - k is as likely as k and always belongs to the tail."""
         for n in (7, 30, 1001, 100_001):
             k = n // 2 - int(math.sqrt(n)) // 2
@@ -137,7 +139,7 @@ class TestPvalues:
 
             assert binomial_pvalues(k, n, 0.5) == pytest.approx(twice, rel=1e-10)
 
-    def test_neighbours_that_tie_beyond_4e7_trials(self):
+    def test_neighbours_that_tie_beyond_4e7_trials(self) -> None:
         """Where a neighbour of k is likelier by less than 1e-7, it still counts as a tie."""
         n, k = 4 * 10**9, 2 * 10**9
         q = (k + 10) / n  # P(k+1)/P(k) is about 1 + 10 * 4/n = 1 + 1e-8
@@ -147,16 +149,13 @@ class TestPvalues:
 
         assert binomial_pvalues(k, n, q) == pytest.approx(1.0 - missing, abs=1e-9)
 
-    def test_large_counts_agree_with_tails(self):
-        """At ten million trials the two tails are scipy's to 1e-9 relative."""
+    def test_ten_million_trials(self) -> None:
+        """At ten million trials the p-value is scipy's to 1e-9 relative."""
         n, k, q = 10**7, 10**6, 0.1004
-        high = int(binomtest(k, n, q).k)
-        ours = float(binomial_pvalues(k, n, q))
 
-        assert high == k
-        assert ours == pytest.approx(binomtest(k, n, q).pvalue, rel=1e-9)
+        assert binomial_pvalues(k, n, q) == pytest.approx(binomtest(k, n, q).pvalue, rel=1e-9)
 
-    def test_broadcasts(self):
+    def test_broadcasts(self) -> None:
         """Arguments broadcast like numpy's, to the broadcast shape, and scalars give a scalar."""
         table = binomial_pvalues(np.arange(3)[:, None], 2, [0.1, 0.5])
 
@@ -178,7 +177,7 @@ class TestPvalues:
             ((1, 3, math.nan), "probabilities .* got nan"),
         ],
     )
-    def test_refuses(self, arguments, message):
+    def test_refuses(self, arguments: tuple[object, ...], message: str) -> None:
         """Impossible counts and probabilities are refused, and the message names the first."""
         with pytest.raises(ValueError, match=message):
             binomial_pvalues(*arguments)
@@ -187,7 +186,7 @@ class TestPvalues:
 class TestLogPmf:
     """The probabilities under the test."""
 
-    def test_equals_rational_arithmetic(self):
+    def test_equals_rational_arithmetic(self) -> None:
         """Log probabilities are right to 1e-14 absolute on the scale of their own size."""
         for n in (1, 2, 11, 12, 13, 60):
             for q in (1e-6, 0.03, 0.3, 0.5, 0.75, 1 - 2.0**-20):
@@ -203,7 +202,7 @@ class TestAcceptedIntervals:
     """The inverted test."""
 
     @pytest.mark.parametrize("alpha", [0.05, 0.01, 0.3])
-    def test_exhaustive_grid(self, alpha):
+    def test_exhaustive_grid(self, alpha: float) -> None:
         """For every count up to n = 60 the set agrees with the test on a grid and at its bounds.
 
         Grid points within 1e-9 relative of a bound are left out; at each inner bound the
@@ -225,7 +224,7 @@ class TestAcceptedIntervals:
                 above = binomial_pvalues(k, n, inner * (1 + 2e-9)) > alpha
                 assert (below != above).all(), (k, n)
 
-    def test_share_of_gaps(self):
+    def test_share_of_gaps(self) -> None:
         """About 3 % of all counts up to n = 200 accept more than one interval at alpha = .05."""
         sets = [len(accepted_intervals(k, n)) for n in range(1, 201) for k in range(n + 1)]
 
@@ -234,7 +233,7 @@ class TestAcceptedIntervals:
 
     @settings(max_examples=200, deadline=None)
     @given(data=st.data(), n=st.integers(1, 10**5), alpha=st.floats(1e-6, 0.999))
-    def test_mirror_image(self, data, n, alpha):
+    def test_mirror_image(self, data: st.DataObject, n: int, alpha: float) -> None:
         """The set of n - k is the set of k reflected about 1/2."""
         k = data.draw(st.integers(0, n))
 
@@ -245,7 +244,7 @@ class TestAcceptedIntervals:
 
     @settings(max_examples=200, deadline=None)
     @given(data=st.data(), n=st.integers(1, 10**5), alpha=st.floats(1e-6, 0.5))
-    def test_shrinks_as_alpha_grows(self, data, n, alpha):
+    def test_shrinks_as_alpha_grows(self, data: st.DataObject, n: int, alpha: float) -> None:
         """Intervals are sorted and disjoint, hold k/n, and a larger alpha accepts less."""
         k = data.draw(st.integers(0, n))
         wide = accepted_intervals(k, n, alpha=alpha)
@@ -257,7 +256,7 @@ class TestAcceptedIntervals:
         for low, high in narrow:
             assert ((wide[:, 0] <= low) & (high <= wide[:, 1])).any()
 
-    def test_bounds_move_with_the_count(self):
+    def test_bounds_move_with_the_count(self) -> None:
         """One more success moves the outermost accepted probabilities up, never down."""
         for n in (9, 40, 117):
             sets = [accepted_intervals(k, n) for k in range(n + 1)]
@@ -265,7 +264,7 @@ class TestAcceptedIntervals:
             assert (np.diff([s[0, 0] for s in sets]) >= 0).all()
             assert (np.diff([s[-1, 1] for s in sets]) >= 0).all()
 
-    def test_certain_counts_accept_certainty(self):
+    def test_certain_counts_accept_certainty(self) -> None:
         """No success accepts 0 and only successes accept 1; any other count accepts neither."""
         for n in (1, 5, 300):
             ends = [accepted_intervals(k, n)[[0, -1], [0, 1]] for k in range(n + 1)]
@@ -284,12 +283,12 @@ class TestAcceptedIntervals:
             (1, 2, math.nan, "alpha must be in"),
         ],
     )
-    def test_refuses(self, successes, trials, alpha, message):
+    def test_refuses(self, successes: int, trials: int, alpha: float, message: str) -> None:
         """Impossible counts and levels are refused."""
         with pytest.raises(ValueError, match=message):
             accepted_intervals(successes, trials, alpha=alpha)
 
-    def test_refuses_fractions(self):
+    def test_refuses_fractions(self) -> None:
         """A fractional count has no exact binomial test."""
         with pytest.raises(TypeError):
             accepted_intervals(1.5, 3)
@@ -298,7 +297,7 @@ class TestAcceptedIntervals:
 class TestPieces:
     """The facts that make the search rigorous."""
 
-    def test_boundaries_are_sums_of_logs(self):
+    def test_boundaries_are_sums_of_logs(self) -> None:
         """Every boundary equals the cumulative mean of log(i/(n-i+1)), to 1e-12."""
         for k, n in [(0, 1), (0, 40), (7, 40), (39, 40), (3, 10_000), (5_000, 10_000)]:
             i = np.arange(k + 1, n + 1)
@@ -308,7 +307,7 @@ class TestPieces:
 
             np.testing.assert_allclose(found, means, rtol=0, atol=1e-12)
 
-    def test_turning_point_is_the_minimum(self):
+    def test_turning_point_is_the_minimum(self) -> None:
         """On its piece's formula the p-value is least where the closed form says."""
         for k, j, n in [(0, 1, 9), (1, 8, 30), (1, 9, 30), (20, 61, 100), (98, 99, 100)]:
             turn = turning_point(k, j, n)
@@ -320,7 +319,7 @@ class TestPieces:
 
             assert on_piece(k, j, n, turn) <= found.fun + 1e-14
 
-    def test_floor_and_ceiling(self):
+    def test_floor_and_ceiling(self) -> None:
         """The floor falls from piece to piece, and the ceiling bounds everything after it."""
         for n in range(2, 41):
             for k in range(n):

@@ -2,9 +2,12 @@
 
 import json
 import math
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,9 +16,10 @@ from scipy.special import expit
 from scipy.stats import bernoulli, norm
 
 from monitor.metrics.acceptance import UNDECIDED, acceptance, accepted_intervals, level
-from monitor.metrics.binning import pava, pava_bc, quantile_bins, uniform_bins
+from monitor.metrics.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.binomial import binomial_pvalues
 from monitor.metrics.compiled import compiled
+from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.tally import Tally, tally
 from monitor.metrics.tce import RELATIVE_DOUBT, count_rejected, rejected_per_bin, tce
 
@@ -27,7 +31,7 @@ FILES = {
 GOLDEN = {name: json.loads(path.read_text()) for name, path in FILES.items() if path.exists()}
 
 
-def gaussian_pair(recipe):
+def gaussian_pair(recipe: dict[str, float]) -> tuple[Floats, Ints]:
     """Draw the paper's two Gaussian classes again; the generators are frozen by numpy."""
     np.random.seed(0)  # noqa: NPY002 - the recorded stream is the legacy one
     train = bernoulli.rvs(recipe["train"], size=14_000)
@@ -37,7 +41,7 @@ def gaussian_pair(recipe):
     return np.round(expit(recipe["intercept"] + recipe["slope"] * x), 10), outcomes
 
 
-def recorded_sample(source, name):
+def recorded_sample(source: str, name: str) -> tuple[Floats, Ints]:
     """Give the scores and outcomes of a recorded data set."""
     recipes = GOLDEN[source].get("gaussian_datasets", {})
     if name in recipes:
@@ -50,7 +54,7 @@ def recorded_sample(source, name):
     return np.array(data["p"]), np.array(list(data["y"]), int)
 
 
-def recorded_bins(t, case):
+def recorded_bins(t: Tally, case: dict[str, Any]) -> Bins:
     """Bin as the case did."""
     if case["strategy"] == "pavabc":
         return pava_bc(t, min_size=case["n_min"], max_size=case["n_max"], tail="reference")
@@ -59,18 +63,18 @@ def recorded_bins(t, case):
     return {"quantile": quantile_bins, "uniform": uniform_bins}[case["strategy"]](t, case["n_bin"])
 
 
-def recorded_cases():
+def recorded_cases() -> Iterator[Any]:
     """List every recorded case of every golden file, or one skipped entry for a missing file."""
-    for source in FILES:
+    for source, path in FILES.items():
         if source not in GOLDEN:
-            reason = f"{FILES[source].name} is not kept in this repository; the reduced file is."
+            reason = f"{path.name} is not kept in this repository; the reduced file is."
             yield pytest.param(source, None, marks=pytest.mark.skip(reason=reason))
             continue
         for case in GOLDEN[source]["cases"]:
             yield pytest.param(source, case, id=f"{source}-{case['id']}")
 
 
-def reject_one_by_one(t, bins, alpha):
+def reject_one_by_one(t: Tally, bins: Bins, alpha: float) -> Ints:
     """Test every prediction of every bin: the plain oracle."""
     return np.array(
         [
@@ -86,7 +90,7 @@ class TestRecordedCases:
     """Outputs of the reference program on our data."""
 
     @pytest.mark.parametrize(("source", "case"), list(recorded_cases()))
-    def test_case(self, source, case):
+    def test_case(self, source: str, case: dict[str, Any]) -> None:
         """A case without ties in the scores is reproduced, bin by bin, as exact integers.
 
         Uniform bins without a prediction, which the reference lists with mean null, are dropped
@@ -121,7 +125,7 @@ class TestRecordedCases:
                 for span, rejected in spans(*theirs.values()).items()
             )
 
-    def test_common_bins_exist(self):
+    def test_common_bins_exist(self) -> None:
         """The comparison of tied cases is not empty."""
         common = 0
         for case in GOLDEN["reduced"]["cases"]:
@@ -134,13 +138,15 @@ class TestRecordedCases:
 
         assert common >= 20
 
-    def test_all_cases_are_there(self):
+    def test_all_cases_are_there(self) -> None:
         """The reduced file holds all 82 cases, and its regenerated data hold their checksums."""
         assert len(GOLDEN["reduced"]["cases"]) == 82
         assert "reference program" in GOLDEN["reduced"]["provenance"]
 
 
-def spans(counts, positives, rejected):
+def spans(
+    counts: npt.ArrayLike, positives: npt.ArrayLike, rejected: npt.ArrayLike
+) -> dict[tuple[int, int, int], int]:
     """Index rejected counts by what identifies a bin: its first and last prediction, positives."""
     ends = np.cumsum(counts).tolist()
     firsts = [0, *ends[:-1]]
@@ -149,7 +155,7 @@ def spans(counts, positives, rejected):
 
 
 @pytest.mark.parametrize("name", list(GOLDEN["reduced"]["paper_table2"]["rows"]))
-def test_paper_table_2(name):
+def test_paper_table_2(name: str) -> None:
     """The paper's Table 2 comes out to its printed digits: TCE and TCE(Q), in percent.
 
     Bins of N/20 to N/5 with the reference program's tail rule, and ten quantile bins.
@@ -163,17 +169,17 @@ def test_paper_table_2(name):
     assert [round(100 * constrained.value, 2), round(100 * quantile.value, 2)] == paper[:2]
 
 
-def piece_boundaries(k, n):
+def piece_boundaries(k: int, n: int) -> Floats:
     """Give every probability where the p-value of k of n jumps, from cumulated logs."""
 
-    def above(k):
+    def above(k: int) -> Floats:
         i = np.arange(k + 1, n + 1)
         return expit((np.cumsum(np.log(i / (n - i + 1))) + math.log1p(1e-7)) / (i - k))
 
     return np.concatenate([above(k), 1.0 - above(n - k)])
 
 
-def beside(places):
+def beside(places: Floats) -> Floats:
     """Put scores on, and ever closer below and above, the given places."""
     steps = np.array([0.0, 1e-15, 1e-12, 0.9e-9, 1.1e-9, 1e-6])
     moved = (places[:, None] * (1 + np.concatenate([-steps, steps]))).ravel()
@@ -181,7 +187,7 @@ def beside(places):
     return np.unique(np.clip(scores, 0.0, 1.0))
 
 
-def rejected_in_one_bin(scores, counts, k, n, alpha):
+def rejected_in_one_bin(scores: Floats, counts: Ints, k: int, n: int, alpha: float) -> int:
     """Run the compiled count on one bin whose k and n need not be those of its scores."""
     starts = np.array([0, scores.size])
     one = rejected_per_bin(scores, counts, starts, np.array([n]), np.array([k]), alpha)
@@ -193,7 +199,7 @@ class TestDecisions:
 
     @settings(max_examples=400, deadline=None)
     @given(data=st.data(), n=st.integers(1, 3000), seed=st.integers(0, 2**32 - 1))
-    def test_adversarial_scores(self, data, n, seed):
+    def test_adversarial_scores(self, data: st.DataObject, n: int, seed: int) -> None:
         """Scores at and beside bounds and jumps, at 0, 1 and k/n, alone or in any company."""
         k = data.draw(st.integers(0, n) | st.integers(0, min(n, 4)))
         alpha = data.draw(
@@ -215,7 +221,7 @@ class TestDecisions:
             assert found == counts[rejects].sum()
 
     @pytest.mark.parametrize("distance", [0.0, 1e-15, -1e-15, 5e-10, -5e-10, 2e-9, -2e-9])
-    def test_alpha_touches_a_piece(self, distance):
+    def test_alpha_touches_a_piece(self, distance: float) -> None:
         """A level at the very bottom of a tooth of the saw is left to the test itself."""
         k, n = 1, 30
         bottom = minimize_scalar(
@@ -232,7 +238,7 @@ class TestDecisions:
         assert (UNDECIDED in verdicts) == (abs(distance) < 1e-9)
         assert found == rejects.sum()
 
-    def test_gap(self):
+    def test_gap(self) -> None:
         """One success in 30 rejects .17, though it accepts .16 and .176: no interval."""
         scores = np.array([0.001, 0.16, 0.17, 0.176, 0.178])
         for i, expected in enumerate([1, 0, 1, 0, 1]):
@@ -250,7 +256,9 @@ class TestDecisions:
         alpha=st.sampled_from([0.05, 0.3, 0.001, 0.99]),
         shift=st.floats(-8, 8),
     )
-    def test_any_tally_and_bins(self, seed, total, decimals, alpha, shift):
+    def test_any_tally_and_bins(
+        self, seed: int, total: int, decimals: int, alpha: float, shift: float
+    ) -> None:
         """Tied or not, rare or common: every way to bin gives the oracle's counts."""
         rng = np.random.default_rng(seed)
         scores = np.round(expit(rng.normal(shift, 1.5, total)), decimals)
@@ -269,7 +277,7 @@ class TestDecisions:
                 count_rejected(t.scores, t.counts, t.positives, bins.starts, alpha), expected
             )
 
-    def test_large_bins(self):
+    def test_large_bins(self) -> None:
         """A hundred thousand scores in bins of thousands decide like the oracle."""
         rng = np.random.default_rng(3)
         for location in (0.0, -6.0):
@@ -286,7 +294,7 @@ class TestDecisions:
 class TestTce:
     """The result and its border."""
 
-    def test_accepted_belong_to_bins(self):
+    def test_accepted_belong_to_bins(self) -> None:
         """There is one set of intervals for each bin, and scores outside it are the rejected."""
         t = tally(*recorded_sample("reduced", "short_tail_n1200"))
         bins = quantile_bins(t, 7)
@@ -301,7 +309,7 @@ class TestTce:
                 inside |= (scores >= low) & (scores <= high)
             assert np.count_nonzero(~inside) == got.rejected[b]
 
-    def test_counts_are_weights(self):
+    def test_counts_are_weights(self) -> None:
         """A group of c equal scores counts c times, in the value too."""
         t = Tally(np.array([0.1, 0.2, 0.9]), np.array([50, 40, 10]), np.array([5, 8, 0]))
 
@@ -310,13 +318,13 @@ class TestTce:
         assert got.rejected.tolist() == [10]
         assert got.value == 0.1
 
-    def test_rate_equal_to_the_score_is_never_rejected(self):
+    def test_rate_equal_to_the_score_is_never_rejected(self) -> None:
         """A model that is right in every bin has TCE 0 at any level."""
         t = Tally(np.array([0.25, 0.5]), np.array([400, 1000]), np.array([100, 500]))
 
         assert tce(t, quantile_bins(t, 2), alpha=0.999).value == 0.0
 
-    def test_p_equal_to_alpha_rejects(self):
+    def test_p_equal_to_alpha_rejects(self) -> None:
         """The level is inclusive: one failure in one trial at q = 3/4 has p = 1/4 exactly."""
         t = Tally(np.array([0.75]), np.array([1]), np.array([0]))
         bins = quantile_bins(t, 1)
@@ -324,7 +332,7 @@ class TestTce:
         assert tce(t, bins, alpha=0.25).value == 1.0
         assert tce(t, bins, alpha=0.2499).value == 0.0
 
-    def test_empty_bins_of_resampling(self):
+    def test_empty_bins_of_resampling(self) -> None:
         """The compiled count passes over bins whose predictions were all resampled away."""
         found = count_rejected(
             np.array([0.1, 0.2, 0.9]),
@@ -336,26 +344,29 @@ class TestTce:
 
         assert found.tolist() == [0, 30]
 
-    def test_callable_from_compiled_code(self):
+    def test_callable_from_compiled_code(self) -> None:
         """The count runs inside other compiled functions, where resampling needs it."""
 
         @compiled
-        def twice(scores, counts, starts, bin_counts, bin_positives):
+        def twice(
+            scores: Floats, counts: Ints, starts: Ints, bin_counts: Ints, bin_positives: Ints
+        ) -> Ints:
             return 2 * rejected_per_bin(scores, counts, starts, bin_counts, bin_positives, 0.05)
 
-        found = twice(np.array([0.9]), np.array([30]), np.array([0, 1]), np.array([30]), np.zeros(1, np.int64))  # fmt: skip
+        thirty = np.array([30])
+        found = twice(np.array([0.9]), thirty, np.array([0, 1]), thirty, np.array([0]))
 
         assert found.tolist() == [60]
 
     @pytest.mark.parametrize("alpha", [0.0, 1.0, -0.1, math.nan])
-    def test_refuses_alpha(self, alpha):
+    def test_refuses_alpha(self, alpha: float) -> None:
         """A level outside (0, 1) is refused with its value."""
         t = tally([0.5], [1])
 
         with pytest.raises(ValueError, match=f"alpha must be in .* got {alpha}"):
             tce(t, quantile_bins(t, 1), alpha=alpha)
 
-    def test_refuses_an_empty_tally(self):
+    def test_refuses_an_empty_tally(self) -> None:
         """Without a prediction there is nothing to average."""
         one = tally([0.5], [1])
 
