@@ -15,7 +15,7 @@ import io
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import date, datetime
 from functools import cached_property
 from math import isnan, nan
@@ -35,37 +35,41 @@ from monitor.metrics.tally import Cells, from_cells
 
 FORMAT = 1
 
-TALLIES = pa.schema(
-    [
-        ("segment", pa.string()),
-        ("cell", pa.int32()),
-        ("count", pa.int64()),
-        ("positives", pa.int64()),
-        ("offset_sum", pa.int64()),
-    ]
-)
-EVALUATIONS = pa.schema(
-    [
-        ("model", pa.string()),
-        ("segment", pa.string()),
-        ("day", pa.date32()),
-        ("window_days", pa.int32()),
-        ("days_present", pa.int32()),
-        ("final", pa.bool_()),
-        ("known_at", pa.timestamp("s", "UTC")),
-        ("predicted", pa.int64()),
-        ("matched", pa.int64()),
-        ("positives", pa.int64()),
-        ("rejected", pa.map_(pa.string(), pa.int64())),
-        ("coverage", pa.float64()),
-        ("prevalence", pa.float64()),
-        ("mean_score", pa.float64()),
-        ("shift", pa.struct([(n, pa.float64()) for n in PriorShift.__dataclass_fields__])),
-        ("raw", pa.struct([(n, pa.float64()) for n in Errors.__dataclass_fields__])),
-        ("prior", pa.struct([(n, pa.float64()) for n in Errors.__dataclass_fields__])),
-        ("null", pa.struct([(n, pa.float64()) for n in TceNull.__dataclass_fields__])),
-    ]
-)
+TALLY_COLUMNS: dict[str, pa.DataType] = {
+    "segment": pa.string(),
+    "cell": pa.int32(),
+    "count": pa.int64(),
+    "positives": pa.int64(),
+    "offset_sum": pa.int64(),
+}
+TALLIES = pa.schema(TALLY_COLUMNS)
+
+
+def _numbers(kind: type) -> pa.DataType:
+    return pa.struct([pa.field(f.name, pa.float64()) for f in fields(kind)])
+
+
+EVALUATION_COLUMNS: dict[str, pa.DataType] = {
+    "model": pa.string(),
+    "segment": pa.string(),
+    "day": pa.date32(),
+    "window_days": pa.int32(),
+    "days_present": pa.int32(),
+    "final": pa.bool_(),
+    "known_at": pa.timestamp("s", "UTC"),
+    "predicted": pa.int64(),
+    "matched": pa.int64(),
+    "positives": pa.int64(),
+    "rejected": pa.map_(pa.string(), pa.int64()),
+    "coverage": pa.float64(),
+    "prevalence": pa.float64(),
+    "mean_score": pa.float64(),
+    "shift": _numbers(PriorShift),
+    "raw": _numbers(Errors),
+    "prior": _numbers(Errors),
+    "null": _numbers(TceNull),
+}
+EVALUATIONS = pa.schema(EVALUATION_COLUMNS)
 NESTED = {"shift": PriorShift, "raw": Errors, "prior": Errors, "null": TceNull}
 
 

@@ -1,0 +1,54 @@
+# The commands of this project; `make` alone lists them.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/pip --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test lint format bench constraints clean
+
+help:  ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+# Two stamps: the demo needs neither Airflow nor the tools of development.
+$(VENV)/demo.stamp: pyproject.toml constraints.txt
+	@echo "setting up $(VENV) with what the demo needs"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) install --constraint constraints.txt --editable '.[demo]'
+	@touch $@
+
+$(VENV)/dev.stamp: $(VENV)/demo.stamp
+	@echo "setting up $(VENV) with Airflow and the tools of development"
+	@$(PIP) install --constraint constraints.txt --editable '.[dev]'
+	@touch $@
+
+setup: $(VENV)/dev.stamp  ## Make .venv with everything
+
+demo: $(VENV)/demo.stamp  ## Real flights, every day of them, and what came of it
+	@$(BIN)/calibration-monitor demo
+
+test: $(VENV)/dev.stamp  ## Set up and run all checks and tests
+	@sh tools/install-programs
+	@$(MAKE) --no-print-directory lint
+	@$(BIN)/python -m pytest
+
+lint: $(VENV)/dev.stamp  ## Style, types and the direction of imports
+	@$(BIN)/ruff format --check --quiet .
+	@$(BIN)/ruff check --quiet .
+	@$(BIN)/mypy --no-error-summary
+	@$(BIN)/lint-imports > $(VENV)/imports.txt || { cat $(VENV)/imports.txt; false; }
+
+format: $(VENV)/dev.stamp  ## Format and mend what can be mended
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+bench: $(VENV)/dev.stamp  ## Speed and memory, as ratios measured side by side (takes minutes)
+	@$(BIN)/python bench/day.py
+
+constraints: $(VENV)/dev.stamp  ## Pin the newest versions that fit together
+	@$(PIP) install uv
+	@$(BIN)/uv pip compile --quiet --python-version 3.11 --no-header --no-annotate \
+	    --no-emit-index-url --extra dev --upgrade --output-file constraints.txt pyproject.toml
+
+clean:  ## Remove what can be made again
+	rm -rf $(VENV) demo-data .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache

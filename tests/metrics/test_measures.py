@@ -1,0 +1,232 @@
+"""ECE, root Brier score, intercept and null reference against plain formulas and references."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import brentq
+from scipy.special import expit, logit
+
+from monitor.metrics.binning import paper_sizes, pava_bc, quantile_bins, uniform_bins
+from monitor.metrics.brier import rbs
+from monitor.metrics.ece import ece
+from monitor.metrics.intercept import fit_intercept, has_intercept
+from monitor.metrics.resampling import QUANTILES, tce_null_reference
+from monitor.metrics.tally import Tally, merge, shift, tally, tally_on_grid
+from monitor.metrics.tce import tce
+
+GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "metrics_reference.json"
+
+inner = st.floats(0.001, 0.999)
+tallies = st.lists(st.tuples(inner, st.booleans()), min_size=1, max_size=60).map(
+    lambda rows: tally([s for s, _ in rows], [y for _, y in rows])
+)
+
+
+def calibrated(size: int, *, seed: int, delta: float = 0.0) -> tuple[np.ndarray, np.ndarray]:
+    """Draw scores and outcomes of a model that is right but for a prior shift of `delta`."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(-1.0, 1.2, size)
+    return expit(logits), rng.random(size) < expit(logits + delta)
+
+
+@pytest.fixture(scope="module")
+def reference() -> dict[str, dict]:
+    """Values of other programs on seeded data."""
+    if not GOLDEN.exists():
+        pytest.skip(f"the reference values {GOLDEN.name} lie outside the repository")
+    datasets = json.loads(GOLDEN.read_text())["datasets"]
+    return {d["name"]: d for d in datasets if "weights" not in d}
+
+
+def test_rbs_equals_the_reference(reference: dict[str, dict]) -> None:
+    """The root Brier score is the one-vector value of the reference, to 1e-12."""
+    for data in reference.values():
+        expected = data["values"]["rbs"]["one_vector"]
+        assert rbs(tally(data["p"], list(map(int, data["y"])))) == pytest.approx(
+            expected, abs=1e-12
+        )
+
+
+def test_ece_equals_the_reference(reference: dict[str, dict]) -> None:
+    """ECE over 15 uniform, left-closed bins is the reference's, to 1e-12."""
+    for data in reference.values():
+        expected = data["values"]["ece_equal_width_15"]["own_left_closed"]
+        bins = uniform_bins(tally(data["p"], list(map(int, data["y"]))), 15)
+        assert ece(bins) == pytest.approx(expected, abs=1e-12)
+
+
+@given(tallies)
+def test_ece_and_rbs_equal_their_formulas(t: Tally) -> None:
+    """Row by row sums give the same values; 60 rows, so a few roundings."""
+    scores = np.repeat(t.scores, t.counts)
+    outcomes = np.concatenate(
+        [[1.0] * k + [0.0] * (n - k) for n, k in zip(t.counts, t.positives, strict=True)]
+    )
+    slices = np.minimum((scores * 10).astype(int), 9)
+    on_edge = np.isclose(scores * 10, np.round(scores * 10), rtol=0, atol=1e-9).any()
+    gap = sum(abs(outcomes[slices == b].sum() - scores[slices == b].sum()) for b in range(10))
+
+    assert rbs(t) == pytest.approx(np.sqrt(np.mean((scores - outcomes) ** 2)), rel=1e-13)
+    if not on_edge:  # there the slice depends on how the edge is rounded
+        assert ece(uniform_bins(t, 10)) == pytest.approx(gap / t.total, abs=1e-14)
+
+
+@given(tallies)
+def test_calibration_error_never_exceeds_rbs(t: Tally) -> None:
+    """RBS >= L2 calibration error >= ECE over any bins [RBS, Theorem 3.1]."""
+    for bins in (uniform_bins(t, 10), quantile_bins(t, 5), pava_bc(t, min_size=3, max_size=9)):
+        weights = bins.counts / t.total
+        ce_2 = float(np.sqrt(weights @ (bins.rates - bins.mean_scores) ** 2))
+        # Equality is possible, so allow for rounding.
+        assert rbs(t) >= ce_2 - 1e-15
+        assert ce_2 >= ece(bins) - 1e-15
+
+
+@pytest.mark.parametrize("centre", [-1.0, -5.0])
+def test_grid_hardly_changes_measures(centre: float) -> None:
+    """On 200,000 rows the grid moves ECE, RBS and the intercept by about 1e-6 or less."""
+    rng = np.random.default_rng(1)
+    logits = rng.normal(centre, 1.2, 200_000)
+    scores, outcomes = expit(logits), rng.random(200_000) < expit(logits + 0.2)
+    exact, gridded = tally(scores, outcomes), tally_on_grid(scores, outcomes)
+
+    # Cells are 1/512 wide in logit, so scores move by 1e-3 relative at most and cancel on average.
+    assert ece(uniform_bins(gridded, 15)) == pytest.approx(ece(uniform_bins(exact, 15)), rel=3e-6)
+    assert rbs(gridded) == pytest.approx(rbs(exact), rel=3e-6)
+    assert fit_intercept(gridded).delta == pytest.approx(fit_intercept(exact).delta, abs=3e-7)
+
+
+@given(tallies, st.floats(-3, 3))
+def test_intercept_makes_the_mean_right(t: Tally, delta: float) -> None:
+    """After the fitted shift the scores add up to the positives; a bracketing search agrees."""
+    moved = shift(t, delta)
+    if not has_intercept(moved):
+        return
+    found = fit_intercept(moved)
+
+    expected = brentq(
+        lambda d: moved.counts @ expit(logit(moved.scores) + d) - moved.total_positives, -60, 60
+    )
+    # The solver stops at steps of 1e-12 in logit; brentq at 2e-12.
+    assert found.delta == pytest.approx(expected, abs=1e-10)
+    p = shift(moved, found.delta)
+    assert p.counts @ p.scores == pytest.approx(moved.total_positives, abs=1e-9)
+    information = p.counts @ (p.scores * (1 - p.scores))
+    assert found.standard_error == pytest.approx(information**-0.5, rel=1e-9)
+
+
+@given(tallies, st.floats(-2, 2))
+def test_intercept_follows_a_shift(t: Tally, delta: float) -> None:
+    """Scores moved by delta need an intercept smaller by delta."""
+    if has_intercept(t):
+        moved = fit_intercept(shift(t, delta)).delta
+        assert moved == pytest.approx(fit_intercept(t).delta - delta, abs=1e-9)
+
+
+def test_intercept_finds_a_prior_shift() -> None:
+    """A prior shift of 0.7 is found within three standard errors."""
+    found = fit_intercept(tally(*calibrated(50_000, seed=2, delta=0.7)))
+
+    assert abs(found.delta - 0.7) < 3 * found.standard_error
+    assert found.standard_error < 0.02
+
+
+@pytest.mark.parametrize(
+    ("scores", "outcomes"),
+    [([0.2, 0.4], [0, 0]), ([0.2, 0.4], [1, 1]), ([0.0, 1.0], [0, 1]), ([0.3, 1.0], [0, 1])],
+)
+def test_one_class_has_no_intercept(scores: list[float], outcomes: list[int]) -> None:
+    """With one class among the scores inside (0, 1) there is no finite intercept."""
+    t = tally(scores, outcomes)
+
+    assert not has_intercept(t)
+    with pytest.raises(ValueError, match=r"^a finite intercept needs both outcomes"):
+        fit_intercept(t)
+
+
+def test_scores_of_0_and_1_do_not_move_the_intercept() -> None:
+    """Rows that no shift can move leave the fit as it was."""
+    inside = tally([0.2, 0.4, 0.4, 0.9], [0, 1, 0, 1])
+    ends = tally([0.0, 0.0, 1.0], [0, 1, 1])
+
+    assert fit_intercept(merge([inside, ends])).delta == fit_intercept(inside).delta
+
+
+few_rows = tally(*calibrated(300, seed=3))
+many_rows = tally(*calibrated(6_000, seed=3))
+large_groups = tally(np.repeat(np.linspace(0.05, 0.95, 40), 40), np.zeros(1_600))
+
+
+@pytest.mark.parametrize("scored", [few_rows, many_rows, large_groups])
+def test_null_reference_equals_a_naive_simulation(scored: Tally) -> None:
+    """Mean and median agree with worlds drawn, refitted, binned and tested one by one.
+
+    Two independent simulations of 400 worlds: means within four standard errors of their
+    difference. Groups of 40 rows are drawn by the binomial generator, single rows one by one.
+    """
+    t = shift(scored, 0.3)
+    smallest, largest = paper_sizes(t.total)
+    rng = np.random.default_rng(4)
+    values = []
+    for _ in range(400):
+        world = Tally(t.scores, t.counts, rng.binomial(t.counts, t.scores))
+        moved = shift(world, fit_intercept(world).delta)
+        values.append(tce(moved, pava_bc(moved, min_size=smallest, max_size=largest)).value)
+
+    null = tce_null_reference(
+        t, min_size=smallest, max_size=largest, replicates=400, rng=np.random.default_rng(5)
+    )
+
+    error = np.std(values) * np.sqrt(2 / 400)
+    assert abs(null.mean - np.mean(values)) < 4 * error
+    assert abs(null.quantiles[1] - np.median(values)) < 6 * error
+    assert list(null.quantiles) == sorted(null.quantiles)
+    assert len(null.quantiles) == len(QUANTILES)
+
+
+def test_null_reference_covers_a_calibrated_model() -> None:
+    """TCE of calibrated worlds exceeds its own 95 % null quantile about one time in twenty.
+
+    200 worlds: 10 expected, 22 or more would happen by chance less than once in 1,000 runs.
+    """
+    above = 0
+    for seed in range(200):
+        t = tally(*calibrated(1_500, seed=100 + seed))
+        adjusted = shift(t, fit_intercept(t).delta)
+        smallest, largest = paper_sizes(t.total)
+        bins = pava_bc(adjusted, min_size=smallest, max_size=largest)
+        null = tce_null_reference(
+            adjusted,
+            min_size=smallest,
+            max_size=largest,
+            rng=np.random.default_rng(seed),
+        )
+        above += tce(adjusted, bins).value > null.quantiles[2]
+
+    assert above < 22
+
+
+def test_null_reference_is_reproducible() -> None:
+    """The same seed gives the same numbers, another seed others."""
+    t = tally(*calibrated(500, seed=7))
+    draw = [
+        tce_null_reference(t, min_size=25, max_size=100, rng=np.random.default_rng(seed))
+        for seed in (1, 1, 2)
+    ]
+
+    assert draw[0] == draw[1]
+    assert draw[0] != draw[2]
+
+
+def test_empty_tallies_are_refused() -> None:
+    """Nothing has no Brier score and no null reference."""
+    empty = tally([], [])
+
+    with pytest.raises(ValueError, match=r"^the Brier score of an empty tally is undefined"):
+        rbs(empty)
+    with pytest.raises(ValueError, match=r"^an empty tally has no null reference"):
+        tce_null_reference(empty, min_size=1, max_size=2, rng=np.random.default_rng(1))
