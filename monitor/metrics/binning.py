@@ -155,9 +155,7 @@ def pava_bc(t: Tally, *, min_size: int, max_size: int, tail: Tail = "paper") -> 
     if not 0 <= min_size <= max_size:
         msg = f"bin sizes must satisfy 0 <= min_size <= max_size, got {min_size} and {max_size}."
         raise ValueError(msg)
-    joins_always = tail == "reference" and 2 * min_size <= max_size
-    starts = pool(t.counts, t.positives, min_size, max_size, tail == "reference", joins_always)
-    return _bins(t, starts)
+    return _bins(t, pool(t.counts, t.positives, min_size, max_size, int(tail == "reference")))
 
 
 def quantile_bins(t: Tally, n: int) -> Bins:
@@ -238,15 +236,8 @@ def _bins(t: Tally, starts: Ints) -> Bins:
 
 
 @compiled
-def pool(
-    counts: Ints,
-    positives: Ints,
-    min_size: int,
-    max_size: int,
-    reference_tail: bool,
-    joins_always: bool,
-) -> Ints:
-    """One pass of [TCE, Algorithm 2] over groups; returns the starts of the blocks."""
+def pool(counts: Ints, positives: Ints, min_size: int, max_size: int, reference_tail: int) -> Ints:
+    """Make one pass of [TCE, Algorithm 2] over groups and give the starts of the blocks."""
     tail_start, tail_size = counts.size, 0
     while tail_start > 0 and tail_size < min_size:
         tail_start -= 1
@@ -273,8 +264,11 @@ def pool(
             b -= 1
 
     if tail_start < counts.size:
-        fits = sizes[b] + tail_size <= max_size or sizes[b] < min_size if b >= 0 else False
-        if b < 0 or not (joins_always if reference_tail else fits):
+        if reference_tail:
+            joins = 2 * min_size <= max_size
+        else:
+            joins = b >= 0 and (sizes[b] + tail_size <= max_size or sizes[b] < min_size)
+        if b < 0 or not joins:
             b += 1
             starts[b] = tail_start
     starts[b + 1] = counts.size

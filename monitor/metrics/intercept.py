@@ -97,7 +97,7 @@ def solve_intercept(logits: Floats, counts: Ints, positives: Ints) -> tuple[floa
             movable += counts[i]
             hits += positives[i]
             lowest, highest = min(lowest, logits[i]), max(highest, logits[i])
-    if hits == 0 or hits == movable:
+    if hits in (0, movable):
         return (inf if hits else -inf), 0.0
     # At these shifts even the extreme group alone puts the expected count on either side.
     target = log(hits / (movable - hits))

@@ -122,7 +122,7 @@ def _null_values(
             continue
         for i in range(counts.size):
             moved[i] = 1.0 / (1.0 + exp(-(logits[i] + delta)))
-        starts = pool(counts, positives, min_size, max_size, False, False)
+        starts = pool(counts, positives, min_size, max_size, 0)
         rejected = count_rejected(moved, counts, positives, starts, alpha)
         values[replicate] = rejected.sum() / counts.sum()
     return values

@@ -24,10 +24,12 @@ samples = st.lists(
 
 
 def split(rows: list[tuple[float, bool]]) -> tuple[list[float], list[bool]]:
+    """Give scores and outcomes apart."""
     return [score for score, _ in rows], [outcome for _, outcome in rows]
 
 
 def content(t: Tally) -> tuple[list[float], list[int], list[int]]:
+    """Give what a tally holds in a form that compares."""
     return t.scores.tolist(), t.counts.tolist(), t.positives.tolist()
 
 

@@ -19,6 +19,7 @@ from monitor.metrics.acceptance import UNDECIDED, acceptance, accepted_intervals
 from monitor.metrics.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.binomial import binomial_pvalues
 from monitor.metrics.compiled import compiled
+from monitor.metrics.ece import ece
 from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.tally import Tally, tally
 from monitor.metrics.tce import RELATIVE_DOUBT, count_rejected, rejected_per_bin, tce
@@ -156,17 +157,18 @@ def spans(
 
 @pytest.mark.parametrize("name", list(GOLDEN["reduced"]["paper_table2"]["rows"]))
 def test_paper_table_2(name: str) -> None:
-    """The paper's Table 2 comes out to its printed digits: TCE and TCE(Q), in percent.
+    """The paper's Table 2 comes out to its printed digits: TCE, TCE(Q) in percent, ECE, ACE.
 
-    Bins of N/20 to N/5 with the reference program's tail rule, and ten quantile bins.
+    Bins of N/20 to N/5 with the reference program's tail rule, ten quantile and ten uniform bins.
     """
     t = tally(*recorded_sample("reduced", name))
     paper = GOLDEN["reduced"]["paper_table2"]["rows"][name]
 
     constrained = tce(t, pava_bc(t, min_size=300, max_size=1200, tail="reference"))
     quantile = tce(t, quantile_bins(t, 10))
+    gaps = [round(ece(bins), 4) for bins in (uniform_bins(t, 10), quantile_bins(t, 10))]
 
-    assert [round(100 * constrained.value, 2), round(100 * quantile.value, 2)] == paper[:2]
+    assert [round(100 * constrained.value, 2), round(100 * quantile.value, 2), *gaps] == paper
 
 
 def piece_boundaries(k: int, n: int) -> Floats:

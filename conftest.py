@@ -1,0 +1,19 @@
+"""Settings of every test run."""
+
+import hashlib
+import os
+from pathlib import Path
+
+from hypothesis import settings
+
+ROOT = Path(__file__).parent
+
+# Machine code kept on disk does not notice that a function it calls was changed in another file,
+# so every state of the mathematics gets a cache of its own.
+source = b"".join(path.read_bytes() for path in sorted((ROOT / "monitor/metrics").glob("*.py")))
+cache = ROOT / ".pytest_cache" / "numba" / hashlib.sha256(source).hexdigest()[:16]
+os.environ["NUMBA_CACHE_DIR"] = str(cache)
+
+# No test asserts a time, and the first call of a compiled function takes seconds.
+settings.register_profile("project", deadline=None)
+settings.load_profile("project")
