@@ -7,6 +7,7 @@ Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the dat
 import json
 import logging
 import os
+import signal
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -73,9 +74,11 @@ def main() -> None:
         _fail(error, CONFIG_ERROR)
     except DataError as error:
         _fail(error, DATA_ERROR)
-    except KeyboardInterrupt:
-        err.print("interrupted; what was finished is kept, the same command goes on from there")
-        sys.exit(INTERRUPTED)
+    except SystemExit as stop:  # what the argument parser makes of Ctrl-C, among others
+        if stop.code == INTERRUPTED:
+            said = "interrupted; what was finished is kept, the same command goes on from there"
+            err.print(said, soft_wrap=True)
+        raise
 
 
 @app.command()
@@ -267,9 +270,10 @@ def serve(
     else:
         out.print(f"serving {url}, stop with Ctrl-C", soft_wrap=True)
     sys.stdout.flush()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # service managers stop like Ctrl-C
     try:
         thread.join()
-    finally:
+    except KeyboardInterrupt:
         server.shutdown()
         server.server_close()
 

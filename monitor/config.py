@@ -6,9 +6,10 @@ Rule 2: this module knows values, not their meaning: formulas live in `monitor.m
 """
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
-from datetime import date
 from pathlib import Path
+from string import Formatter
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import available_timezones
 
@@ -29,19 +30,52 @@ from monitor.errors import ConfigError
 ALL = "all"  # the segment that merges all others
 OTHER = "other"  # the segment of rows whose value is not listed
 
+ISO_DAY = "%Y-%m-%d"  # what {day} alone means
+DAY_DIRECTIVES = {"%Y": 4, "%y": 2, "%m": 2, "%d": 2, "%j": 3}  # with their number of digits
+YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
+
+# Said in place of the validator's own words, which speak of patterns and instances.
+RULES = {
+    "string_pattern_mismatch": "must be a letter or digit, then at most 62 of these or _ . -",
+    "model_type": "must hold keys of its own (see monitor.example.yaml)",
+}
+
+LOGS = "predictions", "outcomes"
+
 RowPolicy = Literal["fail", "reject"]
 DayPolicy = Literal["fail", "accept"]
 
 
+def _is_a_place(path: str) -> str:
+    if not path or "\0" in path:
+        msg = "must be a path, or a URL like s3://bucket/prefix"
+        raise ValueError(msg)
+    return path
+
+
+def literal(path: str) -> str:
+    """Write a path so that a template means it and nothing else, whatever signs it holds."""
+    return re.sub(r"([*?[])", r"[\1]", path).replace("{", "{{").replace("}", "}}")
+
+
 def _names_the_day(path: str) -> str:
     """Refuse a template that would read the same file on different days."""
-    days = date(2001, 2, 3), date(2001, 2, 4), date(2001, 3, 3), date(2002, 2, 3)
     try:
-        rendered = {path.format(day=day) for day in days}
-    except (AttributeError, IndexError, KeyError, ValueError) as error:
-        msg = f"has a placeholder other than {{day}} or {{day:%Y/%m/%d}} ({error!r})"
+        fields = [parts[1:] for parts in Formatter().parse(path) if parts[1] is not None]
+    except ValueError as error:
+        msg = f"has a brace too many or too few ({error}); write a literal brace twice"
         raise ValueError(msg) from None
-    if len(rendered) < len(days):
+    named = set()
+    for field, spec, conversion in fields:
+        directives = set(re.findall("%.?", spec or ISO_DAY))
+        if field != "day" or conversion or "{" in str(spec) or not directives <= {*DAY_DIRECTIVES}:
+            msg = (
+                f"has a placeholder other than {{day}} or one like {{day:%Y/%m/%d}}, "
+                f"made of {', '.join(DAY_DIRECTIVES)}"
+            )
+            raise ValueError(msg)
+        named |= directives
+    if not all(any(need <= named for need in needs) for needs in (YEAR, DAY_OF_YEAR)):
         msg = "must name year, month and day, as {day} (2001-02-03) or like {day:%Y/%m/%d}"
         raise ValueError(msg)
     return path
@@ -63,7 +97,8 @@ def _rises_from_one(windows: tuple[int, ...]) -> tuple[int, ...]:
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 Column = Annotated[str, StringConstraints(min_length=1)]
-DayTemplate = Annotated[str, AfterValidator(_names_the_day)]
+Place = Annotated[str, AfterValidator(_is_a_place)]
+DayTemplate = Annotated[Place, AfterValidator(_names_the_day)]
 TimeZone = Annotated[str, AfterValidator(_is_time_zone)]
 Windows = Annotated[
     tuple[Annotated[int, Field(ge=1, le=366)], ...],
@@ -161,7 +196,7 @@ class Engine(_Strict):
 class Config(_Strict):
     """The whole file. Relative paths are relative to the file's folder."""
 
-    store: str
+    store: Place
     engine: Engine = Engine()
     models: Annotated[Mapping[Name, Model], Field(min_length=1)]
 
@@ -199,53 +234,80 @@ def load_config(path: Path) -> Config:
         raise ConfigError(msg) from None
     try:
         content = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a subclass of SafeLoader
-    except yaml.YAMLError as error:
-        msg = f"{path}: is not YAML: {' '.join(str(error).split())}; mend it, then run again."
-        raise ConfigError(msg) from None
+    except (yaml.YAMLError, *_READER_ERRORS) as error:
+        raise ConfigError(_yaml_complaint(path, error)) from None
     if not isinstance(content, dict):
-        msg = f"{path}: must hold the keys store and models; see monitor.example.yaml."
+        msg = (
+            f"{path}: must hold the keys store and models, got {content!r:.60}; "
+            f"see monitor.example.yaml."
+        )
         raise ConfigError(msg)
     try:
-        return Config.model_validate(_absolute(content, path.absolute().parent))
+        Config.model_validate(content)
     except ValidationError as error:
         raise ConfigError("\n".join(_complaints(path, error))) from None
+    return Config.model_validate(_absolute(content, path.absolute().parent))
+
+
+# What the YAML library lets escape: of 2026-02-30, `!!bool perhaps`, a thousand brackets.
+_READER_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
     """YAML without the trap that of two equal keys the last silently wins."""
 
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
+        try:
+            return super().construct_object(node, deep)
+        except _READER_ERRORS as error:
+            msg = f"cannot be read as {node.tag.rpartition(':')[2]}: {error}"
+            raise yaml.constructor.ConstructorError(None, None, msg, node.start_mark) from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - the library's signature
+        seen: list[Any] = []
+        for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
                 msg = f"the key '{key}' stands twice"
-                raise yaml.constructor.ConstructorError(None, None, msg, node.start_mark)
+                raise yaml.constructor.ConstructorError(None, None, msg, key_node.start_mark)
+            seen.append(key)
         return super().construct_mapping(node, deep)
 
 
-def _absolute(content: dict[Any, Any], folder: Path) -> dict[Any, Any]:
-    """Make the relative paths of the raw content absolute; leave everything odd to the checks."""
+def _yaml_complaint(path: Path, error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else f"{path}"
+    problem = getattr(error, "problem", None) or " ".join(str(error).split())
+    return f"{where}: is not YAML: {problem}; mend it, then run again."
 
-    def resolve(value: Any) -> Any:
-        local = isinstance(value, str) and value and "://" not in value
-        return str(folder / value) if local else value
 
-    def resolve_logs(model: Any) -> Any:
-        if not isinstance(model, dict):
-            return model
-        logs = {
-            key: {**model[key], "path": resolve(model[key]["path"])}
-            for key in ("predictions", "outcomes")
-            if isinstance(model.get(key), dict) and "path" in model[key]
+def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Make the relative paths of checked content absolute."""
+
+    def resolve(template: str) -> str:
+        remote = "://" in template or Path(template).is_absolute()
+        return template if remote else str(Path(literal(str(folder))) / template)
+
+    models = {
+        name: {
+            **model,
+            **{log: {**model[log], "path": resolve(model[log]["path"])} for log in LOGS},
         }
-        return {**model, **logs}
-
-    resolved = dict(content)
-    if "store" in resolved:
-        resolved["store"] = resolve(resolved["store"])
-    if isinstance(resolved.get("models"), dict):
-        resolved["models"] = {k: resolve_logs(v) for k, v in resolved["models"].items()}
-    return resolved
+        for name, model in content["models"].items()
+    }
+    store = content["store"]
+    return {
+        **content,
+        "store": store if "://" in store else str(folder / store),
+        "models": models,
+    }
 
 
 def _complaints(path: Path, error: ValidationError) -> Iterator[str]:
@@ -259,7 +321,7 @@ def _complaints(path: Path, error: ValidationError) -> Iterator[str]:
         elif problem["type"] == "missing":
             yield f"{path}: {where}: is missing; add it (see monitor.example.yaml)."
         else:
-            rule = problem["msg"].removeprefix("Value error, ")
+            rule = RULES.get(problem["type"], problem["msg"].removeprefix("Value error, "))
             yield f"{path}: {where}: {rule}, got {problem['input']!r}; correct the value."
 
 

@@ -2,17 +2,22 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from pathlib import Path
+from string import Formatter
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
+from monitor.config import DAY_DIRECTIVES, ISO_DAY
 from monitor.errors import ConfigError, DataError
 
-DAY_FIELD = re.compile(r"\{day(?::([^}]*))?\}")
+DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
+DIRECTIVE = re.compile(r"(%\w)")
+GLOB_SIGN = re.compile(r"(\*\*/?|\*|\?|\[[^]]+\])")
+GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
@@ -56,22 +61,14 @@ def reaching(place: str) -> Iterator[None]:
 def list_days(template: str) -> list[date]:
     """List the days, rising, for which a path template has a file or folder."""
     filesystem, path = open_filesystem(template)
-    parts = path.split("/")
-    last = max(i for i, part in enumerate(parts) if DAY_FIELD.search(part))
-    head = "/".join(parts[: last + 1])
-    wildcard = DAY_FIELD.sub(lambda m: re.sub("%[a-zA-Z]", "*", m[1]) if m[1] else "*", head)
-    pattern = DAY_FIELD.sub(lambda m: m[1] or "%Y-%m-%d", head)
+    *_, last_field = DAY_FIELD.finditer(path)
+    end = path.find("/", last_field.end())
+    wildcard, name_pattern, directives = _reading(path if end < 0 else path[:end])
     with reaching(template):
         found = filesystem.glob(wildcard)
-    days = set()
-    for name in found:
-        try:
-            day = datetime.strptime(name, pattern).date()  # noqa: DTZ007 - a calendar day
-        except ValueError:
-            continue
-        if head.format(day=day) == name:
-            days.add(day)
-    return sorted(days)
+    matches = filter(None, map(name_pattern.fullmatch, found))
+    days = {_day_written(match.groups(), directives) for match in matches}
+    return sorted(day for day in days if day)
 
 
 def list_files(template: str, day: date) -> list[str]:
@@ -119,3 +116,42 @@ def describe_files(template: str, day: date) -> list[list[str]]:
             [name, str(info["size"]), str(info.get("ETag", info.get("mtime")))]
             for name, info in sorted(details.items())
         ]
+
+
+def _reading(template: str) -> tuple[str, re.Pattern[str], list[str]]:
+    """Give a wildcard for the names of all days, and what takes such a name apart.
+
+    Returns
+    -------
+    tuple of (str, Pattern, list of str)
+        The wildcard; a pattern with one group for each directive; those directives.
+    """
+    wildcard, pattern, directives = "", "", list[str]()
+    for literal, field, given, _ in Formatter().parse(template):
+        pattern += _translate(literal, GLOB_SIGN, lambda sign: GLOB_MEANING.get(sign, sign))
+        wildcard += literal
+        if field:
+            written = given or ISO_DAY
+            pattern += _translate(
+                written, DIRECTIVE, lambda part: rf"(\d{{{DAY_DIRECTIVES[part]}}})"
+            )
+            wildcard += DIRECTIVE.sub("*", written)
+            directives += DIRECTIVE.findall(written)
+    return wildcard, re.compile(pattern), directives
+
+
+def _translate(text: str, special: re.Pattern[str], meaning: Callable[[str], str]) -> str:
+    """Make a regular expression of a text in which some parts have a meaning."""
+    parts = special.split(text)
+    return "".join(meaning(p) if i % 2 else re.escape(p) for i, p in enumerate(parts))
+
+
+def _day_written(parts: Sequence[str], directives: Sequence[str]) -> date | None:
+    """Read a day from parts of a name; None if they are no day, or not all of the same day."""
+    first = dict(zip(directives, parts, strict=True))
+    try:
+        day = datetime.strptime(" ".join(first.values()), " ".join(first)).date()  # noqa: DTZ007 - a calendar day
+    except ValueError:
+        return None
+    same = all(day.strftime(d) == part for d, part in zip(directives, parts, strict=True))
+    return day if same else None

@@ -1,210 +1,163 @@
-"""The catalogue of gauges, and evaluations as metric families. Pure.
+"""The catalogue of gauges, and what the store knows as metric families. Pure.
 
-Rule 1: every gauge is declared here once, with the words that dashboards, rules and the
-documentation use. Ratios, not percent; base units; no label holds a date or a run id.
+Rule 1: a gauge is one entry of the catalogue, with the words that rules, panels and
+docs/gauges.md use. Ratios, not percent; base units; no label holds a date or a run id.
 Rule 2: a number that does not exist has no sample: nan would draw and alert like a value.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import isnan
 
 from prometheus_client import Metric
 from prometheus_client.core import GaugeMetricFamily
 
-from monitor.config import Checks, Model
-from monitor.days import end_of_day
-from monitor.evaluate import Evaluation
-from monitor.store import RunRecord
+from monitor.export import samples
+from monitor.export.samples import Samples, Snapshot
 
-PREFIX = "calibration_"
-OF_A_WINDOW = ("model", "segment", "window", "maturity")
-
-Samples = Iterator[tuple[tuple[str, ...], float | None]]
+WINDOW = ("model", "segment", "window", "maturity")
 
 
 @dataclass(frozen=True)
 class Gauge:
-    """One gauge of a window: its name, what it means, and how an evaluation fills it.
-
-    Attributes
-    ----------
-    name : str
-        Without the common prefix.
-    meaning : str
-        The help text.
-    labels : tuple of str
-        Beside model, segment, window and maturity.
-    samples : callable
-        Values by the further labels; None where there is no number.
-    """
+    """One gauge: its name, what it means, its labels, and what fills it from a snapshot."""
 
     name: str
     meaning: str
     labels: tuple[str, ...]
-    samples: Callable[[Evaluation], Samples]
-
-
-def _one(value: Callable[[Evaluation], float | None]) -> Callable[[Evaluation], Samples]:
-    def samples(e: Evaluation) -> Samples:
-        yield (), value(e)
-
-    return samples
-
-
-def _adjusted(measure: str) -> Callable[[Evaluation], Samples]:
-    def samples(e: Evaluation) -> Samples:
-        yield ("raw",), getattr(e.raw, measure, None)
-        yield ("prior",), getattr(e.prior, measure, None)
-
-    return samples
-
-
-def _null_quantiles(e: Evaluation) -> Samples:
-    for quantile, field in (("0.05", "q05"), ("0.5", "q50"), ("0.95", "q95"), ("0.99", "q99")):
-        yield (quantile,), getattr(e.null, field, None)
-
-
-def _rejected(e: Evaluation) -> Samples:
-    for check in Checks.model_fields:
-        if check in e.rejected or e.segment == "all":
-            yield (check,), float(e.rejected.get(check, 0))
+    samples: Samples
 
 
 CATALOGUE = (
     Gauge(
-        "tce_published_ratio",
-        "Share of predictions rejected by the test of their PAVA-BC bin, with the paper's bin "
-        "sizes; read it against calibration_tce_null_ratio.",
-        ("adjusted",),
-        _adjusted("tce_published"),
+        "calibration_tce_published_ratio",
+        "Share of predictions that the outcomes of their bin reject, with the published bin sizes; "
+        "far from 0 on calibrated models, so read it against calibration_tce_null_ratio.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.tce_published),
     ),
     Gauge(
-        "tce_null_ratio",
-        "Quantiles of the published TCE of a calibrated model with the same predictions.",
-        ("quantile",),
-        _null_quantiles,
+        "calibration_tce_null_ratio",
+        "Quantile of calibration_tce_published_ratio if the prior-adjusted scores were calibrated.",
+        (*WINDOW, "quantile"),
+        samples.of_null,
     ),
     Gauge(
-        "ece_ratio",
-        "Expected calibration error over PAVA-BC bins.",
-        ("adjusted",),
-        _adjusted("ece"),
-    ),
-    Gauge("rbs", "Root Brier score.", ("adjusted",), _adjusted("rbs")),
-    Gauge(
-        "intercept_logit",
-        "Shift in logit that makes the predictions right on average.",
-        (),
-        _one(lambda e: e.shift and e.shift.delta),
+        "calibration_ece_ratio",
+        "Expected calibration error: mean gap between score and outcome over bins.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.ece),
     ),
     Gauge(
-        "intercept_logit_low",
+        "calibration_rbs",
+        "Root Brier score: root of the mean squared gap between score and outcome.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.rbs),
+    ),
+    Gauge(
+        "calibration_intercept_logit",
+        "Shift of all scores, in logit, that makes them right on average.",
+        WINDOW,
+        samples.of_shift(lambda shift: shift.delta),
+    ),
+    Gauge(
+        "calibration_intercept_logit_low",
         "Lower end of the 95 % interval of calibration_intercept_logit.",
-        (),
-        _one(lambda e: e.shift and e.shift.low),
+        WINDOW,
+        samples.of_shift(lambda shift: shift.low),
     ),
     Gauge(
-        "intercept_logit_high",
+        "calibration_intercept_logit_high",
         "Upper end of the 95 % interval of calibration_intercept_logit.",
-        (),
-        _one(lambda e: e.shift and e.shift.high),
+        WINDOW,
+        samples.of_shift(lambda shift: shift.high),
     ),
-    Gauge("prevalence_ratio", "Share of outcomes that are 1.", (), _one(lambda e: e.prevalence)),
     Gauge(
-        "mean_score_ratio",
+        "calibration_prevalence_ratio",
+        "Share of the known outcomes that are 1.",
+        WINDOW,
+        samples.of_window(lambda e: e.prevalence),
+    ),
+    Gauge(
+        "calibration_mean_score_ratio",
         "Mean score of the predictions whose outcome is known.",
-        (),
-        _one(lambda e: e.mean_score),
+        WINDOW,
+        samples.of_window(lambda e: e.mean_score),
     ),
     Gauge(
-        "window_predictions", "Valid predictions in the window.", (), _one(lambda e: e.predicted)
+        "calibration_window_predictions",
+        "Valid predictions in the window.",
+        WINDOW,
+        samples.of_window(lambda e: e.predicted),
     ),
     Gauge(
-        "window_outcomes",
+        "calibration_window_outcomes",
         "Predictions in the window whose outcome is known.",
-        (),
-        _one(lambda e: e.matched),
+        WINDOW,
+        samples.of_window(lambda e: e.matched),
     ),
     Gauge(
-        "window_days",
-        "Days of the window that are in the store.",
-        (),
-        _one(lambda e: e.days_present),
+        "calibration_window_present_ratio",
+        "Share of the window's days that are in the store.",
+        WINDOW,
+        samples.of_window(lambda e: e.days_present / e.window_days),
     ),
     Gauge(
-        "outcome_coverage_ratio",
+        "calibration_outcome_coverage_ratio",
         "Share of the window's predictions whose outcome is known.",
-        (),
-        _one(lambda e: e.coverage),
+        WINDOW,
+        samples.of_window(lambda e: e.coverage),
     ),
-    Gauge("rejected_rows", "Rows left out of the window, by check.", ("reason",), _rejected),
+    Gauge(
+        "calibration_rejected_rows",
+        "Rows of the logs left out of the window, by the check that they broke.",
+        (*WINDOW, "reason"),
+        samples.of_rejected_rows,
+    ),
+    Gauge(
+        "calibration_window_end_timestamp_seconds",
+        "When the last day of the window ended, in the model's time zone.",
+        WINDOW,
+        samples.of_window_ends,
+    ),
+    Gauge(
+        "calibration_last_run_timestamp_seconds",
+        "When the last run finished, with or without failed days.",
+        ("model",),
+        samples.of_run(lambda run: run.finished.timestamp()),
+    ),
+    Gauge(
+        "calibration_last_success_timestamp_seconds",
+        "When the last run without a failed day finished.",
+        ("model",),
+        samples.of_successes,
+    ),
+    Gauge(
+        "calibration_run_duration_seconds",
+        "How long the last run took.",
+        ("model",),
+        samples.of_run(lambda run: (run.finished - run.started).total_seconds()),
+    ),
+    Gauge(
+        "calibration_model_info",
+        "A configured model, with its owner and severity; always 1.",
+        ("model", "owner", "severity"),
+        samples.of_models,
+    ),
+    Gauge(
+        "calibration_build_info",
+        "The version of calibration-monitor that answers; always 1.",
+        ("version",),
+        samples.of_version,
+    ),
 )
 
 
-def families(
-    models: Mapping[str, Model],
-    evaluations: Iterable[Evaluation],
-    runs: Mapping[str, RunRecord],
-    *,
-    version: str,
-) -> Iterator[Metric]:
-    """Turn evaluations into metric families, in the order of the catalogue.
-
-    Parameters
-    ----------
-    models : mapping of str to Model
-        The configured models.
-    evaluations : iterable of Evaluation
-        At most one of each model, segment, window and maturity.
-    runs : mapping of str to RunRecord
-        The last run of each model that has one.
-    version : str
-        Of this program.
-    """
-    judged = list(evaluations)
+def families(snapshot: Snapshot) -> Iterator[Metric]:
+    """Turn a snapshot into metric families, in the order of the catalogue."""
     for gauge in CATALOGUE:
-        family = _family(gauge.name, gauge.meaning, OF_A_WINDOW + gauge.labels)
-        for evaluation in judged:
-            for labels, value in gauge.samples(evaluation):
-                if value is not None and not isnan(value):
-                    family.add_metric((*_labels(evaluation), *labels), value)
+        family = GaugeMetricFamily(gauge.name, gauge.meaning, labels=gauge.labels)
+        for labels, value in gauge.samples(snapshot):
+            if not isnan(value):
+                family.add_metric(labels, value)
         yield family
-    ends = _family("window_end_timestamp_seconds", "When the window's last day ended.", OF_A_WINDOW)
-    for evaluation in judged:
-        end = end_of_day(evaluation.day, models[evaluation.model].time_zone)
-        ends.add_metric(_labels(evaluation), end.timestamp())
-    yield ends
-    yield from _of_runs(runs)
-    info = _family("model_info", "Owner and severity of a model.", ("model", "owner", "severity"))
-    for name, model in models.items():
-        info.add_metric((name, model.owner, model.severity), 1.0)
-    yield info
-    build = _family("build_info", "Version of calibration-monitor.", ("version",))
-    build.add_metric((version,), 1.0)
-    yield build
-
-
-def _of_runs(runs: Mapping[str, RunRecord]) -> Iterator[Metric]:
-    last = _family("last_run_timestamp_seconds", "When the last run finished.", ("model",))
-    success = _family(
-        "last_success_timestamp_seconds",
-        "When the last run in which no day failed finished.",
-        ("model",),
-    )
-    duration = _family("run_duration_seconds", "How long the last run took.", ("model",))
-    for name, run in runs.items():
-        last.add_metric((name,), run.finished.timestamp())
-        duration.add_metric((name,), (run.finished - run.started).total_seconds())
-        if run.succeeded:
-            success.add_metric((name,), run.succeeded.timestamp())
-    yield from (last, success, duration)
-
-
-def _family(name: str, meaning: str, labels: Sequence[str]) -> GaugeMetricFamily:
-    return GaugeMetricFamily(PREFIX + name, meaning, labels=labels)
-
-
-def _labels(e: Evaluation) -> tuple[str, ...]:
-    maturity = "final" if e.final else "provisional"
-    return e.model, e.segment, f"{e.window_days}d", maturity

@@ -1,18 +1,24 @@
 """The exporter: it reads the store at each scrape and remembers nothing."""
 
-from collections.abc import Iterator
+import logging
+import signal
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
 from threading import Thread
 from wsgiref.simple_server import WSGIServer
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from prometheus_client import CollectorRegistry, Metric, start_http_server
+from prometheus_client import CollectorRegistry, Metric, make_wsgi_app, start_http_server
 
 from monitor.config import Config
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, DataError
 from monitor.evaluate import Evaluation
 from monitor.export.gauges import families
+from monitor.export.samples import Snapshot
 from monitor.store import Store
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -20,17 +26,23 @@ class StoreCollector:
     """What prometheus_client asks at each scrape."""
 
     config: Config
+    version: str
 
     def collect(self) -> Iterator[Metric]:
         """Read the newest evaluations of every model."""
-        store = Store(self.config.store)
-        runs = {name: run for name in self.config.models if (run := store.read_run(name))}
-        newest = [e for name in self.config.models for e in newest_evaluations(store, name)]
-        return families(self.config.models, newest, runs, version=version("calibration-monitor"))
+        models, store = self.config.models, Store(self.config.store)
+        return families(
+            Snapshot(
+                models=models,
+                evaluations=[e for name in models for e in newest_evaluations(store, name)],
+                runs={name: run for name in models if (run := store.read_run(name))},
+                version=self.version,
+            )
+        )
 
-    def describe(self) -> list[Metric]:
-        """Say nothing at registration: the store need not exist yet."""
-        return []
+    def describe(self) -> Iterator[Metric]:
+        """Name the gauges without a look at the store, which need not exist yet."""
+        return families(Snapshot(models={}, evaluations=[], runs={}, version=self.version))
 
 
 def newest_evaluations(store: Store, model: str) -> list[Evaluation]:
@@ -47,7 +59,7 @@ def newest_evaluations(store: Store, model: str) -> list[Evaluation]:
 
 
 def serve(config: Config, *, address: str, port: int) -> tuple[WSGIServer, Thread]:
-    """Answer scrapes from a thread until the server is shut down.
+    """Answer scrapes from a thread until SIGINT or SIGTERM; call it from the main thread.
 
     Parameters
     ----------
@@ -62,9 +74,28 @@ def serve(config: Config, *, address: str, port: int) -> tuple[WSGIServer, Threa
         If the address cannot be listened on.
     """
     registry = CollectorRegistry()
-    registry.register(StoreCollector(config))
+    registry.register(StoreCollector(config, version("calibration-monitor")))
     try:
-        return start_http_server(port, address, registry)
+        server, thread = start_http_server(port, address, registry)
     except OSError as error:
         msg = f"cannot listen on {address}:{port} ({error}); choose another with --port."
         raise ConfigError(msg) from None
+    server.set_app(_naming_damage(make_wsgi_app(registry)))
+    for stop in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(stop, lambda *_: server.shutdown())
+    return server, thread
+
+
+def _naming_damage(app: WSGIApplication) -> WSGIApplication:
+    """Answer a scrape of a store that cannot be read with what is wrong, here and in the log."""
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        try:
+            return app(environ, start_response)
+        except DataError as error:
+            log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it
+            headers = [("Content-Type", "text/plain; charset=utf-8")]
+            start_response("500 Internal Server Error", headers)
+            return [f"{error}\n".encode()]
+
+    return answer

@@ -39,9 +39,11 @@ ROW_CHECKS = (
 
 def row_violations(groups: Groups, joined: Frame) -> list[Violation]:
     """List what single rows of the join break."""
-    total = groups.prediction_rows
+    of = {"score": groups.prediction_rows}
     return [
-        Violation(check, rows, total, saying, _first(joined, status, column))
+        Violation(
+            check, rows, of.get(column, groups.met_rows), saying, _first(joined, status, column)
+        )
         for status, check, saying, column in ROW_CHECKS
         if (rows := groups.rows_with(status))
     ]
@@ -78,15 +80,16 @@ def without_repeats(
         scored = scored.join(ids, on="id", how="anti")
     if groups.prediction_rows > predictions:
         merged = merge_outcomes(observed, timed=logs.timed)
-        differs = nw.col("outcome") != nw.col("greatest")
+        unlike = nw.col("outcome") != nw.col("greatest")
+        differs = unlike.fill_null(False) | nw.col("nulls").is_between(
+            0, nw.col("rows"), closed="none"
+        )
         conflicts = merged.filter(differs).join(
             logs.predictions, left_on="outcome_id", right_on="id", how="semi"
         )
         if rows := _total(conflicts):
             violations.append(_conflicting(conflicts, rows, outcomes))
-        observed = merged.filter(~differs.fill_null(False)).with_columns(
-            observed=nw.lit(1, nw.Int8)
-        )
+        observed = merged.filter(~differs).with_columns(observed=nw.lit(1, nw.Int8))
     if scored is logs.predictions and observed is logs.outcomes:
         return logs, []
     return Logs(scored, observed, logs.timed), violations
@@ -148,8 +151,12 @@ def _first(joined: Frame, status: Status, column: str) -> str:
     """Show the offender with the smallest id."""
     offenders = joined.filter(nw.col("status") == int(status))
     row = offenders.select("id", column).sort("id", column).head(1).collect(backend="pyarrow")
-    identity, value = row.row(0)
-    return f"first {'null' if value is None else value} (id {identity})"
+    identity, value = map(_shown, row.row(0))
+    return f"first {value} (id {identity})"
+
+
+def _shown(value: object) -> str:
+    return "null" if value is None else f"{value}"
 
 
 def _total(frame: Frame) -> int:
@@ -164,7 +171,9 @@ def _repeated(ids: Frame, of: int) -> Violation:
 
 
 def _conflicting(conflicts: Frame, rows: int, of: int) -> Violation:
-    first = conflicts.select("outcome_id", "outcome", "greatest").sort("outcome_id").head(1)
-    identity, least, greatest = first.collect(backend="pyarrow").row(0)
-    example = f"first id {identity}, which has {least:g} and {greatest:g}"
+    columns = "outcome_id", "outcome", "greatest", "nulls"
+    first = conflicts.select(*columns).sort("outcome_id").head(1).collect(backend="pyarrow")
+    identity, least, greatest, nulls = first.row(0)
+    other = "null" if nulls else f"{greatest:g}"
+    example = f"first id {identity}, which has {least:g} and {other}"
     return Violation("outcome_conflicting", rows, of, "outcomes contradict another", example)

@@ -57,6 +57,12 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
     DataError
         If there is none, or one is missing before another: a hole in the log.
     """
+    if day >= as_of:
+        msg = (
+            f"{what}: as of {as_of} the outcomes of {day} are still being written; rerun this "
+            f"day once it is over, or give a later --as-of."
+        )
+        raise DataError(msg)
     awaited = days_between(day, day + timedelta(days=model.settled_after))
     present = [d for d in awaited if d < as_of and list_files(model.outcomes.path, d)]
     wanted = [d for d in awaited if d <= max(present, default=day)]

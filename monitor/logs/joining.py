@@ -58,7 +58,7 @@ class Groups:
     counts, positives, offset_sums : ndarray
         Rows, outcomes of 1, and sums of offsets inside the cell.
     repeats : ndarray
-        Unlabelled rows whose id another unlabelled row has too.
+        Predictions without outcome whose id another such prediction has too.
     """
 
     statuses: Ints
@@ -79,6 +79,12 @@ class Groups:
     def outcome_rows(self) -> int:
         """Rows of the join that hold an outcome."""
         return int(self.counts[self.with_outcome == 1].sum())
+
+    @property
+    def met_rows(self) -> int:
+        """Rows of the join that hold both."""
+        met = (self.with_outcome == 1) & ~np.isin(self.statuses, OUTCOME_ONLY)
+        return int(self.counts[met].sum())
 
     def rows_with(self, status: Status, segment: int | None = None) -> int:
         """Count the rows of one status, in one segment or in all."""
@@ -111,14 +117,23 @@ def group(joined: Frame, segment_count: int) -> Groups:
         key=((nw.col("status") * 2 + with_outcome) * segment_count + nw.col("segment").fill_null(0))
         * CELL_COUNT
         + choose([(matched, nw.col("cell").cast(nw.Int64))], zero),
-        lone_id=nw.when(nw.col("status") == Status.UNLABELLED).then(nw.col("id")),
+        lone_id=nw.when(nw.col("observed").is_null()).then(nw.col("id")),
         positives=choose([(matched, nw.col("outcome").cast(nw.Int64))], zero),
         offsets=choose([(matched, nw.col("offset").cast(nw.Int64))], zero),
     )
-    by_id = keyed.group_by("key", "lone_id").agg(
-        nw.len().alias("rows"), nw.col("positives").sum(), nw.col("offsets").sum()
+    # Two predictions that share an id need not share a key; which of their keys stays does
+    # not matter, because without_repeats leaves them out.
+    lone = ~nw.col("lone_id").is_null()
+    by_id = (
+        keyed.with_columns(place=choose([(lone, nw.lit(-1))], nw.col("key")))
+        .group_by("place", "lone_id")
+        .agg(
+            nw.len().alias("rows"),
+            *(nw.col(name).sum() for name in ("positives", "offsets")),
+            nw.col("key").min(),
+        )
     )
-    repeated = ~nw.col("lone_id").is_null() & (nw.col("rows") > 1)
+    repeated = lone & (nw.col("rows") > 1)
     by_key = (
         by_id.with_columns(repeats=choose([(repeated, nw.col("rows"))], zero))
         .group_by("key")
@@ -140,11 +155,12 @@ def repeated_ids(frame: Frame, column: str) -> Frame:
 
 
 def merge_outcomes(outcomes: Frame, *, timed: bool) -> Frame:
-    """Make one row of each outcome id, with its least and greatest outcome and earliest time."""
+    """Make one row of each outcome id: least and greatest outcome, nulls, and earliest time."""
     times = [nw.col("observed_at").min()] if timed else []
     return outcomes.group_by("outcome_id").agg(
         nw.col("outcome").min().alias("outcome"),
         nw.col("outcome").max().alias("greatest"),
+        nw.col("outcome").null_count().alias("nulls"),
         nw.len().alias("rows"),
         *times,
     )
@@ -188,9 +204,7 @@ def _located(joined: Frame) -> Frame:
 
 
 def _unpack(table: pa.Table, segment_count: int) -> Groups:
-    columns = {
-        name: table[name].cast(pa.int64()).fill_null(0).to_numpy() for name in table.column_names
-    }
+    columns = {name: table[name].cast(pa.int64()).to_numpy() for name in table.column_names}
     key, cells = np.divmod(columns["key"], CELL_COUNT)
     key, segments = np.divmod(key, segment_count)
     statuses, with_outcome = np.divmod(key, 2)

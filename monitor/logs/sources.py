@@ -2,7 +2,7 @@
 
 import difflib
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import date
@@ -12,7 +12,7 @@ import duckdb
 import narwhals as nw
 
 from monitor.config import Engine, Model, OutcomeLog, PredictionLog
-from monitor.errors import DataError
+from monitor.errors import ConfigError, DataError
 from monitor.files import list_days, list_files, open_filesystem
 
 Frame = nw.LazyFrame[Any]
@@ -55,6 +55,10 @@ def connect(engine: Engine) -> Iterator[duckdb.DuckDBPyConnection]:
         }
         connection = duckdb.connect(config=settings)
         try:
+            # Else messages would show times in the zone of this machine.
+            connection.execute("SET TimeZone = 'UTC'")
+            # Files are looked at one by one, then read together.
+            connection.execute("SET parquet_metadata_cache = true")
             yield connection
         finally:
             connection.close()
@@ -65,6 +69,12 @@ def understanding(what: str) -> Iterator[None]:
     """Turn what DuckDB says of unreadable files into a DataError that names the day."""
     try:
         yield
+    except duckdb.OutOfMemoryException as error:
+        msg = (
+            f"{what}: the day does not fit into engine.memory_mb: {str(error).splitlines()[0]}; "
+            f"raise it in the configuration, or lower engine.threads, then rerun this day."
+        )
+        raise ConfigError(msg) from error
     except duckdb.Error as error:
         msg = (
             f"{what}: the log files cannot be read: {str(error).splitlines()[0]}; "
@@ -111,13 +121,12 @@ def open_logs(
     times: dict[str, nw.Expr] = {}
     if timed:
         scored_type = predictions.type_of(str(scored.time), "time", _is_time, "timestamp")
-        zoned = "with" if _has_zone(scored_type) else "without"
-        outcomes.type_of(
-            str(observed.time),
-            "time",
-            lambda t: _is_time(t) and _has_zone(t) == _has_zone(scored_type),
-            f"timestamp {zoned} time zone, as in predictions",
-        )
+        zoned = _has_zone(scored_type)
+        wanted = f"timestamp {'with' if zoned else 'without'} time zone, as in predictions"
+        for log, column in ((predictions, scored.time), (outcomes, observed.time)):
+            log.type_of(
+                str(column), "time", lambda t: _is_time(t) and _has_zone(t) == zoned, wanted
+            )
         times = {"scored_at": nw.col(str(scored.time)), "observed_at": nw.col(str(observed.time))}
     return Logs(
         predictions=predictions.frame.select(
@@ -158,37 +167,52 @@ def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.E
 
 
 @dataclass(frozen=True)
+class _Type:
+    """The type of a column, for the program and for people."""
+
+    dtype: nw.dtypes.DType
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
 class _Log:
-    """One opened log: its frame, and what messages need to speak of it."""
+    """One opened log: its frame, and what messages need to speak of it.
+
+    Every file is held to the contract by itself. Read together, a column that one file lacks
+    would turn into nulls, and 0.4 next to a file of integers into 0.
+    """
 
     what: str
     kind: str
-    place: str
     frame: Frame
-    types: dict[str, nw.dtypes.DType]
+    types: Mapping[str, _Type]
+    types_by_file: Mapping[str, Mapping[str, _Type]]
 
     def type_of(
-        self, column: str, setting: str, fits: Callable[[nw.dtypes.DType], bool], wanted: str
-    ) -> nw.dtypes.DType:
+        self, column: str, setting: str, fits: Callable[[_Type], bool], wanted: str
+    ) -> _Type:
         """Give the type of a needed column, or say what is wrong with it."""
-        if column not in self.types:
-            near = difflib.get_close_matches(column, self.types, n=1)
-            hint = f"did you mean '{near[0]}'? " if near else ""
-            msg = (
-                f"{self.what}: the {self.kind} have no column '{column}', only "
-                f"{', '.join(self.types)} ({self.place}); {hint}"
-                f"correct {self.kind}.{setting} in the configuration, or the log."
-            )
-            raise DataError(msg)
-        found = self.types[column]
-        if not fits(found):
-            msg = (
-                f"{self.what}: column '{column}' of the {self.kind} is {found}, "
-                f"must be {wanted} ({self.place}); correct the log, or {self.kind}.{setting} "
-                f"in the configuration, then rerun this day."
-            )
-            raise DataError(msg)
-        return found
+        for file, types in self.types_by_file.items():
+            if column not in types:
+                near = difflib.get_close_matches(column, types, n=1)
+                hint = f"did you mean '{near[0]}'? " if near else ""
+                msg = (
+                    f"{self.what}: the {self.kind} have no column '{column}', only "
+                    f"{', '.join(types)} ({file}); {hint}"
+                    f"correct {self.kind}.{setting} in the configuration, or the log."
+                )
+                raise DataError(msg)
+            if not fits(types[column]):
+                msg = (
+                    f"{self.what}: column '{column}' of the {self.kind} is {types[column]}, "
+                    f"must be {wanted} ({file}); correct the log, or {self.kind}.{setting} "
+                    f"in the configuration, then rerun this day."
+                )
+                raise DataError(msg)
+        return self.types[column]
 
 
 def _open(
@@ -211,8 +235,19 @@ def _open(
     else:
         connection.register_filesystem(filesystem)
     with understanding(what):
-        frame = nw.from_native(connection.read_parquet(files, hive_partitioning=False)).lazy()
-        return _Log(what, kind, template.format(day=days[0]), frame, dict(frame.collect_schema()))
+        frame, types = _read(connection, files)
+        by_file = {file: _read(connection, [file])[1] for file in files}
+    return _Log(what, kind, frame, types, by_file)
+
+
+def _read(
+    connection: duckdb.DuckDBPyConnection, files: list[str]
+) -> tuple[Frame, dict[str, _Type]]:
+    # By name, so that a column becomes wide enough for what every file has in it.
+    relation = connection.read_parquet(files, hive_partitioning=False, union_by_name=True)
+    frame = nw.from_native(relation).lazy()
+    named = zip(frame.collect_schema().items(), relation.types, strict=True)
+    return frame, {column: _Type(dtype, str(name)) for (column, dtype), name in named}
 
 
 def _no_partition(what: str, kind: str, template: str, day: date) -> str:
@@ -227,7 +262,7 @@ def _no_partition(what: str, kind: str, template: str, day: date) -> str:
 
 
 def _segment(predictions: _Log, model: Model) -> nw.Expr:
-    """Number each row's segment: its place among the listed values, or the last place."""
+    """Give the number of each row's segment: its place among the listed values, or the last place."""
     if model.segments is None:
         return nw.lit(0)
     column = model.segments.column
@@ -242,25 +277,26 @@ def _segment(predictions: _Log, model: Model) -> nw.Expr:
 
 def _number(outcomes: _Log, column: str) -> nw.Expr:
     """Give the outcomes as numbers; only booleans are not numbers already."""
-    boolean = isinstance(outcomes.types[column], nw.Boolean)
+    boolean = isinstance(outcomes.types[column].dtype, nw.Boolean)
     return nw.col(column).cast(nw.Int8) if boolean else nw.col(column)
 
 
-def _is_id(found: nw.dtypes.DType) -> bool:
-    return found.is_integer() or isinstance(found, (nw.String, nw.Binary, nw.Unknown))
+def _is_id(found: _Type) -> bool:
+    known = isinstance(found.dtype, (nw.String, nw.Binary))
+    return known or found.dtype.is_integer() or found.name == "UUID"
 
 
-def _is_real(found: nw.dtypes.DType) -> bool:
-    return found.is_float() or found.is_decimal()
+def _is_real(found: _Type) -> bool:
+    return found.dtype.is_float() or found.dtype.is_decimal()
 
 
-def _is_outcome(found: nw.dtypes.DType) -> bool:
-    return found.is_integer() or found.is_float() or isinstance(found, nw.Boolean)
+def _is_outcome(found: _Type) -> bool:
+    return found.dtype.is_integer() or found.dtype.is_float() or isinstance(found.dtype, nw.Boolean)
 
 
-def _is_time(found: nw.dtypes.DType) -> bool:
-    return isinstance(found, nw.Datetime)
+def _is_time(found: _Type) -> bool:
+    return isinstance(found.dtype, nw.Datetime)
 
 
-def _has_zone(found: nw.dtypes.DType) -> bool:
-    return getattr(found, "time_zone", None) is not None
+def _has_zone(found: _Type) -> bool:
+    return getattr(found.dtype, "time_zone", None) is not None

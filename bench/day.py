@@ -1,0 +1,162 @@
+"""One large day: time and memory of `summarise_day` beside the bare DuckDB join and group-by.
+
+    python bench/day.py [--rows 20000000] [--rounds 3]
+
+Writes predictions and outcomes (nine of ten predictions have one) with integer and with UUID
+ids into a temporary folder, then runs both jobs in fresh processes, in turn, so that they share
+whatever else the machine is doing. The bare job joins and groups by score and segment; ours
+does that with every check of the contract. Printed: the least wall time of the rounds, the
+ratio of the two, CPU time, and the largest resident memory of each process.
+"""
+
+import argparse
+import json
+import re
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import date
+from pathlib import Path
+
+import duckdb
+
+DAY = date(2026, 3, 1)
+KINDS = ("integer", "uuid")
+THREADS, MEMORY_MB = 2, 1500
+LIMIT_MB = {"integer": 2000, "uuid": 2500}
+
+
+def write_logs(folder: Path, rows: int) -> None:
+    """Write the same rows twice, with integer and with UUID ids, in unrelated orders."""
+    with duckdb.connect(config={"temp_directory": str(folder / "spill")}) as connection:
+        connection.execute(f"set threads={THREADS}")
+        connection.execute(
+            f"""
+            create table rows as
+            select (hash(range) >> 1)::bigint as id,
+                   hash(range + 777) / 18446744073709551616.0 as score,
+                   timestamptz '{DAY} 00:00:00+00' + to_microseconds(range * 4000) as scored_at,
+                   ['DE', 'FR', 'IT', 'US'][1 + range % 4] as country,
+                   hash(range + 5) as shuffle
+            from range({rows})
+            """  # noqa: S608 - our own numbers
+        )
+        for kind in KINDS:
+            text = "md5(id::varchar)::uuid::varchar" if kind == "uuid" else "id"
+            (folder / kind / "predictions").mkdir(parents=True)
+            (folder / kind / "outcomes").mkdir(parents=True)
+            connection.execute(
+                f"""
+                copy (select {text} as prediction_id, score, scored_at, country
+                      from rows order by shuffle)
+                to '{folder}/{kind}/predictions/{DAY}.parquet' (compression zstd);
+                copy (select {text} as prediction_id,
+                             (hash(id + 1) / 18446744073709551616.0 < score)::tinyint as outcome,
+                             scored_at + interval 1 hour as observed_at
+                      from rows where hash(id + 9) % 10 < 9 order by hash(shuffle))
+                to '{folder}/{kind}/outcomes/{DAY}.parquet' (compression zstd);
+                """  # noqa: S608
+            )
+
+
+def bare(folder: Path) -> int:
+    """Join and group, and nothing else."""
+    with duckdb.connect(config={"temp_directory": str(folder / "spill")}) as connection:
+        connection.execute(f"set threads={THREADS}; set memory_limit='{MEMORY_MB}MB'")
+        connection.execute("set preserve_insertion_order=false")
+        groups = connection.sql(
+            f"""
+            select floor(score * 65536) as cell, country, count(*), sum(outcome), sum(score)
+            from '{folder}/predictions/{DAY}.parquet'
+            join '{folder}/outcomes/{DAY}.parquet' using (prediction_id)
+            group by all
+            """  # noqa: S608
+        ).to_arrow_table()
+        return sum(groups["count_star()"].to_pylist())
+
+
+def checked(folder: Path) -> int:
+    """Do what the daily job does with a day."""
+    from monitor.config import Engine, Model
+    from monitor.logs import summarise_day
+
+    model = Model.model_validate(
+        {
+            "predictions": {"path": f"{folder}/predictions/{{day}}.parquet", "time": "scored_at"},
+            "outcomes": {"path": f"{folder}/outcomes/{{day}}.parquet", "time": "observed_at"},
+            "segments": {"column": "country", "values": ["DE", "FR", "IT", "US"]},
+            "settled_after": 0,
+        }
+    )
+    engine = Engine(threads=THREADS, memory_mb=MEMORY_MB)
+    summary = summarise_day("bench", model, DAY, as_of=date(2026, 12, 31), engine=engine)
+    return sum(part.tally.total for part in summary.segments.values())
+
+
+JOBS = {"bare": bare, "checked": checked}
+
+
+def measure_here(job: str, folder: Path) -> None:
+    """Run one job in this process and print what it took."""
+    start = time.perf_counter()
+    matched = JOBS[job](folder)
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    status = Path("/proc/self/status").read_text()  # ru_maxrss would include the parent's memory
+    print(
+        json.dumps(
+            {
+                "matched": matched,
+                "wall": time.perf_counter() - start,
+                "cpu": usage.ru_utime + usage.ru_stime,
+                "memory_mb": int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024,
+            }
+        )
+    )
+
+
+def measure_apart(job: str, folder: Path) -> dict[str, float]:
+    """Run one job in a fresh process."""
+    command = [sys.executable, __file__, "--job", job, "--folder", str(folder)]
+    result = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
+    return json.loads(result.stdout)
+
+
+def main() -> None:
+    """Write the logs, run both jobs in turn, print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rows", type=int, default=20_000_000)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--job", choices=JOBS, help=argparse.SUPPRESS)
+    parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
+    options = parser.parse_args()
+    if options.job:
+        measure_here(options.job, options.folder)
+        return
+    with tempfile.TemporaryDirectory(prefix="calibration-bench-") as name:
+        print(f"writing {options.rows:,} predictions, twice", file=sys.stderr)
+        write_logs(Path(name), options.rows)
+        for kind in KINDS:
+            found = {job: [] for job in JOBS}
+            for _ in range(options.rounds):
+                for job in JOBS:
+                    found[job].append(measure_apart(job, Path(name) / kind))
+            report(kind, found)
+
+
+def report(kind: str, found: dict[str, list[dict[str, float]]]) -> None:
+    """Print a line for each job, and what is to be compared."""
+    best = {job: min(rounds, key=lambda r: r["wall"]) for job, rounds in found.items()}
+    if best["bare"]["matched"] != best["checked"]["matched"]:
+        sys.exit(f"{kind}: the two jobs matched different rows: {best}")
+    print(f"\n{kind} ids, {best['bare']['matched']:,} matched")
+    for job, b in best.items():
+        memory = max(r["memory_mb"] for r in found[job])
+        print(f"  {job:8s} wall {b['wall']:6.2f} s  cpu {b['cpu']:6.2f} s  memory {memory:5.0f} MB")
+    ratio = best["checked"]["wall"] / best["bare"]["wall"]
+    print(f"  ratio    {ratio:.2f} (to reach: 2), memory to reach: {LIMIT_MB[kind]} MB")
+
+
+if __name__ == "__main__":
+    main()

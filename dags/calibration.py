@@ -1,0 +1,141 @@
+r"""One DAG for each configured model: a schedule that passes dates to `monitor.pipeline.run`.
+
+The environment variable CALIBRATION_MONITOR_CONFIG names the configuration file, for the
+dag-processor and for the workers alike.
+
+A scheduled run does the days that became settled in its interval. With a daily schedule that is
+one: the run for the interval [D, D + 1) does day D - settled_after. Outcomes of the day on which
+the interval ends are not read, because they are still being written. To do a certain day::
+
+    airflow dags trigger calibration_fraud --conf '{"day": "2026-03-01"}'
+
+Without a day a manual run takes the newest interval, whatever its --logical-date says. To make up
+for the past, or for a time in which no scheduler ran::
+
+    airflow backfill create --dag-id calibration_fraud \
+        --from-date 2026-03-02 --to-date 2026-03-31T23:59
+
+The dates bound the beginnings of intervals, in UTC unless they carry an offset. Keep the T23:59: a
+bare date is its midnight, which leaves the last interval out. An interval that has a run already
+is left alone unless --reprocess-behavior completed is given.
+"""
+
+import logging
+import os
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from zoneinfo import ZoneInfo
+
+from airflow.sdk import DAG, CronDataIntervalTimetable, Param, get_current_context, task
+from airflow.sdk.exceptions import AirflowFailException, AirflowTimetableInvalid
+from airflow.sdk.types import DagRunProtocol
+
+from monitor.config import Config, Model, load_config
+from monitor.errors import ConfigError, DataError
+
+VARIABLE = "CALIBRATION_MONITOR_CONFIG"
+ABOUT = """\
+Can the probabilities of **{name}** still be trusted?
+
+Reads the logs of the days that became settled, joins predictions to outcomes, and judges every
+window that holds one of these days, as `calibration-monitor run` does. The same logs give the
+same results, so running it again is harmless.
+
+* To do a certain day, trigger it with that `day`.
+* Missing or broken logs are tried again for some hours; the message says what to mend.
+* A wrong configuration or call fails at once: trying again would not help.
+"""
+
+
+def configuration() -> Config:
+    """Load the file that the environment names."""
+    path = os.environ.get(VARIABLE)
+    if not path:
+        msg = f"{VARIABLE} is not set; let it name the configuration file, here and on the workers."
+        raise ConfigError(msg)
+    return load_config(Path(path))
+
+
+def timetable(name: str, model: Model) -> CronDataIntervalTimetable:
+    """Turn a model's schedule into intervals that begin and end by its own clock."""
+    intervals = CronDataIntervalTimetable(model.schedule, timezone=model.time_zone)
+    try:
+        intervals.validate()
+    except AirflowTimetableInvalid as error:
+        where = f"{os.environ[VARIABLE]}: models.{name}.schedule"
+        why = str(error).rstrip(".")
+        msg = f"{where}: {why}, got {model.schedule!r}; write five fields, like '0 6 * * *'."
+        raise ConfigError(msg) from None
+    return intervals
+
+
+def days_to_do(model: Model, day: str | None, dag_run: DagRunProtocol) -> tuple[date, date, date]:
+    """Find the first and the last day of a run, and the day from which on no outcomes are read."""
+
+    def local(moment: datetime) -> date:
+        return moment.astimezone(ZoneInfo(model.time_zone)).date()
+
+    if day:
+        return date.fromisoformat(day), date.fromisoformat(day), local(dag_run.run_after)
+    if not dag_run.data_interval_start or not dag_run.data_interval_end:
+        msg = f"{dag_run.run_id}: has no interval; trigger it with a day, like 2026-03-01."
+        raise ConfigError(msg)
+    start, end = local(dag_run.data_interval_start), local(dag_run.data_interval_end)
+    last = end - timedelta(days=1 + model.settled_after)
+    # Within one day nothing becomes settled: more than one run a day repeats the newest day.
+    return min(start - timedelta(days=model.settled_after), last), last, end
+
+
+@task(
+    retries=4,
+    retry_delay=timedelta(minutes=15),
+    retry_exponential_backoff=2,
+    max_retry_delay=timedelta(hours=2),
+    # A run rewrites later days too, and a backfill does not heed the DAG's max_active_runs.
+    max_active_tis_per_dag=1,
+)
+def run(name: str) -> None:
+    """Do the days of this run; a day with bad logs does not keep the others from being done."""
+    from monitor import pipeline  # noqa: PLC0415 - the parser of DAGs need not load the mathematics
+
+    context = get_current_context()
+    try:
+        first, last, as_of = days_to_do(
+            CONFIG.model(name), context["params"]["day"], context["dag_run"]
+        )
+        report = pipeline.run(
+            CONFIG, name, first, last, as_of=as_of, clock=lambda: datetime.now(UTC)
+        )
+    except ConfigError as error:
+        raise AirflowFailException(str(error)) from error
+    if report.failures:
+        raise DataError("\n".join(failure.message for failure in report.failures))
+    days = f"{first}" if first == last else f"{first} to {last}"
+    logging.getLogger(__name__).info(
+        "%s: did %s, judged %d days", name, days, len(report.evaluated)
+    )
+
+
+CONFIG = configuration()
+
+for name, model in CONFIG.models.items():
+    with DAG(
+        f"calibration_{name}",
+        schedule=timetable(name, model),
+        catchup=False,
+        max_active_runs=1,
+        default_args={"owner": model.owner or "airflow"},
+        params={
+            "day": Param(
+                None,
+                type=["string", "null"],
+                format="date",
+                title="Day",
+                description="The day of predictions to do; empty: what the interval settled.",
+            )
+        },
+        tags=["calibration", model.severity],
+        description=f"Can the probabilities of {name} still be trusted?",
+        doc_md=ABOUT.format(name=name),
+    ):
+        run(name)

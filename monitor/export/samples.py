@@ -1,0 +1,130 @@
+"""What one scrape knows, and how gauges pick their samples from it. Pure.
+
+A sample is its label values, in the order of the gauge's labels, and a number; nan stands for
+a number that does not exist.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import get_args
+
+from monitor.config import Checks, Model
+from monitor.days import WHOLE, end_of_day
+from monitor.evaluate import Errors, Evaluation, PriorShift
+from monitor.store import RunRecord
+
+# The checks that count rows; those of whole days know no "reject".
+ROW_CHECKS = tuple(
+    name for name, field in Checks.model_fields.items() if "reject" in get_args(field.annotation)
+)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that one scrape knows.
+
+    Attributes
+    ----------
+    models : mapping of str to Model
+        The configured models.
+    evaluations : sequence of Evaluation
+        Of these models; at most one of each segment, window and maturity.
+    runs : mapping of str to RunRecord
+        The last run of each model that has one.
+    version : str
+        Of this program.
+    """
+
+    models: Mapping[str, Model]
+    evaluations: Sequence[Evaluation]
+    runs: Mapping[str, RunRecord]
+    version: str
+
+
+Sample = tuple[tuple[str, ...], float]
+Samples = Callable[[Snapshot], Iterable[Sample]]
+
+
+def of_window(value: Callable[[Evaluation], float]) -> Samples:
+    """Take one number of each window."""
+    return _of_windows(lambda e: [((), value(e))])
+
+
+def of_errors(measure: Callable[[Errors], float]) -> Samples:
+    """Take one measure of each window, as scored and with the prior forgiven."""
+
+    def both(e: Evaluation) -> Iterable[Sample]:
+        for adjusted, errors in (("raw", e.raw), ("prior", e.prior)):
+            if errors:
+                yield (adjusted,), measure(errors)
+
+    return _of_windows(both)
+
+
+def of_shift(part: Callable[[PriorShift], float]) -> Samples:
+    """Take a part of the intercept of each window that has one."""
+    return _of_windows(lambda e: [((), part(e.shift))] if e.shift else [])
+
+
+def of_null(snapshot: Snapshot) -> Iterable[Sample]:
+    """Take the quantiles of the null reference of each window that has one."""
+
+    def quantiles(e: Evaluation) -> Iterable[Sample]:
+        if e.null:
+            yield ("0.05",), e.null.q05
+            yield ("0.5",), e.null.q50
+            yield ("0.95",), e.null.q95
+            yield ("0.99",), e.null.q99
+
+    return _of_windows(quantiles)(snapshot)
+
+
+def of_rejected_rows(snapshot: Snapshot) -> Iterable[Sample]:
+    """Count the rejected rows of each window by every check, the unbroken ones as 0."""
+
+    def counts(e: Evaluation) -> Iterable[Sample]:
+        if e.segment == WHOLE:  # a row has no segment before it is read
+            for check, rows in {**dict.fromkeys(ROW_CHECKS, 0), **e.rejected}.items():
+                yield (check,), rows
+
+    return _of_windows(counts)(snapshot)
+
+
+def of_window_ends(snapshot: Snapshot) -> Iterable[Sample]:
+    """Find the moment at which the last day of each window ended."""
+    zones = {name: model.time_zone for name, model in snapshot.models.items()}
+    return of_window(lambda e: end_of_day(e.day, zones[e.model]).timestamp())(snapshot)
+
+
+def of_run(value: Callable[[RunRecord], float]) -> Samples:
+    """Take one number of the last run of each model."""
+    return lambda snapshot: [((name,), value(run)) for name, run in snapshot.runs.items()]
+
+
+def of_successes(snapshot: Snapshot) -> Iterable[Sample]:
+    """Tell when the last run without a failed day of each model finished, if there was one."""
+    for name, run in snapshot.runs.items():
+        if run.succeeded:
+            yield (name,), run.succeeded.timestamp()
+
+
+def of_models(snapshot: Snapshot) -> Iterable[Sample]:
+    """Name each configured model with its owner and severity."""
+    return [((name, m.owner, m.severity), 1) for name, m in snapshot.models.items()]
+
+
+def of_version(snapshot: Snapshot) -> Iterable[Sample]:
+    """Name the version of this program."""
+    return [((snapshot.version,), 1)]
+
+
+def _of_windows(samples: Callable[[Evaluation], Iterable[Sample]]) -> Samples:
+    """Put model, segment, window and maturity before the label values that are given."""
+
+    def fill(snapshot: Snapshot) -> Iterable[Sample]:
+        for e in snapshot.evaluations:
+            maturity = "final" if e.final else "provisional"
+            for further, value in samples(e):
+                yield (e.model, e.segment, f"{e.window_days}d", maturity, *further), value
+
+    return fill

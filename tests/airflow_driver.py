@@ -1,0 +1,184 @@
+"""Drives Airflow in a process of its own: parses the DAGs, does planned runs, tells what happened.
+
+Airflow reads its environment when it is imported and warns about itself, so no test imports it.
+The plan and the report are JSON files, named on the command line; the log goes to the output.
+"""
+# ruff: noqa: PLC0415 - pytest imports this file to look for doctests, and must not import Airflow
+
+import json
+import os
+import shutil
+import sys
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+
+def main() -> None:
+    """Follow the plan, in an order in which the parse comes before anything heavy."""
+    plan = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    report = {
+        "parsed": parse(),
+        "refused": {label: refusal(config) for label, config in plan["refused"].items()},
+    }
+    command("db", "migrate")
+    command("dags", "reserialize")
+    report["runs"] = {label: do(**run) for label, run in plan["runs"].items()}
+    for words in plan["backfills"]:
+        command("backfill", "create", *words)
+    report["backfilled"] = do_backfilled()
+    Path(sys.argv[2]).write_text(json.dumps(report, default=str), encoding="utf-8")
+
+
+def parse() -> dict[str, Any]:
+    """Parse the DAGs as Airflow does, and note what that imports."""
+    from airflow.dag_processing.dagbag import DagBag
+
+    before = set(sys.modules)
+    bag = DagBag()
+    return {
+        "imported": sorted(set(sys.modules) - before),
+        "errors": bag.import_errors,
+        "dags": {dag_id: describe(dag) for dag_id, dag in bag.dags.items()},
+    }
+
+
+def describe(dag: Any) -> dict[str, Any]:
+    """Collect what the house rules speak of."""
+    return {
+        "schedule": [dag.timetable.expression, dag.timetable.timezone],
+        "catchup": dag.catchup,
+        "max_active_runs": dag.max_active_runs,
+        "owner": dag.owner,
+        "tags": sorted(dag.tags),
+        "doc": dag.doc_md,
+        "at_a_time": {task.task_id: task.max_active_tis_per_dag for task in dag.tasks},
+    }
+
+
+def refusal(config: str | None) -> str:
+    """Parse with another configuration, or none, and return the import error."""
+    from airflow.dag_processing.dagbag import DagBag
+
+    with patch.dict(os.environ):
+        os.environ.pop("CALIBRATION_MONITOR_CONFIG")
+        if config:
+            os.environ["CALIBRATION_MONITOR_CONFIG"] = config
+        bag = DagBag()
+    return "".join(bag.import_errors.values()) if not bag.dags else ""
+
+
+def command(*words: str) -> None:
+    """Do what `airflow` does with these words, without another four seconds of imports."""
+    from airflow.cli import cli_parser
+
+    arguments = cli_parser.get_parser().parse_args(words)
+    arguments.func(arguments)
+
+
+def do(
+    dag_id: str,
+    *,
+    conf: Mapping[str, Any] | None = None,
+    logical_date: str | None = None,
+    run_after: str | None = None,
+    meanwhile: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """Do one manual run; the folders of `meanwhile` are copied while a task waits for its retry."""
+    with while_waiting(meanwhile or {}) as waits:
+        run = dag_of(dag_id).test(
+            logical_date=moment(logical_date), run_after=moment(run_after), run_conf=conf
+        )
+    return outcome(run) | {"waits": waits}
+
+
+def do_backfilled() -> list[dict[str, Any]]:
+    """Do the runs that a backfill has queued, each as it stands in the database."""
+    from airflow import settings
+    from airflow.models.dagrun import DagRun
+    from sqlalchemy import select
+
+    session = settings.Session()
+    queued = select(DagRun).where(DagRun.state == "queued")
+    outcomes = []
+    for run in session.scalars(queued.order_by(DagRun.logical_date)).all():
+
+        def instead_of_a_new_run(*, dag: Any, run: Any = run, **_: Any) -> Any:
+            run.dag, run.state = dag, "running"
+            return run
+
+        with patch("airflow.models.dagrun.get_or_create_dagrun", instead_of_a_new_run):
+            outcomes.append(outcome(dag_of(run.dag_id).test(logical_date=run.logical_date)))
+    return outcomes
+
+
+def outcome(run: Any) -> dict[str, Any]:
+    """Tell how a run ended, with the states and tries of its tasks."""
+    tasks = run.get_task_instances()
+    return {
+        "dag_id": run.dag_id,
+        "type": run.run_type,
+        "interval": [run.data_interval_start, run.data_interval_end],
+        "state": run.state,
+        "tasks": {task.task_id: [task.state, task.try_number, task.max_tries] for task in tasks},
+    }
+
+
+@contextmanager
+def while_waiting(meanwhile: Mapping[str, str]) -> Iterator[list[dict[str, Any]]]:
+    """Let the hours pass in which `DAG.test` would sleep because a task is up for retry."""
+    from airflow import settings
+    from airflow.models.taskinstance import TaskInstance
+    from sqlalchemy import select
+
+    waits: list[dict[str, Any]] = []
+
+    def pass_the_time(_seconds: float) -> None:
+        session = settings.Session()
+        waiting = session.scalars(
+            select(TaskInstance).where(TaskInstance.state == "up_for_retry")
+        ).one()
+        if waits or threading.current_thread() is not threading.main_thread():
+            sys.exit(f"{waiting} waits again")
+        waiting.task = dag_of(waiting.dag_id).get_task(waiting.task_id)
+        waits.append(
+            {
+                "task": waiting.task_id,
+                "tries": waiting.try_number,
+                "minutes": [minutes_after(waiting, tries) for tries in (1, 2, 3, 4)],
+            }
+        )
+        for source, target in meanwhile.items():
+            shutil.copytree(source, target)
+        waiting.end_date -= timedelta(hours=2)
+        session.commit()
+
+    with patch("time.sleep", pass_the_time):
+        yield waits
+
+
+def minutes_after(waiting: Any, tries: int) -> float:
+    """Ask Airflow how long it would wait after so many tries."""
+    with patch.object(waiting, "try_number", tries):
+        wait = waiting.next_retry_datetime() - waiting.end_date
+    return float(wait / timedelta(minutes=1))
+
+
+def dag_of(dag_id: str) -> Any:
+    """Parse the DAGs again, as a worker does, and take one."""
+    from airflow.dag_processing.dagbag import DagBag
+
+    return DagBag().dags[dag_id]
+
+
+def moment(text: str | None) -> datetime | None:
+    """Read a moment with its offset."""
+    return datetime.fromisoformat(text) if text else None
+
+
+if __name__ == "__main__":
+    main()

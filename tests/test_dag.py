@@ -1,0 +1,322 @@
+"""The DAGs in a real Airflow with a throw-away home: what they do is what the command does."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monitor.demo_flights import write_flights_logs
+from monitor.store import Store
+
+if find_spec("airflow") is None and os.environ.get("CI") != "true":
+    pytest.skip(
+        "Airflow is not installed; pip install 'calibration-monitor[airflow]' to test the DAGs.",
+        allow_module_level=True,
+    )
+
+ROOT = Path(__file__).parents[1]
+COMMAND = Path(sys.executable).with_name("calibration-monitor")
+HEAVY = {"duckdb", "narwhals", "numba", "numpy", "pandas", "pyarrow", "scipy"}
+
+# One model for each thing to see. All read the same scores; only those of `late` come late.
+MODEL = """\
+  {name}:
+    predictions: {{path: 'logs/{scores}/{{day}}.parquet', time: scored_at}}
+    outcomes: {{path: 'logs/outcomes/{{day}}.parquet', time: observed_at}}
+    segments: {{column: origin, values: [EWR, JFK, LGA]}}
+    time_zone: America/New_York
+    settled_after: 1
+    windows: [1, 7]
+    {more}
+"""
+MODELS = {
+    "asked": "owner: flights-team",
+    "unsettled": "severity: page",
+    "late": "checks: {no_outcomes: accept}",
+    # At 22:00 in New York it is the next day in UTC, and in this week the clocks change there.
+    "weekdays": "schedule: '0 22 * * 1-5'",
+    "hourly": "schedule: '0 * * * *'",
+}
+PREDICTED = ["2013-03-06", "2013-03-07", "2013-03-08", "2013-03-09"]
+OBSERVED = [*PREDICTED, "2013-03-10"]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What Airflow did with the DAGs of `folder`, and all that it printed."""
+
+    folder: Path
+    report: dict[str, Any]
+    log: str
+
+
+@pytest.fixture(scope="module")
+def flights_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs of the demo."""
+    folder = tmp_path_factory.mktemp("flights-logs")
+    write_flights_logs(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def folder(flights_logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Lay out a few days of the demo's logs and a configuration; one model's logs are late."""
+    folder = tmp_path_factory.mktemp("dags")
+    for source, target, days in (
+        ("predictions/flights", "scores", PREDICTED),
+        ("predictions/flights", "on-their-way", PREDICTED),
+        ("outcomes", "outcomes", OBSERVED),
+    ):
+        (folder / "logs" / target).mkdir(parents=True)
+        for day in days:
+            name = f"{day}.parquet"
+            shutil.copy(flights_logs / source / name, folder / "logs" / target / name)
+    write_config(folder / "monitor.yaml", "store")
+    write_config(folder / "command.yaml", "store-of-command")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def seen(folder: Path) -> Seen:
+    """Parse the DAGs and do all runs in one process that has Airflow to itself."""
+    plan, report = folder / "plan.json", folder / "report.json"
+    plan.write_text(json.dumps(plan_of(folder)), encoding="utf-8")
+    ours = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "PYTHONWARN"))}
+    done = subprocess.run(
+        [sys.executable, ROOT / "tests" / "airflow_driver.py", plan, report],
+        env=ours
+        | {
+            "AIRFLOW_HOME": str(folder / "airflow"),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if done.returncode:
+        pytest.fail(f"the driver of Airflow failed:\n{done.stdout}\n{done.stderr}", pytrace=False)
+    return Seen(folder, json.loads(report.read_text(encoding="utf-8")), done.stdout + done.stderr)
+
+
+def plan_of(folder: Path) -> dict[str, Any]:
+    """Say which runs to do and which configurations to break."""
+    broken = {"typo": ("settled_after", "setled_after"), "cron": ("0 * * * *", "at noon")}
+    for label, (old, new) in broken.items():
+        text = (folder / "monitor.yaml").read_text(encoding="utf-8")
+        (folder / f"{label}.yaml").write_text(text.replace(old, new), encoding="utf-8")
+    return {
+        "refused": {"unset": None, "absent": str(folder / "absent.yaml")}
+        | {label: str(folder / f"{label}.yaml") for label in broken},
+        "runs": {
+            # Its interval would settle 2013-03-06; the day wins.
+            "asked": {
+                "dag_id": "calibration_asked",
+                "conf": {"day": "2013-03-08"},
+                "logical_date": "2013-03-08T12:00-05:00",
+            },
+            # It is 9 March in New York, 10 March in UTC.
+            "unsettled": {
+                "dag_id": "calibration_unsettled",
+                "conf": {"day": "2013-03-08"},
+                "run_after": "2013-03-09T23:30-05:00",
+            },
+            "late": {
+                "dag_id": "calibration_late",
+                "conf": {"day": "2013-03-09"},
+                "meanwhile": {
+                    str(folder / "store"): str(folder / "store-while-waiting"),
+                    str(folder / "logs" / "on-their-way"): str(folder / "logs" / "late-scores"),
+                },
+            },
+            "neither": {"dag_id": "calibration_asked"},
+        },
+        "backfills": [
+            words.split()
+            for words in (
+                "--dag-id calibration_weekdays --from-date 2013-03-08 --to-date 2013-03-09T23:59",
+                "--dag-id calibration_hourly --from-date 2013-03-09T12 --to-date 2013-03-09T12",
+            )
+        ],
+    }
+
+
+def write_config(path: Path, store: str) -> None:
+    """Write a configuration with all models."""
+    models = (
+        MODEL.format(name=name, more=more, scores="late-scores" if name == "late" else "scores")
+        for name, more in MODELS.items()
+    )
+    path.write_text(f"store: {store}\nmodels:\n{''.join(models)}", encoding="utf-8")
+
+
+def results(folder: Path, store: str, model: str) -> dict[str, bytes]:
+    """Return every summary and evaluation of a model."""
+    return {
+        f"{kind} {path.name}": path.read_bytes()
+        for kind in ("summaries", "evaluations")
+        for path in (folder / store / kind / model).iterdir()
+    }
+
+
+def run_command(folder: Path, words: str) -> None:
+    """Do with the command what a DAG has done, into a store of its own."""
+    config = ["--config", folder / "command.yaml"]
+    subprocess.run([COMMAND, *words.split(), *config], check=True, capture_output=True)
+
+
+def days(*numbers: int) -> set[str]:
+    """Name the files of days in March 2013."""
+    return {
+        f"{kind} 2013-03-{n:02}.parquet" for kind in ("summaries", "evaluations") for n in numbers
+    }
+
+
+class TestRuns:
+    """A run leaves what the command leaves."""
+
+    def test_does_the_day_it_is_asked_for(self, seen: Seen) -> None:
+        """A run with a day does that day, whatever its interval, and leaves the same bytes."""
+        run_command(seen.folder, "run --model asked --day 2013-03-08")
+        expected = results(seen.folder, "store-of-command", "asked")
+
+        assert seen.report["runs"]["asked"]["state"] == "success"
+        assert results(seen.folder, "store", "asked") == expected
+        assert set(expected) == days(8)
+
+    def test_leaves_out_outcomes_of_the_day_on_which_it_is_asked(self, seen: Seen) -> None:
+        """A run with a day reads no outcomes that are still being written, by the model's clock."""
+        run_command(seen.folder, "run --model unsettled --day 2013-03-08 --as-of 2013-03-09")
+        expected = results(seen.folder, "store-of-command", "unsettled")
+        settled = results(seen.folder, "store", "asked")
+
+        assert results(seen.folder, "store", "unsettled") == expected
+        assert expected["summaries 2013-03-08.parquet"] != settled["summaries 2013-03-08.parquet"]
+
+    def test_does_the_days_that_its_interval_settled(self, seen: Seen) -> None:
+        """Day D - settled_after is done for an interval [D, D + 1), and three after a weekend."""
+        thursday, friday, _ = seen.report["backfilled"]
+        run_command(seen.folder, "backfill --model weekdays --from 2013-03-06 --to 2013-03-09")
+        expected = results(seen.folder, "store-of-command", "weekdays")
+
+        assert [thursday["type"], thursday["state"]] == ["backfill", "success"]
+        assert thursday["interval"] == ["2013-03-08 03:00:00+00:00", "2013-03-09 03:00:00+00:00"]
+        assert [friday["type"], friday["state"]] == ["backfill", "success"]
+        assert friday["interval"] == ["2013-03-09 03:00:00+00:00", "2013-03-12 02:00:00+00:00"]
+        assert results(seen.folder, "store", "weekdays") == expected
+        assert set(expected) == days(6, 7, 8, 9)
+
+    def test_repeats_the_newest_settled_day_within_a_day(self, seen: Seen) -> None:
+        """An interval that begins and ends on the same day does the day that was settled last."""
+        *_, hourly = seen.report["backfilled"]
+
+        assert hourly["interval"] == ["2013-03-09 12:00:00+00:00", "2013-03-09 13:00:00+00:00"]
+        assert hourly["state"] == "success"
+        assert set(results(seen.folder, "store", "hourly")) == days(7)
+
+    def test_leaves_a_record(self, seen: Seen) -> None:
+        """A run notes in the store that it succeeded, for the gauges."""
+        record = Store(str(seen.folder / "store")).read_run("asked")
+
+        assert record is not None
+        assert record.succeeded == record.finished
+
+
+class TestFailures:
+    """What may mend itself is tried again; what cannot is not."""
+
+    def test_waits_for_late_logs(self, seen: Seen) -> None:
+        """A run without its logs fails, is up for retry, and does the day once they have come."""
+        record = Store(str(seen.folder / "store-while-waiting")).read_run("late")
+        late = seen.report["runs"]["late"]
+        (wait,) = late["waits"]
+
+        assert record is not None
+        assert record.succeeded is None
+        assert [wait["task"], wait["tries"]] == ["run", 1]
+        assert late["state"] == "success"
+        assert late["tasks"] == {"run": ["success", 2, 4]}
+        assert set(results(seen.folder, "store", "late")) == days(9)
+        assert "DataError: late 2013-03-09: no predictions of 2013-03-09 at" in seen.log
+
+    def test_waits_longer_and_longer(self, seen: Seen) -> None:
+        """Tries are 15 minutes or more apart, then twice that, up to two hours."""
+        (wait,) = seen.report["runs"]["late"]["waits"]
+        first, second, third, fourth = wait["minutes"]
+
+        assert 15 <= first <= 30 <= second <= 60 <= third <= 120
+        assert fourth == 120
+
+    def test_fails_at_once_without_a_day(self, seen: Seen) -> None:
+        """A run that has neither a day nor an interval fails in its first of five tries."""
+        neither = seen.report["runs"]["neither"]
+
+        assert neither["interval"] == [None, None]
+        assert neither["waits"] == []
+        assert neither["state"] == "failed"
+        assert neither["tasks"] == {"run": ["failed", 1, 4]}
+        assert "has no interval; trigger it with a day, like 2026-03-01." in seen.log
+
+
+class TestParsing:
+    """Airflow parses the file all the time, and shows what is wrong with it."""
+
+    def test_makes_a_dag_of_every_model(self, seen: Seen) -> None:
+        """There is a DAG for each model of the configuration and no other."""
+        parsed = seen.report["parsed"]
+
+        assert parsed["errors"] == {}
+        assert set(parsed["dags"]) == {f"calibration_{name}" for name in MODELS}
+
+    def test_follows_the_configuration(self, seen: Seen) -> None:
+        """Schedule, time zone, owner and severity of a model are those of its DAG."""
+        dags = seen.report["parsed"]["dags"]
+        asked, weekdays = dags["calibration_asked"], dags["calibration_weekdays"]
+
+        assert asked["schedule"] == ["0 6 * * *", "America/New_York"]
+        assert weekdays["schedule"] == ["0 22 * * 1-5", "America/New_York"]
+        assert [asked["owner"], weekdays["owner"]] == ["flights-team", "airflow"]
+        assert asked["tags"] == ["calibration", "ticket"]
+        assert dags["calibration_unsettled"]["tags"] == ["calibration", "page"]
+        assert "**asked**" in asked["doc"]
+
+    def test_runs_one_at_a_time(self, seen: Seen) -> None:
+        """No two runs of a model overlap, backfilled ones included, and none is made up unasked."""
+        for dag in seen.report["parsed"]["dags"].values():
+            assert dag["max_active_runs"] == 1
+            assert dag["at_a_time"] == {"run": 1}
+            assert dag["catchup"] is False
+
+    def test_imports_nothing_heavy(self, seen: Seen) -> None:
+        """Parsing imports the configuration and the errors of this program, and no engine."""
+        imported = seen.report["parsed"]["imported"]
+        ours = {name for name in imported if name.partition(".")[0] == "monitor"}
+
+        assert ours == {"monitor", "monitor.config", "monitor.errors"}
+        assert HEAVY.isdisjoint(name.partition(".")[0] for name in imported)
+
+    @pytest.mark.parametrize(
+        ("label", "message"),
+        [
+            ("unset", "ConfigError: CALIBRATION_MONITOR_CONFIG is not set; let it name the"),
+            ("absent", "ConfigError: {folder}/absent.yaml: cannot be read ("),
+            (
+                "typo",
+                "{folder}/typo.yaml: models.asked.setled_after: is not a known key; did you mean",
+            ),
+            ("cron", "ConfigError: {folder}/cron.yaml: models.hourly.schedule: "),
+            ("cron", "got 'at noon'; write five fields, like '0 6 * * *'."),
+        ],
+    )
+    def test_shows_what_is_wrong(self, seen: Seen, label: str, message: str) -> None:
+        """A configuration that is refused makes no DAG, and its message is the import error."""
+        assert message.format(folder=seen.folder) in seen.report["refused"][label]

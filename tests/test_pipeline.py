@@ -1,0 +1,341 @@
+"""Runs: the same bytes however the days are done, and nothing lost when they go wrong."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import expit
+
+from monitor.config import Config, load_config
+from monitor.pipeline import RunReport, Step, evaluate_days, reach, run, share
+from monitor.store import Store
+
+FIRST = date(2026, 3, 1)
+DAYS = [FIRST + timedelta(days=i) for i in range(10)]
+LONG_AFTER = date(2026, 12, 31)
+NOON = datetime(2026, 12, 31, 12, tzinfo=UTC)
+
+CONFIG = """\
+store: store
+engine: {{threads: {threads}}}
+models:
+  ctr:
+    predictions: {{path: "logs/predictions/{{day}}.parquet"}}
+    outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
+    segments: {{column: country, values: [DE, FR]}}
+    windows: {windows}
+"""
+
+
+def write_log(folder: Path, day: date, rows: int = 300, *, seed: int | None = None) -> None:
+    """Write one day of a calibrated model; a third of its outcomes come the next day."""
+    rng = np.random.default_rng(day.toordinal() if seed is None else seed)
+    logits = rng.normal(-1, 1, rows)
+    ids = [f"{day}-{i}" for i in range(rows)]
+    outcomes = (rng.random(rows) < expit(logits)).astype(np.int8)
+    predictions = {
+        "prediction_id": ids,
+        "score": expit(logits),
+        "country": rng.choice(["DE", "FR", "IT"], rows),
+    }
+    (folder / "logs/predictions").mkdir(parents=True, exist_ok=True)
+    (folder / "logs/outcomes").mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(predictions), folder / f"logs/predictions/{day}.parquet")
+    late = np.arange(rows) % 3 == 0
+    for observed, chosen in ((day, ~late), (day + timedelta(days=1), late)):
+        part = pa.table({"prediction_id": np.array(ids)[chosen], "outcome": outcomes[chosen]})
+        path = folder / f"logs/outcomes/{observed}.parquet"
+        earlier = [pq.read_table(path)] if path.exists() else []
+        known = [t.filter(pa.compute.invert(is_of(t, day))) for t in earlier]
+        pq.write_table(pa.concat_tables([*known, part]), path)
+
+
+def is_of(table: pa.Table, day: date) -> pa.ChunkedArray:
+    """Tell which outcomes belong to predictions of a day."""
+    return pa.compute.starts_with(table["prediction_id"], f"{day}-")
+
+
+def configure(folder: Path, *, threads: int = 2, windows: str = "[1, 3]") -> Config:
+    """Write and load a configuration."""
+    path = folder / "monitor.yaml"
+    path.write_text(CONFIG.format(threads=threads, windows=windows))
+    return load_config(path)
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """Read every byte of the store that is promised to be reproducible.
+
+    A kill can leave a half-written ``.….tmp`` beside them, which no reader looks at.
+    """
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for kind in ("summaries", "evaluations")
+        for path in sorted((folder / "store" / kind).rglob("*.parquet"))
+    }
+
+
+def do(config: Config, first: date, last: date, **options: object) -> RunReport:
+    """Run the model with a fixed clock."""
+    return run(config, "ctr", first, last, as_of=LONG_AFTER, clock=lambda: NOON, **options)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten days of logs and the outcomes of the eleventh."""
+    folder = tmp_path_factory.mktemp("logs")
+    for day in DAYS:
+        write_log(folder, day)
+    return folder
+
+
+@pytest.fixture
+def fresh(logs: Path, tmp_path: Path) -> Path:
+    """Copy the logs to a folder of their own, without a store."""
+    shutil.copytree(logs / "logs", tmp_path / "logs")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def expected(logs: Path) -> dict[str, bytes]:
+    """Read the store after all ten days in one call."""
+    do(configure(logs), DAYS[0], DAYS[-1])
+    return results(logs)
+
+
+def test_ten_days_give_twenty_files(expected: dict[str, bytes]) -> None:
+    """There is one summary and one evaluation for each day, and nothing else."""
+    assert list(expected) == sorted(
+        (
+            f"store/{kind}/ctr/{day}.parquet"
+            for kind in ("summaries", "evaluations")
+            for day in DAYS
+        ),
+        key=lambda name: ("evaluations" in name, name),
+    )
+
+
+@pytest.mark.parametrize(
+    "in_some_way",
+    [
+        lambda config: [do(config, day, day) for day in DAYS],
+        lambda config: [do(config, day, day) for day in reversed(DAYS)],
+        lambda config: [do(config, DAYS[0], DAYS[-1]), do(config, DAYS[4], DAYS[4])],
+        lambda config: do(config, DAYS[0], DAYS[-1], jobs=2),
+        lambda config: [do(config, DAYS[0], DAYS[6]), do(config, DAYS[3], DAYS[9])],
+    ],
+    ids=["ten calls", "backwards", "one day twice", "two jobs", "overlapping"],
+)
+def test_same_bytes_however_the_days_are_done(
+    fresh: Path, expected: dict[str, bytes], in_some_way: Callable[[Config], object]
+) -> None:
+    """Ten days in one call or in ten, in any order, twice, or side by side: the same bytes."""
+    in_some_way(configure(fresh))
+
+    assert results(fresh) == expected
+
+
+def test_same_bytes_with_one_thread(fresh: Path, expected: dict[str, bytes]) -> None:
+    """The number of threads of the engine changes nothing."""
+    do(configure(fresh, threads=1), DAYS[0], DAYS[-1])
+
+    assert results(fresh) == expected
+
+
+def test_a_run_reaches_forward_over_windows(fresh: Path) -> None:
+    """A day done again changes the evaluations of its windows and of no other day."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[-1])
+    before = results(fresh)
+    write_log(fresh, DAYS[4], seed=99)
+
+    report = do(config, DAYS[4], DAYS[4])
+
+    changed = [name for name, content in results(fresh).items() if content != before[name]]
+    assert report.evaluated == tuple(DAYS[4:7])
+    assert changed == [
+        f"store/summaries/ctr/{DAYS[4]}.parquet",
+        *(f"store/evaluations/ctr/{day}.parquet" for day in DAYS[4:7]),
+    ]
+
+
+def test_unchanged_days_are_left_alone(fresh: Path) -> None:
+    """A repeated backfill reads nothing again but days whose files were written again."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[-1])
+    before = results(fresh)
+
+    idle = do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
+    write_log(fresh, DAYS[6], rows=301)
+    busy = do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
+
+    assert (idle.summarised, idle.unchanged, idle.evaluated) == ((), tuple(DAYS), ())
+    # Day 6 itself, and the days that share a partition of outcomes or ids with it.
+    assert busy.summarised == tuple(DAYS[5:8])
+    assert set(DAYS[6:9]) <= set(busy.evaluated)
+    assert results(fresh).keys() == before.keys()
+
+
+def test_a_lost_result_is_made_again(fresh: Path, expected: dict[str, bytes]) -> None:
+    """A backfill notices a summary and an evaluation that are gone."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[-1])
+    (fresh / f"store/summaries/ctr/{DAYS[2]}.parquet").unlink()
+    (fresh / f"store/evaluations/ctr/{DAYS[8]}.parquet").unlink()
+
+    report = do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
+
+    assert report.summarised == (DAYS[2],)
+    assert report.evaluated == (DAYS[8],)
+    assert results(fresh) == expected
+
+
+def test_a_failed_day_stops_no_other(fresh: Path) -> None:
+    """A broken day is named with its message; the other days are done, its window too."""
+    (fresh / f"logs/predictions/{DAYS[3]}.parquet").write_bytes(b"not parquet")
+    config = configure(fresh)
+
+    report = do(config, DAYS[0], DAYS[-1])
+
+    assert [failure.day for failure in report.failures] == [DAYS[3]]
+    assert report.failures[0].message.startswith(f"ctr {DAYS[3]}: the log files cannot be read")
+    assert report.summarised == (*DAYS[:3], *DAYS[4:])
+    evaluations, _ = Store(config.store).read_evaluations("ctr", DAYS[4])
+    present = {(e.window_days, e.days_present) for e in evaluations}
+    assert present == {(1, 1), (3, 2)}
+
+
+def test_run_records_tell_success_from_failure(fresh: Path) -> None:
+    """The record keeps the last success while later runs fail."""
+    config = configure(fresh)
+    hours = iter(NOON + timedelta(hours=h) for h in range(4))
+
+    def one_day() -> None:
+        run(config, "ctr", DAYS[0], DAYS[0], as_of=LONG_AFTER, clock=lambda: next(hours))
+
+    one_day()
+    (fresh / f"logs/predictions/{DAYS[0]}.parquet").unlink()
+    one_day()
+    record = Store(config.store).read_run("ctr")
+
+    assert record is not None
+    assert record.finished == NOON + timedelta(hours=3)
+    assert record.succeeded == NOON + timedelta(hours=1)
+
+
+def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
+    """Before its outcomes are all in a day is provisional; afterwards it is what it would be."""
+    config = configure(fresh)
+
+    run(config, "ctr", DAYS[0], DAYS[0], as_of=DAYS[1], clock=lambda: NOON)
+    early, _ = Store(config.store).read_summary("ctr", DAYS[0])
+    run(config, "ctr", DAYS[0], DAYS[0], as_of=DAYS[2], clock=lambda: NOON)
+    late, _ = Store(config.store).read_summary("ctr", DAYS[0])
+
+    matched = [
+        sum(part.tally.total for part in summary.segments.values()) for summary in (early, late)
+    ]
+    assert (early.final, late.final) == (False, True)
+    assert matched == [200, 300]
+    assert late.known_at - early.known_at == timedelta(days=1)
+
+
+def test_evaluate_needs_no_logs(fresh: Path) -> None:
+    """After a window was changed, stored days are judged again without their logs."""
+    do(configure(fresh), DAYS[0], DAYS[-1])
+    wider = configure(fresh, windows="[1, 3, 7]")
+    shutil.rmtree(fresh / "logs")
+
+    days = evaluate_days(wider, "ctr", DAYS[0], DAYS[-1])
+
+    evaluations, _ = Store(wider.store).read_evaluations("ctr", DAYS[-1])
+    assert days == DAYS
+    assert {e.window_days for e in evaluations} == {1, 3, 7}
+    assert max(e.matched for e in evaluations) == 7 * 300
+
+
+def test_steps_are_told_in_order(fresh: Path) -> None:
+    """Whoever draws a progress bar hears of every day of both phases, in order."""
+    steps: list[Step] = []
+
+    do(configure(fresh), DAYS[0], DAYS[2], jobs=2, on_step=steps.append)
+
+    assert steps == [
+        Step(phase, day, i + 1, 3)
+        for phase in ("summarise", "evaluate")
+        for i, day in enumerate(DAYS[:3])
+    ]
+
+
+@pytest.mark.parametrize("after", [1, 4, 9])
+def test_a_killed_backfill_goes_on(fresh: Path, expected: dict[str, bytes], after: int) -> None:
+    """Killed without warning after some files, the store is readable and the rest is done later."""
+    config = configure(fresh)
+    command = [sys.executable, "-c", "from monitor.cli import main; main()", "backfill"]
+    arguments = ["--model", "ctr", "--from", str(DAYS[0]), "--to", str(DAYS[-1]), "--jobs", "1"]
+    environment = {**os.environ, "CALIBRATION_MONITOR_CONFIG": str(fresh / "monitor.yaml")}
+    with subprocess.Popen(
+        [*command, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        while process.poll() is None and len(results(fresh)) < after:
+            time.sleep(0.002)
+        process.send_signal(signal.SIGKILL)
+    store = Store(config.store)
+    for day in store.days("summaries", "ctr"):
+        store.read_summary("ctr", day)
+
+    do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
+
+    assert results(fresh) == expected
+
+
+def test_an_interrupted_backfill_says_so(fresh: Path) -> None:
+    """Ctrl-C ends with code 130 and one line that says how to go on."""
+    configure(fresh)
+    command = [sys.executable, "-c", "from monitor.cli import main; main()", "backfill"]
+    arguments = ["--model", "ctr", "--from", str(DAYS[0]), "--to", str(DAYS[-1]), "--jobs", "1"]
+    environment = {**os.environ, "CALIBRATION_MONITOR_CONFIG": str(fresh / "monitor.yaml")}
+    with subprocess.Popen(
+        [*command, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as process:
+        while process.poll() is None and not results(fresh):
+            time.sleep(0.002)
+        process.send_signal(signal.SIGINT)
+        _, messages = process.communicate()
+
+    last_line = messages.decode().strip().splitlines()[-1]
+    assert process.returncode == 130
+    assert last_line == (
+        "interrupted; what was finished is kept, the same command goes on from there"
+    )
+    assert b"Traceback" not in messages
+
+
+def test_reach_and_share() -> None:
+    """A window of 3 reaches two days on; jobs share threads and memory, at least a little each."""
+    config = Config.model_validate(
+        {
+            "store": "store",
+            "engine": {"threads": 4, "memory_mb": 1000},
+            "models": {
+                "ctr": {
+                    "predictions": {"path": "p/{day}"},
+                    "outcomes": {"path": "o/{day}"},
+                    "windows": [1, 3],
+                }
+            },
+        }
+    )
+
+    assert reach(config.model("ctr"), FIRST) == FIRST + timedelta(days=2)
+    assert share(config.engine, 2).model_dump() == {"threads": 2, "memory_mb": 500}
+    assert share(config.engine, 20).model_dump() == {"threads": 1, "memory_mb": 100}
