@@ -227,7 +227,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show the last days of a model as a table."""
-    from monitor.report.tables import evaluation_table
+    from monitor.report.tables import evaluation_table, legend
     from monitor.store import Store
 
     config = load_config(config_path)
@@ -250,7 +250,8 @@ def show(
         _print_json({"evaluations": chosen})
     else:
         length = f"{window} days" if window > 1 else "1 day"
-        out.print(evaluation_table(f"{name}, segment {segment}, windows of {length}", chosen))
+        title = f"{name}, segment {segment}, windows of {length}"
+        out.print(evaluation_table(title, chosen), legend())
 
 
 @app.command()
@@ -290,7 +291,7 @@ def demo(
     from monitor import demo as flights
     from monitor.demo_flights import write_flights_logs
     from monitor.pipeline import run as run_days
-    from monitor.report.tables import evaluation_table
+    from monitor.report.tables import evaluation_table, legend
 
     with err.status("flights: training on January and February, scoring March to December"):
         logs = write_flights_logs(folder / "logs")
@@ -316,10 +317,11 @@ def demo(
     if as_json:
         _print_json({"logs": logs, "reports": reports, "months": months})
         return
-    out.print(flights.introduction(logs))
+    out.print(flights.introduction(logs), highlight=False)
     for name, evaluations in months.items():
         out.print(evaluation_table(f"{name}, the 28 days before each month's end", evaluations))
-    out.print(flights.next_steps(folder), soft_wrap=True)
+    out.print(legend())
+    out.print(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)
 
 
 def _chosen(config: Config, name: str | None) -> Iterator[tuple[str, Model]]:
@@ -366,13 +368,11 @@ def _finish(reports: list["RunReport"], *, as_json: bool) -> None:
     if as_json:
         _print_json({"reports": reports})
     for report in [] if as_json else reports:
-        parts = [
-            f"{len(report.summarised)} days summarised",
-            f"{len(report.unchanged)} unchanged",
-            f"{len(report.evaluated)} evaluated",
-            f"{len(report.failures)} failed",
-        ]
-        out.print(f"{report.model}: {', '.join(parts)}.")
+        out.print(
+            f"{report.model}: days summarised {len(report.summarised)}, "
+            f"unchanged {len(report.unchanged)}, evaluated {len(report.evaluated)}, "
+            f"failed {len(report.failures)}"
+        )
     _stop_at_failures(reports)
 
 

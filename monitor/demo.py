@@ -59,23 +59,27 @@ def month_ends(config: Config, model: str) -> list[Evaluation]:
 
 def introduction(logs: FlightsLogs) -> str:
     """Say what the tables are about."""
+    stretch = STRETCH["flights-stretched"]
     return f"""
-{logs.predictions:,} real flights from New York, {logs.first_day} to {logs.last_day}. A model that
-learnt from January and February says how probably each arrives more than {LATE_MINUTES} minutes late.
-The share of late flights runs from {logs.calmest.late_share:.0%} ({logs.calmest.day}) to \
-{logs.worst.late_share:.0%} ({logs.worst.day}): real shifts of the
-prior. flights is the model as it is; flights-stretched is the same model, broken on purpose
-from {STRETCHED_FROM} on: its logits are multiplied by {STRETCH["flights-stretched"]}.
+{logs.predictions:,} real flights from New York, {logs.first_day} to {logs.last_day}.
+A model that learnt from January and February says how probably each will arrive
+more than {LATE_MINUTES} minutes late. On the calmest day {logs.calmest.late_share:.0%} were late \
+({logs.calmest.day}), on the
+worst {logs.worst.late_share:.0%} ({logs.worst.day}): real shifts of the prior.
+
+  flights             the model as it is
+  flights-stretched   the same, but logits times {stretch} from {STRETCHED_FROM} on
 """
 
 
-def next_steps(folder: Path) -> str:
+def next_steps(command: str, folder: Path) -> str:
     """Name the commands to try next."""
     config = f"--config {folder / 'monitor.yaml'}"
     return f"""
 Try next:
-  calibration-monitor show {config} --model flights --days 7
-  calibration-monitor show {config} --model flights-stretched --window 28 --segment JFK
-  calibration-monitor check {config} --day 2013-07-10
-  calibration-monitor serve {config}      then open http://127.0.0.1:9645/metrics
+  {command} show {config} --model flights --days 7
+  {command} show {config} --model flights-stretched --window 28 --segment JFK
+  {command} check {config} --day 2013-07-10
+  {command} serve {config}
+      and open http://127.0.0.1:9645/metrics
 """

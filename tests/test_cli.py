@@ -1,0 +1,156 @@
+"""The command line: every command is documented, speaks JSON, and does what its help says."""
+
+import json
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from scipy.special import expit
+from typer.testing import CliRunner
+
+from monitor.cli import app
+from monitor.config import Config
+
+ROOT = Path(__file__).parents[1]
+COMMANDS = ("check", "run", "backfill", "evaluate", "show", "serve", "demo")
+DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]
+CONFIG = """\
+store: store
+models:
+  ctr:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {path: "outcomes/{day}.parquet"}
+    segments: {column: country, values: [DE, FR]}
+    windows: [1, 3]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write four days of logs, 200 predictions each, and a configuration."""
+    path = tmp_path_factory.mktemp("cli")
+    (path / "predictions").mkdir()
+    (path / "outcomes").mkdir()
+    (path / "monitor.yaml").write_text(CONFIG)
+    for day in DAYS:
+        rng = np.random.default_rng(day.toordinal())
+        logits = rng.normal(-1, 1, 200)
+        ids = [f"{day}-{i}" for i in range(200)]
+        table = {"prediction_id": ids, "score": expit(logits), "country": ["DE", "FR"] * 100}
+        pq.write_table(pa.table(table), path / f"predictions/{day}.parquet")
+        outcomes = (rng.random(200) < expit(logits)).astype(np.int8)
+        pq.write_table(
+            pa.table({"prediction_id": ids, "outcome": outcomes}), path / f"outcomes/{day}.parquet"
+        )
+    return path
+
+
+def call(folder: Path, *arguments: str) -> str:
+    """Call a command with the configuration of the folder and give what it prints."""
+    result = CliRunner().invoke(app, [*arguments, "--config", str(folder / "monitor.yaml")])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_commands_are_these() -> None:
+    """The list that the tests below go through is the program's own."""
+    registered = [info.callback.__name__ for info in app.registered_commands if info.callback]
+
+    assert tuple(registered) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json_and_is_in_the_readme(command: str) -> None:
+    """Each command explains itself, takes --json, and is shown to a new user."""
+    result = CliRunner().invoke(app, [command, "--help"])
+    readme = (ROOT / "README.md").read_text()
+
+    assert result.exit_code == 0
+    assert "--json" in result.stdout
+    assert f"calibration-monitor {command}" in readme or f"make {command}" in readme
+
+
+def test_check_writes_nothing(folder: Path) -> None:
+    """The check shows the newest settled day by segment and leaves no store behind."""
+    printed = json.loads(call(folder, "check", "--json"))
+    table = call(folder, "check", "--day", "2026-03-01")
+
+    day = printed["models"]["ctr"]
+    assert day["day"] == "2026-03-03"  # the fourth day's outcomes of tomorrow are not in
+    assert {name: part["predictions"] for name, part in day["segments"].items()} == {
+        "DE": 100,
+        "FR": 100,
+        "other": 0,
+    }
+    assert "ctr, logs of 2026-03-01" in table
+    assert not (folder / "store").exists()
+
+
+def test_run_backfill_evaluate_show(folder: Path) -> None:
+    """The commands of a normal week, one after the other, and what they say."""
+    run = json.loads(call(folder, "run", "--json"))["reports"][0]
+    plan = json.loads(
+        call(
+            folder,
+            *("backfill", "--model", "ctr", "--from", "2026-03-01", "--to", "2026-03-04"),
+            *("--dry-run", "--json"),
+        )
+    )
+    filled = call(
+        folder, "backfill", "--model", "ctr", "--from", "2026-03-01", "--to", "2026-03-04"
+    )
+    judged = json.loads(
+        call(folder, "evaluate", "--from", "2026-03-02", "--to", "2026-03-04", "--json")
+    )
+    shown = json.loads(call(folder, "show", "--model", "ctr", "--window", "3", "--json"))
+    table = call(folder, "show", "--model", "ctr", "--segment", "DE", "--days", "2")
+
+    assert run["summarised"] == ["2026-03-03"]
+    assert plan == {
+        "model": "ctr",
+        "summarise": ["2026-03-01", "2026-03-04"],
+        "evaluate": ["2026-03-01", "2026-03-06"],
+    }
+    assert filled == "ctr: days summarised 3, unchanged 1, evaluated 4, failed 0\n"
+    assert judged == {"evaluated": {"ctr": ["2026-03-02", "2026-03-03", "2026-03-04"]}}
+    assert [e["matched"] for e in shown["evaluations"]] == [200, 400, 600, 600]
+    assert [e["final"] for e in shown["evaluations"]] == [True, True, True, True]
+    assert [line.split()[:2] for line in table.splitlines() if "2026" in line] == [
+        ["2026-03-03", "100"],
+        ["2026-03-04", "100"],
+    ]
+
+
+def test_a_table_fits_a_small_terminal(folder: Path) -> None:
+    """No line of a table is cut off or longer than 80 columns."""
+    call(folder, "backfill", "--model", "ctr", "--from", "2026-03-01", "--to", "2026-03-04")
+    table = call(folder, "show", "--model", "ctr", "--window", "3")
+
+    assert max(map(len, table.splitlines())) <= 80
+    assert "…" not in table
+
+
+def test_the_readme_is_true() -> None:
+    """Its small configuration loads, its links lead somewhere, and its exit codes are ours."""
+    readme = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
+    links = re.findall(r"\]\(([^)#:]+)\)", readme)
+
+    assert Config.model_validate(yaml.safe_load(blocks[0])).model("fraud").settled_after == 3
+    assert len(links) >= 6
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_every_decision_is_listed() -> None:
+    """The index of decisions names every page, and every page it names exists."""
+    folder = ROOT / "docs/decisions"
+    listed = re.findall(r"\(([\w.-]+\.md)\)", (folder / "README.md").read_text())
+
+    assert sorted(listed) == sorted(p.name for p in folder.glob("0*.md"))
