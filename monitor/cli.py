@@ -264,6 +264,7 @@ def serve(
     """Serve the newest evaluations to Prometheus until interrupted."""
     from monitor.export.server import serve as start
 
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # service managers stop like Ctrl-C
     server, thread = start(load_config(config_path), address=address, port=port)
     url = f"http://{address}:{server.server_port}/metrics"
     if as_json:
@@ -271,7 +272,6 @@ def serve(
     else:
         out.print(f"serving {url}, stop with Ctrl-C", soft_wrap=True)
     sys.stdout.flush()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # service managers stop like Ctrl-C
     try:
         thread.join()
     except KeyboardInterrupt:

@@ -75,13 +75,32 @@ class Program:
         return self.process.wait(PATIENCE)
 
 
+def fill(folder: Path) -> Path:
+    """Make a configuration of three models: a sick one, a well one, and one without results."""
+    models = {"fraud": {**LOGS, "owner": OWNER}, "well": LOGS, "new": LOGS}
+    (folder / "monitor.yaml").write_text(json.dumps({"store": "store", "models": models}))
+    write_day(folder, HARD, replace(HARD, window_days=1, days_present=1))
+    now = datetime.now(UTC)
+    well = replace(
+        HARD,
+        model="well",
+        day=now.date() - timedelta(days=1),
+        days_present=7,
+        rejected={},
+        shift=PriorShift(0.0, -0.1, 0.1),
+        prior=Errors(tce_published=0.01, ece=0.0, rbs=0.3),
+    )
+    write_day(folder, well, replace(well, window_days=1, days_present=1))
+    for model, failed in (("fraud", False), ("fraud", True), ("well", True), ("well", False)):
+        now += timedelta(seconds=1)
+        Store(str(folder / "store")).write_run(model, started=now, finished=now, failed=failed)
+    return folder
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Make a configuration of two models, of which one has a stored day."""
-    models = {"fraud": {**LOGS, "owner": OWNER}, "new": LOGS}
-    (tmp_path / "monitor.yaml").write_text(json.dumps({"store": "store", "models": models}))
-    write_day(tmp_path, HARD, replace(HARD, window_days=1, days_present=1))
-    return tmp_path
+    """Fill a folder for one test."""
+    return fill(tmp_path)
 
 
 def write_day(folder: Path, *evaluations: Evaluation) -> Path:
@@ -105,7 +124,7 @@ def started(folder: Path, *arguments: str | Path) -> Iterator[Program]:
         process.wait()
 
 
-def await_(program: Program, look: Callable[[], T | None]) -> T:
+def wait_for(program: Program, look: Callable[[], T | None]) -> T:
     """Look again and again until there is something, the program ends, or patience does."""
     deadline = monotonic() + PATIENCE
     while monotonic() < deadline:
@@ -123,7 +142,7 @@ def serving(folder: Path, *arguments: str) -> Iterator[tuple[Program, str]]:
     call = (COMMAND, "serve", "--config", folder / "monitor.yaml", "--port", "0", *arguments)
     with started(folder, *call) as program:
         url = r"http://(127\.0\.0\.1:\d+)/metrics\b"
-        where = await_(program, lambda: re.search(url, program.printed.read_text()))
+        where = wait_for(program, lambda: re.search(url, program.printed.read_text()))
         yield program, where[1]
 
 
@@ -179,7 +198,8 @@ class TestScrape:
             shutil.rmtree(folder / "store" / "evaluations" / "fraud")
             after = get(where)[1]
 
-        assert shown % "fraud" + '"7d"} 9.007199254740991e+015' in before
+        assert shown % "fraud" in before
+        assert shown % "fraud" + '"7d"} 77.0\n' not in before
         assert shown % "new" not in before
         assert shown % "fraud" + '"7d"} 77.0\n' in during
         assert shown % "new" + '"7d"} 77.0\n' in during
@@ -192,10 +212,9 @@ class TestScrape:
             status, text = get(where, "/metrics?name[]=calibration_model_info")
 
         assert status == 200
-        assert [line.split("{")[0] for line in text.splitlines() if line[0] != "#"] == [
-            "calibration_model_info",
-            "calibration_model_info",
-        ]
+        assert {f.name: len(f.samples) for f in text_string_to_metric_families(text)} == {
+            "calibration_model_info": 3
+        }
 
     def test_names_a_damaged_file(self, folder: Path) -> None:
         """A damaged store fails the scrape and names the file; once mended, all is as before."""
@@ -256,15 +275,17 @@ class TestStop:
 
 
 @dataclass(frozen=True)
-class Prometheus:
-    """A Prometheus that scrapes one exporter, and how to ask it."""
+class Watched:
+    """A folder, the exporter that serves it, and the Prometheus that scrapes the exporter."""
 
+    folder: Path
+    exporter: str
     program: Program
-    where: str
+    prometheus: str
 
     def ask(self, query: str) -> list[dict[str, Any]]:
         """Evaluate an expression now."""
-        status, text = get(self.where, "/api/v1/query?" + urlencode({"query": query}))
+        status, text = get(self.prometheus, "/api/v1/query?" + urlencode({"query": query}))
         assert status == 200, text
         return list(json.loads(text)["data"]["result"])
 
@@ -274,28 +295,32 @@ class Prometheus:
         def look() -> bool | None:
             return [series["value"][1] for series in self.ask("up")] == [up] or None
 
-        await_(self.program, look)
+        wait_for(self.program, look)
 
 
-@contextmanager
-def watching(folder: Path, target: str) -> Iterator[Prometheus]:
-    """Start a Prometheus on a free port that scrapes `target` and nothing else."""
-    jobs = [{"job_name": "calibration", "static_configs": [{"targets": [target]}]}]
-    often = {"scrape_interval": "250ms", "scrape_timeout": "250ms"}
-    configuration = folder / "prometheus.yml"
-    configuration.write_text(json.dumps({"global": often, "scrape_configs": jobs}))
-    call = (
-        program_path("prometheus"),
-        f"--config.file={configuration}",
-        f"--storage.tsdb.path={folder / 'prometheus'}",
-        "--web.listen-address=127.0.0.1:0",
-    )
-    with started(folder, *call) as program:
-        heard = r'"Listening on".* address=(\S+)'
-        where = await_(program, lambda: re.search(heard, program.complained.read_text()))
-        prometheus = Prometheus(program, where[1])
-        await_(program, lambda: get(where[1], "/-/ready")[0] == 200 or None)
-        yield prometheus
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    """Start an exporter, and a Prometheus that scrapes it and nothing else."""
+    path = program_path("prometheus")
+    folder = fill(tmp_path_factory.mktemp("watched"))
+    with serving(folder) as (_, exporter):
+        jobs = [{"job_name": "calibration", "static_configs": [{"targets": [exporter]}]}]
+        often = {"scrape_interval": "1s", "scrape_timeout": "1s"}
+        configuration = folder / "prometheus.yml"
+        configuration.write_text(json.dumps({"global": often, "scrape_configs": jobs}))
+        call = (
+            path,
+            f"--config.file={configuration}",
+            f"--storage.tsdb.path={folder / 'prometheus'}",
+            "--web.listen-address=127.0.0.1:0",
+        )
+        with started(folder, *call) as program:
+            heard = r'"Listening on".* address=(\S+)'
+            where = wait_for(program, lambda: re.search(heard, program.complained.read_text()))[1]
+            wait_for(program, lambda: get(where, "/-/ready")[0] == 200 or None)
+            watched = Watched(folder, exporter, program, where)
+            watched.await_up("1")
+            yield watched
 
 
 Series = dict[tuple[str, ...], float]
@@ -310,21 +335,19 @@ class TestPrometheus:
     """What a real Prometheus makes of the exporter."""
 
     @pytest.fixture
-    def answers(self, folder: Path) -> Series:
-        """Ask for all it has, after one scrape."""
-        with serving(folder) as (_, target), watching(folder, target) as prometheus:
-            prometheus.await_up("1")
-            found = prometheus.ask('{__name__=~"calibration_.+"}')
+    def answers(self, watched: Watched) -> Series:
+        """Ask for all it has."""
         series = {}
-        for one in found:
+        for one in watched.ask('{__name__=~"calibration_.+"}'):
             labels = one["metric"]
-            assert (labels.pop("job"), labels.pop("instance")) == ("calibration", target)
+            assert labels.pop("job") == "calibration"
+            assert labels.pop("instance") == watched.exporter
             series[key(labels.pop("__name__"), labels)] = float(one["value"][1])
         return series
 
-    def test_has_every_sample_of_the_exposition(self, folder: Path, answers: Series) -> None:
+    def test_has_every_sample_of_the_exposition(self, watched: Watched, answers: Series) -> None:
         """Prometheus holds each sample of the exposition, and no other, to the last bit."""
-        families = text_string_to_metric_families(exposition(folder))
+        families = text_string_to_metric_families(exposition(watched.folder))
 
         assert answers == {
             key(sample.name, sample.labels): sample.value
@@ -332,6 +355,99 @@ class TestPrometheus:
             for sample in family.samples
         }
 
-    def test_has_the_numbers_of_the_store(self, answers: Series) -> None:
+    def test_has_the_numbers_of_the_store(self, watched: Watched, answers: Series) -> None:
         """The numbers of an evaluation arrive in Prometheus as they are in the store."""
-        (e, _), _ = self.stored(folder), None
+        stored, _ = Store(str(watched.folder / "store")).read_evaluations("fraud", DAY)
+        (e,) = (e for e in stored if e.window_days == 7)
+        window = {"model": "fraud", "segment": "all", "window": "7d", "maturity": "final"}
+        orphans = {"reason": "outcome_orphan"}
+        numbers = [
+            ("calibration_tce_published_ratio", {"adjusted": "raw"}, e.raw.tce_published),
+            ("calibration_tce_null_ratio", {"quantile": "0.99"}, e.null.q99),
+            ("calibration_ece_ratio", {"adjusted": "raw"}, e.raw.ece),
+            ("calibration_ece_ratio", {"adjusted": "prior"}, e.prior.ece),
+            ("calibration_rbs", {"adjusted": "prior"}, e.prior.rbs),
+            ("calibration_intercept_logit", {}, e.shift.delta),
+            ("calibration_prevalence_ratio", {}, e.prevalence),
+            ("calibration_mean_score_ratio", {}, e.mean_score),
+            ("calibration_window_predictions", {}, e.predicted),
+            ("calibration_rejected_rows", orphans, e.rejected["outcome_orphan"]),
+        ]
+        expected = {key(name, {**window, **further}): value for name, further, value in numbers}
+
+        assert len(expected) == len(numbers)
+        assert {one: answers.get(one) for one in expected} == expected
+
+    def test_knows_the_owner_by_name(self, answers: Series) -> None:
+        """An owner with quotes, a line break and a backslash arrives as it was configured."""
+        info = {"model": "fraud", "owner": OWNER, "severity": "ticket"}
+
+        assert answers[key("calibration_model_info", info)] == 1
+
+    def test_evaluates_the_examples_of_the_page(self, watched: Watched) -> None:
+        """Each expression of docs/gauges.md finds the models it is about, and never a well one."""
+        page = PAGE.read_text(encoding="utf-8")
+        examples = re.findall(r"```promql\n(.*?)```", page, re.DOTALL)
+        found = [{one["metric"]["model"] for one in watched.ask(text)} for text in examples]
+
+        assert found == [
+            {"fraud"},  # rejected beyond the null reference
+            {"fraud"},  # a shift of the prior
+            {"fraud", "new"},  # results that are old, or were never there
+            {"fraud"},  # a failed day in the last run
+            {"fraud"},  # days missing from a window
+            {"fraud"},  # rows left out
+        ]
+
+    def test_learns_of_damage(self, watched: Watched) -> None:
+        """While the store is damaged, the exporter counts as down and no old number is shown."""
+        file = watched.folder / "store" / "evaluations" / "fraud" / f"{DAY}.parquet"
+        content = file.read_bytes()
+        file.write_bytes(b"PAR1")
+        watched.await_up("0")
+        shown = watched.ask("calibration_ece_ratio")
+        file.write_bytes(content)
+        watched.await_up("1")
+        again = watched.ask("calibration_ece_ratio")
+
+        assert not shown
+        assert {one["metric"]["model"] for one in again} == {"fraud", "well"}
+
+
+class TestPromtool:
+    """What Prometheus's own linter says of the exposition."""
+
+    def test_has_the_one_complaint_that_the_page_explains(self, folder: Path) -> None:
+        """The linter dislikes the label quantile outside of summaries, and nothing else."""
+        ended = subprocess.run(
+            [program_path("promtool"), "check", "metrics"],
+            input=exposition(folder),
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=PATIENCE,
+        )
+
+        assert set(ended.stderr.splitlines()) == {
+            'calibration_tce_null_ratio non-summary metrics should not have "quantile" label'
+        }
+
+
+class TestMissingProgram:
+    """What becomes of a test whose program is not installed."""
+
+    def test_skips(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """On a developer's machine the test is skipped, and says how to get the program."""
+        monkeypatch.setenv("PATH", "")
+        monkeypatch.delenv("CI", raising=False)
+
+        with pytest.raises(pytest.skip.Exception, match="tools/install-programs"):
+            program_path("prometheus")
+
+    def test_fails_in_ci(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        """In CI nothing is skipped for want of a program."""
+        monkeypatch.setenv("PATH", "")
+        monkeypatch.setenv("CI", "true")
+
+        with pytest.raises(pytest.fail.Exception, match="prometheus is not installed"):
+            program_path("prometheus")

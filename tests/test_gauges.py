@@ -12,7 +12,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.config import Config
 from monitor.evaluate import Errors, Evaluation, PriorShift, TceNull
-from monitor.export.gauges import CATALOGUE
+from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.server import StoreCollector
 from monitor.store import Store
 
@@ -73,6 +73,12 @@ def configure(folder: Path, **models: dict[str, object]) -> Config:
 def expose(config: Config) -> str:
     """Say what the exporter of version 1.2.3 says of a store."""
     return generate_latest(StoreCollector(config, version="1.2.3")).decode()
+
+
+def predictions(config: Config) -> list[str]:
+    """Pick the samples of one gauge that every window has: their labels and numbers."""
+    name = "calibration_window_predictions{"
+    return [line[len(name) :] for line in expose(config).splitlines() if line.startswith(name)]
 
 
 @pytest.fixture
@@ -196,11 +202,7 @@ class TestNewest:
             day = FINAL + timedelta(days=place)
             e = replace(evaluation(place, day), final=maturity == "F")
             Store(config.store).write_evaluations("fraud", day, [e], inputs="")
-        lines = [
-            line
-            for line in expose(config).splitlines()
-            if line.startswith("calibration_window_predictions{")
-        ]
+        lines = predictions(config)
         found = {
             int(float(line.split()[-1])) // 1000: "F" if 'maturity="final"' in line else "P"
             for line in lines
@@ -212,23 +214,40 @@ class TestNewest:
     def test_windows_ripen_apart(self, tmp_path: Path) -> None:
         """A day whose long window is not final yet leaves the older long window in place."""
         config = configure(tmp_path, fraud={})
-        ripe, late = FINAL, FINAL + timedelta(days=2)
+        ripe, late, newest = (FINAL + timedelta(days=n) for n in range(3))
         days = {
             ripe: [evaluation(1, ripe), evaluation(2, ripe, window=7)],
-            late: [
-                evaluation(3, late),
-                replace(evaluation(4, late, window=7), final=False),
-            ],
+            late: [evaluation(3, late), evaluation(4, late, window=7)],
+            newest: [evaluation(5, newest), evaluation(6, newest, window=7)],
         }
+        final = {1, 2, 5}  # `late` was never settled, and it is in the newest week
         for day, evaluations in days.items():
-            Store(config.store).write_evaluations("fraud", day, evaluations, inputs="")
-        lines = expose(config).splitlines()
-        labels = 'model="fraud",segment="all"'
+            known = [replace(e, final=e.predicted // 1000 in final) for e in evaluations]
+            Store(config.store).write_evaluations("fraud", day, known, inputs="")
 
-        assert [line for line in lines if line.startswith("calibration_window_predictions{")] == [
-            f'calibration_window_predictions{{maturity="final",{labels},window="1d"}} 3015.0',
-            f'calibration_window_predictions{{maturity="provisional",{labels},window="7d"}} 4015.0',
-            f'calibration_window_predictions{{maturity="final",{labels},window="7d"}} 2015.0',
+        assert predictions(config) == [
+            'maturity="final",model="fraud",segment="all",window="1d"} 5015.0',
+            'maturity="provisional",model="fraud",segment="all",window="7d"} 6015.0',
+            'maturity="final",model="fraud",segment="all",window="7d"} 2015.0',
+        ]
+
+    def test_what_is_no_longer_evaluated_is_not_told(self, tmp_path: Path) -> None:
+        """A segment or window that the newest final day has not is gone, whatever came before."""
+        config = configure(tmp_path, fraud={})
+        day = FINAL + timedelta(days=1)
+        days = {
+            FINAL: [
+                evaluation(1, FINAL),
+                evaluation(2, FINAL, segment="DE"),
+                evaluation(3, FINAL, window=7),
+            ],
+            day: [replace(evaluation(4, day), final=True)],
+        }
+        for one, evaluations in days.items():
+            Store(config.store).write_evaluations("fraud", one, evaluations, inputs="")
+
+        assert predictions(config) == [
+            'maturity="final",model="fraud",segment="all",window="1d"} 4015.0'
         ]
 
 
@@ -249,19 +268,19 @@ class TestCatalogue:
         assert filled == [gauge.name for gauge in CATALOGUE]
 
     @pytest.mark.parametrize("gauge", CATALOGUE, ids=lambda gauge: gauge.name)
-    def test_name_has_prefix_and_unit(self, gauge) -> None:
+    def test_name_has_prefix_and_unit(self, gauge: Gauge) -> None:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
         units = "ratio|logit|logit_low|logit_high|seconds|rows|predictions|outcomes|info|rbs"
 
         assert re.fullmatch(rf"calibration_([a-z0-9]+_)*({units})", gauge.name)
 
     @pytest.mark.parametrize("gauge", CATALOGUE, ids=lambda gauge: gauge.name)
-    def test_meaning_is_a_sentence(self, gauge) -> None:
+    def test_meaning_is_a_sentence(self, gauge: Gauge) -> None:
         """The help of a gauge is one line that begins and ends like a sentence."""
         assert re.fullmatch(r"[A-Z][^\n]+\.", gauge.meaning)
 
     @pytest.mark.parametrize("gauge", CATALOGUE, ids=lambda gauge: gauge.name)
-    def test_labels_are_few_and_known(self, gauge) -> None:
+    def test_labels_are_few_and_known(self, gauge: Gauge) -> None:
         """A gauge has labels of closed lists only: no day, no run, no id."""
         known = {"model", "segment", "window", "maturity", "adjusted", "quantile", "reason"}
         known |= {"owner", "severity", "version"}
@@ -309,6 +328,13 @@ class TestPage:
         assert written == [(gauge.name, list(gauge.labels)) for gauge in CATALOGUE]
         assert [row[3] for row in rows] == [gauge.meaning for gauge in CATALOGUE]
         assert all(cell for row in rows for cell in row)
+
+    def test_explains_every_label(self) -> None:
+        """The page has one row for each label that a gauge has, and for no other."""
+        rows = re.findall(r"^\| `(?!calibration_)(\w+)` \|", PAGE.read_text("utf-8"), re.MULTILINE)
+
+        assert len(rows) == len(set(rows))
+        assert set(rows) == {label for gauge in CATALOGUE for label in gauge.labels}
 
     def test_speaks_of_no_other_gauge(self) -> None:
         """Every gauge that the page's examples mention is one of the catalogue."""

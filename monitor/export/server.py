@@ -1,7 +1,6 @@
 """The exporter: it reads the store at each scrape and remembers nothing."""
 
 import logging
-import signal
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from importlib.metadata import version
@@ -21,7 +20,7 @@ from monitor.store import Store
 log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # the registry wants a hash, which a configuration has not
 class StoreCollector:
     """What prometheus_client asks at each scrape."""
 
@@ -59,7 +58,7 @@ def newest_evaluations(store: Store, model: str) -> list[Evaluation]:
 
 
 def serve(config: Config, *, address: str, port: int) -> tuple[WSGIServer, Thread]:
-    """Answer scrapes from a thread until SIGINT or SIGTERM; call it from the main thread.
+    """Answer scrapes from a thread until the server is shut down.
 
     Parameters
     ----------
@@ -81,8 +80,6 @@ def serve(config: Config, *, address: str, port: int) -> tuple[WSGIServer, Threa
         msg = f"cannot listen on {address}:{port} ({error}); choose another with --port."
         raise ConfigError(msg) from None
     server.set_app(_naming_damage(make_wsgi_app(registry)))
-    for stop in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(stop, lambda *_: server.shutdown())
     return server, thread
 
 
