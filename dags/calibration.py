@@ -9,8 +9,9 @@ the interval ends are not read, because they are still being written. To do a ce
 
     airflow dags trigger calibration_fraud --conf '{"day": "2026-03-01"}'
 
-Without a day a manual run takes the newest interval, whatever its --logical-date says. To make up
-for the past, or for a time in which no scheduler ran::
+Give a manual run its day: without one it has no interval and is refused, or, triggered with
+--logical-date, it takes the newest interval whatever that date is. To make up for the past, or
+for a time in which no scheduler ran::
 
     airflow backfill create --dag-id calibration_fraud \
         --from-date 2026-03-02 --to-date 2026-03-31T23:59

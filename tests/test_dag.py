@@ -39,7 +39,7 @@ MODEL = """\
 MODELS = {
     "asked": "owner: flights-team",
     "unsettled": "severity: page",
-    "late": "checks: {no_outcomes: accept}",
+    "late": "severity: info",
     # At 22:00 in New York it is the next day in UTC, and in this week the clocks change there.
     "weekdays": "schedule: '0 22 * * 1-5'",
     "hourly": "schedule: '0 * * * *'",
@@ -69,15 +69,15 @@ def flights_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def folder(flights_logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Lay out a few days of the demo's logs and a configuration; one model's logs are late."""
     folder = tmp_path_factory.mktemp("dags")
-    for source, target, days in (
+    for source, target, names in (
         ("predictions/flights", "scores", PREDICTED),
         ("predictions/flights", "on-their-way", PREDICTED),
         ("outcomes", "outcomes", OBSERVED),
     ):
         (folder / "logs" / target).mkdir(parents=True)
-        for day in days:
-            name = f"{day}.parquet"
-            shutil.copy(flights_logs / source / name, folder / "logs" / target / name)
+        for name in names:
+            file = f"{name}.parquet"
+            shutil.copy(flights_logs / source / file, folder / "logs" / target / file)
     write_config(folder / "monitor.yaml", "store")
     write_config(folder / "command.yaml", "store-of-command")
     return folder
@@ -170,8 +170,8 @@ def results(folder: Path, store: str, model: str) -> dict[str, bytes]:
 
 def run_command(folder: Path, words: str) -> None:
     """Do with the command what a DAG has done, into a store of its own."""
-    config = ["--config", folder / "command.yaml"]
-    subprocess.run([COMMAND, *words.split(), *config], check=True, capture_output=True)
+    config = f"--config={folder / 'command.yaml'}"
+    subprocess.run([COMMAND, *words.split(), config], check=True, capture_output=True)
 
 
 def days(*numbers: int) -> set[str]:
