@@ -109,8 +109,7 @@ def outcome_violations(outcomes: Frame, scored: Frame) -> list[Violation]:
     missing = count_rows(outcomes.filter(nw.col("outcome_id").is_null()))
     known = outcomes.filter(~nw.col("outcome_id").is_null())
     orphans = known.join(scored, left_on="outcome_id", right_on="id", how="anti")
-    found = orphans.select(rows=nw.len(), first=nw.col("outcome_id").min())
-    rows, first = found.collect(backend="pyarrow").row(0)
+    rows = count_rows(orphans)
     violations = []
     if missing:
         violations.append(
@@ -118,6 +117,7 @@ def outcome_violations(outcomes: Frame, scored: Frame) -> list[Violation]:
         )
     if rows:
         saying = "outcomes have no prediction"
+        (first,) = _first_row(orphans.sort("outcome_id"), "outcome_id")
         violations.append(Violation("outcome_orphan", rows, total, saying, f"first id {first}"))
     return violations
 
@@ -149,14 +149,15 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> dict[
 
 def _first(joined: Frame, status: Status, column: str) -> str:
     """Show the offender with the smallest id."""
-    offenders = joined.filter(nw.col("status") == int(status))
-    row = offenders.select("id", column).sort("id", column).head(1).collect(backend="pyarrow")
-    identity, value = map(_shown, row.row(0))
+    offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
+    identity, value = _first_row(offenders, "id", column)
     return f"first {value} (id {identity})"
 
 
-def _shown(value: object) -> str:
-    return "null" if value is None else f"{value}"
+def _first_row(frame: Frame, *columns: str) -> list[str]:
+    """Read the first row as texts; the engine writes them, for it knows years after 9999."""
+    texts = frame.head(1).select(nw.col(*columns).cast(nw.String).fill_null("null"))
+    return [str(text) for text in texts.collect(backend="pyarrow").row(0)]
 
 
 def _total(frame: Frame) -> int:
@@ -165,15 +166,14 @@ def _total(frame: Frame) -> int:
 
 def _repeated(ids: Frame, of: int) -> Violation:
     rows = _total(ids)
-    identity, times = ids.sort("id").head(1).collect(backend="pyarrow").row(0)
+    identity, times = _first_row(ids.sort("id"), "id", "rows")
     saying = "predictions share their id with another"
     return Violation("prediction_repeated", rows, of, saying, f"first id {identity}, {times} times")
 
 
 def _conflicting(conflicts: Frame, rows: int, of: int) -> Violation:
     columns = "outcome_id", "outcome", "greatest", "nulls"
-    first = conflicts.select(*columns).sort("outcome_id").head(1).collect(backend="pyarrow")
-    identity, least, greatest, nulls = first.row(0)
-    other = "null" if nulls else f"{greatest:g}"
-    example = f"first id {identity}, which has {least:g} and {other}"
+    identity, least, greatest, nulls = _first_row(conflicts.sort("outcome_id"), *columns)
+    other = greatest if nulls == "0" else "null"
+    example = f"first id {identity}, which has {least} and {other}"
     return Violation("outcome_conflicting", rows, of, "outcomes contradict another", example)

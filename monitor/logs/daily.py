@@ -9,7 +9,8 @@ from monitor.errors import DataError
 from monitor.files import list_days, list_files
 from monitor.logs import contract
 from monitor.logs.joining import Groups, Status, count_rows, group, join
-from monitor.logs.sources import connect, open_ids, open_logs, understanding
+from monitor.logs.session import open_session
+from monitor.logs.sources import open_ids, open_logs
 from monitor.metrics.tally import Cells, from_cells
 
 IN_PREDICTED = (
@@ -106,8 +107,8 @@ def summarise_day(
     """
     what = f"{name} {day}"
     partitions = outcome_days(what, model, day, as_of=as_of)
-    with connect(engine or Engine()) as connection, understanding(what):
-        logs = open_logs(connection, what, model, day, partitions)
+    with open_session(what, engine or Engine()) as session:
+        logs = open_logs(session, model, day, partitions)
         predictions, outcomes = count_rows(logs.predictions), count_rows(logs.outcomes)
         joined = join(logs)
         groups = group(joined, len(model.segment_names))
@@ -120,9 +121,9 @@ def summarise_day(
         violations += contract.row_violations(groups, joined)
         strangers = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
         if any(groups.rows_with(status) for status in strangers):
-            observed = open_ids(connection, what, "outcomes", model.outcomes, [day])
+            observed = open_ids(session, "outcomes", model.outcomes, [day])
             sources = _days_that_could_have_asked(model, day)
-            scored = open_ids(connection, what, "predictions", model.predictions, sources)
+            scored = open_ids(session, "predictions", model.predictions, sources)
             violations += contract.outcome_violations(observed, scored)
         rejected = contract.enforce(what, violations, model.checks)
     summary = Summary(

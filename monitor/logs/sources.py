@@ -1,19 +1,21 @@
 """The files of one day as two lazy frames with fixed column names and checked types."""
 
 import difflib
-import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import reduce
 from typing import Any, Literal
 
 import duckdb
 import narwhals as nw
+from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import Engine, Model, OutcomeLog, PredictionLog
-from monitor.errors import ConfigError, DataError
+from monitor.config import Model, OutcomeLog, PredictionLog
+from monitor.errors import DataError
 from monitor.files import list_days, list_files, open_filesystem
+from monitor.logs.session import Session
 
 Frame = nw.LazyFrame[Any]
 Kind = Literal["predictions", "outcomes"]
@@ -43,61 +45,13 @@ class Logs:
     timed: bool
 
 
-@contextmanager
-def connect(engine: Engine) -> Iterator[duckdb.DuckDBPyConnection]:
-    """Open a DuckDB that keeps to its share of the machine and spills to a folder of its own."""
-    with tempfile.TemporaryDirectory(prefix="calibration-monitor-") as spill:
-        settings: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": f"{engine.memory_mb}MB",
-            "threads": engine.threads,
-            "temp_directory": spill,
-            "preserve_insertion_order": False,
-        }
-        connection = duckdb.connect(config=settings)
-        try:
-            # Else messages would show times in the zone of this machine.
-            connection.execute("SET TimeZone = 'UTC'")
-            # Files are looked at one by one, then read together.
-            connection.execute("SET parquet_metadata_cache = true")
-            yield connection
-        finally:
-            connection.close()
-
-
-@contextmanager
-def understanding(what: str) -> Iterator[None]:
-    """Turn what DuckDB says of unreadable files into a DataError that names the day."""
-    try:
-        yield
-    except duckdb.OutOfMemoryException as error:
-        msg = (
-            f"{what}: the day does not fit into engine.memory_mb: {str(error).splitlines()[0]}; "
-            f"raise it in the configuration, or lower engine.threads, then rerun this day."
-        )
-        raise ConfigError(msg) from error
-    except duckdb.Error as error:
-        msg = (
-            f"{what}: the log files cannot be read: {str(error).splitlines()[0]}; "
-            f"write the file again, then rerun this day."
-        )
-        raise DataError(msg) from error
-
-
-def open_logs(
-    connection: duckdb.DuckDBPyConnection,
-    what: str,
-    model: Model,
-    day: date,
-    outcome_days: Sequence[date],
-) -> Logs:
+def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Logs:
     """Open the predictions of a day and the outcomes of some days.
 
     Parameters
     ----------
-    connection : DuckDBPyConnection
+    session : Session
         Runs the queries; must stay open as long as the frames are used.
-    what : str
-        Model and day, for messages.
     model : Model
         Where the logs are.
     day : date
@@ -111,52 +65,47 @@ def open_logs(
         If a partition or a column is missing, a type is wrong, or a file is not Parquet.
     """
     scored, observed = model.predictions, model.outcomes
-    timed = scored.time is not None and observed.time is not None
-    predictions = _open(connection, what, "predictions", scored.path, [day])
-    outcomes = _open(connection, what, "outcomes", observed.path, outcome_days)
-    id_type = predictions.type_of(scored.id, "id", _is_id, ID_TYPES)
-    predictions.type_of(scored.score, "score", _is_real, "floating point")
-    outcomes.type_of(observed.id, "id", lambda t: t == id_type, f"{id_type}, as in predictions")
-    outcomes.type_of(observed.outcome, "outcome", _is_outcome, "integer, boolean or float")
-    times: dict[str, nw.Expr] = {}
-    if timed:
-        scored_type = predictions.type_of(str(scored.time), "time", _is_time, "timestamp")
-        zoned = _has_zone(scored_type)
-        wanted = f"timestamp {'with' if zoned else 'without'} time zone, as in predictions"
-        for log, column in ((predictions, scored.time), (outcomes, observed.time)):
-            log.type_of(
-                str(column), "time", lambda t: _is_time(t) and _has_zone(t) == zoned, wanted
-            )
-        times = {"scored_at": nw.col(str(scored.time)), "observed_at": nw.col(str(observed.time))}
+    predictions = _open(session, "predictions", scored.path, [day])
+    outcomes = _open(session, "outcomes", observed.path, outcome_days)
+    id_type = predictions.check(scored.id, "predictions.id", _is_id, ID_TYPES)
+    for log, column, setting in (
+        (predictions, scored.id, "predictions.id"),
+        (outcomes, observed.id, "outcomes.id"),
+    ):
+        log.check(column, setting, lambda t: t == id_type, f"{id_type}, as in predictions")
+    predictions.check(scored.score, "predictions.score", _is_real, "floating point")
+    outcomes.check(
+        observed.outcome, "outcomes.outcome", _is_outcome, "integer, boolean or floating point"
+    )
+    scored_at, observed_at = _check_times(predictions, outcomes, model)
+    segment_column, segment = _segment(predictions, model)
     return Logs(
-        predictions=predictions.frame.select(
+        predictions=predictions.read(scored.id, scored.score, *scored_at, *segment_column).select(
             id=nw.col(scored.id),
             score=nw.col(scored.score).cast(nw.Float64),
-            segment=_segment(predictions, model),
+            segment=segment,
             predicted=nw.lit(1, nw.Int8),
-            **{k: v for k, v in times.items() if k == "scored_at"},
+            **{"scored_at": nw.col(column) for column in scored_at},
         ),
-        outcomes=outcomes.frame.select(
-            outcome_id=nw.col(observed.id),
-            outcome=_number(outcomes, observed.outcome),
-            observed=nw.lit(1, nw.Int8),
-            **{k: v for k, v in times.items() if k == "observed_at"},
+        outcomes=_with_numbers(
+            outcomes.read(observed.id, observed.outcome, *observed_at).select(
+                outcome_id=nw.col(observed.id),
+                outcome=nw.col(observed.outcome),
+                observed=nw.lit(1, nw.Int8),
+                **{"observed_at": nw.col(column) for column in observed_at},
+            )
         ),
-        timed=timed,
+        timed=bool(scored_at),
     )
 
 
 def open_ids(
-    connection: duckdb.DuckDBPyConnection,
-    what: str,
-    kind: Kind,
-    log: PredictionLog | OutcomeLog,
-    days: Sequence[date],
+    session: Session, kind: Kind, log: PredictionLog | OutcomeLog, days: Sequence[date]
 ) -> Frame:
     """Open nothing but the ids of some days of a log, as `id` or `outcome_id`."""
-    opened = _open(connection, what, kind, log.path, days)
-    opened.type_of(log.id, "id", _is_id, ID_TYPES)
-    return opened.frame.select(nw.col(log.id).alias(ID_COLUMN[kind]))
+    opened = _open(session, kind, log.path, days)
+    opened.check(log.id, f"{kind}.id", _is_id, ID_TYPES)
+    return opened.read(log.id).select(nw.col(log.id).alias(ID_COLUMN[kind]))
 
 
 def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
@@ -179,75 +128,73 @@ class _Type:
 
 @dataclass(frozen=True)
 class _Log:
-    """One opened log: its frame, and what messages need to speak of it.
+    """The files of one log, and the types of the columns of each of them.
 
-    Every file is held to the contract by itself. Read together, a column that one file lacks
-    would turn into nulls, and 0.4 next to a file of integers into 0.
+    Every file is held to the contract by itself. Read as the first file is, a column that
+    another file lacks would turn into nulls, and its 0.4 into the integer 0.
     """
 
-    what: str
-    kind: str
-    frame: Frame
-    types: Mapping[str, _Type]
-    types_by_file: Mapping[str, Mapping[str, _Type]]
+    session: Session
+    kind: Kind
+    files: Mapping[str, Mapping[str, _Type]]
 
-    def type_of(
-        self, column: str, setting: str, fits: Callable[[_Type], bool], wanted: str
-    ) -> _Type:
-        """Give the type of a needed column, or say what is wrong with it."""
-        for file, types in self.types_by_file.items():
+    def check(self, column: str, setting: str, fits: Callable[[_Type], bool], wanted: str) -> _Type:
+        """Say what is wrong with a needed column, or give its type in the first file."""
+        what = self.session.what
+        for file, types in self.files.items():
             if column not in types:
                 near = difflib.get_close_matches(column, types, n=1)
                 hint = f"did you mean '{near[0]}'? " if near else ""
                 msg = (
-                    f"{self.what}: the {self.kind} have no column '{column}', only "
+                    f"{what}: the {self.kind} have no column '{column}', only "
                     f"{', '.join(types)} ({file}); {hint}"
-                    f"correct {self.kind}.{setting} in the configuration, or the log."
+                    f"correct {setting} in the configuration, or the log."
                 )
                 raise DataError(msg)
             if not fits(types[column]):
                 msg = (
-                    f"{self.what}: column '{column}' of the {self.kind} is {types[column]}, "
-                    f"must be {wanted} ({file}); correct the log, or {self.kind}.{setting} "
+                    f"{what}: column '{column}' of the {self.kind} is {types[column]}, "
+                    f"must be {wanted} ({file}); correct the log, or {setting} "
                     f"in the configuration, then rerun this day."
                 )
                 raise DataError(msg)
-        return self.types[column]
+        return next(iter(self.files.values()))[column]
+
+    def read(self, *columns: str) -> Frame:
+        """Read some columns of all files, each as wide as what any file has in it."""
+        alike = defaultdict[tuple[Any, ...], list[str]](list)
+        for file, types in self.files.items():
+            alike[tuple(types.items())].append(file)
+        wanted = [duckdb.ColumnExpression(column) for column in dict.fromkeys(columns)]
+        parts = [self.session.read(files).select(*wanted) for files in alike.values()]
+        return nw.from_native(reduce(duckdb.DuckDBPyRelation.union, parts)).lazy()
 
 
-def _open(
-    connection: duckdb.DuckDBPyConnection,
-    what: str,
-    kind: str,
-    template: str,
-    days: Sequence[date],
-) -> _Log:
-    files = []
+def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> _Log:
+    names = []
     for day in days:
         of_day = list_files(template, day)
         if not of_day:
-            raise DataError(_no_partition(what, kind, template, day))
-        files += of_day
+            raise DataError(_no_partition(session.what, kind, template, day))
+        names += of_day
     filesystem, _ = open_filesystem(template)
-    local = filesystem.protocol == "file" or "file" in filesystem.protocol
-    if local:
-        files = [file.removeprefix("file://") for file in files]
+    if isinstance(filesystem, LocalFileSystem):
+        names = [name.removeprefix("file://") for name in names]
     else:
-        connection.register_filesystem(filesystem)
-    with understanding(what):
-        frame, types = _read(connection, files)
-        by_file = {file: _read(connection, [file])[1] for file in files}
-    return _Log(what, kind, frame, types, by_file)
+        session.read_through(filesystem)
+    files = {name: _types(session, name) for name in names}
+    if any(types != files[names[0]] for types in files.values()):
+        # What writes an empty file often does not know its types; no row suffers from them.
+        filled = {name: types for name, types in files.items() if len(session.read([name]))}
+        files = filled or files
+    return _Log(session, kind, files)
 
 
-def _read(
-    connection: duckdb.DuckDBPyConnection, files: list[str]
-) -> tuple[Frame, dict[str, _Type]]:
-    # By name, so that a column becomes wide enough for what every file has in it.
-    relation = connection.read_parquet(files, hive_partitioning=False, union_by_name=True)
-    frame = nw.from_native(relation).lazy()
-    named = zip(frame.collect_schema().items(), relation.types, strict=True)
-    return frame, {column: _Type(dtype, str(name)) for (column, dtype), name in named}
+def _types(session: Session, file: str) -> dict[str, _Type]:
+    relation = session.read([file])
+    dtypes = nw.from_native(relation).collect_schema()
+    named = zip(dtypes.items(), relation.types, strict=True)
+    return {column: _Type(dtype, str(name)) for (column, dtype), name in named}
 
 
 def _no_partition(what: str, kind: str, template: str, day: date) -> str:
@@ -261,24 +208,37 @@ def _no_partition(what: str, kind: str, template: str, day: date) -> str:
     )
 
 
-def _segment(predictions: _Log, model: Model) -> nw.Expr:
-    """Give the number of each row's segment: its place among the listed values, or the last place."""
+def _check_times(
+    predictions: _Log, outcomes: _Log, model: Model
+) -> tuple[Sequence[str], Sequence[str]]:
+    """Give the column of times in either log, or none in both."""
+    scored, observed = model.predictions.time, model.outcomes.time
+    if scored is None or observed is None:
+        return (), ()
+    zoned = _has_zone(predictions.check(scored, "predictions.time", _is_time, "a timestamp"))
+    wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
+    for log, column in ((predictions, scored), (outcomes, observed)):
+        log.check(
+            column, f"{log.kind}.time", lambda t: _is_time(t) and _has_zone(t) == zoned, wanted
+        )
+    return (scored,), (observed,)
+
+
+def _segment(predictions: _Log, model: Model) -> tuple[Sequence[str], nw.Expr]:
+    """Give the column of segments, if any, and each row's place among the listed values."""
     if model.segments is None:
-        return nw.lit(0)
-    column = model.segments.column
-    predictions.type_of(column, "segments.column", lambda _: True, "any type")
+        return (), nw.lit(0)
+    column, values = model.segments.column, model.segments.values
+    predictions.check(column, "segments.column", lambda _: True, "of any type")
     value = nw.col(column).cast(nw.String)
-    places = enumerate(model.segments.values)
-    return choose(
-        [(value == name, nw.lit(place)) for place, name in places],
-        nw.lit(len(model.segments.values)),
-    )
+    cases = [(value == name, nw.lit(place)) for place, name in enumerate(values)]
+    return (column,), choose(cases, nw.lit(len(values)))
 
 
-def _number(outcomes: _Log, column: str) -> nw.Expr:
-    """Give the outcomes as numbers; only booleans are not numbers already."""
-    boolean = isinstance(outcomes.types[column].dtype, nw.Boolean)
-    return nw.col(column).cast(nw.Int8) if boolean else nw.col(column)
+def _with_numbers(outcomes: Frame) -> Frame:
+    """Turn outcomes into numbers; only booleans are not numbers already."""
+    boolean = isinstance(outcomes.collect_schema()["outcome"], nw.Boolean)
+    return outcomes.with_columns(nw.col("outcome").cast(nw.Int8)) if boolean else outcomes
 
 
 def _is_id(found: _Type) -> bool:
