@@ -69,8 +69,9 @@ class Evaluation:
     """What one window says of one segment.
 
     `rejected` counts the rows left out by check; rows have no segment before they are read, so
-    it is filled for the whole only. `raw` is None without a single labelled prediction; `shift`, `prior` and `null` are None
-    while only one class of outcomes has been seen, because then no intercept is finite.
+    it is filled for the whole only. `raw` is None without a single labelled prediction; `shift`,
+    `prior` and `null` are None while only one class of outcomes has been seen, because then no
+    intercept is finite.
     """
 
     model: str

@@ -9,7 +9,7 @@ from monitor.errors import DataError
 from monitor.files import list_days, list_files
 from monitor.logs import contract
 from monitor.logs.joining import Groups, Status, count_rows, group, join
-from monitor.logs.session import open_session
+from monitor.logs.session import DAMAGE, Session, open_session
 from monitor.logs.sources import open_ids, open_logs
 from monitor.metrics.tally import Cells, from_cells
 
@@ -122,7 +122,7 @@ def summarise_day(
         strangers = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
         if any(groups.rows_with(status) for status in strangers):
             observed = open_ids(session, "outcomes", model.outcomes, [day])
-            sources = _days_that_could_have_asked(model, day)
+            sources = _days_that_could_have_asked(session, model, day)
             scored = open_ids(session, "predictions", model.predictions, sources)
             violations += contract.outcome_violations(observed, scored)
         rejected = contract.enforce(what, violations, model.checks)
@@ -142,10 +142,21 @@ def _partitions_before(template: str, as_of: date) -> list[date]:
     return [day for day in list_days(template) if day < as_of]
 
 
-def _days_that_could_have_asked(model: Model, day: date) -> list[date]:
-    """List the days whose predictions may get their outcome on `day`, where they exist."""
+def _days_that_could_have_asked(session: Session, model: Model, day: date) -> list[date]:
+    """List the days whose predictions may get their outcome on `day`, where they can be read.
+
+    A broken neighbour is complained of on its own day, and must not keep this one from being done.
+    """
+
+    def is_readable(asked: date) -> bool:
+        try:
+            open_ids(session, "predictions", model.predictions, [asked])
+        except (DataError, *DAMAGE):
+            return False
+        return True
+
     possible = days_between(day - timedelta(days=model.settled_after), day)
-    return [d for d in possible if list_files(model.predictions.path, d)]
+    return [asked for asked in possible if is_readable(asked)]
 
 
 def _segments(groups: Groups, names: Sequence[str]) -> dict[str, Segment]:

@@ -10,6 +10,7 @@ from fsspec import AbstractFileSystem
 
 from monitor.config import Engine
 from monitor.errors import ConfigError, DataError
+from monitor.files import reaching
 
 # The decoding error comes of a damaged column name, which DuckDB hands over as it is.
 DAMAGE = (duckdb.Error, UnicodeDecodeError)
@@ -42,12 +43,20 @@ class Session:
         self.files.extend(file for file in files if file not in self.files)
         return self.connection.read_parquet(list(files), hive_partitioning=False)
 
-    def read_through(self, filesystem: AbstractFileSystem) -> None:
-        """Let DuckDB read the files of an object store."""
-        protocols = filesystem.protocol
-        name = protocols if isinstance(protocols, str) else protocols[0]
-        if not self.connection.filesystem_is_registered(name):
-            self.connection.register_filesystem(filesystem)
+    def read_through(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
+        """Let DuckDB read these files of an object store.
+
+        Through a filesystem that remembers the listing of this moment: DuckDB asks for size and
+        age of a file at every step, and each time would be a request.
+        """
+        options = {**filesystem.storage_options, "use_listings_cache": True}
+        reader = type(filesystem)(**options)
+        for folder in {file.rpartition("/")[0] for file in files}:
+            with reaching(folder):
+                reader.ls(folder, refresh=True)
+        protocol, *_ = [reader.protocol] if isinstance(reader.protocol, str) else reader.protocol
+        if not self.connection.filesystem_is_registered(protocol):
+            self.connection.register_filesystem(reader)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ import duckdb
 import narwhals as nw
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import Model, OutcomeLog, PredictionLog
+from monitor.config import Model, OutcomeLog, PredictionLog, Segments
 from monitor.errors import DataError
 from monitor.files import list_days, list_files, open_filesystem
 from monitor.logs.session import Session
@@ -78,23 +78,18 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
         observed.outcome, "outcomes.outcome", _is_outcome, "integer, boolean or floating point"
     )
     scored_at, observed_at = _check_times(predictions, outcomes, model)
-    segment_column, segment = _segment(predictions, model)
+    segment = _check_segment(predictions, model.segments)
     return Logs(
-        predictions=predictions.read(scored.id, scored.score, *scored_at, *segment_column).select(
-            id=nw.col(scored.id),
-            score=nw.col(scored.score).cast(nw.Float64),
-            segment=segment,
+        predictions=predictions.read(
+            id=scored.id, score=scored.score, **scored_at, **segment
+        ).with_columns(
+            score=nw.col("score").cast(nw.Float64),
+            segment=_place(model.segments),
             predicted=nw.lit(1, nw.Int8),
-            **{"scored_at": nw.col(column) for column in scored_at},
         ),
         outcomes=_with_numbers(
-            outcomes.read(observed.id, observed.outcome, *observed_at).select(
-                outcome_id=nw.col(observed.id),
-                outcome=nw.col(observed.outcome),
-                observed=nw.lit(1, nw.Int8),
-                **{"observed_at": nw.col(column) for column in observed_at},
-            )
-        ),
+            outcomes.read(outcome_id=observed.id, outcome=observed.outcome, **observed_at)
+        ).with_columns(observed=nw.lit(1, nw.Int8)),
         timed=bool(scored_at),
     )
 
@@ -105,7 +100,7 @@ def open_ids(
     """Open nothing but the ids of some days of a log, as `id` or `outcome_id`."""
     opened = _open(session, kind, log.path, days)
     opened.check(log.id, f"{kind}.id", _is_id, ID_TYPES)
-    return opened.read(log.id).select(nw.col(log.id).alias(ID_COLUMN[kind]))
+    return opened.read(**{ID_COLUMN[kind]: log.id})
 
 
 def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
@@ -160,12 +155,12 @@ class _Log:
                 raise DataError(msg)
         return next(iter(self.files.values()))[column]
 
-    def read(self, *columns: str) -> Frame:
-        """Read some columns of all files, each as wide as what any file has in it."""
+    def read(self, **columns: str) -> Frame:
+        """Read some columns of all files under new names, as wide as what any file has in them."""
         alike = defaultdict[tuple[Any, ...], list[str]](list)
         for file, types in self.files.items():
             alike[tuple(types.items())].append(file)
-        wanted = [duckdb.ColumnExpression(column) for column in dict.fromkeys(columns)]
+        wanted = [duckdb.ColumnExpression(old).alias(new) for new, old in columns.items()]
         parts = [self.session.read(files).select(*wanted) for files in alike.values()]
         return nw.from_native(reduce(duckdb.DuckDBPyRelation.union, parts)).lazy()
 
@@ -181,7 +176,7 @@ def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> 
     if isinstance(filesystem, LocalFileSystem):
         names = [name.removeprefix("file://") for name in names]
     else:
-        session.read_through(filesystem)
+        session.read_through(filesystem, names)
     files = {name: _types(session, name) for name in names}
     if any(types != files[names[0]] for types in files.values()):
         # What writes an empty file often does not know its types; no row suffers from them.
@@ -210,29 +205,35 @@ def _no_partition(what: str, kind: str, template: str, day: date) -> str:
 
 def _check_times(
     predictions: _Log, outcomes: _Log, model: Model
-) -> tuple[Sequence[str], Sequence[str]]:
-    """Give the column of times in either log, or none in both."""
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Give the column of times of either log under its new name, or none of both."""
     scored, observed = model.predictions.time, model.outcomes.time
     if scored is None or observed is None:
-        return (), ()
+        return {}, {}
     zoned = _has_zone(predictions.check(scored, "predictions.time", _is_time, "a timestamp"))
     wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
     for log, column in ((predictions, scored), (outcomes, observed)):
         log.check(
             column, f"{log.kind}.time", lambda t: _is_time(t) and _has_zone(t) == zoned, wanted
         )
-    return (scored,), (observed,)
+    return {"scored_at": scored}, {"observed_at": observed}
 
 
-def _segment(predictions: _Log, model: Model) -> tuple[Sequence[str], nw.Expr]:
-    """Give the column of segments, if any, and each row's place among the listed values."""
-    if model.segments is None:
-        return (), nw.lit(0)
-    column, values = model.segments.column, model.segments.values
-    predictions.check(column, "segments.column", lambda _: True, "of any type")
-    value = nw.col(column).cast(nw.String)
-    cases = [(value == name, nw.lit(place)) for place, name in enumerate(values)]
-    return (column,), choose(cases, nw.lit(len(values)))
+def _check_segment(predictions: _Log, segments: Segments | None) -> dict[str, str]:
+    """Give the column of segments under its new name, or none."""
+    if segments is None:
+        return {}
+    predictions.check(segments.column, "segments.column", lambda _: True, "of any type")
+    return {"segment": segments.column}
+
+
+def _place(segments: Segments | None) -> nw.Expr:
+    """Give each row's segment: its place among the listed values, or the last place."""
+    if segments is None:
+        return nw.lit(0)
+    value = nw.col("segment").cast(nw.String)
+    cases = [(value == name, nw.lit(place)) for place, name in enumerate(segments.values)]
+    return choose(cases, nw.lit(len(segments.values)))
 
 
 def _with_numbers(outcomes: Frame) -> Frame:

@@ -1,8 +1,34 @@
-"""Expected calibration error: the mean gap between predicted and observed rates of bins."""
+"""Binned calibration errors: average and widest gaps between predicted and observed rates.
+
+Every measure here is a function of bins alone, and how the bins were cut is part of the
+measure's name: the same formula over uniform bins, quantile bins and PAVA-BC bins gives
+different numbers. The gap of bin b is ``g_b = |k_b/n_b - mean score_b|`` everywhere.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 
-from monitor.metrics.binning import Bins
+from monitor.metrics.binning import Bins, quantile_bins
+from monitor.metrics.grid import Floats
+from monitor.metrics.tally import Tally
+
+
+@dataclass(frozen=True)
+class WidestGap:
+    """A maximum calibration error and how many predictions stand behind it.
+
+    Attributes
+    ----------
+    value : float
+        The widest gap, a ratio in [0, 1].
+    size : int
+        Predictions in the bin that has it. With a handful the value is noise: a single
+        unexpected outcome can make it 0.9.
+    """
+
+    value: float
+    size: int
 
 
 def ece(bins: Bins) -> float:
@@ -11,7 +37,7 @@ def ece(bins: Bins) -> float:
     Parameters
     ----------
     bins : Bins
-        Any bins; the monitor uses PAVA-BC bins. Over uniform bins this is the usual ECE,
+        Any b bins; the monitor uses PAVA-BC bins. Over uniform bins this is the usual ECE,
         over quantile bins it is ACE.
 
     Returns
@@ -21,7 +47,7 @@ def ece(bins: Bins) -> float:
 
     Notes
     -----
-    ``ECE = sum_b N_b/N |k_b/N_b - mean score_b|`` [TCE, equation 4].
+    ``ECE = sum_b n_b/N g_b`` [TCE, equation 4].
 
     Examples
     --------
@@ -32,3 +58,212 @@ def ece(bins: Bins) -> float:
     """
     gaps = np.abs(bins.positives - bins.score_sums)
     return float(gaps.sum() / bins.counts.sum())
+
+
+def ace(t: Tally, n: int) -> float:
+    """Measure the adaptive calibration error: ECE over `n` quantile bins.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    n : int
+        Number of quantile bins, at least 1; the paper takes 10. Ties can leave fewer.
+
+    Returns
+    -------
+    float
+        Ratio in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If the tally is empty or `n` is below 1.
+
+    Notes
+    -----
+    ``ACE = ECE(quantile_bins(t, n))`` [TCE, section 2.2, challenge 3].
+
+    Examples
+    --------
+    >>> from monitor.metrics.tally import tally
+    >>> ace(tally([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 2)
+    0.25
+    """
+    return ece(quantile_bins(t, n))
+
+
+def mce(bins: Bins) -> WidestGap:
+    """Find the widest gap between observed and predicted rate: the maximum calibration error.
+
+    Parameters
+    ----------
+    bins : Bins
+        Any b bins. MCE is this over uniform bins; the paper's MCE(Q) is
+        ``mce(quantile_bins(t, n))``.
+
+    Returns
+    -------
+    WidestGap
+        The gap, a ratio in [0, 1], and the size of its bin; of the largest such bin if
+        several have the same gap.
+
+    Notes
+    -----
+    ``MCE = max_b g_b`` [TCE, section 4: equation 4 with the supremum norm].
+
+    Examples
+    --------
+    >>> from monitor.metrics.binning import uniform_bins
+    >>> from monitor.metrics.tally import tally
+    >>> mce(uniform_bins(tally([0.25] * 4 + [0.75], [0, 0, 0, 1, 0]), 2))
+    WidestGap(value=0.75, size=1)
+    """
+    gaps = _gaps(bins)
+    widest = gaps.max()
+    return WidestGap(float(widest), int(bins.counts[gaps == widest].max()))
+
+
+def mean_squared_gap(bins: Bins) -> float:
+    """Average the squared gap over bins, weighted by their size: L2 calibration error, *no root*.
+
+    Parameters
+    ----------
+    bins : Bins
+        Any b bins.
+
+    Returns
+    -------
+    float
+        In [0, 1], in units of *squared* probability.
+
+    Notes
+    -----
+    ``sum_b n_b/N g_b**2``: [RBS, equation 2] with p = 2, estimated over bins and squared.
+    The published TCE program calls this its L2 form of ECE (ACE over quantile bins). It is
+    too high by about the sampling variance of the bins; see `debiased_mean_squared_gap`.
+
+    Examples
+    --------
+    >>> from monitor.metrics.binning import uniform_bins
+    >>> from monitor.metrics.tally import tally
+    >>> mean_squared_gap(uniform_bins(tally([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 2))
+    0.0625
+    """
+    return float(bins.counts @ _gaps(bins) ** 2 / bins.counts.sum())
+
+
+def root_mean_squared_gap(bins: Bins) -> float:
+    """Take the root of `mean_squared_gap`: the L2 calibration error CE_2, in probability.
+
+    Parameters
+    ----------
+    bins : Bins
+        Any b bins.
+
+    Returns
+    -------
+    float
+        In [0, 1], in units of probability: never below `ece` nor above `rbs`.
+
+    Notes
+    -----
+    ``CE_2 = sqrt(sum_b n_b/N g_b**2)`` [RBS, equation 2 with p = 2], and
+    ``ECE <= CE_2 <= RBS`` [RBS, Theorem 3.1].
+
+    Examples
+    --------
+    >>> from monitor.metrics.binning import uniform_bins
+    >>> from monitor.metrics.tally import tally
+    >>> root_mean_squared_gap(uniform_bins(tally([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 2))
+    0.25
+    """
+    return float(np.sqrt(mean_squared_gap(bins)))
+
+
+def debiased_mean_squared_gap(bins: Bins) -> float:
+    """Average the squared gaps less what sampling alone adds to them: *signed* and *no root*.
+
+    Parameters
+    ----------
+    bins : Bins
+        Bins cut without looking at the outcomes: uniform or quantile bins. PAVA and PAVA-BC
+        bins follow the outcomes, and there the correction is too large. Bins of one
+        prediction are left out, of the sum and of the weights: one outcome says nothing
+        about its own variance.
+
+    Returns
+    -------
+    float
+        At most 1, in units of *squared* probability. Negative values are meant: around 0 is
+        where a calibrated model is, on both sides.
+
+    Raises
+    ------
+    ValueError
+        If no bin holds two predictions.
+
+    Notes
+    -----
+    ``sum_b n_b/N [g_b**2 - r_b (1 - r_b)/(n_b - 1)]`` with ``r_b = k_b/n_b``: the debiased
+    CE_2 that [RBS, section 5] evaluates, after Kumar, Liang and Ma (2019). Given the scores
+    it is unbiased for the binned squared error where the true probability is the same
+    throughout a bin. Where it varies with variance V_b inside bin b, ``r (1 - r)`` overstates
+    the noise, and the value is too low by ``sum_b n_b/N V_b/(n_b - 1)``: negligible for
+    bins of hundreds, visible for wide bins of a dozen.
+
+    Examples
+    --------
+    >>> from monitor.metrics.binning import uniform_bins
+    >>> from monitor.metrics.tally import tally
+    >>> t = tally([0.25] * 4 + [0.75] * 4, [0, 0, 0, 1, 1, 1, 1, 0])
+    >>> debiased_mean_squared_gap(uniform_bins(t, 2))
+    -0.0625
+    """
+    known = bins.counts > 1
+    if not known.any():
+        msg = (
+            f"a debiased error needs a bin of two predictions or more, got {bins.counts.size} "
+            f"of one each: make fewer bins."
+        )
+        raise ValueError(msg)
+    counts, rates = bins.counts[known], bins.rates[known]
+    noise = rates * (1.0 - rates) / (counts - 1)
+    return float(counts @ (_gaps(bins)[known] ** 2 - noise) / counts.sum())
+
+
+def debiased_root_mean_squared_gap(bins: Bins) -> float:
+    """Take the root of `debiased_mean_squared_gap`, or 0 where that is negative.
+
+    Parameters
+    ----------
+    bins : Bins
+        As for `debiased_mean_squared_gap`, with the same error.
+
+    Returns
+    -------
+    float
+        In [0, 1], in units of probability. Clipping and the root bring some bias back, so
+        average and compare the signed squares, and show this one.
+
+    Raises
+    ------
+    ValueError
+        If no bin holds two predictions.
+
+    Notes
+    -----
+    ``sqrt(max(0, debiased mean squared gap))``, debiased CE_2 as printed in [RBS, section 5].
+
+    Examples
+    --------
+    >>> from monitor.metrics.binning import uniform_bins
+    >>> from monitor.metrics.tally import tally
+    >>> debiased_root_mean_squared_gap(uniform_bins(tally([0.5] * 4, [1, 1, 1, 1]), 2))
+    0.5
+    """
+    return float(np.sqrt(max(0.0, debiased_mean_squared_gap(bins))))
+
+
+def _gaps(bins: Bins) -> Floats:
+    return np.abs(bins.rates - bins.mean_scores)
