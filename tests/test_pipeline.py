@@ -207,7 +207,10 @@ def test_a_failed_day_stops_no_other(fresh: Path) -> None:
     report = do(config, DAYS[0], DAYS[-1])
 
     assert [failure.day for failure in report.failures] == [DAYS[3]]
-    assert report.failures[0].message.startswith(f"ctr {DAYS[3]}: the log files cannot be read")
+    broken = fresh / f"logs/predictions/{DAYS[3]}.parquet"
+    assert report.failures[0].message.startswith(
+        f"ctr {DAYS[3]}: {broken} cannot be read as Parquet ("
+    )
     assert report.summarised == (*DAYS[:3], *DAYS[4:])
     evaluations, _ = Store(config.store).read_evaluations("ctr", DAYS[4])
     present = {(e.window_days, e.days_present) for e in evaluations}
