@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench constraints clean
+.PHONY: help setup demo test lint format bench paper-tables constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -44,6 +44,9 @@ format: $(VENV)/dev.stamp  ## Format and mend what can be mended
 
 bench: $(VENV)/dev.stamp  ## Speed and memory, as ratios measured side by side (takes minutes)
 	@$(BIN)/python bench/day.py
+
+paper-tables: $(VENV)/dev.stamp  ## The paper's tables computed anew, into docs/paper-tables.md
+	@$(BIN)/python bench/paper_tables.py
 
 constraints: $(VENV)/dev.stamp  ## Pin the newest versions that fit together
 	@$(PIP) install uv

@@ -38,6 +38,7 @@ YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 RULES = {
     "string_pattern_mismatch": "must be a letter or digit, then at most 62 of these or _ . -",
     "model_type": "must hold keys of its own (see monitor.example.yaml)",
+    "too_short": "must not be empty",
 }
 
 LOGS = "predictions", "outcomes"
@@ -189,8 +190,8 @@ class Model(_Strict):
 class Engine(_Strict):
     """How much of the machine the reading of logs may take."""
 
-    threads: Annotated[int, Field(ge=1)] = 2
-    memory_mb: Annotated[int, Field(ge=100)] = 1500
+    threads: Annotated[int, Field(ge=1, le=1024)] = 2
+    memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
 
 
 class Config(_Strict):
@@ -229,8 +230,11 @@ def load_config(path: Path) -> Config:
     """
     try:
         text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
         msg = f"{path}: cannot be read ({error}); name an existing file with --config."
+        raise ConfigError(msg) from None
+    except UnicodeDecodeError as error:
+        msg = f"{path}: is not UTF-8 text ({error}); save it as UTF-8, then run again."
         raise ConfigError(msg) from None
     try:
         content = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a subclass of SafeLoader
@@ -311,7 +315,10 @@ def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def _complaints(path: Path, error: ValidationError) -> Iterator[str]:
-    for problem in error.errors(include_url=False):
+    problems = error.errors(include_url=False)
+    for problem in problems:
+        if any(problem["loc"] == other["loc"][:-1] for other in problems):
+            continue  # the whole is wrong because a part is, which says it better
         where = ".".join(str(part) for part in problem["loc"] if part != "[key]")
         if problem["type"] == "extra_forbidden":
             key = str(problem["loc"][-1])

@@ -202,7 +202,7 @@ BROKEN_LOGS: dict[str, tuple[Callable[[Path], None], str]] = {
     "no outcomes": (
         removed("outcomes"),
         (
-            f"no outcomes of 2026-03-02 at {RESULTS}; wait for the log (a day without outcomes needs "
+            f"no outcomes of 2026-03-02 at {RESULTS}; wait for the log (a day without outcomes needs "  # noqa: E501
             "an empty file), or correct outcomes.path in the configuration."
         ),
     ),
@@ -210,7 +210,7 @@ BROKEN_LOGS: dict[str, tuple[Callable[[Path], None], str]] = {
         replaced("predictions", "score", None),
         (
             f"the predictions have no column 'score', only prediction_id, country, scored_at "
-            f"({SCORES}); did you mean 'scored_at'? correct predictions.score in the configuration, "
+            f"({SCORES}); did you mean 'scored_at'? correct predictions.score in the configuration, "  # noqa: E501
             "or the log."
         ),
     ),
@@ -496,7 +496,7 @@ def test_broken_configurations(case: str, folder: Path, capsys: pytest.CaptureFi
             ["run", "--config", "nowhere.yaml"],
             2,
             (
-                "nowhere.yaml: cannot be read ([Errno 2] No such file or directory: 'nowhere.yaml'); "
+                "nowhere.yaml: cannot be read ([Errno 2] No such file or directory: 'nowhere.yaml'); "  # noqa: E501
                 "name an existing file with --config."
             ),
         ),
@@ -504,7 +504,7 @@ def test_broken_configurations(case: str, folder: Path, capsys: pytest.CaptureFi
             ["run", "--as-of", "2026-03-02"],
             3,
             (
-                "ctr: no day before 2026-03-02 has predictions at {folder}/predictions/{day}.parquet "
+                "ctr: no day before 2026-03-02 has predictions at {folder}/predictions/{day}.parquet "  # noqa: E501
                 "and outcomes 1 days later at {folder}/outcomes/{day}.parquet; wait for the logs, "
                 "correct the paths, or name an unsettled day with --day."
             ),

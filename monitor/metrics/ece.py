@@ -150,7 +150,7 @@ def mean_squared_gap(bins: Bins) -> float:
     >>> mean_squared_gap(uniform_bins(tally([0.25, 0.25, 0.75, 0.75], [0, 0, 1, 1]), 2))
     0.0625
     """
-    return float(bins.counts @ _gaps(bins) ** 2 / bins.counts.sum())
+    return float((bins.counts * _gaps(bins) ** 2).sum() / bins.counts.sum())
 
 
 def root_mean_squared_gap(bins: Bins) -> float:
@@ -229,7 +229,7 @@ def debiased_mean_squared_gap(bins: Bins) -> float:
         raise ValueError(msg)
     counts, rates = bins.counts[known], bins.rates[known]
     noise = rates * (1.0 - rates) / (counts - 1)
-    return float(counts @ (_gaps(bins)[known] ** 2 - noise) / counts.sum())
+    return float((counts * (_gaps(bins)[known] ** 2 - noise)).sum() / counts.sum())
 
 
 def debiased_root_mean_squared_gap(bins: Bins) -> float:

@@ -75,7 +75,9 @@ class Tally:
     @property
     def mean_score(self) -> float:
         """Mean predicted probability, a ratio in [0, 1]; nan for an empty tally."""
-        return float(self.counts @ self.scores) / self.total if self.total else float("nan")
+        # No @ here: BLAS splits long vectors among threads, and their number moves the last digit.
+        total_score = float((self.counts * self.scores).sum())
+        return total_score / self.total if self.total else float("nan")
 
 
 def tally(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
@@ -106,11 +108,11 @@ def tally(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
     >>> t.scores, t.counts, t.positives
     (array([0.2, 0.9]), array([2, 1]), array([1, 1]))
     """
-    score_array, positive = _checked(scores, outcomes)
-    # Sorting the scores twice (all, and those of the positives) is several times faster than
-    # one indirect sort: numpy's plain sort is vectorised, its argsort is not.
-    groups, counts, positives = _count_groups(np.sort(score_array), np.sort(score_array[positive]))
-    return Tally(groups, counts, positives)
+    keys = _packed(*_checked(scores, outcomes))
+    # One plain sort is several times faster than an indirect one: numpy's sort is vectorised,
+    # its argsort is not.
+    keys.sort()
+    return Tally(*_count_groups(keys))
 
 
 def tally_on_grid(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
@@ -253,22 +255,36 @@ def _checked(
     return score_array, positive
 
 
+def _packed(scores: Floats, positive: npt.NDArray[np.bool_]) -> Ints:
+    """Put each score and its outcome into one integer; those sort by score.
+
+    The bits of doubles that are not negative, read as integers, rise with them. Up to 1.0 the
+    two highest bits are 0, so there is room to move up by one for the outcome.
+    """
+    keys = (scores + 0.0).view(np.int64)  # a copy, in which -0.0 has become 0.0
+    keys <<= 1
+    keys |= positive
+    return keys
+
+
 @compiled
-def _count_groups(scores: Floats, positive_scores: Floats) -> tuple[Floats, Ints, Ints]:
-    """Run once along both sorted arrays and count each distinct score in each of them."""
-    groups = np.empty(scores.size, np.float64)
-    counts = np.empty(scores.size, np.int64)
-    positives = np.empty(scores.size, np.int64)
-    group = row = hit = 0
-    while row < scores.size:
-        score, first_row, first_hit = scores[row], row, hit
-        while row < scores.size and scores[row] == score:
+def _count_groups(keys: Ints) -> tuple[Floats, Ints, Ints]:
+    """Run once along the sorted keys, overwriting them, and count each distinct score."""
+    counts = np.empty(keys.size, np.int64)
+    positives = np.empty(keys.size, np.int64)
+    group = row = 0
+    while row < keys.size:
+        score, first, hits = keys[row] >> 1, row, 0
+        while row < keys.size and keys[row] >> 1 == score:
+            hits += keys[row] & 1
             row += 1
-        while hit < positive_scores.size and positive_scores[hit] == score:
-            hit += 1
-        groups[group], counts[group], positives[group] = score, row - first_row, hit - first_hit
+        keys[group], counts[group], positives[group] = score, row - first, hits
         group += 1
-    return groups[:group].copy(), counts[:group].copy(), positives[:group].copy()
+    scores = keys[:group].view(np.float64)
+    if group == keys.size:
+        return scores, counts, positives
+    # Copies, lest a few groups keep the memory of all rows.
+    return scores.copy(), counts[:group].copy(), positives[:group].copy()
 
 
 def _merge_cells(parts: list[Tally]) -> Tally:

@@ -1,0 +1,265 @@
+"""More than two classes, reduced to tallies: every class against the rest, or the top label alone.
+
+Two questions. Is every class's probability right by itself (*class-wise*)? And does the
+probability of the predicted class say how often the prediction is right (*top-label*)? Both
+are weaker than whole vectors of probabilities being right [RBS, Definition 2.1], which no
+tally can tell.
+
+Names: [RBS, Definition C.1] abbreviates the top-label calibration error as "TCE". In this
+project TCE is the *test-based* calibration error only, and the other is always written out.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from monitor.metrics.binning import Bins
+from monitor.metrics.grid import Floats, Ints
+from monitor.metrics.tally import Tally, tally
+
+# Single precision over a thousand classes leaves 1e-6, and scores logged with 6 decimals over
+# a hundred classes 5e-5; scores that are no distribution at all are off by far more.
+SUM_TOLERANCE = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Classwise:
+    """A measure averaged over classes, and what each class adds to it.
+
+    Attributes
+    ----------
+    value : float
+        Plain mean over the classes, in the units of the measure.
+    by_class : ndarray of shape (c,)
+        The measure of each class against the rest.
+    """
+
+    value: float
+    by_class: Floats
+
+
+def classwise_tallies(scores: npt.ArrayLike, labels: npt.ArrayLike) -> list[Tally]:
+    """Count each class against the rest.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, c)
+        Predicted probabilities in [0, 1] of c >= 2 classes; every row sums to 1 within 1e-4.
+    labels : array-like of shape (n,)
+        The class that came true, an integer in [0, c).
+
+    Returns
+    -------
+    list of c Tally
+        Tally k holds the scores of class k; an outcome is positive where the label is k. All of
+        them are exact and have n predictions.
+
+    Raises
+    ------
+    ValueError
+        If a score is not a number in [0, 1], a row does not sum to 1, a label is no integer
+        in [0, c), or shapes do not fit.
+
+    Notes
+    -----
+    One-vs-rest classification of [TCE, Remark 2]. All c tallies together take up to 24 n c
+    bytes; `classwise` makes them one at a time.
+
+    Examples
+    --------
+    >>> rest = classwise_tallies([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]], [0, 1])
+    >>> rest[1].scores, rest[1].counts, rest[1].positives
+    (array([0.2]), array([2]), array([1]))
+    """
+    return list(_one_vs_rest(*_checked(scores, labels)))
+
+
+def classwise(
+    measure: Callable[[Tally], float], scores: npt.ArrayLike, labels: npt.ArrayLike
+) -> Classwise:
+    """Average any measure of a tally over the classes.
+
+    Parameters
+    ----------
+    measure : callable
+        From a Tally to a number: TCE, ECE, RBS, ... with its bins chosen inside, because every
+        class has scores of its own.
+    scores : array-like of shape (n, c)
+        Predicted probabilities, as for `classwise_tallies`.
+    labels : array-like of shape (n,)
+        The classes that came true, integers in [0, c).
+
+    Returns
+    -------
+    Classwise
+        The mean over classes and the values behind it, in the units of the measure.
+
+    Raises
+    ------
+    ValueError
+        As `classwise_tallies` does, and whatever the measure raises: some need a positive
+        outcome, and a rare class may have none.
+
+    Notes
+    -----
+    ``(1/c) sum_k measure(class k vs rest)``, for the test-based calibration error the
+    multi-class TCE of [TCE, Remark 2]. The class-wise calibration error of [RBS, Definition
+    C.1] has no factor 1/c: it is ``sum(by_class)`` of ECE for p = 1 and the root of
+    ``sum(by_class)`` of the mean squared gap for p = 2. With two classes the tallies mirror
+    each other, and the mean is the binary measure if its bins mirror too.
+
+    Examples
+    --------
+    >>> from monitor.metrics.binning import uniform_bins
+    >>> from monitor.metrics.ece import ece
+    >>> scores = [[0.75, 0.25, 0.0]] * 2 + [[0.0, 0.25, 0.75]] * 2
+    >>> result = classwise(lambda t: ece(uniform_bins(t, 2)), scores, [0, 1, 2, 2])
+    >>> result.value, result.by_class
+    (0.08333333333333333, array([0.125, 0.   , 0.125]))
+    """
+    tallies = _one_vs_rest(*_checked(scores, labels))
+    by_class = np.array([measure(one) for one in tallies], np.float64)
+    return Classwise(float(by_class.mean()), by_class)
+
+
+def top_label_tally(scores: npt.ArrayLike, labels: npt.ArrayLike) -> Tally:
+    """Count how often the predicted class came true, by the probability it was given.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, c)
+        Predicted probabilities, as for `classwise_tallies`.
+    labels : array-like of shape (n,)
+        The classes that came true, integers in [0, c).
+
+    Returns
+    -------
+    Tally
+        Exact: the scores are the largest of each row, in [1/c, 1] up to the tolerance of
+        the sums, and an outcome is positive where the label is the class that has it. Its
+        prevalence is the accuracy.
+
+    Raises
+    ------
+    ValueError
+        As `classwise_tallies` does.
+
+    Notes
+    -----
+    ``C = argmax_k f_k(X)`` with confidence ``f_C(X)`` and outcome ``Y = C`` [RBS, Definition
+    C.1]; the first of equal largest scores is taken. Any measure of a tally may follow;
+    the test-based calibration error of this tally is *not* the top-label calibration
+    error.
+
+    Examples
+    --------
+    >>> t = top_label_tally([[0.7, 0.2, 0.1], [0.1, 0.2, 0.7]], [0, 1])
+    >>> t.scores, t.counts, t.positives
+    (array([0.7]), array([2]), array([1]))
+    """
+    rows, classes = _checked(scores, labels)
+    predicted = rows.argmax(axis=1)
+    return tally(rows[np.arange(classes.size), predicted], predicted == classes)
+
+
+def top_label_calibration_error(
+    scores: npt.ArrayLike,
+    labels: npt.ArrayLike,
+    binning: Callable[[Tally], Bins],
+    *,
+    order: float = 1.0,
+) -> float:
+    """Measure how far the top label's probability is from how often that label is right.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, c)
+        Predicted probabilities, as for `classwise_tallies`; at least one row.
+    labels : array-like of shape (n,)
+        The classes that came true, integers in [0, c).
+    binning : callable
+        From the top-label tally to its bins, such as ``lambda t: uniform_bins(t, 15)``.
+    order : float
+        The p of the norm, at least 1: 1 is the usual ECE of confidences, 2 weighs wide gaps
+        more.
+
+    Returns
+    -------
+    float
+        Ratio in [0, 1], in units of probability.
+
+    Raises
+    ------
+    ValueError
+        As `classwise_tallies` does, if there is no row, or if the order is below 1.
+
+    Notes
+    -----
+    ``(E |f_C(X) - P(Y = C | f_C(X))|**p)**(1/p)`` [RBS, Definition C.1], estimated over b bins
+    as ``(sum_b n_b/N g_b**p)**(1/p)`` with g_b the gap between the bin's accuracy and its mean
+    confidence. That paper abbreviates it; here it keeps its full name, see above.
+
+    Examples
+    --------
+    >>> from monitor.metrics.binning import uniform_bins
+    >>> scores, labels = [[0.75, 0.25], [0.25, 0.75]], [0, 1]
+    >>> top_label_calibration_error(scores, labels, lambda t: uniform_bins(t, 10))
+    0.25
+    """
+    if not order >= 1.0:
+        msg = f"the order of a calibration error must be at least 1, got {order}."
+        raise ValueError(msg)
+    bins = binning(top_label_tally(scores, labels))
+    gaps = np.abs(bins.rates - bins.mean_scores)
+    return float((bins.counts @ gaps**order / bins.counts.sum()) ** (1.0 / order))
+
+
+def _one_vs_rest(scores: Floats, labels: Ints) -> Iterator[Tally]:
+    for k in range(scores.shape[1]):
+        yield tally(scores[:, k], labels == k)
+
+
+def _checked(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Ints]:
+    rows, classes = np.asarray(scores, np.float64), np.asarray(labels)
+    # A vector of scores of one class is a binary problem written down wrongly, not c = 1.
+    if rows.ndim != 2 or rows.shape[1] < 2 or classes.shape != rows.shape[:1]:  # noqa: PLR2004
+        msg = (
+            f"scores must have one row for each label and two classes or more, got shapes "
+            f"{rows.shape} and {classes.shape}."
+        )
+        raise ValueError(msg)
+    _check_scores(rows)
+    _check_labels(classes, rows.shape[1])
+    return rows, classes.astype(np.int64)
+
+
+def _check_scores(rows: Floats) -> None:
+    outside = ~((rows >= 0.0) & (rows <= 1.0))  # written so that nan is outside
+    if outside.any():
+        row, k = map(int, np.argwhere(outside)[0])
+        msg = (
+            f"{int(outside.sum())} of {rows.size} scores are not numbers in [0, 1], "
+            f"first {rows[row, k]} of class {k} at row {row}."
+        )
+        raise ValueError(msg)
+    sums = rows.sum(axis=1)
+    off = np.flatnonzero(np.abs(sums - 1.0) > SUM_TOLERANCE)
+    if off.size:
+        msg = (
+            f"{off.size} of {sums.size} rows of scores do not sum to 1 within {SUM_TOLERANCE:g}, "
+            f"first {sums[off[0]]:.6g} at row {off[0]}: give probabilities of all classes."
+        )
+        raise ValueError(msg)
+
+
+def _check_labels(labels: npt.NDArray[np.generic], classes: int) -> None:
+    known = np.isin(labels, np.arange(classes)) & (labels.dtype.kind in "biuf")  # "1" is no 1
+    if not known.all():
+        row = int(np.flatnonzero(~known)[0])
+        msg = (
+            f"{int((~known).sum())} of {known.size} labels are not integers from 0 to "
+            f"{classes - 1}, first {labels[row : row + 1].tolist()[0]!r} at row {row}."
+        )
+        raise ValueError(msg)

@@ -1,0 +1,128 @@
+"""What several files of tests need: a project with sound days behind it, and the command."""
+
+import io
+import shutil
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from monitor import cli
+
+DAY_BEFORE, DAY, DAY_AFTER = date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 3)
+ROWS = 40
+CONFIG = """\
+store: store
+models:
+  ctr:
+    predictions: {path: "predictions/{day}.parquet", time: scored_at}
+    outcomes: {path: "outcomes/{day}.parquet", time: observed_at}
+    segments: {column: country, values: [DE, FR]}
+    windows: [1, 3]
+"""
+
+
+class Ended(NamedTuple):
+    """How a command ended."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass(frozen=True)
+class Project:
+    """A folder with monitor.yaml, the logs of two days, and a store that knows both."""
+
+    folder: Path
+
+    def rows(self, kind: str, day: date = DAY) -> dict[str, list[Any]]:
+        """Give the sound rows of a day: 40 predictions, or their outcomes, a third of them 1."""
+        midnight = datetime.combine(day, time(), UTC)
+        ids = [100 * day.day + i for i in range(ROWS)]
+        if kind == "predictions":
+            return {
+                "prediction_id": ids,
+                "score": [(i + 1) / (ROWS + 2) for i in range(ROWS)],
+                "country": ["DE", "FR", "IT", None] * (ROWS // 4),
+                "scored_at": [midnight] * ROWS,
+            }
+        return {
+            "prediction_id": ids,
+            "outcome": [int(i % 3 == 0) for i in range(ROWS)],
+            "observed_at": [midnight + timedelta(hours=1)] * ROWS,
+        }
+
+    def path(self, kind: str, day: date | str = DAY) -> Path:
+        """Name the file of a log, or any other below its folder."""
+        return self.folder / kind / f"{day}.parquet"
+
+    def write(self, kind: str, rows: Mapping[str, Any] | pa.Table, day: date | str = DAY) -> None:
+        """Write one file of a log."""
+        self.path(kind, day).parent.mkdir(parents=True, exist_ok=True)
+        table = rows if isinstance(rows, pa.Table) else pa.table(dict(rows))
+        pq.write_table(table, self.path(kind, day))
+
+    def configure(self, old: str, new: str) -> None:
+        """Change the configuration."""
+        config = self.folder / "monitor.yaml"
+        text = config.read_text()
+        assert old in text
+        config.write_text(text.replace(old, new))
+
+    def results(self) -> dict[str, bytes]:
+        """Read every result in the store."""
+        return {
+            str(path.relative_to(self.folder)): path.read_bytes()
+            for kind in ("summaries", "evaluations")
+            for path in sorted((self.folder / "store" / kind).rglob("*"))
+            if path.is_file()
+        }
+
+
+def run_command(*arguments: object) -> Ended:
+    """Run the command in this process."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.setattr(sys, "argv", ["calibration-monitor", *map(str, arguments)])
+        with pytest.raises(SystemExit) as stop:
+            cli.main()
+    return Ended(int(stop.value.code or 0), out.getvalue(), err.getvalue())
+
+
+@pytest.fixture(scope="session")
+def command() -> Callable[..., Ended]:
+    """Run the command in this process and tell how it ended."""
+    return run_command
+
+
+@pytest.fixture(scope="session")
+def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Make the project that every test gets a copy of."""
+    project = Project(tmp_path_factory.mktemp("project"))
+    (project.folder / "monitor.yaml").write_text(CONFIG)
+    for day in (DAY_BEFORE, DAY):
+        project.write("predictions", project.rows("predictions", day), day)
+        project.write("outcomes", project.rows("outcomes", day), day)
+    project.write("outcomes", pq.read_table(project.path("outcomes")).slice(0, 0), DAY_AFTER)
+    done = run_command(
+        *("backfill", "--config", project.folder / "monitor.yaml", "--model", "ctr"),
+        *("--from", DAY_BEFORE, "--to", DAY, "--json"),
+    )
+    assert done.code == 0, done.err
+    return project.folder
+
+
+@pytest.fixture
+def project(finished_project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Give a copy of the finished project, and stand in its folder."""
+    shutil.copytree(finished_project, tmp_path / "project")
+    monkeypatch.chdir(tmp_path / "project")
+    return Project(tmp_path / "project")
