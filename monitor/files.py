@@ -63,8 +63,8 @@ def list_days(template: str) -> list[date]:
     filesystem, path = open_filesystem(template)
     *_, last_field = DAY_FIELD.finditer(path)
     end = path.find("/", last_field.end())
-    wildcard, name_pattern, directives = _reading(path if end < 0 else path[:end])
     with reaching(template):
+        wildcard, name_pattern, directives = _reading(path if end < 0 else path[:end])
         found = filesystem.glob(wildcard)
     matches = filter(None, map(name_pattern.fullmatch, found))
     days = {_day_written(match.groups(), directives) for match in matches}
@@ -128,16 +128,24 @@ def _reading(template: str) -> tuple[str, re.Pattern[str], list[str]]:
     """
     wildcard, pattern, directives = "", "", list[str]()
     for literal, field, given, _ in Formatter().parse(template):
-        pattern += _translate(literal, GLOB_SIGN, lambda sign: GLOB_MEANING.get(sign, sign))
+        pattern += _translate(literal, GLOB_SIGN, _glob_meaning)
         wildcard += literal
         if field:
             written = given or ISO_DAY
             pattern += _translate(
                 written, DIRECTIVE, lambda part: rf"(\d{{{DAY_DIRECTIVES[part]}}})"
             )
-            wildcard += DIRECTIVE.sub("*", written)
+            wildcard += DIRECTIVE.sub(lambda part: "?" * DAY_DIRECTIVES[part[0]], written)
             directives += DIRECTIVE.findall(written)
     return wildcard, re.compile(pattern), directives
+
+
+def _glob_meaning(sign: str) -> str:
+    """Write a sign of a wildcard as a regular expression."""
+    if sign in GLOB_MEANING:
+        return GLOB_MEANING[sign]
+    members = re.sub(r"([\\[&~|^])", r"\\\1", sign[1:-1])
+    return f"[^{members[1:]}]" if members.startswith("!") else f"[{members}]"
 
 
 def _translate(text: str, special: re.Pattern[str], meaning: Callable[[str], str]) -> str:

@@ -1,0 +1,231 @@
+"""The configuration: the example is complete and true, and paths mean what they seem to mean."""
+
+import re
+from collections.abc import Iterator, Mapping
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from monitor.config import (
+    Checks,
+    Config,
+    Engine,
+    Model,
+    OutcomeLog,
+    PredictionLog,
+    Segments,
+    literal,
+    load_config,
+)
+from monitor.errors import ConfigError
+from monitor.logs import newest_settled_day, summarise_day
+
+EXAMPLE = Path(__file__).parents[1] / "monitor.example.yaml"
+ROOMS: dict[str, type[BaseModel]] = {
+    "": Config,
+    "engine": Engine,
+    "models.fraud": Model,
+    "models.fraud.predictions": PredictionLog,
+    "models.fraud.outcomes": OutcomeLog,
+    "models.fraud.segments": Segments,
+    "models.fraud.checks": Checks,
+}
+# What the example sets to something else than the default, because the default says nothing.
+TELLING = {
+    "engine": set(),
+    "models.fraud": {
+        "checks", "outcomes", "owner", "predictions", "segments", "settled_after", "severity",
+        "time_zone",
+    },
+    "models.fraud.predictions": {"path", "time"},
+    "models.fraud.outcomes": {"path", "time"},
+    "models.fraud.checks": set(),
+}  # fmt: skip
+# Keys of the example that need no words.
+PLAIN = {"models", "fraud", "outcomes", "owner"}
+SMALL = """\
+store: {store}
+models:
+  ctr:
+    predictions: {{path: "{predictions}"}}
+    outcomes: {{path: "outcomes/{{day}}.parquet"}}
+"""
+
+
+def example() -> dict[str, Any]:
+    """Read the example as plain YAML."""
+    content: dict[str, Any] = yaml.safe_load(EXAMPLE.read_text())
+    return content
+
+
+def at(content: Mapping[str, Any], place: str) -> Mapping[str, Any]:
+    """Find a mapping inside the example."""
+    for key in filter(None, place.split(".")):
+        content = content[key]
+    return content
+
+
+def write_config(folder: Path, *, store: str = "store", predictions: str = "p/{day}") -> Path:
+    """Write a small configuration."""
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "monitor.yaml"
+    path.write_text(SMALL.format(store=store, predictions=predictions))
+    return path
+
+
+def test_the_example_loads() -> None:
+    """The example is a valid configuration, and its places are below its folder."""
+    config = load_config(EXAMPLE)
+
+    fraud = config.model("fraud")
+    assert config.store == str(EXAMPLE.parent / "store")
+    assert fraud.predictions.path == f"{EXAMPLE.parent}/logs/fraud/predictions/{{day}}/*.parquet"
+    assert fraud.outcomes.path == f"{EXAMPLE.parent}/logs/fraud/outcomes/{{day}}.parquet"
+    assert fraud.segment_names == ("DE", "FR", "US", "other")
+
+
+@pytest.mark.parametrize("place", ROOMS)
+def test_the_example_holds_every_key(place: str) -> None:
+    """Every key that the program knows stands in the example."""
+    assert sorted(at(example(), place)) == sorted(ROOMS[place].model_fields)
+
+
+@pytest.mark.parametrize("place", TELLING)
+def test_the_example_states_the_defaults(place: str) -> None:
+    """Where the example gives a value without need, it gives the one the program would take."""
+    fields = ROOMS[place].model_fields
+    content = at(example(), place)
+    given = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
+
+    assert {key for key in fields if given[key] != fields[key].default} == TELLING[place]
+
+
+def commented_keys(text: str) -> Iterator[tuple[str, bool]]:
+    """Give each key, and whether a comment stands beside it, right above it, or at its parent."""
+    above, parents = False, list[tuple[int, bool]]()
+    for line in text.splitlines():
+        key = re.match(r"( *)([\w]+):", line)
+        if key:
+            indent = len(key[1])
+            parents = [parent for parent in parents if parent[0] < indent]
+            told = "#" in line or above or any(told for _, told in parents)
+            parents.append((indent, told))
+            yield key[2], told
+        above = line.lstrip().startswith("#")
+
+
+def test_the_example_explains_every_key() -> None:
+    """Every key has a comment where it stands, or where it stands in another log."""
+    told = {key for key, is_told in commented_keys(EXAMPLE.read_text()) if is_told}
+    keys = {key for key, _ in commented_keys(EXAMPLE.read_text())}
+
+    assert keys - told == PLAIN
+
+
+def test_relative_paths_belong_to_the_folder_of_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It does not matter from where the command is called."""
+    write_config(tmp_path / "project", store="../results", predictions="logs/{day}.parquet")
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+
+    config = load_config(Path("../project/monitor.yaml"))
+
+    folder = tmp_path / "elsewhere" / "../project"
+    assert config.store == str(folder / "../results")
+    assert config.model("ctr").predictions.path == f"{folder}/logs/{{day}}.parquet"
+
+
+@pytest.mark.parametrize("place", ["/srv/monitor/{day}", "s3://bucket/{day}", "file:///srv/{day}"])
+def test_absolute_paths_and_urls_stay(place: str, tmp_path: Path) -> None:
+    """What names a place by itself is left as it is."""
+    store = place.removesuffix("/{day}")
+    config = load_config(write_config(tmp_path, store=store, predictions=place))
+
+    assert config.store == store
+    assert config.model("ctr").predictions.path == place
+
+
+@pytest.mark.parametrize("name", ["[prod]", "{x}", "50%", "a*b?", "{day}", "[!a]{{", "ü ]["])
+def test_a_folder_may_have_any_name(name: str, tmp_path: Path) -> None:
+    """Signs that mean something in a template mean nothing in the name of the folder."""
+    folder, day = tmp_path / name, date(2026, 3, 2)
+    write_config(folder, predictions="predictions/{day}.parquet")
+    sound = {
+        "predictions": {"prediction_id": [1, 2], "score": [0.2, 0.7]},
+        "outcomes": {"prediction_id": [1, 2], "outcome": [0, 1]},
+    }
+    for kind, rows in sound.items():
+        (folder / kind).mkdir()
+        for offset in (0, 1):
+            table = pa.table(rows).slice(0, 2 - 2 * offset)
+            pq.write_table(table, folder / kind / f"{day + timedelta(days=offset)}.parquet")
+    (folder / "predictions" / f"{day + timedelta(days=1)}.parquet").unlink()
+
+    model = load_config(folder / "monitor.yaml").model("ctr")
+
+    assert newest_settled_day("ctr", model, as_of=date(2026, 4, 1)) == day
+    summary = summarise_day("ctr", model, day, as_of=date(2026, 4, 1))
+    assert summary.segments["all"].tally.total == 2
+    assert literal(str(folder)).format() == str(folder).translate(
+        {ord(sign): f"[{sign}]" for sign in "*?["}
+    )
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["{day}", "{day:}", "{day:%Y/%m/%d}", "{day:%Y}/{day:%m}/{day:%d}", "{day:%Y}/{day}",
+     "{day:%y%m%d}", "{day:%Y-%j}", "{{x}}/{day}"],
+)  # fmt: skip
+def test_templates_that_name_the_day(template: str) -> None:
+    """Year, month and day may stand in any order, together or apart, and more than once."""
+    assert PredictionLog(path=template).path == template
+
+
+@pytest.mark.parametrize(
+    "template",
+    ["", "day", "{{day}}", "{day:%Y}", "{day:%m-%d}", "{day:%Y-%d}", "{day!r}", "{day.year}",
+     "{day[0]}", "{0}", "{}", "{day:{day}}", "{day:>12}", "{day:%s}", "{day:%Y-%-m-%-d}",
+     "{day:%Y %B %d}", "{day", "day}", "{day}\0"],
+)  # fmt: skip
+def test_templates_that_do_not(template: str) -> None:
+    """A template that would mix up days, or that cannot be read back, is refused."""
+    with pytest.raises(ValidationError):
+        PredictionLog(path=template)
+
+
+def test_a_merge_key_is_no_repetition(tmp_path: Path) -> None:
+    """YAML's own way to share settings works, and what is set anew wins."""
+    (tmp_path / "monitor.yaml").write_text(
+        "store: store\n"
+        "models:\n"
+        '  a: &a {predictions: {path: "p/{day}"}, outcomes: {path: "o/{day}"}, owner: one}\n'
+        "  b: {<<: *a, owner: two}\n"
+    )
+
+    config = load_config(tmp_path / "monitor.yaml")
+
+    assert [model.owner for model in config.models.values()] == ["one", "two"]
+    assert config.model("a").predictions == config.model("b").predictions
+
+
+def test_an_unknown_model_is_told_the_known_ones() -> None:
+    """The message names the model that is not there and those that are."""
+    message = r"^there is no model 'cvr'; the configuration has: fraud\.$"
+    with pytest.raises(ConfigError, match=message):
+        load_config(EXAMPLE).model("cvr")
+
+
+def test_nothing_can_be_changed() -> None:
+    """A configuration is frozen, so that no part of the program can tell another a lie."""
+    model = load_config(EXAMPLE).model("fraud")
+
+    with pytest.raises(ValidationError, match="frozen"):
+        model.settled_after = 0
