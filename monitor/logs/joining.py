@@ -116,7 +116,7 @@ def group(joined: Frame, segment_count: int) -> Groups:
     keyed = _located(joined).select(
         key=((nw.col("status") * 2 + with_outcome) * segment_count + nw.col("segment").fill_null(0))
         * CELL_COUNT
-        + choose([(matched, nw.col("cell").cast(nw.Int64))], zero),
+        + choose([(matched, nw.col("cell").cast(nw.Int32))], zero),
         lone_id=nw.when(nw.col("observed").is_null()).then(nw.col("id")),
         positives=choose([(matched, nw.col("outcome").cast(nw.Int64))], zero),
         offsets=choose([(matched, nw.col("offset").cast(nw.Int64))], zero),
