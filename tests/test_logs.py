@@ -403,8 +403,8 @@ def bucket() -> Iterator[str]:
         patch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
         patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
         fsspec.filesystem("s3").clear_instance_cache()  # of earlier tests, with another server
-        fsspec.filesystem("s3", use_listings_cache=False).mkdir("logs")
-        yield "s3://logs"
+        fsspec.filesystem("s3", use_listings_cache=False).mkdir("day-by-day")
+        yield "s3://day-by-day"
         fsspec.filesystem("s3").clear_instance_cache()
     server.stop()
 
@@ -463,10 +463,11 @@ def test_damage_in_an_object_store_names_the_file(bucket: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
-def test_a_bucket_that_is_not_there(bucket: str, project: Any, command: Callable[..., Any]) -> None:
+@pytest.mark.usefixtures("bucket")
+def test_a_bucket_that_is_not_there(project: Any, command: Callable[..., Any]) -> None:
     """A wrong bucket ends with code 3, names the place, and leaves the store as it was."""
     before = project.results()
-    wrong = bucket.replace("logs", "nowhere")
+    wrong = "s3://nowhere"
     project.configure('"outcomes/', f'"{wrong}/outcomes/')
 
     of_logs = command("run", "--day", DAY)
