@@ -100,8 +100,8 @@ def slope_z(t: Tally) -> float:
     Parameters
     ----------
     t : Tally
-        With both outcomes and two different scores strictly between 0 and 1; scores of
-        exactly 0 or 1 do not count.
+        With both outcomes and two scores of different logit; scores of exactly 0 or 1 do
+        not count.
 
     Returns
     -------
@@ -112,7 +112,8 @@ def slope_z(t: Tally) -> float:
     Raises
     ------
     ValueError
-        If `has_intercept` is false, or all scores inside (0, 1) are equal.
+        If `has_intercept` is false, or all logits are equal: those of 1e-9 and of the next
+        larger float are.
 
     Notes
     -----
@@ -158,8 +159,8 @@ def _check_overlap(logits: Floats, counts: Ints, positives: Ints) -> None:
 
 def _one_score(logits: Floats, counts: Ints) -> str:
     return (
-        f"a slope needs two different scores strictly between 0 and 1, got {expit(logits[0]):.6g} "
-        f"for all {counts.sum()} predictions: fit_intercept is all there is."
+        f"a slope needs two different logits, got that of {expit(logits[0]):.6g} for all "
+        f"{counts.sum()} predictions: fit_intercept is all there is."
     )
 
 

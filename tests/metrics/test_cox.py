@@ -279,7 +279,7 @@ def test_scores_of_0_and_1_do_not_count() -> None:
         ([0.2, 0.4], [0, 0], r"^a Cox line needs both outcomes .* got 0 positives of 2"),
         ([0.2, 0.4], [1, 1], r"^a Cox line needs both outcomes .* got 2 positives of 2"),
         ([0.0, 0.3, 1.0], [1, 1, 0], r"^a Cox line needs both outcomes .* got 1 positives of 1"),
-        ([0.3] * 3, [0, 1, 1], r"^a slope needs two different scores .* got 0.3 for all 3"),
+        ([0.3] * 3, [0, 1, 1], r"^a slope needs two different logits, got that of 0.3 for all 3"),
         ([0.2, 0.3, 0.6], [0, 0, 1], r"^scores up to 0.3 and from 0.6 on separate the two"),
         ([0.2, 0.3, 0.6], [1, 0, 0], r"^scores up to 0.2 and from 0.3 on separate the two"),
         ([0.2, 0.3, 0.3, 0.6], [0, 0, 1, 1], r"^scores up to 0.3 and from 0.3 on separate"),
@@ -306,10 +306,11 @@ def test_line_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
 
 @given(any_rows)
 def test_slope_test_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
-    """Separated outcomes have a slope test; one class or one score has none."""
+    """Separated outcomes have a slope test; one class or one logit has none."""
     t = of(pairs)
-    if has_intercept(t) and t.scores.size > 1:
+    inside = t.scores[(t.scores > 0.0) & (t.scores < 1.0)]
+    if has_intercept(t) and np.unique(logit(inside)).size > 1:
         assert math.isfinite(slope_z(t))
     else:
-        with pytest.raises(ValueError, match=r"needs both outcomes|needs two different scores"):
+        with pytest.raises(ValueError, match=r"needs both outcomes|needs two different logits"):
             slope_z(t)
