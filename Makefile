@@ -5,10 +5,10 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/pip --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench paper-tables constraints clean
+.PHONY: help setup demo test lint format bench paper-tables dashboards dashboard-shots constraints clean
 
 help:  ## List the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # Two stamps: the demo needs neither Airflow nor the tools of development.
 $(VENV)/demo.stamp: pyproject.toml constraints.txt
@@ -47,6 +47,15 @@ bench: $(VENV)/dev.stamp  ## Speed and memory, as ratios measured side by side (
 
 paper-tables: $(VENV)/dev.stamp  ## The paper's tables computed anew, into docs/paper-tables.md
 	@$(BIN)/python bench/paper_tables.py
+
+dashboards: $(VENV)/dev.stamp  ## Write grafana/dashboards anew from grafana/*.py
+	@$(BIN)/python grafana/build.py
+
+dashboard-shots: $(VENV)/dev.stamp  ## Draw the dashboards into docs/ (650 MB of npm packages)
+	@sh tools/install-programs
+	@cd grafana/shots && npm install --legacy-peer-deps --ignore-scripts --no-audit --no-fund --no-package-lock --silent
+	@cd grafana/shots && npm run --silent build -- --logLevel error
+	@$(BIN)/python grafana/shots/shoot.py
 
 constraints: $(VENV)/dev.stamp  ## Pin the newest versions that fit together
 	@$(PIP) install uv

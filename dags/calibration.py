@@ -19,15 +19,19 @@ for a time in which no scheduler ran::
 The dates bound the beginnings of intervals, in UTC unless they carry an offset. Keep the T23:59: a
 bare date is its midnight, which leaves the last interval out. An interval that has a run already
 is left alone unless --reprocess-behavior completed is given.
+
+A run that has failed for good is told to Slack if CALIBRATION_MONITOR_SLACK_CONNECTION names a
+connection of the type "Slack Incoming Webhook" (install calibration-monitor[slack]).
 """
 
 import logging
 import os
 from datetime import UTC, date, datetime, timedelta
+from html import escape
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from airflow.sdk import DAG, CronDataIntervalTimetable, Param, get_current_context, task
+from airflow.sdk import DAG, Context, CronDataIntervalTimetable, Param, get_current_context, task
 from airflow.sdk.exceptions import AirflowFailException, AirflowTimetableInvalid
 from airflow.sdk.types import DagRunProtocol
 
@@ -35,6 +39,9 @@ from monitor.config import Config, Model, load_config
 from monitor.errors import ConfigError, DataError
 
 VARIABLE = "CALIBRATION_MONITOR_CONFIG"
+SLACK = "CALIBRATION_MONITOR_SLACK_CONNECTION"
+RUNBOOK = "https://runbooks.example.org/runbook.md"  # where you keep alerts/runbook.md
+PREFIX = "calibration_"
 ABOUT = """\
 Can the probabilities of **{name}** still be trusted?
 
@@ -87,7 +94,39 @@ def days_to_do(model: Model, day: str | None, dag_run: DagRunProtocol) -> tuple[
     return min(start - timedelta(days=model.settled_after), last), last, end
 
 
+def tell_slack(context: Context) -> None:
+    """Tell Slack that a run has failed for good: which model and day, why, and what to do.
+
+    A function, because a notifier's template fields are rendered in place on one shared object, and
+    a message could carry the text of another run.
+    """
+    connection = os.environ.get(SLACK)
+    if not connection:
+        return
+    from airflow.providers.slack.hooks.slack_webhook import (  # noqa: PLC0415 - needs the extra slack
+        SlackWebhookHook,
+    )
+
+    name, error = context["dag"].dag_id.removeprefix(PREFIX), context.get("exception")
+    try:
+        first, last, _ = days_to_do(
+            CONFIG.model(name), context["params"]["day"], context["dag_run"]
+        )
+        days = f"{first}" if first == last else f"{first} to {last}"
+    except ConfigError:
+        days = "no day"
+    heading = (
+        "calibrationdataerror" if isinstance(error, DataError) else "calibrationevaluationmissing"
+    )
+    SlackWebhookHook(slack_webhook_conn_id=connection).send_text(
+        f"*{name}*, {days}: the run has failed for good.\n"
+        f"{escape(str(error), quote=False)}\n"
+        f"<{RUNBOOK}#{heading}|Runbook>"
+    )
+
+
 @task(
+    on_failure_callback=tell_slack,
     retries=4,
     retry_delay=timedelta(minutes=15),
     retry_exponential_backoff=2,
@@ -121,7 +160,7 @@ CONFIG = configuration()
 
 for name, model in CONFIG.models.items():
     with DAG(
-        f"calibration_{name}",
+        f"{PREFIX}{name}",
         schedule=timetable(name, model),
         catchup=False,
         max_active_runs=1,

@@ -8,6 +8,8 @@ Rule 2: this module knows values, not their meaning: formulas live in `monitor.m
 import difflib
 import re
 from collections.abc import Iterator, Mapping
+from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from string import Formatter
 from typing import Annotated, Any, Literal, Self
@@ -165,6 +167,46 @@ class Checks(_Strict):
     one_class: DayPolicy = "fail"
 
 
+class Span(_Strict):
+    """Days, the first and the last included."""
+
+    first: date
+    last: date
+
+    @model_validator(mode="after")
+    def _does_not_end_before_it_begins(self) -> Self:
+        if self.last < self.first:
+            msg = "last must not be before first"
+            raise ValueError(msg)
+        return self
+
+
+def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    for before, after in pairwise(spans):
+        if after.first <= before.last:
+            msg = "must rise and must not overlap"
+            raise ValueError(msg)
+    return spans
+
+
+Spans = Annotated[tuple[Span, ...], Strict(strict=False), AfterValidator(_rise_apart)]
+
+
+class Verdicts(_Strict):
+    """What days are compared with, and what is worth saying."""
+
+    references: Spans = ()
+    known_drifts: Spans = ()
+    false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 1000
+    segment_false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 365
+    slope_tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.03
+    slope_effect: Annotated[float, Field(gt=0, lt=1)] = 0.10
+    shape_tolerance: Annotated[float, Field(gt=0, lt=2)] = 0.05
+    shape_effect: Annotated[float, Field(gt=0, lt=2)] = 0.20
+    prior_shift_odds: Annotated[float, Field(gt=1, le=100)] = 1.25
+    level_odds: Annotated[float, Field(gt=1, le=100)] = 1.10
+
+
 class Model(_Strict):
     """One monitored model."""
 
@@ -180,6 +222,7 @@ class Model(_Strict):
     null_replicates: Annotated[int, Field(ge=100, le=10_000)] = 100
     schedule: str = "0 6 * * *"
     checks: Checks = Checks()
+    verdicts: Verdicts = Verdicts()
 
     @property
     def segment_names(self) -> tuple[str, ...]:
@@ -228,18 +271,7 @@ def load_config(path: Path) -> Config:
         If the file cannot be read, is not YAML, or breaks a rule; the message has one line
         for each broken rule.
     """
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        msg = f"{path}: cannot be read ({error}); name an existing file with --config."
-        raise ConfigError(msg) from None
-    except UnicodeDecodeError as error:
-        msg = f"{path}: is not UTF-8 text ({error}); save it as UTF-8, then run again."
-        raise ConfigError(msg) from None
-    try:
-        content = yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a subclass of SafeLoader
-    except (yaml.YAMLError, *_READER_ERRORS) as error:
-        raise ConfigError(_yaml_complaint(path, error)) from None
+    content = read_yaml(path, option="--config")
     if not isinstance(content, dict):
         msg = (
             f"{path}: must hold the keys store and models, got {content!r:.60}; "
@@ -251,6 +283,22 @@ def load_config(path: Path) -> Config:
     except ValidationError as error:
         raise ConfigError("\n".join(_complaints(path, error))) from None
     return Config.model_validate(_absolute(content, path.absolute().parent))
+
+
+def read_yaml(path: Path, *, option: str) -> Any:
+    """Read a YAML file that `option` names, or say what is wrong with it in a ConfigError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error}); name an existing file with {option}."
+        raise ConfigError(msg) from None
+    except UnicodeDecodeError as error:
+        msg = f"{path}: is not UTF-8 text ({error}); save it as UTF-8, then run again."
+        raise ConfigError(msg) from None
+    try:
+        return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a subclass of SafeLoader
+    except (yaml.YAMLError, *_READER_ERRORS) as error:
+        raise ConfigError(_yaml_complaint(path, error)) from None
 
 
 # What the YAML library lets escape: of 2026-02-30, `!!bool perhaps`, a thousand brackets.
@@ -341,8 +389,12 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
         "outcomes": OutcomeLog,
         "segments": Segments,
         "checks": Checks,
+        "verdicts": Verdicts,
+        "references": Span,
+        "known_drifts": Span,
         "engine": Engine,
     }
     inside_a_model = len(location) == 2 and location[0] == "models"  # noqa: PLR2004 - models.NAME
-    room = Model if inside_a_model else rooms.get(str(location[-1]), Config) if location else Config
+    named = [part for part in location if isinstance(part, str)]
+    room = Model if inside_a_model else rooms.get(named[-1], Config) if named else Config
     return list(room.model_fields)

@@ -10,9 +10,45 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+import numpy as np
+
+from monitor.metrics.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
 from monitor.metrics.tally import Tally, merge
 
 WHOLE = "all"  # the name of the merge of all segments
+
+
+@dataclass(frozen=True, eq=False)
+class Awaited:
+    """Predictions without a usable outcome, by cell of the fixed grid.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (m,)
+        Cell numbers, strictly increasing.
+    counts : ndarray of shape (m,)
+        Number of predictions in each, at least 1.
+    """
+
+    cells: Ints
+    counts: Ints
+
+
+def awaited(cells: Ints, counts: Ints) -> Awaited:
+    """Add up predictions by cell, given in any order.
+
+    Examples
+    --------
+    >>> awaited(np.array([7, 5, 7]), np.array([1, 2, 3])).counts
+    array([2, 4])
+    """
+    numbers, group = np.unique(cells, return_inverse=True)
+    sums = np.zeros(numbers.size, np.int64)
+    np.add.at(sums, group, counts)
+    return Awaited(numbers, sums)
+
+
+NOTHING_AWAITED = Awaited(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,10 +61,13 @@ class Segment:
         The predictions whose outcome is known, on the grid.
     predicted : int
         All valid predictions, with or without an outcome.
+    awaited : Awaited
+        The others: predicted less matched.
     """
 
     tally: Tally
     predicted: int
+    awaited: Awaited = NOTHING_AWAITED
 
     @property
     def coverage(self) -> float:
@@ -62,6 +101,34 @@ class Summary:
     rejected: Mapping[str, int]
     final: bool
     known_at: datetime
+
+
+def all_scores(part: Segment) -> tuple[Floats, Ints]:
+    """Give the scores of all predictions, with or without an outcome, and their numbers.
+
+    Returns
+    -------
+    scores, counts : ndarray of shape (m,)
+        By cell. A prediction without an outcome stands in the middle of its cell, at most
+        1/1024 in logit from where it was.
+
+    Examples
+    --------
+    >>> from monitor.metrics.tally import tally_on_grid
+    >>> all_scores(Segment(tally_on_grid([0.5], [1]), 2, awaited(np.array([9000]), np.array([1]))))
+    (array([0.5       , 0.82907724]), array([1, 1]))
+    """
+    if part.tally.cells is None:
+        msg = "only tallies on the grid tell the cells of all predictions; use tally_on_grid."
+        raise TypeError(msg)
+    late = part.awaited
+    known = part.tally.cells
+    numbers, group = np.unique(np.concatenate([known.numbers, late.cells]), return_inverse=True)
+    counts, offsets = np.zeros(numbers.size, np.int64), np.zeros(numbers.size, np.int64)
+    np.add.at(counts, group, np.concatenate([part.tally.counts, late.counts]))
+    middles = late.counts * (OFFSETS_PER_CELL // 2)
+    np.add.at(offsets, group, np.concatenate([known.offset_sums, middles]))
+    return representative_scores(numbers, offsets, counts), counts
 
 
 def whole(summary: Summary) -> Segment:
@@ -136,4 +203,11 @@ def end_of_day(day: date, time_zone: str) -> datetime:
 
 def _merge_segments(segments: Iterable[Segment]) -> Segment:
     parts = list(segments)
-    return Segment(merge(part.tally for part in parts), sum(part.predicted for part in parts))
+    return Segment(
+        merge(part.tally for part in parts),
+        sum(part.predicted for part in parts),
+        awaited(
+            np.concatenate([part.awaited.cells for part in parts]),
+            np.concatenate([part.awaited.counts for part in parts]),
+        ),
+    )

@@ -6,23 +6,35 @@ intercept delta that makes the window right on average: what is left of the cali
 when a shift of the prior is forgiven.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from zlib import crc32
 
 import numpy as np
 
-from monitor.days import WHOLE, Segment, Summary, whole
+from monitor.attribution import Attribution, attribute
+from monitor.causes import Causes, mean_causes
+from monitor.days import WHOLE, Segment, Summary, merge_summaries, whole
+from monitor.expectation import Expectation
+from monitor.figure import Figure
 from monitor.metrics.binning import monitor_sizes, paper_sizes, pava_bc
+from monitor.metrics.bootstrap import Interval
 from monitor.metrics.brier import rbs
+from monitor.metrics.coarse import CENTRES, coarsen
+from monitor.metrics.conditional import fit_slope
 from monitor.metrics.ece import ece
+from monitor.metrics.ece_interval import Reading, ece_interval
 from monitor.metrics.intercept import fit_intercept, has_intercept
+from monitor.metrics.intervals import rbs_interval
 from monitor.metrics.resampling import tce_null_reference
 from monitor.metrics.tally import Tally, shift
 from monitor.metrics.tce import tce
+from monitor.metrics.tce_at_size import tce_at_size
 
-NORMAL_95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
+INTERVAL_REPLICATES = 40  # enough for a 95 % interval; a tenth more or less would tell no one more
+Explain = Callable[[Tally], Attribution | None]
+Expect = Callable[[str, Segment], Expectation | None]
 
 
 @dataclass(frozen=True)
@@ -37,11 +49,20 @@ class Errors:
         ECE over PAVA-BC bins of the monitor's sizes, a ratio in [0, 1].
     rbs : float
         Root Brier score, in [0, 1].
+    tce : Figure or None
+        TCE at the model's fixed size N*, a ratio in [0, 1], comparable across days, volumes and
+        models; None with fewer predictions, or before there is a reference that tells the size.
+    ece_interval, rbs_interval : Interval or None
+        Of 95 %. That of ECE is for the error of the scores themselves, which chance only adds
+        to, so ECE may lie above it.
     """
 
     tce_published: float
     ece: float
     rbs: float
+    tce: Figure | None = None
+    ece_interval: Interval | None = None
+    rbs_interval: Interval | None = None
 
 
 @dataclass(frozen=True)
@@ -71,7 +92,8 @@ class Evaluation:
     `rejected` counts the rows left out by check; rows have no segment before they are read, so
     it is filled for the whole only. `raw` is None without a single labelled prediction; `shift`,
     `prior` and `null` are None while only one class of outcomes has been seen, because then no
-    intercept is finite.
+    intercept is finite. `slope` is that of the outcomes on the scores' log-odds, with an intercept
+    of its own for each day and segment; `causes` divides the error of raw scores.
     """
 
     model: str
@@ -92,51 +114,85 @@ class Evaluation:
     raw: Errors | None
     prior: Errors | None
     null: TceNull | None
+    slope: Figure | None = None
+    causes: Causes | None = None
+    expected: Expectation | None = None
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices behind the numbers: test level and number of resampled worlds."""
+    """The choices behind the numbers: test level, number of resampled worlds, and N* of TCE."""
 
     alpha: float
     null_replicates: int
+    tce_size: int | None = None
 
 
-def evaluate(window: Summary, *, window_days: int, settings: Settings) -> list[Evaluation]:
+def evaluate(
+    days: Sequence[Summary],
+    *,
+    window_days: int,
+    settings: Settings,
+    explain: Explain = attribute,
+    expect: Expect | None = None,
+) -> list[Evaluation]:
     """Judge every segment of a window, and the whole.
 
     Parameters
     ----------
-    window : Summary
-        The merge of the window's days; its last day is the day that is judged.
+    days : sequence of Summary
+        The window's days; the last is the day that is judged.
     window_days : int
         Length of the window in days, of which some may be missing.
     settings : Settings
-        The same for every window of a model.
+        The same for every window of a day.
+    explain : callable
+        `attribute`, or one that remembers: days come back in many windows.
+    expect : callable, optional
+        Tells the prevalence to expect of a segment while its outcomes are awaited.
 
     Returns
     -------
     list of Evaluation
         The whole first, then the segments in their stored order.
     """
-    parts = {WHOLE: whole(window), **window.segments}
-    return [
-        _evaluate_segment(window, name, part, window_days, settings) for name, part in parts.items()
-    ]
+    window = merge_summaries(days)
+    found = []
+    for name, part in {WHOLE: whole(window), **window.segments}.items():
+        strata = [
+            segment.tally
+            for day in days
+            for key, segment in day.segments.items()
+            if name in (WHOLE, key)
+        ]
+        evaluated = _evaluate_segment(window, name, part, strata, window_days, settings, explain)
+        if expect and not window.final:
+            evaluated = replace(evaluated, expected=expect(name, part))
+        found.append(evaluated)
+    return found
 
 
 def _evaluate_segment(
-    window: Summary, name: str, part: Segment, window_days: int, settings: Settings
+    window: Summary,
+    name: str,
+    part: Segment,
+    strata: Sequence[Tally],
+    window_days: int,
+    settings: Settings,
+    explain: Explain,
 ) -> Evaluation:
-    t = part.tally
-    shift_, prior, null = None, None, None
+    t, rng = part.tally, _generator(window, name, window_days)
+    shift_, prior, null, raw = None, None, None, None
     if has_intercept(t):
         fitted = fit_intercept(t)
-        margin = NORMAL_95 * fitted.standard_error
-        shift_ = PriorShift(fitted.delta, fitted.delta - margin, fitted.delta + margin)
+        around = Figure.around(fitted.delta, fitted.standard_error)
+        shift_ = PriorShift(around.value, around.low, around.high)
         adjusted = shift(t, fitted.delta)
-        prior = _errors(adjusted, settings)
-        null = _tce_null(adjusted, settings, _generator(window, name, window_days))
+        null = _tce_null(adjusted, settings, rng)
+        prior = _errors(t, adjusted, "prior", settings, rng)
+    if t.total:
+        raw = _errors(t, t, "raw", settings, rng)
+    slope = fit_slope(CENTRES, [coarsen(stratum) for stratum in strata])
     return Evaluation(
         model=window.model,
         segment=name,
@@ -153,18 +209,36 @@ def _evaluate_segment(
         prevalence=t.prevalence,
         mean_score=t.mean_score,
         shift=shift_,
-        raw=_errors(t, settings) if t.total else None,
+        raw=raw,
         prior=prior,
         null=null,
+        slope=Figure.around(*slope) if slope else None,
+        causes=mean_causes(strata, t, explain),
     )
 
 
-def _errors(t: Tally, settings: Settings) -> Errors:
+def _errors(
+    scored: Tally, t: Tally, reading: Reading, settings: Settings, rng: np.random.Generator
+) -> Errors:
     smallest, largest = paper_sizes(t.total)
     published = tce(t, pava_bc(t, min_size=smallest, max_size=largest), alpha=settings.alpha)
     smallest, largest = monitor_sizes(t.total)
     seen = pava_bc(t, min_size=smallest, max_size=largest)
-    return Errors(published.value, ece(seen), rbs(t))
+    return Errors(
+        published.value,
+        ece(seen),
+        rbs(t),
+        tce=_tce_at_size(t, settings, rng),
+        ece_interval=ece_interval(scored, reading=reading, replicates=INTERVAL_REPLICATES, rng=rng),
+        rbs_interval=rbs_interval(t),
+    )
+
+
+def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Figure | None:
+    if settings.tce_size is None or t.total < settings.tce_size:
+        return None
+    found = tce_at_size(t, size=settings.tce_size, alpha=settings.alpha, rng=rng)
+    return Figure(found.value, found.interval.low, found.interval.high)
 
 
 def _tce_null(t: Tally, settings: Settings, rng: np.random.Generator) -> TceNull:

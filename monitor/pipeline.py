@@ -6,44 +6,23 @@ calls therefore leave the same bytes.
 Rule 2: this module translates configuration into plain arguments and decides nothing else.
 """
 
-import hashlib
-import json
-from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import lru_cache
-from importlib.metadata import version
-from typing import Literal, TypeVar
+from functools import lru_cache, partial
+from itertools import chain
+from typing import Literal
 
+from monitor.attribution import attribute
 from monitor.config import Config, Engine, Model
-from monitor.days import Summary, days_between, merge_summaries
+from monitor.days import Summary, days_between
 from monitor.errors import DataError
 from monitor.evaluate import Settings, evaluate
 from monitor.files import describe_files
+from monitor.judging import judge_days, read_references
 from monitor.logs import outcome_days, summarise_day
+from monitor.steps import Failure, Step, fingerprint, in_parallel
 from monitor.store import Store
-
-T = TypeVar("T")
-Phase = Literal["summarise", "evaluate"]
-
-
-@dataclass(frozen=True)
-class Step:
-    """One day done in one phase of a run: what a progress bar shows."""
-
-    phase: Phase
-    day: date
-    done: int
-    total: int
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A day whose logs broke the contract; what the store held of it is as before."""
-
-    day: date
-    message: str
 
 
 @dataclass(frozen=True)
@@ -117,7 +96,7 @@ def run(
 
     days = days_between(first, last)
     outcomes = []
-    for done, outcome in enumerate(_in_parallel(read, days, jobs), 1):
+    for done, outcome in enumerate(in_parallel(read, days, jobs), 1):
         outcomes.append(outcome)
         on_step(Step("summarise", days[done - 1], done, len(days)))
     evaluated = evaluate_days(
@@ -129,7 +108,18 @@ def run(
         jobs=jobs,
         on_step=on_step,
     )
+    if first <= read_references(config, name).last:  # what every later day is compared with
+        evaluated += evaluate_days(
+            config,
+            name,
+            reach(model, last) + timedelta(days=1),
+            date.max,
+            skip_unchanged=True,
+            jobs=jobs,
+            on_step=on_step,
+        )
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
+    judge_days(config, name, first, failures=failures, as_of=as_of, jobs=jobs, on_step=on_step)
     store.write_run(name, started=started, finished=clock(), failed=bool(failures))
     became = list(zip(days, outcomes, strict=True))
     return RunReport(
@@ -176,31 +166,44 @@ def evaluate_days(
         The days whose evaluations were written.
     """
     model, store = config.model(name), Store(config.store)
-    settings = Settings(alpha=model.alpha, null_replicates=model.null_replicates)
     stored = store.days("summaries", name)
     days = [day for day in stored if first <= day <= last]
-    recall = lru_cache(maxsize=2 * model.windows[-1] + jobs)(
-        lambda day: store.read_summary(name, day)
-    )
+    remembered = 2 * model.windows[-1] + jobs
+    recall = lru_cache(remembered)(lambda day: store.read_summary(name, day))
+    # A day comes back in every window that holds it, and is explained once.
+    explain = lru_cache(remembered * len(model.segment_names))(attribute)
+    references = read_references(config, name)
 
     def judge(day: date) -> bool:
         window = [d for d in stored if reach_back(day, model.windows[-1]) <= d <= day]
         parts = [recall(d) for d in window]
-        inputs = _fingerprint([model.windows, repr(settings), *(mark for _, mark in parts)])
+        settings = Settings(
+            alpha=model.alpha,
+            null_replicates=model.null_replicates,
+            tce_size=references.tce_size(day),
+        )
+        marks = [mark for _, mark in parts]
+        if not parts[-1][0].final:  # what is expected of it rests on the reference too
+            marks += chain.from_iterable(references.marks)
+        inputs = fingerprint([model.windows, repr(settings), *marks])
         if skip_unchanged and inputs == store.evaluation_inputs(name, day):
             return False
         evaluations = [
             evaluation
             for length in model.windows
             for evaluation in evaluate(
-                _window([s for s, _ in parts], day, length), window_days=length, settings=settings
+                _window([s for s, _ in parts], day, length),
+                window_days=length,
+                settings=settings,
+                explain=explain,
+                expect=partial(references.expect, day) if length == 1 else None,
             )
         ]
         store.write_evaluations(name, day, evaluations, inputs=inputs)
         return True
 
     written = []
-    for done, wrote in enumerate(_in_parallel(judge, days, jobs), 1):
+    for done, wrote in enumerate(in_parallel(judge, days, jobs), 1):
         day = days[done - 1]
         if wrote:
             written.append(day)
@@ -225,18 +228,9 @@ def reach_back(day: date, window_days: int) -> date:
     return day - timedelta(days=window_days - 1)
 
 
-def _in_parallel(function: Callable[[date], T], days: Sequence[date], jobs: int) -> Iterator[T]:
-    """Yield results in the order of the days; drop what has not begun when interrupted."""
-    pool = ThreadPoolExecutor(jobs)
-    try:
-        yield from pool.map(function, days)
-    finally:
-        pool.shutdown(cancel_futures=True)
-
-
-def _window(summaries: list[Summary], day: date, window_days: int) -> Summary:
+def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[Summary]:
     first = reach_back(day, window_days)
-    return merge_summaries(s for s in summaries if first <= s.days[0])
+    return [s for s in summaries if first <= s.days[0]]
 
 
 def _is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
@@ -247,15 +241,10 @@ def _log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:
     """Identify all that a summary rests on: files by name, size and age, and how they are read."""
     partitions = outcome_days(f"{name} {day}", model, day, as_of=as_of)
     asked = days_between(day - timedelta(days=model.settled_after), day)
-    return _fingerprint(
+    return fingerprint(
         [
             [describe_files(model.predictions.path, d) for d in asked],
             [describe_files(model.outcomes.path, d) for d in partitions],
-            model.model_dump_json(exclude={"windows", "alpha", "null_replicates"}),
+            model.model_dump_json(exclude={"windows", "alpha", "null_replicates", "verdicts"}),
         ]
     )
-
-
-def _fingerprint(parts: list[object]) -> str:
-    program = version("calibration-monitor")
-    return hashlib.sha256(json.dumps([program, *parts]).encode()).hexdigest()

@@ -4,36 +4,43 @@
 
     <root>/summaries/<model>/2026-03-01.parquet     one day's tallies by segment
     <root>/evaluations/<model>/2026-03-01.parquet   every window that ends that day
+    <root>/verdicts/<model>/2026-03-01.parquet      what is said of that day, and what has gathered
     <root>/runs/<model>/2026-03-01.json             when and from which files; not reproducible
 
-Rule 1: the same input gives the same bytes in the first two; times of runs live in the third.
+Rule 1: the same input gives the same bytes in the first three; times of runs live in the fourth.
 Rule 2: nothing is ever changed in place, so a killed run leaves a readable store.
 """
 
 import hashlib
-import io
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import date, datetime
 from functools import cached_property
 from math import isnan, nan
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 import fsspec
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from monitor.days import Segment, Summary
-from monitor.errors import DataError
+from monitor.causes import Causes
+from monitor.days import Awaited, Segment, Summary
+from monitor.errors import ConfigError, DataError
 from monitor.evaluate import Errors, Evaluation, PriorShift, TceNull
-from monitor.files import list_days, open_filesystem, reaching, replace
-from monitor.metrics.grid import CELL_COUNT
+from monitor.expectation import Expectation
+from monitor.figure import Figure
+from monitor.files import open_filesystem, reaching, replace
+from monitor.metrics.grid import CELL_COUNT, Ints
 from monitor.metrics.tally import Cells, from_cells
+from monitor.verdict import Verdict
+from monitor.verdict_table import verdict_table, verdicts_of
 
-FORMAT = 1
+FORMAT = 2
+DAY_FILE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.parquet$")
 
 TALLY_COLUMNS: dict[str, pa.DataType] = {
     "segment": pa.string(),
@@ -41,12 +48,33 @@ TALLY_COLUMNS: dict[str, pa.DataType] = {
     "count": pa.int64(),
     "positives": pa.int64(),
     "offset_sum": pa.int64(),
+    "awaited": pa.int64(),
 }
 TALLIES = pa.schema(TALLY_COLUMNS)
 
 
 def _numbers(kind: type) -> pa.DataType:
-    return pa.struct([pa.field(f.name, pa.float64()) for f in fields(kind)])
+    """Lay out a dataclass of numbers, or of such dataclasses."""
+    inner = {f.name: _inner(kind, f.name) for f in fields(kind)}
+    return pa.struct([(k, _numbers(v) if v else pa.float64()) for k, v in inner.items()])
+
+
+def _inner(kind: type, name: str) -> type | None:
+    """Find the dataclass that a field holds; None for a number."""
+    hint = get_type_hints(kind)[name]
+    kinds = (t for t in (*get_args(hint), hint) if isinstance(t, type))
+    return next((t for t in kinds if is_dataclass(t)), None)
+
+
+def _rebuilt(kind: type, row: Mapping[str, Any]) -> Any:
+    return kind(
+        **{
+            name: _rebuilt(inner, value)
+            if value is not None and (inner := _inner(kind, name))
+            else value
+            for name, value in row.items()
+        }
+    )
 
 
 EVALUATION_COLUMNS: dict[str, pa.DataType] = {
@@ -68,9 +96,20 @@ EVALUATION_COLUMNS: dict[str, pa.DataType] = {
     "raw": _numbers(Errors),
     "prior": _numbers(Errors),
     "null": _numbers(TceNull),
+    "slope": _numbers(Figure),
+    "causes": _numbers(Causes),
+    "expected": _numbers(Expectation),
 }
 EVALUATIONS = pa.schema(EVALUATION_COLUMNS)
-NESTED = {"shift": PriorShift, "raw": Errors, "prior": Errors, "null": TceNull}
+NESTED = {
+    "shift": PriorShift,
+    "raw": Errors,
+    "prior": Errors,
+    "null": TceNull,
+    "slope": Figure,
+    "causes": Causes,
+    "expected": Expectation,
+}
 
 
 @dataclass(frozen=True)
@@ -100,8 +139,19 @@ class Store:
         return filesystem, path.rstrip("/")
 
     def days(self, kind: str, model: str) -> list[date]:
-        """List the days of one kind (`summaries`, `evaluations`), rising."""
-        return list_days(f"{self.root.rstrip('/')}/{kind}/{model}/{{day}}.parquet")
+        """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""
+        filesystem, root = self._place
+        folder = f"{root}/{kind}/{model}"
+        with reaching(f"{self.root}/{kind}/{model}"):
+            try:
+                names = filesystem.ls(folder, detail=False)
+            except (FileNotFoundError, NotADirectoryError):
+                names = self._nothing_yet()
+        return sorted(day for day in map(_day_of, names) if day)
+
+    def content(self, kind: str, model: str, day: date) -> bytes:
+        """Read the bytes of one kind and day, which `parse_evaluations` and the like understand."""
+        return self._read(f"{kind}/{model}/{day}.parquet")
 
     def write_summary(self, summary: Summary) -> None:
         """Replace the summary of the one day that `summary` covers."""
@@ -113,7 +163,7 @@ class Store:
         name = f"summaries/{model}/{day}.parquet"
         content = self._read(name)
         with _understanding(self.root, name):
-            table = pq.read_table(io.BytesIO(content))
+            table = _table(content)
             return _summary(model, day, table), hashlib.sha256(content).hexdigest()
 
     def write_evaluations(
@@ -127,10 +177,14 @@ class Store:
 
     def read_evaluations(self, model: str, day: date) -> tuple[list[Evaluation], str]:
         """Read the evaluations of one day and the fingerprint of all they rest on."""
-        name = f"evaluations/{model}/{day}.parquet"
-        content = self._read(name)
-        with _understanding(self.root, name):
-            table = pq.read_table(io.BytesIO(content))
+        return self.parse_evaluations(model, day, self.content("evaluations", model, day))
+
+    def parse_evaluations(
+        self, model: str, day: date, content: bytes
+    ) -> tuple[list[Evaluation], str]:
+        """Understand the content of the file of one day."""
+        with _understanding(self.root, f"evaluations/{model}/{day}.parquet"):
+            table = _table(content)
             inputs = (table.schema.metadata or {})[b"inputs"].decode()
             return [_evaluation(row) for row in table.to_pylist()], inputs
 
@@ -140,6 +194,23 @@ class Store:
             return self.read_evaluations(model, day)[1]
         except DataError:
             return None
+
+    def write_verdicts(
+        self, model: str, day: date, verdicts: Sequence[Verdict], *, basis: str
+    ) -> None:
+        """Replace the verdicts of one day; `basis` is the fingerprint of limits and references."""
+        table = verdict_table(verdicts, about={"format": str(FORMAT), "basis": basis})
+        self._write(f"verdicts/{model}/{day}.parquet", table)
+
+    def read_verdicts(self, model: str, day: date) -> tuple[list[Verdict], str]:
+        """Read the verdicts of one day and the fingerprint of limits and references."""
+        return self.parse_verdicts(model, day, self.content("verdicts", model, day))
+
+    def parse_verdicts(self, model: str, day: date, content: bytes) -> tuple[list[Verdict], str]:
+        """Understand the content of the file of one day."""
+        with _understanding(self.root, f"verdicts/{model}/{day}.parquet"):
+            table = _table(content)
+            return verdicts_of(table), (table.schema.metadata or {})[b"basis"].decode()
 
     def write_inputs(self, model: str, day: date, inputs: str) -> None:
         """Note from which files the summary of a day was made, as a fingerprint."""
@@ -174,6 +245,14 @@ class Store:
                 else None,
             )
 
+    def _nothing_yet(self) -> list[str]:
+        """Find nothing, unless what should be the store is something else."""
+        filesystem, root = self._place
+        if filesystem.isfile(root):
+            msg = f"store: {self.root} is a file; name a folder for the store in the configuration."
+            raise ConfigError(msg)
+        return []
+
     def _write_record(self, name: str, record: Mapping[str, str | None]) -> None:
         filesystem, root = self._place
         content = json.dumps(record, indent=1, sort_keys=True) + "\n"
@@ -192,14 +271,31 @@ class Store:
 
     def _write(self, name: str, table: pa.Table) -> None:
         filesystem, root = self._place
-        sink = io.BytesIO()
+        sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
-        replace(filesystem, f"{root}/{name}", sink.getvalue())
+        replace(filesystem, f"{root}/{name}", sink.getvalue().to_pybytes())
 
     def _read(self, name: str) -> bytes:
         filesystem, root = self._place
         with reaching(f"{self.root}/{name}"):
             return filesystem.cat_file(f"{root}/{name}")  # type: ignore[no-any-return]
+
+
+def _day_of(name: str) -> date | None:
+    """Take the day from the name of a file of results; None if it is another file."""
+    found = DAY_FILE.search(name)
+    try:
+        return date.fromisoformat(found[1]) if found else None
+    except ValueError:
+        return None
+
+
+def _table(content: bytes) -> pa.Table:
+    """Read Parquet without a Python file or Arrow's threads: at exit either may abort the process.
+
+    See https://github.com/apache/arrow/issues/34314; these files are too small for threads.
+    """
+    return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
 
 
 @contextmanager
@@ -226,17 +322,27 @@ def _summary_table(summary: Summary) -> pa.Table:
     }
     columns: dict[str, list[Any]] = {name: [] for name in TALLIES.names}
     for name, part in summary.segments.items():
-        t = part.tally
-        if t.cells is None:
-            msg = "only tallies on the grid are stored; use tally_on_grid."
-            raise TypeError(msg)
-        columns["segment"].append(np.full(t.scores.size, name, dtype=object))
-        columns["cell"].append(t.cells.numbers)
-        columns["count"].append(t.counts)
-        columns["positives"].append(t.positives)
-        columns["offset_sum"].append(t.cells.offset_sums)
+        for column, values in _cell_columns(part).items():
+            columns[column].append(values)
+        columns["segment"].append(np.full(columns["cell"][-1].size, name, dtype=object))
     table = pa.table({k: np.concatenate(v) for k, v in columns.items()}, schema=TALLIES)
     return table.replace_schema_metadata({"summary": json.dumps(about)})
+
+
+def _cell_columns(part: Segment) -> dict[str, Ints]:
+    """Lay one segment out, a row for each cell with a prediction."""
+    t, late = part.tally, part.awaited
+    if t.cells is None:
+        msg = "only tallies on the grid are stored; use tally_on_grid."
+        raise TypeError(msg)
+    cells = np.union1d(t.cells.numbers, late.cells)
+    columns = {name: np.zeros(cells.size, np.int64) for name in TALLIES.names[2:]}
+    matched = np.searchsorted(cells, t.cells.numbers)
+    columns["count"][matched] = t.counts
+    columns["positives"][matched] = t.positives
+    columns["offset_sum"][matched] = t.cells.offset_sums
+    columns["awaited"][np.searchsorted(cells, late.cells)] = late.counts
+    return {"cell": cells, **columns}
 
 
 def _summary(model: str, day: date, table: pa.Table) -> Summary:
@@ -245,24 +351,27 @@ def _summary(model: str, day: date, table: pa.Table) -> Summary:
         msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {CELL_COUNT}"
         raise ValueError(msg)
     names = table["segment"].to_numpy(zero_copy_only=False)
-    columns = {
-        name: table[name].to_numpy().astype(np.int64)
-        for name in ("cell", "count", "positives", "offset_sum")
-    }
-    segments = {}
-    for name, predicted in about["predicted"].items():
-        rows = names == name
-        cells = Cells(columns["cell"][rows], columns["offset_sum"][rows])
-        segments[name] = Segment(
-            from_cells(cells, columns["count"][rows], columns["positives"][rows]), predicted
-        )
+    columns = {name: table[name].to_numpy().astype(np.int64) for name in TALLIES.names[1:]}
     return Summary(
         model=model,
         days=(day,),
-        segments=segments,
+        segments={
+            name: _segment({k: v[names == name] for k, v in columns.items()}, predicted)
+            for name, predicted in about["predicted"].items()
+        },
         rejected=about["rejected"],
         final=about["final"],
         known_at=datetime.fromisoformat(about["known_at"]),
+    )
+
+
+def _segment(columns: Mapping[str, Ints], predicted: int) -> Segment:
+    matched, late = columns["count"] > 0, columns["awaited"] > 0
+    cells = Cells(columns["cell"][matched], columns["offset_sum"][matched])
+    return Segment(
+        from_cells(cells, columns["count"][matched], columns["positives"][matched]),
+        predicted,
+        Awaited(columns["cell"][late], columns["awaited"][late]),
     )
 
 
@@ -280,5 +389,5 @@ def _evaluation_table(evaluations: Sequence[Evaluation]) -> pa.Table:
 
 def _evaluation(row: dict[str, Any]) -> Evaluation:
     numbers = {k: nan for k in ("coverage", "prevalence", "mean_score") if row[k] is None}
-    nested = {k: kind(**row[k]) for k, kind in NESTED.items() if row[k] is not None}
+    nested = {k: _rebuilt(kind, row[k]) for k, kind in NESTED.items() if row[k] is not None}
     return Evaluation(**{**row, **numbers, **nested, "rejected": dict(row["rejected"])})

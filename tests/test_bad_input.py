@@ -643,7 +643,7 @@ def test_wrong_calls(
 
 
 def test_a_store_that_is_a_file(project: Project, command: Command) -> None:
-    """A store that cannot be written ends with code 3, names the path, and stays as it is."""
+    """A file in the place of the store ends with code 2, names the path, and stays as it is."""
     (project.folder / "store").rename(project.folder / "kept")
     (project.folder / "store").write_text("in the way")
 
@@ -652,10 +652,9 @@ def test_a_store_that_is_a_file(project: Project, command: Command) -> None:
     message = message_of(project, ended.err)
     assert matches(
         message,
-        "{folder}/store/<...>: cannot be reached (NotADirectoryError: <...>); check that it "
-        "exists and that this user may use it, then run again.",
+        "store: {folder}/store is a file; name a folder for the store in the configuration.",
     ), message
-    assert ended.code == 3
+    assert ended.code == 2
     assert (project.folder / "store").read_text() == "in the way"
 
 

@@ -15,9 +15,13 @@ from typer.testing import CliRunner
 
 from monitor.cli import app
 from monitor.config import Config
+from monitor.errors import ConfigError
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = ("check", "run", "backfill", "evaluate", "show", "serve", "demo")
+COMMANDS = (
+    *("check", "run", "backfill", "evaluate", "show", "serve", "push", "textfile", "demo"),
+    "export openmetrics",
+)
 DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]
 CONFIG = """\
 store: store
@@ -62,6 +66,9 @@ def call(folder: Path, *arguments: str) -> str:
 def test_the_commands_are_these() -> None:
     """The list that the tests below go through is the program's own."""
     registered = [info.callback.__name__ for info in app.registered_commands if info.callback]
+    for group in app.registered_groups:
+        inner = group.typer_instance.registered_commands if group.typer_instance else []
+        registered += [f"{group.name} {info.callback.__name__}" for info in inner if info.callback]
 
     assert tuple(registered) == COMMANDS
 
@@ -69,7 +76,7 @@ def test_the_commands_are_these() -> None:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_has_help_and_json_and_is_in_the_readme(command: str) -> None:
     """Each command explains itself, takes --json, and is shown to a new user."""
-    result = CliRunner().invoke(app, [command, "--help"])
+    result = CliRunner().invoke(app, [*command.split(), "--help"])
     readme = (ROOT / "README.md").read_text()
 
     assert result.exit_code == 0
@@ -135,6 +142,27 @@ def test_a_table_fits_a_small_terminal(folder: Path) -> None:
 
     assert max(map(len, table.splitlines())) <= 80
     assert "…" not in table
+
+
+def test_days_in_the_wrong_order_are_refused(folder: Path) -> None:
+    """Exchanged ends of a range are an error of the call, never a range without days."""
+    with pytest.raises(ConfigError, match="exchange them"):
+        call(folder, "evaluate", "--from", "2026-03-04", "--to", "2026-03-02")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "--from", "2026-03-01", "--to", "2026-03-04"),
+        ("show", "--model", "ctr"),
+    ],
+)
+def test_a_store_that_is_a_file_is_refused(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """A file in the place of the store is a wrong configuration, not a store without days."""
+    (tmp_path / "monitor.yaml").write_text(CONFIG)
+    (tmp_path / "store").touch()
+    with pytest.raises(ConfigError, match="is a file; name a folder"):
+        call(tmp_path, *command)
 
 
 def test_the_readme_is_true() -> None:

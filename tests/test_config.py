@@ -20,6 +20,7 @@ from monitor.config import (
     OutcomeLog,
     PredictionLog,
     Segments,
+    Verdicts,
     literal,
     load_config,
 )
@@ -35,17 +36,19 @@ ROOMS: dict[str, type[BaseModel]] = {
     "models.fraud.outcomes": OutcomeLog,
     "models.fraud.segments": Segments,
     "models.fraud.checks": Checks,
+    "models.fraud.verdicts": Verdicts,
 }
 # What the example sets to something else than the default, because the default says nothing.
 TELLING = {
     "engine": set(),
     "models.fraud": {
         "checks", "outcomes", "owner", "predictions", "segments", "settled_after", "severity",
-        "time_zone",
+        "time_zone", "verdicts",
     },
     "models.fraud.predictions": {"path", "time"},
     "models.fraud.outcomes": {"path", "time"},
     "models.fraud.checks": set(),
+    "models.fraud.verdicts": set(),
 }  # fmt: skip
 # Keys of the example that need no words.
 PLAIN = {"models", "fraud", "outcomes", "owner"}

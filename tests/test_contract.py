@@ -11,6 +11,7 @@ import pytest
 
 from monitor import cli
 from monitor.config import Config, load_config
+from monitor.days import all_scores
 from monitor.store import Store
 
 DAY, NEXT = date(2026, 3, 2), date(2026, 3, 3)
@@ -418,6 +419,11 @@ def test_odd_days_can_be_accepted(
     evaluation = Store(config(folder).store).read_evaluations("ctr", DAY)[0][0]
     assert code == 0
     assert (evaluation.positives, evaluation.shift, evaluation.null) == (positives, None, None)
+    # Without a single outcome the day stays provisional, and its scores are kept.
+    assert evaluation.final == (check != "no_outcomes")
+    part = Store(config(folder).store).read_summary("ctr", DAY)[0].segments["DE"]
+    assert part.awaited.counts.sum() == part.predicted - part.tally.total
+    assert all_scores(part)[1].sum() == part.predicted > 0
 
 
 def config(folder: Path) -> Config:

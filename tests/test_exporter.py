@@ -1,175 +1,33 @@
 """The exporter as a program: started, scraped, damaged, stopped, and watched by Prometheus."""
 
 import json
-import os
 import re
 import shutil
 import signal
 import socket
 import subprocess
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from datetime import UTC, date, datetime, timedelta
-from http.client import HTTPConnection
+from datetime import timedelta
 from importlib.metadata import version
-from math import nextafter
 from pathlib import Path
-from time import monotonic, sleep
-from typing import Any, TypeVar
+from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor.config import load_config
-from monitor.evaluate import Errors, Evaluation, PriorShift, TceNull
-from monitor.export.server import StoreCollector
 from monitor.store import Store
+from tests.exporting import COMMAND, DAY, HARD, OWNER, exposition, fill, serving, write_day
+from tests.servers import PATIENCE, Program, get, program_path, started, wait_for
 
-T = TypeVar("T")
-
-COMMAND = Path(sys.executable).with_name("calibration-monitor")
 PAGE = Path(__file__).parents[1] / "docs" / "gauges.md"
-PATIENCE = 30  # seconds after which a program counts as stuck
-OWNER = 'the "risk" team\n\\ EMEA'
-DAY = date(2001, 3, 1)
-LOGS = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
-
-# Every number but the counts needs all 53 bits of its fraction.
-HARD = Evaluation(
-    model="fraud",
-    segment="all",
-    day=DAY,
-    window_days=7,
-    days_present=5,
-    final=True,
-    known_at=datetime(2001, 3, 9, tzinfo=UTC),
-    predicted=2**53 - 1,
-    matched=123_456_789,
-    positives=1,
-    rejected={"outcome_orphan": 1_000_001},
-    coverage=1 / 3,
-    prevalence=1e-300 / 3,
-    mean_score=nextafter(1, 0),
-    shift=PriorShift(delta=0.1 + 0.2, low=2 / 3 - 0.5, high=1 / 7 + 1),
-    raw=Errors(tce_published=6 / 7, ece=nextafter(0.5, 1), rbs=2**-0.5),
-    prior=Errors(tce_published=5 / 7, ece=nextafter(0.5, 0), rbs=3**-0.5),
-    null=TceNull(mean=0.05, q05=1 / 70, q50=2 / 70, q95=3 / 70, q99=4 / 70),
-)
-
-
-@dataclass(frozen=True)
-class Program:
-    """A program that a test started."""
-
-    process: "subprocess.Popen[bytes]"
-    printed: Path
-    complained: Path
-
-    def stop(self, number: signal.Signals) -> int:
-        """Send a signal, and give the exit code."""
-        self.process.send_signal(number)
-        return self.process.wait(PATIENCE)
-
-
-def fill(folder: Path) -> Path:
-    """Make a configuration of three models: a sick one, a well one, and one without results."""
-    models = {"fraud": {**LOGS, "owner": OWNER}, "well": LOGS, "new": LOGS}
-    (folder / "monitor.yaml").write_text(json.dumps({"store": "store", "models": models}))
-    write_day(folder, HARD, replace(HARD, window_days=1, days_present=1))
-    now = datetime.now(UTC)
-    well = replace(
-        HARD,
-        model="well",
-        day=now.date() - timedelta(days=1),
-        days_present=7,
-        rejected={},
-        shift=PriorShift(0.0, -0.1, 0.1),
-        prior=Errors(tce_published=0.01, ece=0.0, rbs=0.3),
-    )
-    write_day(folder, well, replace(well, window_days=1, days_present=1))
-    for model, failed in (("fraud", False), ("fraud", True), ("well", True), ("well", False)):
-        now += timedelta(seconds=1)
-        Store(str(folder / "store")).write_run(model, started=now, finished=now, failed=failed)
-    return folder
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Fill a folder for one test."""
     return fill(tmp_path)
-
-
-def write_day(folder: Path, *evaluations: Evaluation) -> Path:
-    """Store the evaluations of a model's day, and give the file they are in."""
-    e = evaluations[0]
-    Store(str(folder / "store")).write_evaluations(e.model, e.day, evaluations, inputs="")
-    return folder / "store" / "evaluations" / e.model / f"{e.day}.parquet"
-
-
-@contextmanager
-def started(folder: Path, *arguments: str | Path) -> Iterator[Program]:
-    """Run a program beside the test, and end it with the test."""
-    name = Path(arguments[0]).name
-    printed, complained = folder / f"{name}.out", folder / f"{name}.err"
-    with printed.open("wb") as out, complained.open("wb") as err:
-        process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
-    try:
-        yield Program(process, printed, complained)
-    finally:
-        process.kill()
-        process.wait()
-
-
-def wait_for(program: Program, look: Callable[[], T | None]) -> T:
-    """Look again and again until there is something, the program ends, or patience does."""
-    deadline = monotonic() + PATIENCE
-    while monotonic() < deadline:
-        if (found := look()) is not None:
-            return found
-        if program.process.poll() is not None:
-            break
-        sleep(0.02)
-    return pytest.fail(f"{program.process.args}: {program.complained.read_text()}")
-
-
-@contextmanager
-def serving(folder: Path, *arguments: str) -> Iterator[tuple[Program, str]]:
-    """Start the exporter on a free port, and read from it where it listens: host:port."""
-    call = (COMMAND, "serve", "--config", folder / "monitor.yaml", "--port", "0", *arguments)
-    with started(folder, *call) as program:
-        url = r"http://(127\.0\.0\.1:\d+)/metrics\b"
-        where = wait_for(program, lambda: re.search(url, program.printed.read_text()))
-        yield program, where[1]
-
-
-def get(where: str, path: str = "/metrics") -> tuple[int, str]:
-    """Ask over HTTP, past any proxy: the status and the text."""
-    connection = HTTPConnection(where, timeout=PATIENCE)
-    try:
-        connection.request("GET", path)
-        answer = connection.getresponse()
-        return answer.status, answer.read().decode()
-    finally:
-        connection.close()
-
-
-def exposition(folder: Path) -> str:
-    """Say what the exporter must answer."""
-    collector = StoreCollector(load_config(folder / "monitor.yaml"), version("calibration-monitor"))
-    return generate_latest(collector).decode()
-
-
-def program_path(name: str) -> str:
-    """Find a program, or say how to get it: a skipped test here, a failed one in CI."""
-    found = shutil.which(name)
-    if found:
-        return found
-    message = f"{name} is not installed; as root on a Debian, tools/install-programs gets it."
-    return pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
 
 
 class TestScrape:

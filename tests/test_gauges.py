@@ -6,15 +6,22 @@ from datetime import UTC, date, datetime, timedelta
 from math import nan
 from pathlib import Path
 
+import numpy as np
 import pytest
-from prometheus_client import generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.causes import Causes, Shares
 from monitor.config import Config
+from monitor.drift import Incident, new_meter
 from monitor.evaluate import Errors, Evaluation, PriorShift, TceNull
+from monitor.expectation import Expectation
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.server import StoreCollector
+from monitor.export.reading import Reader
+from monitor.export.text import exposition, lines
+from monitor.figure import Figure
+from monitor.metrics.bootstrap import Interval
 from monitor.store import Store
+from monitor.verdict import STATES, Verdict
 
 GOLDEN = Path(__file__).parent / "golden" / "exposition.txt"
 PAGE = Path(__file__).parents[1] / "docs" / "gauges.md"
@@ -30,6 +37,16 @@ def evaluation(
 
     def place(nth: int) -> float:
         return (100 * number + nth) / 10_000
+
+    def errors(nth: int) -> Errors:
+        return Errors(
+            tce_published=place(nth),
+            ece=place(nth + 1),
+            rbs=place(nth + 2),
+            tce=Figure(place(nth + 60), place(nth + 61), place(nth + 62)),
+            ece_interval=Interval(place(nth + 70), place(nth + 71)),
+            rbs_interval=Interval(place(nth + 80), place(nth + 81)),
+        )
 
     return Evaluation(
         model=model,
@@ -47,15 +64,51 @@ def evaluation(
         prevalence=place(19),
         mean_score=place(20),
         shift=PriorShift(delta=-place(21), low=-place(22), high=place(23)),
-        raw=Errors(tce_published=place(1), ece=place(2), rbs=place(3)),
-        prior=Errors(tce_published=place(4), ece=place(5), rbs=place(6)),
+        raw=errors(1),
+        prior=errors(4),
         null=TceNull(mean=place(7), q05=place(8), q50=place(9), q95=place(10), q99=place(11)),
+        slope=Figure(place(24), place(25), place(26)),
+        causes=Causes(*(Shares(*(place(27 + 4 * i + j) for j in range(4))) for i in range(4))),
+        expected=Expectation(*map(place, range(43, 49))) if day == PROVISIONAL else None,
     )
+
+
+def verdict(segment: str, incident: Incident | None) -> Verdict:
+    """Make the verdict of a day, with a drift or without."""
+    meter = replace(new_meter(), sums=np.arange(8) / 8, incident=incident)
+    return Verdict(
+        model="fraud",
+        segment=segment,
+        day=FINAL,
+        final=True,
+        known_at=datetime(2026, 3, 5, tzinfo=UTC),
+        state="calibration_drift" if incident else "prior_shift",
+        reasons=("Something moved.",),
+        evidence=None,
+        meter=meter,
+        limit=3.75,
+        shift=Figure(0.5, 0.25, 0.75),
+        kappa=Figure(-0.5, -0.75, -0.25),
+        slope=Figure(0.75, 0.625, 0.875),
+        reference_prevalence=0.125,
+    )
+
+
+DRIFT = Incident(
+    opened=FINAL,
+    started=OLDER,
+    kind="too_extreme",
+    evidence=4.5,
+    recovery=0.0,
+    scores=np.zeros(4),
+    informations=np.zeros(4),
+    slopes=np.zeros(6),
+)
 
 
 def of_one_class(e: Evaluation) -> Evaluation:
     """Take away what has no finite intercept to rest on."""
-    return replace(e, shift=None, prior=None, null=None)
+    return replace(e, shift=None, prior=None, null=None, slope=None, causes=None, expected=None)
 
 
 def without_outcomes(e: Evaluation) -> Evaluation:
@@ -72,7 +125,8 @@ def configure(folder: Path, **models: dict[str, object]) -> Config:
 
 def expose(config: Config) -> str:
     """Say what the exporter of version 1.2.3 says of a store."""
-    return generate_latest(StoreCollector(config, version="1.2.3")).decode()
+    snapshots = Reader(config, version="1.2.3").snapshots()
+    return exposition(map(lines, snapshots.values())).decode()
 
 
 def predictions(config: Config) -> list[str]:
@@ -105,6 +159,7 @@ def config(tmp_path: Path) -> Config:
     store = Store(config.store)
     for day, evaluations in days.items():
         store.write_evaluations("fraud", day, evaluations, inputs="")
+    store.write_verdicts("fraud", FINAL, [verdict("all", DRIFT), verdict("DE", None)], basis="")
     silent = without_outcomes(evaluation(7, FINAL, model="ads"))
     store.write_evaluations("ads", FINAL, [silent], inputs="")
     morning = datetime(2026, 3, 3, 6, tzinfo=UTC)
@@ -124,17 +179,16 @@ class TestExposition:
 
     def test_tells_the_same_twice(self, config: Config) -> None:
         """A scrape leaves nothing behind that the next one would add to."""
-        collector = StoreCollector(config, version="1.2.3")
-
-        assert generate_latest(collector) == generate_latest(collector)
+        assert expose(config) == expose(config)
 
     def test_a_model_without_results_is_only_named(self, config: Config, tmp_path: Path) -> None:
-        """A configured model that was never run has its info and no other sample."""
+        """A configured model that was never run has its info, its promise and no other sample."""
         models = {**config.models, "new": configure(tmp_path, new={}).models["new"]}
         added = expose(config.model_copy(update={"models": models})).splitlines()
 
         assert set(added).difference(expose(config).splitlines()) == {
-            'calibration_model_info{model="new",owner="",severity="ticket"} 1.0'
+            'calibration_false_alert_interval_seconds{model="new"} 8.64e+07',
+            'calibration_model_info{model="new",owner="",severity="ticket"} 1.0',
         }
 
     def test_an_empty_store_is_no_error(self, tmp_path: Path) -> None:
@@ -142,6 +196,7 @@ class TestExposition:
         lines = expose(configure(tmp_path / "none", new={})).splitlines()
 
         assert [line for line in lines if not line.startswith("#")] == [
+            'calibration_false_alert_interval_seconds{model="new"} 8.64e+07',
             'calibration_model_info{model="new",owner="",severity="ticket"} 1.0',
             'calibration_build_info{version="1.2.3"} 1.0',
         ]
@@ -270,9 +325,12 @@ class TestCatalogue:
     @pytest.mark.parametrize("gauge", CATALOGUE, ids=lambda gauge: gauge.name)
     def test_name_has_prefix_and_unit(self, gauge: Gauge) -> None:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
-        units = "ratio|logit|logit_low|logit_high|seconds|rows|predictions|outcomes|info|rbs"
+        units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
+        units += "|segments_left_out|slope|log10|log10_p|verdict|kind|explained"
+        # A bound of an interval is named after its number.
+        name = re.sub("_(low|high)$", "", gauge.name)
 
-        assert re.fullmatch(rf"calibration_([a-z0-9]+_)*({units})", gauge.name)
+        assert re.fullmatch(rf"calibration_([a-z0-9]+_)*({units})", name)
 
     @pytest.mark.parametrize("gauge", CATALOGUE, ids=lambda gauge: gauge.name)
     def test_meaning_is_a_sentence(self, gauge: Gauge) -> None:
@@ -283,7 +341,7 @@ class TestCatalogue:
     def test_labels_are_few_and_known(self, gauge: Gauge) -> None:
         """A gauge has labels of closed lists only: no day, no run, no id."""
         known = {"model", "segment", "window", "maturity", "adjusted", "quantile", "reason"}
-        known |= {"owner", "severity", "version"}
+        known |= {"owner", "severity", "version", "state", "kind", "cause"}
 
         assert known.issuperset(gauge.labels)
         assert len(set(gauge.labels)) == len(gauge.labels)
@@ -340,4 +398,4 @@ class TestPage:
         """Every gauge that the page's examples mention is one of the catalogue."""
         mentioned = re.findall(r"\bcalibration_\w+", PAGE.read_text(encoding="utf-8"))
 
-        assert set(mentioned) == {gauge.name for gauge in CATALOGUE}
+        assert set(mentioned) - set(STATES) == {gauge.name for gauge in CATALOGUE}

@@ -22,6 +22,7 @@ from moto.server import ThreadedMotoServer
 from scipy.special import expit
 
 from monitor.config import Engine, Model
+from monitor.days import Awaited
 from monitor.errors import ConfigError, DataError
 from monitor.files import list_days, list_files
 from monitor.logs import newest_settled_day, summarise_day
@@ -141,7 +142,9 @@ def test_a_day_equals_plain_python(
         "ctr", model_of(root, settled_after=settled_after), DAY, as_of=LONG_AFTER
     )
 
-    assert summary.final
+    told_in_time = [r for r in rows if r["outcome"] is not None and r["late"] <= settled_after]
+    # A day of which nothing is known has not settled, however old it is.
+    assert summary.final == (bool(told_in_time) or not rows)
     assert summary.known_at == datetime.combine(after(settled_after + 1), datetime.min.time(), UTC)
     assert summary.rejected == ({"outcome_orphan": orphans} if orphans else {})
     for segment in SEGMENTS:
@@ -155,6 +158,21 @@ def test_a_day_equals_plain_python(
         assert part.tally.total_positives == sum(row["outcome"] for row in known)
         scores = [score_types[r["file"]].to_pandas_dtype()(r["score"]) for r in known]
         assert_same_cells(part.tally, scores, [row["outcome"] for row in known])
+        late = [score_types[r["file"]].to_pandas_dtype()(r["score"]) for r in own if r not in known]
+        assert_awaited_cells(part.awaited, late)
+        assert part.predicted == part.tally.total + part.awaited.counts.sum()
+
+
+def assert_awaited_cells(found: Awaited, scores: list[float]) -> None:
+    """Compare predictions without outcome with a dictionary, as far as the borders allow."""
+    cells, offsets = locate(np.array(scores, np.float64))
+    positions = cells * OFFSETS_PER_CELL + offsets
+    beside = np.clip([positions - 1, positions + 1], 0, LAST_POSITION) // OFFSETS_PER_CELL
+    assert found.counts.sum() == len(scores)
+    if (beside == cells).all():
+        counts = Counter(cells.tolist())
+        assert found.cells.tolist() == sorted(counts)
+        assert found.counts.tolist() == [counts[cell] for cell in sorted(counts)]
 
 
 def assert_same_cells(tally: Tally, scores: list[float], outcomes: list[int]) -> None:
@@ -482,5 +500,5 @@ def test_a_bucket_that_is_not_there(project: Any, command: Callable[..., Any]) -
     project.configure("store: store", f"store: {wrong}/store")
     of_store = command("run", "--day", DAY)
     assert of_store.code == 3
-    assert of_store.err.startswith("nowhere/store/runs/ctr/last.json: cannot be reached (")
+    assert of_store.err.startswith("nowhere/store/verdicts/ctr/2026-03-02.parquet: cannot be reached (")
     assert project.results() == before

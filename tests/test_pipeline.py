@@ -79,7 +79,7 @@ def results(folder: Path) -> dict[str, bytes]:
     """
     return {
         str(path.relative_to(folder)): path.read_bytes()
-        for kind in ("summaries", "evaluations")
+        for kind in ("summaries", "evaluations", "verdicts")
         for path in sorted((folder / "store" / kind).rglob("*.parquet"))
     }
 
@@ -112,16 +112,13 @@ def expected(logs: Path) -> dict[str, bytes]:
     return results(logs)
 
 
-def test_ten_days_give_twenty_files(expected: dict[str, bytes]) -> None:
-    """There is one summary and one evaluation for each day, and nothing else."""
-    assert list(expected) == sorted(
-        (
-            f"store/{kind}/ctr/{day}.parquet"
-            for kind in ("summaries", "evaluations")
-            for day in DAYS
-        ),
-        key=lambda name: ("evaluations" in name, name),
-    )
+def test_ten_days_give_thirty_files(expected: dict[str, bytes]) -> None:
+    """Each day has a summary, evaluations and verdicts, and there is nothing else."""
+    assert set(expected) == {
+        f"store/{kind}/ctr/{day}.parquet"
+        for kind in ("summaries", "evaluations", "verdicts")
+        for day in DAYS
+    }
 
 
 @pytest.mark.parametrize(
@@ -267,14 +264,14 @@ def test_evaluate_needs_no_logs(fresh: Path) -> None:
 
 
 def test_steps_are_told_in_order(fresh: Path) -> None:
-    """Whoever draws a progress bar hears of every day of both phases, in order."""
+    """Whoever draws a progress bar hears of every day of every phase, in order."""
     steps: list[Step] = []
 
     do(configure(fresh), DAYS[0], DAYS[2], jobs=2, on_step=steps.append)
 
     assert steps == [
         Step(phase, day, i + 1, 3)
-        for phase in ("summarise", "evaluate")
+        for phase in ("summarise", "evaluate", "judge")
         for i, day in enumerate(DAYS[:3])
     ]
 

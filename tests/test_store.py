@@ -1,16 +1,19 @@
 """The store: what goes in comes out, whole or not at all, for any reader of Parquet."""
 
-from datetime import UTC, date, datetime
+import json
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
 
 import duckdb
 import numpy as np
+import pyarrow.parquet as pq
 import pytest
 
-from monitor.days import Segment, Summary
-from monitor.errors import DataError
+from monitor.days import Segment, Summary, all_scores, awaited, merge_summaries
+from monitor.errors import ConfigError, DataError
 from monitor.evaluate import Errors, Evaluation, PriorShift, TceNull
+from monitor.metrics.grid import CELL_COUNT
 from monitor.metrics.tally import tally, tally_on_grid
 from monitor.store import Store
 
@@ -25,9 +28,13 @@ def a_summary(day: date = DAY) -> Summary:
         model="ctr",
         days=(day,),
         segments={
-            "DE": Segment(tally_on_grid(rng.random(500), rng.random(500) < 0.3), 600),
+            "DE": Segment(
+                tally_on_grid(rng.random(500), rng.random(500) < 0.3),
+                600,
+                awaited(rng.integers(0, CELL_COUNT, 100), np.ones(100, np.int64)),
+            ),
             "FR": Segment(tally_on_grid([0.0, 1.0], [1, 0]), 2),
-            "other": Segment(tally_on_grid([], []), 7),
+            "other": Segment(tally_on_grid([], []), 7, awaited(np.array([5]), np.array([7]))),
         },
         rejected={"score_missing": 3},
         final=False,
@@ -81,7 +88,37 @@ def test_a_summary_comes_back(tmp_path: Path) -> None:
         assert again.tally.scores.tolist() == part.tally.scores.tolist()
         assert again.tally.counts.tolist() == part.tally.counts.tolist()
         assert again.tally.positives.tolist() == part.tally.positives.tolist()
+        assert again.awaited.cells.tolist() == part.awaited.cells.tolist()
+        assert again.awaited.counts.tolist() == part.awaited.counts.tolist()
     assert len(mark) == 64
+
+
+def test_days_add_what_is_awaited() -> None:
+    """Predictions without outcome merge by cell; all scores are those with and without."""
+    days = [a_summary(DAY), a_summary(DAY + timedelta(days=1))]
+    merged = merge_summaries(days)
+
+    for name, part in merged.segments.items():
+        parts = [day.segments[name] for day in days]
+        assert part.awaited.counts.sum() == sum(p.awaited.counts.sum() for p in parts)
+        assert (np.diff(part.awaited.cells) > 0).all()
+        scores, counts = all_scores(part)
+        assert (np.diff(scores) > 0).all()
+        assert counts.sum() == part.tally.total + part.awaited.counts.sum()
+    assert merged.segments["other"].awaited.counts.tolist() == [14]
+
+
+def test_a_summary_of_an_older_format_is_refused(tmp_path: Path) -> None:
+    """A file without the predictions that await outcomes is named, with what to do."""
+    store, path = Store(str(tmp_path)), tmp_path / f"summaries/ctr/{DAY}.parquet"
+    store.write_summary(a_summary())
+    table = pq.read_table(path)
+    about = json.loads(table.schema.metadata[b"summary"]) | {"format": 1}
+    old = table.drop_columns(["awaited"]).replace_schema_metadata({"summary": json.dumps(about)})
+    pq.write_table(old, path)
+
+    with pytest.raises(DataError, match=r"format 1 on 16384 cells, not 2 on .*; delete it, then"):
+        store.read_summary("ctr", DAY)
 
 
 def test_evaluations_come_back(tmp_path: Path) -> None:
@@ -157,12 +194,32 @@ def test_files_are_plain_parquet(tmp_path: Path) -> None:
 
     with duckdb.connect() as connection:
         totals = connection.sql(
-            f"select segment, sum(count) from '{tmp_path}/summaries/ctr/*.parquet' "  # noqa: S608
+            f"select segment, sum(count), sum(awaited) from '{tmp_path}/summaries/ctr/*.parquet' "  # noqa: S608
             "group by segment order by segment"
         ).fetchall()
         row = connection.sql(
             f"select segment, window_days, prior.ece from '{tmp_path}/evaluations/ctr/*.parquet'"  # noqa: S608
         ).fetchall()
 
-    assert totals == [("DE", 500), ("FR", 2)]
+    assert totals == [("DE", 500, 100), ("FR", 2, 0), ("other", 0, 7)]
     assert row == [("all", 7, 0.03125)]
+
+
+@pytest.mark.parametrize("name", ["models [v2]", "{day}", "a*b?", "plain"])
+def test_any_folder_may_hold_the_store(tmp_path: Path, name: str) -> None:
+    """Signs that mean something in a pattern mean nothing in the name of the store's folder."""
+    store = Store(str(tmp_path / name))
+    store.write_evaluations("ctr", DAY, [an_evaluation("all")], inputs="")
+    (tmp_path / name / "evaluations" / "ctr" / "2026-02-30.parquet").touch()
+    (tmp_path / name / "evaluations" / "ctr" / ".2026-03-02.parquet.1.tmp").touch()
+
+    assert store.days("evaluations", "ctr") == [DAY]
+    assert store.days("summaries", "ctr") == []
+
+
+def test_a_file_is_no_store(tmp_path: Path) -> None:
+    """A file in the place of the store is a wrong configuration, not a store without days."""
+    (tmp_path / "store").touch()
+
+    with pytest.raises(ConfigError, match=r"store: \S+/store is a file; name a folder"):
+        Store(str(tmp_path / "store")).days("evaluations", "ctr")

@@ -1,21 +1,17 @@
-"""The catalogue of gauges, and what the store knows as metric families. Pure.
+"""The catalogue of gauges. Pure.
 
 Rule 1: a gauge is one entry of the catalogue, with the words that rules, panels and
 docs/gauges.md use. Ratios, not percent; base units; no label holds a date or a run id.
 Rule 2: a number that does not exist has no sample: nan would draw and alert like a value.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
-from math import isnan
 
-from prometheus_client import Metric
-from prometheus_client.core import GaugeMetricFamily
-
-from monitor.export import samples
-from monitor.export.samples import Samples, Snapshot
+from monitor.export import samples, verdict_samples
+from monitor.export.samples import Samples
 
 WINDOW = ("model", "segment", "window", "maturity")
+STREAM = ("model", "segment")
 
 
 @dataclass(frozen=True)
@@ -29,6 +25,25 @@ class Gauge:
 
 
 CATALOGUE = (
+    Gauge(
+        "calibration_tce_ratio",
+        "TCE at one fixed number of predictions: the share that the outcomes of their bin reject; "
+        "about 0.12 on calibrated scores, whatever the volume and the prevalence.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.tce.value if errors.tce else None),
+    ),
+    Gauge(
+        "calibration_tce_ratio_low",
+        "Lower end of the 95 % interval of calibration_tce_ratio.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.tce.low if errors.tce else None),
+    ),
+    Gauge(
+        "calibration_tce_ratio_high",
+        "Upper end of the 95 % interval of calibration_tce_ratio.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.tce.high if errors.tce else None),
+    ),
     Gauge(
         "calibration_tce_published_ratio",
         "Share of predictions that the outcomes of their bin reject, with the published bin sizes; "
@@ -49,10 +64,64 @@ CATALOGUE = (
         samples.of_errors(lambda errors: errors.ece),
     ),
     Gauge(
+        "calibration_ece_ratio_low",
+        "Lower end of the 95 % interval of the error behind calibration_ece_ratio.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.ece_interval.low if errors.ece_interval else None),
+    ),
+    Gauge(
+        "calibration_ece_ratio_high",
+        "Upper end of the 95 % interval of the error behind calibration_ece_ratio.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.ece_interval.high if errors.ece_interval else None),
+    ),
+    Gauge(
         "calibration_rbs",
         "Root Brier score: root of the mean squared gap between score and outcome.",
         (*WINDOW, "adjusted"),
         samples.of_errors(lambda errors: errors.rbs),
+    ),
+    Gauge(
+        "calibration_rbs_low",
+        "Lower end of the 95 % interval of calibration_rbs.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.rbs_interval.low if errors.rbs_interval else None),
+    ),
+    Gauge(
+        "calibration_rbs_high",
+        "Upper end of the 95 % interval of calibration_rbs.",
+        (*WINDOW, "adjusted"),
+        samples.of_errors(lambda errors: errors.rbs_interval.high if errors.rbs_interval else None),
+    ),
+    Gauge(
+        "calibration_slope",
+        "Slope of the outcomes on the scores' log-odds; below 1 the scores are too extreme.",
+        WINDOW,
+        samples.of_slope(lambda slope: slope.value),
+    ),
+    Gauge(
+        "calibration_slope_low",
+        "Lower end of the 95 % interval of calibration_slope.",
+        WINDOW,
+        samples.of_slope(lambda slope: slope.low),
+    ),
+    Gauge(
+        "calibration_slope_high",
+        "Upper end of the 95 % interval of calibration_slope.",
+        WINDOW,
+        samples.of_slope(lambda slope: slope.high),
+    ),
+    Gauge(
+        "calibration_log_loss_explained",
+        "Calibration error of the scores that a cause explains, in nats of log loss.",
+        (*WINDOW, "cause"),
+        samples.of_causes(lambda causes: causes.log_loss),
+    ),
+    Gauge(
+        "calibration_squared_error_explained",
+        "Calibration error of the scores that a cause explains, in squared probability.",
+        (*WINDOW, "cause"),
+        samples.of_causes(lambda causes: causes.squared_error),
     ),
     Gauge(
         "calibration_intercept_logit",
@@ -121,6 +190,132 @@ CATALOGUE = (
         samples.of_window_ends,
     ),
     Gauge(
+        "calibration_verdict",
+        "Whether this is the verdict on the newest judged day: 1 for one state, 0 for the others.",
+        (*STREAM, "state"),
+        verdict_samples.of_states,
+    ),
+    Gauge(
+        "calibration_verdict_timestamp_seconds",
+        "When the newest judged day ended, in the model's time zone.",
+        STREAM,
+        verdict_samples.of_judged_days,
+    ),
+    Gauge(
+        "calibration_evidence_log10",
+        "Evidence gathered for a kind of distortion of the reference curve, whatever the prior.",
+        (*STREAM, "kind"),
+        verdict_samples.of_evidence,
+    ),
+    Gauge(
+        "calibration_evidence_limit_log10",
+        "The evidence that makes a calibration drift.",
+        STREAM,
+        verdict_samples.of_verdict(lambda v: v.limit),
+    ),
+    Gauge(
+        "calibration_drift_kind",
+        "Whether this kind of distortion names the open calibration drift.",
+        (*STREAM, "kind"),
+        verdict_samples.of_kinds,
+    ),
+    Gauge(
+        "calibration_drift_evidence_log10",
+        "The evidence with which the open calibration drift was found.",
+        STREAM,
+        verdict_samples.of_incident(lambda incident: incident.evidence),
+    ),
+    Gauge(
+        "calibration_drift_started_timestamp_seconds",
+        "When the open calibration drift began, as estimated.",
+        STREAM,
+        verdict_samples.of_starts,
+    ),
+    Gauge(
+        "calibration_drift_slope",
+        "Slope of the outcomes on the reference curve since the drift began, else over 7 days.",
+        STREAM,
+        verdict_samples.of_figure(lambda v: v.slope, lambda figure: figure.value),
+    ),
+    Gauge(
+        "calibration_drift_slope_low",
+        "Lower end of the 95 % interval of calibration_drift_slope.",
+        STREAM,
+        verdict_samples.of_figure(lambda v: v.slope, lambda figure: figure.low),
+    ),
+    Gauge(
+        "calibration_drift_slope_high",
+        "Upper end of the 95 % interval of calibration_drift_slope.",
+        STREAM,
+        verdict_samples.of_figure(lambda v: v.slope, lambda figure: figure.high),
+    ),
+    Gauge(
+        "calibration_prior_shift_logit",
+        "Shift of the reference curve, in logit, that makes it right on average over 7 days.",
+        STREAM,
+        verdict_samples.of_figure(lambda v: v.shift, lambda figure: figure.value),
+    ),
+    Gauge(
+        "calibration_prior_shift_logit_low",
+        "Lower end of the 95 % interval of calibration_prior_shift_logit.",
+        STREAM,
+        verdict_samples.of_figure(lambda v: v.shift, lambda figure: figure.low),
+    ),
+    Gauge(
+        "calibration_prior_shift_logit_high",
+        "Upper end of the 95 % interval of calibration_prior_shift_logit.",
+        STREAM,
+        verdict_samples.of_figure(lambda v: v.shift, lambda figure: figure.high),
+    ),
+    Gauge(
+        "calibration_level_kappa_logit",
+        "The part of calibration_prior_shift_logit that did not come with the prevalence.",
+        STREAM,
+        verdict_samples.of_figure(lambda v: v.kappa, lambda figure: figure.value),
+    ),
+    Gauge(
+        "calibration_level_kappa_logit_low",
+        "Lower end of the 95 % interval of calibration_level_kappa_logit.",
+        STREAM,
+        verdict_samples.of_figure(lambda v: v.kappa, lambda figure: figure.low),
+    ),
+    Gauge(
+        "calibration_level_kappa_logit_high",
+        "Upper end of the 95 % interval of calibration_level_kappa_logit.",
+        STREAM,
+        verdict_samples.of_figure(lambda v: v.kappa, lambda figure: figure.high),
+    ),
+    Gauge(
+        "calibration_reference_prevalence_ratio",
+        "Share of outcomes that are 1 in the reference.",
+        STREAM,
+        verdict_samples.of_verdict(lambda v: v.reference_prevalence),
+    ),
+    Gauge(
+        "calibration_expected_prevalence_ratio",
+        "Prevalence to expect of the newest day that awaits outcomes, if only the prior moves.",
+        STREAM,
+        samples.of_expected(lambda expected: expected.prevalence),
+    ),
+    Gauge(
+        "calibration_expected_prevalence_fit_log10_p",
+        "Chance, log10, of scores so unlike the reference's if only the prior moves.",
+        STREAM,
+        samples.of_expected(lambda expected: expected.fit_log10_p),
+    ),
+    Gauge(
+        "calibration_false_alert_interval_seconds",
+        "Between two false alerts of calibration drift at least so long passes, on average.",
+        ("model",),
+        verdict_samples.of_false_alerts,
+    ),
+    Gauge(
+        "calibration_segments_left_out",
+        "Segments of which nothing is told, because the model has more than the exporter may tell.",
+        ("model",),
+        samples.of_segments_left_out,
+    ),
+    Gauge(
         "calibration_last_run_timestamp_seconds",
         "When the last run finished, with or without failed days.",
         ("model",),
@@ -151,13 +346,3 @@ CATALOGUE = (
         samples.of_version,
     ),
 )
-
-
-def families(snapshot: Snapshot) -> Iterator[Metric]:
-    """Turn a snapshot into metric families, in the order of the catalogue."""
-    for gauge in CATALOGUE:
-        family = GaugeMetricFamily(gauge.name, gauge.meaning, labels=gauge.labels)
-        for labels, value in gauge.samples(snapshot):
-            if not isnan(value):
-                family.add_metric(labels, value)
-        yield family

@@ -5,13 +5,17 @@ a number that does not exist.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import get_args
 
+from monitor.causes import Causes, Shares
 from monitor.config import Checks, Model
 from monitor.days import WHOLE, end_of_day
 from monitor.evaluate import Errors, Evaluation, PriorShift
+from monitor.expectation import Expectation
+from monitor.figure import Figure
 from monitor.store import RunRecord
+from monitor.verdict import Verdict
 
 # The checks that count rows; those of whole days know no "reject".
 ROW_CHECKS = tuple(
@@ -33,12 +37,18 @@ class Snapshot:
         The last run of each model that has one.
     version : str
         Of this program.
+    verdicts : sequence of Verdict
+        The newest of each model and segment.
+    left_out : mapping of str to int
+        How many segments of each model are not among the evaluations, to keep the series few.
     """
 
     models: Mapping[str, Model]
     evaluations: Sequence[Evaluation]
     runs: Mapping[str, RunRecord]
     version: str
+    verdicts: Sequence[Verdict] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
 
 
 Sample = tuple[tuple[str, ...], float]
@@ -50,13 +60,14 @@ def of_window(value: Callable[[Evaluation], float]) -> Samples:
     return _of_windows(lambda e: [((), value(e))])
 
 
-def of_errors(measure: Callable[[Errors], float]) -> Samples:
-    """Take one measure of each window, as scored and with the prior forgiven."""
+def of_errors(measure: Callable[[Errors], float | None]) -> Samples:
+    """Take one measure of each window that has it, as scored and with the prior forgiven."""
 
     def both(e: Evaluation) -> Iterable[Sample]:
         for adjusted, errors in (("raw", e.raw), ("prior", e.prior)):
-            if errors:
-                yield (adjusted,), measure(errors)
+            value = measure(errors) if errors else None
+            if value is not None:
+                yield (adjusted,), value
 
     return _of_windows(both)
 
@@ -64,6 +75,32 @@ def of_errors(measure: Callable[[Errors], float]) -> Samples:
 def of_shift(part: Callable[[PriorShift], float]) -> Samples:
     """Take a part of the intercept of each window that has one."""
     return _of_windows(lambda e: [((), part(e.shift))] if e.shift else [])
+
+
+def of_slope(part: Callable[[Figure], float]) -> Samples:
+    """Take the slope of each window that has one, or an end of its interval."""
+    return _of_windows(lambda e: [((), part(e.slope))] if e.slope else [])
+
+
+def of_causes(shares: Callable[[Causes], Shares]) -> Samples:
+    """Take what each cause explains of the error of each window."""
+
+    def by_cause(e: Evaluation) -> Iterable[Sample]:
+        if e.causes:
+            yield from (((cause,), value) for cause, value in vars(shares(e.causes)).items())
+
+    return _of_windows(by_cause)
+
+
+def of_expected(value: Callable[[Expectation], float]) -> Samples:
+    """Take what is expected of the prevalence of each segment whose outcomes are awaited."""
+
+    def expected(snapshot: Snapshot) -> Iterable[Sample]:
+        for e in snapshot.evaluations:
+            if e.expected:
+                yield (e.model, e.segment), value(e.expected)
+
+    return expected
 
 
 def of_null(snapshot: Snapshot) -> Iterable[Sample]:
@@ -106,6 +143,11 @@ def of_successes(snapshot: Snapshot) -> Iterable[Sample]:
     for name, run in snapshot.runs.items():
         if run.succeeded:
             yield (name,), run.succeeded.timestamp()
+
+
+def of_segments_left_out(snapshot: Snapshot) -> Iterable[Sample]:
+    """Count the segments of each model of which nothing is told."""
+    return [((name,), count) for name, count in snapshot.left_out.items()]
 
 
 def of_models(snapshot: Snapshot) -> Iterable[Sample]:

@@ -1,98 +1,108 @@
-"""The exporter: it reads the store at each scrape and remembers nothing."""
+"""The exporter as an HTTP server, encrypted if a web configuration asks for it."""
 
 import logging
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from importlib.metadata import version
+import socket
+import ssl
+import sys
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from socketserver import ThreadingMixIn
 from threading import Thread
-from wsgiref.simple_server import WSGIServer
-from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
-from prometheus_client import CollectorRegistry, Metric, make_wsgi_app, start_http_server
-
-from monitor.config import Config
 from monitor.errors import ConfigError, DataError
-from monitor.evaluate import Evaluation
-from monitor.export.gauges import families
-from monitor.export.samples import Snapshot
-from monitor.store import Store
+from monitor.export.answers import Exporter, application
+from monitor.export.web import encryption, load_web_config
 
 log = logging.getLogger(__name__)
 
-
-@dataclass(frozen=True, eq=False)  # the registry wants a hash, which a configuration has not
-class StoreCollector:
-    """What prometheus_client asks at each scrape."""
-
-    config: Config
-    version: str
-
-    def collect(self) -> Iterator[Metric]:
-        """Read the newest evaluations of every model."""
-        models, store = self.config.models, Store(self.config.store)
-        return families(
-            Snapshot(
-                models=models,
-                evaluations=[e for name in models for e in newest_evaluations(store, name)],
-                runs={name: run for name in models if (run := store.read_run(name))},
-                version=self.version,
-            )
-        )
-
-    def describe(self) -> Iterator[Metric]:
-        """Name the gauges without a look at the store, which need not exist yet."""
-        return families(Snapshot(models={}, evaluations=[], runs={}, version=self.version))
+PATIENCE = 30  # seconds that a client may stay silent
 
 
-def newest_evaluations(store: Store, model: str) -> list[Evaluation]:
-    """Find the newest final evaluation of each segment and window, and newer provisional ones."""
-    found: dict[tuple[str, int, bool], Evaluation] = {}
-    for day in reversed(store.days("evaluations", model)):
-        evaluations, _ = store.read_evaluations(model, day)
-        for e in evaluations:
-            if (e.segment, e.window_days, True) not in found:
-                found.setdefault((e.segment, e.window_days, e.final), e)
-        if all(e.final for e in evaluations):
-            break
-    return sorted(found.values(), key=lambda e: (e.segment, e.window_days, e.final))
+class Handler(WSGIRequestHandler):
+    """Answers one connection; who is silent is not waited for."""
+
+    timeout = PATIENCE
+
+    def log_message(self, *_: Any) -> None:
+        """Keep no log of who asked."""
 
 
-def serve(config: Config, *, address: str, port: int) -> tuple[WSGIServer, Thread]:
+class Server(ThreadingMixIn, WSGIServer):
+    """A thread for each connection, so that a slow client holds up nobody but itself."""
+
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], web_path: Path | None) -> None:
+        self.web_path = web_path
+        self.encrypted = load_web_config(web_path).tls_server_config is not None
+        self.address_family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
+        super().__init__(address, Handler)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Take a connection, under the certificates as they are now."""
+        connection, address = super().get_request()
+        if not self.encrypted:
+            return connection, address
+        try:
+            context = server_encryption(self.web_path)
+        except ConfigError as error:
+            connection.close()
+            log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it
+            raise OSError from error  # which the accepting loop takes for a lost connection
+        # The handshake is left to the connection's own thread.
+        secured = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        return secured, address
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say in one line that a client was lost, which is no fault of this program."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            super().handle_error(request, client_address)
+            return
+        log.warning("%s: %s", client_address[0], error)
+
+
+def server_encryption(path: Path | None) -> ssl.SSLContext:
+    """Load the certificates of a web configuration that must have some."""
+    tls = load_web_config(path).tls_server_config
+    if path is None or tls is None:
+        msg = f"{path}: tls_server_config: is gone; stop and start to serve without encryption."
+        raise ConfigError(msg)
+    return encryption(path, tls)
+
+
+def serve(
+    exporter: Exporter, *, address: str, port: int, web_path: Path | None = None
+) -> tuple[Server, Thread]:
     """Answer scrapes from a thread until the server is shut down.
 
     Parameters
     ----------
-    config : Config
-        Which models, and where the store is.
+    exporter : Exporter
+        What is told.
     address, port : str, int
         Where to listen; port 0 takes a free one, see ``server_port`` of the result.
+    web_path : Path, optional
+        The web configuration: encryption and users.
 
     Raises
     ------
     ConfigError
-        If the address cannot be listened on.
+        If a configuration is wrong, or the address cannot be listened on.
     """
-    registry = CollectorRegistry()
-    registry.register(StoreCollector(config, version("calibration-monitor")))
+    with suppress(DataError):  # the store may come later; until then each scrape says so
+        exporter.look()
+    if load_web_config(web_path).tls_server_config:
+        server_encryption(web_path)
     try:
-        server, thread = start_http_server(port, address, registry)
+        server = Server((address, port), web_path)
     except OSError as error:
         msg = f"cannot listen on {address}:{port} ({error}); choose another with --port."
         raise ConfigError(msg) from None
-    server.set_app(_naming_damage(make_wsgi_app(registry)))
+    server.set_app(application(exporter, partial(load_web_config, web_path)))
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
     return server, thread
-
-
-def _naming_damage(app: WSGIApplication) -> WSGIApplication:
-    """Answer a scrape of a store that cannot be read with what is wrong, here and in the log."""
-
-    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
-        try:
-            return app(environ, start_response)
-        except DataError as error:
-            log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it
-            headers = [("Content-Type", "text/plain; charset=utf-8")]
-            start_response("500 Internal Server Error", headers)
-            return [f"{error}\n".encode()]
-
-    return answer

@@ -3,22 +3,17 @@
 from collections.abc import Sequence
 from datetime import date, timedelta
 
+import numpy as np
+
 from monitor.config import Engine, Model
-from monitor.days import Segment, Summary, days_between, end_of_day
+from monitor.days import Awaited, Segment, Summary, awaited, days_between, end_of_day
 from monitor.errors import DataError
 from monitor.files import list_days, list_files
 from monitor.logs import contract
-from monitor.logs.joining import Groups, Status, count_rows, group, join
+from monitor.logs.joining import IN_PREDICTED, Groups, Status, count_rows, group, join
 from monitor.logs.session import DAMAGE, Session, open_session
 from monitor.logs.sources import open_ids, open_logs
 from monitor.metrics.tally import Cells, from_cells
-
-IN_PREDICTED = (
-    Status.MATCHED,
-    Status.UNLABELLED,
-    Status.OUTCOME_INVALID,
-    Status.OUTCOME_EARLY,
-)
 
 
 def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
@@ -126,15 +121,17 @@ def summarise_day(
             scored = open_ids(session, "predictions", model.predictions, sources)
             violations += contract.outcome_violations(observed, scored)
         rejected = contract.enforce(what, violations, model.checks)
+    settled = _is_settled(groups, partitions, model)
     summary = Summary(
         model=name,
         days=(day,),
         segments=_segments(groups, model.segment_names),
         rejected=rejected,
-        final=_is_settled(groups, partitions, model),
+        # Predictions without a single outcome have not settled, however old they are.
+        final=settled and (groups.rows_with(Status.MATCHED) > 0 or not _predicted(groups)),
         known_at=end_of_day(partitions[-1], model.time_zone),
     )
-    _check_day(what, model, groups, final=summary.final)
+    _check_day(what, model, groups, settled=settled)
     return summary
 
 
@@ -167,27 +164,39 @@ def _segments(groups: Groups, names: Sequence[str]) -> dict[str, Segment]:
         segments[name] = Segment(
             from_cells(cells, groups.counts[rows], groups.positives[rows]),
             sum(groups.rows_with(status, place) for status in IN_PREDICTED),
+            _awaited(groups, place),
         )
     return segments
 
 
+def _predicted(groups: Groups) -> int:
+    return sum(groups.rows_with(status) for status in IN_PREDICTED)
+
+
+def _awaited(groups: Groups, place: int) -> Awaited:
+    """Add up the predictions without a usable outcome; several statuses may share a cell."""
+    rows = np.isin(groups.statuses, IN_PREDICTED) & (groups.statuses != Status.MATCHED)
+    rows &= groups.segments == place
+    return awaited(groups.cells[rows], groups.counts[rows])
+
+
 def _is_settled(groups: Groups, partitions: Sequence[date], model: Model) -> bool:
-    """Tell whether no more outcomes are awaited: the days are up, or every one is in."""
-    awaited = sum(groups.rows_with(status) for status in IN_PREDICTED if status != Status.MATCHED)
-    return len(partitions) == model.settled_after + 1 or awaited == 0
+    """Tell whether no more outcomes are to come: the days are up, or every one is in."""
+    complete = groups.rows_with(Status.MATCHED) == _predicted(groups)
+    return complete or len(partitions) == model.settled_after + 1
 
 
-def _check_day(what: str, model: Model, groups: Groups, *, final: bool) -> None:
+def _check_day(what: str, model: Model, groups: Groups, *, settled: bool) -> None:
     """Stop a day that is whole but cannot be judged, unless such days are said to be normal."""
-    predicted = sum(groups.rows_with(status) for status in IN_PREDICTED)
+    predicted = _predicted(groups)
     matched = groups.rows_with(Status.MATCHED)
     positives = int(groups.positives.sum())
     complaint = None
     if predicted == 0:
         complaint = "empty_day", "the log holds no valid prediction"
-    elif final and matched == 0:
+    elif settled and matched == 0:
         complaint = "no_outcomes", f"none of {predicted:,} predictions has an outcome"
-    elif final and positives in (0, matched):
+    elif settled and positives in (0, matched):
         only = 0 if positives == 0 else 1
         complaint = "one_class", f"all {matched:,} outcomes are {only}"
     if complaint and getattr(model.checks, complaint[0]) == "fail":

@@ -43,6 +43,13 @@ class Status(IntEnum):
     OUTCOME_EARLY = 8
 
 
+# Predictions with a sound score. All but the first of these await an outcome that can be used.
+IN_PREDICTED = (
+    Status.MATCHED,
+    Status.UNLABELLED,
+    Status.OUTCOME_INVALID,
+    Status.OUTCOME_EARLY,
+)
 OUTCOME_ONLY = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
 
 
@@ -54,9 +61,9 @@ class Groups:
     ----------
     statuses, with_outcome, segments, cells : ndarray
         What is grouped: the status, 1 where the row holds an outcome else 0, the place of the
-        segment, and the cell (0 but for matched rows).
+        segment, and the cell (0 for rows without a sound score).
     counts, positives, offset_sums : ndarray
-        Rows, outcomes of 1, and sums of offsets inside the cell.
+        Rows; and of matched rows outcomes of 1, and sums of offsets inside the cell.
     repeats : ndarray
         Predictions without outcome whose id another such prediction has too.
     """
@@ -111,12 +118,13 @@ def group(joined: Frame, segment_count: int) -> Groups:
         Number of the model's segments.
     """
     matched = nw.col("status") == Status.MATCHED
+    scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
     zero = nw.lit(0)
     with_outcome = choose([(nw.col("observed").is_null(), zero)], nw.lit(1))
     keyed = _located(joined).select(
         key=((nw.col("status") * 2 + with_outcome) * segment_count + nw.col("segment").fill_null(0))
         * CELL_COUNT
-        + choose([(matched, nw.col("cell").cast(nw.Int32))], zero),
+        + choose([(scored, nw.col("cell").cast(nw.Int32))], zero),
         lone_id=nw.when(nw.col("observed").is_null()).then(nw.col("id")),
         positives=choose([(matched, nw.col("outcome").cast(nw.Int64))], zero),
         offsets=choose([(matched, nw.col("offset").cast(nw.Int64))], zero),

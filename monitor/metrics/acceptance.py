@@ -29,7 +29,7 @@ from monitor.metrics.pieces import (
     tie,
     turning_point,
 )
-from monitor.metrics.pmf import lower_tail
+from monitor.metrics.pmf import deviance, lower_tail
 
 Verdicts = npt.NDArray[np.int8]
 REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2
@@ -38,12 +38,14 @@ REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2
 class Level(NamedTuple):
     """What a p-value is compared with: alpha, touched if within the relative `doubt`.
 
-    `deviate` is the standard normal deviate of alpha, two-sided, good enough to start a search.
+    `two_sided` and `one_sided` are standard normal deviates that are exceeded with probability
+    alpha, on both sides together or on one; a trifle too small, the second by the doubt too.
     """
 
     alpha: float
     doubt: float
-    deviate: float
+    two_sided: float
+    one_sided: float
 
 
 def accepted_intervals(successes: int, trials: int, *, alpha: float = 0.05) -> Floats:
@@ -99,7 +101,13 @@ def check_alpha(alpha: float) -> None:
 
 @compiled
 def level(alpha: float, doubt: float) -> Level:
-    """Add the deviate z with P(|Z| > z) = alpha for a standard normal Z, by bisection."""
+    """Add the normal deviates of alpha."""
+    return Level(alpha, doubt, _deviate(alpha), _deviate(2.0 * alpha * (1.0 + doubt)))
+
+
+@compiled
+def _deviate(alpha: float) -> float:
+    """Give the z with P(|Z| > z) = alpha for a standard normal Z from below, by bisection."""
     low, high = 0.0, 40.0
     for _ in range(40):
         z = 0.5 * (low + high)
@@ -107,7 +115,7 @@ def level(alpha: float, doubt: float) -> Level:
             low = z
         else:
             high = z
-    return Level(alpha, doubt, high)
+    return low
 
 
 @compiled
@@ -146,26 +154,43 @@ def _outward(
     centre = math.log((k + 1) / (n - k)) if k < n else math.inf
     if farthest <= centre:  # k is still a mode, so the p-value is 1
         return np.empty(0, np.float64), np.empty(0, np.int8)
+    farthest = min(farthest, LAST_THETA)
+    if _certainly_accepted(k, n, against, farthest):
+        return np.empty(0, np.float64), np.empty(0, np.int8)
     if nearest > centre and _ceiling_from(k, n, nearest) <= against.alpha * (1.0 - against.doubt):
         return np.full(1, -math.inf), np.full(1, REJECTED, np.int8)
-    return _walk(k, n, against, min(farthest, LAST_THETA))
+    return _walk(k, n, against, farthest)
+
+
+@compiled
+def _certainly_accepted(k: int, n: int, against: Level, theta: float) -> bool:
+    """Tell whether P(X <= k) alone exceeds alpha at theta, and so before it, without a sum.
+
+    ``P(X <= k) >= Phi(-sqrt(2 D(k)))`` with the deviance D (Zubkov and Serov, Theory of
+    Probability and its Applications 57, 2013, theorem 1).
+    """
+    square = against.one_sided * against.one_sided
+    return k > 0 and 2.0 * deviance(k, n, expit(theta), expit(-theta)) < square
 
 
 @compiled
 def _walk(k: int, n: int, against: Level, farthest: float) -> tuple[Floats, Verdicts]:
     """Judge piece after piece, from the first that can reach alpha until all is rejected."""
     thetas, verdicts, size = np.empty(8, np.float64), np.empty(8, np.int8), 0
-    j = first_doubtful_piece(k, n, against.alpha * (1.0 + against.doubt), against.deviate)
+    j = first_doubtful_piece(k, n, against.alpha * (1.0 + against.doubt), against.two_sided)
     left = boundary(k, j, n)
+    if left >= farthest:
+        return thetas[:0], verdicts[:0]
     near, far = tails(k, j, n, left)
+    tied = tie(k, n, left)
     while left < farthest:
         if size + 3 > thetas.size:
             thetas = np.concatenate((thetas, np.empty_like(thetas)))
             verdicts = np.concatenate((verdicts, np.empty_like(verdicts)))
-        if ceiling(k, j, n, left, near) <= against.alpha * (1.0 - against.doubt):
+        right = boundary(k, j + 1, n)
+        if ceiling(j, n, right, near, tied) <= against.alpha * (1.0 - against.doubt):
             size = _note(thetas, verdicts, size, left, REJECTED)
             break
-        right = boundary(k, j + 1, n)
         near_right, far_right = tails(k, j, n, right)
         ends = near + far, near_right + far_right
         first, fall, rise = _judge(k, j, n, against, left, right, ends)
@@ -175,7 +200,8 @@ def _walk(k: int, n: int, against: Level, farthest: float) -> tuple[Floats, Verd
         if rise < math.inf:
             size = _note(thetas, verdicts, size, rise, ACCEPTED)
         # Across a boundary only P(j+1) leaves the tail.
-        near, far = near_right, far_right - tie(k, n, right)
+        tied = tie(k, n, right)
+        near, far = near_right, far_right - tied
         left, j = right, j + 1
     return thetas[:size], verdicts[:size]
 
@@ -184,7 +210,9 @@ def _walk(k: int, n: int, against: Level, farthest: float) -> tuple[Floats, Verd
 def _ceiling_from(k: int, n: int, theta: float) -> float:
     q, p = expit(theta), expit(-theta)
     j = last_likelier(k, n, q, p)
-    return ceiling(k, j, n, theta, lower_tail(k, n, q, p)) if j > k else 1.0
+    if j == k:
+        return 1.0
+    return ceiling(j, n, boundary(k, j + 1, n), lower_tail(k, n, q, p), tie(k, n, theta))
 
 
 @compiled

@@ -101,7 +101,9 @@ def bootstrap_interval(
     [0, 1], g being the gaps ``k_b/n_b - mean score_b`` over PAVA-BC bins of `monitor_sizes`:
     c = 0 is calibrated, c = 1 errs as observed, chance included. A world is in the interval
     unless the observed value lies in the lowest or highest ``(1 - level)/2`` of the world's
-    own resamples. Its population value is the measure of the world at a billion rows (a test
+    own resamples. No world errs by less than c = 0, so there only the highest ``1 - level`` speak
+    against it, and the low end is above the calibrated value when a test of that level would
+    say so. A world's population value is the measure of the world at a billion rows (a test
     inversion bootstrap: Carpenter, Journal of the Royal Statistical Society B 61, 1999).
 
     ``"auto"`` inverts if the measure grows with the error, that is if its population value at
@@ -110,7 +112,11 @@ def bootstrap_interval(
     the bias. Where the method is known, name it: to find out takes the measure of a billion rows,
     with TCE some seconds.
 
-    COVERAGE_NOTE
+    Coverage at 95 % (docs/coverage.md): 92-97 % for each measure over all prevalences and volumes
+    together. Single cells fall to 80 % where a drifted model has few positives, for the worlds
+    err in the *shape* of the sample, which 50 positives hardly show. The interval of a maximum
+    over nearly empty bins (MCE over uniform bins) misses, because scores absent from the
+    sample are absent from every resample.
 
     Examples
     --------
@@ -260,24 +266,26 @@ class _Visit:
 def _ends(visits: list[_Visit], outside: float, replicates: int) -> Interval:
     """Interpolate the population value where either share is what an end must have.
 
-    Shares go as normal quantiles, which are nearly straight between worlds.
+    Shares go as normal quantiles, which are nearly straight between worlds. Of the calibrated
+    world, the first, both tails lie on one side.
     """
     truths = [visit.truth for visit in visits]
     floor = 0.5 / replicates  # a share of 0 has no normal quantile
     above = ndtri(np.clip([visit.at_least for visit in visits], floor, 1.0 - floor))
     below = ndtri(np.clip([visit.at_most for visit in visits], floor, 1.0 - floor))
+    above[0] += ndtri(outside) - ndtri(2.0 * outside)
     low = _first_crossing(above, float(ndtri(outside)), truths)
     high = _first_crossing(-below, -float(ndtri(outside)), truths)
     return Interval(min(low, high), max(low, high))
 
 
 def _mean(values: Floats, *, calibrated: bool) -> float:
-    """Take the mean; of a calibrated world a lower bound of it.
+    """Take the mean; of a calibrated world one standard deviation less.
 
-    No world has a lower one, so a simulated mean would miss half of all calibrated models.
+    No world has a lower one, so the mean itself, which depends a little on which scores were
+    drawn, would miss half of all calibrated models, and 3 of its simulation errors a quarter.
     """
-    slack = 3.0 * float(values.std()) / np.sqrt(values.size) if calibrated else 0.0
-    return float(values.mean()) - float(slack)
+    return float(values.mean()) - (float(values.std()) if calibrated else 0.0)
 
 
 def _values(

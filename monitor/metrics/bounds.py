@@ -86,7 +86,9 @@ def calibration_bounds(t: Tally) -> CalibrationBounds:
     ``2**(1/p)`` times ours and the chain is ``sqrt(2) RBS >= sqrt(2) CE_2 >= CE_1``.
 
     By Pinsker's inequality ``sqrt(divergence / 2)`` bounds CE_2 too, but never more tightly
-    than `root`. The standard error of `root` is the delta method's.
+    than `root`. The standard error of `root` is the delta method's. Intervals:
+    `rbs_interval`, `brier_interval` and `log_score_interval`; with few positives they hold more
+    often than plus or minus 1.96 of these errors.
 
     Examples
     --------

@@ -38,7 +38,8 @@ def brier(t: Tally, *, convention: Convention = "one_vector") -> float:
 
     Notes
     -----
-    ``BS = mean (s - y)**2``; the two-class form is [RBS, equation 1].
+    ``BS = mean (s - y)**2``; the two-class form is [RBS, equation 1]. Interval:
+    `brier_interval`, for the one-vector form.
 
     Examples
     --------
@@ -77,7 +78,8 @@ def rbs(t: Tally, *, convention: Convention = "one_vector") -> float:
     Notes
     -----
     ``RBS = sqrt(mean (s - y)**2)`` [RBS, Example 4.4]. Its level is no alarm: it is far
-    from 0 on perfectly calibrated data. What bounds what: `monitor.metrics.bounds`.
+    from 0 on perfectly calibrated data. What bounds what: `monitor.metrics.bounds`. Interval:
+    `rbs_interval`, for the one-vector form.
 
     Examples
     --------

@@ -90,6 +90,9 @@ def cumulative_differences(t: Tally, *, null: Null = "calibrated") -> Cumulative
     conservative (extremes inside a group go unseen); fewer than some 20 expected positives
     make them rough.
 
+    Intervals for `ks` and `kuiper` of endless rows, 0 if calibrated: `bootstrap_interval` by
+    inversion, see docs/coverage.md.
+
     Examples
     --------
     >>> from monitor.metrics.tally import tally

@@ -50,7 +50,8 @@ def auc(t: Tally) -> Auc:
     A positive's placement is the share of negatives below it, ties as half; a negative's is
     the share of positives above it. Both average to the AUC, and ``SE**2 = var_1 / K +
     var_0 / (N - K)`` with the sample variances of the placements of the K positives and of
-    the negatives (DeLong, DeLong and Clarke-Pearson, Biometrics 44, 1988).
+    the negatives (DeLong, DeLong and Clarke-Pearson, Biometrics 44, 1988). Interval:
+    `auc_interval`, in logit; plus or minus 1.96 standard errors miss one in five with 5 positives.
 
     Examples
     --------
@@ -89,7 +90,7 @@ def tjur_r2(t: Tally) -> float:
     Notes
     -----
     ``R2 = mean(s | y = 1) - mean(s | y = 0)`` (Tjur, The American Statistician 63, 2009), the
-    coefficient of discrimination.
+    coefficient of discrimination. Interval: `tjur_interval`.
 
     Examples
     --------

@@ -49,6 +49,10 @@ def ece(bins: Bins) -> float:
     -----
     ``ECE = sum_b n_b/N g_b`` [TCE, equation 4].
 
+    Interval: over PAVA-BC bins `ece_interval`, over others `bootstrap_interval` by inversion.
+    It is for the error of endless rows, 0 if calibrated, which ECE itself overstates. Measured
+    coverage at 95 %: docs/coverage.md.
+
     Examples
     --------
     >>> from monitor.metrics.binning import uniform_bins
@@ -82,7 +86,7 @@ def ace(t: Tally, n: int) -> float:
 
     Notes
     -----
-    ``ACE = ECE(quantile_bins(t, n))`` [TCE, section 2.2, challenge 3].
+    ``ACE = ECE(quantile_bins(t, n))`` [TCE, section 2.2, challenge 3]. Interval: as for `ece`.
 
     Examples
     --------
@@ -111,6 +115,11 @@ def mce(bins: Bins) -> WidestGap:
     Notes
     -----
     ``MCE = max_b g_b`` [TCE, section 4: equation 4 with the supremum norm].
+
+    Interval: over quantile bins `bootstrap_interval` by inversion. **Over uniform bins there is
+    none that can be trusted**: a bin that holds one row or none of the sample decides. The mean
+    inverted interval at 95 % holds the mean MCE 85-100 % of the time at a prevalence of 50 %, but
+    35-90 % at 5 % and 0-50 % at 0.5 % (docs/coverage.md).
 
     Examples
     --------
@@ -142,6 +151,7 @@ def mean_squared_gap(bins: Bins) -> float:
     ``sum_b n_b/N g_b**2``: [RBS, equation 2] with p = 2, estimated over bins and squared.
     The published TCE program calls this its L2 form of ECE (ACE over quantile bins). It is
     too high by about the sampling variance of the bins; see `debiased_mean_squared_gap`.
+    Interval: the squared ends of that of `root_mean_squared_gap`.
 
     Examples
     --------
@@ -169,7 +179,9 @@ def root_mean_squared_gap(bins: Bins) -> float:
     Notes
     -----
     ``CE_2 = sqrt(sum_b n_b/N g_b**2)`` [RBS, equation 2 with p = 2], and
-    ``ECE <= CE_2 <= RBS`` [RBS, Theorem 3.1].
+    ``ECE <= CE_2 <= RBS`` [RBS, Theorem 3.1]. Interval: `bootstrap_interval` by inversion.
+    At 95 % it holds the truth 94-97 % of the time, over all prevalences and volumes together;
+    for a drifted model with 50 positives 82 %.
 
     Examples
     --------
@@ -211,6 +223,10 @@ def debiased_mean_squared_gap(bins: Bins) -> float:
     throughout a bin. Where it varies with variance V_b inside bin b, ``r (1 - r)`` overstates
     the noise, and the value is too low by ``sum_b n_b/N V_b/(n_b - 1)``: negligible for
     bins of hundreds, visible for wide bins of a dozen.
+
+    Interval: `bootstrap_interval` by inversion, for the squared error of endless rows, so never
+    below 0 though the value may be. At 95 % it holds the truth 93-97 % of the time, over all
+    prevalences and volumes together; for a drifted model with 50 positives 80 %.
 
     Examples
     --------
@@ -254,6 +270,7 @@ def debiased_root_mean_squared_gap(bins: Bins) -> float:
     Notes
     -----
     ``sqrt(max(0, debiased mean squared gap))``, debiased CE_2 as printed in [RBS, section 5].
+    Interval: the roots of the ends of that of `debiased_mean_squared_gap`.
 
     Examples
     --------

@@ -67,6 +67,8 @@ def hosmer_lemeshow(bins: Bins, *, degrees_lost: int = 0) -> HosmerLemeshow:
     outcomes agree it is left out, as no degree of freedom either; if one does not, the
     statistic is infinite and p is 0.
 
+    A statistic of a test has its p-value in place of an interval.
+
     Examples
     --------
     >>> from monitor.metrics.binning import uniform_bins

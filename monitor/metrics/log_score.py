@@ -31,7 +31,8 @@ def log_score(t: Tally) -> float:
     Notes
     -----
     ``LS = -mean [y log s + (1 - y) log(1 - s)]`` with ``0 log 0 = 0``; the log score of
-    [RBS, section 2.3], whose divergence is Kullback and Leibler's.
+    [RBS, section 2.3], whose divergence is Kullback and Leibler's. Interval:
+    `log_score_interval`.
 
     Examples
     --------

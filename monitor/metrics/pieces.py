@@ -84,13 +84,16 @@ def tie(k: int, n: int, theta: float) -> float:
 
 
 @compiled
-def ceiling(k: int, j: int, n: int, theta: float, near: float) -> float:
-    """Bound the p-value from theta, a place in piece j, onwards; near is P(X <= k) there."""
+def ceiling(j: int, n: int, right: float, near: float, tied: float) -> float:
+    """Bound the p-value from a place in piece j onwards.
+
+    `right` is the end of the piece; `near`, P(X <= k), and `tied`, of `tie`, are of that place.
+    """
     if j == n:
         return near
-    ratio = (n - j - 1) / (j + 2) * math.exp(boundary(k, j + 1, n))
+    ratio = (n - j - 1) / (j + 2) * math.exp(right)
     # Only ties between neighbours (n > 4e7) can make the ratio as large as 1.
-    return near + tie(k, n, theta) / (1.0 - ratio) if ratio < 1.0 else 1.0
+    return near + tied / (1.0 - ratio) if ratio < 1.0 else 1.0
 
 
 @compiled

@@ -10,6 +10,8 @@ import math
 
 from monitor.metrics.compiled import compiled
 
+MANY = 400.0  # of k p, about the variance: from here on the fraction is faster than the sum
+BLOCK = 8  # steps of the fraction between two looks at its value
 SERIES_REACH = 0.1  # beyond it the logarithm itself is as accurate as its series
 TINY = 1e-290
 
@@ -33,14 +35,8 @@ STIRLING_ERRORS = (
 @compiled
 def lower_tail(k: int, n: int, q: float, p: float) -> float:
     """Give P(X <= k) for k at or below the mode, where the terms fall without end."""
-    term = total = 1.0
-    odds = p / q
-    for x in range(k, 0, -1):
-        term *= x / (n - x + 1.0) * odds
-        total += term
-        if term < 1e-17 * total:
-            break
-    return math.exp(log_pmf(k, n, q, p)) * total
+    ratio = _tail_by_fraction(k, n, q, p) if k * p > MANY else _tail_by_sum(k, n, q, p)
+    return math.exp(log_pmf(k, n, q, p)) * ratio
 
 
 @compiled
@@ -50,11 +46,58 @@ def upper_tail(k: int, n: int, q: float, p: float) -> float:
 
 
 @compiled
+def _tail_by_sum(k: int, n: int, q: float, p: float) -> float:
+    """Give P(X <= k) / P(k), term by term: a few times the standard deviation of them."""
+    term = total = 1.0
+    odds = p / q
+    for x in range(k, 0, -1):
+        term *= x / (n - x + 1.0) * odds
+        total += term
+        if term < 1e-17 * total:
+            break
+    return total
+
+
+@compiled
+def _tail_by_fraction(k: int, n: int, q: float, p: float) -> float:
+    """Give P(X <= k) / P(k) by the continued fraction of the incomplete beta function.
+
+    P(X <= k) is I_p(a, b) with a = n - k and b = k + 1, and the ratio
+    ``a q / (b_0 + a_1 / (b_1 + a_2 / ...))`` with the a_m and b_m of Didonato and Morris (ACM
+    TOMS 18, 1992, section 6), whose convergence needs some dozens of steps where the sum
+    needs thousands of terms. Here they are cleared of their denominators, so that a step has
+    no division, and everything is a multiple of n, so that no block leaves the range of numbers.
+    """
+    unit = 1.0 / n
+    a, b, x = (n - k) * unit, (k + 1) * unit, p
+    # (n+1) q - k, from the one of q and p whose rounding is the smaller.
+    above = ((n + 1) * q - k if q <= p else (n + 1 - k) - (n + 1) * p) * unit
+    scale = (a - unit) * (a + unit)
+    before, here, before_below, here_below = 1.0, a * (a - unit) * above, 0.0, 1.0
+    value, m, low = here, 0.0, a - unit
+    while True:
+        for _ in range(BLOCK):
+            m += unit
+            lower, low = low, low + 2.0 * unit  # a + 2m - 3 and a + 2m - 1, in units
+            high = low + 2.0 * unit
+            top = (a + m - unit) * (a + b + m - unit) * m * (b - m) * x * x * high * lower
+            side = m * (low + (b - m) * x) * high + (a + m) * (above + m * (1.0 + q)) * low
+            before, here = here, side * here + top * before
+            before_below, here_below = here_below, side * here_below + top * before_below
+        last, value = value, here / here_below
+        if not abs(value - last) > 1e-15 * value:
+            return a * q * scale / value
+        shrink = 1.0 / here_below
+        before, here, before_below = before * shrink, value, before_below * shrink
+        here_below = 1.0
+
+
+@compiled
 def log_pmf(x: int, n: int, q: float, p: float) -> float:
     """Give log P(x) by the saddle-point expansion (Loader, 2000), good to a few units.
 
-    ``log P(x) = e(n) - e(x) - e(n-x) - D(x, nq) - D(n-x, np) - log(2 pi x (n-x)/n)/2`` with
-    the errors e of Stirling's formula and the deviances D. Differences of log-gammas would
+    ``log P(x) = e(n) - e(x) - e(n-x) - D(x) - log(2 pi x (n-x)/n)/2`` with
+    the errors e of Stirling's formula and the deviance D. Differences of log-gammas would
     lose seven digits at n = 1e7.
     """
     if x == 0:
@@ -63,8 +106,7 @@ def log_pmf(x: int, n: int, q: float, p: float) -> float:
         return n * (math.log1p(-p) if p < q else math.log(q))
     rest = n - x
     errors = _stirling_error(n) - _stirling_error(x) - _stirling_error(rest)
-    deviances = _deviance(x, n * q) + _deviance(rest, n * p)
-    return errors - deviances - 0.5 * math.log(2.0 * math.pi * x * (rest / n))
+    return errors - deviance(x, n, q, p) - 0.5 * math.log(2.0 * math.pi * x * (rest / n))
 
 
 @compiled
@@ -74,6 +116,12 @@ def _stirling_error(x: int) -> float:
     s = 1.0 / (float(x) * x)
     series = 1 / 1260 - s * (1 / 1680 - s * (1 / 1188 - s * (691 / 360360)))
     return (1 / 12 - s * (1 / 360 - s * series)) / x
+
+
+@compiled
+def deviance(x: int, n: int, q: float, p: float) -> float:
+    """Give ``x log(x/(nq)) + (n-x) log((n-x)/(np))`` for 0 < x < n."""
+    return _deviance(x, n * q) + _deviance(n - x, n * p)
 
 
 @compiled

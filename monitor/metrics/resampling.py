@@ -1,20 +1,19 @@
 """What a measure would say of a calibrated model: worlds resampled from the scores themselves."""
 
 from dataclasses import dataclass
-from math import exp, isinf
+from math import exp, isinf, isnan, log1p, nan
 
 import numpy as np
-from scipy.special import logit
 
 from monitor.metrics.binning import pool
 from monitor.metrics.compiled import compiled
 from monitor.metrics.grid import Floats, Ints
-from monitor.metrics.intercept import solve_intercept
+from monitor.metrics.intercept import expect, solve_intercept, solve_nearby
 from monitor.metrics.tally import Tally
 from monitor.metrics.tce import count_rejected
 
 QUANTILES = (0.05, 0.5, 0.95, 0.99)
-ONE_BY_ONE = 32  # up to so many trials, single draws are faster than a binomial generator
+FEW = 20.0  # expected of the rarer outcome: up to here, counting up is the fastest draw
 
 
 @dataclass(frozen=True)
@@ -75,6 +74,14 @@ def tce_null_reference(
     how many predictions there are and how their scores spread, so it is only read against
     this reference.
 
+    A calibrated model exceeds the 95 % quantile of 100 worlds in 5.9 % of all cases and the 99 %
+    quantile in 2.0 %, because the quantiles are themselves estimated: `numpy.quantile` takes
+    them next to the 6th and the 2nd largest of 100 values, and a 101st like them lies beyond
+    with probability 6/101 and 2/101. Nothing else was found: of 2,000 calibrated models with a
+    forgiven prior shift in each of nine settings (1,000, 10,000 and 100,000 predictions,
+    prevalence 0.02, 0.2 and 0.5, the paper's bin sizes), 4.6 to 6.8 % exceeded the first, 5.9 %
+    of all 18,000, and 1.5 to 2.3 % the second, 2.0 % of all.
+
     Examples
     --------
     >>> from monitor.metrics.tally import tally
@@ -86,10 +93,7 @@ def tce_null_reference(
     if not t.total:
         msg = "an empty tally has no null reference: give at least one prediction."
         raise ValueError(msg)
-    logits = np.asarray(logit(t.scores))
-    values = _null_values(
-        rng, t.scores, logits, t.counts, min_size, max_size, alpha, np.empty(replicates)
-    )
+    values = _null_values(rng, t.scores, t.counts, min_size, max_size, alpha, np.empty(replicates))
     low, middle, high, highest = np.quantile(values, QUANTILES).tolist()
     return NullReference(float(values.mean()), (low, middle, high, highest))
 
@@ -98,7 +102,6 @@ def tce_null_reference(
 def _null_values(
     rng: np.random.Generator,
     scores: Floats,
-    logits: Floats,
     counts: Ints,
     min_size: int,
     max_size: int,
@@ -106,23 +109,56 @@ def _null_values(
     values: Floats,
 ) -> Floats:
     """Fill `values` with the TCE of so many resampled worlds."""
-    positives = np.empty(counts.size, np.int64)
-    moved = np.empty(counts.size, np.float64)
+    inverse_odds = (1.0 - scores) / scores  # so that a shift of all logits is one product
+    at_zero = expect(inverse_odds, counts, 0.0)
+    none = none_of_them(scores, counts)
     for replicate in range(values.size):
-        for i in range(counts.size):
-            if counts[i] > ONE_BY_ONE:
-                positives[i] = rng.binomial(counts[i], scores[i])
-            else:
-                positives[i] = 0
-                for _ in range(counts[i]):
-                    positives[i] += rng.random() < scores[i]
-        delta, _ = solve_intercept(logits, counts, positives)
+        positives = draw_outcomes(rng, scores, counts, none)
+        delta = solve_nearby(inverse_odds, counts, positives.sum(), at_zero)
+        if isnan(delta):
+            delta, _ = solve_intercept(-np.log(inverse_odds), counts, positives)
         if isinf(delta):  # one class only: the refitted scores are all 0 or all 1, and right
             values[replicate] = 0.0
             continue
-        for i in range(counts.size):
-            moved[i] = 1.0 / (1.0 + exp(-(logits[i] + delta)))
+        moved = 1.0 / (1.0 + inverse_odds * exp(-delta))
         starts = pool(counts, positives, min_size, max_size, 0)
         rejected = count_rejected(moved, counts, positives, starts, alpha)
         values[replicate] = rejected.sum() / counts.sum()
     return values
+
+
+@compiled
+def none_of_them(scores: Floats, counts: Ints) -> Floats:
+    """Give the probability that none of a group has its rarer outcome; nan for large groups."""
+    none = np.full(counts.size, nan)
+    for i in range(counts.size):
+        rarer = min(scores[i], 1.0 - scores[i])
+        if counts[i] * rarer <= FEW:
+            none[i] = exp(counts[i] * log1p(-rarer))
+    return none
+
+
+@compiled
+def draw_outcomes(rng: np.random.Generator, scores: Floats, counts: Ints, none: Floats) -> Ints:
+    """Draw each group's positives from its binomial distribution; `none` is of `none_of_them`."""
+    positives = np.empty(counts.size, np.int64)
+    for i in range(counts.size):
+        rarer = min(scores[i], 1.0 - scores[i])
+        if isnan(none[i]):
+            positives[i] = rng.binomial(counts[i], scores[i])
+        elif rarer == scores[i]:
+            positives[i] = _count_up(rng.random(), counts[i], rarer, none[i])
+        else:
+            positives[i] = counts[i] - _count_up(rng.random(), counts[i], rarer, none[i])
+    return positives
+
+
+@compiled
+def _count_up(place: float, n: int, q: float, none: float) -> int:
+    """Find the binomial count in whose slice of [0, 1) the place lies, from 0 upwards."""
+    count, width = 0, none
+    while place >= width and count < n:
+        place -= width
+        count += 1
+        width *= (n - count + 1) * q / (count * (1.0 - q))
+    return count

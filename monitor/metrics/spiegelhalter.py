@@ -5,6 +5,8 @@ from math import log, log10, sqrt
 
 from scipy.special import log_ndtr
 
+from monitor.metrics.compiled import compiled
+from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.tally import Tally
 
 
@@ -59,17 +61,14 @@ def spiegelhalter(t: Tally) -> Spiegelhalter:
     >>> round(found.z, 6), round(found.log10_p, 6)
     (1.5, -0.874147)
     """
-    lean = 1.0 - 2.0 * t.scores
-    variance = float((t.counts * lean**2 * t.scores * (1.0 - t.scores)).sum())
+    total, variance = _sums(t.scores, t.counts, t.positives)
     if not variance > 0.0:
         msg = (
             f"Spiegelhalter's z needs a score other than 0, 0.5 and 1, got none among "
             f"{t.total} predictions: take a longer window or another measure."
         )
         raise ValueError(msg)
-    # Not k - n s, which loses the digits of scores near 1.
-    above = t.positives * (1.0 - t.scores) - (t.counts - t.positives) * t.scores
-    z = float((above * lean).sum()) / sqrt(variance)
+    z = total / sqrt(variance)
     return Spiegelhalter(z, two_sided_log10_p(z))
 
 
@@ -98,3 +97,16 @@ def two_sided_log10_p(z: float) -> float:
     """
     # log(1/2) and log10 2 need not cancel to the last bit, and no probability exceeds 1.
     return min(0.0, float(log_ndtr(-abs(z))) / log(10.0) + log10(2.0))
+
+
+@compiled
+def _sums(scores: Floats, counts: Ints, positives: Ints) -> tuple[float, float]:
+    """Sum ``(k - n s)(1 - 2 s)`` and its variance over groups, in one pass."""
+    total = variance = 0.0
+    for i in range(scores.size):
+        s, rest = scores[i], 1.0 - scores[i]
+        lean = 1.0 - 2.0 * s
+        # Not k - n s, which loses the digits of scores near 1.
+        total += (positives[i] * rest - (counts[i] - positives[i]) * s) * lean
+        variance += counts[i] * lean * lean * s * rest
+    return total, variance

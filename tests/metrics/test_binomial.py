@@ -2,6 +2,7 @@
 
 import json
 import math
+from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -11,12 +12,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
+from scipy.special import ndtr
 from scipy.stats import binom, binomtest
 
 from monitor.metrics.acceptance import accepted_intervals
 from monitor.metrics.binomial import binomial_pvalues
-from monitor.metrics.pieces import boundary, ceiling, on_piece, tails, turning_point
-from monitor.metrics.pmf import log_pmf
+from monitor.metrics.pieces import boundary, ceiling, on_piece, tails, tie, turning_point
+from monitor.metrics.pmf import MANY, deviance, log_pmf, lower_tail
 
 ROOT = Path(__file__).parents[2]
 ALPHAS = (0.05, 0.01, 0.1, 0.001, 1e-9, 0.5, 0.9, 0.999)
@@ -198,6 +200,49 @@ class TestLogPmf:
                     assert abs(log_pmf(x, n, q, 1 - q) - expected) < 1e-14 * scale
 
 
+class TestTails:
+    """The sums of probabilities under the test."""
+
+    @pytest.mark.parametrize("q", [0.5, 0.03125, 0.96875])
+    @pytest.mark.parametrize("n", [300, 2_000, 100_000, 5_000_000])
+    def test_equals_forty_digits(self, n: int, q: float) -> None:
+        """A tail over its last term is right to 2e-14, summed or by the fraction.
+
+        Both are right to a few roundings times the mean number of terms; q and 1 - q are exact.
+        """
+        deviation = math.sqrt(n * q * (1 - q))
+        for k in {max(int(n * q - z * deviation), 0) for z in (0.0, 0.5, 2.0, 6.0)}:
+            with localcontext(getcontext(), prec=40):
+                term = total = Decimal(1)
+                for x in range(k, 0, -1):
+                    term *= x * Decimal(1 - q) / (Decimal(n - x + 1) * Decimal(q))
+                    total += term
+                    if term < total * Decimal("1e-30"):
+                        break
+
+            found = lower_tail(k, n, q, 1 - q) / math.exp(log_pmf(k, n, q, 1 - q))
+
+            assert found == pytest.approx(float(total), rel=2e-14)
+
+    def test_sum_and_fraction_meet(self) -> None:
+        """Where one way hands over to the other, the tail divided by its neighbour still agrees."""
+        n, q = 10_000, 0.0625
+        k = int(MANY / (1 - q))
+        for last in (k, k + 1):
+            expected = lower_tail(last - 1, n, q, 1 - q) + math.exp(log_pmf(last, n, q, 1 - q))
+
+            assert lower_tail(last, n, q, 1 - q) == pytest.approx(expected, rel=1e-13)
+
+    def test_deviance_bounds_the_tail(self) -> None:
+        """The inequality by which probabilities are accepted holds: never more than the tail."""
+        for n in (2, 3, 10, 41, 1_000):
+            for q in (1e-6, 0.02, 0.3, 0.5, 0.75, 0.999):
+                k = np.arange(1, math.ceil(n * q))
+                deviances = np.array([deviance(x, n, q, 1 - q) for x in k.tolist()])
+
+                assert (ndtr(-np.sqrt(2 * deviances)) <= binom.cdf(k, n, q) * (1 + 1e-12)).all()
+
+
 class TestAcceptedIntervals:
     """The inverted test."""
 
@@ -328,12 +373,13 @@ class TestPieces:
                 starts = [boundary(k, j, n) for j in pieces]
                 ends = [on_piece(k, j, n, boundary(k, j + 1, n)) for j in pieces]
                 nears = [tails(k, j, n, s)[0] for j, s in zip(pieces, starts, strict=True)]
+                ties = [tie(k, n, s) for s in starts]
                 tops = np.maximum(
                     ends, [on_piece(k, j, n, s) for j, s in zip(pieces, starts, strict=True)]
                 )
                 ceilings = [
-                    ceiling(k, j, n, *place)
-                    for j, place in zip(pieces, zip(starts, nears, strict=True), strict=True)
+                    ceiling(j, n, boundary(k, j + 1, n), near, tied)
+                    for j, near, tied in zip(pieces, nears, ties, strict=True)
                 ]
                 rest = np.maximum.accumulate(tops[::-1])[::-1]
 

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import expit, logit
+from scipy.stats import binom, chi2
 
 from monitor.metrics.binning import paper_sizes, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.brier import rbs
 from monitor.metrics.ece import ece
-from monitor.metrics.intercept import fit_intercept, has_intercept
-from monitor.metrics.resampling import QUANTILES, tce_null_reference
+from monitor.metrics.intercept import expect, fit_intercept, has_intercept, solve_nearby
+from monitor.metrics.resampling import QUANTILES, draw_outcomes, none_of_them, tce_null_reference
 from monitor.metrics.tally import Tally, merge, shift, tally, tally_on_grid
 from monitor.metrics.tce import tce
 
@@ -166,7 +167,7 @@ def test_null_reference_equals_a_naive_simulation(scored: Tally) -> None:
     """Mean and median agree with worlds drawn, refitted, binned and tested one by one.
 
     Two independent simulations of 400 worlds: means within four standard errors of their
-    difference. Groups of 40 rows are drawn by the binomial generator, single rows one by one.
+    difference.
     """
     t = shift(scored, 0.3)
     smallest, largest = paper_sizes(t.total)
@@ -208,6 +209,62 @@ def test_null_reference_covers_a_calibrated_model() -> None:
         above += tce(adjusted, bins).value > null.quantiles[2]
 
     assert above < 22
+
+
+def test_nearby_intercept_equals_the_fitted_one() -> None:
+    """To 1e-12 for shifts up to 0.4 logits, also with scores of 0 and 1; not a number if far."""
+    scores = np.concatenate([[0.0], expit(np.linspace(-9.0, 4.0, 300)), [1.0]])
+    inverse_odds = np.concatenate([[np.inf], (1.0 - scores[1:]) / scores[1:]])
+    counts = np.full(302, 1_000)
+    at_zero = expect(inverse_odds, counts, 0.0)
+    for delta in (-3.0, -0.4, -1e-3, 0.0, 1e-6, 0.01, 0.4, 3.0):
+        positives = np.round(1_000 / (1.0 + inverse_odds * np.exp(-delta))).astype(np.int64)
+
+        found = solve_nearby(inverse_odds, counts, int(positives.sum()), at_zero)
+
+        if abs(delta) == 3.0:
+            assert np.isnan(found)
+        else:
+            expected = fit_intercept(Tally(scores, counts, positives)).delta
+            assert found == pytest.approx(expected, abs=2e-12)
+
+
+@pytest.mark.parametrize("count", [0, 1000])
+def test_nearby_intercept_leaves_one_class_alone(count: int) -> None:
+    """Without both outcomes there is no intercept near by."""
+    inverse_odds, counts = np.array([3.0, 1.0]), np.array([500, 500])
+
+    assert np.isnan(solve_nearby(inverse_odds, counts, count, expect(inverse_odds, counts, 0.0)))
+
+
+@pytest.mark.parametrize(
+    ("n", "score"), [(1, 0.3), (7, 0.99), (40, 0.4), (41, 0.5), (3_000, 0.9935), (6_500, 0.18)]
+)
+def test_drawn_outcomes_are_binomial(n: int, score: float) -> None:
+    """The counts of 50,000 groups follow the binomial distribution, by a chi-squared test.
+
+    The seed is fixed; a right program fails with probability 1e-4 for each case.
+    """
+    scores, counts = np.full(50_000, score), np.full(50_000, n)
+
+    drawn = draw_outcomes(np.random.default_rng(8), scores, counts, none_of_them(scores, counts))
+
+    expected = 50_000 * binom.pmf(np.arange(n + 1), n, score)
+    found = np.bincount(drawn, minlength=n + 1)
+    common = expected > 10
+    rare = np.array([found[~common].sum(), max(expected[~common].sum(), 1e-9)])
+    statistic = ((found - expected)[common] ** 2 / expected[common]).sum()
+    statistic += (rare[0] - rare[1]) ** 2 / rare[1]
+    assert chi2.sf(statistic, common.sum()) > 1e-4
+
+
+def test_certain_outcomes_are_drawn_as_they_are() -> None:
+    """A score of 0 never comes true and a score of 1 always, in groups of any size."""
+    scores, counts = np.array([0.0, 0.0, 1.0, 1.0]), np.array([1, 10**7, 1, 10**7])
+
+    drawn = draw_outcomes(np.random.default_rng(8), scores, counts, none_of_them(scores, counts))
+
+    np.testing.assert_array_equal(drawn, [0, 0, 1, 10**7])
 
 
 def test_null_reference_is_reproducible() -> None:

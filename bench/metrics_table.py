@@ -1,0 +1,270 @@
+"""The page that `metrics.py` writes: its measurements as Markdown."""
+
+import os
+import platform
+from collections.abc import Iterator
+from importlib.metadata import version
+from statistics import median
+from typing import NamedTuple
+
+from metrics_worker import LOOP_SIZE
+
+Times = dict[str, list[float]]
+
+WHY = """\
+Before any measure of rows, ours checks them, sorts them and makes a tally; the tally then serves
+every measure. Whoever bins uniformly (ECE, MCE, L2) can count rows into bins in one pass, sums over
+rows (Brier, Spiegelhalter's z) need no order at all, and quantile bins (ACE, Hosmer-Lemeshow) need
+only the edges, which a partial sort finds. A second road from rows past the tally would be faster
+for one measure alone, would need its own checks and would round differently; in the daily job no
+row meets a measure, because the logs are tallied by the query that reads them. So it stays. With
+the tally at hand, ECE of few predictions is mostly the fixed cost of one call with cold caches, as
+all jobs are measured here; called again and again it takes about an eighth.
+"""
+
+
+class Found(NamedTuple):
+    """All that was measured, CPU times in seconds."""
+
+    rows: dict[int, Times]
+    facts: dict[int, dict[str, str]]
+    stored: dict[int, Times]
+    started: dict[str, list[tuple[float, float]]]
+    controls: list[float]
+    rounds: int
+    long: float
+    load: float
+
+
+def ms(seconds: float) -> str:
+    """Write milliseconds with three digits."""
+    value = 1000.0 * seconds
+    return f"{value:,.0f}" if value >= 100.0 else f"{value:.3g}"
+
+
+def both(cpus: list[float]) -> str:
+    """Write the least time and, in brackets, the median."""
+    return f"{ms(min(cpus))} ({ms(median(cpus))})"
+
+
+def ratio(above: list[float], below: list[float]) -> str:
+    """Write how many times one takes the other."""
+    value = min(above) / min(below)
+    return f"{value:,.0f}" if value >= 100.0 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Write a Markdown table, numbers to the right."""
+    lines = [head, ["---"] + ["---:"] * (len(head) - 1), *rows]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+
+
+def peers_of(measure: str, times: Times) -> dict[str, list[float]]:
+    """Give the times of the packages that have a measure, the fastest first."""
+    ours = {"rows", "tally"}
+    found = {
+        job.partition("|")[2]: cpus for job, cpus in times.items() if job.startswith(f"{measure}|")
+    }
+    others = {peer: cpus for peer, cpus in found.items() if peer not in ours}
+    return dict(sorted(others.items(), key=lambda item: min(item[1])))
+
+
+WHOLE, MONITOR = "TCE, paper's PAVA-BC bins|rows", "TCE, monitor's PAVA-BC bins|rows"
+
+
+def sorts_section(rows: dict[int, Times], facts: dict) -> Iterator[str]:
+    """Write what sorting, TCE and the published algorithm take."""
+    yield "## Rows to TCE\n"
+    yield (
+        "Least CPU time in milliseconds, in brackets the median. *TCE* is everything from the two "
+        "arrays on: checks, sort, tally, PAVA-BC (the monitor's sizes, or the paper's N/20 and "
+        "N/5) and the tests of all predictions. *Loop* is `scipy.stats.binomtest` for each "
+        "prediction in the paper's bins, without sort and bins.\n"
+    )
+    lines = []
+    for size, times in rows.items():
+        loop = "whole" if facts[size]["whole"] == "True" else f"from {facts[size]['tested']}"
+        lines.append(
+            [f"{size:,}"]
+            + [both(times[job]) for job in ("np.sort", "argsort", "tally", MONITOR, WHOLE)]
+            + [f"{ms(min(times['loop']))}, {loop}"]
+        )
+    head = ["predictions", "`np.sort`", "stable argsort", "tally", "TCE", "TCE, paper's", "loop"]
+    yield table(head, lines)
+    yield "As ratios:\n"
+    names = ["predictions", "TCE / `np.sort`", "TCE / stable argsort", "loop / TCE, paper's"]
+    yield table(
+        names,
+        [
+            [
+                f"{size:,}",
+                ratio(times[MONITOR], times["np.sort"]),
+                ratio(times[MONITOR], times["argsort"]),
+                ratio(times["loop"], times[WHOLE]),
+            ]
+            for size, times in rows.items()
+        ],
+    )
+
+
+def measures_section(rows: dict[int, Times]) -> Iterator[str]:
+    """Write what each measure takes, from rows and with the tally at hand."""
+    yield "## Every measure\n"
+    yield (
+        "Least CPU time in milliseconds: with the tally at hand, on exact tallies in which every "
+        "score is a group of its own. A tally is made once for all measures; what it takes is "
+        "above.\n"
+    )
+    head = ["measure"] + [f"{size:,}" for size in rows]
+    names = [job.removesuffix("|tally") for job in rows[min(rows)] if job.endswith("|tally")]
+    yield table(head, [[n] + [ms(min(t[f"{n}|tally"])) for t in rows.values()] for n in names])
+
+
+def peers_section(rows: dict[int, Times]) -> Iterator[str]:
+    """Write our time over the fastest peer's, and every peer's."""
+    yield "## Beside other packages\n"
+    shared = shared_with_peers(rows)
+    if not shared:
+        yield "Left out: no `--peers` was given.\n"
+        return
+    yield (
+        "Our time over that of the *fastest* package that has the measure: from the two arrays, "
+        "and after the stroke with the tally at hand. Below 1 we are faster.\n"
+    )
+    lines = []
+    for name in shared:
+        line = [name]
+        for times in rows.values():
+            fastest = next(iter(peers_of(name, times).values()))
+            parts = [ratio(times[f"{name}|{kind}"], fastest) for kind in ("rows", "tally")]
+            line.append(" / ".join(parts))
+        lines.append(line)
+    yield table(["measure"] + [f"{size:,}" for size in rows], lines)
+    for size in [size for size in rows if size >= 1_000_000] or [max(rows)]:
+        yield f"Milliseconds at {size:,} predictions, from the two arrays:\n"
+        lines = []
+        for name in shared:
+            found = peers_of(name, rows[size])
+            cells = ", ".join(f"{peer} {ms(min(cpus))}" for peer, cpus in found.items())
+            lines.append([name, ms(min(rows[size][f"{name}|rows"])), cells])
+        yield table(["measure", "ours", "others"], lines)
+
+
+def stored_section(stored: dict[int, Times]) -> Iterator[str]:
+    """Write what a stored tally costs."""
+    yield "## A stored tally\n"
+    yield (
+        "A group in each of the 16,384 cells; the number of predictions in them heads each column. "
+        "Milliseconds; *null replicate* is one of the worlds of `tce_null_reference` with the "
+        "monitor's sizes.\n"
+    )
+    names = list(stored[min(stored)])
+    last = ["all together", "null replicate", "TCE@N*, 20 subsamples"]
+    names = [name for name in names if name not in last] + last
+    yield table(
+        ["measure"] + [f"{total:,}" for total in stored],
+        [[n] + [ms(min(t[n])) for t in stored.values()] for n in names],
+    )
+
+
+def start_section(started: dict[str, list[tuple[float, float]]]) -> Iterator[str]:
+    """Write what a fresh process takes."""
+    yield "## Start-up\n"
+    yield "A fresh process from start to end, in seconds: least wall time, least CPU time.\n"
+    yield table(
+        ["program", "wall", "CPU"],
+        [
+            [name, f"{min(w for w, _ in took):.2f}", f"{min(c for _, c in took):.2f}"]
+            for name, took in started.items()
+        ],
+    )
+
+
+def goals_section(rows: dict[int, Times], stored: dict[int, Times]) -> Iterator[str]:
+    """Write what was to be reached, and whether it is."""
+    yield "## To reach\n"
+    goals: list[tuple[str, str, bool]] = []
+    if LOOP_SIZE in rows:
+        times = rows[LOOP_SIZE]
+        found = min(times["loop"]) / min(times[WHOLE])
+        goals.append((f"TCE at {LOOP_SIZE:,}: 1,000 x the loop", f"{found:,.0f} x", found >= 1000))
+    largest = rows[max(rows)]
+    found = min(largest[MONITOR]) / min(largest["np.sort"])
+    what = f"rows to TCE at {max(rows):,}: within 2 x `np.sort`"
+    goals.append((what, f"{found:.2f} x", found <= 2.0))
+    for name, limit in (
+        ("all together", 50.0),
+        ("null replicate", 1.0),
+        ("TCE@N*, 20 subsamples", 20.0),
+    ):
+        for total, times in stored.items():
+            found = 1000.0 * min(times[name])
+            what = f"stored tally of {total:,}, {name}: under {limit:.0f} ms"
+            goals.append((what, f"{found:.3g} ms", found < limit))
+    for kind, words in (("rows", "from rows"), ("tally", "with the tally at hand")):
+        if shared_with_peers(rows):
+            slower = list(slower_than_a_peer(rows, kind))
+            what = f"no measure slower than the fastest package, {words}"
+            goals.append((what, f"{len(slower)} slower" if slower else "none is", not slower))
+    yield table(["goal", "found", ""], [[w, f, "reached" if r else "**no**"] for w, f, r in goals])
+
+
+def slower_section(rows: dict[int, Times]) -> Iterator[str]:
+    """Name what another package computes faster, and say why."""
+    if not shared_with_peers(rows):
+        return
+    yield "## What is slower than the fastest package\n"
+    for kind, words in (("rows", "From the two arrays"), ("tally", "With the tally at hand")):
+        lines = list(slower_than_a_peer(rows, kind))
+        if lines:
+            yield f"{words}, our time over that of the fastest package, where it is above 1:\n"
+            yield table(["measure"] + [f"{size:,}" for size in rows], lines)
+        else:
+            yield f"{words}: nothing.\n"
+    yield WHY
+
+
+def slower_than_a_peer(rows: dict[int, Times], kind: str) -> Iterator[list[str]]:
+    """Give a line for each measure that another package computes faster at some size."""
+    for name in shared_with_peers(rows):
+        line = []
+        for times in rows.values():
+            others = peers_of(name, times)
+            fastest = next(iter(others.values()), None)
+            slower = fastest is not None and min(times[f"{name}|{kind}"]) > min(fastest)
+            line.append(ratio(times[f"{name}|{kind}"], fastest) if slower else "")
+        if any(line):
+            yield [name, *line]
+
+
+def shared_with_peers(rows: dict[int, Times]) -> list[str]:
+    """Name the measures that we share with another package."""
+    first = rows[min(rows)]
+    names = [job.removesuffix("|rows") for job in first if job.endswith("|rows")]
+    return [name for name in names if peers_of(name, first)]
+
+
+def page(found: Found) -> Iterator[str]:
+    """Write everything in Markdown."""
+    rows, facts, stored, controls = found.rows, found.facts, found.stored, found.controls
+    yield "# How fast the measures are\n"
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy"))
+    yield (
+        f"`python bench/metrics.py --peers PYTHON --write` measures this anew. CPU times of "
+        f"one thread on {os.cpu_count()} cores ({platform.machine()}), Python "
+        f"{platform.python_version()}, {versions}; {found.rounds} rounds of all jobs in turn, "
+        f"jobs over {found.long:.0f} seconds once. The control job, a sort of a million random "
+        f"numbers, took {ms(min(controls))} to {ms(max(controls))} ms, "
+        f"{ms(median(controls))} in the median: so much did the machine drift. Other work shared "
+        f"the cores (load {found.load:.1f} at the end); it takes time from both sides.\n"
+    )
+    peers = {k: v for k, v in facts[min(facts)].items() if k not in {"tested", "whole"}}
+    if peers:
+        yield "Compared with " + ", ".join(f"{k} {v}" for k, v in peers.items()) + ".\n"
+    yield from goals_section(rows, stored)
+    yield from slower_section(rows)
+    yield from sorts_section(rows, facts)
+    yield from measures_section(rows)
+    yield from peers_section(rows)
+    yield from stored_section(stored)
+    yield from start_section(found.started)

@@ -1,0 +1,165 @@
+"""Our side of `metrics.py`: our measures, run on demand.
+
+    python bench/metrics_worker.py rows FOLDER [--whole-loop]
+    python bench/metrics_worker.py stored TOTAL
+
+As `peers_worker.py` does, it prints which jobs it has, then runs the one named on each line of
+its input and prints the CPU time.
+"""
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+from peers_worker import BINS, CONTROL, QUANTILES, Job, control, load, serve
+
+LOOP_SIZE, LOOP_SAMPLE = 50_000, 400
+REPLICATES = 100  # as many as the monitor resamples
+
+
+def our_measures() -> dict[str, Callable]:
+    """Name the functions of a tally; those that peers have too under the same name."""
+    from monitor.metrics import ece as e
+    from monitor.metrics.binning import (
+        estimation_error,
+        monitor_sizes,
+        paper_sizes,
+        pava_bc,
+        quantile_bins,
+        uniform_bins,
+    )
+    from monitor.metrics.bounds import calibration_bounds
+    from monitor.metrics.brier import brier
+    from monitor.metrics.corp import corp
+    from monitor.metrics.cox import fit_cox, slope_z
+    from monitor.metrics.cumulative import cumulative_differences
+    from monitor.metrics.discrimination import auc, tjur_r2
+    from monitor.metrics.hosmer_lemeshow import hosmer_lemeshow
+    from monitor.metrics.intercept import fit_intercept
+    from monitor.metrics.log_score import log_score
+    from monitor.metrics.skce import skce
+    from monitor.metrics.smooth_ece import smooth_ece
+    from monitor.metrics.spiegelhalter import spiegelhalter
+    from monitor.metrics.tce import tce
+    from monitor.metrics.tce_t import tce_t
+
+    def pava_bins(t, sizes):  # noqa: ANN001, ANN202
+        smallest, largest = sizes(t.total)
+        return pava_bc(t, min_size=smallest, max_size=largest)
+
+    return {
+        "TCE, monitor's PAVA-BC bins": lambda t: tce(t, pava_bins(t, monitor_sizes)),
+        "TCE, paper's PAVA-BC bins": lambda t: tce(t, pava_bins(t, paper_sizes)),
+        "TCE, t-test": lambda t: tce_t(t, pava_bins(t, paper_sizes)),
+        "ECE, PAVA-BC bins": lambda t: e.ece(pava_bins(t, monitor_sizes)),
+        "ECE, 15 uniform bins": lambda t: e.ece(uniform_bins(t, BINS)),
+        "ACE, 10 quantile bins": lambda t: e.ace(t, QUANTILES),
+        "MCE, 15 uniform bins": lambda t: e.mce(uniform_bins(t, BINS)),
+        "L2, 15 uniform bins": lambda t: e.root_mean_squared_gap(uniform_bins(t, BINS)),
+        "L2 debiased, 15 uniform bins": lambda t: e.debiased_root_mean_squared_gap(
+            uniform_bins(t, BINS)
+        ),
+        "estimation errors": lambda t: estimation_error(pava_bins(t, monitor_sizes)),
+        "Hosmer-Lemeshow, 10 bins": lambda t: hosmer_lemeshow(quantile_bins(t, QUANTILES)),
+        "Brier": brier,
+        "log score": log_score,
+        "CORP, Brier": corp,
+        "CORP, log": lambda t: corp(t, rule="log"),
+        "bounds": calibration_bounds,
+        "intercept": fit_intercept,
+        "slope test": slope_z,
+        "Cox line": fit_cox,
+        "Spiegelhalter's z": spiegelhalter,
+        "AUC": auc,
+        "Tjur's R2": tjur_r2,
+        "KS and Kuiper": cumulative_differences,
+        "SKCE": skce,
+        "smooth ECE": smooth_ece,
+    }
+
+
+def serve_rows(folder: Path, *, whole_loop: bool) -> None:
+    """Serve our measures from rows and from their tally, the sorts, and the published loop."""
+    from monitor.metrics.binning import paper_sizes, pava_bc
+    from monitor.metrics.tally import tally
+
+    s, y = load(folder)
+    t = tally(s, y)
+    smallest, largest = paper_sizes(t.total)
+    whole = whole_loop and s.size == LOOP_SIZE
+    share = 1.0 if whole else min(1.0, LOOP_SAMPLE / s.size)
+    tests = list(sampled_tests(t, pava_bc(t, min_size=smallest, max_size=largest), share))
+    test_one_by_one(tests[:1])  # SciPy is imported before it is timed
+    jobs: dict[str, Job] = {
+        CONTROL: control,
+        "np.sort": lambda: np.sort(s),
+        "argsort": lambda: np.argsort(s, kind="stable"),
+        "tally": lambda: tally(s, y),
+        "loop": lambda: test_one_by_one(tests),
+    }
+    for name, measure in our_measures().items():
+        jobs[f"{name}|rows"] = lambda measure=measure: measure(tally(s, y))
+        jobs[f"{name}|tally"] = lambda measure=measure: measure(t)
+        jobs[f"{name}|tally"]()  # compiled before it is timed
+    serve(jobs, {"tested": str(len(tests)), "whole": str(whole)})
+
+
+def sampled_tests(t, bins, share: float) -> Iterator[tuple[int, int, float]]:  # noqa: ANN001
+    """Give successes, trials and probability of the tests of a share of each bin's predictions."""
+    rng = np.random.default_rng(1)
+    for b in range(bins.counts.size):
+        members = t.scores[bins.starts[b] : bins.starts[b + 1]]
+        some = rng.choice(members, max(1, round(share * members.size)), replace=False)
+        yield from ((int(bins.positives[b]), int(bins.counts[b]), float(q)) for q in some)
+
+
+def test_one_by_one(tests: list[tuple[int, int, float]]) -> int:
+    """Do what [TCE, Algorithm 1] says, word for word."""
+    from scipy.stats import binomtest
+
+    return sum(binomtest(k, n, q).pvalue <= 0.05 for k, n, q in tests)
+
+
+def serve_stored(total: int) -> None:
+    """Serve our measures of a tally with a group in each of the 16,384 cells."""
+    from monitor.metrics.binning import monitor_sizes
+    from monitor.metrics.grid import CELL_COUNT, CELLS_PER_LOGIT, LOGIT_LIMIT, OFFSETS_PER_CELL
+    from monitor.metrics.resampling import tce_null_reference
+    from monitor.metrics.tally import Cells, from_cells
+    from monitor.metrics.tce_at_size import standard_size, tce_at_size
+
+    rng = np.random.default_rng(20_260_301)
+    cells = np.arange(CELL_COUNT)
+    logits = (cells + 0.5) / CELLS_PER_LOGIT - LOGIT_LIMIT
+    density = np.exp(-0.5 * ((logits + 1.5) / 1.2) ** 2)
+    counts = np.maximum(1, np.round(total * density / density.sum())).astype(np.int64)
+    positives = rng.binomial(counts, 1.0 / (1.0 + np.exp(-0.9 * logits - 0.1)))
+    t = from_cells(Cells(cells, counts * (OFFSETS_PER_CELL // 2)), counts, positives)
+
+    measures = our_measures()
+    smallest, largest = monitor_sizes(t.total)
+    size = standard_size(t.prevalence)
+    jobs: dict[str, Job] = {CONTROL: control}
+    jobs |= {name: lambda measure=measure: measure(t) for name, measure in measures.items()}
+    jobs["all together"] = lambda: [measure(t) for measure in measures.values()]
+    jobs["null replicate"] = lambda: tce_null_reference(
+        t, min_size=smallest, max_size=largest, replicates=REPLICATES, rng=rng
+    )
+    jobs["TCE@N*, 20 subsamples"] = lambda: tce_at_size(t, size=size, rng=rng)
+    for job in jobs.values():
+        job()
+    serve(jobs, {"N*": str(size)})
+
+
+def main() -> None:
+    """Serve the measures of rows, or those of a stored tally."""
+    kind, what, *options = sys.argv[1:]
+    if kind == "rows":
+        serve_rows(Path(what), whole_loop="--whole-loop" in options)
+    else:
+        serve_stored(int(what))
+
+
+if __name__ == "__main__":
+    main()

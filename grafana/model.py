@@ -1,0 +1,50 @@
+"""The dashboard of one model: what is wrong with it, since when, and how sure that is."""
+
+from grafana_foundation_sdk.builders import dashboard as builders
+from grafana_foundation_sdk.models import dashboard
+from model_errors import attribution, calibration_errors
+from model_health import health
+from model_now import owner, strip
+from model_verdict import drift, priors, verdicts
+from pages import choice, laid_out, link, page
+from panels import SOURCE
+from queries import JUDGED, newest
+
+
+def model() -> dashboard.Dashboard:
+    """Build the dashboard."""
+    begun = page(
+        "calibration-model",
+        "Calibration: one model",
+        "Whether a model's probabilities can still be trusted, what is off, and what explains it.",
+    )
+    begun.annotation(incidents())
+    begun.link(link("All models", "/d/calibration-fleet?var-datasource=${datasource}"))
+    return laid_out(
+        with_choices(begun),
+        [
+            ("", strip()),
+            ("", [*verdicts(), owner()]),
+            ("Is the curve bent? Independent of the base rate", drift()),
+            ("Has the base rate moved?", priors()),
+            ("How large is the error?", calibration_errors()),
+            ("What explains the error?", attribution()),
+            ("Are the data complete?", health()),
+        ],
+    )
+
+
+def incidents() -> builders.AnnotationQuery:
+    """Shade the days of an open incident in every panel."""
+    opened = f"{newest('drift_kind', JUDGED, 'kind')} == 1"
+    named = f'label_replace({opened}, "alertname", "calibration drift", "", "")'
+    shade = builders.AnnotationQuery().name("Incidents").datasource(SOURCE).enable(enable=True)
+    return shade.icon_color("red").expr(named)
+
+
+def with_choices(model: builders.Dashboard) -> builders.Dashboard:
+    """Let the user choose a model, a segment of its traffic, and a window."""
+    windows = 'calibration_window_outcomes{model="$model"}'
+    model.with_variable(choice("model", "label_values(calibration_model_info, model)"))
+    model.with_variable(choice("segment", f"label_values({windows}, segment)", "all"))
+    return model.with_variable(choice("window", f"label_values({windows}, window)", "7d"))

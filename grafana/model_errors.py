@@ -1,0 +1,120 @@
+"""The rows of a model's dashboard about the size of the error and its causes."""
+
+from grafana_foundation_sdk.builders import timeseries
+from panels import (
+    ADJUSTED,
+    CAUSES,
+    GREY,
+    band,
+    colored,
+    dashed,
+    interval_band,
+    lines,
+    said,
+    stacked,
+)
+from queries import WINDOW, interval, newest
+
+NO_WINDOW = "no final window yet"
+TWICE = "Raw: as the consumer got the scores. Prior: with a shift of the base rate forgiven."
+
+
+def calibration_errors() -> list[timeseries.Panel]:
+    """Draw every error twice: raw, and with the prior forgiven."""
+    return [tce(), tce_published(), ece(), rbs()]
+
+
+def twice(gauge: str, unit: str) -> timeseries.Panel:
+    """Draw an error with its intervals."""
+    panel = lines(interval(gauge, WINDOW, "adjusted", "{{adjusted}}"), unit=unit)
+    for name, color in ADJUSTED.items():
+        interval_band(panel, name, color)
+    return panel
+
+
+def tce() -> timeseries.Panel:
+    """Draw the headline."""
+    return said(
+        twice("tce_ratio", "percentunit").min(0),
+        "TCE at a fixed size",
+        "The share of predictions that the outcomes reject, in samples of one fixed size, so that "
+        "quiet and busy days compare. About 12 % is what a calibrated model shows. "
+        + TWICE
+        + " The bands are 95 % intervals.",
+        none=NO_WINDOW,
+        width=6,
+    )
+
+
+def tce_published() -> timeseries.Panel:
+    """Draw TCE as published, within what chance gives."""
+    values = {"{{adjusted}}": newest("tce_published_ratio", WINDOW, "adjusted")}
+    chance = {
+        f"chance {label}": newest("tce_null_ratio", f'{WINDOW}, quantile="{quantile}"')
+        for label, quantile in (("low", "0.05"), ("high", "0.95"), ("99 %", "0.99"))
+    }
+    panel = colored(lines(values | chance, unit="percentunit").min(0), ADJUSTED)
+    return said(
+        band(panel, "chance low", "chance high", GREY).override_by_name(
+            "chance 99 %", dashed(GREY)
+        ),
+        "TCE as published",
+        "The share of predictions that the outcomes reject, with the bin sizes of the paper. It "
+        "grows with volume: compare it with the grey band, where 90 % of calibrated models lie, "
+        "and not with other models. " + TWICE,
+        none=NO_WINDOW,
+        width=6,
+    )
+
+
+def ece() -> timeseries.Panel:
+    """Draw the expected calibration error."""
+    return said(
+        twice("ece_ratio", "percentunit").min(0),
+        "ECE",
+        "The mean gap between score and outcome: 2 % means that scores are 2 points off on "
+        "average. " + TWICE + " The bands are 95 % intervals.",
+        none=NO_WINDOW,
+        width=6,
+    )
+
+
+def rbs() -> timeseries.Panel:
+    """Draw the root Brier score."""
+    return said(
+        twice("rbs", "short").decimals(3),
+        "Root Brier score",
+        "The root of the mean squared gap between score and outcome. Its level follows the base "
+        "rate and is no alarm; the gap between raw and prior is what the base rate costs. "
+        + TWICE
+        + " The bands are 95 % intervals.",
+        none=NO_WINDOW,
+        width=6,
+    )
+
+
+def attribution() -> list[timeseries.Panel]:
+    """Draw how much of the error each cause explains, in both scores."""
+    parts = "Slope: too extreme or too timid. Shape: bent otherwise. Rest: what no curve explains."
+    return [
+        said(
+            causes("log_loss_explained", "nats per prediction"),
+            "Log loss explained",
+            "How much log loss each cause costs. Prior shift: the base rate moved. " + parts,
+            none=NO_WINDOW,
+            width=12,
+        ),
+        said(
+            causes("squared_error_explained", "squared probability"),
+            "Squared error explained",
+            "How much squared error each cause costs. Prior shift: the base rate moved. " + parts,
+            none=NO_WINDOW,
+            width=12,
+        ),
+    ]
+
+
+def causes(gauge: str, axis: str) -> timeseries.Panel:
+    """Stack the causes of an error."""
+    panel = lines({"{{cause}}": newest(gauge, WINDOW, "cause")}, unit="short", axis=axis)
+    return colored(stacked(panel), CAUSES)

@@ -1,0 +1,147 @@
+"""The large numbers of a model's dashboard: what holds now."""
+
+from grafana_foundation_sdk.builders import stat
+from grafana_foundation_sdk.models import common
+from panels import GREY, KINDS, in_words, number, said, thresholds, verdict_words
+from queries import (
+    JUDGED,
+    MODEL,
+    evidence_share,
+    milliseconds,
+    newest,
+    or_words,
+    recent,
+    verdict,
+    while_open,
+)
+
+HOUR = 3600
+DAY = 24 * HOUR
+WIDTH = 3  # of 24: eight panels in the row
+STARTED = newest("drift_started_timestamp_seconds", JUDGED)
+
+
+def strip() -> list[stat.Panel]:
+    """Give the panels from left to right."""
+    return [said_now(), kind(), since(), found(), false_alerts(), evidence(), judged(), success()]
+
+
+def said_now() -> stat.Panel:
+    """Show the verdict."""
+    panel = number({"verdict": verdict(JUDGED)}, unit="short").mappings(verdict_words())
+    panel.thresholds(thresholds(GREY, {}))
+    return said(
+        panel.color_mode(common.BigValueColorMode.BACKGROUND),
+        "Verdict",
+        "What is said of the newest judged day. Red: the curve is bent, whatever the base rate "
+        "does; the scores need recalibration. Blue: only the base rate moved.",
+        none="no reference yet",
+        width=WIDTH,
+    )
+
+
+def kind() -> stat.Panel:
+    """Name the open incident."""
+    kinds = f"{newest('drift_kind', JUDGED, 'kind')} == 1"
+    targets = {"{{kind}}": or_words(kinds, "kind", "no incident")}
+    panel = number(targets, unit="none", named=True)
+    for name in KINDS:
+        panel.override_by_name(name, [in_words(name)])
+    return said(
+        panel,
+        "Kind of drift",
+        "How the curve is bent while an incident is open: the distortion that fits the outcomes "
+        "best since the estimated start.",
+        none="no incident",
+        width=WIDTH,
+    )
+
+
+def since() -> stat.Panel:
+    """Show since when the incident lasts."""
+    return said(
+        number({"since": milliseconds(while_open(STARTED, JUDGED))}, unit="dateTimeFromNow"),
+        "Drifting since",
+        "When the drift of the open incident began, as estimated from the outcomes. It is found "
+        "some days after it began.",
+        none="no incident",
+        width=WIDTH,
+    )
+
+
+def found() -> stat.Panel:
+    """Show how sure the incident is."""
+    strength = while_open(newest("drift_evidence_log10", JUDGED), JUDGED)
+    return said(
+        number({"evidence": strength}, unit="prefix:10^").decimals(1),
+        "Found with evidence",
+        "How many times better the drift explained the outcomes than the reference curve, within "
+        "its tolerance, when the incident opened: 10^4.3 is 20,000 times.",
+        none="no incident",
+        width=WIDTH,
+    )
+
+
+def evidence() -> stat.Panel:
+    """Show how near the next incident is."""
+    panel = number({"evidence": evidence_share(JUDGED)}, unit="percentunit").decimals(0)
+    return said(
+        panel.thresholds(thresholds("text", {"green": 0, "yellow": 0.5, "red": 1})),
+        "Evidence / limit",
+        "The strongest evidence of a bent curve, as a share of what opens an incident. It starts "
+        "again from 0 when one opens.",
+        none="no reference yet",
+        width=WIDTH,
+    )
+
+
+def false_alerts() -> stat.Panel:
+    """Show how far a page can be trusted."""
+    return said(
+        number({"interval": newest("false_alert_interval_seconds", MODEL)}, unit="s").decimals(1),
+        "One false page in",
+        "If the curve never bends, incidents are at least this far apart on average.",
+        none="no limit yet",
+        width=WIDTH,
+    )
+
+
+def judged() -> stat.Panel:
+    """Show which day the verdict speaks of."""
+    ends = milliseconds(newest("verdict_timestamp_seconds", JUDGED))
+    return said(
+        number({"judged": ends}, unit="dateTimeFromNow"),
+        "Last day judged",
+        "When the day ended that the verdict speaks of. It is some days back, because outcomes "
+        "need their time to arrive.",
+        none="no reference yet",
+        width=WIDTH,
+    )
+
+
+def success() -> stat.Panel:
+    """Show how old the last good run is."""
+    age = f"time() - {newest('last_success_timestamp_seconds', MODEL)}"
+    panel = number({"age": age}, unit="s").decimals(1)
+    late = {"yellow": DAY + 2 * HOUR, "red": 2 * DAY + 2 * HOUR}
+    limits = thresholds("text", {"green": 0, **late})
+    return said(
+        panel.thresholds(limits),
+        "Last success",
+        "How long ago the last run without a failed day finished. Yellow: a daily run was missed. "
+        "Red: two were.",
+        none="none within 26 hours",
+        width=WIDTH,
+    )
+
+
+def owner() -> stat.Panel:
+    """Show who answers for the model."""
+    by = f"max by (owner, severity) ({recent('model_info', MODEL)})"
+    return said(
+        number({"{{owner}} ({{severity}})": by}, unit="none", named=True),
+        "Owner",
+        "Who answers for the model, and how urgent its alerts are, as configured.",
+        none="unknown model",
+        width=WIDTH,
+    )

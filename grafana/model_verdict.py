@@ -1,0 +1,147 @@
+"""The rows of a model's dashboard about the curve and about the base rate."""
+
+from grafana_foundation_sdk.builders import statetimeline, timeseries
+from panels import (
+    GREY,
+    KINDS,
+    beside,
+    colored,
+    dashed,
+    interval_band,
+    lines,
+    marked,
+    said,
+    timeline,
+)
+from queries import JUDGED, WINDOW, interval, newest, verdict
+
+
+def verdicts() -> list[statetimeline.Panel]:
+    """Draw the verdict over time."""
+    return [
+        said(
+            timeline({"verdict": verdict(JUDGED)}).height(4),
+            "Verdict over time",
+            "What was said of the model, day by day. A gap: nothing was exported.",
+            none="no verdict yet: the model has no reference",
+            width=21,
+        )
+    ]
+
+
+def drift() -> list[timeseries.Panel]:
+    """Draw what tells a bent curve from a moved base rate."""
+    return [evidence(), slope_since(), slope()]
+
+
+def evidence() -> timeseries.Panel:
+    """Draw the evidence of each named distortion, and the limit."""
+    limit = {"limit": newest("evidence_limit_log10", JUDGED)}
+    kinds = {"{{kind}}": newest("evidence_log10", JUDGED, "kind")}
+    panel = colored(lines(kinds | limit, unit="short", axis="log10").min(0), KINDS)
+    return said(
+        panel.override_by_name("limit", dashed("red")).legend(beside()).decimals(1),
+        "Evidence of each distortion",
+        "How much better each way of bending the curve explains the outcomes than the reference "
+        "curve does: 3 means 10^3 times better. A line that crosses the limit opens an incident, "
+        "and all start again from 0. The base rate of a day does not enter.",
+        none="no reference yet",
+        width=12,
+    )
+
+
+def slope_since() -> timeseries.Panel:
+    """Draw the slope against the reference."""
+    slopes = interval("drift_slope", JUDGED, "model", "slope")
+    panel = lines(slopes, unit="short", axis="slope").decimals(2)
+    return said(
+        interval_band(marked(panel, 1), "slope", "red"),
+        "Slope against the reference",
+        "1: the outcomes follow the reference curve. Below 1: scores have become too extreme. "
+        "Above 1: too timid. Since the drift's estimated start, or of the last 7 days. The band "
+        "is the 95 % interval.",
+        none="no reference yet",
+        width=6,
+    )
+
+
+def slope() -> timeseries.Panel:
+    """Draw the slope of the scores themselves."""
+    panel = lines(interval("slope", WINDOW, "model", "slope"), unit="short", axis="slope")
+    return said(
+        interval_band(marked(panel.decimals(2), 1), "slope", "orange"),
+        "Slope of the scores",
+        "1: the scores spread as the outcomes do. Below 1: too extreme. Above 1: too timid. Each "
+        "day may have its own base rate. It needs no reference. The band is the 95 % interval.",
+        none="no final window yet",
+        width=6,
+    )
+
+
+def priors() -> list[timeseries.Panel]:
+    """Draw what moves with the base rate."""
+    return [prior_shift(), prevalence(), intercept(), level()]
+
+
+def prior_shift() -> timeseries.Panel:
+    """Draw the shift of the prior."""
+    shifts = interval("prior_shift_logit", JUDGED, "model", "shift")
+    panel = lines(shifts, unit="short", axis="logit").decimals(2)
+    return said(
+        interval_band(marked(panel, 0), "shift", "blue"),
+        "Prior shift",
+        "How far the base rate of the last 7 days is from what the reference curve expects. +0.7 "
+        "means doubled odds, -0.7 halved odds. The band is the 95 % interval.",
+        none="no reference yet",
+        width=6,
+    )
+
+
+def prevalence() -> timeseries.Panel:
+    """Draw the share of positives beside what was expected."""
+    ratios = {
+        "outcomes": newest("prevalence_ratio", WINDOW),
+        "scores": newest("mean_score_ratio", WINDOW),
+        "reference": newest("reference_prevalence_ratio", JUDGED),
+        "expected, before outcomes": newest("expected_prevalence_ratio", JUDGED),
+    }
+    panel = colored(lines(ratios, unit="percentunit"), {"outcomes": "blue", "scores": "orange"})
+    panel.override_by_name("expected, before outcomes", dashed("purple"))
+    return said(
+        panel.override_by_name("reference", dashed(GREY)),
+        "Prevalence",
+        "The share of outcomes that are 1, beside the mean score and the share in the reference. "
+        "The purple line is a forecast for days whose outcomes are not in yet; it needs no "
+        "outcomes, and is right only if nothing but the base rate moved.",
+        none="no final window yet",
+        width=6,
+    )
+
+
+def intercept() -> timeseries.Panel:
+    """Draw the shift that makes the scores right on average."""
+    shifts = interval("intercept_logit", WINDOW, "model", "intercept")
+    panel = lines(shifts, unit="short", axis="logit").decimals(2)
+    return said(
+        interval_band(marked(panel, 0), "intercept", "orange"),
+        "Intercept of the scores",
+        "Add this to the logit of every score, and the scores are right on average in this "
+        "window. It needs no reference. The band is the 95 % interval.",
+        none="no final window yet",
+        width=6,
+    )
+
+
+def level() -> timeseries.Panel:
+    """Draw what tells a moved level from a moved base rate."""
+    kappa = interval("level_kappa_logit", JUDGED, "model", "kappa")
+    panel = lines(kappa, unit="short", axis="logit").decimals(2)
+    return said(
+        interval_band(marked(panel, 0), "kappa", "yellow"),
+        "Level kappa",
+        "0 while only the base rate moves. Away from 0: the outcomes moved, but the scores did "
+        "not follow, so the model's level is off. It takes many outcomes to tell; the band is "
+        "the 95 % interval.",
+        none="no reference yet",
+        width=6,
+    )

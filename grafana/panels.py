@@ -1,0 +1,161 @@
+"""The kinds of panels, and the colours that mean one thing on both dashboards."""
+
+from collections.abc import Mapping
+from string import ascii_uppercase
+from typing import TypeVar
+
+from grafana_foundation_sdk.builders import common as parts
+from grafana_foundation_sdk.builders import dashboard as builders
+from grafana_foundation_sdk.builders import prometheus, stat, statetimeline, table, timeseries
+from grafana_foundation_sdk.models import common, dashboard
+from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
+from grafana_foundation_sdk.models.prometheus import PromQueryFormat
+from queries import STATES
+
+Panel = TypeVar("Panel", timeseries.Panel, stat.Panel, statetimeline.Panel, table.Panel)
+Targets = Mapping[str, str]  # what the legend calls it -> PromQL
+
+SOURCE = dashboard.DataSourceRef(type_val="prometheus", uid="${datasource}")
+GREY = "#8e8e8e"
+VERDICTS = dict(zip(STATES, ("green", "blue", "yellow", "red", GREY, "purple"), strict=True))
+ADJUSTED = {"raw": "orange", "prior": "blue"}
+CAUSES = {"prior_shift": "blue", "slope": "red", "shape": "orange", "rest": GREY}
+KINDS = {
+    "too_extreme": "red",
+    "too_timid": "super-light-red",
+    "ends_overpredicted": "orange",
+    "ends_underpredicted": "super-light-orange",
+    "tails_too_extreme": "purple",
+    "tails_too_timid": "super-light-purple",
+    "top_overpredicted": "blue",
+    "top_underpredicted": "super-light-blue",
+}
+
+
+def said(panel: Panel, title: str, description: str, *, none: str, width: int) -> Panel:
+    """Give a panel its words, also those for when there is nothing to show."""
+    return panel.title(title).description(description).no_value(none).span(width)
+
+
+def asked(panel: Panel, targets: Targets, *, now: bool = False, rows: bool = False) -> Panel:
+    """Give a panel its queries, of the whole time range or of its end."""
+    panel.datasource(SOURCE)
+    for letter, (legend, query) in zip(ascii_uppercase, targets.items(), strict=False):
+        target = prometheus.Dataquery().datasource(SOURCE).ref_id(letter).expr(query)
+        target.legend_format(legend)
+        target.format(PromQueryFormat.TABLE if rows else PromQueryFormat.TIME_SERIES)
+        panel.with_target(target.instant() if now else target.range())
+    return panel if now else panel.interval("1h")  # a finer step shows nothing more
+
+
+def lines(targets: Targets, *, unit: str, axis: str = "") -> timeseries.Panel:
+    """Draw series over time."""
+    panel = asked(timeseries.Panel(), targets).unit(unit).height(8).axis_label(axis)
+    panel.line_width(2).fill_opacity(0).show_points(common.VisibilityMode.AUTO)
+    tooltip = parts.VizTooltipOptions().mode(common.TooltipDisplayMode.MULTI)
+    return panel.tooltip(tooltip.sort(common.SortOrder.DESCENDING)).legend(below())
+
+
+def below() -> parts.VizLegendOptions:
+    """List the series below a panel."""
+    legend = parts.VizLegendOptions().show_legend(show_legend=True).calcs([])
+    legend.display_mode(common.LegendDisplayMode.LIST)
+    return legend.placement(common.LegendPlacement.BOTTOM)
+
+
+def beside() -> parts.VizLegendOptions:
+    """List the series, with their newest values, beside a panel."""
+    legend = below().display_mode(common.LegendDisplayMode.TABLE).calcs(["lastNotNull"])
+    return legend.placement(common.LegendPlacement.RIGHT)
+
+
+def fixed(color: str) -> Property:
+    """Colour a series."""
+    return Property(id_val="color", value={"mode": "fixed", "fixedColor": color})
+
+
+def dashed(color: str) -> list[Property]:
+    """Draw a series as a dashed line: a limit or something to compare with."""
+    style = Property(id_val="custom.lineStyle", value={"fill": "dash", "dash": [8, 6]})
+    return [fixed(color), style]
+
+
+def colored(panel: timeseries.Panel, colors: Mapping[str, str]) -> timeseries.Panel:
+    """Give each named series its colour, and write its name in words."""
+    for name, color in colors.items():
+        panel.override_by_name(name, [fixed(color), in_words(name)])
+    return panel
+
+
+def in_words(name: str) -> Property:
+    """Call a series by the words of its label."""
+    return Property(id_val="displayName", value=name.replace("_", " "))
+
+
+def band(panel: timeseries.Panel, low: str, high: str, color: str) -> timeseries.Panel:
+    """Fill between the two ends of an interval, and keep both out of the legend."""
+    ends = [
+        fixed(color),
+        Property(id_val="custom.lineWidth", value=0),
+        Property(id_val="custom.showPoints", value="never"),
+        Property(id_val="custom.hideFrom", value={"legend": True, "tooltip": False, "viz": False}),
+    ]
+    filled = [
+        Property(id_val="custom.fillBelowTo", value=low),
+        Property(id_val="custom.fillOpacity", value=18),
+    ]
+    return panel.override_by_name(low, ends).override_by_name(high, [*ends, *filled])
+
+
+def interval_band(panel: timeseries.Panel, name: str, color: str) -> timeseries.Panel:
+    """Draw a series with the interval around it."""
+    panel.override_by_name(name, [fixed(color)])
+    return band(panel, f"{name} low", f"{name} high", color)
+
+
+def marked(panel: timeseries.Panel, at: float, color: str = GREY) -> timeseries.Panel:
+    """Draw a dashed line at a value that means something."""
+    panel.thresholds(thresholds("transparent", {color: at}))
+    style = parts.GraphThresholdsStyleConfig()
+    return panel.thresholds_style(style.mode(common.GraphThresholdsStyleMode.DASHED))
+
+
+def stacked(panel: timeseries.Panel) -> timeseries.Panel:
+    """Stack series as areas."""
+    panel.stacking(parts.StackingConfig().mode(common.StackingMode.NORMAL).group("A"))
+    return panel.fill_opacity(70).line_width(0)
+
+
+def thresholds(base: str, steps: Mapping[str, float]) -> builders.ThresholdsConfig:
+    """Colour values: a base colour, and further ones with the value at which each begins."""
+    limits = [dashboard.Threshold(value=at, color=color) for color, at in steps.items()]
+    return builders.ThresholdsConfig().steps([dashboard.Threshold(color=base), *limits])
+
+
+def number(targets: Targets, *, unit: str, named: bool = False) -> stat.Panel:
+    """Show the newest value as a large number, or only the names of what is there."""
+    panel = asked(stat.Panel(), targets, now=True).unit(unit).height(4)
+    panel.graph_mode(common.BigValueGraphMode.NONE)
+    panel.text_mode(common.BigValueTextMode.NAME if named else common.BigValueTextMode.VALUE)
+    panel.reduce_options(parts.ReduceDataOptions().calcs(["lastNotNull"]))
+    return panel.thresholds(thresholds("text", {}))
+
+
+def timeline(targets: Targets) -> statetimeline.Panel:
+    """Draw verdicts as coloured bars over time."""
+    panel = asked(statetimeline.Panel(), targets).unit("short").mappings(verdict_words())
+    panel.merge_values(merge_values=True).row_height(0.8).fill_opacity(80).line_width(0)
+    states = builders.FieldColor().mode(dashboard.FieldColorModeId.THRESHOLDS)  # not a scale
+    panel.color_scheme(states).thresholds(thresholds("text", {}))
+    return panel.show_value(common.VisibilityMode.AUTO).legend(below())
+
+
+def verdict_words() -> list[dashboard.ValueMapping]:
+    """Turn the number that ``queries.verdict`` gives into a word and a colour."""
+    words = {
+        str(place): dashboard.ValueMappingResult(
+            text=state.replace("_", " "), color=color, index=place
+        )
+        for place, (state, color) in enumerate(VERDICTS.items())
+    }
+    return [dashboard.ValueMap(options=words)]

@@ -1,0 +1,132 @@
+"""Draw the dashboards from invented results: ``make dashboard-shots``.
+
+The history goes into a real Prometheus, the page that `npm run build` made asks it what Grafana
+would ask, and Chromium takes the pictures.
+"""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from threading import Thread
+from time import sleep
+from urllib.parse import urlencode
+
+from history import LAST, exposition
+from PIL import Image
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+WIDTH = 1600
+SEEN = {"segment": "all", "owner": ".+"}
+SHOTS = {
+    "fleet": {**SEEN, "model": ".+", "window": "1d"},
+    "model": {**SEEN, "model": "fraud", "window": "7d"},
+}
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serve files without a word."""
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+        """Say nothing."""
+
+
+@contextmanager
+def pages(folder: Path) -> Iterator[str]:
+    """Serve a folder on the loopback address."""
+    handler = partial(Quiet, directory=str(folder))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+
+
+@contextmanager
+def prometheus(folder: Path) -> Iterator[str]:
+    """Start a Prometheus that holds the history."""
+    (folder / "history.om").write_text(exposition())
+    (folder / "prometheus.yml").write_text("{}\n")
+    blocks = ["tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=8760h"]
+    subprocess.run(
+        ["promtool", *blocks, folder / "history.om", folder / "data"],
+        check=True,
+        capture_output=True,
+    )
+    call = [
+        "prometheus",
+        f"--config.file={folder / 'prometheus.yml'}",
+        f"--storage.tsdb.path={folder / 'data'}",
+        "--storage.tsdb.retention.time=100y",
+        "--web.listen-address=127.0.0.1:0",
+    ]
+    log = folder / "prometheus.log"
+    with log.open("wb") as complained:
+        process = subprocess.Popen(call, stderr=complained)
+    try:
+        while process.poll() is None and "Server is ready" not in log.read_text():
+            sleep(0.1)
+        heard = re.search(r'"Listening on".* address=(\S+)', log.read_text())
+        if heard is None:
+            sys.exit(log.read_text())
+        yield f"http://{heard[1]}"
+    finally:
+        process.terminate()
+        process.wait()
+
+
+def shoot(page: str, picture: Path, height: int) -> None:
+    """Take a picture of a page."""
+    browser = shutil.which("chromium") or sys.exit("chromium is not installed: apt-get install it.")
+    with TemporaryDirectory() as profile:
+        raw = Path(profile) / "shot.png"
+        call = [
+            browser,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            f"--user-data-dir={profile}",
+            f"--window-size={WIDTH},{height}",
+            "--virtual-time-budget=20000",
+            f"--screenshot={raw}",
+            page,
+        ]
+        subprocess.run(call, check=True, capture_output=True, timeout=300)
+        colors = Image.open(raw).convert("RGB")
+        few = colors.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=8, dither=Image.Dither.NONE)
+        few.save(picture, optimize=True)  # a third of the bytes
+
+
+def height(dashboard: Path) -> int:
+    """Give the height of a dashboard, with its title and choices, in pixels."""
+    places = [panel["gridPos"] for panel in json.loads(dashboard.read_text())["panels"]]
+    return 38 * max(int(place["y"] + place["h"]) for place in places) + 115
+
+
+def main(docs: Path) -> None:
+    """Write a picture of each dashboard into the folder."""
+    built = HERE / "dist"
+    end = int(LAST.timestamp()) + 3 * 3600
+    with (
+        TemporaryDirectory() as folder,
+        prometheus(Path(folder)) as server,
+        pages(built) as site,
+    ):
+        for name, values in SHOTS.items():
+            dashboard = ROOT / "grafana" / "dashboards" / f"{name}.json"
+            shutil.copy(dashboard, built)
+            asked = {"dashboard": name, "server": server, "from": end - 90 * 86400, "to": end}
+            query = urlencode({**asked, **values})
+            shoot(f"{site}/index.html?{query}", docs / f"dashboard-{name}.png", height(dashboard))
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs")

@@ -1,0 +1,56 @@
+"""The command: reads the clock and the arguments, calls one function, says what came of it.
+
+Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the data are wrong,
+130 interrupted.
+"""
+
+import logging
+import sys
+
+import typer
+
+from monitor.cli.days import backfill, check, evaluate, run
+from monitor.cli.printing import err
+from monitor.cli.serving import openmetrics, push, serve, textfile
+from monitor.cli.showing import demo, show
+from monitor.errors import ConfigError, DataError
+
+__all__ = ["app", "main"]
+
+CONFIG_ERROR, DATA_ERROR, INTERRUPTED = 2, 3, 130
+
+app = typer.Typer(
+    name="calibration-monitor",
+    help="Can the probabilities of your models still be trusted? Reads daily prediction and "
+    "outcome logs, keeps results in a store, and serves them to Prometheus.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    add_completion=False,
+)
+export = typer.Typer(help="Write past results for other programs.", no_args_is_help=True)
+for command in (check, run, backfill, evaluate, show, serve, push, textfile, demo):
+    app.command()(command)
+app.add_typer(export, name="export")
+export.command()(openmetrics)
+
+
+def main() -> None:
+    """Run the command, and turn its errors into messages and exit codes."""
+    logging.basicConfig(level=logging.WARNING)
+    try:
+        app()
+    except ConfigError as error:
+        _fail(error, CONFIG_ERROR)
+    except DataError as error:
+        _fail(error, DATA_ERROR)
+    except SystemExit as stop:  # what the argument parser makes of Ctrl-C, among others
+        if stop.code == INTERRUPTED:
+            said = "interrupted; what was finished is kept, the same command goes on from there"
+            err.print(said, soft_wrap=True)
+        raise
+
+
+def _fail(error: Exception, code: int) -> None:
+    err.print(str(error), style="red", soft_wrap=True, markup=False, highlight=False)
+    sys.exit(code)

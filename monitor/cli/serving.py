@@ -1,0 +1,163 @@
+"""The doors through which gauges leave: a server, a gateway, a text file, a file of the past."""
+
+import signal
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monitor.cli.options import (
+    DEFAULT_CONFIG,
+    AsJson,
+    ConfigPath,
+    FirstDay,
+    LastDay,
+    OneModel,
+    chosen_models,
+    day_range,
+    now,
+    seconds,
+)
+from monitor.cli.printing import out, print_json
+from monitor.config import load_config
+from monitor.errors import ConfigError
+
+MostSegments = Annotated[
+    int,
+    typer.Option(
+        min=0,
+        help="Tell at most so many segments of a model, beside all: those with most outcomes.",
+    ),
+]
+
+
+def serve(
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    address: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free port.")] = 9645,
+    web_config: Annotated[
+        Path | None,
+        typer.Option(help="Encryption and users, as in Prometheus' web configuration."),
+    ] = None,
+    most_segments: MostSegments = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Serve the newest evaluations to Prometheus until interrupted."""
+    from monitor.export.answers import Exporter
+    from monitor.export.server import serve as start
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # service managers stop like Ctrl-C
+    exporter = Exporter(config_path, most_segments)
+    server, thread = start(exporter, address=address, port=port, web_path=web_config)
+    scheme = "https" if server.encrypted else "http"
+    host = f"[{address}]" if ":" in address else address
+    url = f"{scheme}://{host}:{server.server_port}/metrics"
+    if as_json:
+        print_json({"listening": url})
+    else:
+        out.print(f"serving {url}, stop with Ctrl-C", soft_wrap=True)
+    sys.stdout.flush()
+    try:
+        thread.join()
+    except KeyboardInterrupt:
+        server.shutdown()
+        server.server_close()
+
+
+def push(
+    gateway: Annotated[
+        str,
+        typer.Option(
+            envvar="CALIBRATION_MONITOR_GATEWAY",
+            help="Address of the Pushgateway: http://[USER:PASSWORD@]HOST:PORT.",
+        ),
+    ],
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    name: OneModel = None,
+    delete: Annotated[
+        bool, typer.Option("--delete", help="Delete the group of --model from the gateway instead.")
+    ] = False,
+    most_segments: MostSegments = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Push the newest evaluations to a Pushgateway, one group for each model."""
+    from monitor.export import push as pushing
+    from monitor.export.reading import Reader
+
+    if delete and not name:
+        msg = "--delete deletes the group of one model; name it with --model."
+        raise ConfigError(msg)
+    if delete and name:  # which may be retired, so no configuration is asked
+        pushing.delete(name, gateway)
+        names = [name]
+    else:
+        config = load_config(config_path)
+        reader = Reader(config, most_segments)
+        names = [model for model, _ in chosen_models(config, name)]
+        for model in names:
+            pushing.push(reader, model, gateway)
+    done = "deleted" if delete else "pushed"
+    if as_json:
+        print_json({done: names})
+    else:
+        out.print(f"{done}: {', '.join(names)}", soft_wrap=True)
+
+
+def textfile(
+    path: Annotated[Path, typer.Option("--into", help="A file.prom in the collector's folder.")],
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    most_segments: MostSegments = 50,
+    as_json: AsJson = False,
+) -> None:
+    """Write the newest evaluations for the textfile collector of Prometheus' node exporter."""
+    from monitor.export.reading import Reader
+    from monitor.export.textfile import write_textfile
+
+    write_textfile(Reader(load_config(config_path), most_segments), path)
+    if as_json:
+        print_json({"written": str(path)})
+    else:
+        out.print(f"written: {path}", soft_wrap=True)
+
+
+def openmetrics(
+    first: FirstDay,
+    last: LastDay,
+    path: Annotated[Path, typer.Option("--into", help="The file to write.")],
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    name: OneModel = None,
+    step: Annotated[
+        str,
+        typer.Option(
+            help="From one sample to the next: 30s, 5m, 1h. Prometheus forgets a sample after 5m."
+        ),
+    ] = "5m",
+    until: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%dT%H:%M"],
+            help="Write nothing from this moment (UTC) on; 3 hours ago by default, and at most.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write past final evaluations for promtool tsdb create-blocks-from openmetrics."""
+    from monitor.export import openmetrics as exporting
+    from monitor.export.reading import Reader
+
+    config, clock = load_config(config_path), now()
+    begin, end = day_range(first, last)
+    end_of_time = until.replace(tzinfo=UTC) if until else exporting.newest_end(clock)
+    exporting.check_end(end_of_time, clock)
+    reader = Reader(config)
+    models = [
+        exporting.past(reader, model, begin, end, until=end_of_time)
+        for model, _ in chosen_models(config, name)
+    ]
+    samples = exporting.write(path, exporting.openmetrics(models, step=seconds(step)))
+    if as_json:
+        print_json({"written": str(path), "samples": samples})
+    else:
+        out.print(f"written: {path}, {samples:,} samples", soft_wrap=True)

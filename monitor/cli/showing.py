@@ -1,0 +1,102 @@
+"""Results in the terminal: the last days of a model, and a demonstration on real flights."""
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monitor.cli.options import (
+    DEFAULT_CONFIG,
+    DEFAULT_JOBS,
+    AsJson,
+    ConfigPath,
+    Jobs,
+    ThisModel,
+    end_of_outcomes,
+    must_be_one_of,
+    now,
+)
+from monitor.cli.printing import err, out, print_json, progress, stop_at_failures
+from monitor.config import load_config
+from monitor.errors import DataError
+
+
+def show(
+    name: ThisModel,
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    segment: Annotated[str, typer.Option(help="A segment, or all.")] = "all",
+    window: Annotated[int, typer.Option(help="Length of the window in days.")] = 1,
+    days: Annotated[int, typer.Option(min=1, help="How many of the last days.")] = 14,
+    as_json: AsJson = False,
+) -> None:
+    """Show the last days of a model as a table."""
+    from monitor.report.tables import evaluation_table, legend
+    from monitor.store import Store
+
+    config = load_config(config_path)
+    model = config.model(name)
+    must_be_one_of("--window", window, model.windows)
+    names = dict.fromkeys(("all", *model.segment_names))
+    must_be_one_of("--segment", segment, tuple(names))
+    store = Store(config.store)
+    stored = store.days("evaluations", name)[-days:]
+    if not stored:
+        msg = f"{name}: nothing is stored yet; begin with calibration-monitor run or backfill."
+        raise DataError(msg)
+    chosen = [
+        e
+        for day in stored
+        for e in store.read_evaluations(name, day)[0]
+        if e.segment == segment and e.window_days == window
+    ]
+    if as_json:
+        print_json({"evaluations": chosen})
+    else:
+        length = f"{window} days" if window > 1 else "1 day"
+        title = f"{name}, segment {segment}, windows of {length}"
+        out.print(evaluation_table(title, chosen), legend())
+
+
+def demo(
+    folder: Annotated[Path, typer.Option("--into", help="Where to put the demo.")] = Path(
+        "demo-data"
+    ),
+    jobs: Jobs = DEFAULT_JOBS,
+    as_json: AsJson = False,
+) -> None:
+    """Real flights of 2013: write the logs, do every day of them, show what came of it."""
+    from monitor import demo as flights
+    from monitor.demo_flights import write_flights_logs
+    from monitor.pipeline import run as run_days
+    from monitor.report.tables import evaluation_table, legend
+
+    with err.status("flights: training on January and February, scoring March to December"):
+        logs = write_flights_logs(folder / "logs")
+    config = flights.write_config(folder)
+    reports = []
+    for name, model in config.models.items():
+        with progress(name, quiet=as_json) as on_step:
+            reports.append(
+                run_days(
+                    config,
+                    name,
+                    logs.first_day,
+                    logs.last_day,
+                    as_of=end_of_outcomes(None, model),
+                    clock=now,
+                    skip_unchanged=True,
+                    jobs=jobs,
+                    on_step=on_step,
+                )
+            )
+    stop_at_failures(reports)
+    months = {name: flights.month_ends(config, name) for name in config.models}
+    if as_json:
+        print_json({"logs": logs, "reports": reports, "months": months})
+        return
+    out.print(flights.introduction(logs), highlight=False)
+    for name, evaluations in months.items():
+        out.print(evaluation_table(f"{name}, the 28 days before each month's end", evaluations))
+    out.print(legend())
+    out.print(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)

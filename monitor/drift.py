@@ -1,0 +1,340 @@
+"""Prior shift or calibration drift: the evidence of a day, accumulated over days. Pure.
+
+Rule 1: evidence is a ratio of likelihoods given the number of positive outcomes, so a prior can
+neither raise nor lower it. Segments are summed, never pooled: each has a prior of its own.
+Rule 2: a meter is a fold over days. The same days give the same meter, however they arrive.
+
+An e-detector (Shin, Ramdas and Rinaldo, 2024): each kind of distortion has a sum of log evidence
+that restarts at 0, and over ``log10(8 A)`` at least A days pass between false alerts on average.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from math import log, log10, sqrt
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+from scipy.special import logsumexp
+
+from monitor.figure import Figure
+from monitor.metrics.coarse import Coarse
+from monitor.metrics.conditional import score_directions, score_slopes, weigh_directions
+from monitor.metrics.grid import Floats
+from monitor.reference import DIRECTIONS, Reference
+
+KINDS = (  # down and up each direction of the reference, in their order
+    "too_extreme",
+    "too_timid",
+    "ends_overpredicted",
+    "ends_underpredicted",
+    "tails_too_extreme",
+    "tails_too_timid",
+    "top_overpredicted",
+    "top_underpredicted",
+)
+SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
+RECOVERED = 2.0  # log10: a hundred to one that the curve is back within its tolerance
+LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
+
+
+@dataclass(frozen=True, eq=False)
+class DayEvidence:
+    """What one day says, all segments of a stream together.
+
+    Attributes
+    ----------
+    ratios : ndarray of shape (8,)
+        For each kind, log10 of the likelihood of its effect over that of its tolerance.
+    scores : ndarray of shape (4,)
+        Slope of the conditional log-likelihood along each direction, at the reference curve.
+    informations : ndarray of shape (4,)
+        What the day knows of each direction.
+    slopes : ndarray of shape (6,)
+        Slope of the conditional log-likelihood along the first direction, where the outcomes have
+        each of `SLOPES` on the reference curve. It adds over days, and is 0 at the best slope.
+    """
+
+    ratios: Floats
+    scores: Floats
+    informations: Floats
+    slopes: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Incident:
+    """An open calibration drift.
+
+    Attributes
+    ----------
+    opened : date
+        Day on which a sum crossed its limit.
+    started : date
+        Estimated first day of the drift.
+    kind : str
+        The distortion that fits best since then.
+    evidence : float
+        The sum that crossed, log10.
+    recovery : float
+        Evidence since the opening that the distortion is gone, log10.
+    scores, informations, slopes : ndarray of shape (4,), (4,), (6,)
+        Sums since the start.
+    """
+
+    opened: date
+    started: date
+    kind: str
+    evidence: float
+    recovery: float
+    scores: Floats
+    informations: Floats
+    slopes: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Meter:
+    """Accumulated evidence of one stream.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (8,)
+        Evidence for each kind since its start, log10, at least 0.
+    starts : tuple of date or None
+        First day of each sum; None where it is 0.
+    scores, informations, slopes : ndarray of shape (8, 4), (8, 4), (8, 6)
+        Sums over the same days.
+    incident : Incident or None
+        The open drift.
+    """
+
+    sums: Floats
+    starts: tuple[date | None, ...]
+    scores: Floats
+    informations: Floats
+    slopes: Floats
+    incident: Incident | None = None
+
+
+def new_meter() -> Meter:
+    """Begin with no evidence of anything."""
+    count, directions = len(KINDS), len(DIRECTIONS)
+    zeros = np.zeros((count, directions))
+    return Meter(np.zeros(count), (None,) * count, zeros, zeros, np.zeros((count, len(SLOPES))))
+
+
+def weigh_day(reference: Reference, segments: Iterable[Coarse]) -> DayEvidence:
+    """Weigh the outcomes of one day, each segment with a prior of its own.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    segments : iterable of Coarse
+        The day's outcomes; those of one class only say nothing.
+
+    Returns
+    -------
+    DayEvidence
+        The sum over the segments.
+
+    Notes
+    -----
+    ``[log E(effect) - log E(tolerance)] / (phi ln 10)`` for each direction and sign, with E of
+    `monitor.metrics.conditional.conditional_log_ratio` and the dispersion phi of days.
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> from monitor.metrics.coarse import CENTRES
+    >>> from monitor.reference import fit_reference
+    >>> n = np.where(abs(CENTRES) < 3, 50, 0)
+    >>> def day(slope, prior):
+    ...     p = expit(slope * CENTRES + prior)
+    ...     return {"all": Coarse(n, np.rint(n * p).astype(np.int64))}
+    >>> reference = fit_reference([day(1.0, 0.0)] * 28)
+    >>> found = weigh_day(reference, day(0.8, 0.7).values())
+    >>> KINDS[found.ratios.argmax()]
+    'too_extreme'
+    """
+    ratios, slopes = np.zeros((len(DIRECTIONS), 2)), np.zeros(len(SLOPES))
+    scores, informations = np.zeros(len(DIRECTIONS)), np.zeros(len(DIRECTIONS))
+    for part in segments:
+        seen = np.nonzero(part.counts)[0]
+        if not seen.size:
+            continue
+        counts, positives = part.counts[seen], part.positives[seen]
+        curve = reference.curve[seen]
+        directions = np.ascontiguousarray(reference.directions[:, seen])
+        ratios += weigh_directions(
+            curve, counts, positives, directions, reference.tolerances, reference.effects
+        )
+        pull, known = score_directions(curve, counts, positives, directions)
+        scores, informations = scores + pull, informations + known
+        slopes += score_slopes(curve, counts, positives, directions, np.array(SLOPES))
+    weighed = (ratios / reference.dispersions[:, None]).ravel() / log(10.0)
+    return DayEvidence(weighed, scores, informations, slopes)
+
+
+def accumulate(meter: Meter, day: date, evidence: DayEvidence) -> Meter:
+    """Add a day to every sum; one that would fall below 0 begins anew on the next day."""
+    sums = np.maximum(0.0, meter.sums + evidence.ratios)
+    alive = sums > 0.0
+    kept = np.where(alive[:, None], 1.0, 0.0)
+    return Meter(
+        sums=sums,
+        starts=tuple(
+            (start or day) if lives else None
+            for start, lives in zip(meter.starts, alive, strict=True)
+        ),
+        scores=kept * (meter.scores + evidence.scores),
+        informations=kept * (meter.informations + evidence.informations),
+        slopes=kept * (meter.slopes + evidence.slopes),
+        incident=meter.incident,
+    )
+
+
+def limit(false_alert_days: float) -> float:
+    """Give the sum at which a stream alerts, log10: ``log10(8 A)``."""
+    return log10(len(KINDS) * false_alert_days)
+
+
+def flag_streams(meters: Mapping[str, Meter], false_alert_days: float) -> set[str]:
+    """Choose the streams whose evidence stands out among all of them.
+
+    Parameters
+    ----------
+    meters : mapping of str to Meter
+        One for each segment.
+    false_alert_days : float
+        A: how many days a single stream should run without a false alert, on average.
+
+    Returns
+    -------
+    set of str
+        Those to alert.
+
+    Notes
+    -----
+    e-d-BH: with ``M = mean over kinds of 10**sum``, sorted downwards, the largest k with
+    ``M_(k) >= A * streams / k``; its k streams are flagged.
+    """
+    # In log10, because millions of outcomes a day say more than a float can hold.
+    values = {
+        name: float(logsumexp(meter.sums * log(10.0)) / log(10.0) - log10(len(KINDS)))
+        for name, meter in meters.items()
+    }
+    ranked = sorted(values, key=lambda name: -values[name])
+    flagged = 0
+    for k, name in enumerate(ranked, 1):
+        if values[name] >= log10(false_alert_days * len(ranked) / k):
+            flagged = k
+    return set(ranked[:flagged])
+
+
+def settle(meter: Meter, day: date, evidence: DayEvidence, *, alarm: bool) -> Meter:
+    """Open, rename, carry on or close the incident of a meter that has accumulated the day.
+
+    Parameters
+    ----------
+    meter : Meter
+        After `accumulate`.
+    day : date
+        The day.
+    evidence : DayEvidence
+        Of that day.
+    alarm : bool
+        Whether the sums are over their limit today.
+
+    Returns
+    -------
+    Meter
+        After an alarm every sum is 0 again. An open incident is never opened twice: a further
+        alarm renews its name.
+    """
+    if alarm:
+        crossed = int(meter.sums.argmax())
+        fresh = Incident(
+            opened=meter.incident.opened if meter.incident else day,
+            started=meter.starts[crossed] or day,
+            kind=best_kind(meter.scores[crossed], meter.informations[crossed]),
+            evidence=float(meter.sums[crossed]),
+            recovery=0.0,
+            scores=meter.scores[crossed],
+            informations=meter.informations[crossed],
+            slopes=meter.slopes[crossed],
+        )
+        if meter.incident:
+            fresh = replace(fresh, started=meter.incident.started)
+        return replace(new_meter(), incident=fresh)
+    if not meter.incident:
+        return meter
+    return replace(meter, incident=_carried_on(meter, meter.incident, day, evidence))
+
+
+def _carried_on(
+    meter: Meter, incident: Incident, day: date, evidence: DayEvidence
+) -> Incident | None:
+    """Bring an incident up to date; None once it is over."""
+    change = float(evidence.ratios[KINDS.index(incident.kind)])
+    now = replace(
+        incident,
+        recovery=max(0.0, incident.recovery - change),
+        scores=incident.scores + evidence.scores,
+        informations=incident.informations + evidence.informations,
+        slopes=incident.slopes + evidence.slopes,
+    )
+    strongest = int(meter.sums.argmax())
+    if now.recovery >= RECOVERED and meter.sums[strongest] >= RECOVERED:
+        # One distortion has gone and another, as certain, has come: the curve is not back.
+        return replace(
+            now,
+            kind=best_kind(meter.scores[strongest], meter.informations[strongest]),
+            recovery=0.0,
+            scores=meter.scores[strongest],
+            informations=meter.informations[strongest],
+            slopes=meter.slopes[strongest],
+        )
+    if now.recovery >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
+        return None
+    # While the outcomes speak for recovery the name stays: the days since tell of no distortion.
+    return now if now.recovery else replace(now, kind=best_kind(now.scores, now.informations))
+
+
+def best_kind(scores: Floats, informations: Floats) -> str:
+    """Name the single distortion that fits best, at the size that fits it best.
+
+    Along direction j the log-likelihood gains ``U_j**2 / (2 I_j)`` at ``U_j / I_j``.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gains = np.where(informations > 0, scores**2 / informations, 0.0)
+    direction = int(gains.argmax())
+    return KINDS[2 * direction + int(scores[direction] > 0)]
+
+
+def best_slope(slopes: Floats, dispersion: float) -> Figure | None:
+    """Find the slope of the outcomes on the reference curve.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (6,)
+        Sum over days, as in `DayEvidence`.
+    dispersion : float
+        Of days along the slope.
+
+    Returns
+    -------
+    Figure or None
+        Where the sum is 0, between the first and the last of `SLOPES`; None if nothing is known.
+
+    Examples
+    --------
+    >>> best_slope(np.array([75.0, 50.0, 25.0, 0.0, -35.0, -100.0]), 1.0).value
+    1.0
+    """
+    if not np.all(np.diff(slopes) < 0.0):  # it falls wherever there is any information
+        return None
+    places = np.array(SLOPES)
+    inverse = PchipInterpolator(slopes[::-1], places[::-1])
+    slope = float(inverse(np.clip(0.0, slopes[-1], slopes[0])))
+    falling = -float(PchipInterpolator(places, slopes).derivative()(slope))
+    return Figure.around(slope, sqrt(dispersion / falling)) if falling > 0.0 else None

@@ -1,0 +1,191 @@
+"""Past results as OpenMetrics with timestamps, for ``promtool tsdb create-blocks-from``.
+
+Rule 1: only final values, each from the moment it was known until the next day's was: what a
+scrape would have shown, had the monitor run then.
+Rule 2: a value is repeated at every step, because Prometheus forgets a sample after 5 minutes.
+Rule 3: nothing of the last 3 hours, which the server still keeps in memory and will write itself.
+"""
+
+import os
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime, timedelta
+from math import isnan
+from pathlib import Path
+
+from prometheus_client.utils import floatToGoString
+
+from monitor.errors import ConfigError
+from monitor.evaluate import Evaluation
+from monitor.export.gauges import CATALOGUE, Gauge
+from monitor.export.reading import Reader
+from monitor.export.samples import Snapshot
+from monitor.export.text import labels_text
+from monitor.files import reaching
+from monitor.store import Store
+from monitor.verdict import Verdict
+
+HEAD = timedelta(hours=3)  # the server's newest data, into which no block may reach
+
+
+@dataclass(frozen=True)
+class Known:
+    """What was known of a model, and when.
+
+    Attributes
+    ----------
+    begin, end : float
+        From when until before when, Unix time in seconds.
+    snapshot : Snapshot
+        Final evaluations or verdicts of one day.
+    """
+
+    begin: float
+    end: float
+    snapshot: Snapshot
+
+
+def newest_end(now: datetime) -> datetime:
+    """Find the moment up to which the past may be written."""
+    return now - HEAD
+
+
+def check_end(until: datetime, now: datetime) -> None:
+    """Refuse to write what a running server has not written yet."""
+    if until > newest_end(now):
+        msg = (
+            f"--until {until:%Y-%m-%dT%H:%M}: is less than 3 hours ago, and the server still "
+            f"writes those itself; take {newest_end(now):%Y-%m-%dT%H:%M} (UTC) or earlier."
+        )
+        raise ConfigError(msg)
+
+
+def past(reader: Reader, name: str, first: date, last: date, *, until: datetime) -> list[Known]:
+    """Find what was known of a model by the final results of its days `first` to `last`.
+
+    A window's number holds until the next final one of the same segment and window, or until a
+    day that is final as a whole knows the segment or the window no more. A verdict holds until
+    the next final one.
+
+    Parameters
+    ----------
+    until : datetime
+        Nothing is known from then on.
+
+    Returns
+    -------
+    list of Known
+        Rising by `begin`; what is of the same series does not overlap.
+    """
+    store, end = Store(reader.config.store), until.timestamp()
+    models = {name: reader.config.model(name)}
+    nothing = Snapshot(models, evaluations=[], runs={}, version=reader.version)
+    found = [
+        Known(begin, end, replace(nothing, evaluations=group))
+        for day, begin, end, group in _past_windows(store, name, first, end)
+        if day <= last and begin < end
+    ]
+    found += [
+        Known(begin, end, replace(nothing, verdicts=verdicts))
+        for day, begin, end, verdicts in _past_verdicts(store, name, first, end)
+        if day <= last and begin < end
+    ]
+    return sorted(found, key=lambda known: known.begin)
+
+
+def _past_windows(
+    store: Store, name: str, first: date, rest: float
+) -> Iterator[tuple[date, float, float, list[Evaluation]]]:
+    """Go back day by day; what is final, from when and until when it was the newest."""
+    ends: dict[tuple[str, int], float] = {}  # of windows of days that are final in part
+    for day in reversed([day for day in store.days("evaluations", name) if day >= first]):
+        evaluations, _ = store.read_evaluations(name, day)
+        finals = [e for e in evaluations if e.final]
+        if not finals:
+            continue
+        begin = max(e.known_at for e in finals).timestamp()
+        groups = defaultdict(list)
+        for e in finals:
+            groups[ends.get((e.segment, e.window_days), rest)].append(e)
+        for end, group in groups.items():
+            yield day, begin, end, group
+            ends |= {(e.segment, e.window_days): min(begin, end) for e in group}
+        if len(finals) == len(evaluations):
+            rest = min(rest, *ends.values())
+            ends.clear()
+
+
+def _past_verdicts(
+    store: Store, name: str, first: date, end: float
+) -> Iterator[tuple[date, float, float, list[Verdict]]]:
+    """Go back day by day; what was judged for good, from when and until when it was the newest."""
+    for day in reversed([day for day in store.days("verdicts", name) if day >= first]):
+        finals = [v for v in store.read_verdicts(name, day)[0] if v.final]
+        if finals:
+            begin = max(v.known_at for v in finals).timestamp()
+            yield day, begin, end, finals
+            end = min(begin, end)
+
+
+def openmetrics(models: Sequence[Sequence[Known]], *, step: int) -> Iterator[str]:
+    """Write the past of several models, line by line, gauge after gauge.
+
+    Parameters
+    ----------
+    models : sequence of sequence of Known
+        What `past` found, of each model.
+    step : int
+        Seconds from one sample of a series to the next; samples lie on multiples of it.
+    """
+    for gauge in CATALOGUE:
+        if "segment" not in gauge.labels:
+            continue  # of runs and configurations there is no history
+        yield f"# TYPE {gauge.name} gauge\n"
+        yield f"# HELP {gauge.name} {gauge.meaning.replace(chr(34), chr(92) + chr(34))}\n"
+        for known in models:
+            for labels, spans in _series(gauge, known).items():
+                yield from _samples(gauge.name + labels_text(gauge.labels, labels), spans, step)
+    yield "# EOF\n"
+
+
+def write(path: Path, content: Iterable[str]) -> int:
+    """Write a file line by line, beside its place and then into it, and count the samples.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written.
+    """
+    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    samples = 0
+    with reaching(str(path)):
+        try:
+            with beside.open("w", encoding="utf-8") as file:
+                for line in content:
+                    file.write(line)
+                    samples += not line.startswith("#")
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
+    return samples
+
+
+Span = tuple[float, float, float]  # begin, end, value
+
+
+def _series(gauge: Gauge, known: Iterable[Known]) -> dict[tuple[str, ...], list[Span]]:
+    series: dict[tuple[str, ...], list[Span]] = {}
+    for one in known:
+        for labels, value in gauge.samples(one.snapshot):
+            if not isnan(value):
+                series.setdefault(labels, []).append((one.begin, one.end, value))
+    return series
+
+
+def _samples(name: str, spans: Iterable[Span], step: int) -> Iterator[str]:
+    for begin, end, value in spans:
+        written = floatToGoString(value)  # type: ignore[no-untyped-call]
+        first = -int(-begin // step) * step
+        for moment in range(first, -int(-end // step) * step, step):
+            yield f"{name} {written} {moment}\n"

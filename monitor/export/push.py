@@ -1,0 +1,80 @@
+"""Gauges into a Pushgateway: for machines that are gone before a scrape comes by.
+
+One group for each model, replaced whole, so a push leaves nothing behind of the one before. A
+gateway keeps a group until somebody deletes it, also that of a model long retired.
+"""
+
+from base64 import b64encode
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from urllib.parse import SplitResult, quote, unquote, urlsplit
+
+from monitor.errors import ConfigError, DataError
+from monitor.export.reading import Reader
+from monitor.export.text import CONTENT_TYPE, exposition, lines
+
+JOB = "calibration-monitor"
+PATIENCE = 30  # seconds
+
+
+def push(reader: Reader, model: str, gateway: str) -> None:
+    """Replace the group of a model in a gateway by its newest results.
+
+    Raises
+    ------
+    ConfigError
+        If the address of the gateway is not one.
+    DataError
+        If the store cannot be read, or the gateway cannot be reached or refuses.
+    """
+    _ask(gateway, "PUT", model, exposition([lines(reader.snapshot(model))]))
+
+
+def delete(model: str, gateway: str) -> None:
+    """Delete the group of a model, which need not be configured any more; errors as in `push`."""
+    _ask(gateway, "DELETE", model, b"")
+
+
+def _ask(gateway: str, method: str, model: str, content: bytes) -> None:
+    url = _parsed(gateway)
+    place = f"{url.hostname}:{url.port}" if url.port else f"{url.hostname}"
+    kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
+    connection = kind(str(url.hostname), url.port, timeout=PATIENCE)
+    path = f"{url.path.rstrip('/')}/metrics/job/{JOB}/model/{quote(model, safe='')}"
+    try:
+        connection.request(method, path, content, {"Content-Type": CONTENT_TYPE, **_login(url)})
+        answer = connection.getresponse()
+        said = " ".join(answer.read(1000).decode(errors="replace").split())
+    except (OSError, HTTPException) as error:
+        msg = (
+            f"{model}: the Pushgateway at {place} cannot be reached ({error}); "
+            f"start it, or name another with --gateway."
+        )
+        raise DataError(msg) from None
+    finally:
+        connection.close()
+    if answer.status not in {200, 202}:
+        msg = (
+            f"{model}: the Pushgateway at {place} refused {method} {path} with {answer.status} "
+            f"{answer.reason} ({said:.300}); mend what it names, then push again."
+        )
+        raise DataError(msg)
+
+
+def _parsed(gateway: str) -> SplitResult:
+    try:
+        url = urlsplit(gateway)
+        valid = url.scheme in {"http", "https"} and url.hostname and url.port != 0
+    except ValueError:  # of a port that is no number
+        valid = False
+    if not valid or url.query or url.fragment:
+        shown = gateway.rpartition("@")[2]  # what comes before may be a password
+        msg = f"--gateway {shown}: is no address of a Pushgateway; write http://HOST:PORT."
+        raise ConfigError(msg)
+    return url
+
+
+def _login(url: SplitResult) -> dict[str, str]:
+    if url.username is None:
+        return {}
+    login = f"{unquote(url.username)}:{unquote(url.password or '')}"
+    return {"Authorization": f"Basic {b64encode(login.encode()).decode()}"}

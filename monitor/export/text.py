@@ -1,0 +1,68 @@
+"""Snapshots in Prometheus' text format 0.0.4. Pure.
+
+prometheus_client writes the same bytes (a test compares them), but sorts and escapes the labels
+of every sample anew, which is most of its time; here gauges of the same labels share them.
+"""
+
+from collections.abc import Container, Iterable, Mapping
+from math import isnan
+
+from prometheus_client.utils import floatToGoString
+
+from monitor.export.gauges import CATALOGUE, Gauge
+from monitor.export.samples import Snapshot
+
+CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+
+Lines = Mapping[str, str]  # the lines of each gauge
+
+
+def lines(snapshot: Snapshot) -> Lines:
+    """Write the samples of every gauge."""
+    known: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
+    return {gauge.name: _lines(gauge, snapshot, known) for gauge in CATALOGUE}
+
+
+def exposition(models: Iterable[Lines], *, only: Container[str] | None = None) -> bytes:
+    """Join the lines of several models to one text, in the order of the catalogue.
+
+    Parameters
+    ----------
+    models : iterable of Lines
+        What `lines` wrote for each model, at least one.
+    only : container of str, optional
+        Names of the gauges that are asked for; all if None.
+    """
+    several = list(models)
+    parts = []
+    for gauge in CATALOGUE:
+        if only is not None and gauge.name not in only:
+            continue
+        parts.append(f"# HELP {gauge.name} {gauge.meaning}\n# TYPE {gauge.name} gauge\n")
+        # What is not of a model stands in the lines of each.
+        parts += [one[gauge.name] for one in (several if "model" in gauge.labels else several[:1])]
+    return "".join(parts).encode()
+
+
+def labels_text(names: tuple[str, ...], values: tuple[str, ...]) -> str:
+    """Write labels in braces, sorted by name, values escaped."""
+    pairs = sorted(zip(names, values, strict=True))
+    return "{" + ",".join(f'{name}="{_escaped(value)}"' for name, value in pairs) + "}"
+
+
+def _lines(
+    gauge: Gauge, snapshot: Snapshot, known: dict[tuple[tuple[str, ...], tuple[str, ...]], str]
+) -> str:
+    written = []
+    for values, value in gauge.samples(snapshot):
+        if not isnan(value):
+            key = gauge.labels, values
+            if key not in known:
+                known[key] = labels_text(*key)
+            number = floatToGoString(value)  # type: ignore[no-untyped-call]
+            written.append(f"{gauge.name}{known[key]} {number}\n")
+    return "".join(written)
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace("\n", r"\n").replace('"', r"\"")

@@ -1,0 +1,35 @@
+"""Gauges into a file that the textfile collector of Prometheus' node exporter reads."""
+
+from pathlib import Path
+
+from fsspec.implementations.local import LocalFileSystem
+
+from monitor.errors import ConfigError
+from monitor.export.reading import Reader
+from monitor.export.text import exposition, lines
+from monitor.files import replace
+
+SUFFIX = ".prom"  # the collector reads no other files, so none that is half written
+
+
+def write_textfile(reader: Reader, path: Path) -> None:
+    """Write the newest results of every model, so that a reader sees the old file or the new.
+
+    Raises
+    ------
+    ConfigError
+        If the file would not be read by the collector, or its folder does not exist.
+    DataError
+        If the store cannot be read, or the file cannot be written.
+    """
+    if path.suffix != SUFFIX:
+        msg = f"--into {path}: the collector reads only files ending in {SUFFIX}; name it so."
+        raise ConfigError(msg)
+    if not path.parent.is_dir():
+        msg = (
+            f"--into {path}: there is no folder {path.parent}; name the one that the node exporter "
+            f"has as --collector.textfile.directory."
+        )
+        raise ConfigError(msg)
+    content = exposition(map(lines, reader.snapshots().values()))
+    replace(LocalFileSystem(), str(path.absolute()), content)

@@ -1,0 +1,97 @@
+"""How the gauges of a verdict pick their samples from a snapshot. Pure."""
+
+from collections.abc import Callable, Iterable
+from math import isnan
+
+from monitor.days import end_of_day
+from monitor.drift import KINDS, Incident
+from monitor.export.samples import Sample, Samples, Snapshot
+from monitor.figure import Figure
+from monitor.verdict import STATES, Verdict
+
+SECONDS_A_DAY = 86_400
+
+
+def of_states(snapshot: Snapshot) -> Iterable[Sample]:
+    """Tell of every state whether it is the verdict."""
+    return _of_verdicts(lambda v: [((s,), s == v.state) for s in STATES])(snapshot)
+
+
+def of_evidence(snapshot: Snapshot) -> Iterable[Sample]:
+    """Take what has accumulated for every kind of distortion, once there is a reference."""
+
+    def sums(v: Verdict) -> Iterable[Sample]:
+        if not isnan(v.reference_prevalence):
+            yield from (((kind,), float(v.meter.sums[i])) for i, kind in enumerate(KINDS))
+
+    return _of_verdicts(sums)(snapshot)
+
+
+def of_kinds(snapshot: Snapshot) -> Iterable[Sample]:
+    """Tell of every kind whether it names the open drift."""
+
+    def named(v: Verdict) -> Iterable[Sample]:
+        name = v.meter.incident.kind if v.meter.incident else None
+        return [((kind,), kind == name) for kind in KINDS]
+
+    return _of_verdicts(named)(snapshot)
+
+
+def of_verdict(value: Callable[[Verdict], float]) -> Samples:
+    """Take one number of each verdict."""
+    return _of_verdicts(lambda v: [((), value(v))])
+
+
+def of_incident(value: Callable[[Incident], float]) -> Samples:
+    """Take one number of each open drift."""
+    return _of_verdicts(lambda v: [((), value(v.meter.incident))] if v.meter.incident else [])
+
+
+def of_figure(
+    figure: Callable[[Verdict], Figure | None], part: Callable[[Figure], float]
+) -> Samples:
+    """Take a number of each verdict that has it, or an end of its interval."""
+
+    def numbers(v: Verdict) -> Iterable[Sample]:
+        found = figure(v)
+        if found:
+            yield (), part(found)
+
+    return _of_verdicts(numbers)
+
+
+def of_starts(snapshot: Snapshot) -> Iterable[Sample]:
+    """Find the moment at which the first day of each open drift began."""
+    zones = {name: model.time_zone for name, model in snapshot.models.items()}
+
+    def began(v: Verdict) -> Iterable[Sample]:
+        if v.meter.incident:
+            ended = end_of_day(v.meter.incident.started, zones[v.model])
+            yield (), ended.timestamp() - SECONDS_A_DAY
+
+    return _of_verdicts(began)(snapshot)
+
+
+def of_judged_days(snapshot: Snapshot) -> Iterable[Sample]:
+    """Find the moment at which the judged day ended."""
+    zones = {name: model.time_zone for name, model in snapshot.models.items()}
+    return of_verdict(lambda v: end_of_day(v.day, zones[v.model]).timestamp())(snapshot)
+
+
+def of_false_alerts(snapshot: Snapshot) -> Iterable[Sample]:
+    """Tell how long each model should run without a false alert, in seconds."""
+    return [
+        ((name,), model.verdicts.false_alert_days * SECONDS_A_DAY)
+        for name, model in snapshot.models.items()
+    ]
+
+
+def _of_verdicts(samples: Callable[[Verdict], Iterable[Sample]]) -> Samples:
+    """Put model and segment before the label values that are given."""
+
+    def fill(snapshot: Snapshot) -> Iterable[Sample]:
+        for v in snapshot.verdicts:
+            for further, value in samples(v):
+                yield (v.model, v.segment, *further), float(value)
+
+    return fill

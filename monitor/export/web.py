@@ -1,0 +1,166 @@
+"""Who may ask the exporter, and whether encrypted: the web configuration of Prometheus' exporters.
+
+A file that the exporters of Prometheus understand means the same here. What cannot be kept
+here is refused, never skipped.
+"""
+
+import re
+import ssl
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    StringConstraints,
+    ValidationError,
+    model_validator,
+)
+
+from monitor.config import read_yaml
+from monitor.errors import ConfigError
+
+BCRYPT_HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}")
+MOST_BCRYPT_BYTES = 72  # of a password; bcrypt knows nothing of the rest
+
+# Whose certificates are asked for. Go's two other ways do not check what they ask for.
+CLIENT_CERTIFICATES = {
+    "NoClientCert": ssl.CERT_NONE,
+    "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
+    "RequireAndVerifyClientCert": ssl.CERT_REQUIRED,
+}
+VERSIONS = {"TLS12": ssl.TLSVersion.TLSv1_2, "TLS13": ssl.TLSVersion.TLSv1_3}
+
+
+def _is_a_bcrypt_hash(value: str) -> str:
+    if not BCRYPT_HASH.fullmatch(value):
+        msg = "must be a bcrypt hash, as `htpasswd -nBC 10 NAME` prints it after the colon"
+        raise ValueError(msg)
+    return value
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid", hide_input_in_errors=True)
+
+
+FileName = Annotated[str, StringConstraints(min_length=1)]
+
+
+class Tls(_Strict):
+    """The certificate that is shown, and the ones that are asked for."""
+
+    cert_file: FileName
+    key_file: FileName
+    client_ca_file: FileName | None = None
+    client_auth_type: Literal[
+        "NoClientCert", "VerifyClientCertIfGiven", "RequireAndVerifyClientCert"
+    ] = "NoClientCert"
+    min_version: Literal["TLS12", "TLS13"] = "TLS12"
+
+    @model_validator(mode="after")
+    def _asks_whom_it_can_check(self) -> Self:
+        if (self.client_auth_type == "NoClientCert") != (self.client_ca_file is None):
+            msg = (
+                "client_ca_file and a client_auth_type other than NoClientCert need each other; "
+                "add the missing one or remove both"
+            )
+            raise ValueError(msg)
+        return self
+
+
+class WebConfig(_Strict):
+    """The whole file; an empty one asks for nothing."""
+
+    tls_server_config: Tls | None = None
+    basic_auth_users: Mapping[str, Annotated[str, AfterValidator(_is_a_bcrypt_hash)]] = {}
+
+
+def load_web_config(path: Path | None) -> WebConfig:
+    """Read and check a web configuration; without a file nothing is asked for.
+
+    Raises
+    ------
+    ConfigError
+        If the file cannot be read, is not YAML, or breaks a rule; one line for each.
+    """
+    if path is None:
+        return WebConfig()
+    content = read_yaml(path, option="--web-config")
+    try:
+        config = WebConfig.model_validate({} if content is None else content)
+    except ValidationError as error:
+        raise ConfigError("\n".join(_complaints(path, content, error))) from None
+    if config.basic_auth_users:
+        _require_bcrypt(path)
+    return config
+
+
+def encryption(path: Path, tls: Tls) -> ssl.SSLContext:
+    """Load the certificates that a web configuration names, relative to its own folder.
+
+    Raises
+    ------
+    ConfigError
+        If one cannot be read, or key and certificate are not a pair.
+    """
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = VERSIONS[tls.min_version]
+    context.verify_mode = CLIENT_CERTIFICATES[tls.client_auth_type]
+    named = f"cert_file {tls.cert_file}, key_file {tls.key_file}"
+    try:
+        # The empty password keeps OpenSSL from asking for one at the terminal.
+        context.load_cert_chain(path.parent / tls.cert_file, path.parent / tls.key_file, lambda: "")
+        if tls.client_ca_file:
+            named = f"client_ca_file {tls.client_ca_file}"
+            context.load_verify_locations(path.parent / tls.client_ca_file)
+    except OSError as error:
+        msg = (
+            f"{path}: tls_server_config: {named}: cannot be used ({error}); name readable PEM "
+            f"files without a password, relative to the folder of this file."
+        )
+        raise ConfigError(msg) from None
+    return context
+
+
+def is_allowed(users: Mapping[str, str], name: str, password: str) -> bool:
+    """Tell whether a user may ask; takes as long for an unknown name as for a wrong password."""
+    import bcrypt  # noqa: PLC0415 - an extra
+
+    secret = password.encode()[: MOST_BCRYPT_BYTES + 1]
+    against = users.get(name) or next(iter(users.values()))
+    right = bcrypt.checkpw(secret[:MOST_BCRYPT_BYTES], against.encode())
+    return right and name in users and len(secret) <= MOST_BCRYPT_BYTES
+
+
+def _require_bcrypt(path: Path) -> None:
+    try:
+        import bcrypt  # noqa: F401, PLC0415 - an extra
+    except ImportError:
+        msg = (
+            f"{path}: basic_auth_users: needs the package bcrypt, which is not installed; "
+            f"pip install 'calibration-monitor[web]'."
+        )
+        raise ConfigError(msg) from None
+
+
+def _complaints(path: Path, content: Any, error: ValidationError) -> list[str]:
+    if not isinstance(content, dict):
+        return [f"{path}: must hold {' or '.join(WebConfig.model_fields)}, got {content!r:.60}."]
+    return [_complaint(path, problem) for problem in error.errors(include_url=False)]
+
+
+def _complaint(path: Path, problem: Any) -> str:
+    location = problem["loc"]
+    where = f"{path}: {'.'.join(map(str, location))}"
+    if problem["type"] == "extra_forbidden":
+        room = Tls if location[0] == "tls_server_config" else WebConfig
+        return f"{where}: is not a known key; remove it, or use {', '.join(room.model_fields)}."
+    if problem["type"] == "missing":
+        return f"{where}: is missing; add it."
+    rule = problem["msg"].removeprefix("Value error, ")
+    # What stands beside a user may be a password in plain text, which no log should show.
+    secret = location[0] == "basic_auth_users"
+    got = "" if secret or problem["type"] == "value_error" else f", got {problem['input']!r}"
+    return f"{where}: {rule}{got}; correct the value."

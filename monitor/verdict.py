@@ -1,0 +1,404 @@
+"""The verdict of a day: calibration drift, or only a prior shift? A pure fold over days.
+
+Rule 1: the verdict of a day rests on the days up to it and on nothing else. Running day by day,
+a backfill and a second look after a limit was changed give the same verdicts.
+Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like a prior shift.
+"""
+
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date, datetime, timedelta
+from math import isfinite, log, nan, sqrt
+from typing import Literal
+
+import numpy as np
+
+from monitor import reasons
+from monitor.days import WHOLE, Summary
+from monitor.drift import (
+    DayEvidence,
+    Meter,
+    accumulate,
+    best_slope,
+    flag_streams,
+    limit,
+    new_meter,
+    settle,
+    weigh_day,
+)
+from monitor.figure import Figure
+from monitor.metrics.coarse import Coarse, coarsen, sum_of
+from monitor.metrics.level import Lift, compare_levels, fit_level
+from monitor.reference import Reference, Sensitivity, fit_reference, what_a_reference_lacks
+
+State = Literal[
+    "ok", "prior_shift", "level_drift", "calibration_drift", "insufficient_data", "data_error"
+]
+STATES: tuple[State, ...] = (
+    "ok",
+    "prior_shift",
+    "level_drift",
+    "calibration_drift",
+    "insufficient_data",
+    "data_error",
+)
+WEEK = 7  # days that the level and the prior are judged over
+CERTAIN = 3.29  # standard errors: one in a thousand by chance
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When something is worth saying.
+
+    Attributes
+    ----------
+    false_alert_days : int
+        A: days between false alerts of a model, at least and on average.
+    segment_false_alert_days : int
+        The same for its segments.
+    prior_shift, level : float
+        Least shift and least lift that is told, in logit.
+    sensitivity : Sensitivity
+        Least tolerance and least effect of a distortion.
+    known_drifts : tuple of (date, date)
+        Spans of days, both ends included, in which a drift is known and nobody is told again.
+    """
+
+    false_alert_days: int = 1000
+    segment_false_alert_days: int = 365
+    prior_shift: float = log(1.25)
+    level: float = log(1.10)
+    sensitivity: Sensitivity = field(default_factory=Sensitivity)
+    known_drifts: tuple[tuple[date, date], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Period:
+    """A reference of a model: for the whole and for each segment, or what that one lacks."""
+
+    first: date
+    last: date
+    streams: Mapping[str, Reference | str]
+
+
+@dataclass(frozen=True, eq=False)
+class Day:
+    """What a day brings to the verdict; `complaint` says why it has no summary."""
+
+    day: date
+    final: bool
+    known_at: datetime
+    coverage: float
+    parts: Mapping[str, Coarse]
+    complaint: str | None = None
+
+
+Weighed = tuple[Day, Mapping[str, DayEvidence]]  # a day, and what it says to each stream
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What is said of one model and segment on one day.
+
+    Attributes
+    ----------
+    model, segment : str
+        Whose predictions; segment "all" is the sum of the evidence of all segments.
+    day : date
+        The day judged.
+    final : bool
+        Whether no more outcomes are awaited.
+    known_at : datetime
+        The moment up to which outcomes were read.
+    state : str
+        One of `STATES`.
+    reasons : tuple of str
+        Sentences for the person on call.
+    evidence : DayEvidence or None
+        What this day alone says; None without a reference or outcomes.
+    meter : Meter
+        What has accumulated.
+    limit : float
+        The sum that opens an incident, log10; for a segment, that of a single one.
+    shift, kappa : Figure or None
+        Intercept against the reference over the week, and the part the prior does not explain.
+    slope : Figure or None
+        Of the outcomes on the reference curve, since the drift's start or over the week.
+    reference_prevalence : float
+        Share of positive outcomes in the reference; nan if there is none yet.
+    """
+
+    model: str
+    segment: str
+    day: date
+    final: bool
+    known_at: datetime
+    state: State
+    reasons: tuple[str, ...]
+    evidence: DayEvidence | None
+    meter: Meter
+    limit: float
+    shift: Figure | None
+    kappa: Figure | None
+    slope: Figure | None
+    reference_prevalence: float
+
+
+def prepare(summary: Summary) -> Day:
+    """Bring a summary onto the grid of the meter."""
+    matched = sum(part.tally.total for part in summary.segments.values())
+    predicted = sum(part.predicted for part in summary.segments.values())
+    return Day(
+        day=summary.days[-1],
+        final=summary.final,
+        known_at=summary.known_at,
+        coverage=matched / predicted if predicted else nan,
+        parts={name: coarsen(p.tally) for name, p in summary.segments.items() if p.predicted},
+    )
+
+
+def failed_day(day: date, known_at: datetime, complaint: str) -> Day:
+    """Stand in for a day whose logs broke the contract."""
+    return Day(day, False, known_at, nan, {}, complaint)
+
+
+def gather_reference(days: Iterable[tuple[Day, str]], *, least_days: int) -> list[tuple[Day, str]]:
+    """Take days, with their marks, until they make a reference; empty if they never do."""
+    taken: list[tuple[Day, str]] = []
+    for day, mark in days:
+        taken.append((day, mark))
+        lack = what_a_reference_lacks([d.parts for d, _ in taken])
+        if len(taken) >= least_days and not lack:
+            return taken
+    return []
+
+
+def fit_period(days: Sequence[Day], limits: Limits) -> Period:
+    """Fit the reference of the whole and of each segment.
+
+    Raises
+    ------
+    ValueError
+        If the days do not make a reference of the whole.
+    """
+    names = dict.fromkeys(name for day in days for name in day.parts)
+    streams: dict[str, Reference | str] = {
+        WHOLE: fit_reference([day.parts for day in days], limits.sensitivity)
+    }
+    for name in names if list(names) != [WHOLE] else ():
+        alone = [{name: day.parts[name]} for day in days if name in day.parts]
+        lack = what_a_reference_lacks(alone)
+        streams[name] = lack or fit_reference(alone, limits.sensitivity)
+    return Period(days[0].day, days[-1].day, streams)
+
+
+def period_of(day: date, periods: Sequence[Period]) -> Period | None:
+    """Find the reference that a day is part of, else the newest one before it."""
+    begun = [period for period in periods if period.first <= day]
+    return begun[-1] if begun else None
+
+
+def weigh(day: Day, periods: Sequence[Period]) -> dict[str, DayEvidence]:
+    """Weigh a day for every stream that has a reference; the costly part, free of the past."""
+    period = period_of(day.day, periods)
+    if not period or not day.final or day.day <= period.last:
+        return {}
+    return {
+        name: weigh_day(reference, _of_stream(day, name))
+        for name, reference in period.streams.items()
+        if isinstance(reference, Reference)
+    }
+
+
+def judge(
+    model: str,
+    days: Iterable[Weighed],
+    *,
+    periods: Sequence[Period],
+    lack: str,
+    limits: Limits,
+    week: Sequence[Weighed] = (),
+    meters: Mapping[str, Meter] | None = None,
+) -> Iterator[list[Verdict]]:
+    """Fold days into verdicts.
+
+    Parameters
+    ----------
+    model : str
+        Its name.
+    days : iterable of (Day, mapping of str to DayEvidence)
+        In their order, each with what `weigh` found for its streams.
+    periods : sequence of Period
+        The references in their order; each rules from its first day to the first of the next.
+    lack : str
+        What is missing before the first.
+    limits : Limits
+        When something is worth saying.
+    week : sequence of (Day, mapping of str to DayEvidence)
+        The days before the first, of which the last six count.
+    meters : mapping of str to Meter, optional
+        Of every stream before the first day; without it the fold begins here.
+
+    Yields
+    ------
+    list of Verdict
+        Of each day: the whole first, then its segments.
+    """
+    recent, meters = deque(week), dict(meters or {})
+    for day, evidence in days:
+        recent.append((day, evidence))
+        period = period_of(day.day, periods)
+        # Days of a reference, and before it, are no part of what is compared with it.
+        closed = min(period.last, day.day - timedelta(days=1)) if period else date.min
+        while recent[0][0].day <= max(closed, day.day - timedelta(days=WEEK)):
+            recent.popleft()
+        if (period and day.day <= period.last) or _known_until(day.day, limits):
+            meters = {}
+        else:
+            meters = _advance(meters, day.day, evidence, limits)
+        names = dict.fromkeys([WHOLE, *(period.streams if period else ()), *day.parts])
+        yield [
+            _verdict(model, name, meters.get(name, new_meter()), period or lack, recent, limits)
+            for name in names
+        ]
+
+
+def _known_until(day: date, limits: Limits) -> date | None:
+    """Find the end of the acknowledged drift that a day is part of."""
+    return next((last for first, last in limits.known_drifts if first <= day <= last), None)
+
+
+def _advance(
+    before: Mapping[str, Meter], day: date, evidence: Mapping[str, DayEvidence], limits: Limits
+) -> dict[str, Meter]:
+    """Add the evidence of a day to every meter, and open or close incidents."""
+    added = {
+        name: accumulate(before.get(name, new_meter()), day, found)
+        for name, found in evidence.items()
+    }
+    segments = {name: meter for name, meter in added.items() if name != WHOLE}
+    alarmed = flag_streams(segments, limits.segment_false_alert_days)
+    if WHOLE in added and added[WHOLE].sums.max() >= limit(limits.false_alert_days):
+        alarmed.add(WHOLE)
+    settled = {
+        name: settle(meter, day, evidence[name], alarm=name in alarmed)
+        for name, meter in added.items()
+    }
+    return {**before, **settled}
+
+
+def _verdict(
+    model: str,
+    name: str,
+    meter: Meter,
+    period: Period | str,
+    recent: Sequence[Weighed],
+    limits: Limits,
+) -> Verdict:
+    day, evidence = recent[-1][0], recent[-1][1].get(name)
+    reference = period if isinstance(period, str) else period.streams.get(name, reasons.UNSEEN)
+    days = limits.false_alert_days if name == WHOLE else limits.segment_false_alert_days
+    lift, slope, usual = None, None, nan
+    if isinstance(reference, Reference):
+        usual = reference.level.prevalence
+        lift = _lift(reference, name, recent)
+        slope = _slope(reference, name, meter, recent)
+    obstacle = _obstacle(day, period, reference, meter, evidence)
+    state = obstacle[0] if obstacle else _reading(meter, lift, limits)
+    return Verdict(
+        model=model,
+        segment=name,
+        day=day.day,
+        final=day.final,
+        known_at=day.known_at,
+        state=state,
+        reasons=reasons.sentences(
+            reasons.Facts(
+                state=state,
+                day=day.day,
+                obstacle=obstacle[1] if obstacle else "",
+                known_until=_known_until(day.day, limits),
+                incident=meter.incident,
+                limit=limit(days),
+                false_alert_days=days,
+                slope=slope,
+                lift=lift,
+                prevalence=_prevalence(_of_stream(day, name)),
+                reference_prevalence=usual,
+            )
+        ),
+        evidence=evidence,
+        meter=meter,
+        limit=limit(days),
+        shift=Figure.around(lift.shift, lift.shift_error) if lift else None,
+        kappa=Figure.around(lift.kappa, lift.kappa_error) if lift else None,
+        slope=slope,
+        reference_prevalence=usual,
+    )
+
+
+def _obstacle(
+    day: Day,
+    period: Period | str,
+    reference: Reference | str,
+    meter: Meter,
+    evidence: DayEvidence | None,
+) -> tuple[State, str] | None:
+    """Find what keeps a day from being judged; None if nothing does."""
+    if day.complaint:
+        return "data_error", day.complaint
+    why = None
+    if not day.final:
+        why = reasons.awaited(day.coverage)
+    elif isinstance(period, Period) and day.day <= period.last:
+        why = reasons.inside_reference(day.day, period.first, period.last)
+    elif isinstance(reference, str):
+        why = reasons.no_reference(reference)
+    elif not meter.incident and (evidence is None or not evidence.informations.any()):
+        why = reasons.ONE_CLASS
+    return ("insufficient_data", why) if why else None
+
+
+def _reading(meter: Meter, lift: Lift | None, limits: Limits) -> State:
+    """Choose the most severe state that holds."""
+    if meter.incident:
+        return "calibration_drift"
+    if lift and abs(lift.shift) > CERTAIN * lift.shift_error:
+        # What counts is how far the curve was lifted; kappa shows only that it was.
+        if abs(lift.kappa) > CERTAIN * lift.kappa_error and abs(lift.lift) > limits.level:
+            return "level_drift"
+        if abs(lift.shift) > limits.prior_shift:
+            return "prior_shift"
+    return "ok"
+
+
+def _of_stream(day: Day, name: str) -> list[Coarse]:
+    """Give the parts of a day whose evidence a stream sums."""
+    return [part for key, part in day.parts.items() if name in (WHOLE, key)]
+
+
+def _lift(reference: Reference, name: str, recent: Iterable[Weighed]) -> Lift | None:
+    week = [part for day, _ in recent if day.final for part in _of_stream(day, name)]
+    if not week:
+        return None
+    found = compare_levels(fit_level(reference.curve, sum_of(week)), reference.level)
+    if not isfinite(found.shift):
+        return None
+    # Days of one storm or one campaign are not independent: as much as in the reference.
+    return replace(found, kappa_error=found.kappa_error * sqrt(reference.level_dispersion))
+
+
+def _slope(
+    reference: Reference, name: str, meter: Meter, recent: Iterable[Weighed]
+) -> Figure | None:
+    """Estimate the slope since the drift began, else over the week."""
+    if meter.incident:
+        return best_slope(meter.incident.slopes, float(reference.dispersions[0]))
+    week = [evidence[name].slopes for _, evidence in recent if name in evidence]
+    return best_slope(np.sum(week, axis=0), float(reference.dispersions[0])) if week else None
+
+
+def _prevalence(parts: Sequence[Coarse]) -> float:
+    total = sum(int(part.counts.sum()) for part in parts)
+    return sum(int(part.positives.sum()) for part in parts) / total if total else nan

@@ -1,0 +1,47 @@
+"""An HTTP server that writes down what is posted to it, in place of Slack and PagerDuty."""
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Received:
+    """Where the server listens, and what was posted there, in order: the path and the JSON."""
+
+    url: str
+    posts: list[tuple[str, Any]] = field(default_factory=list)
+
+    def at(self, path: str) -> list[Any]:
+        """Give what was posted to one path."""
+        return [content for where, content in self.posts if where == path]
+
+
+@contextmanager
+def receiving() -> Iterator[Received]:
+    """Listen on a free port of this machine, and answer every post as Slack does."""
+    received: list[tuple[str, Any]] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            content = self.rfile.read(int(self.headers["Content-Length"]))
+            received.append((self.path, json.loads(content)))
+            self.send_response(202 if "enqueue" in self.path else 200)  # PagerDuty's, or Slack's
+            self.end_headers()
+            self.wfile.write(b"ok")
+
+        def log_message(self, *_arguments: Any) -> None:
+            """Keep the output of the tests clean."""
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        try:
+            yield Received(f"http://127.0.0.1:{server.server_port}", received)
+        finally:
+            server.shutdown()
+            thread.join()

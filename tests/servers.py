@@ -1,0 +1,96 @@
+"""Real programs beside a test: found, started on a free port, waited for, asked, and stopped."""
+
+import os
+import shutil
+import signal
+import subprocess
+from base64 import b64encode
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPSConnection
+from pathlib import Path
+from ssl import SSLContext
+from time import monotonic, sleep
+from typing import TypeVar
+
+import pytest
+
+T = TypeVar("T")
+
+PATIENCE = 30  # seconds after which a program counts as stuck
+
+
+@dataclass(frozen=True)
+class Program:
+    """A program that a test started."""
+
+    process: "subprocess.Popen[bytes]"
+    printed: Path
+    complained: Path
+
+    def stop(self, number: signal.Signals) -> int:
+        """Send a signal, and give the exit code."""
+        self.process.send_signal(number)
+        return self.process.wait(PATIENCE)
+
+
+def program_path(name: str) -> str:
+    """Find a program, or say how to get it: a skipped test here, a failed one in CI."""
+    found = shutil.which(name)
+    if found:
+        return found
+    message = f"{name} is not installed; as root on a Debian, tools/install-programs gets it."
+    return pytest.fail(message) if os.environ.get("CI") == "true" else pytest.skip(message)
+
+
+@contextmanager
+def started(folder: Path, *arguments: str | Path) -> Iterator[Program]:
+    """Run a program beside the test, and end it with the test; `folder` gets what it says."""
+    name = Path(arguments[0]).name
+    printed, complained = folder / f"{name}.out", folder / f"{name}.err"
+    with printed.open("wb") as out, complained.open("wb") as err:
+        process = subprocess.Popen(arguments, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+    try:
+        yield Program(process, printed, complained)
+    finally:
+        process.kill()
+        process.wait()
+
+
+def wait_for(program: Program, look: Callable[[], T | None]) -> T:
+    """Look again and again until there is something, the program ends, or patience does."""
+    deadline = monotonic() + PATIENCE
+    while monotonic() < deadline:
+        if (found := look()) is not None:
+            return found
+        if program.process.poll() is not None:
+            break
+        sleep(0.02)
+    return pytest.fail(f"{program.process.args}: {program.complained.read_text()}")
+
+
+def get(
+    where: str,
+    path: str = "/metrics",
+    *,
+    method: str = "GET",
+    login: str | None = None,
+    secure: SSLContext | None = None,
+) -> tuple[int, str]:
+    """Ask `host:port` over HTTP, past any proxy: the status and the text.
+
+    `login` is ``name:password``; with `secure` the question goes over TLS.
+    """
+    connection = (
+        HTTPSConnection(where, timeout=PATIENCE, context=secure)
+        if secure
+        else HTTPConnection(where, timeout=PATIENCE)
+    )
+    headers = {"Authorization": f"Basic {b64encode(login.encode()).decode()}"} if login else {}
+    try:
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+    finally:
+        connection.close()

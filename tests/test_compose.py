@@ -1,0 +1,148 @@
+"""The stack of compose.yml, as far as it can be tried without Docker and without Grafana."""
+
+import json
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.exporting import COMMAND
+from tests.servers import program_path
+
+ROOT = Path(__file__).parents[1]
+STACK = yaml.safe_load((ROOT / "compose.yml").read_text())
+SERVICES: dict[str, dict[str, Any]] = STACK["services"]
+DATA_SOURCES = ROOT / "grafana" / "provisioning" / "datasources" / "prometheus.yml"
+PROVIDERS = ROOT / "grafana" / "provisioning" / "dashboards" / "calibration.yml"
+
+
+def mounts(service: str) -> dict[str, str]:
+    """Give what a service sees: the place in the container, and where it comes from."""
+    found = {}
+    for volume in SERVICES[service]["volumes"]:
+        # The source may be ${VARIABLE:-default}, which has colons of its own.
+        parts = re.fullmatch(
+            r"(\$\{\w+:-(?P<default>[^}]+)\}|(?P<plain>[^:]+)):([^:]+)(:ro)?", volume
+        )
+        assert parts is not None, volume
+        found[parts[4]] = parts["default"] or parts["plain"]
+    return found
+
+
+def assembled(service: str, container: str, folder: Path) -> Path:
+    """Copy what a service sees below a folder of its own to where a test can look at it."""
+    for place, source in mounts(service).items():
+        if place.startswith(container) and source.startswith("./"):
+            target = folder / Path(place).relative_to(container)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            copy = shutil.copytree if (ROOT / source).is_dir() else shutil.copy
+            copy(ROOT / source, target)
+    return folder
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_what_is_mounted_exists(service: str) -> None:
+    """A source is a file of the repository, a declared volume, or what `make demo` makes."""
+    for place, source in mounts(service).items():
+        if source.startswith("./") and source != "./demo-data":
+            assert (ROOT / source).exists(), place
+        elif not source.startswith("./"):
+            assert source in STACK["volumes"], place
+
+
+@pytest.mark.parametrize("service", SERVICES)
+def test_only_this_machine_is_answered(service: str) -> None:
+    """Every port is published on the loopback address."""
+    assert SERVICES[service]["ports"]
+    for port in SERVICES[service]["ports"]:
+        assert port.startswith("127.0.0.1:"), port
+
+
+def test_images_are_pinned() -> None:
+    """No image is the newest of whatever day it is."""
+    for service in SERVICES.values():
+        assert "build" in service or re.search(r":v?\d+\.\d+\.\d+$", service["image"])
+
+
+def test_the_exporter_is_called_as_it_wants_to_be() -> None:
+    """The image holds what it is built from, and the command has the options that are given."""
+    built = SERVICES["exporter"]["build"]
+    recipe = (ROOT / built["dockerfile"]).read_text()
+    wanted = set((ROOT / f"{built['dockerfile']}.dockerignore").read_text().split()) - {"*"}
+    copied = {word for line in re.findall(r"COPY (.+)", recipe) for word in line.split()[:-1]}
+    command = SERVICES["exporter"]["command"]
+    program = [COMMAND, command[0], "--help"]
+    manual = subprocess.run(program, check=True, capture_output=True, text=True).stdout
+
+    assert copied == {word.removeprefix("!") for word in wanted}
+    assert all((ROOT / word).exists() for word in copied)
+    for option in command[1::2]:
+        assert f"{option} " in manual
+    assert command[2].rpartition("/")[0] in mounts("exporter")
+
+
+def test_prometheus_accepts_its_configuration(tmp_path: Path) -> None:
+    """With the rules where compose.yml mounts them, promtool has nothing to say against it."""
+    folder = assembled("prometheus", "/etc/prometheus", tmp_path)
+    call = [program_path("promtool"), "check", "config", folder / "prometheus.yml"]
+    checked = subprocess.run(call, check=False, capture_output=True, text=True)
+
+    assert checked.returncode == 0, checked.stderr
+    assert "1 rule files found" in checked.stdout
+    assert "SUCCESS" in checked.stdout
+
+
+def test_prometheus_and_the_exporter_agree() -> None:
+    """Prometheus asks the ports that the services of the stack listen on, under the known job."""
+    configuration = yaml.safe_load((ROOT / "grafana" / "prometheus.yml").read_text())
+    jobs = {job["job_name"]: job["static_configs"] for job in configuration["scrape_configs"]}
+    managers = configuration["alerting"]["alertmanagers"][0]["static_configs"]
+    listening = {
+        f"{name}:{port.rpartition(':')[2]}"
+        for name, service in SERVICES.items()
+        for port in service["ports"]
+    }
+    asked = {t for static in [managers, *jobs.values()] for one in static for t in one["targets"]}
+
+    assert asked <= listening
+    assert jobs["calibration-monitor"][0]["targets"] == ["exporter:9645"]
+
+
+def test_alertmanager_accepts_its_configuration(tmp_path: Path) -> None:
+    """With its templates where compose.yml mounts them, amtool accepts the routes."""
+    folder = assembled("alertmanager", "/etc/alertmanager", tmp_path)
+    call = [program_path("amtool"), "check-config", folder / "alertmanager.yml"]
+    checked = subprocess.run(call, check=False, capture_output=True, text=True)
+
+    assert checked.returncode == 0, checked.stderr
+    assert "1 templates" in checked.stdout
+
+
+def test_grafana_finds_its_data_source_and_dashboards() -> None:
+    """The data source is the stack's Prometheus; the dashboards are read from where they are."""
+    (source,) = yaml.safe_load(DATA_SOURCES.read_text())["datasources"]
+    (provider,) = yaml.safe_load(PROVIDERS.read_text())["providers"]
+    seen = mounts("grafana")
+    home = SERVICES["grafana"]["environment"]["GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH"]
+
+    assert source["type"] == "prometheus"
+    assert source["url"] == "http://prometheus:9090"
+    assert provider["type"] == "file"
+    assert seen[provider["options"]["path"]] == "./grafana/dashboards"
+    assert seen["/etc/grafana/provisioning"] == "./grafana/provisioning"
+    file = ROOT / "grafana" / "dashboards" / Path(home).name
+    assert home.rpartition("/")[0] == provider["options"]["path"]
+    assert json.loads(file.read_text())["uid"] == "calibration-fleet"
+
+
+def test_there_is_no_secret() -> None:
+    """No service or data source is given a password, a key or a token."""
+    given = [name for service in SERVICES.values() for name in service.get("environment", {})]
+    (source,) = yaml.safe_load(DATA_SOURCES.read_text())["datasources"]
+
+    assert not [name for name in given if re.search("PASSWORD|TOKEN|SECRET|KEY", name)]
+    assert not {"secureJsonData", "basicAuth", "password"} & set(source)

@@ -1,0 +1,252 @@
+"""Rules, routes and runbook: sound by their own programs, and one in their words."""
+
+import json
+import re
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from monitor.drift import KINDS
+from monitor.export.gauges import CATALOGUE
+from monitor.reasons import MEANINGS
+from monitor.verdict import STATES
+from tests.servers import program_path
+
+ROOT = Path(__file__).parents[1]
+ALERTS = ROOT / "alerts"
+RULES = ALERTS / "calibration.rules.yml"
+ROUTES = ALERTS / "alertmanager.yml"
+RUNBOOK = ALERTS / "runbook.md"
+CASES = sorted((ALERTS / "tests").glob("*.yml"))
+DASHBOARDS = sorted((ROOT / "grafana" / "dashboards").glob("*.json"))
+SPEAKING = [RULES, RUNBOOK, *CASES, *DASHBOARDS]
+
+# The most urgent that an alert can be; a model's own severity can only lower it.
+URGENCY = {
+    "CalibrationDrift": "page",
+    "CalibrationLevelDrift": "ticket",
+    "CalibrationPriorShift": "info",
+    "CalibrationOutcomesMissing": "ticket",
+    "CalibrationEvaluationMissing": "ticket",
+    "CalibrationDataRejected": "ticket",
+    "CalibrationDataError": "ticket",
+    "CalibrationInsufficientData": "info",
+    "CalibrationExporterAbsent": "ticket",
+}
+RECEIVERS = {"page": "pagerduty", "ticket": "slack-tickets", "info": "slack-digest"}
+GAUGES = {gauge.name: gauge for gauge in CATALOGUE}
+CLOSED = {
+    "state": set(STATES),
+    "kind": set(KINDS),
+    "maturity": {"final", "provisional"},
+    "adjusted": {"raw", "prior"},
+    "cause": {"prior_shift", "slope", "shape", "rest"},
+    "severity": {"page", "ticket", "info"},
+}
+OF_PROMETHEUS = {"job", "instance"}  # labels that every scraped series gets
+
+
+def alerts() -> dict[str, dict[str, Any]]:
+    """Read the alerting rules by name."""
+    groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+    rules = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    assert len({rule["alert"] for rule in rules}) == len(rules)
+    return {rule["alert"]: rule for rule in rules}
+
+
+def told(*call: str | Path) -> str:
+    """Run a checking program, and give what it printed; it fails where it finds a fault."""
+    name, *arguments = call
+    done = subprocess.run(
+        [program_path(str(name)), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        cwd=ALERTS,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def names(path: Path) -> set[str]:
+    """Find the gauges that a file speaks of; `calibration_drift` is a state, not a gauge."""
+    spoken = set(re.findall(r"\bcalibration_[a-z0-9_]+", path.read_text(encoding="utf-8")))
+    return spoken - set(STATES)
+
+
+def selectors(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Find gauge, label and value of every matcher in a file; the value of a template is ''."""
+    text = path.read_text(encoding="utf-8").replace('\\"', '"')
+    for name, inside in re.findall(r"\b(calibration_[a-z0-9_]+)\s*\{([^{}]*)\}", text):
+        for label, value in re.findall(r'(\w+)\s*(?:=~|!~|!=|=)\s*(?:"([^"]*)"|%q)', inside):
+            yield name, label, value
+
+
+def words(text: str) -> str:
+    """Take line breaks and indentation out of a text."""
+    return " ".join(text.split())
+
+
+class TestPrograms:
+    """What Prometheus's and Alertmanager's own checkers say."""
+
+    def test_promtool_accepts_the_rules(self) -> None:
+        """The rules are valid and none stands twice."""
+        assert "SUCCESS: 14 rules found" in told("promtool", "check", "rules", RULES)
+
+    @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+    def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:
+        """Every unit test of the rules passes."""
+        assert "SUCCESS" in told("promtool", "test", "rules", case)
+
+    def test_amtool_accepts_the_routes(self) -> None:
+        """Alertmanager's configuration and its template are valid."""
+        assert "1 templates\n  SUCCESS" in told("amtool", "check-config", ROUTES)
+
+    @pytest.mark.parametrize("severity", RECEIVERS)
+    @pytest.mark.parametrize("alert", URGENCY)
+    def test_every_alert_goes_where_its_severity_says(self, alert: str, severity: str) -> None:
+        """A page rings, a ticket and information are two channels of Slack, whatever the alert."""
+        labels = (f"alertname={alert}", "model=fraud", f"severity={severity}")
+        call = ("amtool", "config", "routes", "test", f"--config.file={ROUTES}", *labels)
+
+        assert told(*call).split() == [RECEIVERS[severity]]
+
+    def test_an_unknown_severity_is_heard(self) -> None:
+        """What nobody foresaw becomes a ticket."""
+        call = ("amtool", "config", "routes", "test", f"--config.file={ROUTES}", "severity=odd")
+
+        assert told(*call).split() == ["slack-tickets"]
+
+
+class TestAlerts:
+    """What every alert must have."""
+
+    def test_are_those_of_the_runbook(self) -> None:
+        """Each alert has a heading in the runbook, and each such heading an alert."""
+        headings = re.findall(r"(?m)^## (Calibration\w+)$", RUNBOOK.read_text(encoding="utf-8"))
+
+        assert headings == list(alerts()) == list(URGENCY)
+
+    @pytest.mark.parametrize("alert", URGENCY)
+    def test_says_what_and_where_to_read_on(self, alert: str) -> None:
+        """An alert has a summary, a description, and links to its dashboard and its heading."""
+        notes = alerts()[alert]["annotations"]
+        board = "calibration-fleet" if alert == "CalibrationExporterAbsent" else "calibration-model"
+
+        assert set(notes) == {"summary", "description", "dashboard_url", "runbook_url"}
+        assert notes["summary"]
+        assert notes["description"]
+        assert f"https://grafana.example.org/d/{board}" in notes["dashboard_url"]
+        assert notes["runbook_url"] == f"https://runbooks.example.org/runbook.md#{alert.lower()}"
+
+    @pytest.mark.parametrize(("alert", "urgency"), URGENCY.items())
+    def test_is_never_more_urgent_than_its_kind(self, alert: str, urgency: str) -> None:
+        """Only a drift can page, and information stays information."""
+        given = alerts()[alert]["labels"]["severity"]
+        lowered = '{{ if eq $labels.severity "info" }}info{{ else }}ticket{{ end }}'
+
+        assert (
+            given
+            in {
+                "page": {"{{ $labels.severity }}"},
+                "ticket": {lowered, "ticket"},
+                "info": {"info"},
+            }[urgency]
+        )
+
+    @pytest.mark.parametrize(
+        "alert", ["CalibrationDrift", "CalibrationLevelDrift", "CalibrationPriorShift"]
+    )
+    def test_outlasts_a_day_without_a_restart_of_its_clock(self, alert: str) -> None:
+        """A verdict fires at once and for a day after: what is pending dies with a restart."""
+        assert "for" not in alerts()[alert]
+        assert alerts()[alert]["keep_firing_for"] == "26h"
+
+    def test_drift_speaks_the_words_of_the_verdict(self) -> None:
+        """The page names a distortion in the words of `show` and of the report."""
+        description = words(alerts()["CalibrationDrift"]["annotations"]["description"])
+        chosen = re.findall(r'if eq \$kind "(\w+)" }} ([^{]+?)\. {{', description)
+
+        assert dict(chosen) == MEANINGS
+
+    @pytest.mark.parametrize("alert", URGENCY)
+    def test_is_tested_both_ways(self, alert: str) -> None:
+        """There is a case in which an alert fires, and one in which it stays silent."""
+        cases = [
+            case
+            for path in CASES
+            for test in yaml.safe_load(path.read_text(encoding="utf-8"))["tests"]
+            for case in test["alert_rule_test"]
+            if case["alertname"] == alert
+        ]
+
+        assert {bool(case.get("exp_alerts")) for case in cases} == {True, False}
+
+    @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+    def test_silence_has_a_reason(self, case: Path) -> None:
+        """Every case of silence, or the row of them that it stands in, is headed by a comment."""
+        reasoned, silent = False, 0
+        for line in map(str.strip, case.read_text(encoding="utf-8").splitlines()):
+            if re.fullmatch(r"- \{alertname: \w+, eval_time: \w+\}", line):
+                silent += 1
+                assert reasoned, line
+            else:
+                reasoned = line.startswith("#")
+
+        assert silent
+
+    def test_keeps_no_secret(self) -> None:
+        """Addresses and keys that must not be known come from files."""
+        text = ROUTES.read_text(encoding="utf-8")
+
+        assert len(re.findall(r"\b(?:api_url|routing_key)_file: /etc/alertmanager/", text)) == 3
+        assert not re.search(r"\b(?:api_url|routing_key|service_key|slack_api_url)\s*:", text)
+
+
+class TestWords:
+    """Rules, their tests, runbook and dashboards speak of gauges that exist, with their labels."""
+
+    @pytest.mark.parametrize("path", SPEAKING, ids=lambda path: path.name)
+    def test_gauges_exist(self, path: Path) -> None:
+        """A file speaks of gauges of the catalogue only."""
+        spoken = names(path)
+
+        assert spoken
+        assert spoken - set(GAUGES) == set()
+
+    @pytest.mark.parametrize("path", SPEAKING, ids=lambda path: path.name)
+    def test_labels_exist(self, path: Path) -> None:
+        """Each matcher names a label of its gauge, and a value that this label can have."""
+        strange = {
+            (name, label, value)
+            for name, label, value in selectors(path)
+            if name in GAUGES
+            and (
+                label not in {*GAUGES[name].labels, *OF_PROMETHEUS}
+                or (label in CLOSED and value and not set(value.split("|")) <= CLOSED[label])
+            )
+        }
+
+        assert strange == set()
+
+    def test_every_gauge_is_used(self) -> None:
+        """A gauge that no rule, no panel and no page of the runbook asks for serves nobody."""
+        if not DASHBOARDS:
+            pytest.skip("There are no dashboards yet, which show most of the gauges.")
+        used = set().union(*map(names, [RULES, RUNBOOK, *DASHBOARDS]))
+
+        assert set(GAUGES) - used == set()
+
+    def test_links_lead_to_dashboards(self) -> None:
+        """The dashboards that messages link to are those in the repository."""
+        if not DASHBOARDS:
+            pytest.skip("There are no dashboards yet.")
+        linked = set(re.findall(r"grafana\.example\.org/d/([\w-]+)", RULES.read_text("utf-8")))
+
+        assert linked == {json.loads(path.read_text("utf-8"))["uid"] for path in DASHBOARDS}
