@@ -58,17 +58,27 @@ def spans(model: str) -> dict[str, tuple[date, date]]:
 
 def alerts_table(model: str, rules: Sequence[Watched]) -> str:
     """Tabulate when each rule alerted."""
-    counted = spans(model)
+    counted, holds = spans(model), SLOPE_HOLDS[model]
+    shares_of = f"days on alarm before → from {holds:%B} on"
     lines = [
-        f"| `{model}` | alerts {' | '.join(counted)} | days on alarm | dates of the first |",
+        f"| `{model}` | alerts {' | '.join(counted)} | {shares_of} | the first |",
         "| --- " * (len(counted) + 3) + "|",
     ]
     for found in rules:
         counts = [sum(a <= day < b for day in found.alerts) for a, b in counted.values()]
-        share = len(found.alarms) / ((LAST - found.first).days + 1)
         cells = " | ".join(str(count) for count in counts)
-        lines.append(f"| {found.rule} | {cells} | {100 * share:.0f} % | {first_dates(found)} |")
+        shares = " → ".join(f"{100 * share:.0f} %" for share in shares_on(found, holds))
+        lines.append(f"| {found.rule} | {cells} | {shares} | {first_dates(found)} |")
     return "\n".join(lines) + "\n"
+
+
+def shares_on(found: Watched, holds: date) -> tuple[float, float]:
+    """Give the shares of days on alarm while the slope held, and after."""
+    before = sum(day < holds for day in found.alarms)
+    return (
+        before / (holds - found.first).days,
+        (len(found.alarms) - before) / ((LAST - holds).days + 1),
+    )
 
 
 def first_dates(found: Watched) -> str:
@@ -111,13 +121,13 @@ def draw(
 
 
 def _draw_slopes(panel: Any, model: str, months: Sequence[Mapping[str, Any]]) -> None:
-    shown = {"stretched": (RED, "s", "each day and origin apart")}
+    shown = {"stretched": (RED, "s", "day and origin")}
     if model == "flights":
         shown = {
-            "slope": (BLUE, "o", "each day and origin apart"),
-            "within": (GREY, "D", "parts of the day apart, too"),
+            "slope": (BLUE, "o", "day and origin"),
+            "within": (GREY, "D", "day, origin and part of the day"),
         }
-    middles = np.array([month["month"] for month in months], "datetime64[D]") + 14
+    middles = np.array([month["month"] for month in months], "datetime64[D]") + 13
     for offset, (key, (color, marker, label)) in enumerate(shown.items()):
         values, errors = np.array([month[key] for month in months]).T
         panel.errorbar(
@@ -131,27 +141,53 @@ def _draw_slopes(panel: Any, model: str, months: Sequence[Mapping[str, Any]]) ->
             label=label,
         )
     panel.axhline(1.0, color="black", linewidth=0.8)
-    panel.set(title=model, ylim=(0.1, 1.4))
-    panel.legend(loc="lower left", frameon=False, title="slope with an intercept for …")
+    panel.set(ylim=(0.0, 1.4))
+    panel.set_title(model, pad=18)
+    panel.legend(
+        loc="lower left",
+        framealpha=1.0,
+        edgecolor="none",
+        title="an intercept for each …",
+        alignment="left",
+    )
     _mark_truth(panel, model)
+    above = {"va": "bottom", "fontsize": 8, "transform": panel.get_xaxis_transform()}
+    panel.text(SLOPE_HOLDS[model], 1.01, "the slope falls", **above)
+    if SLOPE_HOLDS[model] > BENT_FROM:
+        panel.text(BENT_FROM, 1.01, "the curve bends", ha="right", **above)
 
 
 def _draw_alarms(panel: Any, model: str, rules: Sequence[Watched]) -> None:
+    from matplotlib.patches import PathPatch
+
     for row, found in enumerate(rules):
         color = RED if found.rule.startswith("**") else GREY
-        alarms = np.array(found.alarms, "datetime64[D]")
-        panel.broken_barh(
-            [(day, 1) for day in alarms.astype(float)], (row - 0.32, 0.64), color=color
-        )
-        for day in found.alerts:
-            panel.plot(day, row, marker="v", markersize=6, color="black", linestyle="none")
         panel.axhspan(row - 0.32, row + 0.32, color="#f2f2f2", zorder=0)
+        panel.add_patch(PathPatch(_runs(found.alarms, row), color=color, linewidth=0))
+        panel.plot([*found.alerts], [row] * len(found.alerts), "v", markersize=6, color="black")
     panel.set_yticks(range(len(rules)), [found.rule.replace("*", "") for found in rules])
     panel.set(ylim=(len(rules) - 0.5, -0.5))
     panel.set_xlim(date(2013, 3, 1), date(2014, 1, 1))
     starts = [date(2013, month, 1) for month in range(3, 13)]
     panel.set_xticks(starts, [f"{start:%b}" for start in starts], ha="left")
     _mark_truth(panel, model)
+
+
+def _runs(alarms: Sequence[date], row: int) -> Any:
+    """Outline the spans of days on alarm, as one path: a patch for each would fill a file."""
+    from matplotlib.path import Path as Outline
+
+    days = np.array(alarms, "datetime64[D]").astype(float)
+    if not days.size:
+        return Outline(np.zeros((0, 2)))
+    gaps = np.nonzero(np.diff(days) > 1)[0]
+    first, last = np.append(days[0], days[gaps + 1]), np.append(days[gaps], days[-1]) + 1
+    low, high = row - 0.32, row + 0.32
+    corners = [
+        [(a, low), (b, low), (b, high), (a, high), (a, low)]
+        for a, b in zip(first, last, strict=True)
+    ]
+    return Outline.make_compound_path(*(Outline(one, closed=True) for one in corners))
 
 
 def _mark_truth(panel: Any, model: str) -> None:

@@ -93,7 +93,7 @@ def by_day(flights: Flights, groups: np.ndarray) -> Days:
 
 
 def names(*columns: np.ndarray) -> np.ndarray:
-    """Number the combinations of columns."""
+    """Give each combination of values a number, and every flight its own."""
     number = np.zeros(columns[0].size, np.int64)
     for column in columns:
         values, codes = np.unique(column, return_inverse=True)

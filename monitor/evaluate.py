@@ -32,7 +32,7 @@ from monitor.metrics.tally import Tally, shift
 from monitor.metrics.tce import tce
 from monitor.metrics.tce_at_size import tce_at_size
 
-INTERVAL_REPLICATES = 40  # enough for a 95 % interval; a tenth more or less would tell no one more
+INTERVAL_REPLICATES = 20  # enough for a 95 % interval; a tenth more or less would tell no one more
 Explain = Callable[[Tally], Attribution | None]
 Expect = Callable[[str, Segment], Expectation | None]
 
@@ -121,11 +121,25 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices behind the numbers: test level, number of resampled worlds, and N* of TCE."""
+    """The choices behind the numbers.
+
+    Attributes
+    ----------
+    alpha : float
+        Level of the tests inside TCE.
+    null_replicates : int
+        Number of resampled worlds behind its null reference.
+    tce_size : int or None
+        N* of TCE; None before there is a reference.
+    interval_days : int
+        From this length of window on, the whole gets an interval of ECE. It is by far the most
+        costly number, and short windows and segments tell little of it.
+    """
 
     alpha: float
     null_replicates: int
     tce_size: int | None = None
+    interval_days: int = 28
 
 
 def evaluate(
@@ -189,9 +203,12 @@ def _evaluate_segment(
         shift_ = PriorShift(around.value, around.low, around.high)
         adjusted = shift(t, fitted.delta)
         null = _tce_null(adjusted, settings, rng)
-        prior = _errors(t, adjusted, "prior", settings, rng)
+        prior = _errors(adjusted, settings, rng)
     if t.total:
-        raw = _errors(t, t, "raw", settings, rng)
+        raw = _errors(t, settings, rng)
+    if name == WHOLE and window_days >= settings.interval_days:
+        raw = raw and replace(raw, ece_interval=_ece_interval(t, "raw", rng))
+        prior = prior and replace(prior, ece_interval=_ece_interval(t, "prior", rng))
     slope = fit_slope(CENTRES, [coarsen(stratum) for stratum in strata])
     return Evaluation(
         model=window.model,
@@ -217,9 +234,7 @@ def _evaluate_segment(
     )
 
 
-def _errors(
-    scored: Tally, t: Tally, reading: Reading, settings: Settings, rng: np.random.Generator
-) -> Errors:
+def _errors(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
     smallest, largest = paper_sizes(t.total)
     published = tce(t, pava_bc(t, min_size=smallest, max_size=largest), alpha=settings.alpha)
     smallest, largest = monitor_sizes(t.total)
@@ -229,9 +244,12 @@ def _errors(
         ece(seen),
         rbs(t),
         tce=_tce_at_size(t, settings, rng),
-        ece_interval=ece_interval(scored, reading=reading, replicates=INTERVAL_REPLICATES, rng=rng),
         rbs_interval=rbs_interval(t),
     )
+
+
+def _ece_interval(t: Tally, reading: Reading, rng: np.random.Generator) -> Interval:
+    return ece_interval(t, reading=reading, replicates=INTERVAL_REPLICATES, rng=rng)
 
 
 def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Figure | None:

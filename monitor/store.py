@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import date, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from math import isnan, nan
 from typing import Any, get_args, get_type_hints
 
@@ -59,6 +59,7 @@ def _numbers(kind: type) -> pa.DataType:
     return pa.struct([(k, _numbers(v) if v else pa.float64()) for k, v in inner.items()])
 
 
+@cache  # for every number of every row, and reading the hints takes longer than reading the file
 def _inner(kind: type, name: str) -> type | None:
     """Find the dataclass that a field holds; None for a number."""
     hint = get_type_hints(kind)[name]

@@ -129,7 +129,7 @@ def test_run_backfill_evaluate_show(folder: Path) -> None:
     assert judged == {"evaluated": {"ctr": ["2026-03-02", "2026-03-03", "2026-03-04"]}}
     assert [e["matched"] for e in shown["evaluations"]] == [200, 400, 600, 600]
     assert [e["final"] for e in shown["evaluations"]] == [True, True, True, True]
-    assert [line.split()[:2] for line in table.splitlines() if "2026" in line] == [
+    assert [line.split()[:2] for line in table.splitlines() if line.strip().startswith("2026")] == [
         ["2026-03-03", "100"],
         ["2026-03-04", "100"],
     ]

@@ -142,6 +142,7 @@ def evaluate(
     as_json: AsJson = False,
 ) -> None:
     """Judge stored days again, after a window or a limit was changed; reads no logs."""
+    from monitor.judging import judge_days
     from monitor.pipeline import evaluate_days
 
     config = load_config(config_path)
@@ -152,6 +153,7 @@ def evaluate(
             done[model_name] = evaluate_days(
                 config, model_name, begin, end, jobs=jobs, on_step=on_step
             )
+            judge_days(config, model_name, begin, jobs=jobs, on_step=on_step)
     if as_json:
         print_json({"evaluated": done})
     for model_name, days in {} if as_json else done.items():

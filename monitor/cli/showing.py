@@ -31,7 +31,7 @@ def show(
     as_json: AsJson = False,
 ) -> None:
     """Show the last days of a model as a table."""
-    from monitor.report.tables import evaluation_table, legend
+    from monitor.report.tables import evaluation_table, legend, newest_verdict, verdict_text
     from monitor.store import Store
 
     config = load_config(config_path)
@@ -50,9 +50,13 @@ def show(
         for e in store.read_evaluations(name, day)[0]
         if e.segment == segment and e.window_days == window
     ]
+    verdict = newest_verdict(store, name, segment)
     if as_json:
-        print_json({"evaluations": chosen})
+        said = verdict and {"state": verdict.state, "day": verdict.day, "reasons": verdict.reasons}
+        print_json({"verdict": said, "evaluations": chosen})
     else:
+        if verdict:
+            out.print(verdict_text(verdict))
         length = f"{window} days" if window > 1 else "1 day"
         title = f"{name}, segment {segment}, windows of {length}"
         out.print(evaluation_table(title, chosen), legend())

@@ -10,6 +10,8 @@ from rich.text import Text
 
 from monitor.days import Summary, whole
 from monitor.evaluate import Evaluation
+from monitor.store import Store
+from monitor.verdict import Verdict
 
 LEGEND = (
     "prevalence   share of outcomes that are 1; the mean score is what was promised",
@@ -42,6 +44,23 @@ def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> Renderabl
     if all(e.final for e in evaluations):
         return table
     return Group(table, Text("* provisional: outcomes are still awaited", style="dim"))
+
+
+def newest_verdict(store: Store, model: str, segment: str) -> Verdict | None:
+    """Find the last verdict of a segment; None if there is none."""
+    for day in reversed(store.days("verdicts", model)):
+        for verdict in store.read_verdicts(model, day)[0]:
+            if verdict.segment == segment:
+                return verdict
+    return None
+
+
+def verdict_text(verdict: Verdict) -> RenderableType:
+    """Say the verdict and its reasons."""
+    head = Text(f"\n{verdict.model}, segment {verdict.segment}, {verdict.day}: ", style="bold")
+    colour = {"ok": "green", "calibration_drift": "red", "data_error": "red"}
+    head.append(verdict.state, style=colour.get(verdict.state, "yellow"))
+    return Group(head, *(Text(f"  {reason}") for reason in verdict.reasons), Text())
 
 
 def legend() -> RenderableType:
