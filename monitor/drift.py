@@ -35,6 +35,7 @@ KINDS = (  # down and up each direction of the reference, in their order
 )
 SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
 RECOVERED = 2.0  # log10: a hundred to one that the curve is back within its tolerance
+MOST_OF_A_DAY = 2.0  # log10: one broken day makes no drift, and wipes out none
 LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
 
 
@@ -45,14 +46,16 @@ class DayEvidence:
     Attributes
     ----------
     ratios : ndarray of shape (8,)
-        For each kind, log10 of the likelihood of its effect over that of its tolerance.
+        For each kind, log10 of the likelihood of its effect over that of its tolerance; from -2
+        to 2.
     scores : ndarray of shape (4,)
         Slope of the conditional log-likelihood along each direction, at the reference curve.
     informations : ndarray of shape (4,)
         What the day knows of each direction.
     slopes : ndarray of shape (6,)
         Slope of the conditional log-likelihood along the first direction, where the outcomes have
-        each of `SLOPES` on the reference curve. It adds over days, and is 0 at the best slope.
+        each of `SLOPES` on the reference curve, over the dispersion of the day. It adds over
+        days, and is 0 at the best slope.
     """
 
     ratios: Floats
@@ -139,8 +142,9 @@ def weigh_day(reference: Reference, segments: Iterable[Coarse]) -> DayEvidence:
 
     Notes
     -----
-    ``[log E(effect) - log E(tolerance)] / (phi ln 10)`` for each direction and sign, with E of
-    `monitor.metrics.conditional.conditional_log_ratio` and the dispersion phi of days.
+    ``r = [log E(effect) - log E(tolerance)] / (phi ln 10)`` for each direction and sign, with E
+    of `monitor.metrics.conditional.conditional_log_ratio` and ``phi = 1 + jitter I`` the
+    dispersion of a day whose information on the direction is I; then `bounded`.
 
     Examples
     --------
@@ -171,8 +175,33 @@ def weigh_day(reference: Reference, segments: Iterable[Coarse]) -> DayEvidence:
         pull, known = score_directions(curve, counts, positives, directions)
         scores, informations = scores + pull, informations + known
         slopes += score_slopes(curve, counts, positives, directions, np.array(SLOPES))
-    weighed = (ratios / reference.dispersions[:, None]).ravel() / log(10.0)
-    return DayEvidence(weighed, scores, informations, slopes)
+    dispersions = 1.0 + reference.jitters * informations
+    weighed = (ratios / dispersions[:, None]).ravel() / log(10.0)
+    return DayEvidence(bounded(weighed), scores, informations, slopes / dispersions[0])
+
+
+def bounded(ratios: Floats) -> Floats:
+    """Let no day say more than a hundred to one, either way.
+
+    Parameters
+    ----------
+    ratios : ndarray
+        Evidence, log10.
+
+    Returns
+    -------
+    ndarray
+        ``min(2, log10(0.01 + 0.99 10**ratio))``: a hundredth is kept back and the rest is bet.
+        What has an expectation of at most 1 still has.
+
+    Examples
+    --------
+    >>> bounded(np.array([-9.0, 0.0, 1.0, 9.0])).round(2) + 0.0
+    array([-2.,  0.,  1.,  2.])
+    """
+    kept = 10.0**-MOST_OF_A_DAY
+    hedged = np.logaddexp(log(kept), np.log1p(-kept) + ratios * log(10.0)) / log(10.0)
+    return np.asarray(np.minimum(hedged, MOST_OF_A_DAY))
 
 
 def accumulate(meter: Meter, day: date, evidence: DayEvidence) -> Meter:
@@ -311,15 +340,15 @@ def best_kind(scores: Floats, informations: Floats) -> str:
     return KINDS[2 * direction + int(scores[direction] > 0)]
 
 
-def best_slope(slopes: Floats, dispersion: float) -> Figure | None:
+def best_slope(slopes: Floats, error: float) -> Figure | None:
     """Find the slope of the outcomes on the reference curve.
 
     Parameters
     ----------
     slopes : ndarray of shape (6,)
         Sum over days, as in `DayEvidence`.
-    dispersion : float
-        Of days along the slope.
+    error : float
+        Standard error of the slope of the reference itself.
 
     Returns
     -------
@@ -328,7 +357,7 @@ def best_slope(slopes: Floats, dispersion: float) -> Figure | None:
 
     Examples
     --------
-    >>> best_slope(np.array([75.0, 50.0, 25.0, 0.0, -35.0, -100.0]), 1.0).value
+    >>> best_slope(np.array([75.0, 50.0, 25.0, 0.0, -35.0, -100.0]), 0.0).value
     1.0
     """
     if not np.all(np.diff(slopes) < 0.0):  # it falls wherever there is any information
@@ -337,4 +366,6 @@ def best_slope(slopes: Floats, dispersion: float) -> Figure | None:
     inverse = PchipInterpolator(slopes[::-1], places[::-1])
     slope = float(inverse(np.clip(0.0, slopes[-1], slopes[0])))
     falling = -float(PchipInterpolator(places, slopes).derivative()(slope))
-    return Figure.around(slope, sqrt(dispersion / falling)) if falling > 0.0 else None
+    if not falling > 0.0:
+        return None
+    return Figure.around(slope, sqrt(1.0 / falling + (slope * error) ** 2))

@@ -11,6 +11,8 @@ from math import isfinite
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import brentq
+from scipy.special import chdtr, chdtrc
 
 from monitor.metrics.coarse import CENTRES, COARSE_COUNT, Coarse, sum_of
 from monitor.metrics.compiled import compiled
@@ -25,6 +27,7 @@ MOST_KNOTS, INFORMATION_PER_KNOT = 6, 100.0
 RIDGE = 0.5**-2  # the curve's deviations from the scores have a prior sd of 0.5 logit
 FARTHEST = 4.0  # standard deviations: beyond, polynomials would be ruled by a few scores
 TOP_SHARE = 0.1
+STORM = 2.0  # standard deviations: beyond, a day says no more of how much days differ
 MOST_STEPS, SETTLED = 50, 1e-10
 
 
@@ -52,8 +55,13 @@ class Reference:
         The ways in which a curve may be distorted; see `DIRECTIONS`.
     tolerances, effects : ndarray of shape (4,)
         Deviations along each direction that are tolerated, and that are looked for, in logit.
+    jitters : ndarray of shape (4,)
+        Variance of the distortion that every day has of its own, in logit squared; 0 if the
+        outcomes of a day are independent.
     dispersions : ndarray of shape (4,)
-        Variance of a day's standardised deviation; 1 if outcomes are independent, at least 1.
+        By how much that multiplies the variance of a sum over days like these; at least 1.
+    errors : ndarray of shape (4,)
+        Standard errors with which the reference knows its own curve along each direction.
     counts : Coarse
         All predictions of the reference.
     level : Level
@@ -66,7 +74,9 @@ class Reference:
     directions: Floats
     tolerances: Floats
     effects: Floats
+    jitters: Floats
     dispersions: Floats
+    errors: Floats
     counts: Coarse
     level: Level
     level_dispersion: float
@@ -112,10 +122,12 @@ def fit_reference(
     The curve is a natural cubic spline in the logit of the score, knots at quantiles of the
     information, with a ridge towards the scores themselves and a free intercept for each day and
     segment. Its directions are: the curve itself (slope); a quadratic and a cubic, orthonormal
-    under the information; the top tenth of the reference. With ``info`` the information on a
-    direction, conditional on the intercepts, and ``phi`` the mean square of the days'
-    standardised deviations: ``tolerance = max(least, 2 sqrt(phi/info))`` and
-    ``effect = max(least, 3 tolerance)``.
+    under the information; the top tenth of the reference. With ``I`` a day's information on a
+    direction, conditional on the intercepts, ``U`` its score, and ``x = U / I``: the jitter is
+    the variance at which ``sum min(I (x - middle)**2 / (1 + jitter I), 4)`` is as large as chance
+    makes it without one (Paule and Mandel, 1982, made robust as by Huber);
+    ``dispersion = sum I (1 + jitter I) / sum I``,
+    ``tolerance = max(least, 2 sqrt(dispersion / sum I))``, ``effect = max(least, 3 tolerance)``.
 
     Examples
     --------
@@ -138,7 +150,8 @@ def fit_reference(
     curve = curve + fit_level(curve, everything).delta
     directions = _directions(curve, everything.counts, _weights(curve, counts, positives))
     scores, informations = _scores_by_day(curve, directions, days)
-    dispersions = _dispersions(scores, informations)
+    jitters = np.array([_jitter(*both) for both in zip(scores.T, informations.T, strict=True)])
+    dispersions = _dispersions(jitters, informations)
     with np.errstate(divide="ignore"):
         errors = np.sqrt(dispersions / informations.sum(axis=0))
     tolerances = np.maximum(_by_direction(sensitivity.tolerances), 2.0 * errors)
@@ -150,7 +163,9 @@ def fit_reference(
         directions=directions,
         tolerances=np.where(known, tolerances, 0.0),
         effects=np.where(known, effects, 0.0),
+        jitters=jitters,
         dispersions=dispersions,
+        errors=np.where(known, errors, 0.0),
         counts=everything,
         level=level,
         level_dispersion=_level_dispersion(curve, level, days),
@@ -252,12 +267,45 @@ def _scores_by_day(
     return both[:, 0], both[:, 1]
 
 
-def _dispersions(scores: Floats, informations: Floats) -> Floats:
-    """Take the mean square of the days' standardised deviations, at least 1."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        squares = np.where(informations > 0, scores**2 / informations, 0.0)
-    told = (informations > 0).sum(axis=0)
-    return np.asarray(np.maximum(1.0, squares.sum(axis=0) / np.maximum(1, told - 1)))
+def _jitter(scores: Floats, informations: Floats) -> float:
+    """Find the variance of the days' own distortions that explains how much they differ.
+
+    It is added to the sampling variance of a day, and does not shrink with its size: one factor
+    for the variances of all days would believe the largest of them far too much. A day counts
+    as at most two standard deviations from the middle, so that a storm does not speak for all.
+    """
+    known = informations[informations > 0]
+    if known.size < 2:  # noqa: PLR2004 - a single day differs from none
+        return 0.0
+    found = scores[informations > 0] / known
+    most = STORM**2
+    expected = (known.size - 1) * (chdtr(3, most) + most * chdtrc(1, most))
+
+    def excess(jitter: float) -> float:
+        precisions = known / (1.0 + jitter * known)
+        deviations = found - _middle(found, precisions)
+        return float(np.minimum(precisions * deviations**2, most).sum() - expected)
+
+    if excess(0.0) <= 0.0:
+        return 0.0
+    return float(brentq(excess, 0.0, known.size * np.ptp(found) ** 2 / expected))
+
+
+def _middle(values: Floats, precisions: Floats) -> float:
+    """Find the mean of values, each pulling as at most two standard deviations (Huber)."""
+    errors = np.sqrt(precisions)
+
+    def pull(middle: float) -> float:
+        return float((errors * np.clip(errors * (values - middle), -STORM, STORM)).sum())
+
+    return float(brentq(pull, values.min(), values.max())) if np.ptp(values) else float(values[0])
+
+
+def _dispersions(jitters: Floats, informations: Floats) -> Floats:
+    """Compare the variance of the sum of all days' scores with that of independent outcomes."""
+    sums = informations.sum(axis=0)
+    squares = (informations**2).sum(axis=0)
+    return np.asarray(1.0 + jitters * squares / np.where(sums > 0, sums, 1.0))
 
 
 def _level_dispersion(curve: Floats, level: Level, days: Sequence[Mapping[str, Coarse]]) -> float:

@@ -393,10 +393,11 @@ def _slope(
     reference: Reference, name: str, meter: Meter, recent: Iterable[Weighed]
 ) -> Figure | None:
     """Estimate the slope since the drift began, else over the week."""
+    known = float(reference.errors[0])
     if meter.incident:
-        return best_slope(meter.incident.slopes, float(reference.dispersions[0]))
+        return best_slope(meter.incident.slopes, known)
     week = [evidence[name].slopes for _, evidence in recent if name in evidence]
-    return best_slope(np.sum(week, axis=0), float(reference.dispersions[0])) if week else None
+    return best_slope(np.sum(week, axis=0), known) if week else None
 
 
 def _prevalence(parts: Sequence[Coarse]) -> float:

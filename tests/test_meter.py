@@ -11,23 +11,26 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from scipy.special import expit
 
-from bench.drift_worlds import DRIFTS, Truth, World, stream
+from bench.drift_worlds import DRIFTS, Truth, World, centre, shares, stream
 from monitor.drift import (
     KINDS,
     LEAST_AGE,
+    MOST_OF_A_DAY,
     RECOVERED,
     DayEvidence,
     Meter,
     accumulate,
     best_kind,
+    bounded,
     flag_streams,
     limit,
     new_meter,
     settle,
     weigh_day,
 )
-from monitor.metrics.coarse import Coarse
+from monitor.metrics.coarse import CENTRES, Coarse
 from monitor.reference import DIRECTIONS, Reference, fit_reference
 
 WORLD = World(0.05, 20_000)
@@ -95,15 +98,46 @@ def test_sums_are_those_of_the_best_start(days: list[list[float]]) -> None:
 
 def test_evidence_is_summed_over_segments() -> None:
     """A day of two segments says what each says, added up; an empty one says nothing."""
-    first, second = drifted(10), drifted(11)
+    small = World(0.05, 400)
+    first, second = (next(stream(small, Truth(), s, reference=0, days=1)) for s in (10, 11))
+    parts = [first["segment 0"], second["segment 0"]]
     empty = Coarse(np.zeros(1024, np.int64), np.zeros(1024, np.int64))
-    alone = [weigh_day(reference(), [part]) for part in (first, second)]
+    alone = [weigh_day(reference(), [part]) for part in parts]
 
-    both = weigh_day(reference(), [first, empty, second])
+    both = weigh_day(reference(), [parts[0], empty, parts[1]])
 
-    for name in ("ratios", "scores", "informations"):
+    for name in ("scores", "informations"):
         expected = getattr(alone[0], name) + getattr(alone[1], name)
         assert getattr(both, name) == pytest.approx(expected, rel=1e-12)
+    assert np.all(np.abs([day.ratios for day in alone]) < MOST_OF_A_DAY / 2)
+    summed = sum(unhedged(day.ratios) for day in alone)
+    assert unhedged(both.ratios) == pytest.approx(summed, rel=1e-9)  # 100 times for the bound's
+
+
+def unhedged(ratios: np.ndarray) -> np.ndarray:
+    """Take the hundredth off again that is kept back every day."""
+    return np.log10((10.0**ratios - 0.01) / 0.99)
+
+
+@given(ratio=st.floats(-400, 400))
+def test_no_day_says_more_than_a_hundred_to_one(ratio: float) -> None:
+    """A bet stays fair: a hundredth is kept and the rest is staked, and never pays over 100."""
+    found = bounded(np.array([ratio]))[0]
+
+    staked = 10.0**ratio if ratio < 300 else np.inf
+    assert 10.0**found == pytest.approx(min(100.0, 0.01 + 0.99 * staked), rel=1e-12)
+
+
+def test_no_single_day_opens_an_incident() -> None:
+    """One broken day, however large, says a hundred to one at most."""
+    x = CENTRES - centre(WORLD.prevalence)
+    n = np.rint(1e7 * shares(centre(WORLD.prevalence))).astype(np.int64)
+    broken = Coarse(n, np.rint(n * expit(CENTRES - 0.5 * x)).astype(np.int64))
+
+    ratios = weigh_day(reference(), [broken]).ratios
+
+    assert ratios.max() == MOST_OF_A_DAY == 2.0
+    assert ratios.max() < limit(1000)
 
 
 def test_a_day_of_nothing_says_nothing() -> None:
