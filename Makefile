@@ -42,8 +42,16 @@ format: $(VENV)/dev.stamp  ## Format and mend what can be mended
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-bench: $(VENV)/dev.stamp  ## Speed and memory, as ratios measured side by side (takes minutes)
+# What the drift meter, the intervals and the bounds are worth are studies; CONTRIBUTING.md has them.
+bench: $(VENV)/dev.stamp  ## Speed and memory: a day, the measures, a scrape, the verdicts (half an hour)
+	@echo "a large day beside the bare DuckDB join"
 	@$(BIN)/python bench/day.py
+	@echo "the measures beside numpy's sorts; bench/metrics.py --help names other packages"
+	@$(BIN)/python bench/metrics.py
+	@echo "a scrape of 100 models"
+	@$(BIN)/python bench/scrape.py
+	@echo "verdicts and the daily evaluation of many segments"
+	@$(BIN)/python bench/verdicts.py
 
 paper-tables: $(VENV)/dev.stamp  ## The paper's tables computed anew, into docs/paper-tables.md
 	@$(BIN)/python bench/paper_tables.py
@@ -51,7 +59,7 @@ paper-tables: $(VENV)/dev.stamp  ## The paper's tables computed anew, into docs/
 dashboards: $(VENV)/dev.stamp  ## Write grafana/dashboards anew from grafana/*.py
 	@$(BIN)/python grafana/build.py
 
-dashboard-shots: $(VENV)/dev.stamp  ## Draw the dashboards into docs/ (650 MB of npm packages)
+dashboard-shots: $(VENV)/dev.stamp  ## Draw the demo's dashboards into docs/ (minutes; 650 MB of npm packages)
 	@sh tools/install-programs
 	@cd grafana/shots && npm install --legacy-peer-deps --ignore-scripts --no-audit --no-fund --no-package-lock --silent
 	@cd grafana/shots && npm run --silent build -- --logLevel error

@@ -152,9 +152,9 @@ def _draw_slopes(panel: Any, model: str, months: Sequence[Mapping[str, Any]]) ->
     )
     _mark_truth(panel, model)
     above = {"va": "bottom", "fontsize": 8, "transform": panel.get_xaxis_transform()}
-    panel.text(SLOPE_HOLDS[model], 1.01, "the slope falls", **above)
+    panel.text(SLOPE_HOLDS[model], 1.01, "slope falls", **above)
     if SLOPE_HOLDS[model] > BENT_FROM:
-        panel.text(BENT_FROM, 1.01, "the curve bends", ha="right", **above)
+        panel.text(BENT_FROM, 1.01, "curve bends", **above)
 
 
 def _draw_alarms(panel: Any, model: str, rules: Sequence[Watched]) -> None:

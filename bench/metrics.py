@@ -46,6 +46,14 @@ t = tally([i / 1000 for i in range(1000)], [i % 2 for i in range(1000)])
 tce(t, pava_bc(t, min_size=50, max_size=200))
 """
 
+FIRST_ECE = """
+from monitor.metrics.ece import ece
+from monitor.metrics.row_bins import uniform_bins_of_rows
+"""
+FIRST_ECE_RUN = """
+ece(uniform_bins_of_rows([i / 1000 for i in range(1000)], [i % 2 for i in range(1000)], 15))
+"""
+
 
 class Worker(NamedTuple):
     """A process that runs jobs by name."""
@@ -144,11 +152,15 @@ def measure_stored(options: argparse.Namespace) -> tuple[dict[int, Times], list[
 
 def measure_start(rounds: int) -> dict[str, list[tuple[float, float]]]:
     """Give wall and CPU seconds of fresh processes, from start to end."""
-    runs = [("first TCE, cold compiler cache", FIRST_TCE + FIRST_TCE_RUN)]
+    runs = [
+        ("first TCE, cold compiler cache", FIRST_TCE + FIRST_TCE_RUN),
+        ("first ECE of rows, cold compiler cache", FIRST_ECE + FIRST_ECE_RUN),
+    ]
     runs += rounds * [
         ("an empty program", "pass"),
         ("import", FIRST_TCE),
         ("first TCE, warm compiler cache", FIRST_TCE + FIRST_TCE_RUN),
+        ("first ECE of rows, warm compiler cache", FIRST_ECE + FIRST_ECE_RUN),
     ]
     found: dict[str, list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory(prefix="metrics-bench-") as cache:

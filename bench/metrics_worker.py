@@ -22,7 +22,6 @@ def our_measures() -> dict[str, Callable]:
     """Name the functions of a tally; those that peers have too under the same name."""
     from monitor.metrics import ece as e
     from monitor.metrics.binning import (
-        estimation_error,
         monitor_sizes,
         paper_sizes,
         pava_bc,
@@ -35,6 +34,7 @@ def our_measures() -> dict[str, Callable]:
     from monitor.metrics.cox import fit_cox, slope_z
     from monitor.metrics.cumulative import cumulative_differences
     from monitor.metrics.discrimination import auc, tjur_r2
+    from monitor.metrics.estimation_error import estimation_error
     from monitor.metrics.hosmer_lemeshow import hosmer_lemeshow
     from monitor.metrics.intercept import fit_intercept
     from monitor.metrics.log_score import log_score
@@ -79,6 +79,32 @@ def our_measures() -> dict[str, Callable]:
     }
 
 
+def our_measures_of_rows() -> dict[str, Callable]:
+    """Name the functions of two arrays that need no tally; for the other measures one is made."""
+    from monitor.metrics import ece as e
+    from monitor.metrics.hosmer_lemeshow import hosmer_lemeshow
+    from monitor.metrics.row_bins import quantile_bins_of_rows, uniform_bins_of_rows
+    from monitor.metrics.row_scores import brier_of_rows, log_score_of_rows, spiegelhalter_of_rows
+
+    def over_uniform_bins(measure: Callable) -> Callable:
+        return lambda s, y: measure(uniform_bins_of_rows(s, y, BINS))
+
+    def over_quantile_bins(measure: Callable) -> Callable:
+        return lambda s, y: measure(quantile_bins_of_rows(s, y, QUANTILES))
+
+    return {
+        "ECE, 15 uniform bins": over_uniform_bins(e.ece),
+        "ACE, 10 quantile bins": over_quantile_bins(e.ece),
+        "MCE, 15 uniform bins": over_uniform_bins(e.mce),
+        "L2, 15 uniform bins": over_uniform_bins(e.root_mean_squared_gap),
+        "L2 debiased, 15 uniform bins": over_uniform_bins(e.debiased_root_mean_squared_gap),
+        "Hosmer-Lemeshow, 10 bins": over_quantile_bins(hosmer_lemeshow),
+        "Brier": brier_of_rows,
+        "log score": log_score_of_rows,
+        "Spiegelhalter's z": spiegelhalter_of_rows,
+    }
+
+
 def serve_rows(folder: Path, *, whole_loop: bool) -> None:
     """Serve our measures from rows and from their tally, the sorts, and the published loop."""
     from monitor.metrics.binning import paper_sizes, pava_bc
@@ -98,10 +124,14 @@ def serve_rows(folder: Path, *, whole_loop: bool) -> None:
         "tally": lambda: tally(s, y),
         "loop": lambda: test_one_by_one(tests),
     }
+    without_tally = our_measures_of_rows()
+    for measure in without_tally.values():
+        measure(s[:100], y[:100])  # compiled before it is timed
     for name, measure in our_measures().items():
-        jobs[f"{name}|rows"] = lambda measure=measure: measure(tally(s, y))
+        of_rows = without_tally.get(name, lambda s, y, measure=measure: measure(tally(s, y)))
+        jobs[f"{name}|rows"] = lambda of_rows=of_rows: of_rows(s, y)
         jobs[f"{name}|tally"] = lambda measure=measure: measure(t)
-        jobs[f"{name}|tally"]()  # compiled before it is timed
+        jobs[f"{name}|tally"]()
     serve(jobs, {"tested": str(len(tests)), "whole": str(whole)})
 
 

@@ -48,9 +48,7 @@ def to_model(name: str) -> str:
 
 
 def linked(panel: timeseries.Panel) -> timeseries.Panel:
-    """Let a click on a line open its model, which has the same colour in every panel."""
-    by_name = builders.FieldColor().mode(dashboard.FieldColorModeId.PALETTE_CLASSIC_BY_NAME)
-    panel.color_scheme(by_name)
+    """Let a click on a line open its model."""
     return panel.data_links([link("Open the model", to_model("__field.labels.model"))])
 
 
@@ -68,8 +66,9 @@ def counts() -> stat.Panel:
     return said(
         panel,
         "Models by verdict",
-        "How many models have which verdict on their newest judged day. Calibration drift pages. "
-        "A prior shift is information: the base rate moved, and the curve held.",
+        "How many models have which verdict on their newest judged day. Calibration drift pages "
+        "where the model says so. A prior shift is information: the base rate moved, and the "
+        "curve held.",
         none=NO_VERDICT,
         width=20,
     )
@@ -107,8 +106,9 @@ def evidence() -> timeseries.Panel:
         linked(marked(panel, 1, "red")),
         "Evidence of drift against its limit",
         "The strongest evidence that a model's curve is bent, as a share of what opens an "
-        "incident (100 %, dashed). A calibrated model stays low whatever its base rate does. The "
-        "evidence starts again from 0 when an incident opens.",
+        "incident (100 %, dashed). A calibrated model stays low whatever its base rate does. On "
+        "the day it would pass the limit an incident opens and it falls to 0; if it does so once "
+        "more, the incident is renamed and nobody is paged.",
         none="no reference yet",
         width=8,
     )

@@ -10,6 +10,7 @@ from panels import (
     dashed,
     interval_band,
     lines,
+    marked,
     said,
     stacked,
 )
@@ -35,10 +36,10 @@ def twice(gauge: str, unit: str) -> timeseries.Panel:
 def tce() -> timeseries.Panel:
     """Draw the headline."""
     return said(
-        twice("tce_ratio", "percentunit").min(0),
+        marked(twice("tce_ratio", "percentunit").min(0), 0.12),
         "TCE at a fixed size",
         "The share of predictions that the outcomes reject, in samples of one fixed size, so that "
-        "quiet and busy days compare. About 12 % is what a calibrated model shows. "
+        "quiet and busy days compare. About 12 % (dashed) is what a calibrated model shows. "
         + TWICE
         + " The bands are 95 % intervals.",
         none=NO_WINDOW,
@@ -73,7 +74,8 @@ def ece() -> timeseries.Panel:
         twice("ece_ratio", "percentunit").min(0),
         "ECE",
         "The mean gap between score and outcome: 2 % means that scores are 2 points off on "
-        "average. " + TWICE + " The bands are 95 % intervals.",
+        "average. " + TWICE + " The bands are 95 % intervals; windows of less than 28 days and "
+        "segments have none.",
         none=NO_WINDOW,
         width=6,
     )
@@ -95,23 +97,43 @@ def rbs() -> timeseries.Panel:
 
 def attribution() -> list[timeseries.Panel]:
     """Draw how much of the error each cause explains, in both scores."""
-    parts = "Slope: too extreme or too timid. Shape: bent otherwise. Rest: what no curve explains."
+    parts = (
+        "Slope: too extreme or too timid. Shape: bent otherwise. Rest: what no curve explains. "
+        "The largest area says what to repair."
+    )
     return [
         said(
             causes("log_loss_explained", "nats per prediction"),
             "Log loss explained",
             "How much log loss each cause costs. Prior shift: the base rate moved. " + parts,
             none=NO_WINDOW,
-            width=12,
+            width=8,
         ),
         said(
             causes("squared_error_explained", "squared probability"),
             "Squared error explained",
             "How much squared error each cause costs. Prior shift: the base rate moved. " + parts,
             none=NO_WINDOW,
-            width=12,
+            width=8,
         ),
+        removed(),
     ]
+
+
+def removed() -> timeseries.Panel:
+    """Draw what a correction of the intercept would be worth."""
+    gains = {
+        "log loss, nats": newest("intercept_log_loss_removed", WINDOW),
+        "squared error": newest("intercept_squared_error_removed", WINDOW),
+    }
+    return said(
+        lines(gains, unit="short", axis="per prediction"),
+        "What an intercept would repair",
+        "How much error goes away if the intercept of the scores (above) is added to every logit. "
+        "Near 0: it is not worth it.",
+        none="too few outcomes",
+        width=8,
+    )
 
 
 def causes(gauge: str, axis: str) -> timeseries.Panel:

@@ -1,16 +1,22 @@
 """The row of a model's dashboard about the data behind the numbers."""
 
-from grafana_foundation_sdk.builders import timeseries
-from panels import lines, marked, said, stacked
+from grafana_foundation_sdk.builders import stat, timeseries
+from grafana_foundation_sdk.models import common
+from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
+from panels import dashed, lines, marked, number, said, stacked
 from queries import JUDGED, MODEL, WINDOW, newest
 
-DAY = 86400
+HOUR = 3600
+DAY = 24 * HOUR
 NO_WINDOW = "no final window yet"
 
 
-def health() -> list[timeseries.Panel]:
+def health() -> list[timeseries.Panel | stat.Panel]:
     """Draw what arrived, what was refused, and how old it is."""
-    return [coverage(), rows(), rejected(), ages(), forecast(), durations(), left_out()]
+    return [
+        *(coverage(), rows(), rejected(), limits()),
+        *(ages(), forecast(), durations(), left_out()),
+    ]
 
 
 def coverage() -> timeseries.Panel:
@@ -23,9 +29,9 @@ def coverage() -> timeseries.Panel:
         lines(ratios, unit="percentunit").min(0).max(1),
         "Coverage",
         "The share of predictions whose outcome has arrived, and the share of the window's days "
-        "that are there. Missing outcomes can look like a shift of the base rate.",
+        "that are there. Missing outcomes can look like a shift of the base rate: look here first.",
         none=NO_WINDOW,
-        width=8,
+        width=6,
     )
 
 
@@ -40,21 +46,46 @@ def rows() -> timeseries.Panel:
         "Rows in the window",
         "Valid predictions, and those whose outcome is known. Few rows make wide bands.",
         none=NO_WINDOW,
-        width=8,
+        width=6,
     )
 
 
 def rejected() -> timeseries.Panel:
     """Draw the rows that were left out."""
     selector = f'{MODEL}, window="$window", maturity="final"'  # a rejected row has no segment
-    rejections = {"{{reason}}": newest("rejected_rows", selector, "reason")}
+    rejections = {"{{reason}}": f"{newest('rejected_rows', selector, 'reason')} > 0"}
     return said(
         stacked(lines(rejections, unit="short").min(0)),
         "Rejected rows",
         "Rows of the logs that were left out of the window, by the check that they broke. They "
         "are counted for the whole model: a rejected row has no segment.",
-        none="no rows rejected",
-        width=8,
+        none="none rejected, or no final window yet",
+        width=6,
+    )
+
+
+def limits() -> stat.Panel:
+    """Show what the alerts about data and runs compare with."""
+    hours = {
+        "no run for": newest("run_overdue_limit_seconds", MODEL),
+        "later than a week ago": newest("run_late_limit_seconds", MODEL),
+    }
+    shares = {
+        "coverage / usual": newest("outcome_coverage_limit_ratio", MODEL),
+        "rejected / usual": newest("rejected_rows_limit_ratio", MODEL),
+    }
+    panel = number({n: f"{q} / {HOUR}" for n, q in hours.items()} | shares, unit="percentunit")
+    for name in hours:
+        panel.override_by_name(name, [Property(id_val="unit", value="suffix: h")])
+    return said(
+        panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME)
+        .orientation(common.VizOrientation.HORIZONTAL)
+        .height(8),
+        "Limits of the alerts",
+        "What the alerts about this model's runs and data compare with, as configured. An alert "
+        "that comes too often or too late is changed here, and not in the rules.",
+        none="nothing exported",
+        width=6,
     )
 
 
@@ -67,8 +98,10 @@ def ages() -> timeseries.Panel:
         "newest verdict": newest("verdict_timestamp_seconds", JUDGED),
     }
     ages = {name: f"max_over_time((time() - {at})[1d:1h]) / {DAY}" for name, at in times.items()}
+    limit = {"a run is overdue": f"{newest('run_overdue_limit_seconds', MODEL)} / {DAY}"}
+    panel = lines(ages | limit, unit="short", axis="days").min(0)
     return said(
-        lines(ages, unit="short", axis="days").min(0),
+        panel.override_by_name("a run is overdue", dashed("red")),
         "Age of the results",
         "How long ago the last run and the last success were, and how far back the newest window "
         "and verdict reached, each at its worst within a day. A line that climbs has stopped.",
@@ -79,14 +112,15 @@ def ages() -> timeseries.Panel:
 
 def forecast() -> timeseries.Panel:
     """Draw whether the forecast of the prevalence can be trusted."""
-    fit = {"fit": newest("expected_prevalence_fit_log10_p", JUDGED)}
+    fit = {"fit": f"clamp_min({newest('expected_prevalence_fit_log10_p', JUDGED)}, -10)"}
     panel = lines(fit, unit="short", axis="log10 p")
     return said(
         marked(panel.max(0).axis_soft_min(-4), -3, "red"),
         "Does the forecast of the prevalence fit?",
         "Whether a moved base rate alone explains the newest scores. Below -3 (dashed) it does "
-        "not: the features moved too, and the forecast of the prevalence should not be used.",
-        none="no reference yet",
+        "not: the features moved too, and the forecast of the prevalence should not be used. Less "
+        "than -10 is drawn as -10.",
+        none="no outcomes are awaited",
         width=6,
     )
 
@@ -96,7 +130,7 @@ def durations() -> timeseries.Panel:
     return said(
         lines({"last run": newest("run_duration_seconds", MODEL)}, unit="s").min(0),
         "Duration of the runs",
-        "How long the daily job took for this model.",
+        "How long the daily job took for this model. A jump: more rows, or a slower store.",
         none="no run yet",
         width=6,
     )

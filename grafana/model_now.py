@@ -2,7 +2,7 @@
 
 from grafana_foundation_sdk.builders import stat
 from grafana_foundation_sdk.models import common
-from panels import GREY, KINDS, in_words, number, said, thresholds, verdict_words
+from panels import GREY, KINDS, MOMENT, in_words, number, said, thresholds, verdict_words
 from queries import (
     JUDGED,
     MODEL,
@@ -34,7 +34,8 @@ def said_now() -> stat.Panel:
         panel.color_mode(common.BigValueColorMode.BACKGROUND),
         "Verdict",
         "What is said of the newest judged day. Red: the curve is bent, whatever the base rate "
-        "does; the scores need recalibration. Blue: only the base rate moved.",
+        "does, until the outcomes say 100 to 1 that it is back. Yellow: the level is off. Blue: "
+        "only the base rate moved. Grey: not enough outcomes. Purple: the logs break a rule.",
         none="no reference yet",
         width=WIDTH,
     )
@@ -51,7 +52,7 @@ def kind() -> stat.Panel:
         panel,
         "Kind of drift",
         "How the curve is bent while an incident is open: the distortion that fits the outcomes "
-        "best since the estimated start.",
+        "best since the estimated start. It may be renamed as outcomes come in.",
         none="no incident",
         width=WIDTH,
     )
@@ -60,10 +61,10 @@ def kind() -> stat.Panel:
 def since() -> stat.Panel:
     """Show since when the incident lasts."""
     return said(
-        number({"since": milliseconds(while_open(STARTED, JUDGED))}, unit="dateTimeFromNow"),
+        number({"since": milliseconds(while_open(STARTED, JUDGED))}, unit=MOMENT),
         "Drifting since",
-        "When the drift of the open incident began, as estimated from the outcomes. It is found "
-        "some days after it began.",
+        "When the drift of the open incident began, as estimated from the outcomes: look at what "
+        "was released then. It is found some days after it began.",
         none="no incident",
         width=WIDTH,
     )
@@ -75,8 +76,8 @@ def found() -> stat.Panel:
     return said(
         number({"evidence": strength}, unit="prefix:10^").decimals(1),
         "Found with evidence",
-        "How many times better the drift explained the outcomes than the reference curve, within "
-        "its tolerance, when the incident opened: 10^4.3 is 20,000 times.",
+        "How many times better a drift explains the outcomes than the reference curve, within its "
+        "tolerance, when the incident was opened or last renamed: 10^4.3 is 20,000 times.",
         none="no incident",
         width=WIDTH,
     )
@@ -86,10 +87,10 @@ def evidence() -> stat.Panel:
     """Show how near the next incident is."""
     panel = number({"evidence": evidence_share(JUDGED)}, unit="percentunit").decimals(0)
     return said(
-        panel.thresholds(thresholds("text", {"green": 0, "yellow": 0.5, "red": 1})),
+        panel.thresholds(thresholds("text", {"green": 0, "yellow": 0.5, "orange": 0.8})),
         "Evidence / limit",
         "The strongest evidence of a bent curve, as a share of what opens an incident. It starts "
-        "again from 0 when one opens.",
+        "again from 0 when one opens: a low share does not mean that the incident is over.",
         none="no reference yet",
         width=WIDTH,
     )

@@ -43,8 +43,9 @@ def evidence() -> timeseries.Panel:
         panel.override_by_name("limit", dashed("red")).legend(beside()).decimals(1),
         "Evidence of each distortion",
         "How much better each way of bending the curve explains the outcomes than the reference "
-        "curve does: 3 means 10^3 times better. A line that crosses the limit opens an incident, "
-        "and all start again from 0. The base rate of a day does not enter.",
+        "curve, within its tolerance: 3 means 10^3 times. On the day a line would pass the limit "
+        "an incident opens, or an open one is renamed, and all fall to 0. The base rate does not "
+        "enter. One segment among many needs more than this limit.",
         none="no reference yet",
         width=12,
     )
@@ -111,8 +112,8 @@ def prevalence() -> timeseries.Panel:
         panel.override_by_name("reference", dashed(GREY)),
         "Prevalence",
         "The share of outcomes that are 1, beside the mean score and the share in the reference. "
-        "The purple line is a forecast for days whose outcomes are not in yet; it needs no "
-        "outcomes, and is right only if nothing but the base rate moved.",
+        "The purple line is a forecast for days whose outcomes are not in yet, made where the "
+        "daily job runs with --unsettled; it is right only if nothing but the base rate moved.",
         none="no final window yet",
         width=6,
     )

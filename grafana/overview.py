@@ -4,7 +4,7 @@ from grafana_foundation_sdk.builders import common as parts
 from grafana_foundation_sdk.builders import table
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
-from panels import KINDS, asked, said, thresholds, verdict_words
+from panels import KINDS, MOMENT, asked, said, thresholds, verdict_words
 from queries import (
     JUDGED_MODELS,
     MODELS,
@@ -76,7 +76,7 @@ def arranged(columns: list[str]) -> list[dashboard.DataTransformerConfig]:
 def styled(panel: table.Panel, to_model: str) -> None:
     """Give each column its unit, its colours and its link."""
     kinds = {kind: dashboard.ValueMappingResult(text=kind.replace("_", " ")) for kind in KINDS}
-    date = {"unit": "dateTimeFromNow"}
+    age = {"unit": "dateTimeFromNow"}
     looks: dict[str, dict[str, object]] = {
         "Model": {"links": [{"title": "Open the model", "url": to_model}]},
         "Verdict": {
@@ -84,21 +84,21 @@ def styled(panel: table.Panel, to_model: str) -> None:
             "custom.cellOptions": {"type": "color-background", "mode": "basic"},
         },
         "Kind of drift": {"mappings": [dashboard.ValueMap(options=kinds)], "noValue": "none"},
-        "Since": {**date, "noValue": "no incident"},
+        "Since": {"unit": MOMENT, "noValue": "no incident"},
         "Evidence / limit": {
             "unit": "percentunit",
             "decimals": 0,
             "min": 0,
             "max": 1,
-            "thresholds": thresholds("green", {"yellow": 0.5, "red": 1}).build(),
+            "thresholds": thresholds("green", {"yellow": 0.5, "orange": 0.8}).build(),
             "color": {"mode": "thresholds"},
             "custom.cellOptions": {"type": "gauge", "mode": "basic", "valueDisplayMode": "text"},
             "noValue": "no reference yet",
         },
         "Prior shift": {"decimals": 2, "noValue": "no reference yet"},
         "Coverage": {"unit": "percentunit", "decimals": 1, "noValue": "no final window"},
-        "Last day judged": {**date, "noValue": "no reference yet"},
-        "Last success": {**date, "noValue": "none within 26 hours"},
+        "Last day judged": {**age, "noValue": "no reference yet"},
+        "Last success": {**age, "noValue": "none within 26 hours"},
     }
     for column, properties in looks.items():
         values = [Property(id_val=key, value=value) for key, value in properties.items()]

@@ -99,11 +99,14 @@ class InterceptCorrection:
         Removed per prediction, in nats.
     squared_error : Estimate
         Removed per prediction, in squared probability.
+    log_loss_before : float
+        Mean log loss of the scores as they are, in nats.
     """
 
     delta: Estimate
     log_loss: Estimate
     squared_error: Estimate
+    log_loss_before: float
 
 
 def attribute(t: Tally) -> Attribution | None:
@@ -174,15 +177,17 @@ def intercept_correction(t: Tally) -> InterceptCorrection | None:
     >>> round(found.delta.value, 4), round(found.squared_error.value, 4)  # log 3; 1/16, nearly
     (1.0986, 0.062)
     """
-    maps = fit_nested_maps(t)
+    maps = fit_nested_maps(t, most_terms=1)
     if maps is None:
         return None
     t = maps.tally
     w = t.counts * expit(maps.logits[1]) * expit(-maps.logits[1])
+    log_scores = [_score(maps, i, "log") for i in (0, 1)]
     return InterceptCorrection(
         delta=Estimate(maps.delta, 1.0 / sqrt(float(w.sum()))),
-        log_loss=_share(t, *(_score(maps, i, "log") for i in (0, 1))),
+        log_loss=_share(t, *log_scores),
         squared_error=_share(t, *(_score(maps, i, "brier") for i in (0, 1))),
+        log_loss_before=log_scores[0].observed,
     )
 
 

@@ -205,6 +205,10 @@ class Verdicts(_Strict):
     shape_effect: Annotated[float, Field(gt=0, lt=2)] = 0.20
     prior_shift_odds: Annotated[float, Field(gt=1, le=100)] = 1.25
     level_odds: Annotated[float, Field(gt=1, le=100)] = 1.10
+    run_overdue_hours: Annotated[float, Field(ge=1, le=10_000)] = 30
+    run_late_hours: Annotated[float, Field(ge=0, le=10_000)] = 6
+    outcome_coverage_limit: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    rejected_rows_limit: Annotated[float, Field(ge=1, le=1000)] = 2.0
 
 
 class Model(_Strict):
@@ -213,6 +217,7 @@ class Model(_Strict):
     predictions: PredictionLog
     outcomes: OutcomeLog
     segments: Segments | None = None
+    strata: Segments | None = None
     owner: str = ""
     severity: Literal["page", "ticket", "info"] = "ticket"
     time_zone: TimeZone = "UTC"
@@ -228,6 +233,11 @@ class Model(_Strict):
     def segment_names(self) -> tuple[str, ...]:
         """The segments that are tallied apart, in stored order; one if none are configured."""
         return (*self.segments.values, OTHER) if self.segments else (ALL,)
+
+    @property
+    def stratum_names(self) -> tuple[str, ...]:
+        """The parts of a segment whose priors move apart; one if none are configured."""
+        return (*self.strata.values, OTHER) if self.strata else (ALL,)
 
 
 class Engine(_Strict):
@@ -388,6 +398,7 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
         "predictions": PredictionLog,
         "outcomes": OutcomeLog,
         "segments": Segments,
+        "strata": Segments,
         "checks": Checks,
         "verdicts": Verdicts,
         "references": Span,

@@ -6,7 +6,7 @@ Rule 2: a day counts once. Merging spans that share a day is refused.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
@@ -63,11 +63,14 @@ class Segment:
         All valid predictions, with or without an outcome.
     awaited : Awaited
         The others: predicted less matched.
+    strata : mapping of str to Segment
+        On a single day, its parts with priors of their own; empty if it is not divided.
     """
 
     tally: Tally
     predicted: int
     awaited: Awaited = NOTHING_AWAITED
+    strata: Mapping[str, "Segment"] = field(default_factory=dict)
 
     @property
     def coverage(self) -> float:
@@ -101,6 +104,13 @@ class Summary:
     rejected: Mapping[str, int]
     final: bool
     known_at: datetime
+
+
+def stratified(strata: Mapping[str, Segment]) -> Segment:
+    """Make one segment of its strata, in their order."""
+    if len(strata) == 1:
+        return next(iter(strata.values()))
+    return replace(_merge_segments(strata.values()), strata=strata)
 
 
 def all_scores(part: Segment) -> tuple[Floats, Ints]:

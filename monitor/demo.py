@@ -6,9 +6,11 @@ from pathlib import Path
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import Config, load_config
+from monitor.days import WHOLE
 from monitor.demo_flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsLogs
 from monitor.evaluate import Evaluation
 from monitor.files import replace
+from monitor.report.verdicts import Episode, episodes
 from monitor.store import Store
 
 CONFIG = """\
@@ -57,6 +59,11 @@ def month_ends(config: Config, model: str) -> list[Evaluation]:
     ]
 
 
+def drifts(config: Config) -> dict[str, list[Episode]]:
+    """Collect the calibration drifts that were found in each model as a whole."""
+    return {name: episodes(Store(config.store), name, WHOLE) for name in config.models}
+
+
 def introduction(logs: FlightsLogs) -> str:
     """Say what the tables are about."""
     stretch = STRETCH["flights-stretched"]
@@ -72,13 +79,22 @@ worst {logs.worst.late_share:.0%} ({logs.worst.day}): real shifts of the prior.
 """
 
 
+def conclusion() -> str:
+    """Say what to make of the drifts that were found."""
+    return f"""\
+Each day was judged by the days up to it, with March as the reference.
+flights-stretched was broken on purpose on {STRETCHED_FROM}. flights may drift too:
+it has only ever seen a winter.
+"""
+
+
 def next_steps(command: str, folder: Path) -> str:
     """Name the commands to try next."""
     config = f"--config {folder / 'monitor.yaml'}"
     return f"""
 Try next:
-  {command} show {config} --model flights --days 7
-  {command} show {config} --model flights-stretched --window 28 --segment JFK
+  {command} show {config} --model flights-stretched --days 7
+  {command} show {config} --model flights --window 28 --segment JFK
   {command} check {config} --day 2013-07-10
   {command} serve {config}
       and open http://127.0.0.1:9645/metrics

@@ -13,7 +13,12 @@ from zlib import crc32
 
 import numpy as np
 
-from monitor.attribution import Attribution, attribute
+from monitor.attribution import (
+    Attribution,
+    InterceptCorrection,
+    attribute,
+    intercept_correction,
+)
 from monitor.causes import Causes, mean_causes
 from monitor.days import WHOLE, Segment, Summary, merge_summaries, whole
 from monitor.expectation import Expectation
@@ -29,10 +34,13 @@ from monitor.metrics.intercept import fit_intercept, has_intercept
 from monitor.metrics.intervals import rbs_interval
 from monitor.metrics.resampling import tce_null_reference
 from monitor.metrics.tally import Tally, shift
-from monitor.metrics.tce import tce
+from monitor.metrics.tce import rejected_per_bin
 from monitor.metrics.tce_at_size import tce_at_size
 
 INTERVAL_REPLICATES = 20  # enough for a 95 % interval; a tenth more or less would tell no one more
+# Of the rarer outcome, before TCE gets its null reference: five in the smallest of the paper's
+# bins, N/20, the usual rule. With fewer, bins reject next to nothing, and worlds say only that.
+LEAST_RARER = 100
 Explain = Callable[[Tally], Attribution | None]
 Expect = Callable[[str, Segment], Expectation | None]
 
@@ -90,10 +98,12 @@ class Evaluation:
     """What one window says of one segment.
 
     `rejected` counts the rows left out by check; rows have no segment before they are read, so
-    it is filled for the whole only. `raw` is None without a single labelled prediction; `shift`,
-    `prior` and `null` are None while only one class of outcomes has been seen, because then no
-    intercept is finite. `slope` is that of the outcomes on the scores' log-odds, with an intercept
-    of its own for each day and segment; `causes` divides the error of raw scores.
+    it is filled for the whole only. `raw` is None without a single labelled prediction; `shift`
+    and `prior` are None while only one class of outcomes has been seen, because then no intercept
+    is finite; `null` is None with fewer than `LEAST_RARER` of the rarer outcome. `slope` is that of
+    the outcomes on the scores' log-odds, with an intercept of its own for each day and segment;
+    `causes` divides the error of raw scores. `correction` is what one intercept for the whole
+    window would remove of it.
     """
 
     model: str
@@ -117,6 +127,7 @@ class Evaluation:
     slope: Figure | None = None
     causes: Causes | None = None
     expected: Expectation | None = None
+    correction: InterceptCorrection | None = None
 
 
 @dataclass(frozen=True)
@@ -202,7 +213,8 @@ def _evaluate_segment(
         around = Figure.around(fitted.delta, fitted.standard_error)
         shift_ = PriorShift(around.value, around.low, around.high)
         adjusted = shift(t, fitted.delta)
-        null = _tce_null(adjusted, settings, rng)
+        if min(t.total_positives, t.total - t.total_positives) >= LEAST_RARER:
+            null = _tce_null(adjusted, settings, rng)
         prior = _errors(adjusted, settings, rng)
     if t.total:
         raw = _errors(t, settings, rng)
@@ -231,16 +243,21 @@ def _evaluate_segment(
         null=null,
         slope=Figure.around(*slope) if slope else None,
         causes=mean_causes(strata, t, explain),
+        correction=intercept_correction(t),
     )
 
 
 def _errors(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
     smallest, largest = paper_sizes(t.total)
-    published = tce(t, pava_bc(t, min_size=smallest, max_size=largest), alpha=settings.alpha)
+    bins = pava_bc(t, min_size=smallest, max_size=largest)
+    # All of `tce` but the accepted intervals, which nobody sees here.
+    rejected = rejected_per_bin(
+        t.scores, t.counts, bins.starts, bins.counts, bins.positives, settings.alpha
+    )
     smallest, largest = monitor_sizes(t.total)
     seen = pava_bc(t, min_size=smallest, max_size=largest)
     return Errors(
-        published.value,
+        int(rejected.sum()) / t.total,
         ece(seen),
         rbs(t),
         tce=_tce_at_size(t, settings, rng),

@@ -4,8 +4,10 @@ from dataclasses import dataclass
 from datetime import date
 from math import isnan
 
+from monitor.attribution import InterceptCorrection
+from monitor.causes import NAMES, Causes
 from monitor.drift import RECOVERED, Incident
-from monitor.figure import Figure
+from monitor.figure import NORMAL_95, Figure
 from monitor.metrics.level import Lift
 
 # What the outcomes now say of the scores, compared with the reference.
@@ -25,6 +27,8 @@ MEANINGS = {
     "top_underpredicted": "the top tenth of the scores comes true more often than before, compared "
     "with the rest",
 }
+WORTH_TELLING = 0.5  # log10 of the odds of recovery
+LONG = 6.0  # log10: a number too long to be read
 UNSEEN = "its days hold none of these predictions"
 ONE_CLASS = "all outcomes of this day are equal, which says nothing of the scores"
 
@@ -83,21 +87,51 @@ def no_reference(lack: str) -> str:
     return f"there is no reference to compare with yet: {lack}"
 
 
+def explanation(causes: Causes, span: str) -> str:
+    """Say what explains the calibration error of a span of days."""
+
+    def share(name: str) -> str:
+        value, error = getattr(causes.log_loss, name), getattr(causes.log_loss_errors, name)
+        word = name.replace("_", " ")
+        if isnan(value):
+            return f"{word} unknown"
+        sure = isnan(error) or abs(value) > NORMAL_95 * error
+        return f"{word} {value:.4f}" + ("" if sure else " (n.s.)")
+
+    shares = ", ".join(map(share, NAMES))
+    return f"The calibration error of the {span}, in nats of log loss, by cause: {shares}."
+
+
+def offer(correction: InterceptCorrection, span: str, *, drifting: bool) -> str:
+    """Say what one intercept for all scores of a span of days would remove of their error."""
+    removed = Figure.around(correction.log_loss.value, correction.log_loss.standard_error)
+    figures = (
+        f"{removed.value:.4f} of the {correction.log_loss_before:.4f} nats of log loss of the "
+        f"{span} (95 % {removed.low:.4f} to {removed.high:.4f})"
+    )
+    delta = f"{correction.delta.value:+.2f}"
+    if removed.low <= 0.0:
+        return f"No intercept is worth adding: the best, {delta}, would remove {figures}."
+    also = f" and {correction.squared_error.value:.4f} of the squared error"
+    limits = " It mends the level, not the drift." if drifting else ""
+    return f"Adding {delta} to the log-odds of every score would remove {figures},{also}.{limits}"
+
+
 def _drift(facts: Facts, incident: Incident) -> tuple[str, ...]:
     slope = ""
     if facts.slope and incident.kind in ("too_extreme", "too_timid"):
         figure = facts.slope
         slope = f" (slope about {figure.value:.2f}, 95 % {figure.low:.2f} to {figure.high:.2f})"
     certainty = (
-        f"On {incident.opened} the outcomes fitted a drift 10^{incident.evidence:.1f} times better "
-        f"than the reference within its tolerance; the limit is 10^{facts.limit:.1f}."
+        f"On {incident.opened} the outcomes fitted a drift {_times(incident.evidence)} times "
+        f"better than the reference within its tolerance; the limit is {_times(facts.limit)}."
     )
     recovery = (
-        f"Since then 10^{incident.recovery:.1f} to 1 speaks for recovery; at 10^{RECOVERED:.0f} "
-        "the incident closes."
+        f"Since then {_times(incident.recovery)} to 1 speaks for recovery; at "
+        f"{_times(RECOVERED)} to 1 the incident closes."
     )
     told = (f"Since {incident.started} {MEANINGS[incident.kind]}{slope}.", certainty)
-    return (*told, recovery) if incident.recovery > 0 else told
+    return (*told, recovery) if incident.recovery > WORTH_TELLING else told
 
 
 def _level(lift: Lift) -> str:
@@ -112,12 +146,14 @@ def _level(lift: Lift) -> str:
 def _prior(facts: Facts) -> str:
     if facts.lift is None:
         return f"Prevalence on {facts.day}: {facts.prevalence:.2%}."
-    return (
+    told = (
         f"Prevalence {facts.prevalence:.2%} on {facts.day}, {facts.reference_prevalence:.2%} in "
-        f"the reference; over the week an intercept of {facts.lift.shift:+.2f} in logit "
-        f"(standard error {facts.lift.shift_error:.2f}) would make the scores right on average. "
-        "The verdict does not depend on it."
+        f"the reference; over the week the log-odds of all scores moved by {facts.lift.shift:+.2f} "
+        f"(standard error {facts.lift.shift_error:.2f})."
     )
+    # The other verdicts speak of the level; this one would be the same at any prevalence.
+    drifting = facts.state == "calibration_drift"
+    return f"{told} The drift was found apart from that." if drifting else told
 
 
 def _rate(facts: Facts) -> str:
@@ -125,6 +161,13 @@ def _rate(facts: Facts) -> str:
         f"On average at least {facts.false_alert_days:,} days pass between two such alerts that "
         "are false."
     )
+
+
+def _times(log10: float) -> str:
+    """Write a ratio of likelihoods with two digits, or as a power of ten if it is long."""
+    if log10 >= LONG:
+        return f"10^{log10:.0f}"
+    return f"{float(f'{10**log10:.2g}'):,g}"
 
 
 def _capital(text: str) -> str:

@@ -8,6 +8,7 @@ Rule 2: every day and every segment has an intercept of its own, so no prior ent
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import isfinite
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -82,7 +83,7 @@ class Reference:
     level_dispersion: float
 
 
-def what_a_reference_lacks(days: Sequence[Mapping[str, Coarse]]) -> str | None:
+def what_a_reference_lacks(days: Sequence[Mapping[Any, Coarse]]) -> str | None:
     """Say what is missing before a reference can be fitted; None if nothing is."""
     positives = sum(int(part.positives.sum()) for day in days for part in day.values())
     total = sum(int(part.counts.sum()) for day in days for part in day.values())
@@ -96,21 +97,21 @@ def what_a_reference_lacks(days: Sequence[Mapping[str, Coarse]]) -> str | None:
 
 
 def fit_reference(
-    days: Sequence[Mapping[str, Coarse]], sensitivity: Sensitivity = Sensitivity()
+    days: Sequence[Mapping[Any, Coarse]], sensitivity: Sensitivity = Sensitivity()
 ) -> Reference:
     """Learn the calibration curve of a period, whatever its priors were.
 
     Parameters
     ----------
-    days : sequence of mapping of str to Coarse
-        The segments of each day.
+    days : sequence of mapping to Coarse
+        The parts of each day, each with a prior of its own, by any name.
     sensitivity : Sensitivity
         Least tolerance and least effect.
 
     Returns
     -------
     Reference
-        For the stream whose evidence is the sum over these segments.
+        For the stream whose evidence is the sum over these parts.
 
     Raises
     ------
@@ -256,9 +257,9 @@ def _directions(curve: Floats, counts: Ints, weights: Floats) -> Floats:
 
 
 def _scores_by_day(
-    curve: Floats, directions: Floats, days: Sequence[Mapping[str, Coarse]]
+    curve: Floats, directions: Floats, days: Sequence[Mapping[Any, Coarse]]
 ) -> tuple[Floats, Floats]:
-    """Sum score and information of each direction over the segments; shape (days, 4) each."""
+    """Sum score and information of each direction over the parts; shape (days, 4) each."""
     sums = [
         np.sum([score_directions(curve, p.counts, p.positives, directions) for p in parts], axis=0)
         for parts in (day.values() for day in days)
@@ -308,7 +309,7 @@ def _dispersions(jitters: Floats, informations: Floats) -> Floats:
     return np.asarray(1.0 + jitters * squares / np.where(sums > 0, sums, 1.0))
 
 
-def _level_dispersion(curve: Floats, level: Level, days: Sequence[Mapping[str, Coarse]]) -> float:
+def _level_dispersion(curve: Floats, level: Level, days: Sequence[Mapping[Any, Coarse]]) -> float:
     """Take the mean square of the days' standardised lifts, at least 1."""
     squares = []
     for day in days:

@@ -16,41 +16,30 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from functools import cache, cached_property
 from math import isnan, nan
 from typing import Any, get_args, get_type_hints
 
 import fsspec
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from monitor.attribution import InterceptCorrection
 from monitor.causes import Causes
-from monitor.days import Awaited, Segment, Summary
+from monitor.days import Summary
 from monitor.errors import ConfigError, DataError
 from monitor.evaluate import Errors, Evaluation, PriorShift, TceNull
 from monitor.expectation import Expectation
 from monitor.figure import Figure
 from monitor.files import open_filesystem, reaching, replace
-from monitor.metrics.grid import CELL_COUNT, Ints
-from monitor.metrics.tally import Cells, from_cells
+from monitor.summary_table import summary_of, summary_table
 from monitor.verdict import Verdict
 from monitor.verdict_table import verdict_table, verdicts_of
 
 FORMAT = 2
 DAY_FILE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.parquet$")
-
-TALLY_COLUMNS: dict[str, pa.DataType] = {
-    "segment": pa.string(),
-    "cell": pa.int32(),
-    "count": pa.int64(),
-    "positives": pa.int64(),
-    "offset_sum": pa.int64(),
-    "awaited": pa.int64(),
-}
-TALLIES = pa.schema(TALLY_COLUMNS)
 
 
 def _numbers(kind: type) -> pa.DataType:
@@ -100,6 +89,7 @@ EVALUATION_COLUMNS: dict[str, pa.DataType] = {
     "slope": _numbers(Figure),
     "causes": _numbers(Causes),
     "expected": _numbers(Expectation),
+    "correction": _numbers(InterceptCorrection),
 }
 EVALUATIONS = pa.schema(EVALUATION_COLUMNS)
 NESTED = {
@@ -110,6 +100,7 @@ NESTED = {
     "slope": Figure,
     "causes": Causes,
     "expected": Expectation,
+    "correction": InterceptCorrection,
 }
 
 
@@ -157,7 +148,7 @@ class Store:
     def write_summary(self, summary: Summary) -> None:
         """Replace the summary of the one day that `summary` covers."""
         (day,) = summary.days
-        self._write(f"summaries/{summary.model}/{day}.parquet", _summary_table(summary))
+        self._write(f"summaries/{summary.model}/{day}.parquet", summary_table(summary))
 
     def read_summary(self, model: str, day: date) -> tuple[Summary, str]:
         """Read one day's summary and the fingerprint of its bytes."""
@@ -165,7 +156,7 @@ class Store:
         content = self._read(name)
         with _understanding(self.root, name):
             table = _table(content)
-            return _summary(model, day, table), hashlib.sha256(content).hexdigest()
+            return summary_of(model, day, table), hashlib.sha256(content).hexdigest()
 
     def write_evaluations(
         self, model: str, day: date, evaluations: Sequence[Evaluation], *, inputs: str
@@ -312,80 +303,23 @@ def _understanding(root: str, name: str) -> Iterator[None]:
         raise DataError(msg) from error
 
 
-def _summary_table(summary: Summary) -> pa.Table:
-    about = {
-        "format": FORMAT,
-        "cells": CELL_COUNT,
-        "predicted": {name: part.predicted for name, part in summary.segments.items()},
-        "rejected": dict(summary.rejected),
-        "final": summary.final,
-        "known_at": summary.known_at.isoformat(),
-    }
-    columns: dict[str, list[Any]] = {name: [] for name in TALLIES.names}
-    for name, part in summary.segments.items():
-        for column, values in _cell_columns(part).items():
-            columns[column].append(values)
-        columns["segment"].append(np.full(columns["cell"][-1].size, name, dtype=object))
-    table = pa.table({k: np.concatenate(v) for k, v in columns.items()}, schema=TALLIES)
-    return table.replace_schema_metadata({"summary": json.dumps(about)})
-
-
-def _cell_columns(part: Segment) -> dict[str, Ints]:
-    """Lay one segment out, a row for each cell with a prediction."""
-    t, late = part.tally, part.awaited
-    if t.cells is None:
-        msg = "only tallies on the grid are stored; use tally_on_grid."
-        raise TypeError(msg)
-    cells = np.union1d(t.cells.numbers, late.cells)
-    columns = {name: np.zeros(cells.size, np.int64) for name in TALLIES.names[2:]}
-    matched = np.searchsorted(cells, t.cells.numbers)
-    columns["count"][matched] = t.counts
-    columns["positives"][matched] = t.positives
-    columns["offset_sum"][matched] = t.cells.offset_sums
-    columns["awaited"][np.searchsorted(cells, late.cells)] = late.counts
-    return {"cell": cells, **columns}
-
-
-def _summary(model: str, day: date, table: pa.Table) -> Summary:
-    about = json.loads((table.schema.metadata or {})[b"summary"])
-    if about["format"] != FORMAT or about["cells"] != CELL_COUNT:
-        msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {CELL_COUNT}"
-        raise ValueError(msg)
-    names = table["segment"].to_numpy(zero_copy_only=False)
-    columns = {name: table[name].to_numpy().astype(np.int64) for name in TALLIES.names[1:]}
-    return Summary(
-        model=model,
-        days=(day,),
-        segments={
-            name: _segment({k: v[names == name] for k, v in columns.items()}, predicted)
-            for name, predicted in about["predicted"].items()
-        },
-        rejected=about["rejected"],
-        final=about["final"],
-        known_at=datetime.fromisoformat(about["known_at"]),
-    )
-
-
-def _segment(columns: Mapping[str, Ints], predicted: int) -> Segment:
-    matched, late = columns["count"] > 0, columns["awaited"] > 0
-    cells = Cells(columns["cell"][matched], columns["offset_sum"][matched])
-    return Segment(
-        from_cells(cells, columns["count"][matched], columns["positives"][matched]),
-        predicted,
-        Awaited(columns["cell"][late], columns["awaited"][late]),
-    )
-
-
 def _evaluation_table(evaluations: Sequence[Evaluation]) -> pa.Table:
     rows = [
         {
             name: None if isinstance(value, float) and isnan(value) else value
-            for name, value in asdict(evaluation).items()
+            for name, value in _plain(evaluation).items()
         }
         | {"rejected": sorted(evaluation.rejected.items())}
         for evaluation in evaluations
     ]
     return pa.Table.from_pylist(rows, schema=EVALUATIONS)
+
+
+def _plain(value: Any) -> Any:
+    """Unfold dataclasses; `dataclasses.asdict` copies every number too, at four times the cost."""
+    if not is_dataclass(value):
+        return value
+    return {name: _plain(inner) for name, inner in vars(value).items()}
 
 
 def _evaluation(row: dict[str, Any]) -> Evaluation:

@@ -6,7 +6,7 @@ Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like 
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 from math import isfinite, log, nan, sqrt
@@ -84,13 +84,16 @@ class Period:
 
 @dataclass(frozen=True, eq=False)
 class Day:
-    """What a day brings to the verdict; `complaint` says why it has no summary."""
+    """What a day brings to the verdict; `complaint` says why it has no summary.
+
+    Its parts go by segment and stratum.
+    """
 
     day: date
     final: bool
     known_at: datetime
     coverage: float
-    parts: Mapping[str, Coarse]
+    parts: Mapping[tuple[str, str], Coarse]
     complaint: str | None = None
 
 
@@ -154,7 +157,12 @@ def prepare(summary: Summary) -> Day:
         final=summary.final,
         known_at=summary.known_at,
         coverage=matched / predicted if predicted else nan,
-        parts={name: coarsen(p.tally) for name, p in summary.segments.items() if p.predicted},
+        parts={
+            (segment, stratum): coarsen(leaf.tally)
+            for segment, part in summary.segments.items()
+            for stratum, leaf in (part.strata or {WHOLE: part}).items()
+            if leaf.predicted
+        },
     )
 
 
@@ -182,12 +190,12 @@ def fit_period(days: Sequence[Day], limits: Limits) -> Period:
     ValueError
         If the days do not make a reference of the whole.
     """
-    names = dict.fromkeys(name for day in days for name in day.parts)
+    names = dict.fromkeys(segment for day in days for segment in _segments(day))
     streams: dict[str, Reference | str] = {
         WHOLE: fit_reference([day.parts for day in days], limits.sensitivity)
     }
     for name in names if list(names) != [WHOLE] else ():
-        alone = [{name: day.parts[name]} for day in days if name in day.parts]
+        alone = [found for day in days if (found := _of_stream(day, name))]
         lack = what_a_reference_lacks(alone)
         streams[name] = lack or fit_reference(alone, limits.sensitivity)
     return Period(days[0].day, days[-1].day, streams)
@@ -205,7 +213,7 @@ def weigh(day: Day, periods: Sequence[Period]) -> dict[str, DayEvidence]:
     if not period or not day.final or day.day <= period.last:
         return {}
     return {
-        name: weigh_day(reference, _of_stream(day, name))
+        name: weigh_day(reference, _of_stream(day, name).values())
         for name, reference in period.streams.items()
         if isinstance(reference, Reference)
     }
@@ -257,7 +265,7 @@ def judge(
             meters = {}
         else:
             meters = _advance(meters, day.day, evidence, limits)
-        names = dict.fromkeys([WHOLE, *(period.streams if period else ()), *day.parts])
+        names = dict.fromkeys([WHOLE, *(period.streams if period else ()), *_segments(day)])
         yield [
             _verdict(model, name, meters.get(name, new_meter()), period or lack, recent, limits)
             for name in names
@@ -324,7 +332,7 @@ def _verdict(
                 false_alert_days=days,
                 slope=slope,
                 lift=lift,
-                prevalence=_prevalence(_of_stream(day, name)),
+                prevalence=_prevalence(_of_stream(day, name).values()),
                 reference_prevalence=usual,
             )
         ),
@@ -373,13 +381,17 @@ def _reading(meter: Meter, lift: Lift | None, limits: Limits) -> State:
     return "ok"
 
 
-def _of_stream(day: Day, name: str) -> list[Coarse]:
+def _segments(day: Day) -> list[str]:
+    return [segment for segment, _ in day.parts]
+
+
+def _of_stream(day: Day, name: str) -> dict[tuple[str, str], Coarse]:
     """Give the parts of a day whose evidence a stream sums."""
-    return [part for key, part in day.parts.items() if name in (WHOLE, key)]
+    return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0])}
 
 
 def _lift(reference: Reference, name: str, recent: Iterable[Weighed]) -> Lift | None:
-    week = [part for day, _ in recent if day.final for part in _of_stream(day, name)]
+    week = [part for day, _ in recent if day.final for part in _of_stream(day, name).values()]
     if not week:
         return None
     found = compare_levels(fit_level(reference.curve, sum_of(week)), reference.level)
@@ -400,6 +412,6 @@ def _slope(
     return best_slope(np.sum(week, axis=0), known) if week else None
 
 
-def _prevalence(parts: Sequence[Coarse]) -> float:
+def _prevalence(parts: Collection[Coarse]) -> float:
     total = sum(int(part.counts.sum()) for part in parts)
     return sum(int(part.positives.sum()) for part in parts) / total if total else nan

@@ -10,6 +10,7 @@ from datetime import UTC, date, datetime, timedelta
 from math import nextafter
 from pathlib import Path
 
+from monitor.attribution import Estimate, InterceptCorrection
 from monitor.drift import new_meter
 from monitor.evaluate import Errors, Evaluation, PriorShift, TceNull
 from monitor.export.answers import Exporter
@@ -42,6 +43,12 @@ HARD = Evaluation(
     shift=PriorShift(delta=0.1 + 0.2, low=2 / 3 - 0.5, high=1 / 7 + 1),
     raw=Errors(tce_published=6 / 7, ece=nextafter(0.5, 1), rbs=2**-0.5),
     prior=Errors(tce_published=5 / 7, ece=nextafter(0.5, 0), rbs=3**-0.5),
+    correction=InterceptCorrection(
+        delta=Estimate(0.3, 0.1),
+        log_loss=Estimate(1 / 30, 1 / 90),
+        squared_error=Estimate(1 / 70, 1 / 90),
+        log_loss_before=2 / 3,
+    ),
     null=TceNull(mean=0.05, q05=1 / 70, q50=2 / 70, q95=3 / 70, q99=4 / 70),
 )
 
@@ -76,6 +83,7 @@ def fill(folder: Path) -> Path:
         days_present=7,
         rejected={},
         shift=PriorShift(0.0, -0.1, 0.1),
+        correction=None,
         prior=Errors(tce_published=0.01, ece=0.0, rbs=0.3),
     )
     write_day(folder, well, replace(well, window_days=1, days_present=1))

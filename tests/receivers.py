@@ -8,23 +8,26 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
+Posts = list[tuple[str, Any]]
+
 
 @dataclass(frozen=True)
 class Received:
     """Where the server listens, and what was posted there, in order: the path and the JSON."""
 
     url: str
-    posts: list[tuple[str, Any]] = field(default_factory=list)
+    posts: Posts = field(default_factory=list)
 
-    def at(self, path: str) -> list[Any]:
-        """Give what was posted to one path."""
-        return [content for where, content in self.posts if where == path]
+
+def at(path: str, posts: Posts) -> list[Any]:
+    """Give what was posted to one path."""
+    return [content for where, content in posts if where == path]
 
 
 @contextmanager
 def receiving() -> Iterator[Received]:
     """Listen on a free port of this machine, and answer every post as Slack does."""
-    received: list[tuple[str, Any]] = []
+    received: Posts = []
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:

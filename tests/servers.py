@@ -1,6 +1,7 @@
 """Real programs beside a test: found, started on a free port, waited for, asked, and stopped."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -68,6 +69,17 @@ def wait_for(program: Program, look: Callable[[], T | None]) -> T:
             break
         sleep(0.02)
     return pytest.fail(f"{program.process.args}: {program.complained.read_text()}")
+
+
+@contextmanager
+def listening(folder: Path, name: str, *arguments: str) -> Iterator[tuple[Program, str]]:
+    """Start Prometheus or Alertmanager on a free port, and wait until it is ready: host:port."""
+    call = (program_path(name), *arguments, "--web.listen-address=127.0.0.1:0")
+    with started(folder, *call) as program:
+        heard = r'"Listening on".* address=(\S+)'
+        where = wait_for(program, lambda: re.search(heard, program.complained.read_text()))[1]
+        wait_for(program, lambda: get(where, "/-/ready")[0] == 200 or None)
+        yield program, where
 
 
 def get(

@@ -23,8 +23,8 @@ from monitor.figure import Figure
 from monitor.metrics.coarse import CENTRES, Coarse
 from monitor.store import Store
 from monitor.verdict import Day, Limits, Verdict, fit_period, judge, weigh
-from tests.receivers import Received, receiving
-from tests.servers import PATIENCE, Program, get, program_path, started, wait_for
+from tests.receivers import Posts, Received, at, receiving
+from tests.servers import PATIENCE, Program, listening, started, wait_for
 
 ALERTS = Path(__file__).parents[1] / "alerts"
 BOARD = "https://grafana.example.org/d/calibration-model?var-model="
@@ -47,6 +47,7 @@ SOONER: dict[str, dict[str, str]] = {
     },
 }
 
+LEVEL = "ctr: all probabilities are off in one direction, and not by the prior"
 BROKEN = (
     "A day of logs breaks a rule, and was left out: what is said of the model is that of the days "
     "before. The log of the run says which file, which value and what to do. Other alerts of this "
@@ -101,7 +102,7 @@ def judged(model: str) -> list[list[Verdict]]:
             final=True,
             known_at=datetime(2026, 4, 1, tzinfo=UTC),
             coverage=1.0,
-            parts={"all": outcomes(*span)},
+            parts={("all", "all"): outcomes(*span)},
         )
         for i, span in enumerate(spans)
     ]
@@ -148,17 +149,6 @@ def sooner(name: str) -> str:
         assert old in text, old
         text = text.replace(old, new)
     return text
-
-
-@contextmanager
-def listening(folder: Path, name: str, *arguments: str) -> Iterator[tuple[Program, str]]:
-    """Start a server on a free port, and wait until it is ready."""
-    call = (program_path(name), *arguments, "--web.listen-address=127.0.0.1:0")
-    with started(folder, *call) as program:
-        heard = r'"Listening on".* address=(\S+)'
-        where = wait_for(program, lambda: re.search(heard, program.complained.read_text()))[1]
-        wait_for(program, lambda: get(where, "/-/ready")[0] == 200 or None)
-        yield program, where
 
 
 @contextmanager
@@ -215,17 +205,17 @@ def prometheus(folder: Path, exporter: Exporter, alertmanager: str) -> Iterator[
 class Told:
     """What was received while the models were ill, after a restart, and after they recovered."""
 
-    ill: list[tuple[str, Any]]
-    restarted: list[tuple[str, Any]]
-    well: list[tuple[str, Any]]
+    ill: Posts
+    restarted: Posts
+    well: Posts
 
 
-def await_posts(received: Received, enough: Callable[[], bool]) -> None:
+def await_posts(posts: Posts, enough: Callable[[], bool]) -> None:
     """Wait until enough was received, or fail with what was."""
     deadline = monotonic() + PATIENCE
     while not enough():
         if monotonic() > deadline:
-            pytest.fail(json.dumps(received.posts, indent=1))
+            pytest.fail(json.dumps(posts, indent=1))
         sleep(0.05)
 
 
@@ -239,31 +229,41 @@ def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
         where = stack.enter_context(alertmanager(folder, received))
         with prometheus(folder, exporter, where):
             await_posts(
-                received,
+                posts,
                 lambda: bool(
-                    received.at("/enqueue")
-                    and received.at("/slack-digest-url")
-                    and len(received.at(tickets)) >= 4  # two models, told twice
+                    at("/enqueue", posts)
+                    and at("/slack-digest-url", posts)
+                    and len(at(tickets, posts)) >= 4  # two models, told twice
                 ),
             )
         ill = list(posts)
         with prometheus(folder, exporter, where):
-            await_posts(received, lambda: len(received.at(tickets)) >= 8)
+            await_posts(posts, lambda: len(at(tickets, posts)) >= 8)
             restarted = posts[len(ill) :]
             exporter.recover()
             await_posts(
-                received,
+                posts,
                 lambda: bool(
-                    len(received.at("/enqueue")) > 1
-                    and any("Over" in str(post) for post in received.at(tickets))
+                    len(at("/enqueue", posts)) > 1
+                    and any("Over" in str(post) for post in at(tickets, posts))
                 ),
             )
         return Told(ill, restarted, posts[len(ill) + len(restarted) :])
 
 
-def to(path: str, posts: list[tuple[str, Any]]) -> list[Any]:
-    """Give what was posted to one path."""
-    return [content for where, content in posts if where == path]
+def message(title: str, link: str, text: str, fallback: str, color: str) -> dict[str, Any]:
+    """Write what Slack must get."""
+    attachment = {"title": title, "text": text, "fallback": fallback, "color": color}
+    if link:
+        attachment["title_link"] = link
+    always = {"callback_id": "", "footer": "", "mrkdwn_in": ["fallback", "pretext", "text"]}
+    return {"username": "calibration-monitor", "attachments": [{**attachment, **always}]}
+
+
+def told_of(model: str, summary: str, story: str, alert: str) -> str:
+    """Write the text of one alert in Slack."""
+    links = f"<{BOARD}{model}|Dashboard> · <{BOOK}{alert}|Runbook> · risk"
+    return f"*{summary}*\n{story}\n{links}"
 
 
 def interval(figure: Figure | None, form: str, unit: str = "") -> str:
@@ -326,7 +326,7 @@ class TestPage:
 
     def test_tells_the_whole_story_of_a_drift(self, told: Told, exporter: Exporter) -> None:
         """PagerDuty gets one event, with what, since when, how sure, and links, word for word."""
-        (event,) = to("/enqueue", told.ill)
+        (event,) = at("/enqueue", told.ill)
         summary = "fraud: the probabilities no longer mean what they meant"
 
         assert event == {
@@ -358,27 +358,27 @@ class TestPage:
 
     def test_rings_once(self, told: Told) -> None:
         """A restart of Prometheus neither resolves nor triggers again."""
-        assert to("/enqueue", told.restarted) == []
+        assert at("/enqueue", told.restarted) == []
 
     def test_is_resolved_when_the_drift_is_over(self, told: Told) -> None:
         """The same incident is resolved once the verdict has been sound for its time."""
-        (first,) = to("/enqueue", told.ill)
-        (last,) = to("/enqueue", told.well)
+        (first,) = at("/enqueue", told.ill)
+        (last,) = at("/enqueue", told.well)
 
         assert last["event_action"] == "resolve"
         assert last["dedup_key"] == first["dedup_key"]
 
     def test_nobody_is_woken_by_a_prior(self, told: Told) -> None:
         """A model whose prior has shifted is in no event, though its severity is page."""
-        events = to("/enqueue", told.ill + told.restarted + told.well)
+        events = at("/enqueue", told.ill + told.restarted + told.well)
 
         assert events
         assert "flights" not in str(events)
 
     def test_nobody_is_woken_while_the_logs_are_broken(self, told: Told) -> None:
         """The drift of a model with a data error is held back; the error is a ticket."""
-        assert "torn" not in str(to("/enqueue", told.ill + told.restarted + told.well))
-        assert "torn: the logs are broken" in str(to("/slack-tickets-url", told.ill))
+        assert "torn" not in str(at("/enqueue", told.ill + told.restarted + told.well))
+        assert "torn: the logs are broken" in str(at("/slack-tickets-url", told.ill))
 
 
 class TestTicket:
@@ -387,11 +387,7 @@ class TestTicket:
     @pytest.mark.parametrize(
         ("model", "summary", "alert"),
         [
-            (
-                "ctr",
-                "ctr: all probabilities are off in one direction, and not by the prior",
-                "calibrationleveldrift",
-            ),
+            ("ctr", LEVEL, "calibrationleveldrift"),
             ("torn", "torn: the logs are broken", "calibrationdataerror"),
         ],
     )
@@ -399,29 +395,15 @@ class TestTicket:
         self, told: Told, exporter: Exporter, model: str, summary: str, alert: str
     ) -> None:
         """Slack gets the summary, the story, and links, word for word."""
-        tickets = [t for t in to("/slack-tickets-url", told.ill) if model in str(t)]
+        tickets = [t for t in at("/slack-tickets-url", told.ill) if model in str(t)]
         story = BROKEN if model == "torn" else story_of_level(exporter.verdicts[model])
-        links = f"<{BOARD}{model}|Dashboard> · <{BOOK}{alert}|Runbook> · risk"
+        text = told_of(model, summary, story, alert)
 
-        assert tickets[0] == {
-            "username": "calibration-monitor",
-            "attachments": [
-                {
-                    "title": summary,
-                    "title_link": f"{BOARD}{model}",
-                    "text": f"*{summary}*\n{story}\n{links}",
-                    "fallback": summary,
-                    "callback_id": "",
-                    "footer": "",
-                    "color": "warning",
-                    "mrkdwn_in": ["fallback", "pretext", "text"],
-                }
-            ],
-        }
+        assert tickets[0] == message(summary, f"{BOARD}{model}", text, summary, "warning")
 
     def test_is_repeated_unchanged(self, told: Told) -> None:
         """While nothing changes, a ticket comes again after its interval in the same words."""
-        tickets = to("/slack-tickets-url", told.ill + told.restarted)
+        tickets = at("/slack-tickets-url", told.ill + told.restarted)
         different = {json.dumps(ticket, sort_keys=True) for ticket in tickets}
 
         assert len(different) == 2  # of ctr and of torn
@@ -429,12 +411,10 @@ class TestTicket:
 
     def test_says_when_it_is_over(self, told: Told) -> None:
         """A ticket that is resolved says so in green."""
-        summary = "ctr: all probabilities are off in one direction, and not by the prior"
-        ended = [t["attachments"][0] for t in to("/slack-tickets-url", told.well)]
+        over = f"Over: {LEVEL}"
+        ended = [t for t in at("/slack-tickets-url", told.well) if "Over" in str(t)]
 
-        assert [(e["title"], e["text"], e["color"]) for e in ended if "Over" in str(e)] == [
-            (f"Over: {summary}", f"Over: {summary}", "good")
-        ]
+        assert ended == [message(over, f"{BOARD}ctr", over, over, "good")]
 
 
 class TestDigest:
@@ -444,23 +424,12 @@ class TestDigest:
         """The digest tells the shift and its remedy, word for word."""
         summary = "flights: the prior has shifted; the model is as good as before"
         story = story_of_shift(exporter.verdicts["flights"])
-        links = f"<{BOARD}flights|Dashboard> · <{BOOK}calibrationpriorshift|Runbook> · risk"
+        text = told_of("flights", summary, story, "calibrationpriorshift")
+        head = "Calibration: for your information"
+        short = "Calibration: 1 for your information"
 
-        assert to("/slack-digest-url", told.ill)[0] == {
-            "username": "calibration-monitor",
-            "attachments": [
-                {
-                    "title": "Calibration: for your information",
-                    "text": f"*{summary}*\n{story}\n{links}",
-                    "fallback": "Calibration: 1 for your information",
-                    "callback_id": "",
-                    "footer": "",
-                    "color": "#439FE0",
-                    "mrkdwn_in": ["fallback", "pretext", "text"],
-                }
-            ],
-        }
+        assert at("/slack-digest-url", told.ill)[0] == message(head, "", text, short, "#439FE0")
 
     def test_says_nothing_of_ends(self, told: Told) -> None:
         """The digest tells what is, not what was."""
-        assert to("/slack-digest-url", told.restarted + told.well) == []
+        assert at("/slack-digest-url", told.restarted + told.well) == []

@@ -311,6 +311,7 @@ def test_correction_is_the_share_of_the_prior_shift() -> None:
     removed = brier(t) - brier(shift(t, alone.delta))
     assert offer.squared_error.value == pytest.approx(removed, abs=1 / t.total)
     assert offer.squared_error.value > 5 * offer.squared_error.standard_error
+    assert offer.log_loss_before == pytest.approx(log_score(t), rel=1e-12)
 
 
 def test_few_outcomes_leave_causes_out() -> None:

@@ -1,445 +1,36 @@
-"""Input nobody expects: files that disagree, damage, nonsense. One error each, nothing lost.
+"""Input nobody expects: configurations, calls, stores and bytes. One error each, nothing lost.
 
-The plain breaches of the contract, one test for each check, are in test_contract.py.
+Logs that break a rule are in test_contract.py.
 """
 
 import re
 import subprocess
 import sys
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
-from math import nan
+from datetime import date
 from typing import Any
 
-import numpy as np
-import pyarrow.parquet as pq
 import pytest
 import yaml
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from monitor.metrics.tally import Tally, tally_on_grid
-from monitor.store import Store
+from tests.damages import (
+    DAY,
+    DAY_AFTER,
+    RUN,
+    UNREADABLE,
+    Command,
+    Damage,
+    Project,
+    all_of,
+    check_refusal,
+    checks,
+    matches,
+    message_of,
+    setting,
+)
 
-DAY, DAY_AFTER = date(2026, 3, 2), date(2026, 3, 3)
-RUN = ("run", "--day", DAY)
 PROGRAM = (sys.executable, "-c", "from monitor.cli import main; main()")
-SCORED_AT = datetime(2026, 3, 2, tzinfo=UTC)
-
-# Of the project of conftest.py, whose class cannot be imported from here.
-Project = Any
-Damage = Callable[[Project], object]
-Command = Callable[..., Any]
-
-
-def values(kind: str, column: str, rows: dict[int, Any]) -> Damage:
-    """Write other values into some rows of a column."""
-
-    def damage(project: Project) -> None:
-        table = project.rows(kind)
-        for row, value in rows.items():
-            table[column][row] = value
-        project.write(kind, table)
-
-    return damage
-
-
-def column(kind: str, name: str, content: Any) -> Damage:
-    """Write a column anew, with a type of its own."""
-    return lambda project: project.write(kind, project.rows(kind) | {name: content})
-
-
-def more(kind: str, *rows: dict[str, Any]) -> Damage:
-    """Add rows, which are like the first where nothing else is said."""
-
-    def damage(project: Project) -> None:
-        table = project.rows(kind)
-        for row in rows:
-            for name, content in table.items():
-                content.append(row.get(name, content[0]))
-        project.write(kind, table)
-
-    return damage
-
-
-def tomorrow(**columns: Any) -> Damage:
-    """Write the outcomes that arrive a day later; the times are sound."""
-
-    def damage(project: Project) -> None:
-        rows = len(columns["prediction_id"])
-        times = {"observed_at": [SCORED_AT + timedelta(days=1)] * rows}
-        project.write("outcomes", times | columns, DAY_AFTER)
-
-    return damage
-
-
-def content(kind: str, change: Callable[[bytes], bytes], day: date = DAY) -> Damage:
-    """Damage the bytes of a file."""
-
-    def damage(project: Project) -> None:
-        path = project.path(kind, day)
-        path.write_bytes(change(path.read_bytes()))
-
-    return damage
-
-
-def setting(old: str, new: str) -> Damage:
-    """Change the configuration."""
-    return lambda project: project.configure(old, new)
-
-
-def checks(**policies: str) -> Damage:
-    """Set what broken rows or odd days do."""
-    lines = ", ".join(f"{check}: {policy}" for check, policy in policies.items())
-    return setting("windows: [1, 3]", f"windows: [1, 3]\n    checks: {{{lines}}}")
-
-
-def all_of(*damages: Damage) -> Damage:
-    """Do several kinds of damage."""
-    return lambda project: [damage(project) for damage in damages]
-
-
-def in_two_files(second: Callable[[dict[str, Any]], dict[str, Any]]) -> Damage:
-    """Split the predictions into two files, the second of which is changed."""
-
-    def damage(project: Project) -> None:
-        project.configure("predictions/{day}", "predictions/{day}/*")
-        rows = project.rows("predictions")
-        project.write("predictions", {k: v[:20] for k, v in rows.items()}, f"{DAY}/0")
-        project.write("predictions", second({k: v[20:] for k, v in rows.items()}), f"{DAY}/1")
-
-    return damage
-
-
-def without(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Leave a column out."""
-    return lambda rows: {k: v for k, v in rows.items() if k != name}
-
-
-def middle_zeroed(whole_file: bytes) -> bytes:
-    """Overwrite the data and leave the footer, as a bad disk or a lost block does."""
-    return whole_file[:4] + bytes(300) + whole_file[304:]
-
-
-def message_of(project: Project, printed: str) -> str:
-    """Put a word for the folder, which differs from test to test."""
-    return printed.strip().replace(str(project.folder), "{folder}")
-
-
-MEND = (
-    "; mend the log, then rerun this day, or set checks.{} to reject: such rows are then left out "
-    "and counted."
-)
-WRITE_AGAIN = "; write the file again, then rerun this day."
-SCORES, RESULTS = "{folder}/predictions/2026-03-02.parquet", "{folder}/outcomes/2026-03-02.parquet"
-LATE_RESULTS = "{folder}/outcomes/2026-03-03.parquet"
-
-
-def mistyped(name: str, kind: str, found: str, wanted: str, file: str, key: str) -> str:
-    """Say that a column has the wrong type."""
-    return (
-        f"column '{name}' of the {kind} is {found}, must be {wanted} ({file}); "
-        f"correct the log, or {key} in the configuration, then rerun this day."
-    )
-
-
-# What is done to the logs, and what is said after "ctr 2026-03-02: ". The engine's own words,
-# which change with its version, stand as <...>.
-BROKEN_LOGS: dict[str, tuple[Damage, str]] = {
-    "a hole in the outcomes": (
-        all_of(
-            setting("windows:", "settled_after: 2\n    windows:"),
-            lambda p: p.path("outcomes", DAY_AFTER).rename(p.path("outcomes", "2026-03-04")),
-        ),
-        (
-            f"no outcomes of 2026-03-03 at {LATE_RESULTS}; wait for the log (a day without "
-            "outcomes needs an empty file), or correct outcomes.path in the configuration."
-        ),
-    ),
-    "a prediction without id": (
-        values("predictions", "prediction_id", {3: None}),
-        "1 of 40 predictions have no id, first 0.09523809523809523 (id null)"
-        + MEND.format("prediction_id_missing"),
-    ),
-    "an outcome without id": (
-        values("outcomes", "prediction_id", {3: None, 9: None}),
-        "2 of 40 outcomes have no id, id null" + MEND.format("outcome_id_missing"),
-    ),
-    "an id twice, both without outcome, in two segments": (
-        more("predictions", {"prediction_id": 299}, {"prediction_id": 299, "country": "FR"}),
-        "2 of 42 predictions share their id with another, first id 299, 2 times"
-        + MEND.format("prediction_repeated"),
-    ),
-    "an id twice, once without score": (
-        all_of(
-            checks(score_missing="reject"),
-            more("predictions", {"prediction_id": 299}, {"prediction_id": 299, "score": None}),
-        ),
-        "2 of 42 predictions share their id with another, first id 299, 2 times"
-        + MEND.format("prediction_repeated"),
-    ),
-    "an outcome today and another tomorrow": (
-        tomorrow(prediction_id=[203, 204], outcome=[1, 1]),
-        "2 of 42 outcomes contradict another, first id 204, which has 0 and 1"
-        + MEND.format("outcome_conflicting"),
-    ),
-    "an outcome told twice, once as null": (
-        more("outcomes", {"prediction_id": 203, "outcome": None}),
-        "2 of 41 outcomes contradict another, first id 203, which has 1 and null"
-        + MEND.format("outcome_conflicting"),
-    ),
-    "an outcome long before our era": (
-        values("outcomes", "observed_at", {4: -200_000_000_000_000_000}),
-        "1 of 40 outcomes precede their prediction, first 4369-04-02 (BC) 04:26:40+00 (id 204)"
-        + MEND.format("outcome_early"),
-    ),
-    "fractions in a later partition than the integers": (
-        all_of(
-            more("predictions", {"prediction_id": 299}),
-            tomorrow(prediction_id=[299], outcome=[0.4]),
-        ),
-        "1 of 41 outcomes are neither 0 nor 1, first 0.4 (id 299)" + MEND.format("outcome_invalid"),
-    ),
-    "a two in a later partition than the booleans": (
-        all_of(
-            column("outcomes", "outcome", [True, False] * 20),
-            more("predictions", {"prediction_id": 299}),
-            tomorrow(prediction_id=[299], outcome=[2]),
-        ),
-        "1 of 41 outcomes are neither 0 nor 1, first 2 (id 299)" + MEND.format("outcome_invalid"),
-    ),
-    "a column that the second file lacks": (
-        in_two_files(without("score")),
-        (
-            "the predictions have no column 'score', only prediction_id, country, scored_at "
-            "({folder}/predictions/2026-03-02/1.parquet); did you mean 'scored_at'? "
-            "correct predictions.score in the configuration, or the log."
-        ),
-    ),
-    "ids of two types in two files": (
-        in_two_files(lambda rows: rows | {"prediction_id": list(map(str, rows["prediction_id"]))}),
-        mistyped(
-            "prediction_id",
-            "predictions",
-            "VARCHAR",
-            "BIGINT, as in predictions",
-            "{folder}/predictions/2026-03-02/1.parquet",
-            "predictions.id",
-        ),
-    ),
-    "ids of another type in a later partition": (
-        tomorrow(prediction_id=["203"], outcome=[1]),
-        mistyped(
-            "prediction_id",
-            "outcomes",
-            "VARCHAR",
-            "BIGINT, as in predictions",
-            LATE_RESULTS,
-            "outcomes.id",
-        ),
-    ),
-    "ids that are fractions": (
-        column("predictions", "prediction_id", np.arange(40.0)),
-        mistyped(
-            "prediction_id",
-            "predictions",
-            "DOUBLE",
-            "integer, string or UUID",
-            SCORES,
-            "predictions.id",
-        ),
-    ),
-    "scores that are integers": (
-        column("predictions", "score", [0, 1] * 20),
-        mistyped("score", "predictions", "BIGINT", "floating point", SCORES, "predictions.score"),
-    ),
-    "outcomes that are dates": (
-        column("outcomes", "outcome", [DAY] * 40),
-        mistyped(
-            "outcome",
-            "outcomes",
-            "DATE",
-            "integer, boolean or floating point",
-            RESULTS,
-            "outcomes.outcome",
-        ),
-    ),
-    "times that are texts": (
-        column("predictions", "scored_at", [str(SCORED_AT)] * 40),
-        mistyped("scored_at", "predictions", "VARCHAR", "a timestamp", SCORES, "predictions.time"),
-    ),
-    "a zone in the outcomes only": (
-        column("predictions", "scored_at", [SCORED_AT.replace(tzinfo=None)] * 40),
-        mistyped(
-            "observed_at",
-            "outcomes",
-            "TIMESTAMP WITH TIME ZONE",
-            "a timestamp without time zone, as in predictions",
-            RESULTS,
-            "outcomes.time",
-        ),
-    ),
-    "garbage": (
-        content("predictions", lambda _: b"\x00 this is no Parquet \xff" * 9),
-        f"{SCORES} cannot be read as Parquet (<...>)" + WRITE_AGAIN,
-    ),
-    "a page of zeros": (
-        content("predictions", middle_zeroed),
-        f"{SCORES} cannot be read as Parquet (<...>)" + WRITE_AGAIN,
-    ),
-    "a later partition that is cut off": (
-        content("outcomes", lambda whole_file: whole_file[:-1], DAY_AFTER),
-        f"{LATE_RESULTS} cannot be read as Parquet (<...>)" + WRITE_AGAIN,
-    ),
-    "a name of a column that is not UTF-8": (
-        content("outcomes", lambda whole_file: whole_file.replace(b"outcome", b"outc\xffme")),
-        f"{RESULTS} cannot be read as Parquet (<...>)" + WRITE_AGAIN,
-    ),
-    "nothing but ones": (
-        column("outcomes", "outcome", [1] * 40),
-        (
-            "all 40 outcomes are 1; look at the logs and their ids, then rerun this day, or set "
-            "checks.one_class to accept if such days are normal for this model."
-        ),
-    ),
-    "three problems at once": (
-        all_of(
-            values("predictions", "score", {1: None, 2: 1.5}),
-            values("outcomes", "outcome", {7: 7}),
-        ),
-        "1 of 40 predictions have no score (null or NaN), first null (id 201)"
-        + MEND.format("score_missing")
-        + "\nctr 2026-03-02: 1 of 40 scores lie outside [0, 1], first 1.5 (id 202)"
-        + MEND.format("score_out_of_range")
-        + "\nctr 2026-03-02: 1 of 40 outcomes are neither 0 nor 1, first 7 (id 207)"
-        + MEND.format("outcome_invalid"),
-    ),
-}
-
-
-def integers(t: Tally) -> list[list[int]]:
-    """Give all that is stored of a tally."""
-    assert t.cells is not None
-    stored = t.cells.numbers, t.cells.offset_sums, t.counts, t.positives
-    return [array.tolist() for array in stored]
-
-
-def matches(message: str, expected: str) -> bool:
-    """Compare whole messages, with <...> for any words on one line."""
-    return re.fullmatch(re.escape(expected).replace("<\\.\\.\\.>", ".+"), message) is not None
-
-
-@pytest.mark.parametrize("case", BROKEN_LOGS)
-def test_broken_logs(case: str, project: Project, command: Command) -> None:
-    """A broken day ends with code 3 and its whole message, and the store is as before."""
-    damage, expected = BROKEN_LOGS[case]
-    before = project.results()
-    damage(project)
-
-    ended = command(*RUN)
-
-    message = message_of(project, ended.err)
-    assert matches(message, f"ctr 2026-03-02: {expected}"), message
-    assert ended.code == 3
-    assert project.results() == before
-
-
-def test_any_time_zone_of_the_machine_gives_the_same_message(
-    project: Project, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A real program ends with code 3 and one line, with times in UTC wherever it runs."""
-    values("outcomes", "observed_at", {4: SCORED_AT - timedelta(minutes=1)})(project)
-    monkeypatch.setenv("TZ", "Asia/Tokyo")
-
-    ended = subprocess.run([*PROGRAM, *map(str, RUN)], capture_output=True, text=True, check=False)
-
-    assert ended.stderr == (
-        "ctr 2026-03-02: 1 of 40 outcomes precede their prediction, "
-        "first 2026-03-01 23:59:00+00 (id 204)" + MEND.format("outcome_early") + "\n"
-    )
-    assert ended.returncode == 3
-
-
-def test_a_day_that_is_not_over_is_refused(project: Project, command: Command) -> None:
-    """Outcomes that are still being written are not read, and the message says so."""
-    before = project.results()
-
-    ended = command(*RUN, "--as-of", DAY)
-
-    assert ended.err == (
-        "ctr 2026-03-02: as of 2026-03-02 the outcomes of 2026-03-02 are still being written; "
-        "rerun this day once it is over, or give a later --as-of.\n"
-    )
-    assert ended.code == 3
-    assert project.results() == before
-
-
-ROW_CHECKS = (
-    "prediction_id_missing",
-    "prediction_repeated",
-    "score_missing",
-    "score_out_of_range",
-    "outcome_id_missing",
-    "outcome_invalid",
-    "outcome_conflicting",
-    "outcome_early",
-    "outcome_orphan",
-)
-
-
-def test_all_that_can_be_rejected(project: Project, command: Command) -> None:
-    """With `reject` broken rows are counted by check, and the clean rows alone are tallied."""
-    checks(**dict.fromkeys(ROW_CHECKS, "reject"))(project)
-    predictions, outcomes = project.rows("predictions"), project.rows("outcomes")
-    scores, happened = np.array(predictions["score"]), np.array(outcomes["outcome"])
-    segments = np.array([c if c in {"DE", "FR"} else "other" for c in predictions["country"]])
-    predictions["prediction_id"][0] = None
-    predictions["score"][1:5] = [nan, None, 1.7, -0.1]
-    predictions["prediction_id"][5] = predictions["prediction_id"][6]
-    outcomes["outcome"][7] = 2
-    outcomes["observed_at"][8] = SCORED_AT - timedelta(days=1)
-    for identity, outcome in ((209, 1), (209, 0), (None, 1), (999, 1)):
-        outcomes["prediction_id"].append(identity)
-        outcomes["outcome"].append(outcome)
-        outcomes["observed_at"].append(SCORED_AT)
-    project.write("predictions", predictions)
-    project.write("outcomes", outcomes)
-
-    ended = command(*RUN)
-
-    assert ended.code == 0
-    summary, _ = Store(str(project.folder / "store")).read_summary("ctr", DAY)
-    assert summary.rejected == {
-        "prediction_id_missing": 1,
-        "prediction_repeated": 2,
-        "score_missing": 2,
-        "score_out_of_range": 2,
-        "outcome_id_missing": 1,
-        "outcome_invalid": 1,
-        "outcome_conflicting": 3,
-        "outcome_early": 1,
-        "outcome_orphan": 3,  # 999, and those of 200 and 205, whose predictions lost these ids
-    }
-    for name, part in summary.segments.items():
-        clean = (segments == name) & (np.arange(40) >= 10)
-        assert part.predicted == np.sum((segments == name) & (np.arange(40) >= 7))
-        assert integers(part.tally) == integers(tally_on_grid(scores[clean], happened[clean]))
-
-
-def test_an_empty_day_can_be_accepted(project: Project, command: Command) -> None:
-    """With `accept` a day without predictions is stored as such, and judged without numbers."""
-    checks(empty_day="accept")(project)
-    project.write("predictions", pq.read_table(project.path("predictions")).slice(0, 0))
-    project.write("outcomes", pq.read_table(project.path("outcomes")).slice(0, 0))
-
-    ended = command(*RUN)
-
-    assert ended.code == 0
-    evaluations, _ = Store(str(project.folder / "store")).read_evaluations("ctr", DAY)
-    assert [(e.predicted, e.matched, e.raw) for e in evaluations if e.window_days == 1] == [
-        (0, 0, None)
-    ] * 4
-
 
 # What is changed in the configuration, and what is said of it after "monitor.yaml".
 BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
@@ -560,6 +151,31 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             "brace twice, got 'outcomes/{day.parquet'; correct the value."
         ),
     ),
+    "a mistyped key": (
+        setting("windows:", "windoes:"),
+        ": models.ctr.windoes: is not a known key; did you mean 'windows'?",
+    ),
+    "windows that fall": (
+        setting("[1, 3]", "[3, 1]"),
+        (
+            ": models.ctr.windows: must rise and begin with 1, like [1, 7, 28], got [3, 1]; "
+            "correct the value."
+        ),
+    ),
+    "an unknown policy": (
+        checks(outcome_orphan="ignore"),
+        (
+            ": models.ctr.checks.outcome_orphan: Input should be 'fail' or 'reject', got "
+            "'ignore'; correct the value."
+        ),
+    ),
+    "a reserved segment": (
+        setting("[DE, FR]", "[DE, all]"),
+        (
+            ": models.ctr.segments: values must differ and must not be all or other, "
+            "got {'column': 'country', 'values': ['DE', 'all']}; correct the value."
+        ),
+    ),
 }
 
 
@@ -567,32 +183,17 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
 def test_broken_configurations(case: str, project: Project, command: Command) -> None:
     """A broken configuration ends with code 2 and a line for each mistake; nothing is written."""
     damage, expected = BROKEN_CONFIGURATIONS[case]
-    before = project.results()
-    damage(project)
-
-    ended = command(*RUN)
-
-    message = message_of(project, ended.err)
-    assert matches(message, f"monitor.yaml{expected}"), message
-    assert ended.code == 2
-    assert project.results() == before
+    check_refusal(damage, RUN, 2, f"monitor.yaml{expected}", project, command)
 
 
-@pytest.mark.parametrize("place", ["store: store", '"predictions/', '"outcomes/'])
+@pytest.mark.parametrize("place", ["store: ", '"predictions/', '"outcomes/'])
 def test_an_unknown_kind_of_url_is_a_mistake_of_the_configuration(
     place: str, project: Project, command: Command
 ) -> None:
     """A URL scheme that nobody knows ends with code 2, and names the URL and what is possible."""
-    before = project.results()
-    project.configure(place, place.replace("store: ", "store: s9://").replace('"', '"s9://'))
-
-    ended = command("run", "--day", DAY)
-
-    assert re.fullmatch(
-        r"s9://\S+: Protocol not known: s9; use a local path or s3://bucket/prefix\.\n", ended.err
-    )
-    assert ended.code == 2
-    assert project.results() == before
+    damage = setting(place, re.sub('(store: |")', r"\1s9://", place))
+    expected = "s9://<...>: Protocol not known: s9; use a local path or s3://bucket/prefix."
+    check_refusal(damage, RUN, 2, expected, project, command)
 
 
 def test_a_mistyped_key_in_a_real_program(project: Project) -> None:
@@ -608,37 +209,69 @@ def test_a_mistyped_key_in_a_real_program(project: Project) -> None:
     assert ended.returncode == 2
 
 
-@pytest.mark.parametrize(
-    ("arguments", "expected"),
-    [
+# The call, its exit code, and the last line of what is said.
+WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
+    "no date": (
+        ("run", "--day", "yesterday"),
+        2,
+        "Error: Invalid value for '--day': <...>'yesterday' does not match<...>'%Y-%m-%d'.",
+    ),
+    "an unknown window": (
+        ("show", "--model", "ctr", "--window", 7),
+        2,
+        "--window 7 is not configured; choose one of 1, 3.",
+    ),
+    "an unknown segment": (
+        ("show", "--model", "ctr", "--segment", "IT"),
+        2,
+        "--segment IT is not configured; choose one of all, DE, FR, other.",
+    ),
+    "an unknown model": (
+        ("run", "--model", "cvr"),
+        2,
+        "there is no model 'cvr'; the configuration has: ctr.",
+    ),
+    "days exchanged": (
+        ("backfill", "--model", "ctr", "--from", "2026-03-02", "--to", "2026-03-01"),
+        2,
+        "--from 2026-03-02 is after --to 2026-03-01; exchange them.",
+    ),
+    "a configuration that is a folder": (
+        ("run", "--config", "."),
+        2,
+        ".: cannot be read ([Errno 21] Is a directory: '.'); name an existing file with --config.",
+    ),
+    "a configuration that is not there": (
+        ("run", "--config", "nowhere.yaml"),
+        2,
         (
-            ("run", "--day", "yesterday"),
-            "Error: Invalid value for '--day': <...>'yesterday' does not match<...>'%Y-%m-%d'.",
+            "nowhere.yaml: cannot be read ([Errno 2] No such file or directory: 'nowhere.yaml'); "
+            "name an existing file with --config."
         ),
+    ),
+    "before the first settled day": (
+        ("run", "--as-of", "2026-03-02"),
+        3,
         (
-            ("show", "--model", "ctr", "--window", 7),
-            "--window 7 is not configured; choose one of 1, 3.",
+            "ctr: no day before 2026-03-02 has predictions at {folder}/predictions/{day}.parquet "
+            "and outcomes 1 days later at {folder}/outcomes/{day}.parquet; wait for the logs, "
+            "correct the paths, or name an unsettled day with --day."
         ),
-        (
-            ("run", "--config", "."),
-            (
-                ".: cannot be read ([Errno 21] Is a directory: '.'); name an existing file with "
-                "--config."
-            ),
-        ),
-    ],
-)
-def test_wrong_calls(
-    arguments: tuple[object, ...], expected: str, project: Project, command: Command
-) -> None:
-    """A wrong call ends with code 2; the last line says what was given and what is possible."""
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_CALLS)
+def test_wrong_calls(case: str, project: Project, command: Command) -> None:
+    """A wrong call is told what was given and what is possible, and nothing is written."""
+    arguments, code, expected = WRONG_CALLS[case]
     before = project.results()
 
     ended = command(*arguments)
 
-    last = ended.err.strip().splitlines()[-1]
+    last = message_of(project, ended.err).splitlines()[-1]
     assert matches(last, expected), last
-    assert ended.code == 2
+    assert ended.code == code
     assert project.results() == before
 
 
@@ -677,6 +310,35 @@ def test_a_damaged_summary_of_another_day(project: Project, command: Command) ->
     assert project.results() == damage_done
     assert command("run", "--day", "2026-03-01").code == 0
     assert project.results() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [
+        ("summaries", ("evaluate", "--from", DAY, "--to", DAY)),
+        ("evaluations", ("show", "--model", "ctr")),
+        ("verdicts", ("show", "--model", "ctr")),
+    ],
+)
+def test_a_damaged_store_names_the_file(
+    kind: str, arguments: tuple[object, ...], project: Project, command: Command
+) -> None:
+    """A damaged result is named, with what to do about it; doing that mends it."""
+    path = project.folder / "store" / kind / "ctr" / f"{DAY}.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+
+    ended = command(*arguments)
+    path.unlink()
+    command(*RUN)
+
+    assert ended.code == 3
+    assert matches(
+        message_of(project, ended.err).splitlines()[-1],
+        f"{{folder}}/store/{kind}/ctr/{DAY}.parquet: is not a readable file<...>"
+        "; delete it, then run its day again.",
+    )
+    assert path.read_bytes() == whole
 
 
 # The project is written anew for each example, so that one may serve them all.
@@ -730,9 +392,7 @@ def test_noise_is_refused(
     ended = command("check", "--day", DAY)
 
     path.write_bytes(sound)
-    assert matches(
-        ended.err, f"ctr 2026-03-02: {path} cannot be read as Parquet (<...>){WRITE_AGAIN}\n"
-    )
+    assert matches(ended.err, f"ctr 2026-03-02: {path}{UNREADABLE}\n")
     assert ended.code == 3
 
 

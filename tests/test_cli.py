@@ -81,7 +81,17 @@ def test_every_command_has_help_and_json_and_is_in_the_readme(command: str) -> N
 
     assert result.exit_code == 0
     assert "--json" in result.stdout
+    assert "Exit codes: 0 done" in result.stdout
     assert f"calibration-monitor {command}" in readme or f"make {command}" in readme
+
+
+def test_the_list_of_commands_cuts_no_sentence() -> None:
+    """In 80 columns each command is told in a whole sentence."""
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"})
+
+    told = result.stdout.partition("Commands:")[2].splitlines()
+    assert len([line for line in told if line.startswith("  ")]) >= 10
+    assert [line for line in told if "..." in line] == []
 
 
 def test_check_writes_nothing(folder: Path) -> None:
@@ -142,6 +152,61 @@ def test_a_table_fits_a_small_terminal(folder: Path) -> None:
 
     assert max(map(len, table.splitlines())) <= 80
     assert "…" not in table
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write 17 days of 600 predictions, the last of which has no outcomes yet; judge them.
+
+    All odds are twice as promised from the 15th day on, after a reference of 14 days.
+    """
+    path = tmp_path_factory.mktemp("watched")
+    (path / "predictions").mkdir()
+    (path / "outcomes").mkdir()
+    reference = "verdicts: {references: [{first: 2026-03-01, last: 2026-03-14}]}"
+    (path / "monitor.yaml").write_text(f"{CONFIG}    {reference}\n")
+    for number in range(1, 18):
+        rng, day = np.random.default_rng(number), date(2026, 3, number)
+        happened = rng.random(600) < (0.5 if number > 14 else 1 / 3)
+        logits = rng.normal(np.where(happened, 0.5, -0.5)) - np.log(2)
+        ids = [f"{day}-{i}" for i in range(600)]
+        table = {"prediction_id": ids, "score": expit(logits), "country": ["DE", "FR"] * 300}
+        pq.write_table(pa.table(table), path / f"predictions/{day}.parquet")
+        if number < 17:
+            known = {"prediction_id": ids[number < 16 :], "outcome": happened[number < 16 :] * 1}
+            pq.write_table(pa.table(known), path / f"outcomes/{day}.parquet")
+    first = ("--from", "2026-03-01", "--to", "2026-03-14", "--as-of", "2026-03-16")
+    call(path, "backfill", "--model", "ctr", *first)
+    return path
+
+
+def test_show_tells_what_is_offered_and_what_is_expected(watched: Path) -> None:
+    """After the verdict come causes, the offered intercept and, of unsettled days, expectations."""
+    until = ("--as-of", "2026-03-17")
+    only_settled = json.loads(call(watched, "run", *until, "--json"))
+    done = json.loads(call(watched, "run", *until, "--unsettled", "--json"))
+    # The last day is not over for its own outcomes, so those of tomorrow are asked for.
+    call(watched, "run", "--day", "2026-03-17", "--as-of", "2026-03-18")
+    told = json.loads(call(watched, "show", "--model", "ctr", "--json"))
+    text = call(watched, "show", "--model", "ctr")
+
+    assert [report["summarised"] for report in only_settled["reports"]] == [["2026-03-15"]]
+    assert [report["summarised"] for report in done["reports"]] == [["2026-03-15", "2026-03-16"]]
+    assert (told["verdict"]["day"], told["verdict"]["state"]) == ("2026-03-16", "prior_shift")
+    assert [e["day"] for e in told["expected"]] == ["2026-03-17"]
+    awaiting = told["expected"][0]
+    assert (awaiting["predicted"], awaiting["matched"]) == (600, 0)
+    assert awaiting["low"] < 0.5 < awaiting["high"]
+    assert -3 < awaiting["fit_log10_p"] <= 0
+    correction = told["week"]["correction"]
+    offer = f"Adding {correction['delta']['value']:+.2f} to the log-odds of every score"
+    assert told["week"]["sentences"][1].startswith(f"{offer} would remove")
+    words = " ".join(text.split())
+    assert "prior_shift" in words
+    assert all(sentence in words for sentence in told["week"]["sentences"])
+    assert words.count("2026-03-17*") == 2
+    assert "Outcomes are awaited: no verdict yet" in words
+    assert max(map(len, text.splitlines())) <= 80
 
 
 def test_days_in_the_wrong_order_are_refused(folder: Path) -> None:

@@ -35,6 +35,7 @@ ROOMS: dict[str, type[BaseModel]] = {
     "models.fraud.predictions": PredictionLog,
     "models.fraud.outcomes": OutcomeLog,
     "models.fraud.segments": Segments,
+    "models.fraud.strata": Segments,
     "models.fraud.checks": Checks,
     "models.fraud.verdicts": Verdicts,
 }
@@ -43,7 +44,7 @@ TELLING = {
     "engine": set(),
     "models.fraud": {
         "checks", "outcomes", "owner", "predictions", "segments", "settled_after", "severity",
-        "time_zone", "verdicts",
+        "strata", "time_zone", "verdicts",
     },
     "models.fraud.predictions": {"path", "time"},
     "models.fraud.outcomes": {"path", "time"},

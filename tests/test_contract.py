@@ -1,556 +1,498 @@
-"""Bad input: the message says what, where, which value and what next, and nothing is lost."""
+"""Days whose logs break a rule: the message says what, where, which value and what next."""
 
-from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
+import subprocess
+import sys
+from datetime import date, timedelta
+from math import nan
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.parquet as pq
+import numpy as np
 import pytest
 
-from monitor import cli
-from monitor.config import Config, load_config
 from monitor.days import all_scores
+from monitor.metrics.tally import Tally, tally_on_grid
 from monitor.store import Store
-
-DAY, NEXT = date(2026, 3, 2), date(2026, 3, 3)
-MIDNIGHT = datetime(2026, 3, 2, tzinfo=UTC)
-CONFIG = """\
-store: store
-models:
-  ctr:
-    predictions: {path: "predictions/{day}.parquet", time: scored_at}
-    outcomes: {path: "outcomes/{day}.parquet", time: observed_at}
-    segments: {column: country, values: [DE, FR]}
-    windows: [1, 3]
-    checks: {outcome_orphan: fail}
-"""
-Table = dict[str, list[Any]]
-
-
-def predictions(rows: int = 40) -> Table:
-    """Make sound predictions."""
-    return {
-        "prediction_id": [f"p{i:02}" for i in range(rows)],
-        "score": [(i + 1) / (rows + 2) for i in range(rows)],
-        "country": ["DE", "FR"] * (rows // 2),
-        "scored_at": [MIDNIGHT] * rows,
-    }
-
-
-def outcomes(rows: int = 40) -> Table:
-    """Make their outcomes; every third is positive."""
-    return {
-        "prediction_id": [f"p{i:02}" for i in range(rows)],
-        "outcome": [int(i % 3 == 0) for i in range(rows)],
-        "observed_at": [MIDNIGHT + timedelta(hours=1)] * rows,
-    }
-
-
-def write(folder: Path, kind: str, day: date, table: Table | pa.Table) -> None:
-    """Write a partition."""
-    path = folder / kind / f"{day}.parquet"
-    path.parent.mkdir(exist_ok=True)
-    pq.write_table(table if isinstance(table, pa.Table) else pa.table(table), path)
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Lay out one sound day, done before, and an empty partition of the day after."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "monitor.yaml").write_text(CONFIG)
-    write(tmp_path, "predictions", DAY, predictions())
-    write(tmp_path, "outcomes", DAY, outcomes())
-    nothing = {k: pa.array(v).slice(0, 0) for k, v in outcomes().items()}
-    write(tmp_path, "outcomes", NEXT, pa.table(nothing))
-    assert command("run", "--day", str(DAY)) == 0
-    return tmp_path
-
-
-def command(*arguments: str) -> int:
-    """Run the command in this process and give its exit code."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("sys.argv", ["calibration-monitor", *arguments])
-        with pytest.raises(SystemExit) as stop:
-            cli.main()
-    return int(stop.value.code or 0)
-
-
-def stored(folder: Path) -> dict[str, bytes]:
-    """Read every result in the store."""
-    return {
-        str(path): path.read_bytes()
-        for kind in ("summaries", "evaluations")
-        for path in sorted((folder / "store" / kind).rglob("*"))
-        if path.is_file()
-    }
-
-
-def changed(kind: str, column: str, rows: list[int], value: Any) -> Callable[[Path], None]:
-    """Damage some values of one column."""
-
-    def damage(folder: Path) -> None:
-        table = predictions() if kind == "predictions" else outcomes()
-        for row in rows:
-            table[column][row] = value
-        write(folder, kind, DAY, table)
-
-    return damage
-
-
-def replaced(kind: str, column: str, values: list[Any] | None) -> Callable[[Path], None]:
-    """Give one column other values, or leave it out."""
-
-    def damage(folder: Path) -> None:
-        table = predictions() if kind == "predictions" else outcomes()
-        table.pop(column)
-        if values is not None:
-            table[column] = values
-        write(folder, kind, DAY, table)
-
-    return damage
-
-
-def added(kind: str, **row: Any) -> Callable[[Path], None]:
-    """Add one row."""
-
-    def damage(folder: Path) -> None:
-        table = predictions() if kind == "predictions" else outcomes()
-        for column, values in table.items():
-            values.append(row.get(column, values[0]))
-        write(folder, kind, DAY, table)
-
-    return damage
-
-
-def removed(kind: str, day: date = DAY) -> Callable[[Path], None]:
-    """Remove a partition."""
-    return lambda folder: (folder / kind / f"{day}.parquet").unlink()
-
-
-def cut(kind: str, size: int) -> Callable[[Path], None]:
-    """Cut a file off."""
-
-    def damage(folder: Path) -> None:
-        path = folder / kind / f"{DAY}.parquet"
-        path.write_bytes(path.read_bytes()[:size])
-
-    return damage
-
-
-def emptied(kind: str) -> Callable[[Path], None]:
-    """Leave no row in a partition."""
-
-    def damage(folder: Path) -> None:
-        table = pq.read_table(folder / kind / f"{DAY}.parquet").slice(0, 0)
-        write(folder, kind, DAY, table)
-
-    return damage
-
-
-def together(*damages: Callable[[Path], None]) -> Callable[[Path], None]:
-    """Do more than one damage."""
-
-    def damage(folder: Path) -> None:
-        for one in damages:
-            one(folder)
-
-    return damage
-
-
-def retyped(text: str, replacement: str) -> Callable[[Path], None]:
-    """Change the configuration."""
-
-    def damage(folder: Path) -> None:
-        path = folder / "monitor.yaml"
-        assert text in path.read_text()
-        path.write_text(path.read_text().replace(text, replacement))
-
-    return damage
-
-
-MEND = (
-    "; mend the log, then rerun this day, or set checks.{} to reject: such rows are then left out "
-    "and counted."
+from tests.damages import (
+    DAY,
+    DAY_AFTER,
+    LATE_RESULTS,
+    LOOK,
+    MEND,
+    NO_OUTCOMES,
+    RESULTS,
+    RUN,
+    SCORED_AT,
+    SCORES,
+    UNREADABLE,
+    Command,
+    Damage,
+    Project,
+    all_of,
+    check_refusal,
+    checks,
+    column,
+    content,
+    emptied,
+    in_two_files,
+    mistyped,
+    more,
+    removed,
+    setting,
+    tomorrow,
+    values,
+    without,
+    without_column,
 )
-LOOK = (
-    "; look at the logs and their ids, then rerun this day, or set checks.{} to accept if such "
-    "days are normal for this model."
-)
-AGAIN = "; write the file again, then rerun this day."
-SCORES, RESULTS = "{folder}/predictions/2026-03-02.parquet", "{folder}/outcomes/2026-03-02.parquet"
+
+PROGRAM = (sys.executable, "-c", "from monitor.cli import main; main()")
+DAY_BEFORE = date(2026, 3, 1)
 
 
-def mistyped(kind: str, column: str, setting: str, found: str, wanted: str) -> str:
-    """Say that a column has the wrong type."""
-    place = SCORES if kind == "predictions" else RESULTS
-    return (
-        f"column '{column}' of the {kind} is {found}, must be {wanted} ({place}); "
-        f"correct the log, or {kind}.{setting} in the configuration, then rerun this day."
-    )
+def middle_zeroed(whole_file: bytes) -> bytes:
+    """Overwrite the data and leave the footer, as a bad disk or a lost block does."""
+    return whole_file[:4] + bytes(300) + whole_file[304:]
 
 
-# What is done to the logs, and what is said of it after "ctr 2026-03-02: ".
-BROKEN_LOGS: dict[str, tuple[Callable[[Path], None], str]] = {
+# What is done to the logs, and what is said after "ctr 2026-03-02: ".
+MISSING: dict[str, tuple[Damage, str]] = {
     "no predictions": (
-        removed("predictions"),
+        removed("predictions", DAY),
+        (
+            f"no predictions of 2026-03-02 at {SCORES}; there are days 2026-03-01 to 2026-03-01. "
+            "Wait for the log, or correct predictions.path in the configuration."
+        ),
+    ),
+    "no predictions at all": (
+        removed("predictions", DAY_BEFORE, DAY),
         (
             f"no predictions of 2026-03-02 at {SCORES}; there is no day at all. "
             "Wait for the log, or correct predictions.path in the configuration."
         ),
     ),
-    "no outcomes": (
-        removed("outcomes"),
-        (
-            f"no outcomes of 2026-03-02 at {RESULTS}; wait for the log (a day without outcomes needs "  # noqa: E501
-            "an empty file), or correct outcomes.path in the configuration."
+    "no outcomes": (removed("outcomes", DAY), NO_OUTCOMES.format("2026-03-02", RESULTS)),
+    "no outcomes at all": (
+        removed("outcomes", DAY_BEFORE, DAY, DAY_AFTER),
+        NO_OUTCOMES.format("2026-03-02", RESULTS),
+    ),
+    "a hole in the outcomes": (
+        all_of(
+            setting("windows:", "settled_after: 2\n    windows:"),
+            lambda p: p.path("outcomes", DAY_AFTER).rename(p.path("outcomes", "2026-03-04")),
         ),
+        NO_OUTCOMES.format("2026-03-03", LATE_RESULTS),
     ),
     "no score column": (
-        replaced("predictions", "score", None),
+        without_column("predictions", "score"),
         (
-            f"the predictions have no column 'score', only prediction_id, country, scored_at "
-            f"({SCORES}); did you mean 'scored_at'? correct predictions.score in the configuration, "  # noqa: E501
-            "or the log."
+            "the predictions have no column 'score', only prediction_id, country, scored_at "
+            f"({SCORES}); did you mean 'scored_at'? "
+            "correct predictions.score in the configuration, or the log."
         ),
     ),
     "no outcome column": (
-        replaced("outcomes", "outcome", None),
+        without_column("outcomes", "outcome"),
         (
             f"the outcomes have no column 'outcome', only prediction_id, observed_at ({RESULTS}); "
             "correct outcomes.outcome in the configuration, or the log."
         ),
     ),
     "no segment column": (
-        replaced("predictions", "country", None),
+        without_column("predictions", "country"),
         (
-            f"the predictions have no column 'country', only prediction_id, score, scored_at "
+            "the predictions have no column 'country', only prediction_id, score, scored_at "
             f"({SCORES}); correct segments.column in the configuration, or the log."
         ),
     ),
-    "score is text": (
-        replaced("predictions", "score", ["0.5"] * 40),
-        mistyped("predictions", "score", "score", "VARCHAR", "floating point"),
-    ),
-    "outcome is text": (
-        replaced("outcomes", "outcome", ["1"] * 40),
-        mistyped("outcomes", "outcome", "outcome", "VARCHAR", "integer, boolean or floating point"),
-    ),
-    "ids of two types": (
-        replaced("outcomes", "prediction_id", list(range(40))),
-        mistyped("outcomes", "prediction_id", "id", "BIGINT", "VARCHAR, as in predictions"),
-    ),
-    "time without zone": (
-        replaced("outcomes", "observed_at", [MIDNIGHT.replace(tzinfo=None)] * 40),
-        mistyped(
-            "outcomes",
-            "observed_at",
-            "time",
-            "TIMESTAMP",
-            "a timestamp with time zone, as in predictions",
+    "a column that the second file lacks": (
+        in_two_files(without("score")),
+        (
+            "the predictions have no column 'score', only prediction_id, country, scored_at "
+            "({folder}/predictions/2026-03-02/1.parquet); did you mean 'scored_at'? "
+            "correct predictions.score in the configuration, or the log."
         ),
     ),
-    "score is nan": (
-        changed("predictions", "score", [3, 5], float("nan")),
-        "2 of 40 predictions have no score (null or NaN), first nan (id p03)"
-        + MEND.format("score_missing"),
-    ),
-    "score is null": (
-        changed("predictions", "score", [3], None),
-        "1 of 40 predictions have no score (null or NaN), first null (id p03)"
-        + MEND.format("score_missing"),
-    ),
-    "score above 1": (
-        changed("predictions", "score", [3, 4], 1.7),
-        "2 of 40 scores lie outside [0, 1], first 1.7 (id p03)" + MEND.format("score_out_of_range"),
-    ),
-    "score below 0": (
-        changed("predictions", "score", [3], -0.1),
-        "1 of 40 scores lie outside [0, 1], first -0.1 (id p03)"
-        + MEND.format("score_out_of_range"),
-    ),
-    "outcome is 2": (
-        changed("outcomes", "outcome", [6, 9], 2),
-        "2 of 40 outcomes are neither 0 nor 1, first 2 (id p06)" + MEND.format("outcome_invalid"),
-    ),
-    "outcome is a half": (
-        replaced("outcomes", "outcome", [0.5] + [0.0, 1.0, 1.0] * 13),
-        "1 of 40 outcomes are neither 0 nor 1, first 0.5 (id p00)" + MEND.format("outcome_invalid"),
-    ),
-    "outcome is null": (
-        changed("outcomes", "outcome", [6], None),
-        "1 of 40 outcomes are neither 0 nor 1, first null (id p06)"
-        + MEND.format("outcome_invalid"),
-    ),
-    "two predictions with one id": (
-        added("predictions", prediction_id="p07"),
-        "2 of 41 predictions share their id with another, first id p07, 2 times"
-        + MEND.format("prediction_repeated"),
-    ),
-    "two outcomes contradict": (
-        added("outcomes", prediction_id="p01", outcome=1),
-        "2 of 41 outcomes contradict another, first id p01, which has 0 and 1"
-        + MEND.format("outcome_conflicting"),
-    ),
-    "outcome without prediction": (
-        added("outcomes", prediction_id="q99", outcome=1),
-        "1 of 41 outcomes have no prediction, first id q99" + MEND.format("outcome_orphan"),
-    ),
-    "outcome before its prediction": (
-        changed("outcomes", "observed_at", [8], MIDNIGHT - timedelta(hours=2)),
-        "1 of 40 outcomes precede their prediction, first 2026-03-01 22:00:00+00 (id p08)"
-        + MEND.format("outcome_early"),
-    ),
-    "empty day": (
-        together(emptied("predictions"), emptied("outcomes")),
+    "no row": (
+        all_of(emptied("predictions"), emptied("outcomes")),
         "the log holds no valid prediction" + LOOK.format("empty_day"),
     ),
     "no outcome matches": (
         emptied("outcomes"),
         "none of 40 predictions has an outcome" + LOOK.format("no_outcomes"),
     ),
-    "one class only": (
-        replaced("outcomes", "outcome", [0] * 40),
+    "nothing but zeros": (
+        column("outcomes", "outcome", [0] * 40),
         "all 40 outcomes are 0" + LOOK.format("one_class"),
     ),
-    "truncated predictions": (
-        cut("predictions", 500),
-        f"{SCORES} cannot be read as Parquet (Invalid Input Error: "
-        f"No magic bytes found at end of file '{SCORES}')" + AGAIN,
+    "nothing but ones": (
+        column("outcomes", "outcome", [1] * 40),
+        "all 40 outcomes are 1" + LOOK.format("one_class"),
     ),
-    "truncated outcomes": (
-        cut("outcomes", 500),
-        f"{RESULTS} cannot be read as Parquet (Invalid Input Error: "
-        f"No magic bytes found at end of file '{RESULTS}')" + AGAIN,
+}
+MISTYPED: dict[str, tuple[Damage, str]] = {
+    "scores that are texts": (
+        column("predictions", "score", ["0.5"] * 40),
+        mistyped("score", "VARCHAR", "floating point", SCORES, "predictions.score"),
     ),
-    "file without a byte": (
-        cut("outcomes", 0),
-        f"{RESULTS} cannot be read as Parquet (Invalid Input Error: "
-        f"File '{RESULTS}' too small to be a Parquet file)" + AGAIN,
+    "scores that are integers": (
+        column("predictions", "score", [0, 1] * 20),
+        mistyped("score", "BIGINT", "floating point", SCORES, "predictions.score"),
     ),
+    "outcomes that are texts": (
+        column("outcomes", "outcome", ["1"] * 40),
+        mistyped(
+            *("outcome", "VARCHAR", "integer, boolean or floating point"),
+            *(RESULTS, "outcomes.outcome"),
+        ),
+    ),
+    "outcomes that are dates": (
+        column("outcomes", "outcome", [DAY] * 40),
+        mistyped(
+            *("outcome", "DATE", "integer, boolean or floating point"),
+            *(RESULTS, "outcomes.outcome"),
+        ),
+    ),
+    "ids of two types": (
+        column("predictions", "prediction_id", [f"p{i}" for i in range(40)]),
+        mistyped(
+            *("prediction_id", "BIGINT", "VARCHAR, as in predictions", RESULTS, "outcomes.id")
+        ),
+    ),
+    "ids of two types in two files": (
+        in_two_files(lambda rows: rows | {"prediction_id": list(map(str, rows["prediction_id"]))}),
+        mistyped(
+            *("prediction_id", "VARCHAR", "BIGINT, as in predictions"),
+            *("{folder}/predictions/2026-03-02/1.parquet", "predictions.id"),
+        ),
+    ),
+    "ids of another type in a later partition": (
+        tomorrow(prediction_id=["203"], outcome=[1]),
+        mistyped(
+            *("prediction_id", "VARCHAR", "BIGINT, as in predictions", LATE_RESULTS, "outcomes.id")
+        ),
+    ),
+    "ids that are fractions": (
+        column("predictions", "prediction_id", np.arange(40.0)),
+        mistyped("prediction_id", "DOUBLE", "integer, string or UUID", SCORES, "predictions.id"),
+    ),
+    "times that are texts": (
+        column("predictions", "scored_at", [str(SCORED_AT)] * 40),
+        mistyped("scored_at", "VARCHAR", "a timestamp", SCORES, "predictions.time"),
+    ),
+    "a zone in the predictions only": (
+        column("outcomes", "observed_at", [SCORED_AT.replace(tzinfo=None)] * 40),
+        mistyped(
+            *("observed_at", "TIMESTAMP", "a timestamp with time zone, as in predictions"),
+            *(RESULTS, "outcomes.time"),
+        ),
+    ),
+    "a zone in the outcomes only": (
+        column("predictions", "scored_at", [SCORED_AT.replace(tzinfo=None)] * 40),
+        mistyped(
+            *("observed_at", "TIMESTAMP WITH TIME ZONE"),
+            *("a timestamp without time zone, as in predictions", RESULTS, "outcomes.time"),
+        ),
+    ),
+}
+# The same with the check that is broken, whose advice follows what is said here.
+BROKEN_ROWS: dict[str, tuple[Damage, str, str]] = {
+    "a prediction without id": (
+        values("predictions", "prediction_id", {3: None}),
+        "1 of 40 predictions have no id, first 0.09523809523809523 (id null)",
+        "prediction_id_missing",
+    ),
+    "an outcome without id": (
+        values("outcomes", "prediction_id", {3: None, 9: None}),
+        "2 of 40 outcomes have no id, id null",
+        "outcome_id_missing",
+    ),
+    "a score that is NaN": (
+        values("predictions", "score", {3: nan, 5: nan}),
+        "2 of 40 predictions have no score (null or NaN), first nan (id 203)",
+        "score_missing",
+    ),
+    "a score that is null": (
+        values("predictions", "score", {3: None}),
+        "1 of 40 predictions have no score (null or NaN), first null (id 203)",
+        "score_missing",
+    ),
+    "a score above 1": (
+        values("predictions", "score", {3: 1.7, 4: 1.7}),
+        "2 of 40 scores lie outside [0, 1], first 1.7 (id 203)",
+        "score_out_of_range",
+    ),
+    "a score below 0": (
+        values("predictions", "score", {3: -0.1}),
+        "1 of 40 scores lie outside [0, 1], first -0.1 (id 203)",
+        "score_out_of_range",
+    ),
+    "an outcome of 2": (
+        values("outcomes", "outcome", {6: 2, 9: 2}),
+        "2 of 40 outcomes are neither 0 nor 1, first 2 (id 206)",
+        "outcome_invalid",
+    ),
+    "an outcome of a half": (
+        column("outcomes", "outcome", [0.5] + [0.0, 1.0, 1.0] * 13),
+        "1 of 40 outcomes are neither 0 nor 1, first 0.5 (id 200)",
+        "outcome_invalid",
+    ),
+    "an outcome that is null": (
+        values("outcomes", "outcome", {6: None}),
+        "1 of 40 outcomes are neither 0 nor 1, first null (id 206)",
+        "outcome_invalid",
+    ),
+    "fractions in a later partition than the integers": (
+        all_of(
+            more("predictions", {"prediction_id": 299}),
+            tomorrow(prediction_id=[299], outcome=[0.4]),
+        ),
+        "1 of 41 outcomes are neither 0 nor 1, first 0.4 (id 299)",
+        "outcome_invalid",
+    ),
+    "a two in a later partition than the booleans": (
+        all_of(
+            column("outcomes", "outcome", [True, False] * 20),
+            more("predictions", {"prediction_id": 299}),
+            tomorrow(prediction_id=[299], outcome=[2]),
+        ),
+        "1 of 41 outcomes are neither 0 nor 1, first 2 (id 299)",
+        "outcome_invalid",
+    ),
+    "two predictions with one id": (
+        more("predictions", {"prediction_id": 207}),
+        "2 of 41 predictions share their id with another, first id 207, 2 times",
+        "prediction_repeated",
+    ),
+    "an id twice, both without outcome, in two segments": (
+        more("predictions", {"prediction_id": 299}, {"prediction_id": 299, "country": "FR"}),
+        "2 of 42 predictions share their id with another, first id 299, 2 times",
+        "prediction_repeated",
+    ),
+    "an id twice, once without score": (
+        all_of(
+            checks(score_missing="reject"),
+            more("predictions", {"prediction_id": 299}, {"prediction_id": 299, "score": None}),
+        ),
+        "2 of 42 predictions share their id with another, first id 299, 2 times",
+        "prediction_repeated",
+    ),
+    "two outcomes that contradict": (
+        more("outcomes", {"prediction_id": 201, "outcome": 1}),
+        "2 of 41 outcomes contradict another, first id 201, which has 0 and 1",
+        "outcome_conflicting",
+    ),
+    "an outcome today and another tomorrow": (
+        tomorrow(prediction_id=[203, 204], outcome=[1, 1]),
+        "2 of 42 outcomes contradict another, first id 204, which has 0 and 1",
+        "outcome_conflicting",
+    ),
+    "an outcome told twice, once as null": (
+        more("outcomes", {"prediction_id": 203, "outcome": None}),
+        "2 of 41 outcomes contradict another, first id 203, which has 1 and null",
+        "outcome_conflicting",
+    ),
+    "an outcome without prediction": (
+        all_of(
+            checks(outcome_orphan="fail"), more("outcomes", {"prediction_id": 999, "outcome": 1})
+        ),
+        "1 of 41 outcomes have no prediction, first id 999",
+        "outcome_orphan",
+    ),
+    "an outcome before its prediction": (
+        values("outcomes", "observed_at", {8: SCORED_AT - timedelta(hours=2)}),
+        "1 of 40 outcomes precede their prediction, first 2026-03-01 22:00:00+00 (id 208)",
+        "outcome_early",
+    ),
+    "an outcome long before our era": (
+        values("outcomes", "observed_at", {4: -200_000_000_000_000_000}),
+        "1 of 40 outcomes precede their prediction, first 4369-04-02 (BC) 04:26:40+00 (id 204)",
+        "outcome_early",
+    ),
+}
+# What is done to a file, and which one is named.
+UNREADABLE_FILES: dict[str, tuple[Damage, str]] = {
+    "truncated predictions": (content("predictions", lambda f: f[:500]), SCORES),
+    "truncated outcomes": (content("outcomes", lambda f: f[:500]), RESULTS),
+    "a file without a byte": (content("outcomes", lambda _: b""), RESULTS),
+    "garbage": (content("predictions", lambda _: b"\x00 this is no Parquet \xff" * 9), SCORES),
+    "a page of zeros": (content("predictions", middle_zeroed), SCORES),
+    "a later partition that is cut off": (
+        content("outcomes", lambda f: f[:-1], DAY_AFTER),
+        LATE_RESULTS,
+    ),
+    "a name of a column that is not UTF-8": (
+        content("outcomes", lambda f: f.replace(b"outcome", b"outc\xffme")),
+        RESULTS,
+    ),
+}
+THREE_PROBLEMS = (
+    all_of(
+        values("predictions", "score", {1: None, 2: 1.5}), values("outcomes", "outcome", {7: 7})
+    ),
+    "1 of 40 predictions have no score (null or NaN), first null (id 201)"
+    + MEND.format("score_missing")
+    + "\nctr 2026-03-02: 1 of 40 scores lie outside [0, 1], first 1.5 (id 202)"
+    + MEND.format("score_out_of_range")
+    + "\nctr 2026-03-02: 1 of 40 outcomes are neither 0 nor 1, first 7 (id 207)"
+    + MEND.format("outcome_invalid"),
+)
+BROKEN_LOGS = {
+    **MISSING,
+    **MISTYPED,
+    **{
+        case: (damage, said + MEND.format(check))
+        for case, (damage, said, check) in BROKEN_ROWS.items()
+    },
+    **{case: (damage, f + UNREADABLE) for case, (damage, f) in UNREADABLE_FILES.items()},
+    "three problems at once": THREE_PROBLEMS,
 }
 
 
 @pytest.mark.parametrize("case", BROKEN_LOGS)
-def test_broken_logs(case: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A broken day ends with code 3 and its message, and the store is as before."""
-    damage, message = BROKEN_LOGS[case]
-    before = stored(folder)
-    damage(folder)
-    capsys.readouterr()
+def test_broken_logs(case: str, project: Project, command: Command) -> None:
+    """A broken day ends with code 3, a line for each broken check, and the store as before."""
+    damage, expected = BROKEN_LOGS[case]
+    check_refusal(damage, RUN, 3, f"ctr 2026-03-02: {expected}", project, command)
 
-    code = command("run", "--day", str(DAY))
 
-    assert capsys.readouterr().err.strip().replace(str(folder), "{folder}") == (
-        f"ctr 2026-03-02: {message}"
+def test_any_time_zone_of_the_machine_gives_the_same_message(
+    project: Project, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A real program ends with code 3 and one line, with times in UTC wherever it runs."""
+    values("outcomes", "observed_at", {4: SCORED_AT - timedelta(minutes=1)})(project)
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+
+    ended = subprocess.run([*PROGRAM, *map(str, RUN)], capture_output=True, text=True, check=False)
+
+    assert ended.stderr == (
+        "ctr 2026-03-02: 1 of 40 outcomes precede their prediction, "
+        "first 2026-03-01 23:59:00+00 (id 204)" + MEND.format("outcome_early") + "\n"
     )
-    assert code == 3
-    assert stored(folder) == before
+    assert ended.returncode == 3
 
 
-def test_problems_are_told_together(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Each broken check has a line of its own, so that one look at the log mends all."""
-    changed("predictions", "score", [3], 1.7)(folder)
-    table = outcomes()
-    table["outcome"][9] = 7
-    write(folder, "outcomes", DAY, table)
-    capsys.readouterr()
-
-    assert command("run", "--day", str(DAY)) == 3
-    assert [line.split(",")[0] for line in capsys.readouterr().err.splitlines()] == [
-        "ctr 2026-03-02: 1 of 40 scores lie outside [0",
-        "ctr 2026-03-02: 1 of 40 outcomes are neither 0 nor 1",
-    ]
+def test_a_day_that_is_not_over_is_refused(project: Project, command: Command) -> None:
+    """Outcomes that are still being written are not read, and the message says so."""
+    expected = (
+        "ctr 2026-03-02: as of 2026-03-02 the outcomes of 2026-03-02 are still being written; "
+        "rerun this day once it is over, or give a later --as-of."
+    )
+    check_refusal(lambda _: None, (*RUN, "--as-of", DAY), 3, expected, project, command)
 
 
-REJECTED: dict[str, tuple[Callable[[Path], None], int, int, int]] = {
+def integers(t: Tally) -> list[list[int]]:
+    """Give all that is stored of a tally."""
+    assert t.cells is not None
+    stored = t.cells.numbers, t.cells.offset_sums, t.counts, t.positives
+    return [array.tolist() for array in stored]
+
+
+def summary_of(project: Project) -> tuple[Store, Any]:
+    """Read what was stored of the day."""
+    store = Store(str(project.folder / "store"))
+    return store, store.read_summary("ctr", DAY)[0]
+
+
+REJECTED: dict[str, tuple[Damage, int, int, int]] = {
     # check: (damage, rows rejected, predictions left, outcomes left)
-    "score_missing": (changed("predictions", "score", [3, 5], float("nan")), 2, 38, 38),
-    "score_out_of_range": (changed("predictions", "score", [3], 1.7), 1, 39, 39),
-    "outcome_invalid": (changed("outcomes", "outcome", [6, 9], 2), 2, 40, 38),
+    "score_missing": (values("predictions", "score", {3: nan, 5: nan}), 2, 38, 38),
+    "score_out_of_range": (values("predictions", "score", {3: 1.7}), 1, 39, 39),
+    "outcome_invalid": (values("outcomes", "outcome", {6: 2, 9: 2}), 2, 40, 38),
     "outcome_early": (
-        changed("outcomes", "observed_at", [8], MIDNIGHT - timedelta(hours=2)),
-        1,
-        40,
-        39,
+        values("outcomes", "observed_at", {8: SCORED_AT - timedelta(hours=2)}),
+        *(1, 40, 39),
     ),
-    "prediction_repeated": (added("predictions", prediction_id="p07"), 2, 39, 39),
-    "outcome_conflicting": (added("outcomes", prediction_id="p01", outcome=1), 2, 40, 39),
-    "outcome_orphan": (added("outcomes", prediction_id="q99", outcome=1), 1, 40, 40),
+    "prediction_repeated": (more("predictions", {"prediction_id": 207}), 2, 39, 39),
+    "outcome_conflicting": (more("outcomes", {"prediction_id": 201, "outcome": 1}), 2, 40, 39),
+    "outcome_orphan": (more("outcomes", {"prediction_id": 999, "outcome": 1}), 1, 40, 40),
 }
 
 
 @pytest.mark.parametrize("check", REJECTED)
-def test_rejected_rows_are_left_out_and_counted(check: str, folder: Path) -> None:
+def test_rejected_rows_are_left_out_and_counted(
+    check: str, project: Project, command: Command
+) -> None:
     """With `reject` the day is done without the broken rows, and the store says how many.
 
     A repeated prediction takes its outcome along, which then has no prediction any more.
     """
     damage, rejected, predicted, matched = REJECTED[check]
-    retyped("{outcome_orphan: fail}", f"{{{check}: reject}}")(folder)
-    damage(folder)
+    all_of(checks(**{check: "reject"}), damage)(project)
 
-    code = command("run", "--day", str(DAY))
+    ended = command(*RUN)
 
-    store = Store(config(folder).store)
-    evaluation = store.read_evaluations("ctr", DAY)[0][0]
-    assert code == 0
+    evaluation = summary_of(project)[0].read_evaluations("ctr", DAY)[0][0]
+    assert ended.code == 0
     assert evaluation.rejected[check] == rejected
     assert (evaluation.predicted, evaluation.matched) == (predicted, matched)
 
 
-@pytest.mark.parametrize(
-    ("check", "damage", "positives"),
-    [
-        ("one_class", replaced("outcomes", "outcome", [0] * 40), 0),
-        ("no_outcomes", emptied("outcomes"), 0),
-    ],
-)
-def test_odd_days_can_be_accepted(
-    check: str, damage: Callable[[Path], None], positives: int, folder: Path
-) -> None:
-    """With `accept` the day is done, without the numbers that do not exist."""
-    retyped("{outcome_orphan: fail}", f"{{{check}: accept}}")(folder)
-    damage(folder)
-
-    code = command("run", "--day", str(DAY))
-
-    evaluation = Store(config(folder).store).read_evaluations("ctr", DAY)[0][0]
-    assert code == 0
-    assert (evaluation.positives, evaluation.shift, evaluation.null) == (positives, None, None)
-    # Without a single outcome the day stays provisional, and its scores are kept.
-    assert evaluation.final == (check != "no_outcomes")
-    part = Store(config(folder).store).read_summary("ctr", DAY)[0].segments["DE"]
-    assert part.awaited.counts.sum() == part.predicted - part.tally.total
-    assert all_scores(part)[1].sum() == part.predicted > 0
+ROW_CHECKS = (*REJECTED, "prediction_id_missing", "outcome_id_missing")
 
 
-def config(folder: Path) -> Config:
-    """Load the configuration."""
-    return load_config(folder / "monitor.yaml")
+def test_all_that_can_be_rejected(project: Project, command: Command) -> None:
+    """With `reject` broken rows are counted by check, and the clean rows alone are tallied."""
+    checks(**dict.fromkeys(ROW_CHECKS, "reject"))(project)
+    predictions, outcomes = project.rows("predictions"), project.rows("outcomes")
+    scores, happened = np.array(predictions["score"]), np.array(outcomes["outcome"])
+    segments = np.array([c if c in {"DE", "FR"} else "other" for c in predictions["country"]])
+    predictions["prediction_id"][0] = None
+    predictions["score"][1:5] = [nan, None, 1.7, -0.1]
+    predictions["prediction_id"][5] = predictions["prediction_id"][6]
+    outcomes["outcome"][7] = 2
+    outcomes["observed_at"][8] = SCORED_AT - timedelta(days=1)
+    for identity, outcome in ((209, 1), (209, 0), (None, 1), (999, 1)):
+        outcomes["prediction_id"].append(identity)
+        outcomes["outcome"].append(outcome)
+        outcomes["observed_at"].append(SCORED_AT)
+    project.write("predictions", predictions)
+    project.write("outcomes", outcomes)
+
+    ended = command(*RUN)
+
+    assert ended.code == 0
+    _, summary = summary_of(project)
+    assert summary.rejected == {
+        "prediction_id_missing": 1,
+        "prediction_repeated": 2,
+        "score_missing": 2,
+        "score_out_of_range": 2,
+        "outcome_id_missing": 1,
+        "outcome_invalid": 1,
+        "outcome_conflicting": 3,
+        "outcome_early": 1,
+        "outcome_orphan": 3,  # 999, and those of 200 and 205, whose predictions lost these ids
+    }
+    for name, part in summary.segments.items():
+        clean = (segments == name) & (np.arange(40) >= 10)
+        assert part.predicted == np.sum((segments == name) & (np.arange(40) >= 7))
+        assert integers(part.tally) == integers(tally_on_grid(scores[clean], happened[clean]))
 
 
-# What is changed in the configuration, and what is said of it after "{folder}/monitor.yaml: ".
-BROKEN_CONFIGURATIONS = {
-    "mistyped key": (
-        "windows:",
-        "windoes:",
-        "models.ctr.windoes: is not a known key; did you mean 'windows'?",
-    ),
-    "wrong value": (
-        "[1, 3]",
-        "[3, 1]",
-        (
-            "models.ctr.windows: must rise and begin with 1, like [1, 7, 28], got [3, 1]; "
-            "correct the value."
-        ),
-    ),
-    "unknown policy": (
-        "orphan: fail",
-        "orphan: ignore",
-        (
-            "models.ctr.checks.outcome_orphan: Input should be 'fail' or 'reject', got 'ignore'; "
-            "correct the value."
-        ),
-    ),
-    "reserved segment": (
-        "[DE, FR]",
-        "[DE, all]",
-        (
-            "models.ctr.segments: values must differ and must not be all or other, "
-            "got {'column': 'country', 'values': ['DE', 'all']}; correct the value."
-        ),
-    ),
+ODD_DAYS: dict[str, tuple[Damage, bool, int]] = {
+    # check: (damage, whether the day is final, predictions)
+    "one_class": (column("outcomes", "outcome", [0] * 40), True, 40),
+    "no_outcomes": (emptied("outcomes"), False, 40),  # what has no outcome yet has not settled
+    "empty_day": (all_of(emptied("predictions"), emptied("outcomes")), True, 0),
 }
 
 
-@pytest.mark.parametrize("case", BROKEN_CONFIGURATIONS)
-def test_broken_configurations(case: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A broken configuration ends with code 2, file, key, value and rule; nothing is written."""
-    text, replacement, message = BROKEN_CONFIGURATIONS[case]
-    before = stored(folder)
-    retyped(text, replacement)(folder)
-    capsys.readouterr()
+@pytest.mark.parametrize("check", ODD_DAYS)
+def test_odd_days_can_be_accepted(check: str, project: Project, command: Command) -> None:
+    """With `accept` the day is done, without the numbers that do not exist; its scores are kept."""
+    damage, final, predicted = ODD_DAYS[check]
+    all_of(checks(**{check: "accept"}), damage)(project)
 
-    code = command("run", "--day", str(DAY))
+    ended = command(*RUN)
 
-    assert capsys.readouterr().err.strip() == f"monitor.yaml: {message}"
-    assert code == 2
-    assert stored(folder) == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "code", "message"),
-    [
-        (
-            ["run", "--model", "cvr"],
-            2,
-            "there is no model 'cvr'; the configuration has: ctr.",
-        ),
-        (
-            ["show", "--model", "ctr", "--segment", "IT"],
-            2,
-            "--segment IT is not configured; choose one of all, DE, FR, other.",
-        ),
-        (
-            ["backfill", "--model", "ctr", "--from", "2026-03-02", "--to", "2026-03-01"],
-            2,
-            "--from 2026-03-02 is after --to 2026-03-01; exchange them.",
-        ),
-        (
-            ["run", "--config", "nowhere.yaml"],
-            2,
-            (
-                "nowhere.yaml: cannot be read ([Errno 2] No such file or directory: 'nowhere.yaml'); "  # noqa: E501
-                "name an existing file with --config."
-            ),
-        ),
-        (
-            ["run", "--as-of", "2026-03-02"],
-            3,
-            (
-                "ctr: no day before 2026-03-02 has predictions at {folder}/predictions/{day}.parquet "  # noqa: E501
-                "and outcomes 1 days later at {folder}/outcomes/{day}.parquet; wait for the logs, "
-                "correct the paths, or name an unsettled day with --day."
-            ),
-        ),
-    ],
-)
-def test_wrong_calls(
-    arguments: list[str],
-    code: int,
-    message: str,
-    folder: Path,
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """A wrong call is told what is wrong and what is possible."""
-    capsys.readouterr()
-
-    assert command(*arguments) == code
-    assert capsys.readouterr().err.strip().replace(str(folder), "{folder}") == message
-
-
-@pytest.mark.parametrize("kind", ["summaries", "evaluations"])
-def test_a_damaged_store_names_the_file(
-    kind: str, folder: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """A damaged result is named, with what to do about it; doing that mends it."""
-    path = folder / "store" / kind / "ctr" / f"{DAY}.parquet"
-    whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
-    arguments = {
-        "summaries": ("evaluate", "--from", str(DAY), "--to", str(DAY)),
-        "evaluations": ("show", "--model", "ctr"),
-    }[kind]
-    capsys.readouterr()
-
-    code = command(*arguments)
-    message = capsys.readouterr().err.splitlines()[-1].replace(str(folder), "{folder}")
-    path.unlink()
-    command("run", "--day", str(DAY))
-
-    assert code == 3
-    assert message.startswith(f"{{folder}}/store/{kind}/ctr/{DAY}.parquet: is not a readable file")
-    assert message.endswith("; delete it, then run its day again.")
-    assert path.read_bytes() == whole
+    store, summary = summary_of(project)
+    evaluations = [e for e in store.read_evaluations("ctr", DAY)[0] if e.window_days == 1]
+    assert ended.code == 0
+    assert [e.segment for e in evaluations] == ["all", "DE", "FR", "other"]
+    assert {(e.final, e.positives, e.shift, e.null) for e in evaluations} == {
+        (final, 0, None, None)
+    }
+    assert all((e.raw is None) == (e.matched == 0) for e in evaluations)
+    assert evaluations[0].predicted == predicted
+    for part in summary.segments.values():
+        assert part.awaited.counts.sum() == part.predicted - part.tally.total
+        assert all_scores(part)[1].sum() == part.predicted

@@ -55,13 +55,8 @@ def choices(dashboard: Json) -> dict[str, Json]:
 
 def label_values(dashboard: Json) -> dict[str, tuple[str, str]]:
     """Give what the query variables ask for: a selector and a label."""
-    found = {}
-    for name, variable in choices(dashboard).items():
-        if variable["type"] == "query":
-            asked = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["query"]["query"])
-            assert asked is not None, variable["query"]
-            found[name] = (asked[1], asked[2])
-    return found
+    asked = {n: v["query"]["query"] for n, v in choices(dashboard).items() if v["type"] == "query"}
+    return {name: re.findall(r"^label_values\((.+), (\w+)\)$", q)[0] for name, q in asked.items()}
 
 
 def through_the_schema(dashboard: Json) -> Json:

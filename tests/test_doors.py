@@ -4,7 +4,6 @@ import json
 import re
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -27,7 +26,7 @@ from monitor.export.samples import Snapshot
 from monitor.store import Store
 from tests.conftest import Ended
 from tests.exporting import DAY, HARD, VERDICT, exposition, fill, write_day
-from tests.servers import Program, get, program_path, started, wait_for
+from tests.servers import get, listening, program_path, started, wait_for
 
 Command = Callable[..., Ended]
 Series = dict[tuple[tuple[str, str], ...], float]
@@ -52,18 +51,6 @@ def series(text: str) -> Series:
         for sample in family.samples
         if sample.name.startswith("calibration_")
     }
-
-
-@contextmanager
-def listening(folder: Path, name: str, *arguments: str) -> Iterator[tuple[Program, str]]:
-    """Start a program of Prometheus on a free port, and read from its log where it listens."""
-    call = (program_path(name), *arguments, "--web.listen-address=127.0.0.1:0")
-    with started(folder, *call) as program:
-        heard = re.compile(
-            r'(?i)(?:listen(?:ing)?.on"? |listen_address=|address=)(127\S+:[1-9]\d*)'
-        )
-        where = wait_for(program, lambda: heard.search(program.complained.read_text()))[1]
-        yield program, where
 
 
 def free_port() -> int:
@@ -438,8 +425,7 @@ class TestPrometheus:
             "--storage.tsdb.retention.time=100y",
         )
         gauge = 'calibration_outcome_coverage_ratio{window="7d",segment="all"}'
-        with listening(folder, "prometheus", *server) as (program, where):
-            wait_for(program, lambda: answered(where, "/-/ready"))
+        with listening(folder, "prometheus", *server) as (_, where):
             known = {
                 when: [float(one["value"][1]) for one in self.ask(where, gauge, when)]
                 for n in (9, 10, 11)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.attribution import intercept_correction
 from monitor.days import Segment, Summary, days_between, end_of_day, merge_summaries, whole
-from monitor.evaluate import Errors, Evaluation, Settings, evaluate
+from monitor.evaluate import LEAST_RARER, Errors, Evaluation, Settings, evaluate
 from monitor.metrics.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.brier import rbs
 from monitor.metrics.ece import ece
@@ -107,6 +108,29 @@ def test_a_prior_shift_is_forgiven_and_a_slope_is_not() -> None:
     assert tilted.prior.tce_published > tilted.null.q99
 
 
+def test_the_offered_intercept_is_one_for_the_whole_window() -> None:
+    """What is offered is the window's intercept and what it alone would remove of the error.
+
+    The share of the prior in the causes is what an intercept for each day would remove: more.
+    """
+    deltas = (0.2, 1.4)
+    days = [
+        summary(DAY + timedelta(days=i), all=drawn(5_000, seed=i, delta=delta))
+        for i, delta in enumerate(deltas)
+    ]
+    e = evaluate(days, window_days=2, settings=SETTINGS)[0]
+
+    assert e.correction == intercept_correction(whole(merge_summaries(days)).tally)
+    assert e.correction is not None
+    assert e.causes is not None
+    assert e.shift is not None
+    assert e.correction.delta.value == pytest.approx(e.shift.delta, rel=1e-9)
+    share, removed = e.causes.log_loss.prior_shift, e.correction.log_loss
+    assert share > removed.value + 5 * removed.standard_error > 0
+    one_class = by_segment(summary(all=tally_on_grid([0.1] * 50, [0] * 50)))["all"]
+    assert one_class.correction is None
+
+
 def test_one_class_has_raw_measures_only() -> None:
     """Without a positive there is no finite intercept, hence no shift, prior or null."""
     e = by_segment(summary(all=tally_on_grid([0.1, 0.2, 0.3], [0, 0, 0])))["all"]
@@ -114,6 +138,17 @@ def test_one_class_has_raw_measures_only() -> None:
     assert (e.shift, e.prior, e.null) == (None, None, None)
     assert points(e.raw) == errors(tally_on_grid([0.1, 0.2, 0.3], [0, 0, 0]))
     assert e.prevalence == 0.0
+
+
+@pytest.mark.parametrize(("rarer", "informs"), [(LEAST_RARER - 1, False), (LEAST_RARER, True)])
+@pytest.mark.parametrize("flipped", [False, True])
+def test_chance_is_resampled_where_it_informs(rarer: int, *, informs: bool, flipped: bool) -> None:
+    """Of a hundred of the rarer outcome on, whichever it is; all else is there with fewer too."""
+    outcomes = (np.arange(4_000) < rarer) != flipped
+    e = by_segment(summary(all=tally_on_grid(np.linspace(0.01, 0.99, 4_000), outcomes)))["all"]
+
+    assert (e.null is not None) == informs
+    assert None not in (e.raw, e.prior, e.shift)
 
 
 def test_an_empty_segment_has_counts_only() -> None:

@@ -19,7 +19,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.store import Store
 from tests.exporting import COMMAND, DAY, HARD, OWNER, exposition, fill, serving, write_day
-from tests.servers import PATIENCE, Program, get, program_path, started, wait_for
+from tests.servers import PATIENCE, Program, get, listening, program_path, wait_for
 
 PAGE = Path(__file__).parents[1] / "docs" / "gauges.md"
 
@@ -159,23 +159,14 @@ class Watched:
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     """Start an exporter, and a Prometheus that scrapes it and nothing else."""
-    path = program_path("prometheus")
     folder = fill(tmp_path_factory.mktemp("watched"))
     with serving(folder) as (_, exporter):
         jobs = [{"job_name": "calibration", "static_configs": [{"targets": [exporter]}]}]
         often = {"scrape_interval": "1s", "scrape_timeout": "1s"}
         configuration = folder / "prometheus.yml"
         configuration.write_text(json.dumps({"global": often, "scrape_configs": jobs}))
-        call = (
-            path,
-            f"--config.file={configuration}",
-            f"--storage.tsdb.path={folder / 'prometheus'}",
-            "--web.listen-address=127.0.0.1:0",
-        )
-        with started(folder, *call) as program:
-            heard = r'"Listening on".* address=(\S+)'
-            where = wait_for(program, lambda: re.search(heard, program.complained.read_text()))[1]
-            wait_for(program, lambda: get(where, "/-/ready")[0] == 200 or None)
+        call = (f"--config.file={configuration}", f"--storage.tsdb.path={folder / 'prometheus'}")
+        with listening(folder, "prometheus", *call) as (program, where):
             watched = Watched(folder, exporter, program, where)
             watched.await_up("1")
             yield watched
@@ -255,6 +246,7 @@ class TestPrometheus:
             {"fraud"},  # a failed day in the last run
             {"fraud"},  # days missing from a window
             {"fraud"},  # rows left out
+            {"fraud"},  # an intercept that would help
         ]
 
     def test_learns_of_damage(self, watched: Watched) -> None:

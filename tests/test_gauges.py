@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.attribution import InterceptCorrection
 from monitor.causes import Causes, Shares
 from monitor.config import Config
 from monitor.drift import Incident, new_meter
@@ -20,6 +21,7 @@ from monitor.export.reading import Reader
 from monitor.export.text import exposition, lines
 from monitor.figure import Figure
 from monitor.metrics.bootstrap import Interval
+from monitor.metrics.bounds import Estimate
 from monitor.store import Store
 from monitor.verdict import STATES, Verdict
 
@@ -70,6 +72,9 @@ def evaluation(
         slope=Figure(place(24), place(25), place(26)),
         causes=Causes(*(Shares(*(place(27 + 4 * i + j) for j in range(4))) for i in range(4))),
         expected=Expectation(*map(place, range(43, 49))) if day == PROVISIONAL else None,
+        correction=InterceptCorrection(
+            *(Estimate(place(90 + 2 * i), place(91 + 2 * i)) for i in range(3)), place(96)
+        ),
     )
 
 
@@ -108,7 +113,8 @@ DRIFT = Incident(
 
 def of_one_class(e: Evaluation) -> Evaluation:
     """Take away what has no finite intercept to rest on."""
-    return replace(e, shift=None, prior=None, null=None, slope=None, causes=None, expected=None)
+    silent = replace(e, shift=None, prior=None, null=None, slope=None, causes=None)
+    return replace(silent, expected=None, correction=None)
 
 
 def without_outcomes(e: Evaluation) -> Evaluation:
@@ -170,6 +176,17 @@ def config(tmp_path: Path) -> Config:
     return config
 
 
+# What is told of a model before anything is known of it.
+NEW = {
+    'calibration_false_alert_interval_seconds{model="new"} 8.64e+07',
+    'calibration_run_overdue_limit_seconds{model="new"} 108000.0',
+    'calibration_run_late_limit_seconds{model="new"} 21600.0',
+    'calibration_outcome_coverage_limit_ratio{model="new"} 0.5',
+    'calibration_rejected_rows_limit_ratio{model="new"} 2.0',
+    'calibration_model_info{model="new",owner="",severity="ticket"} 1.0',
+}
+
+
 class TestExposition:
     """What a scrape of a store answers."""
 
@@ -182,24 +199,39 @@ class TestExposition:
         assert expose(config) == expose(config)
 
     def test_a_model_without_results_is_only_named(self, config: Config, tmp_path: Path) -> None:
-        """A configured model that was never run has its info, its promise and no other sample."""
+        """A configured model that was never run has its info, its limits and no other sample."""
         models = {**config.models, "new": configure(tmp_path, new={}).models["new"]}
         added = expose(config.model_copy(update={"models": models})).splitlines()
 
-        assert set(added).difference(expose(config).splitlines()) == {
-            'calibration_false_alert_interval_seconds{model="new"} 8.64e+07',
-            'calibration_model_info{model="new",owner="",severity="ticket"} 1.0',
-        }
+        assert set(added).difference(expose(config).splitlines()) == NEW
 
     def test_an_empty_store_is_no_error(self, tmp_path: Path) -> None:
         """Before the first run a scrape names the models and the version, and nothing else."""
         lines = expose(configure(tmp_path / "none", new={})).splitlines()
 
-        assert [line for line in lines if not line.startswith("#")] == [
-            'calibration_false_alert_interval_seconds{model="new"} 8.64e+07',
-            'calibration_model_info{model="new",owner="",severity="ticket"} 1.0',
-            'calibration_build_info{version="1.2.3"} 1.0',
-        ]
+        told = [line for line in lines if not line.startswith("#")]
+        assert len(told) == len(set(told))
+        assert set(told) == {*NEW, 'calibration_build_info{version="1.2.3"} 1.0'}
+
+    def test_limits_are_those_of_each_model(self, tmp_path: Path) -> None:
+        """What a model sets under verdicts is what the rules of its alerts compare with."""
+        own = {
+            "false_alert_days": 30,
+            "run_overdue_hours": 54,
+            "run_late_hours": 0.5,
+            "outcome_coverage_limit": 0.25,
+            "rejected_rows_limit": 10,
+        }
+        text = expose(configure(tmp_path, own={"verdicts": own}, new={}))
+
+        assert set(text.splitlines()) > {
+            *NEW,
+            'calibration_false_alert_interval_seconds{model="own"} 2.592e+06',
+            'calibration_run_overdue_limit_seconds{model="own"} 194400.0',
+            'calibration_run_late_limit_seconds{model="own"} 1800.0',
+            'calibration_outcome_coverage_limit_ratio{model="own"} 0.25',
+            'calibration_rejected_rows_limit_ratio{model="own"} 10.0',
+        }
 
     @pytest.mark.parametrize(
         ("owner", "written"),
@@ -326,7 +358,7 @@ class TestCatalogue:
     def test_name_has_prefix_and_unit(self, gauge: Gauge) -> None:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
-        units += "|segments_left_out|slope|log10|log10_p|verdict|kind|explained"
+        units += "|segments_left_out|slope|log10|log10_p|verdict|kind|explained|removed"
         # A bound of an interval is named after its number.
         name = re.sub("_(low|high)$", "", gauge.name)
 

@@ -322,6 +322,76 @@ def test_maturity(
     assert summary.final == final
 
 
+@pytest.mark.parametrize(
+    ("there", "as_of", "matched", "known_days"),
+    [
+        ((), 1, 0, 0),
+        ((), 2, 0, 0),
+        ((1,), 2, 1, 2),  # its own partition is late, the next one is not
+        ((0,), 2, 2, 1),
+        ((0,), 9, 2, 1),  # the time is up, but the log ends here
+        ((0, 1), 9, 3, 2),
+    ],
+)
+def test_missing_partitions_are_awaited(
+    there: tuple[int, ...], as_of: int, matched: int, known_days: int, tmp_path: Path
+) -> None:
+    """Until a day's time is up it is done with what is there, as provisional, and counts the rest.
+
+    Rows of a partition that is there have their outcome, all others are awaited.
+    """
+    told = {0: {1: 0, 4: 1}, 1: {2: 0}}
+    small_day(tmp_path, outcomes={late: told[late] for late in there})
+    model = model_of(tmp_path, settled_after=2)
+
+    summary = summarise_day("ctr", model, DAY, as_of=after(as_of))
+
+    parts = summary.segments.values()
+    assert not summary.final
+    assert sum(part.predicted for part in parts) == 4
+    assert sum(part.tally.total for part in parts) == matched
+    assert sum(part.awaited.counts.sum() for part in parts) == 4 - matched
+    assert summary.known_at == datetime(2026, 3, 2 + known_days, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("there", "missing"), [((), 0), ((1,), 0), ((2,), 0), ((0, 2), 1)], ids=str
+)
+def test_a_day_whose_time_is_up_needs_its_partitions(
+    there: tuple[int, ...], missing: int, tmp_path: Path
+) -> None:
+    """Once the time is up, the day's own partition must be there, and none before a later one."""
+    small_day(tmp_path, outcomes={late: {} for late in there})
+    model = model_of(tmp_path, settled_after=2)
+
+    for as_of in (3, 9):
+        with pytest.raises(DataError) as refusal:
+            summarise_day("ctr", model, DAY, as_of=after(as_of))
+        assert str(refusal.value).startswith(
+            f"ctr {DAY}: no outcomes of {after(missing)} at {tmp_path}/outcomes/{after(missing)}"
+        )
+    assert summarise_day("ctr", model, DAY, as_of=after(2)).final is False
+
+
+def test_a_day_without_outcomes_is_held_to_the_rest_of_the_contract(tmp_path: Path) -> None:
+    """Predictions are checked before any outcome is there: scores, ids and times."""
+    times = {"predictions": "scored_at", "outcomes": "observed_at"}
+    timed = {
+        kind: {"path": f"{tmp_path}/{kind}/{{day}}/*.parquet", "time": time}
+        for kind, time in times.items()
+    }
+    model = model_of(tmp_path, settled_after=1, **timed)
+    columns = {"prediction_id": [1, 2], "country": ["DE", "FR"]}
+    write(tmp_path, f"predictions/{DAY}/0", **columns, score=[0.1, 1.2], scored_at=["a", "b"])
+
+    with pytest.raises(DataError, match=r"'scored_at' of the predictions is VARCHAR"):
+        summarise_day("ctr", model, DAY, as_of=after(1))
+    moment = datetime(2026, 3, 2, tzinfo=UTC)
+    write(tmp_path, f"predictions/{DAY}/0", **columns, score=[0.1, 1.2], scored_at=[moment] * 2)
+    with pytest.raises(DataError, match=r"1 of 2 scores lie outside \[0, 1\], first 1.2"):
+        summarise_day("ctr", model, DAY, as_of=after(1))
+
+
 def test_a_day_is_settled_when_its_last_partition_is_over(tmp_path: Path) -> None:
     """The newest settled day is the last whose outcomes can all have come."""
     for late in range(4):

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,10 @@ from typing import Any
 
 import pytest
 import yaml
+from typer.core import TyperGroup
+from typer.main import get_command
 
+from monitor.cli import app
 from monitor.drift import KINDS
 from monitor.export.gauges import CATALOGUE
 from monitor.reasons import MEANINGS
@@ -97,7 +101,7 @@ class TestPrograms:
 
     def test_promtool_accepts_the_rules(self) -> None:
         """The rules are valid and none stands twice."""
-        assert "SUCCESS: 14 rules found" in told("promtool", "check", "rules", RULES)
+        assert "SUCCESS: 15 rules found" in told("promtool", "check", "rules", RULES)
 
     @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
     def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:
@@ -175,6 +179,14 @@ class TestAlerts:
 
         assert dict(chosen) == MEANINGS
 
+    def test_limits_come_from_gauges(self) -> None:
+        """Rules hold no number but 0, 1 and the 2 of half an interval, no span but the calendar."""
+        groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+        asked = [rule["expr"] for group in groups for rule in group["rules"]]
+        plain = re.sub(r'"[^"]*"', "", " ".join(asked))
+
+        assert set(re.findall(r"(?<![\w.])[\d.]+\w*", plain)) == {"0", "1", "2", "26h", "1w"}
+
     @pytest.mark.parametrize("alert", URGENCY)
     def test_is_tested_both_ways(self, alert: str) -> None:
         """There is a case in which an alert fires, and one in which it stays silent."""
@@ -201,12 +213,64 @@ class TestAlerts:
 
         assert silent
 
+    def test_links_become_ones_own(self) -> None:
+        """The command at the head of the rules puts other hosts into every link."""
+        (script,) = re.findall("sed -i '(.+?)'", RULES.read_text("utf-8"))
+        script = script.replace("https://...", "https://g.test", 1)
+        script = script.replace("https://...", "https://r.test", 1)
+        links = re.findall(r"_url: (https://[^/]+)/", told("sed", script, RULES))
+
+        assert links == len(URGENCY) * ["https://g.test", "https://r.test"]
+
     def test_keeps_no_secret(self) -> None:
         """Addresses and keys that must not be known come from files."""
         text = ROUTES.read_text(encoding="utf-8")
 
         assert len(re.findall(r"\b(?:api_url|routing_key)_file: /etc/alertmanager/", text)) == 3
         assert not re.search(r"\b(?:api_url|routing_key|service_key|slack_api_url)\s*:", text)
+
+
+# What the runbook tells to type, in blocks or in the text, without the comments behind it.
+CALLS = sorted(
+    {
+        call.strip()
+        for call in re.findall(
+            r"(?m)(?:^ {4,}|`)((?:calibration-monitor|amtool) [^`#|\n]+)",
+            RUNBOOK.read_text(encoding="utf-8"),
+        )
+    }
+)
+
+
+def parse(words: list[str]) -> None:
+    """Take a call apart as the program would, values included, and run nothing."""
+    command = get_command(app)
+    while isinstance(command, TyperGroup):
+        assert words[0] in command.commands
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context(command.name, words).close()
+
+
+class TestCommands:
+    """What the runbook tells to type."""
+
+    def test_are_found(self) -> None:
+        """The runbook shows these commands and no other, so none below is overlooked."""
+        program, ours = "calibration-monitor", "backfill check evaluate run serve show"
+        shown = {tuple(call.split()[:2]) for call in CALLS}
+
+        assert shown == {*((program, name) for name in ours.split()), ("amtool", "silence")}
+
+    @pytest.mark.parametrize("call", CALLS)
+    def test_exist_with_their_options(self, call: str) -> None:
+        """Each command is known by its program, and so is each option and value behind it."""
+        program, *words = shlex.split(call)
+        if program == "amtool":
+            options = re.compile("--[a-z-]+")
+            described = told("amtool", *words[:2], "--help")
+            assert set(options.findall(call)) <= set(options.findall(described))
+        else:
+            parse(words)
 
 
 class TestWords:

@@ -2,16 +2,17 @@
 
 import json
 import os
-import re
 import shutil
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
+from typing import Any
 
+import bcrypt
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -22,13 +23,14 @@ from monitor.errors import ConfigError
 from monitor.export.answers import Exporter
 from monitor.export.reading import with_most_outcomes
 from monitor.export.server import serve
-from monitor.export.web import load_web_config
+from monitor.export.web import Doorkeeper, load_web_config
 from monitor.store import Store
 from tests.exporting import HARD, VERDICT, exposition, fill, serving, write_day
-from tests.servers import get, program_path, started, wait_for
+from tests.servers import get, listening, wait_for
 
 # Of the password "correct horse", as htpasswd writes it, at the lowest cost there is.
 HASH = "$2y$04$wSnZVd/F4aR2tSWpJRA6pOKEMzX94qtT02wvNqbaVOrzIRYCZWPxW"
+OTHER_HASH = "$2b$04$lxEfoC7tYR/PMddEA1UIeeKLTOzShZz9lr3qKrmifJEllTa.Netgq"  # of "sesame"
 LOGIN = "alice:correct horse"
 
 
@@ -83,7 +85,7 @@ TLS = {"cert_file": "server.crt", "key_file": "server.key"}
 
 
 @contextmanager
-def listening(folder: Path, web: Path | None = None) -> Iterator[str]:
+def answering(folder: Path, web: Path | None = None) -> Iterator[str]:
     """Serve in this process on a free port: host:port."""
     exporter = Exporter(folder / "monitor.yaml")
     server, _ = serve(exporter, address="127.0.0.1", port=0, web_path=web)
@@ -99,7 +101,7 @@ class TestHealth:
 
     def test_is_ok_while_the_store_can_be_listed(self, folder: Path) -> None:
         """With a sound configuration the answer is ok, also before the first run."""
-        with listening(folder) as where:
+        with answering(folder) as where:
             filled = get(where, "/healthz")
             shutil.rmtree(folder / "store")
             empty = get(where, "/healthz")
@@ -109,7 +111,7 @@ class TestHealth:
     def test_is_not_a_scrape(self, folder: Path) -> None:
         """A damaged result fails scrapes, which /healthz is not: it reads no results."""
         write_day(folder, HARD).write_bytes(b"PAR1")
-        with listening(folder) as where:
+        with answering(folder) as where:
             assert get(where, "/metrics")[0] == 500
             assert get(where, "/healthz") == (200, "ok\n")
 
@@ -117,7 +119,7 @@ class TestHealth:
         """A broken configuration, and a store that is a file, are 503 with the message."""
         config = folder / "monitor.yaml"
         sound = config.read_text()
-        with listening(folder) as where:
+        with answering(folder) as where:
             config.write_text(sound.replace('"store": "store"', '"store": "store", "shop": 1'))
             broken = get(where, "/healthz")
             config.write_text(sound.replace('"store": "store"', '"store": "monitor.yaml"'))
@@ -133,7 +135,7 @@ class TestPaths:
 
     def test_other_paths_and_methods(self, folder: Path) -> None:
         """The root points to the doors; other paths are 404, other methods 405."""
-        with listening(folder) as where:
+        with answering(folder) as where:
             assert get(where, "/")[0] == 200
             assert "/metrics" in get(where, "/")[1]
             assert get(where, "/metric")[0] == 404
@@ -147,7 +149,7 @@ class TestConfiguration:
         """A model that leaves the configuration is gone from the next scrape, its results too."""
         config = folder / "monitor.yaml"
         content = json.loads(config.read_text())
-        with listening(folder) as where:
+        with answering(folder) as where:
             before = get(where)[1]
             del content["models"]["fraud"]
             config.write_text(json.dumps(content))
@@ -163,7 +165,7 @@ class TestConfiguration:
         """No result is served under a configuration that is no more; mended, all is as before."""
         config = folder / "monitor.yaml"
         sound = config.read_text()
-        with listening(folder) as where:
+        with answering(folder) as where:
             before = get(where)
             config.write_text(sound + "]")
             broken = get(where)
@@ -225,6 +227,24 @@ class TestMostSegments:
 class TestMemory:
     """What is remembered changes nothing."""
 
+    def test_all_is_read_before_the_first_scrape(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A file is understood before anybody is answered, and no scrape pays for it."""
+        expected, parse, models = exposition(folder), Store.parse_evaluations, list[str]()
+
+        def noting(store: Store, model: str, day: date, content: bytes) -> Any:
+            models.append(model)
+            return parse(store, model, day, content)
+
+        monkeypatch.setattr(Store, "parse_evaluations", noting)
+        with answering(folder) as where:
+            before = sorted(models)
+            answer = get(where)
+
+        assert before == sorted(models) == ["fraud", "well"]
+        assert answer == (200, expected)
+
     def test_a_changed_file_is_read_again(self, folder: Path) -> None:
         """New bytes under the old name, size and time are told at the next scrape."""
         exporter = Exporter(folder / "monitor.yaml")
@@ -255,13 +275,27 @@ class TestMemory:
         assert told == ["1.0", "1.0", "0.0"]
 
 
+@pytest.fixture
+def checked(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
+    """Collect the passwords that bcrypt is asked about."""
+    passwords: list[bytes] = []
+    check = bcrypt.checkpw
+
+    def checkpw(password: bytes, against: bytes) -> bool:
+        passwords.append(password)
+        return check(password, against)
+
+    monkeypatch.setattr(bcrypt, "checkpw", checkpw)
+    return passwords
+
+
 class TestUsers:
     """Basic authentication."""
 
     def test_protects_every_path(self, folder: Path) -> None:
         """Without name and password nothing is answered, as with Prometheus' own exporters."""
         web = web_config(folder, basic_auth_users={"alice": HASH})
-        with listening(folder, web) as where:
+        with answering(folder, web) as where:
             refused = [get(where, path) for path in ("/metrics", "/healthz", "/", "/x")]
             wrong = [
                 get(where, login=login)
@@ -278,7 +312,7 @@ class TestUsers:
     def test_a_user_who_left_is_refused(self, folder: Path) -> None:
         """The file counts as it is now; if it is broken, nobody is let in."""
         web = web_config(folder, basic_auth_users={"alice": HASH})
-        with listening(folder, web) as where:
+        with answering(folder, web) as where:
             before = get(where, login=LOGIN)[0]
             web_config(folder, basic_auth_users={"bob": HASH})
             left = get(where, login=LOGIN)[0]
@@ -286,6 +320,42 @@ class TestUsers:
             broken = get(where, login="bob:correct horse")[0]
 
         assert (before, left, broken) == (200, 401, 500)
+
+    def test_a_right_password_is_checked_once(self, checked: list[bytes]) -> None:
+        """Another password, user or hash is checked anew, and so is each wrong guess."""
+        keeper, users = Doorkeeper(), {"alice": HASH, "twin": HASH, "bob": OTHER_HASH}
+        asked = [
+            ("alice", "correct horse", True, 1),
+            ("alice", "correct horse", True, 1),
+            ("alice", "wrong", False, 2),
+            ("alice", "wrong", False, 3),
+            ("twin", "correct horse", True, 4),
+            ("bob", "correct horse", False, 5),
+            ("carol", "correct horse", False, 6),
+            ("carol", "correct horse", False, 7),
+            ("alice", "correct horse", True, 7),
+        ]
+        for name, password, admitted, checks in asked:
+            assert keeper.admits(users, name, password) is admitted
+            assert len(checked) == checks
+
+        assert not keeper.admits({"alice": HASH}, "twin", "correct horse")
+        assert not keeper.admits({"alice": OTHER_HASH}, "alice", "correct horse")
+        assert keeper.admits({"alice": OTHER_HASH}, "alice", "sesame")
+
+    def test_few_things_are_remembered_and_no_password(self, checked: list[bytes]) -> None:
+        """Memory is bounded and holds digests only, which another keeper's are unlike."""
+        keepers = Doorkeeper(most=2), Doorkeeper(most=2)
+        for keeper in keepers:
+            for number in range(5):
+                assert keeper.admits({str(number): HASH}, str(number), "correct horse")
+                assert 0 < len(keeper._known) <= 2  # noqa: SLF001 - there is no other way to see it
+        kept = [keeper._known for keeper in keepers]  # noqa: SLF001 - as above
+
+        assert len(checked) == 10
+        assert kept[0].isdisjoint(kept[1])
+        assert {len(digest) for digest in kept[0] | kept[1]} == {64}
+        assert "correct horse" not in repr(keepers)
 
 
 class TestEncryption:
@@ -306,7 +376,7 @@ class TestEncryption:
         """A certificate that was replaced on disk is the one of the next connection."""
         certify(folder, "server")
         web = web_config(folder, tls_server_config=TLS)
-        with listening(folder, web) as where:
+        with answering(folder, web) as where:
             old = trusting(folder)
             assert get(where, secure=old)[0] == 200
             certify(folder, "server")
@@ -331,7 +401,7 @@ class TestEncryption:
         outdated = trusting(folder)
         outdated.load_cert_chain(folder / "client.crt", folder / "client.key")
         outdated.maximum_version = ssl.TLSVersion.TLSv1_2
-        with listening(folder, web) as where:
+        with answering(folder, web) as where:
             assert get(where, secure=known)[0] == 200
             for refused in (stranger, trusting(folder), outdated):
                 with pytest.raises((ssl.SSLError, ConnectionError)):
@@ -339,10 +409,9 @@ class TestEncryption:
 
     def test_prometheus_scrapes_it(self, folder: Path) -> None:
         """A real Prometheus with certificate and password finds the exporter up."""
-        path = program_path("prometheus")
         certify(folder, "server")
         web = web_config(folder, tls_server_config=TLS, basic_auth_users={"alice": HASH})
-        with listening(folder, web) as where:
+        with answering(folder, web) as where:
             job = {
                 "job_name": "calibration-monitor",
                 "scheme": "https",
@@ -352,15 +421,11 @@ class TestEncryption:
             }
             settings = {"global": {"scrape_interval": "1s"}, "scrape_configs": [job]}
             (folder / "prometheus.yml").write_text(json.dumps(settings))
-            with started(
-                folder,
-                path,
+            call = (
                 f"--config.file={folder / 'prometheus.yml'}",
                 f"--storage.tsdb.path={folder / 'prometheus'}",
-                "--web.listen-address=127.0.0.1:0",
-            ) as program:
-                heard = r'"Listening on".* address=(\S+)'
-                at = wait_for(program, lambda: re.search(heard, program.complained.read_text()))[1]
+            )
+            with listening(folder, "prometheus", *call) as (program, at):
                 question = "/api/v1/query?query=up%20%3D%3D%201"
 
                 def is_up() -> bool | None:
@@ -436,7 +501,7 @@ class TestWebConfig:
         web = web_config(folder, tls_server_config=TLS)
         with (
             pytest.raises(ConfigError, match=r"cert_file server\.crt.*cannot be used"),
-            listening(folder, web),
+            answering(folder, web),
         ):
             pass
 
@@ -444,5 +509,5 @@ class TestWebConfig:
         """A wrong configuration is an error of the call, not of every scrape to come."""
         config = folder / "monitor.yaml"
         config.write_text(config.read_text().replace('"store": "store"', '"store": "monitor.yaml"'))
-        with pytest.raises(ConfigError, match="is a file; name a folder"), listening(folder):
+        with pytest.raises(ConfigError, match="is a file; name a folder"), answering(folder):
             pass

@@ -1,7 +1,9 @@
-"""Draw the dashboards from invented results: ``make dashboard-shots``.
+"""Draw the dashboards from the flights demo: ``make dashboard-shots``.
 
-The history goes into a real Prometheus, the page that `npm run build` made asks it what Grafana
-would ask, and Chromium takes the pictures.
+What was known on a morning of the demo goes into a real Prometheus, the page that `npm run build`
+made asks it what Grafana would ask, and Chromium takes the pictures.
+
+    shoot.py [FOLDER OF PICTURES [FOLDER OF THE DEMO]]
 """
 
 import json
@@ -19,7 +21,7 @@ from threading import Thread
 from time import sleep
 from urllib.parse import urlencode
 
-from history import LAST, exposition
+from history import MORNING, SHOWN, fill
 from PIL import Image
 
 HERE = Path(__file__).parent
@@ -28,7 +30,7 @@ WIDTH = 1600
 SEEN = {"segment": "all", "owner": ".+"}
 SHOTS = {
     "fleet": {**SEEN, "model": ".+", "window": "1d"},
-    "model": {**SEEN, "model": "fraud", "window": "7d"},
+    "model": {**SEEN, "model": "flights-stretched", "window": "7d"},
 }
 
 
@@ -52,14 +54,7 @@ def pages(folder: Path) -> Iterator[str]:
 @contextmanager
 def prometheus(folder: Path) -> Iterator[str]:
     """Start a Prometheus that holds the history."""
-    (folder / "history.om").write_text(exposition())
     (folder / "prometheus.yml").write_text("{}\n")
-    blocks = ["tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=8760h"]
-    subprocess.run(
-        ["promtool", *blocks, folder / "history.om", folder / "data"],
-        check=True,
-        capture_output=True,
-    )
     call = [
         "prometheus",
         f"--config.file={folder / 'prometheus.yml'}",
@@ -101,7 +96,7 @@ def shoot(page: str, picture: Path, height: int) -> None:
         ]
         subprocess.run(call, check=True, capture_output=True, timeout=300)
         colors = Image.open(raw).convert("RGB")
-        few = colors.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=8, dither=Image.Dither.NONE)
+        few = colors.quantize(256, Image.Quantize.MEDIANCUT, kmeans=8, dither=Image.Dither.NONE)
         few.save(picture, optimize=True)  # a third of the bytes
 
 
@@ -111,22 +106,21 @@ def height(dashboard: Path) -> int:
     return 38 * max(int(place["y"] + place["h"]) for place in places) + 115
 
 
-def main(docs: Path) -> None:
+def main(docs: Path, demo: Path | None) -> None:
     """Write a picture of each dashboard into the folder."""
     built = HERE / "dist"
-    end = int(LAST.timestamp()) + 3 * 3600
-    with (
-        TemporaryDirectory() as folder,
-        prometheus(Path(folder)) as server,
-        pages(built) as site,
-    ):
-        for name, values in SHOTS.items():
-            dashboard = ROOT / "grafana" / "dashboards" / f"{name}.json"
-            shutil.copy(dashboard, built)
-            asked = {"dashboard": name, "server": server, "from": end - 90 * 86400, "to": end}
-            query = urlencode({**asked, **values})
-            shoot(f"{site}/index.html?{query}", docs / f"dashboard-{name}.png", height(dashboard))
+    with TemporaryDirectory() as folder, pages(built) as site:
+        fill(Path(folder) / "data", demo or Path(folder) / "demo")
+        span = {"from": int((MORNING - SHOWN).timestamp()), "to": int(MORNING.timestamp())}
+        with prometheus(Path(folder)) as server:
+            for name, values in SHOTS.items():
+                dashboard = ROOT / "grafana" / "dashboards" / f"{name}.json"
+                shutil.copy(dashboard, built)
+                query = urlencode({"dashboard": name, "server": server, **span, **values})
+                picture = docs / f"dashboard-{name}.png"
+                shoot(f"{site}/index.html?{query}", picture, height(dashboard))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]) if len(sys.argv) > 1 else ROOT / "docs")
+    folders = [Path(argument) for argument in sys.argv[1:]]
+    main(folders[0] if folders else ROOT / "docs", folders[1] if folders[1:] else None)

@@ -18,11 +18,16 @@ from monitor.errors import ConfigError, DataError
 __all__ = ["app", "main"]
 
 CONFIG_ERROR, DATA_ERROR, INTERRUPTED = 2, 3, 130
+EXIT_CODES = (
+    "Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the data are wrong, "
+    "130 interrupted."
+)
 
 app = typer.Typer(
     name="calibration-monitor",
     help="Can the probabilities of your models still be trusted? Reads daily prediction and "
     "outcome logs, keeps results in a store, and serves them to Prometheus.",
+    epilog=EXIT_CODES,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -30,9 +35,9 @@ app = typer.Typer(
 )
 export = typer.Typer(help="Write past results for other programs.", no_args_is_help=True)
 for command in (check, run, backfill, evaluate, show, serve, push, textfile, demo):
-    app.command()(command)
+    app.command(epilog=EXIT_CODES)(command)
 app.add_typer(export, name="export")
-export.command()(openmetrics)
+export.command(epilog=EXIT_CODES)(openmetrics)
 
 
 def main() -> None:

@@ -35,7 +35,10 @@ def check(
     as_of: AsOf = None,
     as_json: AsJson = False,
 ) -> None:
-    """Validate the configuration and look at the logs of one day without writing anything."""
+    """Look at the logs of one day, and write nothing.
+
+    Without --day at the newest settled day. The configuration is validated on the way.
+    """
     from monitor.logs import newest_settled_day, summarise_day
     from monitor.report.tables import summary_table
 
@@ -71,11 +74,22 @@ def run(
     name: OneModel = None,
     day: Day = None,
     as_of: AsOf = None,
+    unsettled: Annotated[
+        bool,
+        typer.Option(
+            "--unsettled",
+            help="Do all later days too, whose outcomes are awaited: their scores already tell "
+            "what prevalence to expect.",
+        ),
+    ] = False,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Do the newest settled day of every model, or the given model and day."""
-    from monitor.logs import newest_settled_day
+    """Do the newest settled day of every model, or --day, or --model.
+
+    This is the daily job: read the logs, judge every window that holds the day, say the verdict.
+    """
+    from monitor.logs import newest_day, newest_settled_day
     from monitor.pipeline import RunReport
     from monitor.pipeline import run as run_days
 
@@ -84,8 +98,9 @@ def run(
     for model_name, model in chosen_models(config, name):
         until = end_of_outcomes(as_of, model)
         chosen = day.date() if day else newest_settled_day(model_name, model, as_of=until)
+        last = max(chosen, newest_day(model, as_of=until)) if unsettled else chosen
         reports.append(
-            run_days(config, model_name, chosen, chosen, as_of=until, clock=now, jobs=jobs)
+            run_days(config, model_name, chosen, last, as_of=until, clock=now, jobs=jobs)
         )
     finish(reports, as_json=as_json)
 
@@ -101,7 +116,11 @@ def backfill(
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Do a range of days; run it again after an interruption and it goes on where it was."""
+    """Do a range of days of one model.
+
+    Days whose logs have not changed are left alone: after an interruption the same command goes
+    on where it was.
+    """
     from monitor.pipeline import reach
     from monitor.pipeline import run as run_days
 
@@ -141,7 +160,10 @@ def evaluate(
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Judge stored days again, after a window or a limit was changed; reads no logs."""
+    """Judge stored days again, without reading logs.
+
+    After a window, a limit, a reference or a known drift was changed.
+    """
     from monitor.judging import judge_days
     from monitor.pipeline import evaluate_days
 

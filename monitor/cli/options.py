@@ -33,7 +33,7 @@ AsOf = Annotated[
         help="Read no outcomes of this day or later; today by default.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="Days to evaluate at a time.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Days to do at a time.")]
 DEFAULT_CONFIG = Path("monitor.yaml")
 DEFAULT_JOBS = os.cpu_count() or 1
 

@@ -36,7 +36,7 @@ MostSegments = Annotated[
 def serve(
     config_path: ConfigPath = DEFAULT_CONFIG,
     address: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes a free port.")] = 9645,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 9645,
     web_config: Annotated[
         Path | None,
         typer.Option(help="Encryption and users, as in Prometheus' web configuration."),
@@ -44,7 +44,7 @@ def serve(
     most_segments: MostSegments = 50,
     as_json: AsJson = False,
 ) -> None:
-    """Serve the newest evaluations to Prometheus until interrupted."""
+    """Serve the newest results to Prometheus until interrupted."""
     from monitor.export.answers import Exporter
     from monitor.export.server import serve as start
 
@@ -82,7 +82,10 @@ def push(
     most_segments: MostSegments = 50,
     as_json: AsJson = False,
 ) -> None:
-    """Push the newest evaluations to a Pushgateway, one group for each model."""
+    """Push the newest results to a Pushgateway.
+
+    One group for each model, replaced whole.
+    """
     from monitor.export import push as pushing
     from monitor.export.reading import Reader
 
@@ -111,7 +114,10 @@ def textfile(
     most_segments: MostSegments = 50,
     as_json: AsJson = False,
 ) -> None:
-    """Write the newest evaluations for the textfile collector of Prometheus' node exporter."""
+    """Write the newest results for the node exporter.
+
+    Its textfile collector reads them; the file is replaced whole.
+    """
     from monitor.export.reading import Reader
     from monitor.export.textfile import write_textfile
 
@@ -143,7 +149,10 @@ def openmetrics(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write past final evaluations for promtool tsdb create-blocks-from openmetrics."""
+    """Write past final results for promtool.
+
+    For a Prometheus that was not there: promtool tsdb create-blocks-from openmetrics FILE.
+    """
     from monitor.export import openmetrics as exporting
     from monitor.export.reading import Reader
 

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,6 +21,10 @@ from monitor.cli.printing import err, out, print_json, progress, stop_at_failure
 from monitor.config import load_config
 from monitor.errors import DataError
 
+if TYPE_CHECKING:
+    from monitor.evaluate import Evaluation
+    from monitor.report.verdicts import Episode
+
 
 def show(
     name: ThisModel,
@@ -30,8 +34,13 @@ def show(
     days: Annotated[int, typer.Option(min=1, help="How many of the last days.")] = 14,
     as_json: AsJson = False,
 ) -> None:
-    """Show the last days of a model as a table."""
-    from monitor.report.tables import evaluation_table, legend, newest_verdict, verdict_text
+    """Say the newest verdict and why; the last days as a table.
+
+    Also what explains the error of the last week, which intercept would mend how much of it, and,
+    while outcomes are awaited, what prevalence the scores let expect.
+    """
+    from monitor.report.tables import evaluation_table, legend
+    from monitor.report.verdicts import latest, latest_text
     from monitor.store import Store
 
     config = load_config(config_path)
@@ -50,13 +59,11 @@ def show(
         for e in store.read_evaluations(name, day)[0]
         if e.segment == segment and e.window_days == window
     ]
-    verdict = newest_verdict(store, name, segment)
+    newest = latest(store, name, segment, model.windows)
     if as_json:
-        said = verdict and {"state": verdict.state, "day": verdict.day, "reasons": verdict.reasons}
-        print_json({"verdict": said, "evaluations": chosen})
+        print_json({**newest.document, "evaluations": chosen})
     else:
-        if verdict:
-            out.print(verdict_text(verdict))
+        out.print(latest_text(newest))
         length = f"{window} days" if window > 1 else "1 day"
         title = f"{name}, segment {segment}, windows of {length}"
         out.print(evaluation_table(title, chosen), legend())
@@ -69,11 +76,14 @@ def demo(
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Real flights of 2013: write the logs, do every day of them, show what came of it."""
+    """Watch two models of real flights in 2013.
+
+    Writes ten months of logs, does every day of them, and shows what came of it. One of the models
+    was broken on purpose.
+    """
     from monitor import demo as flights
     from monitor.demo_flights import write_flights_logs
     from monitor.pipeline import run as run_days
-    from monitor.report.tables import evaluation_table, legend
 
     with err.status("flights: training on January and February, scoring March to December"):
         logs = write_flights_logs(folder / "logs")
@@ -96,11 +106,24 @@ def demo(
             )
     stop_at_failures(reports)
     months = {name: flights.month_ends(config, name) for name in config.models}
+    drifts = flights.drifts(config)
     if as_json:
-        print_json({"logs": logs, "reports": reports, "months": months})
+        print_json({"logs": logs, "reports": reports, "months": months, "drifts": drifts})
         return
     out.print(flights.introduction(logs), highlight=False)
+    _print_results(months, drifts)
+    out.print(flights.conclusion(), soft_wrap=True, highlight=False)
+    out.print(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)
+
+
+def _print_results(
+    months: dict[str, list["Evaluation"]], drifts: dict[str, list["Episode"]]
+) -> None:
+    from monitor.report.tables import evaluation_table, legend
+    from monitor.report.verdicts import episode_table
+
     for name, evaluations in months.items():
         out.print(evaluation_table(f"{name}, the 28 days before each month's end", evaluations))
     out.print(legend())
-    out.print(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)
+    out.print()
+    out.print(episode_table("The drifts that were found", drifts))

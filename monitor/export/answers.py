@@ -20,7 +20,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.export.reading import MOST_SEGMENTS, Reader
 from monitor.export.samples import Snapshot
 from monitor.export.text import CONTENT_TYPE, Lines, exposition, lines
-from monitor.export.web import WebConfig, is_allowed
+from monitor.export.web import Doorkeeper, WebConfig
 from monitor.store import Store
 
 log = logging.getLogger(__name__)
@@ -83,12 +83,13 @@ class Exporter:
 
 def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplication:
     """Answer over HTTP; `web` gives who may ask, as it is now."""
+    keeper = Doorkeeper()
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         further: list[tuple[str, str]] = []
         try:
             users = web().basic_auth_users
-            if users and not _may_ask(environ, users):
+            if users and not _may_ask(environ, users, keeper):
                 further = [("WWW-Authenticate", "Basic")]
                 status, kind, content = _said("401 Unauthorized", "Unauthorized\n")
             elif environ["REQUEST_METHOD"] != "GET":
@@ -133,7 +134,7 @@ def _said(status: str, text: str) -> Answer:
     return status, "text/plain; charset=utf-8", text.encode()
 
 
-def _may_ask(environ: WSGIEnvironment, users: Mapping[str, str]) -> bool:
+def _may_ask(environ: WSGIEnvironment, users: Mapping[str, str], keeper: Doorkeeper) -> bool:
     scheme, _, credentials = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() != "basic":
         return False
@@ -141,7 +142,7 @@ def _may_ask(environ: WSGIEnvironment, users: Mapping[str, str]) -> bool:
         name, _, password = b64decode(credentials.strip(), validate=True).decode().partition(":")
     except ValueError:
         return False
-    return is_allowed(users, name, password)
+    return keeper.admits(users, name, password)
 
 
 def _state(path: Path) -> FileState | None:

@@ -8,7 +8,7 @@ Rule 2: a number that does not exist has no sample: nan would draw and alert lik
 from dataclasses import dataclass
 
 from monitor.export import samples, verdict_samples
-from monitor.export.samples import Samples
+from monitor.export.samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples
 
 WINDOW = ("model", "segment", "window", "maturity")
 STREAM = ("model", "segment")
@@ -140,6 +140,19 @@ CATALOGUE = (
         "Upper end of the 95 % interval of calibration_intercept_logit.",
         WINDOW,
         samples.of_shift(lambda shift: shift.high),
+    ),
+    Gauge(
+        "calibration_intercept_log_loss_removed",
+        "Log loss that adding calibration_intercept_logit to every score's logit would remove.",
+        WINDOW,
+        samples.of_correction(lambda correction: correction.log_loss.value),
+    ),
+    Gauge(
+        "calibration_intercept_squared_error_removed",
+        "Squared error that adding calibration_intercept_logit to every score's logit would "
+        "remove.",
+        WINDOW,
+        samples.of_correction(lambda correction: correction.squared_error.value),
     ),
     Gauge(
         "calibration_prevalence_ratio",
@@ -307,7 +320,31 @@ CATALOGUE = (
         "calibration_false_alert_interval_seconds",
         "Between two false alerts of calibration drift at least so long passes, on average.",
         ("model",),
-        verdict_samples.of_false_alerts,
+        samples.of_limit(lambda limits: limits.false_alert_days * SECONDS_A_DAY),
+    ),
+    Gauge(
+        "calibration_run_overdue_limit_seconds",
+        "After the last run without a failed day the next one is overdue when so long has passed.",
+        ("model",),
+        samples.of_limit(lambda limits: limits.run_overdue_hours * SECONDS_AN_HOUR),
+    ),
+    Gauge(
+        "calibration_run_late_limit_seconds",
+        "No run is overdue that is later than a week before by less than this.",
+        ("model",),
+        samples.of_limit(lambda limits: limits.run_late_hours * SECONDS_AN_HOUR),
+    ),
+    Gauge(
+        "calibration_outcome_coverage_limit_ratio",
+        "Outcomes are missing when the coverage is less than this share of the usual one.",
+        ("model",),
+        samples.of_limit(lambda limits: limits.outcome_coverage_limit),
+    ),
+    Gauge(
+        "calibration_rejected_rows_limit_ratio",
+        "Rejected rows are unusual when their share is more than this multiple of the usual one.",
+        ("model",),
+        samples.of_limit(lambda limits: limits.rejected_rows_limit),
     ),
     Gauge(
         "calibration_segments_left_out",

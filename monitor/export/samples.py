@@ -8,14 +8,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import get_args
 
+from monitor.attribution import InterceptCorrection
 from monitor.causes import Causes, Shares
-from monitor.config import Checks, Model
+from monitor.config import Checks, Model, Verdicts
 from monitor.days import WHOLE, end_of_day
 from monitor.evaluate import Errors, Evaluation, PriorShift
 from monitor.expectation import Expectation
 from monitor.figure import Figure
 from monitor.store import RunRecord
 from monitor.verdict import Verdict
+
+SECONDS_AN_HOUR, SECONDS_A_DAY = 3_600, 86_400
 
 # The checks that count rows; those of whole days know no "reject".
 ROW_CHECKS = tuple(
@@ -75,6 +78,11 @@ def of_errors(measure: Callable[[Errors], float | None]) -> Samples:
 def of_shift(part: Callable[[PriorShift], float]) -> Samples:
     """Take a part of the intercept of each window that has one."""
     return _of_windows(lambda e: [((), part(e.shift))] if e.shift else [])
+
+
+def of_correction(value: Callable[[InterceptCorrection], float]) -> Samples:
+    """Take what the intercept of each window that has one would remove."""
+    return _of_windows(lambda e: [((), value(e.correction))] if e.correction else [])
 
 
 def of_slope(part: Callable[[Figure], float]) -> Samples:
@@ -153,6 +161,13 @@ def of_segments_left_out(snapshot: Snapshot) -> Iterable[Sample]:
 def of_models(snapshot: Snapshot) -> Iterable[Sample]:
     """Name each configured model with its owner and severity."""
     return [((name, m.owner, m.severity), 1) for name, m in snapshot.models.items()]
+
+
+def of_limit(limit: Callable[[Verdicts], float]) -> Samples:
+    """Take a limit of each configured model, for the rules of alerts to compare with."""
+    return lambda snapshot: [
+        ((name,), limit(model.verdicts)) for name, model in snapshot.models.items()
+    ]
 
 
 def of_version(snapshot: Snapshot) -> Iterable[Sample]:

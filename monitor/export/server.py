@@ -93,8 +93,10 @@ def serve(
     ConfigError
         If a configuration is wrong, or the address cannot be listened on.
     """
-    with suppress(DataError):  # the store may come later; until then each scrape says so
-        exporter.look()
+    # Reading everything the first time takes a second or two, for which no scrape should wait. The
+    # store may come later; until then each scrape says so.
+    with suppress(DataError):
+        exporter.text()
     if load_web_config(web_path).tls_server_config:
         server_encryption(web_path)
     try:

@@ -5,11 +5,9 @@ from math import isnan
 
 from monitor.days import end_of_day
 from monitor.drift import KINDS, Incident
-from monitor.export.samples import Sample, Samples, Snapshot
+from monitor.export.samples import SECONDS_A_DAY, Sample, Samples, Snapshot
 from monitor.figure import Figure
 from monitor.verdict import STATES, Verdict
-
-SECONDS_A_DAY = 86_400
 
 
 def of_states(snapshot: Snapshot) -> Iterable[Sample]:
@@ -76,14 +74,6 @@ def of_judged_days(snapshot: Snapshot) -> Iterable[Sample]:
     """Find the moment at which the judged day ended."""
     zones = {name: model.time_zone for name, model in snapshot.models.items()}
     return of_verdict(lambda v: end_of_day(v.day, zones[v.model]).timestamp())(snapshot)
-
-
-def of_false_alerts(snapshot: Snapshot) -> Iterable[Sample]:
-    """Tell how long each model should run without a false alert, in seconds."""
-    return [
-        ((name,), model.verdicts.false_alert_days * SECONDS_A_DAY)
-        for name, model in snapshot.models.items()
-    ]
 
 
 def _of_verdicts(samples: Callable[[Verdict], Iterable[Sample]]) -> Samples:

@@ -4,10 +4,15 @@ A file that the exporters of Prometheus understand means the same here. What can
 here is refused, never skipped.
 """
 
+import hashlib
+import json
 import re
+import secrets
 import ssl
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Lock
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
@@ -124,14 +129,42 @@ def encryption(path: Path, tls: Tls) -> ssl.SSLContext:
     return context
 
 
-def is_allowed(users: Mapping[str, str], name: str, password: str) -> bool:
-    """Tell whether a user may ask; takes as long for an unknown name as for a wrong password."""
+@dataclass(frozen=True)
+class Doorkeeper:
+    """Checks passwords, and knows those again that were right.
+
+    bcrypt is slow on purpose, and a Prometheus asks with the same password all day. Only right
+    ones are remembered, so guesses displace nobody; only as digests, under a key that lives and
+    dies with this object; and with name and hash, so a changed user file is obeyed at once.
+    """
+
+    most: int = 100
+    _key: bytes = field(default_factory=lambda: secrets.token_bytes(64), repr=False)
+    _known: set[bytes] = field(default_factory=set, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def admits(self, users: Mapping[str, str], name: str, password: str) -> bool:
+        """Tell whether a user may ask; unknown names take as long as wrong passwords."""
+        against = users.get(name) or next(iter(users.values()))
+        seen = json.dumps([name, against, password]).encode()
+        digest = hashlib.blake2b(seen, key=self._key).digest()
+        if name in users and digest in self._known:
+            return True
+        with self._lock:  # one check at a time: guesses must not take the whole machine
+            if not _is_right(password, against) or name not in users:
+                return False
+            if len(self._known) >= self.most:
+                self._known.clear()
+            self._known.add(digest)
+            return True
+
+
+def _is_right(password: str, against: str) -> bool:
     import bcrypt  # noqa: PLC0415 - an extra
 
     secret = password.encode()[: MOST_BCRYPT_BYTES + 1]
-    against = users.get(name) or next(iter(users.values()))
     right = bcrypt.checkpw(secret[:MOST_BCRYPT_BYTES], against.encode())
-    return right and name in users and len(secret) <= MOST_BCRYPT_BYTES
+    return right and len(secret) <= MOST_BCRYPT_BYTES
 
 
 def _require_bcrypt(path: Path) -> None:

@@ -4,6 +4,6 @@
 `contract` says what is wrong with the rows, `daily` puts them together.
 """
 
-from monitor.logs.daily import newest_settled_day, outcome_days, summarise_day
+from monitor.logs.daily import newest_day, newest_settled_day, outcome_days, summarise_day
 
-__all__ = ["newest_settled_day", "outcome_days", "summarise_day"]
+__all__ = ["newest_day", "newest_settled_day", "outcome_days", "summarise_day"]

@@ -1,12 +1,20 @@
 """One day of logs becomes one Summary."""
 
 from collections.abc import Sequence
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 
 import numpy as np
 
 from monitor.config import Engine, Model
-from monitor.days import Awaited, Segment, Summary, awaited, days_between, end_of_day
+from monitor.days import (
+    Awaited,
+    Segment,
+    Summary,
+    awaited,
+    days_between,
+    end_of_day,
+    stratified,
+)
 from monitor.errors import DataError
 from monitor.files import list_days, list_files
 from monitor.logs import contract
@@ -45,13 +53,22 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
     raise DataError(msg)
 
 
+def newest_day(model: Model, *, as_of: date) -> date:
+    """Find the newest day with predictions before `as_of`; the first of all days if none."""
+    return max(_partitions_before(model.predictions.path, as_of), default=date.min)
+
+
 def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[date]:
     """List the partitions of outcomes that can speak of a day and are complete.
+
+    Until the day's time is up, a partition that is not there is awaited. Once it is up, the day's
+    own partition must be there and no later one may be missing before another. A log that ends
+    early leaves the day provisional.
 
     Raises
     ------
     DataError
-        If there is none, or one is missing before another: a hole in the log.
+        If the day is not over, or its time is up and the log has a hole.
     """
     if day >= as_of:
         msg = (
@@ -59,9 +76,12 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
             f"day once it is over, or give a later --as-of."
         )
         raise DataError(msg)
-    awaited = days_between(day, day + timedelta(days=model.settled_after))
-    present = [d for d in awaited if d < as_of and list_files(model.outcomes.path, d)]
-    wanted = [d for d in awaited if d <= max(present, default=day)]
+    last = day + timedelta(days=model.settled_after)
+    due = days_between(day, last)
+    present = [d for d in due if d < as_of and list_files(model.outcomes.path, d)]
+    if as_of <= last:
+        return present
+    wanted = [d for d in due if d <= max(present, default=day)]
     for missing in sorted(set(wanted).difference(present)):
         msg = (
             f"{what}: no outcomes of {missing} at {model.outcomes.path.format(day=missing)}; "
@@ -106,16 +126,17 @@ def summarise_day(
         logs = open_logs(session, model, day, partitions)
         predictions, outcomes = count_rows(logs.predictions), count_rows(logs.outcomes)
         joined = join(logs)
-        groups = group(joined, len(model.segment_names))
+        part_count = len(model.segment_names) * len(model.stratum_names)
+        groups = group(joined, part_count)
         clean, violations = contract.without_repeats(
             logs, groups, predictions=predictions, outcomes=outcomes
         )
         if clean is not logs:
             joined = join(clean)
-            groups = group(joined, len(model.segment_names))
+            groups = group(joined, part_count)
         violations += contract.row_violations(groups, joined)
         strangers = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
-        if any(groups.rows_with(status) for status in strangers):
+        if day in partitions and any(groups.rows_with(status) for status in strangers):
             observed = open_ids(session, "outcomes", model.outcomes, [day])
             sources = _days_that_could_have_asked(session, model, day)
             scored = open_ids(session, "predictions", model.predictions, sources)
@@ -125,14 +146,20 @@ def summarise_day(
     summary = Summary(
         model=name,
         days=(day,),
-        segments=_segments(groups, model.segment_names),
+        segments=_segments(groups, model),
         rejected=rejected,
         # Predictions without a single outcome have not settled, however old they are.
         final=settled and (groups.rows_with(Status.MATCHED) > 0 or not _predicted(groups)),
-        known_at=end_of_day(partitions[-1], model.time_zone),
+        known_at=_known_at(day, partitions, model),
     )
     _check_day(what, model, groups, settled=settled)
     return summary
+
+
+def _known_at(day: date, partitions: Sequence[date], model: Model) -> datetime:
+    """Find the moment up to which outcomes were read; the beginning of the day if none were."""
+    last = partitions[-1] if partitions else day - timedelta(days=1)
+    return end_of_day(last, model.time_zone)
 
 
 def _partitions_before(template: str, as_of: date) -> list[date]:
@@ -156,17 +183,24 @@ def _days_that_could_have_asked(session: Session, model: Model, day: date) -> li
     return [asked for asked in possible if is_readable(asked)]
 
 
-def _segments(groups: Groups, names: Sequence[str]) -> dict[str, Segment]:
-    segments = {}
-    for place, name in enumerate(names):
-        rows = (groups.statuses == Status.MATCHED) & (groups.segments == place)
-        cells = Cells(groups.cells[rows], groups.offset_sums[rows])
-        segments[name] = Segment(
-            from_cells(cells, groups.counts[rows], groups.positives[rows]),
-            sum(groups.rows_with(status, place) for status in IN_PREDICTED),
-            _awaited(groups, place),
-        )
-    return segments
+def _segments(groups: Groups, model: Model) -> dict[str, Segment]:
+    parts = (
+        _part(groups, place) for place in range(len(model.segment_names) * len(model.stratum_names))
+    )
+    return {
+        segment: stratified({stratum: next(parts) for stratum in model.stratum_names})
+        for segment in model.segment_names
+    }
+
+
+def _part(groups: Groups, place: int) -> Segment:
+    rows = (groups.statuses == Status.MATCHED) & (groups.parts == place)
+    cells = Cells(groups.cells[rows], groups.offset_sums[rows])
+    return Segment(
+        from_cells(cells, groups.counts[rows], groups.positives[rows]),
+        sum(groups.rows_with(status, place) for status in IN_PREDICTED),
+        _awaited(groups, place),
+    )
 
 
 def _predicted(groups: Groups) -> int:
@@ -176,7 +210,7 @@ def _predicted(groups: Groups) -> int:
 def _awaited(groups: Groups, place: int) -> Awaited:
     """Add up the predictions without a usable outcome; several statuses may share a cell."""
     rows = np.isin(groups.statuses, IN_PREDICTED) & (groups.statuses != Status.MATCHED)
-    rows &= groups.segments == place
+    rows &= groups.parts == place
     return awaited(groups.cells[rows], groups.counts[rows])
 
 

@@ -59,9 +59,9 @@ class Groups:
 
     Attributes
     ----------
-    statuses, with_outcome, segments, cells : ndarray
-        What is grouped: the status, 1 where the row holds an outcome else 0, the place of the
-        segment, and the cell (0 for rows without a sound score).
+    statuses, with_outcome, parts, cells : ndarray
+        What is grouped: the status, 1 where the row holds an outcome else 0, the place of
+        segment and stratum, and the cell (0 for rows without a sound score).
     counts, positives, offset_sums : ndarray
         Rows; and of matched rows outcomes of 1, and sums of offsets inside the cell.
     repeats : ndarray
@@ -70,7 +70,7 @@ class Groups:
 
     statuses: Ints
     with_outcome: Ints
-    segments: Ints
+    parts: Ints
     cells: Ints
     counts: Ints
     positives: Ints
@@ -93,11 +93,11 @@ class Groups:
         met = (self.with_outcome == 1) & ~np.isin(self.statuses, OUTCOME_ONLY)
         return int(self.counts[met].sum())
 
-    def rows_with(self, status: Status, segment: int | None = None) -> int:
-        """Count the rows of one status, in one segment or in all."""
+    def rows_with(self, status: Status, part: int | None = None) -> int:
+        """Count the rows of one status, in one part or in all."""
         chosen = self.statuses == status
-        if segment is not None:
-            chosen &= self.segments == segment
+        if part is not None:
+            chosen &= self.parts == part
         return int(self.counts[chosen].sum())
 
 
@@ -107,22 +107,22 @@ def join(logs: Logs) -> Frame:
     return met.with_columns(status=_status(timed=logs.timed))
 
 
-def group(joined: Frame, segment_count: int) -> Groups:
+def group(joined: Frame, part_count: int) -> Groups:
     """Run the query and unpack its groups.
 
     Parameters
     ----------
     joined : LazyFrame
         From `join`.
-    segment_count : int
-        Number of the model's segments.
+    part_count : int
+        Number of the model's segments, times that of its strata.
     """
     matched = nw.col("status") == Status.MATCHED
     scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
     zero = nw.lit(0)
     with_outcome = choose([(nw.col("observed").is_null(), zero)], nw.lit(1))
     keyed = _located(joined).select(
-        key=((nw.col("status") * 2 + with_outcome) * segment_count + nw.col("segment").fill_null(0))
+        key=((nw.col("status") * 2 + with_outcome) * part_count + nw.col("part").fill_null(0))
         * CELL_COUNT
         + choose([(scored, nw.col("cell").cast(nw.Int32))], zero),
         lone_id=nw.when(nw.col("observed").is_null()).then(nw.col("id")),
@@ -148,7 +148,7 @@ def group(joined: Frame, segment_count: int) -> Groups:
         .agg(*(nw.col(name).sum() for name in ("rows", "repeats", "positives", "offsets")))
         .sort("key")
     )
-    return _unpack(by_key.collect(backend="pyarrow").to_native(), segment_count)
+    return _unpack(by_key.collect(backend="pyarrow").to_native(), part_count)
 
 
 def count_rows(frame: Frame) -> int:
@@ -211,15 +211,15 @@ def _located(joined: Frame) -> Frame:
     )
 
 
-def _unpack(table: pa.Table, segment_count: int) -> Groups:
+def _unpack(table: pa.Table, part_count: int) -> Groups:
     columns = {name: table[name].cast(pa.int64()).to_numpy() for name in table.column_names}
     key, cells = np.divmod(columns["key"], CELL_COUNT)
-    key, segments = np.divmod(key, segment_count)
+    key, parts = np.divmod(key, part_count)
     statuses, with_outcome = np.divmod(key, 2)
     return Groups(
         statuses=statuses,
         with_outcome=with_outcome,
-        segments=segments,
+        parts=parts,
         cells=cells,
         counts=columns["rows"],
         positives=columns["positives"],

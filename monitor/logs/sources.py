@@ -31,7 +31,7 @@ class Logs:
     Attributes
     ----------
     predictions : LazyFrame
-        Columns `id`, `score` (Float64), `segment` (place among the model's segments),
+        Columns `id`, `score` (Float64), `part` (place of segment and stratum),
         `predicted`, which is always 1, and `scored_at` if both logs have times.
     outcomes : LazyFrame
         Columns `outcome_id`, `outcome` (a number), `observed`, which is always 1, and
@@ -57,7 +57,7 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     day : date
         Day of the predictions.
     outcome_days : sequence of date
-        Partitions of outcomes to read, each of which must exist.
+        Partitions of outcomes to read, each of which must exist; without any, none is known.
 
     Raises
     ------
@@ -67,7 +67,8 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     scored, observed = model.predictions, model.outcomes
     predictions = _open(session, "predictions", scored.path, [day])
     outcomes = _open(session, "outcomes", observed.path, outcome_days)
-    id_type = predictions.check(scored.id, "predictions.id", _is_id, ID_TYPES)
+    predictions.check(scored.id, "predictions.id", _is_id, ID_TYPES)
+    id_type = predictions.type_of(scored.id)
     for log, column, setting in (
         (predictions, scored.id, "predictions.id"),
         (outcomes, observed.id, "outcomes.id"),
@@ -78,17 +79,20 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
         observed.outcome, "outcomes.outcome", _is_outcome, "integer, boolean or floating point"
     )
     scored_at, observed_at = _check_times(predictions, outcomes, model)
-    segment = _check_segment(predictions, model.segments)
+    parts = _check_parts(predictions, model)
     return Logs(
         predictions=predictions.read(
-            id=scored.id, score=scored.score, **scored_at, **segment
+            id=scored.id, score=scored.score, **scored_at, **parts
         ).with_columns(
             score=nw.col("score").cast(nw.Float64),
-            segment=_place(model.segments),
+            part=_place("segment", model.segments) * len(model.stratum_names)
+            + _place("stratum", model.strata),
             predicted=nw.lit(1, nw.Int8),
         ),
         outcomes=_with_numbers(
             outcomes.read(outcome_id=observed.id, outcome=observed.outcome, **observed_at)
+            if outcomes.files
+            else _no_outcomes(predictions, scored)
         ).with_columns(observed=nw.lit(1, nw.Int8)),
         timed=bool(scored_at),
     )
@@ -133,8 +137,8 @@ class _Log:
     kind: Kind
     files: Mapping[str, Mapping[str, _Type]]
 
-    def check(self, column: str, setting: str, fits: Callable[[_Type], bool], wanted: str) -> _Type:
-        """Say what is wrong with a needed column, or give its type in the first file."""
+    def check(self, column: str, setting: str, fits: Callable[[_Type], bool], wanted: str) -> None:
+        """Say what is wrong with a needed column."""
         what = self.session.what
         for file, types in self.files.items():
             if column not in types:
@@ -153,6 +157,9 @@ class _Log:
                     f"in the configuration, then rerun this day."
                 )
                 raise DataError(msg)
+
+    def type_of(self, column: str) -> _Type:
+        """Give the type of a column, which was checked, in the first file."""
         return next(iter(self.files.values()))[column]
 
     def read(self, **columns: str) -> Frame:
@@ -210,7 +217,8 @@ def _check_times(
     scored, observed = model.predictions.time, model.outcomes.time
     if scored is None or observed is None:
         return {}, {}
-    zoned = _has_zone(predictions.check(scored, "predictions.time", _is_time, "a timestamp"))
+    predictions.check(scored, "predictions.time", _is_time, "a timestamp")
+    zoned = _has_zone(predictions.type_of(scored))
     wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
     for log, column in ((predictions, scored), (outcomes, observed)):
         log.check(
@@ -219,21 +227,30 @@ def _check_times(
     return {"scored_at": scored}, {"observed_at": observed}
 
 
-def _check_segment(predictions: _Log, segments: Segments | None) -> dict[str, str]:
-    """Give the column of segments under its new name, or none."""
-    if segments is None:
-        return {}
-    predictions.check(segments.column, "segments.column", lambda _: True, "of any type")
-    return {"segment": segments.column}
+def _check_parts(predictions: _Log, model: Model) -> dict[str, str]:
+    """Give the columns of segments and strata, as far as there are any, under new names."""
+    configured = {"segment": model.segments, "stratum": model.strata}
+    columns = {name: parts.column for name, parts in configured.items() if parts}
+    for name, column in columns.items():
+        setting = {"segment": "segments.column", "stratum": "strata.column"}[name]
+        predictions.check(column, setting, lambda _: True, "of any type")
+    return columns
 
 
-def _place(segments: Segments | None) -> nw.Expr:
-    """Give each row's segment: its place among the listed values, or the last place."""
-    if segments is None:
+def _place(name: str, parts: Segments | None) -> nw.Expr:
+    """Give each row's part: its place among the listed values, or the last place."""
+    if parts is None:
         return nw.lit(0)
-    value = nw.col("segment").cast(nw.String)
-    cases = [(value == name, nw.lit(place)) for place, name in enumerate(segments.values)]
-    return choose(cases, nw.lit(len(segments.values)))
+    value = nw.col(name).cast(nw.String)
+    cases = [(value == listed, nw.lit(place)) for place, listed in enumerate(parts.values)]
+    return choose(cases, nw.lit(len(parts.values)))
+
+
+def _no_outcomes(predictions: _Log, log: PredictionLog) -> Frame:
+    """Make a log without a row, with ids and times of the types that predictions have."""
+    times = {"observed_at": log.time} if log.time else {}
+    nobody = predictions.read(outcome_id=log.id, **times).head(0)
+    return nobody.with_columns(outcome=nw.lit(0, nw.Int8))
 
 
 def _with_numbers(outcomes: Frame) -> Frame:

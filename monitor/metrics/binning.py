@@ -57,22 +57,6 @@ class Bins:
         return int(np.count_nonzero(left > right))
 
 
-@dataclass(frozen=True)
-class EstimationError:
-    """How closely bins follow their outcomes; both figures of [TCE, Table 1].
-
-    Attributes
-    ----------
-    total : float
-        Variance inside the bins averaged over *predictions*, in [0, 1/4]: rises as bins merge.
-    within_bin : float
-        The same variances averaged over *bins*, in [0, 1/4]: rises with small unsettled bins.
-    """
-
-    total: float
-    within_bin: float
-
-
 def monitor_sizes(total: int) -> tuple[int, int]:
     """Give the smallest and largest bin for a person to look at, growing like ``N**(2/3)``.
 
@@ -196,7 +180,7 @@ def quantile_bins(t: Tally, n: int) -> Bins:
     >>> quantile_bins(tally([0.1, 0.2, 0.3, 0.4], [0, 1, 0, 1]), 2).counts
     array([2, 2])
     """
-    _check_number(n)
+    check_number(n)
     ends = np.cumsum(t.counts)
     borders = np.concatenate([[0], ends])
     cuts = np.arange(1, n, dtype=np.int64) * t.total // n
@@ -227,44 +211,12 @@ def uniform_bins(t: Tally, n: int) -> Bins:
     >>> uniform_bins(tally([0.1, 0.2, 0.5, 1.0], [0, 1, 0, 1]), 2).counts
     array([2, 2])
     """
-    _check_number(n)
-    cuts = np.searchsorted(t.scores, np.linspace(0.0, 1.0, n + 1)[1:-1])
-    return _bins(t, np.unique(np.concatenate([[0], cuts, [t.scores.size]])))
+    check_number(n)
+    return _bins(t, _slice_starts(t.scores, n))
 
 
-def estimation_error(bins: Bins) -> EstimationError:
-    """Measure how much the outcomes inside bins differ from their bin's observed rate.
-
-    Parameters
-    ----------
-    bins : Bins
-        Any b bins.
-
-    Returns
-    -------
-    EstimationError
-        Two means of the bins' variances, in units of squared probability.
-
-    Notes
-    -----
-    A bin's error is the variance of its outcomes, ``D_b = r_b (1 - r_b)`` with
-    ``r_b = k_b/n_b`` [TCE, equation 9]. The total is ``sum_b n_b/N D_b`` [TCE, equation 8], which
-    `pava` makes as small as it can be with rates that do not fall [TCE, Proposition 1];
-    the other is the plain mean ``sum_b D_b / b`` [TCE, Table 1].
-
-    Examples
-    --------
-    >>> from monitor.metrics.tally import tally
-    >>> t = tally([0.1, 0.2, 0.3, 0.4, 0.5, 0.6], [0, 0, 0, 0, 1, 0])
-    >>> estimation_error(pava(t))
-    EstimationError(total=0.08333333333333333, within_bin=0.125)
-    """
-    variances = bins.rates * (1.0 - bins.rates)
-    total = float((bins.counts * variances).sum() / bins.counts.sum())
-    return EstimationError(total, float(variances.mean()))
-
-
-def _check_number(n: int) -> None:
+def check_number(n: int) -> None:
+    """Refuse fewer than one bin."""
     if n < 1:
         msg = f"the number of bins must be at least 1, got {n}."
         raise ValueError(msg)
@@ -281,6 +233,19 @@ def _bins(t: Tally, starts: Ints) -> Bins:
         np.add.reduceat(t.positives, first),
         np.add.reduceat(t.counts * t.scores, first),
     )
+
+
+@compiled
+def _slice_starts(scores: Floats, n: int) -> Ints:
+    """Give the starts of `uniform_bins`, compiled because a few numpy calls would take longer."""
+    starts, b, width = np.zeros(n + 1, np.int64), 0, 1.0 / n
+    for i in range(1, n + 1):
+        # Bit for bit the edges of np.linspace(0, 1, n + 1).
+        cut = np.searchsorted(scores, i * width) if i < n else scores.size
+        if cut > starts[b]:
+            b += 1
+            starts[b] = cut
+    return starts[: b + 1].copy()
 
 
 @compiled

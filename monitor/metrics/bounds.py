@@ -120,9 +120,9 @@ def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") 
     Returns
     -------
     Estimate
-        ``CE(s) - CE(h(s))``, positive when the map h helps. Unbiased if the map was fixed
-        beforehand; fitted on the same predictions, it flatters. The standard error takes the
-        map as fixed and pairs every prediction with itself.
+        ``CE(s) - CE(h(s))`` in [-1, 1] or in nats, positive when the map h helps. Unbiased if the
+        map was fixed beforehand; fitted on the same predictions, it flatters. The standard error
+        takes the map as fixed and pairs every prediction with itself.
 
     Raises
     ------
@@ -136,6 +136,10 @@ def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") 
     keeps P(y=1|s), so the sharpness cancels. Here the difference is taken within each
     prediction, for Brier as ``(s - h)(s + h - 2 y)``. It speaks of *squared* error: the
     difference of two root Brier scores is not one of CE_2.
+
+    Interval: `normal_interval` with the standard error. Measured at 95 %, for a slope of 0.8 put
+    right or put wrong: 93-96 % with 30 expected positives or more; with 5 of 1,000 rows 75 % for
+    Brier and 84-89 % for log, for a sum of a few large changes is far from normal.
 
     Examples
     --------

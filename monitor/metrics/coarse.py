@@ -1,8 +1,12 @@
 """The grid of the drift meter: 16 cells of the stored grid in one, as dense vectors that add.
 
-A cell is 1/32 wide in logit, far below what a day's outcomes can tell apart: the evidence moves
-by less than 1e-4 of itself. Dense vectors of one length make a week the sum of seven arrays, and
-let everything that depends on the score alone be computed once per reference.
+A cell is 1/32 wide in logit, and taking its centre for the scores in it moves each by a uniform
+1/32 at most. So the evidence of K positives for a slope that is off by d moves by up to about
+``d sqrt(K / 12) / 32`` nats of standard deviation: 0.05 for d = 0.2 and 900 positives. Simulated
+(60 days in each of five worlds, prevalence 0.4 to 50 %, 2,000 to 100,000 rows) it is 0.6 to 1.2
+times that, 0.1 to 0.5 % of the evidence of a day that drifted by as much. Dense vectors of one
+length make a week the sum of seven arrays, and let everything that depends on the score alone be
+computed once per reference.
 """
 
 from collections.abc import Sequence
@@ -64,7 +68,14 @@ def coarsen(t: Tally) -> Coarse:
 
 
 def sum_of(parts: Sequence[Coarse]) -> Coarse:
-    """Add parts up; at least one."""
+    """Add parts up; at least one.
+
+    Examples
+    --------
+    >>> one = Coarse(np.array([2, 0]), np.array([1, 0]))
+    >>> sum_of([one, one]).counts
+    array([4, 0])
+    """
     return Coarse(
         np.sum([part.counts for part in parts], axis=0),
         np.sum([part.positives for part in parts], axis=0),

@@ -1,15 +1,22 @@
 """The interval of ECE over PAVA-BC bins, fast enough for every segment of every day."""
 
+from math import exp, isnan
 from typing import Literal
 
 import numpy as np
 from scipy.special import logit
 
-from monitor.metrics.binning import monitor_sizes, pava_bc
+from monitor.metrics.binning import monitor_sizes, pool
 from monitor.metrics.bootstrap import Interval, bootstrap_interval
-from monitor.metrics.ece import ece
-from monitor.metrics.grid import HIGHEST_SCORE, LOWEST_SCORE
-from monitor.metrics.intercept import fit_intercept, has_intercept
+from monitor.metrics.compiled import compiled
+from monitor.metrics.grid import HIGHEST_SCORE, LOWEST_SCORE, Floats, Ints
+from monitor.metrics.intercept import (
+    expect,
+    fit_intercept,
+    has_intercept,
+    solve_intercept,
+    solve_nearby,
+)
 from monitor.metrics.tally import Tally, shift
 
 CELLS_PER_LOGIT = 64  # eight times as wide as the grid's: a tenth of the time
@@ -87,8 +94,7 @@ def pava_bc_ece(t: Tally) -> float:
     >>> pava_bc_ece(tally([0.25] * 4, [0, 0, 1, 1]))
     0.25
     """
-    smallest, largest = monitor_sizes(t.total)
-    return ece(pava_bc(t, min_size=smallest, max_size=largest))
+    return _binned_ece(t.scores, t.counts, t.positives, *monitor_sizes(t.total))
 
 
 def forgiven_ece(t: Tally) -> float:
@@ -101,7 +107,9 @@ def forgiven_ece(t: Tally) -> float:
     0.0
     """
     # Resamples of rare events may have one class. The best shift is then infinite, and right.
-    return pava_bc_ece(_forgiven(t)) if has_intercept(t) else 0.0
+    if not has_intercept(t):
+        return 0.0
+    return _forgiven_ece(t.scores, t.counts, t.positives, *monitor_sizes(t.total))
 
 
 def coarsen(t: Tally) -> Tally:
@@ -124,3 +132,39 @@ def coarsen(t: Tally) -> Tally:
 
 def _forgiven(t: Tally) -> Tally:
     return shift(t, fit_intercept(t).delta)
+
+
+@compiled
+def _binned_ece(
+    scores: Floats, counts: Ints, positives: Ints, min_size: int, max_size: int
+) -> float:
+    """Pool and take ECE: `pava_bc` and `ece` in one, many times faster on a few hundred groups."""
+    starts = pool(counts, positives, min_size, max_size, 0)
+    gaps, total = 0.0, 0
+    for b in range(starts.size - 1):
+        expected, hits = 0.0, 0
+        for i in range(starts[b], starts[b + 1]):
+            expected += counts[i] * scores[i]
+            hits += positives[i]
+            total += counts[i]
+        gaps += abs(hits - expected)
+    return gaps / total
+
+
+@compiled
+def _forgiven_ece(
+    scores: Floats, counts: Ints, positives: Ints, min_size: int, max_size: int
+) -> float:
+    """Take ECE after the shift of `fit_intercept`."""
+    inverse_odds = (1.0 - scores) / scores  # so that a shift of all logits is one product
+    hits = 0
+    for i in range(scores.size):  # scores of 0 and 1 stay, so their outcomes have no say
+        if 0.0 < scores[i] < 1.0:
+            hits += positives[i]
+        elif scores[i] == 1.0:
+            hits += counts[i]
+    delta = solve_nearby(inverse_odds, counts, hits, expect(inverse_odds, counts, 0.0))
+    if isnan(delta):
+        delta, _ = solve_intercept(-np.log(inverse_odds), counts, positives)
+    moved = 1.0 / (1.0 + inverse_odds * exp(-delta))
+    return _binned_ece(moved, counts, positives, min_size, max_size)

@@ -94,7 +94,8 @@ def classwise(
     Returns
     -------
     Classwise
-        The mean over classes and the values behind it, in the units of the measure.
+        The mean over classes and the values behind it, in the units of the measure and inside its
+        range: in [0, 1] for TCE and ECE.
 
     Raises
     ------
@@ -109,6 +110,9 @@ def classwise(
     C.1] has no factor 1/c: it is ``sum(by_class)`` of ECE for p = 1 and the root of
     ``sum(by_class)`` of the mean squared gap for p = 2. With two classes the tallies mirror
     each other, and the mean is the binary measure if its bins mirror too.
+
+    Interval: each class has that of the measure, of its tally from `classwise_tallies`. The mean
+    has none here: classes share their rows, and tallies do not know which.
 
     Examples
     --------
@@ -200,6 +204,9 @@ def top_label_calibration_error(
     ``(E |f_C(X) - P(Y = C | f_C(X))|**p)**(1/p)`` [RBS, Definition C.1], estimated over b bins
     as ``(sum_b n_b/N g_b**p)**(1/p)`` with g_b the gap between the bin's accuracy and its mean
     confidence. That paper abbreviates it; here it keeps its full name, see above.
+
+    Interval: `bootstrap_interval` by inversion of the `top_label_tally`, whose coverage is that of
+    the same bins of any tally (docs/coverage.md).
 
     Examples
     --------

@@ -63,13 +63,15 @@ class NestedMaps:
         return float(self.logits[1, 0] - self.logits[0, 0])
 
 
-def fit_nested_maps(t: Tally) -> NestedMaps | None:
+def fit_nested_maps(t: Tally, *, most_terms: int = 4) -> NestedMaps | None:
     """Fit f0 to f3 to the outcomes.
 
     Parameters
     ----------
     t : Tally
         Any tally; scores of exactly 0 or 1 cannot be moved and do not count.
+    most_terms : int
+        With 1 or 2 the maps after f1 or f2 are not fitted, which takes time.
 
     Returns
     -------
@@ -101,12 +103,12 @@ def fit_nested_maps(t: Tally) -> NestedMaps | None:
     scored = np.asarray(logit(movable.scores))
     delta, _ = solve_intercept(scored, movable.counts, movable.positives)
     moved = scored + delta
-    design, mean, spread = _design(scored, moved, movable.counts)
+    design, mean, spread = _design(scored, moved, movable.counts, most_terms)
     possible = design.shape[1]
     fits = [np.zeros(0), np.array([delta])]
     logits = [scored, moved]
     for size in (2, 4):
-        enough = size <= possible and rarer >= size * OUTCOMES_PER_TERM
+        enough = size <= min(possible, most_terms) and rarer >= size * OUTCOMES_PER_TERM
         found = (
             _increasing_fit(moved, np.ascontiguousarray(design[:, :size]), movable)
             if enough
@@ -156,8 +158,12 @@ def project(design: Floats, direction: Floats) -> Floats:
     return sums
 
 
-def _design(scored: Floats, moved: Floats, counts: Ints) -> tuple[Floats, float, float]:
+def _design(
+    scored: Floats, moved: Floats, counts: Ints, most_terms: int
+) -> tuple[Floats, float, float]:
     """Build as many terms as the scores can tell apart, and how the logit was standardised."""
+    if most_terms == 1:
+        return np.ones((scored.size, 1)), 0.0, 1.0
     weights = counts * expit(moved) * expit(-moved)
     weights /= weights.sum()
     mean = float((weights * scored).sum())

@@ -1,4 +1,4 @@
-"""Predicted means and variances: the Dawid-Sebastiani score and Platt scaling of the variance.
+"""Predicted means and variances: the Dawid-Sebastiani score and whether variances are right.
 
 Two facts from [RBS, section 4] decide how to read the score. Its level is no calibration error,
 and not even a bound of one: the entropy of the score, ``1 + log v``, has no lower end. But
@@ -7,32 +7,14 @@ not 0, changes the score by exactly as much as the calibration error [RBS, Propo
 fall of the mean score on data that were not fitted is the improvement.
 """
 
-from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import fmin_l_bfgs_b
 
+from monitor.metrics.bootstrap import Interval
 from monitor.metrics.grid import Floats
-
-LOG_LIMIT = 300.0  # of a variance in units of the mean squared error; its square must not overflow
-
-
-@dataclass(frozen=True)
-class VarianceScaling:
-    """A line through predicted variances: ``v -> slope v + intercept``.
-
-    Attributes
-    ----------
-    slope : float
-        A ratio; [RBS]'s w. 1 when the variances are right; negative when larger predicted
-        variances go with smaller errors, which no rescaling should hide.
-    intercept : float
-        In squared units of the outcome; [RBS]'s b. 0 when the variances are right.
-    """
-
-    slope: float
-    intercept: float
+from monitor.metrics.intervals import normal_interval
 
 
 def dawid_sebastiani(
@@ -68,12 +50,15 @@ def dawid_sebastiani(
     on average least at the true mean and variance, where it is ``1 + log v``. For a normal
     distribution it is twice the log score but for a constant.
 
+    Interval of a mean score: `normal_interval` with its standard error, or with that of the
+    differences if two ways to predict are compared.
+
     Examples
     --------
     >>> dawid_sebastiani([1.0, 3.0], means=[1.0, 1.0], variances=[1.0, 1.0])
     array([0., 4.])
     """
-    errors, v = _checked(outcomes, means, variances)
+    errors, v = checked_moments(outcomes, means, variances)
     return np.asarray(errors**2 / v + np.log(v))
 
 
@@ -100,160 +85,82 @@ def squared_error_ratio(
 
     Notes
     -----
-    ``(1/n) sum (mu - y)**2 / v``, the "SE Var Ratio" of [RBS, section 5, Table 2].
+    ``(1/n) sum (mu - y)**2 / v``, the "SE Var Ratio" of [RBS, section 5, Table 2]. Interval:
+    `squared_error_ratio_interval`.
 
     Examples
     --------
     >>> squared_error_ratio([1.0, 3.0], means=[1.0, 1.0], variances=[1.0, 1.0])
     2.0
     """
-    errors, v = _checked(outcomes, means, variances)
+    errors, v = checked_moments(outcomes, means, variances)
     if not v.size:
         msg = "the ratio of squared error to variance needs at least one prediction, got none."
         raise ValueError(msg)
     return float((errors**2 / v).mean())
 
 
-def fit_variance_scaling(
-    outcomes: npt.ArrayLike, *, means: npt.ArrayLike, variances: npt.ArrayLike
-) -> VarianceScaling:
-    """Fit Platt scaling of the variance: the line that makes the Dawid-Sebastiani score least.
+def squared_error_ratio_interval(
+    outcomes: npt.ArrayLike,
+    *,
+    means: npt.ArrayLike,
+    variances: npt.ArrayLike,
+    level: float = 0.95,
+) -> Interval:
+    """Give the interval for the ratio of squared error to predicted variance.
 
     Parameters
     ----------
     outcomes, means, variances : array-like of shape (n,)
-        As for `dawid_sebastiani`, of a *validation* set: neither the one that the model was
-        trained on nor the one on which the improvement is measured. Not all variances equal.
+        As for `dawid_sebastiani`; at least two, drawn independently.
+    level : float
+        Confidence level in (0, 1).
 
     Returns
     -------
-    VarianceScaling
-        Variances stay above 0 everywhere between the smallest and the largest given.
+    Interval
+        Without unit, both ends at least 0.
 
     Raises
     ------
     ValueError
-        As `dawid_sebastiani` does; if all variances are equal, so that every line through
-        one point does the same; or if all errors at the smallest or at the largest variance
-        are exactly 0: then the variance there can shrink for ever and no line is the best.
+        As `dawid_sebastiani` does, or with fewer than two predictions.
 
     Notes
     -----
-    Minimises ``mean[(mu - y)**2 / (w v + b) + log(w v + b)]`` over w and b [RBS, section 5 and
-    appendix G.5] with L-BFGS, as in the paper: *the variance itself* is mapped linearly, not
-    its log. The line is described by the logs of its values at the smallest and the largest
-    variance, which keeps it positive between them without a constraint. The score is not
-    convex: one very small error at an end makes a minimum of its own there. So the descent
-    starts from six lines (multiples of the variance, rising and falling, and each end at
-    the mean of all squared errors or of its own) and the best result counts.
+    ``m exp(-+ t* SE / m)``: the interval is Student's in the logarithm of the mean m, with n - 1
+    degrees and the sample's standard error. Measured at 95 % (2,000 samples): 93 % of 30 normal
+    errors and 94-95 % of more; of errors with the tails of Student's t with 6 degrees 88, 93 and
+    93 % of 30, 100 and 1,000.
 
     Examples
     --------
-    >>> line = fit_variance_scaling(
-    ...     [2.0, -2.0, 4.0, -4.0], means=[0.0] * 4, variances=[1.0, 1.0, 3.0, 3.0]
-    ... )
-    >>> round(line.slope, 6), round(line.intercept, 6)  # 4 at 1 and 16 at 3
-    (6.0, -2.0)
+    >>> y, ones = [1.0, -0.5, 0.5, -1.0], [1.0] * 4
+    >>> found = squared_error_ratio_interval(y, means=[0.0] * 4, variances=ones)
+    >>> found.low < 0.625 < found.high
+    True
     """
-    errors, v = _checked(outcomes, means, variances)
-    squares = errors**2
-    _check_fit(squares, v)
-    low, high = v.min(), v.max()
-    places = (v - low) / (high - low)
-    # In units of the mean squared error the solver's tolerances mean the same for any data.
-    unit = squares.mean()
-    ends = [_descend(start, squares / unit, places) for start in _starts(squares, v, unit)]
-    _, best = min(ends, key=lambda end: end[0])
-    at_low, at_high = unit * np.exp(best)
-    slope = (at_high - at_low) / (high - low)
-    return VarianceScaling(float(slope), float(at_low - slope * low))
-
-
-def scale_variances(variances: npt.ArrayLike, scaling: VarianceScaling) -> Floats:
-    """Recalibrate variances.
-
-    Parameters
-    ----------
-    variances : array-like of shape (n,)
-        Predicted variances v > 0.
-    scaling : VarianceScaling
-        A fitted line.
-
-    Returns
-    -------
-    ndarray of shape (n,)
-        Variances above 0, in the same units.
-
-    Raises
-    ------
-    ValueError
-        If a variance is not above 0 before or after: a line may leave the positive numbers
-        outside the variances that it was fitted to.
-
-    Notes
-    -----
-    ``w v + b`` [RBS, section 5], injective whenever w is not 0.
-
-    Examples
-    --------
-    >>> scale_variances([1.0, 2.0], VarianceScaling(slope=6.0, intercept=-2.0))
-    array([ 4., 10.])
-    """
-    v = np.asarray(variances, np.float64)
-    _check_positive(v, "predicted variances")
-    scaled = scaling.slope * v + scaling.intercept
-    _check_positive(
-        scaled, "scaled variances", remedy=": refit on a sample with variances like these"
-    )
-    return np.asarray(scaled)
-
-
-def _starts(squares: Floats, variances: Floats, unit: float) -> list[Floats]:
-    """Give the logs of some lines' values at both ends, shape (2,) each, in the given unit."""
-    ends = np.array([variances.min(), variances.max()])
-    multiple = np.log((squares / variances).mean() * ends / unit)
-    own = np.log(np.array([squares[variances == end].mean() for end in ends]) / unit)
-    corners = [np.array([low, high]) for low in (0.0, own[0]) for high in (0.0, own[1])]
-    return [multiple, multiple[::-1].copy(), *corners]
-
-
-def _descend(start: Floats, squares: Floats, places: Floats) -> tuple[float, Floats]:
-    """Return the least mean score found from one line, and the logs of its values at both ends."""
-    weights = np.stack([1.0 - places, places])
-
-    def score(logs: Floats) -> tuple[float, Floats]:
-        at_ends = np.exp(logs)
-        v = at_ends @ weights
-        slopes = (1.0 - squares / v) / v
-        return float((squares / v + np.log(v)).mean()), at_ends * (weights @ slopes) / v.size
-
-    # Far below any standard error; the defaults stop where the score still moves by 1e-9.
-    limits = [(-LOG_LIMIT, LOG_LIMIT)] * 2
-    end, least, _ = fmin_l_bfgs_b(score, start, bounds=limits, factr=10.0, pgtol=1e-10)
-    return float(least), np.asarray(end)
-
-
-def _check_fit(squares: Floats, variances: Floats) -> None:
-    if not variances.size or variances.min() == variances.max():
-        shown = f", got {variances[0]:.6g} for all {variances.size}" if variances.size else ""
-        msg = (
-            f"a line through variances needs two different ones{shown}: rescale by "
-            "squared_error_ratio instead."
-        )
+    errors, v = checked_moments(outcomes, means, variances)
+    if v.size < 2:  # noqa: PLR2004 - a standard error needs two
+        msg = f"an interval needs at least two predictions, got {v.size}."
         raise ValueError(msg)
-    for name, end in (("smallest", variances.min()), ("largest", variances.max())):
-        if not squares[variances == end].any():
-            msg = (
-                f"every error at the {name} variance {end:.6g} is exactly 0, so no positive "
-                "variance is the best there: take a larger sample."
-            )
-            raise ValueError(msg)
+    ratios = errors**2 / v
+    error = float(ratios.std(ddof=1)) / sqrt(v.size)
+    return normal_interval(
+        float(ratios.mean()), error, level=level, degrees=v.size - 1, scale="log"
+    )
 
 
-def _checked(
+def checked_moments(
     outcomes: npt.ArrayLike, means: npt.ArrayLike, variances: npt.ArrayLike
 ) -> tuple[Floats, Floats]:
-    """Return errors ``mu - y`` and variances, each of shape (n,)."""
+    """Give errors ``mu - y`` and variances, each of shape (n,), or say what is wrong with them.
+
+    Examples
+    --------
+    >>> checked_moments([1.0, 3.0], [1.0, 1.0], [1.0, 2.0])
+    (array([ 0., -2.]), array([1., 2.]))
+    """
     y, mu, v = (np.asarray(values, np.float64) for values in (outcomes, means, variances))
     if y.ndim != 1 or not y.shape == mu.shape == v.shape:
         msg = (
@@ -269,11 +176,12 @@ def _checked(
                 f"first {values[wrong[0]]} at row {wrong[0]}."
             )
             raise ValueError(msg)
-    _check_positive(v, "predicted variances")
+    check_positive(v, "predicted variances")
     return mu - y, v
 
 
-def _check_positive(variances: Floats, name: str, *, remedy: str = "") -> None:
+def check_positive(variances: Floats, name: str, *, remedy: str = "") -> None:
+    """Refuse what is no variance."""
     wrong = np.flatnonzero(~((variances > 0.0) & np.isfinite(variances)))
     if wrong.size:
         msg = (

@@ -80,7 +80,8 @@ def tce_null_reference(
     with probability 6/101 and 2/101. Nothing else was found: of 2,000 calibrated models with a
     forgiven prior shift in each of nine settings (1,000, 10,000 and 100,000 predictions,
     prevalence 0.02, 0.2 and 0.5, the paper's bin sizes), 4.6 to 6.8 % exceeded the first, 5.9 %
-    of all 18,000, and 1.5 to 2.3 % the second, 2.0 % of all.
+    of all 18,000, and 1.5 to 2.3 % the second, 2.0 % of all. The quantiles are chance itself and
+    have no interval; more worlds make them sharper.
 
     Examples
     --------

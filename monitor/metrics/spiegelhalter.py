@@ -52,7 +52,8 @@ def spiegelhalter(t: Tally) -> Spiegelhalter:
     -----
     ``z = sum (y - s)(1 - 2 s) / sqrt(sum (1 - 2 s)**2 s (1 - s))`` (Spiegelhalter,
     Statistics in Medicine 5, 1986). It is not robust to a prior shift, and it is blind to
-    errors that are orthogonal to ``1 - 2 s``.
+    errors that are orthogonal to ``1 - 2 s``. A statistic of a test has its p-value in place of
+    an interval.
 
     Examples
     --------
@@ -61,11 +62,21 @@ def spiegelhalter(t: Tally) -> Spiegelhalter:
     >>> round(found.z, 6), round(found.log10_p, 6)
     (1.5, -0.874147)
     """
-    total, variance = _sums(t.scores, t.counts, t.positives)
+    return from_sums(*_sums(t.scores, t.counts, t.positives), predictions=t.total)
+
+
+def from_sums(total: float, variance: float, *, predictions: int) -> Spiegelhalter:
+    """Make the test of its two sums, or say why they make none.
+
+    Examples
+    --------
+    >>> from_sums(-2.0, 1.0, predictions=10).z
+    -2.0
+    """
     if not variance > 0.0:
         msg = (
             f"Spiegelhalter's z needs a score other than 0, 0.5 and 1, got none among "
-            f"{t.total} predictions: take a longer window or another measure."
+            f"{predictions} predictions: take a longer window or another measure."
         )
         raise ValueError(msg)
     z = total / sqrt(variance)

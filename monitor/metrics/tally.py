@@ -4,8 +4,8 @@ Every measure is a function of a tally. Tallies are integers that add, so a day,
 segment, a shard and a reference period are the same kind of thing, the order of rows
 never matters, and equal scores are never split.
 
-Rule 1: ``tally`` and ``tally_on_grid`` are the only places that look at raw samples, so
-they are the only places that check them; everything downstream trusts a Tally.
+Rule 1: whoever makes a tally of raw samples checks them (`samples.checked`); everything
+downstream trusts a Tally.
 """
 
 from collections.abc import Iterable
@@ -17,6 +17,7 @@ from scipy.special import expit, logit
 
 from monitor.metrics.compiled import compiled
 from monitor.metrics.grid import Floats, Ints, locate, representative_scores
+from monitor.metrics.samples import checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +109,7 @@ def tally(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
     >>> t.scores, t.counts, t.positives
     (array([0.2, 0.9]), array([2, 1]), array([1, 1]))
     """
-    keys = _packed(*_checked(scores, outcomes))
+    keys = _packed(*checked(scores, outcomes))
     # One plain sort is several times faster than an indirect one: numpy's sort is vectorised,
     # its argsort is not.
     keys.sort()
@@ -126,7 +127,7 @@ def tally_on_grid(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
     >>> tally_on_grid([0.2, 0.9, 0.2], [0, 1, 1]).cells.numbers
     array([7482, 9316])
     """
-    score_array, positive = _checked(scores, outcomes)
+    score_array, positive = checked(scores, outcomes)
     cells, offsets = locate(score_array)
     numbers, group = np.unique(cells, return_inverse=True)
     sums = np.zeros(numbers.size, np.int64)
@@ -222,37 +223,6 @@ def shift(t: Tally, delta: float) -> Tally:
     return Tally(
         moved[starts], np.add.reduceat(t.counts, starts), np.add.reduceat(t.positives, starts)
     )
-
-
-def _checked(
-    scores: npt.ArrayLike, outcomes: npt.ArrayLike
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    score_array = np.asarray(scores, dtype=np.float64)
-    outcome_array = np.asarray(outcomes)
-    if score_array.ndim != 1 or score_array.shape != outcome_array.shape:
-        msg = (
-            f"scores and outcomes must be two lists of one length, got shapes "
-            f"{score_array.shape} and {outcome_array.shape}."
-        )
-        raise ValueError(msg)
-    outside = ~((score_array >= 0.0) & (score_array <= 1.0))  # written so that nan is outside
-    if outside.any():
-        row = int(np.flatnonzero(outside)[0])
-        msg = (
-            f"{int(outside.sum())} of {score_array.size} scores are not numbers in [0, 1], "
-            f"first {score_array[row]} at row {row}."
-        )
-        raise ValueError(msg)
-    positive = np.asarray(outcome_array == 1)
-    other = ~(positive | (outcome_array == 0))
-    if other.any():
-        row = int(np.flatnonzero(other)[0])
-        msg = (
-            f"{int(other.sum())} of {outcome_array.size} outcomes are neither 0 nor 1, "
-            f"first {outcome_array[row]!r} at row {row}."
-        )
-        raise ValueError(msg)
-    return score_array, positive
 
 
 def _packed(scores: Floats, positive: npt.NDArray[np.bool_]) -> Ints:

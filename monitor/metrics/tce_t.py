@@ -50,6 +50,9 @@ def tce_t(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     gives 7.35 %, next to the binomial test's 7.28 %. The paper's remark that the binomial
     test does better rests on this slip.
 
+    Interval: as for `tce`, by `bootstrap_interval` with ``method="inverted_mean"``, for the mean at
+    this size; its coverage was measured for the binomial test only.
+
     **Bins whose outcomes are all equal**, so also bins of one prediction, have s = 0 and no
     t-test; taken literally they reject everything but 0 (or 1), which for rare events is
     nearly every prediction. There the exact two-sided test with equal tails decides: with no

@@ -10,8 +10,6 @@ from rich.text import Text
 
 from monitor.days import Summary, whole
 from monitor.evaluate import Evaluation
-from monitor.store import Store
-from monitor.verdict import Verdict
 
 LEGEND = (
     "prevalence   share of outcomes that are 1; the mean score is what was promised",
@@ -38,29 +36,12 @@ COLUMNS = (
 
 def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> RenderableType:
     """Show evaluations of one model and segment, one line each."""
-    table = _table(title, COLUMNS)
+    table = plain_table(title, COLUMNS)
     for e in evaluations:
         table.add_row(*_cells(e), style="" if e.final else "dim")
     if all(e.final for e in evaluations):
         return table
     return Group(table, Text("* provisional: outcomes are still awaited", style="dim"))
-
-
-def newest_verdict(store: Store, model: str, segment: str) -> Verdict | None:
-    """Find the last verdict of a segment; None if there is none."""
-    for day in reversed(store.days("verdicts", model)):
-        for verdict in store.read_verdicts(model, day)[0]:
-            if verdict.segment == segment:
-                return verdict
-    return None
-
-
-def verdict_text(verdict: Verdict) -> RenderableType:
-    """Say the verdict and its reasons."""
-    head = Text(f"\n{verdict.model}, segment {verdict.segment}, {verdict.day}: ", style="bold")
-    colour = {"ok": "green", "calibration_drift": "red", "data_error": "red"}
-    head.append(verdict.state, style=colour.get(verdict.state, "yellow"))
-    return Group(head, *(Text(f"  {reason}") for reason in verdict.reasons), Text())
 
 
 def legend() -> RenderableType:
@@ -71,16 +52,16 @@ def legend() -> RenderableType:
 def summary_table(title: str, summary: Summary) -> RenderableType:
     """Show what was found in the logs of one day."""
     columns = ("segment", "predictions", "outcomes", "coverage", "prevalence", "mean score")
-    table = _table(title, columns)
+    table = plain_table(title, columns)
     for name, part in {"all": whole(summary), **summary.segments}.items():
         t = part.tally
         table.add_row(
             name,
             f"{part.predicted:,}",
             f"{t.total:,}",
-            _percent(part.coverage),
-            _percent(t.prevalence),
-            _percent(t.mean_score),
+            percent(part.coverage),
+            percent(t.prevalence),
+            percent(t.mean_score),
         )
     state = "final" if summary.final else "provisional: outcomes are still awaited"
     rejected = ", ".join(f"{rows:,} by {check}" for check, rows in summary.rejected.items())
@@ -88,7 +69,8 @@ def summary_table(title: str, summary: Summary) -> RenderableType:
     return Group(table, Text("\n".join(lines)))
 
 
-def _table(title: str, columns: Sequence[str]) -> Table:
+def plain_table(title: str, columns: Sequence[str]) -> Table:
+    """Begin a table without lines between its columns, numbers to the right."""
     table = Table(
         title=title,
         title_justify="left",
@@ -108,8 +90,8 @@ def _cells(e: Evaluation) -> list[str]:
     return [
         f"{e.day}{star}",
         f"{e.matched:,}",
-        _percent(e.prevalence),
-        _percent(e.mean_score),
+        percent(e.prevalence),
+        percent(e.mean_score),
         f"{e.shift.delta:+.2f}" if e.shift else "-",
         f"{e.raw.ece:.3f}" if e.raw else "-",
         f"{e.prior.ece:.3f}" if e.prior else "-",
@@ -119,5 +101,6 @@ def _cells(e: Evaluation) -> list[str]:
     ]
 
 
-def _percent(ratio: float) -> str:
+def percent(ratio: float) -> str:
+    """Write a ratio with one digit; - for nan."""
     return "-" if isnan(ratio) else f"{ratio:.1%}"

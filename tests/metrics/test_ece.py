@@ -15,7 +15,6 @@ from scipy.stats import bernoulli, norm
 
 from monitor.metrics.binning import (
     Bins,
-    estimation_error,
     pava,
     pava_bc,
     quantile_bins,
@@ -30,6 +29,7 @@ from monitor.metrics.ece import (
     mean_squared_gap,
     root_mean_squared_gap,
 )
+from monitor.metrics.estimation_error import estimation_error
 from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.tally import Tally, tally
 

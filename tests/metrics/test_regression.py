@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import norm
+from scipy.stats import t as student
 
 from monitor.metrics.grid import Floats
 from monitor.metrics.regression import (
-    VarianceScaling,
     dawid_sebastiani,
-    fit_variance_scaling,
-    scale_variances,
     squared_error_ratio,
+    squared_error_ratio_interval,
 )
+from monitor.metrics.variance_scaling import VarianceScaling, fit_variance_scaling, scale_variances
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -295,3 +295,35 @@ def test_scaled_variances_must_be_positive() -> None:
         "1 of 2 scaled variances are not finite numbers above 0, first -0.8 at row 1: refit on a "
         "sample with variances like these."
     )
+
+
+def test_interval_of_the_ratio_is_students_in_the_logarithm() -> None:
+    """Its ends are the mean times and over one factor, that of the delta method; no error is 1."""
+    errors, v = np.array([1.0, -2.0, 0.5, 1.5]), np.array([1.0, 2.0, 1.0, 0.5])
+    ratios = errors**2 / v
+    factor = np.exp(student.ppf(0.95, 3) * ratios.std(ddof=1) / 2.0 / ratios.mean())
+
+    found = squared_error_ratio_interval(errors, means=np.zeros(4), variances=v, level=0.9)
+
+    # A quantile, and some roundings.
+    assert found.low == pytest.approx(ratios.mean() / factor, rel=1e-12)
+    assert found.high == pytest.approx(ratios.mean() * factor, rel=1e-12)
+
+
+def test_interval_of_the_ratio_holds_the_truth() -> None:
+    """Of 1,000 samples of 100 normal errors about 95 % hold the true ratio: 3 standard errors."""
+    rng = np.random.default_rng(6)
+    held = 0
+    for _ in range(1_000):
+        v = rng.uniform(0.5, 2.0, 100)
+        errors = rng.normal(size=100) * np.sqrt(3.0 * v)
+        found = squared_error_ratio_interval(errors, means=np.zeros(100), variances=v)
+        held += found.low <= 3.0 <= found.high
+
+    assert 0.92 < held / 1_000 < 0.97
+
+
+def test_one_prediction_has_no_interval() -> None:
+    """A standard error needs two."""
+    with pytest.raises(ValueError, match=r"^an interval needs at least two predictions, got 1\.$"):
+        squared_error_ratio_interval([1.0], means=[0.0], variances=[1.0])

@@ -3,6 +3,7 @@ import React from 'react';
 import { createRoot } from 'react-dom/client';
 import { MemoryRouter } from 'react-router-dom';
 import {
+  colorManipulator,
   createTheme,
   DataFrame,
   dateTime,
@@ -32,7 +33,7 @@ import {
 } from '@grafana/scenes';
 import { GlobalStyles, PortalContainer } from '@grafana/ui';
 import { initPluginTranslations } from '@grafana/i18n';
-import { registerPanels } from './plugins';
+import { registerPanels, shades } from './plugins';
 import { ask, Values } from './prometheus';
 
 const asked: Values = Object.fromEntries(new URLSearchParams(location.search));
@@ -86,6 +87,25 @@ async function itemOf(panel: any): Promise<SceneGridItem | SceneGridRow> {
   return new SceneGridItem({ x, y, width, height, body: await panelOf(panel) });
 }
 
+const SIX_HOURS = 6 * 3600 * 1000; // longer than the step of any query here
+
+/** Shade what an annotation finds: neighbouring moments are one span, as in Grafana. */
+async function annotate({ expr, iconColor }: any): Promise<void> {
+  const target = { refId: 'A', expr, format: 'time_series', instant: false, legendFormat: '' };
+  const step = 3600 * 1000;
+  const color = colorManipulator.alpha(theme.visualization.getColorByName(iconColor), 0.08);
+  for (const { fields } of await ask(asked.server, target, asked, range, window.innerWidth, '1h')) {
+    for (const time of fields[0].values) {
+      const last = shades.at(-1);
+      if (last && time - last.end <= SIX_HOURS) {
+        last.end = Math.max(last.end, time);
+      } else {
+        shades.push({ start: time, end: time, color });
+      }
+    }
+  }
+}
+
 function choices(dashboard: any): SceneVariableSet {
   const variables = dashboard.templating.list.map(({ name, label, multi }: any) => {
     const value = name === 'datasource' ? 'prometheus' : (asked[name] ?? '').replace('.+', 'All');
@@ -98,6 +118,7 @@ async function main(): Promise<void> {
   await initPluginTranslations('grafana').catch(() => undefined);
   prepare();
   const dashboard = await (await fetch(`${asked.dashboard}.json`)).json();
+  await Promise.all((dashboard.annotations.list ?? []).map(annotate));
   const children = await Promise.all(dashboard.panels.map(itemOf));
   const scene = new EmbeddedScene({
     $timeRange: new SceneTimeRange({ from: from.toISOString(), to: to.toISOString(), timeZone: 'utc' }),

@@ -27,6 +27,7 @@ import {
 import { TableNG } from '@grafana/ui/unstable';
 import { LegendDisplayMode } from '@grafana/schema';
 import { setPluginImportUtils } from '@grafana/runtime';
+import type uPlot from 'uplot';
 
 const option = (id: string, path = id, defaultValue?: unknown) => ({
   id,
@@ -52,6 +53,29 @@ function Nothing({ fieldConfig, width, height }: PanelProps) {
   return <div style={style}>{fieldConfig.defaults.noValue ?? 'No data'}</div>;
 }
 
+export interface Shade {
+  start: number;
+  end: number;
+  color: string;
+}
+
+/** What annotations shade in every panel, in the order of time. */
+export const shades: Shade[] = [];
+
+// Grafana's own drawing of annotations is not published either.
+function shade(plot: uPlot): void {
+  const { left, top, width, height } = plot.bbox;
+  plot.ctx.save();
+  for (const { start, end, color } of shades) {
+    const [x, until] = [start, end].map((time) =>
+      Math.min(left + width, Math.max(left, plot.valToPos(time, 'x', true)))
+    );
+    plot.ctx.fillStyle = color;
+    plot.ctx.fillRect(x, top, until - x, height);
+  }
+  plot.ctx.restore();
+}
+
 function Lines(props: PanelProps) {
   const { data, width, height, timeRange, timeZone, options } = props;
   if (!data.series.length) {
@@ -63,7 +87,12 @@ function Lines(props: PanelProps) {
       structureRev={data.structureRev}
       legend={options.legend}
       {...{ width, height, timeRange, timeZone, options }}
-    />
+    >
+      {(config) => {
+        config.addHook('drawClear', shade);
+        return null;
+      }}
+    </TimeSeries>
   );
 }
 
@@ -79,7 +108,7 @@ function Numbers(props: PanelProps) {
     <VizRepeater
       getValues={values}
       renderValue={({ value, width, height }) => seen(value, { width, height })}
-      orientation={'auto' as never}
+      orientation={options.orientation}
       source={data}
       autoGrid={true}
       {...{ width, height }}
@@ -96,7 +125,6 @@ function Timeline(props: PanelProps) {
     return <Nothing {...props} />;
   }
   const [from, to] = [timeRange.from.valueOf(), timeRange.to.valueOf()];
-  const gutter = 60;
   const seen = new Map<string, string>();
   const rows = data.series.map((frame, row) => {
     const times = frame.fields[0].values;
@@ -115,6 +143,7 @@ function Timeline(props: PanelProps) {
     });
     return { name: getFieldDisplayName(found[row], frame, data.series), spans };
   });
+  const gutter = 16 + 6.5 * Math.max(...rows.map(({ name }) => name.length));
   const items = [...seen].map(([label, color]) => ({ label, color, yAxis: 1 }));
   const legend = (
     <VizLayout.Legend placement="bottom">
@@ -143,7 +172,7 @@ function Timeline(props: PanelProps) {
                 {spans.map(({ start, end, text, color }) => (
                   <g key={start}>
                     <rect x={x(start)} width={x(end) - x(start)} y={tall * 0.1} height={tall * 0.8} fill={color} opacity={0.8} />
-                    {x(end) - x(start) > 8 * text.length && (
+                    {x(end) - x(start) > 10 + 7 * text.length && (
                       <text x={x(start) + 5} y={tall / 2 + 4} fill={theme.colors.getContrastText(color)}>
                         {text}
                       </text>

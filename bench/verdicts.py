@@ -1,0 +1,220 @@
+"""How long verdicts and the daily evaluation take where there are many segments.
+
+    .venv/bin/python bench/verdicts.py [--models 2] [--segments 50] [--days 365] [--rounds 2]
+                                       [--predictions 2000] [--share 0.05] [--into FOLDER]
+
+Writes the summaries of a year through the store's own interface, then runs every job in a fresh
+process of its own: the whole year judged again, the meter alone, and what a daily run does once
+its logs are read. The control job, a sort of a million random numbers, runs before each, so that a
+slow or busy machine shows. Printed is the least of the rounds. A goal is reached if the CPU time of
+all cores together is below it; where other work shares the cores, the wall time tells of that.
+
+Exit code: 0 if every goal is reached, 1 if not, 2 if the call is wrong.
+"""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from statistics import median
+
+import numpy as np
+from scipy.special import expit
+
+from monitor.config import Config, load_config
+from monitor.days import Segment, Summary
+from monitor.drift import accumulate, new_meter, settle, weigh_day
+from monitor.judging import judge_days, read_references
+from monitor.metrics.coarse import coarsen
+from monitor.metrics.tally import tally_on_grid
+from monitor.pipeline import evaluate_days
+from monitor.store import Store
+
+FIRST = date(2025, 1, 1)
+CORES = 2
+LEAST_DAYS = 42  # of a reference, and some to judge
+METER_DAYS = 20
+LOGS = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
+
+
+def configure(folder: Path, models: int, segments: int) -> Config:
+    """Write and load the configuration; a model's last segment is all that is not listed."""
+    values = [f"segment-{number:03}" for number in range(segments - 1)]
+    model = {**LOGS, "segments": {"column": "c", "values": values}, "windows": [1, 7, 28]}
+    content = {"store": "store", "models": {f"model-{i}": model for i in range(models)}}
+    (folder / "monitor.yaml").write_text(json.dumps(content))
+    return load_config(folder / "monitor.yaml")
+
+
+def build(folder: Path, size: argparse.Namespace) -> None:
+    """Write the summaries: every segment and day with a prior of its own, all calibrated."""
+    config, rng = configure(folder, size.models, size.segments), np.random.default_rng(1)
+    store = Store(config.store)
+    for name in config.models:
+        for place in range(size.days):
+            store.write_summary(one_day(name, config, FIRST + timedelta(days=place), size, rng))
+
+
+def one_day(
+    name: str, config: Config, day: date, size: argparse.Namespace, rng: np.random.Generator
+) -> Summary:
+    """Draw a day of a model."""
+    centre = np.log(size.share / (1.0 - size.share)) - 0.4  # the spread of scores lifts the mean
+    parts = {}
+    for segment in config.model(name).segment_names:
+        logits = rng.normal(centre, 1.0, size.predictions)
+        hits = rng.random(size.predictions) < expit(logits + rng.normal(0.0, 0.1))
+        parts[segment] = Segment(tally_on_grid(expit(logits), hits), size.predictions)
+    known = datetime.combine(day + timedelta(days=2), datetime.min.time(), UTC)
+    return Summary(name, (day,), parts, {}, final=True, known_at=known)
+
+
+def sort(_: Config) -> Iterator[int]:
+    """Do what has nothing to do with us."""
+    numbers = np.random.default_rng(1).random(1_000_000)
+    yield 20
+    for _ in range(20):
+        np.sort(numbers)
+
+
+def rejudge(config: Config) -> Iterator[int]:
+    """Judge every stored day again."""
+    yield 1
+    for name in config.models:
+        judge_days(config, name, FIRST, jobs=CORES)
+
+
+def meter(config: Config) -> Iterator[int]:
+    """Weigh and add up days of every segment, without reading or writing anything."""
+    name, *_ = config.models
+    store = Store(config.store)
+    (period,) = read_references(config, name).periods
+    stored = [day for day in store.days("summaries", name) if day > period.last]
+    days = [store.read_summary(name, day)[0] for day in stored[:METER_DAYS]]
+    outcomes = [{k: coarsen(v.tally) for k, v in day.segments.items()} for day in days]
+    meters = {segment: new_meter() for segment in outcomes[0]}
+    yield len(meters) * len(days)
+    for day, parts in zip(stored, outcomes, strict=False):
+        for segment, before in meters.items():
+            evidence = weigh_day(period.streams[segment], [parts[segment]])
+            added = accumulate(before, day, evidence)
+            meters[segment] = settle(added, day, evidence, alarm=False)
+
+
+def evaluate_last(config: Config) -> Iterator[int]:
+    """Evaluate and judge the newest day, as a daily run does once its logs are read."""
+    yield 1
+    for name in config.models:
+        last = Store(config.store).days("summaries", name)[-1]
+        evaluate_days(config, name, last, last, jobs=CORES)
+        judge_days(config, name, last, jobs=CORES)
+
+
+JOBS: dict[str, Callable[[Config], Iterator[int]]] = {
+    "control": sort,
+    "rejudge": rejudge,
+    "meter": meter,
+    "evaluate": evaluate_last,
+}
+GOALS = {  # seconds; the cores together may take as long as the wall clock of each
+    "rejudge": ("the stored days judged again", 60.0, "s", 1.0),
+    "meter": ("the meter, a segment-day", 0.0005, "ms", 1000.0),
+    "evaluate": ("a daily evaluation and its verdicts", 30.0, "s", 1.0),
+}
+
+
+def measure_here(job: str, folder: Path) -> None:
+    """Run one job in this process and print what one of its repetitions took."""
+    steps = JOBS[job](load_config(folder / "monitor.yaml"))
+    repetitions = next(steps)
+    begin, before = time.perf_counter(), _cpu()
+    for _ in steps:
+        pass
+    wall, cpu = time.perf_counter() - begin, _cpu() - before
+    print(json.dumps({"wall": wall / repetitions, "cpu": cpu / repetitions}))
+
+
+def _cpu() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in used)
+
+
+def measure_apart(job: str, folder: Path) -> dict[str, float]:
+    """Run one job in a fresh process."""
+    command = [sys.executable, __file__, "--job", job, "--into", str(folder)]
+    result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    return json.loads(result.stdout)
+
+
+def measure(folder: Path, rounds: int) -> dict[str, list[dict[str, float]]]:
+    """Run all jobs in turn, the control job before each."""
+    found = {job: [] for job in JOBS}
+    for _ in range(rounds):
+        for job in GOALS:
+            found["control"].append(measure_apart("control", folder))
+            found[job].append(measure_apart(job, folder))
+    return found
+
+
+def report(found: dict[str, list[dict[str, float]]]) -> bool:
+    """Print a line for each job; tell whether all goals were reached."""
+    control = sorted(1000 * taken["cpu"] for taken in found["control"])
+    print(
+        f"control job {control[0]:.0f} to {control[-1]:.0f} ms, {median(control):.0f} in the "
+        f"median; load {os.getloadavg()[0]:.1f} at the end, {os.cpu_count()} cores\n"
+    )
+    print(f"  {'':36} {'CPU':>10} {'wall':>10} {'under':>10}")
+    reached = True
+    for job, (name, goal, unit, scale) in GOALS.items():
+        cpu, wall = (min(taken[what] for taken in found[job]) for what in ("cpu", "wall"))
+        good = cpu < goal
+        reached &= good
+        row = "".join(f" {value * scale:7.2f} {unit:2}" for value in (cpu, wall, goal))
+        print(f"  {name:36}{row}  {'reached' if good else 'missed'}")
+    return reached
+
+
+def main() -> None:
+    """Build the store, measure, print the table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--models", type=int, default=2)
+    parser.add_argument("--segments", type=int, default=50, help="of each model, 2 to 51")
+    parser.add_argument("--days", type=int, default=365, help=f"at least {LEAST_DAYS}")
+    parser.add_argument("--predictions", type=int, default=2000, help="of a segment and day")
+    parser.add_argument("--share", type=float, default=0.05, help="of positive outcomes")
+    parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--into", type=Path, help="keep the store here, or use what is there")
+    parser.add_argument("--job", choices=JOBS, help=argparse.SUPPRESS)
+    given = parser.parse_args()
+    if given.job:
+        measure_here(given.job, given.into)
+        return
+    if given.days < LEAST_DAYS or given.segments < 2 or min(given.models, given.rounds) < 1:
+        parser.error(f"needs --days {LEAST_DAYS}, --segments 2, or more, and a model and a round")
+    small = argparse.Namespace(**{**vars(given), "models": 1, "segments": 3, "days": LEAST_DAYS})
+    with tempfile.TemporaryDirectory(prefix="calibration-bench-") as temporary:
+        warm, folder = Path(temporary) / "warm", given.into or Path(temporary)
+        for place, size in ((warm, small), (folder, given)):
+            place.mkdir(parents=True, exist_ok=True)
+            if not (place / "monitor.yaml").exists():
+                print(f"writing {size.days} days in {place}", file=sys.stderr)
+                build(place, size)
+        measure(warm, 1)  # so that no job below has to compile anything
+        print(
+            f"{given.models} models of {given.segments} segments, {given.days} days, of each "
+            f"{given.predictions:,} predictions, {given.share:.1%} positive"
+        )
+        sys.exit(0 if report(measure(folder, given.rounds)) else 1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,77 @@
+"""What the terminal makes of many verdicts: the newest that counts, and the drifts there were."""
+
+from collections.abc import Sequence
+from datetime import date
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from monitor.report.verdicts import Episode, episodes, newest_verdict
+
+
+def day(number: int) -> date:
+    """Give a day of March."""
+    return date(2026, 3, number)
+
+
+def incident(opened: int, started: int, kind: str = "too_extreme") -> Any:
+    """Make what the report looks at of an incident."""
+    return SimpleNamespace(opened=day(opened), started=day(started), kind=kind)
+
+
+def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Any:
+    """Make a store of one verdict a day, of a segment and of the whole, from the first of March."""
+    kept = {
+        day(i): [
+            SimpleNamespace(
+                segment=segment,
+                day=day(i),
+                state=state,
+                final=final,
+                meter=SimpleNamespace(incident=found if segment == "all" else None),
+            )
+            for segment in ("DE", "all")
+        ]
+        for i, (state, final, found) in enumerate(verdicts, 1)
+    }
+    return SimpleNamespace(
+        days=lambda kind, _: list(kept) if kind == "verdicts" else [],
+        read_verdicts=lambda _, of: (kept[of], "basis"),
+    )
+
+
+@pytest.mark.parametrize(
+    ("states", "newest"),
+    [
+        ([("ok", True), ("insufficient_data", False), ("insufficient_data", False)], 1),
+        ([("ok", True), ("data_error", False), ("insufficient_data", False)], 2),
+        ([("insufficient_data", False), ("insufficient_data", False)], 2),
+    ],
+)
+def test_the_newest_verdict_is_of_a_day_that_was_judged_or_refused(
+    states: list[tuple[str, bool]], newest: int
+) -> None:
+    """Days that await outcomes hide no verdict, unless there is no other."""
+    store = stored([(state, final, None) for state, final in states])
+
+    for segment in ("DE", "all"):
+        found = newest_verdict(store, "ctr", segment)
+        assert found is not None
+        assert (found.segment, found.day) == (segment, day(newest))
+    assert newest_verdict(store, "ctr", "FR") is None
+
+
+def test_drifts_are_listed_under_their_first_name_until_they_close() -> None:
+    """A drift lasts while its incident is open, also when it is renamed or another follows."""
+    first, renamed, second = incident(2, 1), incident(2, 1, "too_timid"), incident(5, 4)
+    days = [None, first, renamed, None, second, incident(6, 6), None, incident(8, 7)]
+    store = stored([("ok", True, found) for found in days])
+
+    assert episodes(store, "ctr", "all") == [
+        Episode(day(2), day(1), "too_extreme", day(4)),
+        Episode(day(5), day(4), "too_extreme", day(6)),
+        Episode(day(6), day(6), "too_extreme", day(7)),
+        Episode(day(8), day(7), "too_extreme", None),
+    ]
+    assert episodes(store, "ctr", "DE") == []
