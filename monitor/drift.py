@@ -362,10 +362,7 @@ def best_slope(slopes: Floats, error: float) -> Figure | None:
     """
     if not np.all(np.diff(slopes) < 0.0):  # it falls wherever there is any information
         return None
-    places = np.array(SLOPES)
-    inverse = PchipInterpolator(slopes[::-1], places[::-1])
-    slope = float(inverse(np.clip(0.0, slopes[-1], slopes[0])))
-    falling = -float(PchipInterpolator(places, slopes).derivative()(slope))
-    if not falling > 0.0:
-        return None
-    return Figure.around(slope, sqrt(1.0 / falling + (slope * error) ** 2))
+    inverse = PchipInterpolator(slopes[::-1], SLOPES[::-1])
+    zero = np.clip(0.0, slopes[-1], slopes[0])
+    slope, variance = float(inverse(zero)), -float(inverse(zero, 1))  # 1 / how fast they fall
+    return Figure.around(slope, sqrt(variance + (slope * error) ** 2)) if variance > 0.0 else None

@@ -1,6 +1,4 @@
-"""Intervals by resampling a tally, and the draws of rows that resampling is made of.
-
-Rows are never written out: a draw is counts, and what is drawn is a tally again.
+"""Intervals by resampling a tally.
 
 Rule 1: an interval is for the *population value* of a measure, what it would be without the
 chance of this sample. Resampling the tally as it is serves measures that chance moves up as
@@ -18,8 +16,8 @@ import numpy as np
 from scipy.special import ndtri
 
 from monitor.metrics.binning import monitor_sizes, pava_bc
-from monitor.metrics.compiled import compiled
-from monitor.metrics.grid import Floats, Ints
+from monitor.metrics.draws import resample
+from monitor.metrics.grid import Floats
 from monitor.metrics.tally import Tally
 
 Measure = Callable[[Tally], float]
@@ -30,8 +28,6 @@ LARGE = 10**9  # rows that stand for a population; their square still fits an in
 NEGLIGIBLE = 0.02  # share of a calibrated world in the measure of a miscalibrated one
 GRADUAL = 0.75  # the same of a half as miscalibrated one: errors give 1/2, squares 1/4
 SAME = 1e-9  # relative, between a measure and itself on more copies of the same rows
-ROWS_PER_GROUP = 16  # up to so many, single draws are faster than binomial generators
-ONE_BY_ONE = 32
 
 
 @dataclass(frozen=True)
@@ -197,36 +193,6 @@ def choose_method(t: Tally, measure: Measure) -> Method:
     )
 
 
-def resample(t: Tally, rates: Floats, *, rng: np.random.Generator) -> Tally:
-    """Draw as many rows as there are, with replacement, and their outcomes at given rates.
-
-    Parameters
-    ----------
-    t : Tally
-        m groups of equal score, at least one prediction; its positives are not looked at.
-    rates : ndarray of shape (m,)
-        Probability of a positive outcome in each group, in [0, 1]: ``k/n`` for the ordinary
-        bootstrap, others for other worlds.
-    rng : numpy Generator
-        Source of chance; the same seed gives the same result.
-
-    Returns
-    -------
-    Tally
-        Of the same size; groups that were not drawn are left out.
-
-    Examples
-    --------
-    >>> from monitor.metrics.tally import tally
-    >>> t = tally([0.2, 0.7, 0.7], [0, 1, 1])
-    >>> resample(t, t.positives / t.counts, rng=np.random.default_rng(1)).total
-    3
-    """
-    counts, positives = _resampled(rng, t.counts, rates)
-    drawn = counts > 0
-    return Tally(t.scores[drawn], counts[drawn], positives[drawn])
-
-
 def _inverted(
     t: Tally,
     measures: Mapping[str, Measure],
@@ -351,63 +317,3 @@ def _check(t: Tally, level: float, replicates: int, method: str) -> None:
     else:
         return
     raise ValueError(msg)
-
-
-@compiled
-def _resampled(rng: np.random.Generator, counts: Ints, rates: Floats) -> tuple[Ints, Ints]:
-    """Draw counts, multinomial over groups, and positives, binomial within each."""
-    total = counts.sum()
-    new = np.zeros(counts.size, np.int64)
-    if total <= ROWS_PER_GROUP * counts.size:
-        ends = np.cumsum(counts)
-        guide, shift = index_rows(ends)
-        for _ in range(total):
-            new[find_group(draw_row(rng, total), ends, guide, shift)] += 1
-    else:  # the same law, group by group: each binomial given those before it
-        rows = draws = total
-        for i in range(counts.size):
-            new[i] = draws if counts[i] == rows else rng.binomial(draws, counts[i] / rows)
-            rows -= counts[i]
-            draws -= new[i]
-    positives = np.zeros(counts.size, np.int64)
-    for i in range(counts.size):
-        if new[i] > ONE_BY_ONE:
-            positives[i] = rng.binomial(new[i], rates[i])
-        else:
-            for _ in range(new[i]):
-                positives[i] += rng.random() < rates[i]
-    return new, positives
-
-
-@compiled
-def draw_row(rng: np.random.Generator, total: int) -> int:
-    """Draw a row number below `total`, each with the same probability to 2**-53 absolute."""
-    return int(rng.random() * total)
-
-
-@compiled
-def index_rows(ends: Ints) -> tuple[Ints, int]:
-    """Make a guide to rows: for each slice of ``2**shift`` rows, the group of the first one.
-
-    There are at most twice as many slices as groups, so the walk of `find_group` from there
-    takes a step and a half on average, however the counts are spread.
-    """
-    shift = 0
-    while (ends[-1] - 1) >> shift >= 2 * ends.size:
-        shift += 1
-    guide = np.empty(((ends[-1] - 1) >> shift) + 1, np.int64)
-    group = 0
-    for part in range(guide.size):
-        while ends[group] <= part << shift:
-            group += 1
-        guide[part] = group
-    return guide, shift
-
-
-@compiled
-def find_group(row: int, ends: Ints, guide: Ints, shift: int) -> int:
-    """Find the group of a row: the first whose end lies beyond it."""
-    group: int = guide[row >> shift]
-    while ends[group] <= row:
-        group += 1
-    return group

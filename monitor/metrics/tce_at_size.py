@@ -13,15 +13,15 @@ from scipy.special import stdtrit
 
 from monitor.metrics.acceptance import check_alpha
 from monitor.metrics.binning import pool
-from monitor.metrics.bootstrap import Interval, draw_row, find_group, index_rows
+from monitor.metrics.bootstrap import Interval
 from monitor.metrics.compiled import compiled
+from monitor.metrics.draws import drawn, index_rows, lay_out
 from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.tally import Tally
 from monitor.metrics.tce import count_rejected
 
 SMALLEST_SIZE = 5_000
 RARER_OUTCOMES = 500  # of the rarer of both outcomes, expected in a subsample
-ROWS_PER_KIND = 4  # beyond, a binomial draw for each kind is faster than one by one
 SMALLEST_BIN = 20  # sizes below this leave the paper's bins empty: N/20 < 1
 
 
@@ -174,44 +174,6 @@ def _check(t: Tally, size: int, subsamples: int, level: float) -> None:
     raise ValueError(msg)
 
 
-def subsample(t: Tally, size: int, *, rng: np.random.Generator) -> Tally:
-    """Draw rows of a tally without replacement.
-
-    Parameters
-    ----------
-    t : Tally
-        m groups of equal score.
-    size : int
-        Number of rows, between 0 and the tally's total.
-    rng : numpy Generator
-        Source of chance; the same seed gives the same result.
-
-    Returns
-    -------
-    Tally
-        Of exactly that size; groups that were not drawn are left out.
-
-    Raises
-    ------
-    ValueError
-        If the size is out of range.
-
-    Examples
-    --------
-    >>> from monitor.metrics.tally import tally
-    >>> subsample(tally([0.2, 0.7], [0, 1]), 2, rng=np.random.default_rng(1)).counts
-    array([1, 1])
-    """
-    if not 0 <= size <= t.total:
-        msg = f"a subsample of {t.total} predictions has 0 to {t.total}, got {size}."
-        raise ValueError(msg)
-    if not size:
-        return Tally(t.scores[:0], t.counts[:0], t.positives[:0])
-    rows = _rows(t.counts, t.positives)
-    ends = np.cumsum(rows)
-    return Tally(*_drawn(rng, t.scores, rows, ends, *index_rows(ends), size))
-
-
 @compiled
 def _fill_values(
     rng: np.random.Generator,
@@ -223,96 +185,10 @@ def _fill_values(
     values: Floats,
 ) -> None:
     """Fill `values` with the TCE of so many subsamples."""
-    rows = _rows(counts, positives)
+    rows = lay_out(counts, positives)
     ends = np.cumsum(rows)
     guide, shift = index_rows(ends)
     for i in range(values.size):
-        some_scores, some, hits = _drawn(rng, scores, rows, ends, guide, shift, size)
+        some_scores, some, hits = drawn(rng, scores, rows, ends, guide, shift, size)
         starts = pool(some, hits, size // 20, size // 5, 0)
         values[i] = count_rejected(some_scores, some, hits, starts, alpha).sum() / size
-
-
-@compiled
-def _rows(counts: Ints, positives: Ints) -> Ints:
-    """Lay out rows by group and outcome: shape (2m,), the negatives of a group come first."""
-    rows = np.empty(2 * counts.size, np.int64)
-    rows[0::2] = counts - positives
-    rows[1::2] = positives
-    return rows
-
-
-@compiled
-def _drawn(
-    rng: np.random.Generator,
-    scores: Floats,
-    rows: Ints,
-    ends: Ints,
-    guide: Ints,
-    shift: int,
-    size: int,
-) -> tuple[Floats, Ints, Ints]:
-    """Draw `size` rows and give scores, counts and positives of the groups among them."""
-    rest = ends[-1] - size
-    if min(size, rest) > ROWS_PER_KIND * rows.size:
-        taken = _thinned(rng, rows, size)
-    elif size <= rest:
-        taken = _taken(rng, rows, ends, guide, shift, size)
-    else:  # the rows left behind are such a draw too, and fewer
-        taken = rows - _taken(rng, rows, ends, guide, shift, rest)
-    some_scores = np.empty(scores.size, np.float64)
-    counts = np.empty(scores.size, np.int64)
-    positives = np.empty(scores.size, np.int64)
-    group = 0
-    for i in range(scores.size):
-        count = taken[2 * i] + taken[2 * i + 1]
-        if count > 0:
-            some_scores[group], counts[group], positives[group] = scores[i], count, taken[2 * i + 1]
-            group += 1
-    return some_scores[:group], counts[:group], positives[:group]
-
-
-@compiled
-def _taken(
-    rng: np.random.Generator, rows: Ints, ends: Ints, guide: Ints, shift: int, size: int
-) -> Ints:
-    """Draw so many different rows; return how many of each kind.
-
-    Rows of one kind are alike, so let those with the lowest numbers be the ones already
-    taken: then a row drawn from all is new iff its number within its kind is not among these.
-    No memory of rows is needed, and of kind c the next row is with probability proportional
-    to the number of its rows that are left, which is what drawing without replacement means.
-    """
-    taken = np.zeros(rows.size, np.int64)
-    total, left = ends[-1], size
-    while left > 0:
-        row = draw_row(rng, total)
-        kind = find_group(row, ends, guide, shift)
-        if row - (ends[kind] - rows[kind]) >= taken[kind]:
-            taken[kind] += 1
-            left -= 1
-    return taken
-
-
-@compiled
-def _thinned(rng: np.random.Generator, rows: Ints, size: int) -> Ints:
-    """Draw as `_taken` does, at a cost that depends on the kinds and hardly on the rows.
-
-    Every row stays with the same probability, independently: then all draws of one size are
-    equally likely, whatever size it is. The few rows too many or too few are drawn one by one.
-    """
-    taken, share = np.empty(rows.size, np.int64), size / rows.sum()
-    for kind in range(rows.size):
-        taken[kind] = rng.binomial(rows[kind], share)
-    excess = taken.sum() - size
-    if excess > 0:
-        return taken - _some_of(rng, taken, excess)
-    return taken + _some_of(rng, rows - taken, -excess)
-
-
-@compiled
-def _some_of(rng: np.random.Generator, rows: Ints, size: int) -> Ints:
-    if size == 0:
-        return np.zeros_like(rows)
-    ends = np.cumsum(rows)
-    guide, shift = index_rows(ends)
-    return _taken(rng, rows, ends, guide, shift, size)

@@ -19,13 +19,11 @@ from monitor.metrics.bootstrap import (
     bootstrap_interval,
     bootstrap_intervals,
     choose_method,
-    find_group,
-    index_rows,
-    resample,
 )
 from monitor.metrics.brier import brier, rbs
 from monitor.metrics.corp import corp
 from monitor.metrics.discrimination import auc, tjur_r2
+from monitor.metrics.draws import find_group, index_rows, resample
 from monitor.metrics.ece import ace, ece
 from monitor.metrics.skce import skce
 from monitor.metrics.smooth_ece import smooth_ece

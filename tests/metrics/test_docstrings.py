@@ -20,7 +20,7 @@ SERVANTS = {
     "hosmer_lemeshow.log10_chi_squared_tail", "intercept.has_intercept", "log_score.surprises",
     "multiclass.classwise_tallies", "multiclass.top_label_tally", "regression.check_positive",
     "regression.checked_moments", "skce.mean_distance", "spiegelhalter.from_sums",
-    "spiegelhalter.two_sided_log10_p", "tce_at_size.standard_size", "tce_at_size.subsample",
+    "spiegelhalter.two_sided_log10_p", "tce_at_size.standard_size",
 }  # fmt: skip
 RANGE = re.compile(
     r"\[-?\d|\(-?\d|ratio|at least|at most|unbounded|nats|logit|standard normal|probability",

@@ -153,10 +153,11 @@ TABLE: dict[str, tuple[Callable[[Tally], float], int]] = {
 
 # Explained in full where they are, but parts of what the page names.
 PARTS = {
-    "bootstrap.resample", "cumulative.log10_tail_of_maximum", "cumulative.log10_tail_of_range",
-    "grid.locate", "grid.representative_scores", "hosmer_lemeshow.log10_chi_squared_tail",
+    "cumulative.log10_tail_of_maximum", "cumulative.log10_tail_of_range",
+    "draws.resample", "draws.subsample", "grid.locate", "grid.representative_scores",
+    "hosmer_lemeshow.log10_chi_squared_tail",
     "log_score.surprises", "samples.checked", "samples.unchecked", "skce.mean_distance",
-    "spiegelhalter.two_sided_log10_p", "tce_at_size.subsample",
+    "spiegelhalter.two_sided_log10_p",
 }  # fmt: skip
 
 

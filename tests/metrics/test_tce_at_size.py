@@ -13,10 +13,11 @@ from scipy.stats import chisquare, norm
 from scipy.stats import t as student
 
 from monitor.metrics.binning import pava_bc
+from monitor.metrics.draws import subsample
 from monitor.metrics.intercept import fit_intercept
 from monitor.metrics.tally import Tally, shift, tally
 from monitor.metrics.tce import tce
-from monitor.metrics.tce_at_size import TceAtSize, standard_size, subsample, tce_at_size
+from monitor.metrics.tce_at_size import TceAtSize, standard_size, tce_at_size
 
 
 def groups(counts: list[int], positives: list[int]) -> Tally:
