@@ -24,6 +24,17 @@ from monitor.logs import outcome_days, summarise_day
 from monitor.steps import Failure, Step, fingerprint, in_parallel
 from monitor.store import Store
 
+# The settings that a summary rests on; after a change of another one no log is read again.
+READ_BY = {
+    "predictions",
+    "outcomes",
+    "segments",
+    "strata",
+    "time_zone",
+    "settled_after",
+    "checks",
+}
+
 
 @dataclass(frozen=True)
 class RunReport:
@@ -245,6 +256,6 @@ def _log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:
         [
             [describe_files(model.predictions.path, d) for d in asked],
             [describe_files(model.outcomes.path, d) for d in partitions],
-            model.model_dump_json(exclude={"windows", "alpha", "null_replicates", "verdicts"}),
+            model.model_dump_json(include=READ_BY),
         ]
     )

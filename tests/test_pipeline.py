@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
-from monitor.config import Config, load_config
+from monitor.config import Config, Model, load_config
 from monitor.pipeline import RunReport, Step, evaluate_days, reach, run, share
 from monitor.store import Store
 
@@ -35,6 +35,9 @@ models:
     segments: {{column: country, values: [DE, FR]}}
     windows: {windows}
 """
+
+
+STRATA = {"column": "country", "values": ["DE"]}
 
 
 def write_log(folder: Path, day: date, rows: int = 300, *, seed: int | None = None) -> None:
@@ -180,6 +183,29 @@ def test_unchanged_days_are_left_alone(fresh: Path) -> None:
     assert busy.summarised == tuple(DAYS[5:8])
     assert set(DAYS[6:9]) <= set(busy.evaluated)
     assert results(fresh).keys() == before.keys()
+
+
+@pytest.mark.parametrize(
+    ("changes", "read"),
+    [({"owner": "risk", "severity": "page"}, ()), ({"strata": STRATA}, tuple(DAYS))],
+    ids=["who is told", "how it is tallied"],
+)
+def test_logs_are_read_again_when_they_are_read_otherwise(
+    fresh: Path, changes: dict[str, object], read: tuple[date, ...]
+) -> None:
+    """Only a setting that a summary rests on makes a repeated backfill read the logs again."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[-1])
+    model = Model.model_validate({**config.model("ctr").model_dump(), **changes})
+
+    report = do(
+        config.model_copy(update={"models": {"ctr": model}}),
+        DAYS[0],
+        DAYS[-1],
+        skip_unchanged=True,
+    )
+
+    assert report.summarised == read
 
 
 def test_a_lost_result_is_made_again(fresh: Path, expected: dict[str, bytes]) -> None:
