@@ -20,6 +20,11 @@ The dates bound the beginnings of intervals, in UTC unless they carry an offset.
 bare date is its midnight, which leaves the last interval out. An interval that has a run already
 is left alone unless --reprocess-behavior completed is given.
 
+Afterwards `run_unsettled` does the days that are not due yet, as `run --unsettled` does, so that the
+prevalence to expect is known. What becomes of it never changes the state of the run, and Slack is
+not told. It is skipped if a day was asked for, in a backfill, and when an old run is cleared:
+later days may be settled since, and would be read as they were then.
+
 A run that has failed for good is told to Slack if CALIBRATION_MONITOR_SLACK_CONNECTION names a
 connection of the type "Slack Incoming Webhook" (install calibration-monitor[slack]).
 """
@@ -32,7 +37,11 @@ from pathlib import Path
 from zoneinfo import ZoneInfo
 
 from airflow.sdk import DAG, Context, CronDataIntervalTimetable, Param, get_current_context, task
-from airflow.sdk.exceptions import AirflowFailException, AirflowTimetableInvalid
+from airflow.sdk.exceptions import (
+    AirflowFailException,
+    AirflowSkipException,
+    AirflowTimetableInvalid,
+)
 from airflow.sdk.types import DagRunProtocol
 
 from monitor.config import Config, Model, load_config
@@ -49,6 +58,8 @@ Reads the logs of the days that became settled, joins predictions to outcomes, a
 window that holds one of these days, as `calibration-monitor run` does. The same logs give the
 same results, so running it again is harmless.
 
+* `run` does these days. `run_unsettled` does the later ones, whose outcomes are awaited: their
+  scores already tell what prevalence to expect.
 * To do a certain day, trigger it with that `day`.
 * Missing or broken logs are tried again for some hours; the message says what to mend.
 * A wrong configuration or call fails at once: trying again would not help.
@@ -77,18 +88,22 @@ def timetable(name: str, model: Model) -> CronDataIntervalTimetable:
     return intervals
 
 
+def local(moment: datetime, model: Model) -> date:
+    """Find the day by a model's own clock."""
+    return moment.astimezone(ZoneInfo(model.time_zone)).date()
+
+
 def days_to_do(model: Model, day: str | None, dag_run: DagRunProtocol) -> tuple[date, date, date]:
     """Find the first and the last day of a run, and the day from which on no outcomes are read."""
-
-    def local(moment: datetime) -> date:
-        return moment.astimezone(ZoneInfo(model.time_zone)).date()
-
     if day:
-        return date.fromisoformat(day), date.fromisoformat(day), local(dag_run.run_after)
+        asked = date.fromisoformat(day)
+        return asked, asked, local(dag_run.run_after, model)
     if not dag_run.data_interval_start or not dag_run.data_interval_end:
         msg = f"{dag_run.run_id}: has no interval; trigger it with a day, like 2026-03-01."
         raise ConfigError(msg)
-    start, end = local(dag_run.data_interval_start), local(dag_run.data_interval_end)
+    start, end = (
+        local(moment, model) for moment in (dag_run.data_interval_start, dag_run.data_interval_end)
+    )
     last = end - timedelta(days=1 + model.settled_after)
     # Within one day nothing becomes settled: more than one run a day repeats the newest day.
     return min(start - timedelta(days=model.settled_after), last), last, end
@@ -136,18 +151,53 @@ def tell_slack(context: Context) -> None:
 )
 def run(name: str) -> None:
     """Do the days of this run; a day with bad logs does not keep the others from being done."""
-    from monitor import pipeline  # noqa: PLC0415 - the parser of DAGs need not load the mathematics
-
     context = get_current_context()
     try:
         first, last, as_of = days_to_do(
             CONFIG.model(name), context["params"]["day"], context["dag_run"]
         )
-        report = pipeline.run(
-            CONFIG, name, first, last, as_of=as_of, clock=lambda: datetime.now(UTC)
-        )
+        do(name, first, last, as_of=as_of)
     except ConfigError as error:
         raise AirflowFailException(str(error)) from error
+
+
+# The next run does these days again, and until then nobody waits for a retry.
+@task(retries=0, max_active_tis_per_dag=1)
+def run_unsettled(name: str) -> None:
+    """Do the days too that are not due, if this run is of today.
+
+    The days of `run` are looked at again and left alone if they were done, so that the record of
+    the model's last run speaks of all days: one that failed is not covered up.
+    """
+    from monitor.logs import newest_day  # noqa: PLC0415 - as in `do`
+
+    context, model = get_current_context(), CONFIG.model(name)
+    day, dag_run = context["params"]["day"], context["dag_run"]
+    first, last, as_of = days_to_do(model, day, dag_run)
+    began = local(dag_run.start_date, model) if dag_run.start_date else None
+    if day or began != as_of:
+        msg = f"{name}: this run is of {day or f'the past, as of {as_of}'}; a run of today does it."
+        raise AirflowSkipException(msg)
+    newest = newest_day(model, as_of=as_of)
+    if newest <= last:
+        msg = f"{name}: as of {as_of} there are no predictions after {last}; nothing is awaited."
+        raise AirflowSkipException(msg)
+    do(name, first, newest, as_of=as_of, skip_unchanged=True)
+
+
+def do(name: str, first: date, last: date, *, as_of: date, skip_unchanged: bool = False) -> None:
+    """Hand the dates to the pipeline, and fail if a day did."""
+    from monitor import pipeline  # noqa: PLC0415 - the parser of DAGs need not load the mathematics
+
+    report = pipeline.run(
+        CONFIG,
+        name,
+        first,
+        last,
+        as_of=as_of,
+        clock=lambda: datetime.now(UTC),
+        skip_unchanged=skip_unchanged,
+    )
     if report.failures:
         raise DataError("\n".join(failure.message for failure in report.failures))
     days = f"{first}" if first == last else f"{first} to {last}"
@@ -178,4 +228,5 @@ for name, model in CONFIG.models.items():
         description=f"Can the probabilities of {name} still be trusted?",
         doc_md=ABOUT.format(name=name),
     ):
-        run(name)
+        # A teardown is done whatever became of `run`, and has no say in the state of the DAG's run.
+        run(name) >> run_unsettled(name).as_teardown()

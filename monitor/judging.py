@@ -16,11 +16,7 @@ from monitor.expectation import Expectation, expect_prevalence
 from monitor.metrics.coarse import CENTRES
 from monitor.metrics.tally import Tally
 from monitor.metrics.tce_at_size import standard_size
-from monitor.reference import LEAST_OF_EACH, Reference, Sensitivity, what_a_reference_lacks
-from monitor.steps import Failure, Step, fingerprint, in_parallel
-from monitor.store import Store
-from monitor.verdict import (
-    WEEK,
+from monitor.period import (
     Day,
     Limits,
     Period,
@@ -28,11 +24,14 @@ from monitor.verdict import (
     failed_day,
     fit_period,
     gather_reference,
-    judge,
     period_of,
     prepare,
     weigh,
 )
+from monitor.reference import LEAST_OF_EACH, Reference, Sensitivity, what_a_reference_lacks
+from monitor.steps import Failure, Step, fingerprint, in_parallel
+from monitor.store import Store
+from monitor.verdict import WEEK, judge
 
 REFERENCE_DAYS = 28  # of a reference that is not configured: at least the first so many
 

@@ -7,15 +7,15 @@ Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like 
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from math import isfinite, log, nan, sqrt
+from math import isfinite, nan, sqrt
 from typing import Literal
 
 import numpy as np
 
 from monitor import reasons
-from monitor.days import WHOLE, Summary
+from monitor.days import WHOLE
 from monitor.drift import (
     DayEvidence,
     Meter,
@@ -25,12 +25,12 @@ from monitor.drift import (
     limit,
     new_meter,
     settle,
-    weigh_day,
 )
 from monitor.figure import Figure
-from monitor.metrics.coarse import Coarse, coarsen, sum_of
+from monitor.metrics.coarse import Coarse, sum_of
 from monitor.metrics.level import Lift, compare_levels, fit_level
-from monitor.reference import Reference, Sensitivity, fit_reference, what_a_reference_lacks
+from monitor.period import Day, Limits, Period, Weighed, of_stream, period_of, segments_of
+from monitor.reference import Reference
 
 State = Literal[
     "ok", "prior_shift", "level_drift", "calibration_drift", "insufficient_data", "data_error"
@@ -45,59 +45,6 @@ STATES: tuple[State, ...] = (
 )
 WEEK = 7  # days that the level and the prior are judged over
 CERTAIN = 3.29  # standard errors: one in a thousand by chance
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When something is worth saying.
-
-    Attributes
-    ----------
-    false_alert_days : int
-        A: days between false alerts of a model, at least and on average.
-    segment_false_alert_days : int
-        The same for its segments.
-    prior_shift, level : float
-        Least shift and least lift that is told, in logit.
-    sensitivity : Sensitivity
-        Least tolerance and least effect of a distortion.
-    known_drifts : tuple of (date, date)
-        Spans of days, both ends included, in which a drift is known and nobody is told again.
-    """
-
-    false_alert_days: int = 1000
-    segment_false_alert_days: int = 365
-    prior_shift: float = log(1.25)
-    level: float = log(1.10)
-    sensitivity: Sensitivity = field(default_factory=Sensitivity)
-    known_drifts: tuple[tuple[date, date], ...] = ()
-
-
-@dataclass(frozen=True, eq=False)
-class Period:
-    """A reference of a model: for the whole and for each segment, or what that one lacks."""
-
-    first: date
-    last: date
-    streams: Mapping[str, Reference | str]
-
-
-@dataclass(frozen=True, eq=False)
-class Day:
-    """What a day brings to the verdict; `complaint` says why it has no summary.
-
-    Its parts go by segment and stratum.
-    """
-
-    day: date
-    final: bool
-    known_at: datetime
-    coverage: float
-    parts: Mapping[tuple[str, str], Coarse]
-    complaint: str | None = None
-
-
-Weighed = tuple[Day, Mapping[str, DayEvidence]]  # a day, and what it says to each stream
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,77 +95,6 @@ class Verdict:
     reference_prevalence: float
 
 
-def prepare(summary: Summary) -> Day:
-    """Bring a summary onto the grid of the meter."""
-    matched = sum(part.tally.total for part in summary.segments.values())
-    predicted = sum(part.predicted for part in summary.segments.values())
-    return Day(
-        day=summary.days[-1],
-        final=summary.final,
-        known_at=summary.known_at,
-        coverage=matched / predicted if predicted else nan,
-        parts={
-            (segment, stratum): coarsen(leaf.tally)
-            for segment, part in summary.segments.items()
-            for stratum, leaf in (part.strata or {WHOLE: part}).items()
-            if leaf.predicted
-        },
-    )
-
-
-def failed_day(day: date, known_at: datetime, complaint: str) -> Day:
-    """Stand in for a day whose logs broke the contract."""
-    return Day(day, False, known_at, nan, {}, complaint)
-
-
-def gather_reference(days: Iterable[tuple[Day, str]], *, least_days: int) -> list[tuple[Day, str]]:
-    """Take days, with their marks, until they make a reference; empty if they never do."""
-    taken: list[tuple[Day, str]] = []
-    for day, mark in days:
-        taken.append((day, mark))
-        lack = what_a_reference_lacks([d.parts for d, _ in taken])
-        if len(taken) >= least_days and not lack:
-            return taken
-    return []
-
-
-def fit_period(days: Sequence[Day], limits: Limits) -> Period:
-    """Fit the reference of the whole and of each segment.
-
-    Raises
-    ------
-    ValueError
-        If the days do not make a reference of the whole.
-    """
-    names = dict.fromkeys(segment for day in days for segment in _segments(day))
-    streams: dict[str, Reference | str] = {
-        WHOLE: fit_reference([day.parts for day in days], limits.sensitivity)
-    }
-    for name in names if list(names) != [WHOLE] else ():
-        alone = [found for day in days if (found := _of_stream(day, name))]
-        lack = what_a_reference_lacks(alone)
-        streams[name] = lack or fit_reference(alone, limits.sensitivity)
-    return Period(days[0].day, days[-1].day, streams)
-
-
-def period_of(day: date, periods: Sequence[Period]) -> Period | None:
-    """Find the reference that a day is part of, else the newest one before it."""
-    begun = [period for period in periods if period.first <= day]
-    return begun[-1] if begun else None
-
-
-def weigh(day: Day, periods: Sequence[Period]) -> dict[str, DayEvidence]:
-    """Weigh a day for every stream that has a reference; the costly part, free of the past."""
-    period = period_of(day.day, periods)
-    if not period or not day.final or day.day <= period.last:
-        return {}
-    return {
-        name: weigh_day(reference, _of_stream(day, name).values())
-        for name, reference in period.streams.items()
-        if isinstance(reference, Reference)
-    }
-
-
 def judge(
     model: str,
     days: Iterable[Weighed],
@@ -265,7 +141,7 @@ def judge(
             meters = {}
         else:
             meters = _advance(meters, day.day, evidence, limits)
-        names = dict.fromkeys([WHOLE, *(period.streams if period else ()), *_segments(day)])
+        names = dict.fromkeys([WHOLE, *(period.streams if period else ()), *segments_of(day)])
         yield [
             _verdict(model, name, meters.get(name, new_meter()), period or lack, recent, limits)
             for name in names
@@ -332,7 +208,7 @@ def _verdict(
                 false_alert_days=days,
                 slope=slope,
                 lift=lift,
-                prevalence=_prevalence(_of_stream(day, name).values()),
+                prevalence=_prevalence(of_stream(day, name).values()),
                 reference_prevalence=usual,
             )
         ),
@@ -381,17 +257,8 @@ def _reading(meter: Meter, lift: Lift | None, limits: Limits) -> State:
     return "ok"
 
 
-def _segments(day: Day) -> list[str]:
-    return [segment for segment, _ in day.parts]
-
-
-def _of_stream(day: Day, name: str) -> dict[tuple[str, str], Coarse]:
-    """Give the parts of a day whose evidence a stream sums."""
-    return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0])}
-
-
 def _lift(reference: Reference, name: str, recent: Iterable[Weighed]) -> Lift | None:
-    week = [part for day, _ in recent if day.final for part in _of_stream(day, name).values()]
+    week = [part for day, _ in recent if day.final for part in of_stream(day, name).values()]
     if not week:
         return None
     found = compare_levels(fit_level(reference.curve, sum_of(week)), reference.level)

@@ -21,8 +21,9 @@ from scipy.special import expit
 
 from monitor.figure import Figure
 from monitor.metrics.coarse import CENTRES, Coarse
+from monitor.period import Day, Limits, fit_period, weigh
 from monitor.store import Store
-from monitor.verdict import Day, Limits, Verdict, fit_period, judge, weigh
+from monitor.verdict import Verdict, judge
 from tests.receivers import Posts, Received, at, receiving
 from tests.servers import PATIENCE, Program, listening, started, wait_for
 

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from datetime import date
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,11 +26,11 @@ ROOT = Path(__file__).parents[1]
 COMMAND = Path(sys.executable).with_name("calibration-monitor")
 HEAVY = {"duckdb", "narwhals", "numba", "numpy", "pandas", "pyarrow", "scipy"}
 
-# One model for each thing to see. All read the same scores; only those of `late` come late.
+# One model for each thing to see. All read the same logs, but for the paths that are given.
 MODEL = """\
   {name}:
     predictions: {{path: 'logs/{scores}/{{day}}.parquet', time: scored_at}}
-    outcomes: {{path: 'logs/outcomes/{{day}}.parquet', time: observed_at}}
+    outcomes: {{path: 'logs/{outcomes}/{{day}}.parquet', time: observed_at}}
     segments: {{column: origin, values: [EWR, JFK, LGA]}}
     time_zone: America/New_York
     settled_after: 1
@@ -38,14 +39,24 @@ MODEL = """\
 """
 MODELS = {
     "asked": "owner: flights-team",
-    "unsettled": "severity: page",
+    "written": "severity: page",
     "late": "severity: info",
     # At 22:00 in New York it is the next day in UTC, and in this week the clocks change there.
     "weekdays": "schedule: '0 22 * * 1-5'",
     "hourly": "schedule: '0 * * * *'",
+    # The interval that ends on 10 March settles 20 February to 8 March.
+    "awaited": "schedule: '0 6 21,10 * *'",
+    "lost": "segments: null",
 }
-PREDICTED = ["2013-03-06", "2013-03-07", "2013-03-08", "2013-03-09"]
+PATHS = {"late": {"scores": "late-scores"}}
+PATHS |= {name: {"outcomes": f"{name}-outcomes"} for name in ("awaited", "lost")}
+PREDICTED = [
+    f"2013-{day}"
+    for day in (*(f"02-{n}" for n in range(20, 29)), *(f"03-{n:02}" for n in range(1, 10)))
+]
 OBSERVED = [*PREDICTED, "2013-03-10"]
+NEWEST = date(2013, 3, 9)
+KINDS = ("summaries", "evaluations", "verdicts")
 
 
 @dataclass(frozen=True)
@@ -73,6 +84,8 @@ def folder(flights_logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
         ("predictions/flights", "scores", PREDICTED),
         ("predictions/flights", "on-their-way", PREDICTED),
         ("outcomes", "outcomes", OBSERVED),
+        ("outcomes", "awaited-outcomes", OBSERVED[:-2]),  # up to 8 March
+        ("outcomes", "lost-outcomes", OBSERVED[:-3]),  # up to 7 March
     ):
         (folder / "logs" / target).mkdir(parents=True)
         for name in names:
@@ -125,8 +138,8 @@ def plan_of(folder: Path) -> dict[str, Any]:
                 "logical_date": "2013-03-08T12:00-05:00",
             },
             # It is 9 March in New York, 10 March in UTC.
-            "unsettled": {
-                "dag_id": "calibration_unsettled",
+            "written": {
+                "dag_id": "calibration_written",
                 "conf": {"day": "2013-03-08"},
                 "run_after": "2013-03-09T23:30-05:00",
             },
@@ -139,6 +152,11 @@ def plan_of(folder: Path) -> dict[str, Any]:
                 },
             },
             "neither": {"dag_id": "calibration_asked"},
+            "awaited": {
+                "dag_id": "calibration_awaited",
+                "logical_date": "2013-03-10T07:00-04:00",
+            },
+            "lost": {"dag_id": "calibration_lost", "logical_date": "2013-03-10T07:00-04:00"},
         },
         "backfills": [
             words.split()
@@ -152,68 +170,71 @@ def plan_of(folder: Path) -> dict[str, Any]:
 
 def write_config(path: Path, store: str) -> None:
     """Write a configuration with all models."""
+    paths = {"scores": "scores", "outcomes": "outcomes"}
     models = (
-        MODEL.format(name=name, more=more, scores="late-scores" if name == "late" else "scores")
+        MODEL.format(name=name, more=more, **paths | PATHS.get(name, {}))
         for name, more in MODELS.items()
     )
     path.write_text(f"store: {store}\nmodels:\n{''.join(models)}", encoding="utf-8")
 
 
-def results(folder: Path, store: str, model: str) -> dict[str, bytes]:
-    """Return every summary and evaluation of a model."""
+def left_by_dag(folder: Path, model: str, store: str = "store") -> dict[str, bytes]:
+    """Return every summary, evaluation and verdict of a model."""
     return {
-        f"{kind} {path.name}": path.read_bytes()
-        for kind in ("summaries", "evaluations")
+        f"{kind} {path.stem}": path.read_bytes()
+        for kind in KINDS
         for path in (folder / store / kind / model).iterdir()
     }
 
 
-def run_command(folder: Path, words: str) -> None:
-    """Do with the command what a DAG has done, into a store of its own."""
-    config = f"--config={folder / 'command.yaml'}"
-    subprocess.run([COMMAND, *words.split(), config], check=True, capture_output=True)
+def left_by_command(folder: Path, model: str, *calls: str) -> dict[str, bytes]:
+    """Do with the command what a DAG has done, and return what that leaves."""
+    for words in calls:
+        done = [COMMAND, *words.split(), f"--model={model}", f"--config={folder / 'command.yaml'}"]
+        subprocess.run(done, check=True, capture_output=True)
+    return left_by_dag(folder, model, "store-of-command")
 
 
 def days(*numbers: int) -> set[str]:
-    """Name the files of days in March 2013."""
-    return {
-        f"{kind} 2013-03-{n:02}.parquet" for kind in ("summaries", "evaluations") for n in numbers
-    }
+    """Name what is left of days in March 2013."""
+    return {f"{kind} 2013-03-{n:02}" for kind in KINDS for n in numbers}
 
 
 class TestRuns:
     """A run leaves what the command leaves."""
 
     def test_does_the_day_it_is_asked_for(self, seen: Seen) -> None:
-        """A run with a day does that day, whatever its interval, and leaves the same bytes."""
-        run_command(seen.folder, "run --model asked --day 2013-03-08")
-        expected = results(seen.folder, "store-of-command", "asked")
+        """A run with a day does that day alone, whatever its interval, and leaves the same."""
+        asked, left = seen.report["runs"]["asked"], left_by_dag(seen.folder, "asked")
 
-        assert seen.report["runs"]["asked"]["state"] == "success"
-        assert results(seen.folder, "store", "asked") == expected
-        assert set(expected) == days(8)
+        assert asked["state"] == "success"
+        assert asked["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["skipped", 1, 0]}
+        assert left == left_by_command(seen.folder, "asked", "run --day 2013-03-08")
+        assert set(left) == days(8)
 
     def test_leaves_out_outcomes_of_the_day_on_which_it_is_asked(self, seen: Seen) -> None:
         """A run with a day reads no outcomes that are still being written, by the model's clock."""
-        run_command(seen.folder, "run --model unsettled --day 2013-03-08 --as-of 2013-03-09")
-        expected = results(seen.folder, "store-of-command", "unsettled")
-        settled = results(seen.folder, "store", "asked")
+        left = left_by_dag(seen.folder, "written")
+        call = "run --day 2013-03-08 --as-of 2013-03-09"
 
-        assert results(seen.folder, "store", "unsettled") == expected
-        assert expected["summaries 2013-03-08.parquet"] != settled["summaries 2013-03-08.parquet"]
+        assert left == left_by_command(seen.folder, "written", call)
+        assert (
+            left["summaries 2013-03-08"]
+            != (left_by_dag(seen.folder, "asked")["summaries 2013-03-08"])
+        )
 
     def test_does_the_days_that_its_interval_settled(self, seen: Seen) -> None:
         """Day D - settled_after is done for an interval [D, D + 1), and three after a weekend."""
         thursday, friday, _ = seen.report["backfilled"]
-        run_command(seen.folder, "backfill --model weekdays --from 2013-03-06 --to 2013-03-09")
-        expected = results(seen.folder, "store-of-command", "weekdays")
+        left = left_by_dag(seen.folder, "weekdays")
+        call = "backfill --from 2013-03-06 --to 2013-03-09"
 
         assert [thursday["type"], thursday["state"]] == ["backfill", "success"]
         assert thursday["interval"] == ["2013-03-08 03:00:00+00:00", "2013-03-09 03:00:00+00:00"]
         assert [friday["type"], friday["state"]] == ["backfill", "success"]
         assert friday["interval"] == ["2013-03-09 03:00:00+00:00", "2013-03-12 02:00:00+00:00"]
-        assert results(seen.folder, "store", "weekdays") == expected
-        assert set(expected) == days(6, 7, 8, 9)
+        assert left == left_by_command(seen.folder, "weekdays", call)
+        assert set(left) == days(6, 7, 8, 9)
 
     def test_repeats_the_newest_settled_day_within_a_day(self, seen: Seen) -> None:
         """An interval that begins and ends on the same day does the day that was settled last."""
@@ -221,7 +242,7 @@ class TestRuns:
 
         assert hourly["interval"] == ["2013-03-09 12:00:00+00:00", "2013-03-09 13:00:00+00:00"]
         assert hourly["state"] == "success"
-        assert set(results(seen.folder, "store", "hourly")) == days(7)
+        assert set(left_by_dag(seen.folder, "hourly")) == days(7)
 
     def test_leaves_a_record(self, seen: Seen) -> None:
         """A run notes in the store that it succeeded, for the gauges."""
@@ -229,6 +250,52 @@ class TestRuns:
 
         assert record is not None
         assert record.succeeded == record.finished
+
+
+class TestUnsettled:
+    """Days that are not due are done too, and are nobody's trouble."""
+
+    def test_leaves_what_the_command_leaves(self, seen: Seen) -> None:
+        """A run of today leaves the bytes of `run` and then `run --unsettled`."""
+        left, of_today = left_by_dag(seen.folder, "awaited"), "run --as-of 2013-03-10"
+        calls = (
+            "backfill --from 2013-02-20 --to 2013-03-07 --as-of 2013-03-10",
+            f"{of_today} --day 2013-03-08",
+            f"{of_today} --day 2013-03-08 --unsettled",
+        )
+
+        assert left == left_by_command(seen.folder, "awaited", *calls)
+        assert days(8, 9) <= set(left)
+
+    def test_tells_what_to_expect_while_outcomes_are_late(self, seen: Seen) -> None:
+        """A day without any outcome, not due yet, fails nothing and has an expected prevalence."""
+        awaited = seen.report["runs"]["awaited"]
+        evaluations, _ = Store(str(seen.folder / "store")).read_evaluations("awaited", NEWEST)
+        whole = next(e for e in evaluations if e.segment == "all" and e.window_days == 1)
+
+        assert awaited["state"] == "success"
+        assert awaited["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["success", 1, 0]}
+        assert [whole.final, whole.matched] == [False, 0]
+        assert whole.expected is not None
+        assert 0 < whole.expected.prevalence < 1
+
+    def test_covers_up_no_failure(self, seen: Seen) -> None:
+        """After a settled day that failed later days are done, and run and record are failures."""
+        lost = seen.report["runs"]["lost"]
+        record = Store(str(seen.folder / "store")).read_run("lost")
+
+        assert lost["state"] == "failed"
+        assert [wait["task"] for wait in lost["waits"]] == ["run"]
+        assert lost["tasks"] == {"run": ["failed", 1, 4], "run_unsettled": ["failed", 1, 0]}
+        assert "summaries 2013-03-09" in left_by_dag(seen.folder, "lost")
+        assert "summaries 2013-03-08" not in left_by_dag(seen.folder, "lost")
+        assert record is not None
+        assert record.succeeded is None
+
+    def test_leaves_the_past_alone(self, seen: Seen) -> None:
+        """A backfilled run does no day that was not settled then: it may be settled now."""
+        for run in seen.report["backfilled"]:
+            assert run["tasks"]["run_unsettled"] == ["skipped", 1, 0]
 
 
 class TestFailures:
@@ -244,8 +311,8 @@ class TestFailures:
         assert record.succeeded is None
         assert [wait["task"], wait["tries"]] == ["run", 1]
         assert late["state"] == "success"
-        assert late["tasks"] == {"run": ["success", 2, 4]}
-        assert set(results(seen.folder, "store", "late")) == days(9)
+        assert late["tasks"]["run"] == ["success", 2, 4]
+        assert set(left_by_dag(seen.folder, "late")) == days(9)
         assert "DataError: late 2013-03-09: no predictions of 2013-03-09 at" in seen.log
 
     def test_waits_longer_and_longer(self, seen: Seen) -> None:
@@ -257,13 +324,13 @@ class TestFailures:
         assert fourth == 120
 
     def test_fails_at_once_without_a_day(self, seen: Seen) -> None:
-        """A run that has neither a day nor an interval fails in its first of five tries."""
+        """A run that has neither a day nor an interval fails in its first try, and nothing waits."""
         neither = seen.report["runs"]["neither"]
 
         assert neither["interval"] == [None, None]
         assert neither["waits"] == []
         assert neither["state"] == "failed"
-        assert neither["tasks"] == {"run": ["failed", 1, 4]}
+        assert neither["tasks"] == {"run": ["failed", 1, 4], "run_unsettled": ["failed", 1, 0]}
         assert "has no interval; trigger it with a day, like 2026-03-01." in seen.log
 
 
@@ -286,14 +353,14 @@ class TestParsing:
         assert weekdays["schedule"] == ["0 22 * * 1-5", "America/New_York"]
         assert [asked["owner"], weekdays["owner"]] == ["flights-team", "airflow"]
         assert asked["tags"] == ["calibration", "ticket"]
-        assert dags["calibration_unsettled"]["tags"] == ["calibration", "page"]
+        assert dags["calibration_written"]["tags"] == ["calibration", "page"]
         assert "**asked**" in asked["doc"]
 
     def test_runs_one_at_a_time(self, seen: Seen) -> None:
         """No two runs of a model overlap, backfilled ones included, and none is made up unasked."""
         for dag in seen.report["parsed"]["dags"].values():
             assert dag["max_active_runs"] == 1
-            assert dag["at_a_time"] == {"run": 1}
+            assert dag["at_a_time"] == {"run": 1, "run_unsettled": 1}
             assert dag["catchup"] is False
 
     def test_imports_nothing_heavy(self, seen: Seen) -> None:

@@ -16,9 +16,9 @@ from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.metrics.coarse import coarsen
 from monitor.metrics.tally import Tally, tally_on_grid
+from monitor.period import Limits, fit_period, prepare, weigh
 from monitor.reference import Reference
 from monitor.store import Store
-from monitor.verdict import Limits, fit_period, prepare, weigh
 
 DAY = date(2026, 3, 2)
 CENTRES = {"morning": -2.0, "evening": 0.0}  # of the scores' logits
