@@ -159,6 +159,8 @@ def share_of(right: Sequence[bool]) -> str:
 def special(results: Results) -> list[str]:
     """Lay out what else may happen to sound streams, and shorter references."""
     cases = (
+        "odds x5 from the first day on",
+        "odds x0.2 from the first day on",
         "scores wobble 0.3",
         "slope jitters 3 %",
         "slope jitters 5 %",

@@ -22,6 +22,8 @@ COMPARED = ("sound", "slope 0.8", "slope 0.9")
 SEGMENTS = (-1.5, -0.75, 0.0, 0.75, 1.5)
 NULLS = {
     "sound": Truth(),
+    "odds x5 from the first day on": Truth(odds=5.0),
+    "odds x0.2 from the first day on": Truth(odds=0.2),
     "scores wobble 0.3": Truth(wobble=0.3),
     "slope jitters 3 %": Truth(slope_jitter=0.03),
     "slope jitters 5 %": Truth(slope_jitter=0.05),

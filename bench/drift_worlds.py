@@ -55,6 +55,8 @@ class Truth:
     wobble : float
         Standard deviation of a tilt of the scores, in logit per standard deviation of them,
         with the memory of the prior; outcomes given scores stay as they are.
+    odds : float
+        By how much the odds of every day after the reference are multiplied, for good.
     centres : tuple of float
         Shift of the logits of each segment; every segment has priors of its own.
     """
@@ -64,6 +66,7 @@ class Truth:
     ramp: int = 0
     slope_jitter: float = 0.0
     wobble: float = 0.0
+    odds: float = 1.0
     centres: tuple[float, ...] = (0.0,)
 
 
@@ -178,6 +181,8 @@ def stream(
     total, number = reference + days, len(truth.centres)
     volumes = draw_volumes(rng, total) * world.rows / number
     priors = [draw_priors(rng, reference, days) for _ in range(number)]
+    for of_segment in priors:
+        of_segment[reference:] += np.log(truth.odds)
     tilts, jitters = remembering(rng, total), rng.normal(size=total)
     middles = [centre(world.prevalence) + moved for moved in truth.centres]
     unit = standardised(world.prevalence)

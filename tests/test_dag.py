@@ -44,18 +44,15 @@ MODELS = {
     # At 22:00 in New York it is the next day in UTC, and in this week the clocks change there.
     "weekdays": "schedule: '0 22 * * 1-5'",
     "hourly": "schedule: '0 * * * *'",
-    # The interval that ends on 10 March settles 20 February to 8 March.
-    "awaited": "schedule: '0 6 21,10 * *'",
-    "lost": "segments: null",
+    # The interval that ends on 20 March settles 1 to 18 March, enough for a reference.
+    "awaited": "schedule: '0 6 2,20 * *'",
+    "lost": "severity: info",
 }
 PATHS = {"late": {"scores": "late-scores"}}
 PATHS |= {name: {"outcomes": f"{name}-outcomes"} for name in ("awaited", "lost")}
-PREDICTED = [
-    f"2013-{day}"
-    for day in (*(f"02-{n}" for n in range(20, 29)), *(f"03-{n:02}" for n in range(1, 10)))
-]
-OBSERVED = [*PREDICTED, "2013-03-10"]
-NEWEST = date(2013, 3, 9)
+PREDICTED = [f"2013-03-{n:02}" for n in range(1, 20)]
+OBSERVED = [*PREDICTED, "2013-03-20"]
+NEWEST = date(2013, 3, 19)
 KINDS = ("summaries", "evaluations", "verdicts")
 
 
@@ -84,8 +81,8 @@ def folder(flights_logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path
         ("predictions/flights", "scores", PREDICTED),
         ("predictions/flights", "on-their-way", PREDICTED),
         ("outcomes", "outcomes", OBSERVED),
-        ("outcomes", "awaited-outcomes", OBSERVED[:-2]),  # up to 8 March
-        ("outcomes", "lost-outcomes", OBSERVED[:-3]),  # up to 7 March
+        ("outcomes", "awaited-outcomes", OBSERVED[:18]),  # the newest day has none yet
+        ("outcomes", "lost-outcomes", OBSERVED[:17]),  # nor has the one that is due
     ):
         (folder / "logs" / target).mkdir(parents=True)
         for name in names:
@@ -154,9 +151,9 @@ def plan_of(folder: Path) -> dict[str, Any]:
             "neither": {"dag_id": "calibration_asked"},
             "awaited": {
                 "dag_id": "calibration_awaited",
-                "logical_date": "2013-03-10T07:00-04:00",
+                "logical_date": "2013-03-20T07:00-04:00",
             },
-            "lost": {"dag_id": "calibration_lost", "logical_date": "2013-03-10T07:00-04:00"},
+            "lost": {"dag_id": "calibration_lost", "logical_date": "2013-03-20T07:00-04:00"},
         },
         "backfills": [
             words.split()
@@ -257,15 +254,15 @@ class TestUnsettled:
 
     def test_leaves_what_the_command_leaves(self, seen: Seen) -> None:
         """A run of today leaves the bytes of `run` and then `run --unsettled`."""
-        left, of_today = left_by_dag(seen.folder, "awaited"), "run --as-of 2013-03-10"
+        left = left_by_dag(seen.folder, "awaited")
         calls = (
-            "backfill --from 2013-02-20 --to 2013-03-07 --as-of 2013-03-10",
-            f"{of_today} --day 2013-03-08",
-            f"{of_today} --day 2013-03-08 --unsettled",
+            "backfill --from 2013-03-01 --to 2013-03-17 --as-of 2013-03-20",
+            "run --as-of 2013-03-20",
+            "run --as-of 2013-03-20 --unsettled",
         )
 
         assert left == left_by_command(seen.folder, "awaited", *calls)
-        assert days(8, 9) <= set(left)
+        assert set(left) == days(*range(1, 20))
 
     def test_tells_what_to_expect_while_outcomes_are_late(self, seen: Seen) -> None:
         """A day without any outcome, not due yet, fails nothing and has an expected prevalence."""
@@ -287,8 +284,8 @@ class TestUnsettled:
         assert lost["state"] == "failed"
         assert [wait["task"] for wait in lost["waits"]] == ["run"]
         assert lost["tasks"] == {"run": ["failed", 1, 4], "run_unsettled": ["failed", 1, 0]}
-        assert "summaries 2013-03-09" in left_by_dag(seen.folder, "lost")
-        assert "summaries 2013-03-08" not in left_by_dag(seen.folder, "lost")
+        assert "summaries 2013-03-19" in left_by_dag(seen.folder, "lost")
+        assert "summaries 2013-03-18" not in left_by_dag(seen.folder, "lost")
         assert record is not None
         assert record.succeeded is None
 
@@ -324,7 +321,7 @@ class TestFailures:
         assert fourth == 120
 
     def test_fails_at_once_without_a_day(self, seen: Seen) -> None:
-        """A run that has neither a day nor an interval fails in its first try, and nothing waits."""
+        """A run that has neither a day nor an interval fails in its first of five tries."""
         neither = seen.report["runs"]["neither"]
 
         assert neither["interval"] == [None, None]
