@@ -7,6 +7,7 @@ outcome tells which of the two holds, so neither is a verdict: the goodness of f
 whether the first one can hold at all.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import lgamma, log, log1p, nan, sqrt
 
@@ -39,7 +40,8 @@ class Expectation:
         Under a shift of the prior. 0 or 1 where even that is not extreme enough, nan where the
         reference does not tell its scores apart.
     low, high : float
-        Its 95 % interval, the reference's own uncertainty included; nan where there is none.
+        Its 95 % interval, the reference's own uncertainty included; wide where scores hardly tell
+        the classes apart. nan where the prevalence is.
     fit_log10_p : float
         Logarithm to base 10 of the chance of scores so unlike a mixture of the reference's two
         classes, in (-inf, 0]. Far below -3 the expectation means nothing. nan with fewer than
@@ -81,9 +83,10 @@ def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expecta
     With r the reference's calibrated probability (the last of `fit_nested_maps`) and R its
     prevalence, the day's rate at a score is ``rho = sigma(logit r + logit pi - logit R)``. The
     most likely pi solves ``mean rho = pi``, the fixed point of the EM algorithm of Saerens,
-    Latinne and Decaestecker (Neural Computation 14, 2002); the likelihood is concave in pi. In
-    logit its variance is ``[var rho / N + V] / (var rho)**2``, V that of the equation by the
-    reference's sample.
+    Latinne and Decaestecker (Neural Computation 14, 2002); the likelihood is concave in pi.
+    ``mean rho - pi`` has variance ``var rho / N + V``, V by the reference's sample. The interval
+    holds every pi at which it is within 1.96 standard errors of 0, a score test: honest at 0
+    and 1 too, and where there is little to tell.
 
     The fit compares the day with both classes of the reference over at most 30 bins that hold
     equal shares of the two, each with five expected predictions: the generalised
@@ -104,13 +107,12 @@ def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expecta
         return None
     x, n = np.asarray(logit(scores[inside])), counts[inside]
     eta, terms = _carried(maps, x)
-    prevalence, error = _mixture(maps, eta, terms, n)
+    low, prevalence, high = _mixture(maps, eta, terms, n)
     unshifted = _calibrated_mean(maps, eta, terms, n)
-    centre, margin = float(logit(prevalence)), Z_95 * error
     return Expectation(
         prevalence=prevalence,
-        low=float(expit(centre - margin)),
-        high=float(expit(centre + margin)),
+        low=low,
+        high=high,
         fit_log10_p=_fit_log10_p(maps.tally, x, n, prevalence),
         unshifted=unshifted.value,
         unshifted_error=unshifted.standard_error,
@@ -130,37 +132,48 @@ def _carried(maps: NestedMaps, x: Floats) -> tuple[Floats, Floats]:
     return eta, terms
 
 
-def _mixture(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> tuple[float, float]:
-    """Solve for the prevalence; also its standard error in logit, nan at 0 and 1."""
+def _mixture(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> tuple[float, float, float]:
+    """Solve for the prevalence between the ends of its interval; 0 or 1 where it has no end."""
     share, prior = n / n.sum(), maps.tally.prevalence
     lift = eta - float(logit(prior))
-
     odds = np.expm1(np.clip(lift, -MOST_LIFT, MOST_LIFT))  # likelihood ratio less 1
     if np.abs(odds).max() < LEAST_ODDS:
-        return nan, nan
+        return nan, nan, nan
 
+    # All divided by pi (1 - pi), so that nothing cancels at either end.
     def gain(level: float) -> float:
         """Give the slope of the log-likelihood in pi: falling, and exact at both ends."""
         return float((share * odds / (1.0 + odds * float(expit(level)))).sum())
 
-    if gain(-FURTHEST) <= 0.0:
-        return 0.0, nan
-    if gain(FURTHEST) >= 0.0:
-        return 1.0, nan
-    level = float(brentq(gain, -FURTHEST, FURTHEST, xtol=1e-12))
-    rho = expit(lift + level)
-    pi, uncertain = float(expit(level)), rho * expit(-lift - level)
-    spread = float((share * (rho - pi) ** 2).sum())
-    flat = float((share * uncertain).sum())
-    pull = ((share * uncertain)[:, None] * terms).sum(axis=0)
-    # The prevalence of the reference is uncertain too, together with the map.
-    variance = spread / n.sum() + _reference_variance(maps, pull, flat / (prior * (1.0 - prior)))
-    return pi, sqrt(variance) / spread
+    def standardised(level: float) -> float:
+        base = 1.0 + odds * float(expit(level))
+        uncertain = share * (1.0 + odds) / base**2
+        spread = float((share * (odds / base) ** 2).sum())
+        # The prevalence of the reference is uncertain too, together with the map.
+        pull, flat = (uncertain[:, None] * terms).sum(axis=0), float(uncertain.sum())
+        known = _reference_variance(maps, pull, flat / (prior * (1.0 - prior)))
+        return gain(level) / sqrt(spread / n.sum() + known)
+
+    found = (
+        _falls_to_zero(of)
+        for of in (lambda x: standardised(x) - Z_95, gain, lambda x: standardised(x) + Z_95)
+    )
+    low, prevalence, high = found
+    return low, prevalence, high
+
+
+def _falls_to_zero(function: Callable[[float], float]) -> float:
+    """Find the prevalence at whose logit a function crosses 0; 0 or 1 if it does so nowhere."""
+    if function(-FURTHEST) <= 0.0:
+        return 0.0
+    if function(FURTHEST) >= 0.0:
+        return 1.0
+    return float(expit(brentq(function, -FURTHEST, FURTHEST, xtol=1e-12)))
 
 
 def _calibrated_mean(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> Estimate:
     share, rates = n / n.sum(), np.asarray(expit(eta))
-    mean = float((share * rates).sum())
+    mean = min(1.0, float((share * rates).sum()))  # of shares that may sum to a trifle more
     pull = ((share * rates * expit(-eta))[:, None] * terms).sum(axis=0)
     variance = float((share * (rates - mean) ** 2).sum()) / n.sum()
     return Estimate(mean, sqrt(variance + _reference_variance(maps, pull, 0.0)))

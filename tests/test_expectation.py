@@ -137,13 +137,30 @@ def test_the_reference_itself_is_expected_exactly() -> None:
 
 
 def test_scores_beyond_the_reference_go_to_the_ends() -> None:
-    """A day of only the lowest or only the highest scores has prevalence 0 or 1, no interval."""
+    """Only lower or only higher scores than any: prevalence 0 or 1, and no fit."""
     t = reference(0.3, 5_000, np.random.default_rng(35))
     low = expected(t, np.array([1e-9, 1e-6]), np.array([50, 50]))
     high = expected(t, np.array([1 - 1e-6, 1 - 1e-9]), np.array([50, 50]))
 
-    assert (low.prevalence, high.prevalence) == (0.0, 1.0)
-    assert all(math.isnan(x) for x in (low.low, low.high, high.low, high.high))
+    assert (low.low, low.prevalence, low.high) == (0.0, 0.0, 0.0)
+    assert (high.prevalence, high.high) == (1.0, 1.0)
+    assert max(low.fit_log10_p, high.fit_log10_p) < -100
+
+
+def test_an_interval_at_the_end_is_as_wide_as_chance() -> None:
+    """Days of negatives only: half of them say 0, and 95 of 100 intervals hold it."""
+    rng = np.random.default_rng(36)
+    _, negative = classes()
+    found = [
+        expected(reference(0.3, 20_000, rng), *day(negative, scores(0.3), 300, rng))
+        for _ in range(SAMPLES)
+    ]
+
+    monte_carlo = math.sqrt(0.05 * 0.95 / SAMPLES)
+    at_zero = [one for one in found if one.prevalence == 0.0]
+    assert 0.4 < len(at_zero) / SAMPLES < 0.6
+    assert np.mean([one.low == 0.0 for one in found]) == pytest.approx(0.975, abs=4 * monte_carlo)
+    assert 0.0 < np.median([one.high for one in at_zero]) < 0.1
 
 
 def test_none_without_scores_or_outcomes() -> None:
