@@ -22,8 +22,9 @@ is left alone unless --reprocess-behavior completed is given.
 
 Afterwards `run_unsettled` does the days that are not due yet, as `run --unsettled` does, so that
 the prevalence to expect is known. What becomes of it never changes the state of the run, and Slack
-is not told. It is skipped if a day was asked for, in a backfill, and when an old run is cleared:
-later days may be settled since, and would be read as they were then.
+is not told. It is skipped if a day was asked for, and in a run that did not begin on the day on
+which its interval ended, as in a backfill or when an old run is cleared: later days may be settled
+since, and would be read as they were then.
 
 A run that has failed for good is told to Slack if CALIBRATION_MONITOR_SLACK_CONNECTION names a
 connection of the type "Slack Incoming Webhook" (install calibration-monitor[slack]).

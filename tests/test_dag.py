@@ -44,13 +44,15 @@ MODELS = {
     # At 22:00 in New York it is the next day in UTC, and in this week the clocks change there.
     "weekdays": "schedule: '0 22 * * 1-5'",
     "hourly": "schedule: '0 * * * *'",
-    # The interval that ends on 20 March settles 1 to 18 March, enough for a reference.
-    "awaited": "schedule: '0 6 2,20 * *'",
+    # The interval that ends on 20 March settles 4 to 18 March; a reference takes 14 final days.
+    "awaited": "schedule: '0 6 5,20 * *'\n"
+    "    verdicts: {references: [{first: 2013-03-04, last: 2013-03-17}]}",
     "lost": "severity: info",
+    "damaged": "severity: info",
 }
-PATHS = {"late": {"scores": "late-scores"}}
+PATHS = {name: {"scores": f"{name}-scores"} for name in ("late", "damaged")}
 PATHS |= {name: {"outcomes": f"{name}-outcomes"} for name in ("awaited", "lost")}
-PREDICTED = [f"2013-03-{n:02}" for n in range(1, 20)]
+PREDICTED = [f"2013-03-{n:02}" for n in range(4, 20)]
 OBSERVED = [*PREDICTED, "2013-03-20"]
 NEWEST = date(2013, 3, 19)
 KINDS = ("summaries", "evaluations", "verdicts")
@@ -66,28 +68,23 @@ class Seen:
 
 
 @pytest.fixture(scope="module")
-def flights_logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the logs of the demo."""
-    folder = tmp_path_factory.mktemp("flights-logs")
-    write_flights_logs(folder)
-    return folder
-
-
-@pytest.fixture(scope="module")
-def folder(flights_logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Lay out a few days of the demo's logs and a configuration; one model's logs are late."""
-    folder = tmp_path_factory.mktemp("dags")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Lay out a few days of the demo's logs and a configuration; some models' logs are late."""
+    folder, flights_logs = tmp_path_factory.mktemp("dags"), tmp_path_factory.mktemp("flights-logs")
+    write_flights_logs(flights_logs)
     for source, target, names in (
         ("predictions/flights", "scores", PREDICTED),
         ("predictions/flights", "on-their-way", PREDICTED),
+        ("predictions/flights", "damaged-scores", PREDICTED[-2:]),
         ("outcomes", "outcomes", OBSERVED),
-        ("outcomes", "awaited-outcomes", OBSERVED[:18]),  # the newest day has none yet
-        ("outcomes", "lost-outcomes", OBSERVED[:17]),  # nor has the one that is due
+        ("outcomes", "awaited-outcomes", OBSERVED[:15]),  # the newest day has none yet
+        ("outcomes", "lost-outcomes", OBSERVED[:14]),  # nor has the one that is due
     ):
         (folder / "logs" / target).mkdir(parents=True)
         for name in names:
             file = f"{name}.parquet"
             shutil.copy(flights_logs / source / file, folder / "logs" / target / file)
+    (folder / "logs" / "damaged-scores" / f"{NEWEST}.parquet").write_bytes(b"no Parquet")
     write_config(folder / "monitor.yaml", "store")
     write_config(folder / "command.yaml", "store-of-command")
     return folder
@@ -124,36 +121,30 @@ def plan_of(folder: Path) -> dict[str, Any]:
     for label, (old, new) in broken.items():
         text = (folder / "monitor.yaml").read_text(encoding="utf-8")
         (folder / f"{label}.yaml").write_text(text.replace(old, new), encoding="utf-8")
+    today = "2013-03-20T07:00-04:00"
+    runs: dict[str, dict[str, Any]] = {
+        # Its interval would settle 2013-03-06; the day wins.
+        "asked": {"conf": {"day": "2013-03-08"}, "logical_date": "2013-03-08T12:00-05:00"},
+        # It is 9 March in New York, 10 March in UTC.
+        "written": {"conf": {"day": "2013-03-08"}, "run_after": "2013-03-09T23:30-05:00"},
+        "late": {
+            "conf": {"day": "2013-03-09"},
+            "meanwhile": {
+                str(folder / "store"): str(folder / "store-while-waiting"),
+                str(folder / "logs" / "on-their-way"): str(folder / "logs" / "late-scores"),
+            },
+        },
+        "neither": {},
+        "awaited": {"logical_date": today},
+        "lost": {"logical_date": today},
+        "damaged": {"logical_date": today},
+    }
     return {
         "refused": {"unset": None, "absent": str(folder / "absent.yaml")}
         | {label: str(folder / f"{label}.yaml") for label in broken},
         "runs": {
-            # Its interval would settle 2013-03-06; the day wins.
-            "asked": {
-                "dag_id": "calibration_asked",
-                "conf": {"day": "2013-03-08"},
-                "logical_date": "2013-03-08T12:00-05:00",
-            },
-            # It is 9 March in New York, 10 March in UTC.
-            "written": {
-                "dag_id": "calibration_written",
-                "conf": {"day": "2013-03-08"},
-                "run_after": "2013-03-09T23:30-05:00",
-            },
-            "late": {
-                "dag_id": "calibration_late",
-                "conf": {"day": "2013-03-09"},
-                "meanwhile": {
-                    str(folder / "store"): str(folder / "store-while-waiting"),
-                    str(folder / "logs" / "on-their-way"): str(folder / "logs" / "late-scores"),
-                },
-            },
-            "neither": {"dag_id": "calibration_asked"},
-            "awaited": {
-                "dag_id": "calibration_awaited",
-                "logical_date": "2013-03-20T07:00-04:00",
-            },
-            "lost": {"dag_id": "calibration_lost", "logical_date": "2013-03-20T07:00-04:00"},
+            label: {"dag_id": f"calibration_{'asked' if label == 'neither' else label}", **how}
+            for label, how in runs.items()
         },
         "backfills": [
             words.split()
@@ -192,6 +183,13 @@ def left_by_command(folder: Path, model: str, *calls: str) -> dict[str, bytes]:
     return left_by_dag(folder, model, "store-of-command")
 
 
+def has_succeeded(folder: Path, model: str, store: str = "store") -> bool:
+    """Tell whether the record of a model's last run, which the gauges tell of, is of success."""
+    record = Store(str(folder / store)).read_run(model)
+    assert record is not None
+    return record.succeeded == record.finished
+
+
 def days(*numbers: int) -> set[str]:
     """Name what is left of days in March 2013."""
     return {f"{kind} 2013-03-{n:02}" for kind in KINDS for n in numbers}
@@ -211,14 +209,11 @@ class TestRuns:
 
     def test_leaves_out_outcomes_of_the_day_on_which_it_is_asked(self, seen: Seen) -> None:
         """A run with a day reads no outcomes that are still being written, by the model's clock."""
-        left = left_by_dag(seen.folder, "written")
+        left, name = left_by_dag(seen.folder, "written"), "summaries 2013-03-08"
         call = "run --day 2013-03-08 --as-of 2013-03-09"
 
         assert left == left_by_command(seen.folder, "written", call)
-        assert (
-            left["summaries 2013-03-08"]
-            != (left_by_dag(seen.folder, "asked")["summaries 2013-03-08"])
-        )
+        assert left[name] != left_by_dag(seen.folder, "asked")[name]
 
     def test_does_the_days_that_its_interval_settled(self, seen: Seen) -> None:
         """Day D - settled_after is done for an interval [D, D + 1), and three after a weekend."""
@@ -226,9 +221,9 @@ class TestRuns:
         left = left_by_dag(seen.folder, "weekdays")
         call = "backfill --from 2013-03-06 --to 2013-03-09"
 
-        assert [thursday["type"], thursday["state"]] == ["backfill", "success"]
+        for run in (thursday, friday):
+            assert [run["type"], run["state"]] == ["backfill", "success"]
         assert thursday["interval"] == ["2013-03-08 03:00:00+00:00", "2013-03-09 03:00:00+00:00"]
-        assert [friday["type"], friday["state"]] == ["backfill", "success"]
         assert friday["interval"] == ["2013-03-09 03:00:00+00:00", "2013-03-12 02:00:00+00:00"]
         assert left == left_by_command(seen.folder, "weekdays", call)
         assert set(left) == days(6, 7, 8, 9)
@@ -241,13 +236,6 @@ class TestRuns:
         assert hourly["state"] == "success"
         assert set(left_by_dag(seen.folder, "hourly")) == days(7)
 
-    def test_leaves_a_record(self, seen: Seen) -> None:
-        """A run notes in the store that it succeeded, for the gauges."""
-        record = Store(str(seen.folder / "store")).read_run("asked")
-
-        assert record is not None
-        assert record.succeeded == record.finished
-
 
 class TestUnsettled:
     """Days that are not due are done too, and are nobody's trouble."""
@@ -256,13 +244,13 @@ class TestUnsettled:
         """A run of today leaves the bytes of `run` and then `run --unsettled`."""
         left = left_by_dag(seen.folder, "awaited")
         calls = (
-            "backfill --from 2013-03-01 --to 2013-03-17 --as-of 2013-03-20",
+            "backfill --from 2013-03-04 --to 2013-03-16 --as-of 2013-03-20",
             "run --as-of 2013-03-20",
             "run --as-of 2013-03-20 --unsettled",
         )
 
         assert left == left_by_command(seen.folder, "awaited", *calls)
-        assert set(left) == days(*range(1, 20))
+        assert set(left) == days(*range(4, 20))
 
     def test_tells_what_to_expect_while_outcomes_are_late(self, seen: Seen) -> None:
         """A day without any outcome, not due yet, fails nothing and has an expected prevalence."""
@@ -271,6 +259,7 @@ class TestUnsettled:
         whole = next(e for e in evaluations if e.segment == "all" and e.window_days == 1)
 
         assert awaited["state"] == "success"
+        assert has_succeeded(seen.folder, "awaited")
         assert awaited["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["success", 1, 0]}
         assert [whole.final, whole.matched] == [False, 0]
         assert whole.expected is not None
@@ -278,16 +267,23 @@ class TestUnsettled:
 
     def test_covers_up_no_failure(self, seen: Seen) -> None:
         """After a settled day that failed later days are done, and run and record are failures."""
-        lost = seen.report["runs"]["lost"]
-        record = Store(str(seen.folder / "store")).read_run("lost")
+        lost, left = seen.report["runs"]["lost"], left_by_dag(seen.folder, "lost")
 
         assert lost["state"] == "failed"
         assert [wait["task"] for wait in lost["waits"]] == ["run"]
         assert lost["tasks"] == {"run": ["failed", 1, 4], "run_unsettled": ["failed", 1, 0]}
-        assert "summaries 2013-03-19" in left_by_dag(seen.folder, "lost")
-        assert "summaries 2013-03-18" not in left_by_dag(seen.folder, "lost")
-        assert record is not None
-        assert record.succeeded is None
+        assert [name for name in left if "summaries" in name] == ["summaries 2013-03-19"]
+        assert not has_succeeded(seen.folder, "lost")
+
+    def test_fails_no_settled_day(self, seen: Seen) -> None:
+        """Bad logs of a day that is not due are not tried again, and the run succeeds."""
+        damaged = seen.report["runs"]["damaged"]
+
+        assert damaged["state"] == "success"
+        assert damaged["waits"] == []
+        assert damaged["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["failed", 1, 0]}
+        assert "summaries 2013-03-18" in left_by_dag(seen.folder, "damaged")
+        assert "DataError: damaged 2013-03-19: " in seen.log
 
     def test_leaves_the_past_alone(self, seen: Seen) -> None:
         """A backfilled run does no day that was not settled then: it may be settled now."""
@@ -299,26 +295,19 @@ class TestFailures:
     """What may mend itself is tried again; what cannot is not."""
 
     def test_waits_for_late_logs(self, seen: Seen) -> None:
-        """A run without its logs fails, is up for retry, and does the day once they have come."""
-        record = Store(str(seen.folder / "store-while-waiting")).read_run("late")
+        """Without logs a run fails, waits longer and longer, up to two hours, and does the day."""
         late = seen.report["runs"]["late"]
         (wait,) = late["waits"]
+        first, second, third, fourth = wait["minutes"]
 
-        assert record is not None
-        assert record.succeeded is None
+        assert not has_succeeded(seen.folder, "late", "store-while-waiting")
+        assert has_succeeded(seen.folder, "late")
         assert [wait["task"], wait["tries"]] == ["run", 1]
+        assert 15 <= first <= 30 <= second <= 60 <= third <= 120 == fourth
         assert late["state"] == "success"
         assert late["tasks"]["run"] == ["success", 2, 4]
         assert set(left_by_dag(seen.folder, "late")) == days(9)
         assert "DataError: late 2013-03-09: no predictions of 2013-03-09 at" in seen.log
-
-    def test_waits_longer_and_longer(self, seen: Seen) -> None:
-        """Tries are 15 minutes or more apart, then twice that, up to two hours."""
-        (wait,) = seen.report["runs"]["late"]["waits"]
-        first, second, third, fourth = wait["minutes"]
-
-        assert 15 <= first <= 30 <= second <= 60 <= third <= 120
-        assert fourth == 120
 
     def test_fails_at_once_without_a_day(self, seen: Seen) -> None:
         """A run that has neither a day nor an interval fails in its first of five tries."""
@@ -335,11 +324,14 @@ class TestParsing:
     """Airflow parses the file all the time, and shows what is wrong with it."""
 
     def test_makes_a_dag_of_every_model(self, seen: Seen) -> None:
-        """There is a DAG for each model of the configuration and no other."""
+        """Each model has a DAG, of which no two runs overlap and none is made up unasked."""
         parsed = seen.report["parsed"]
 
         assert parsed["errors"] == {}
         assert set(parsed["dags"]) == {f"calibration_{name}" for name in MODELS}
+        for dag in parsed["dags"].values():
+            assert [dag["max_active_runs"], dag["catchup"]] == [1, False]
+            assert dag["at_a_time"] == {"run": 1, "run_unsettled": 1}
 
     def test_follows_the_configuration(self, seen: Seen) -> None:
         """Schedule, time zone, owner and severity of a model are those of its DAG."""
@@ -352,13 +344,6 @@ class TestParsing:
         assert asked["tags"] == ["calibration", "ticket"]
         assert dags["calibration_written"]["tags"] == ["calibration", "page"]
         assert "**asked**" in asked["doc"]
-
-    def test_runs_one_at_a_time(self, seen: Seen) -> None:
-        """No two runs of a model overlap, backfilled ones included, and none is made up unasked."""
-        for dag in seen.report["parsed"]["dags"].values():
-            assert dag["max_active_runs"] == 1
-            assert dag["at_a_time"] == {"run": 1, "run_unsettled": 1}
-            assert dag["catchup"] is False
 
     def test_imports_nothing_heavy(self, seen: Seen) -> None:
         """Parsing imports the configuration and the errors of this program, and no engine."""

@@ -79,7 +79,8 @@ def run(
         typer.Option(
             "--unsettled",
             help="Do all later days too, whose outcomes are awaited: their scores already tell "
-            "what prevalence to expect.",
+            "what prevalence to expect. Ends with code 3 if outcomes of a day are still missing "
+            "after settled_after more days; the other days are done all the same.",
         ),
     ] = False,
     jobs: Jobs = DEFAULT_JOBS,
