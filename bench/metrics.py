@@ -20,11 +20,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
+from metrics_classes import write_classes
+from metrics_start import measure_start
 from metrics_table import Found, Times, page
 from metrics_worker import REPLICATES
 from peers_worker import CONTROL
@@ -35,24 +36,6 @@ LONG, TOO_LONG = 3.0, 90.0  # seconds: measured once only, left out
 OURS, PEERS = (Path(__file__).with_name(f"{side}_worker.py") for side in ("metrics", "peers"))
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
-
-FIRST_TCE = """
-from monitor.metrics.binning import monitor_sizes, pava_bc
-from monitor.metrics.tally import tally
-from monitor.metrics.tce import tce
-"""
-FIRST_TCE_RUN = """
-t = tally([i / 1000 for i in range(1000)], [i % 2 for i in range(1000)])
-tce(t, pava_bc(t, min_size=50, max_size=200))
-"""
-
-FIRST_ECE = """
-from monitor.metrics.ece import ece
-from monitor.metrics.row_bins import uniform_bins_of_rows
-"""
-FIRST_ECE_RUN = """
-ece(uniform_bins_of_rows([i / 1000 for i in range(1000)], [i % 2 for i in range(1000)], 15))
-"""
 
 
 class Worker(NamedTuple):
@@ -125,6 +108,7 @@ def measure_rows(options: argparse.Namespace) -> tuple[dict[int, Times], dict, l
         }
         with tempfile.TemporaryDirectory(prefix="metrics-bench-") as name:
             write_rows(Path(name), size)
+            write_classes(Path(name), size)
             whole = ["--whole-loop"] if options.whole_loop else []
             workers = [start(sys.executable, OURS, "rows", name, *whole)]
             if options.peers:
@@ -148,34 +132,6 @@ def measure_stored(options: argparse.Namespace) -> tuple[dict[int, Times], list[
         found[total]["null replicate"] = [c / REPLICATES for c in found[total]["null replicate"]]
         controls += some
     return found, controls
-
-
-def measure_start(rounds: int) -> dict[str, list[tuple[float, float]]]:
-    """Give wall and CPU seconds of fresh processes, from start to end."""
-    runs = [
-        ("first TCE, cold compiler cache", FIRST_TCE + FIRST_TCE_RUN),
-        ("first ECE of rows, cold compiler cache", FIRST_ECE + FIRST_ECE_RUN),
-    ]
-    runs += rounds * [
-        ("an empty program", "pass"),
-        ("import", FIRST_TCE),
-        ("first TCE, warm compiler cache", FIRST_TCE + FIRST_TCE_RUN),
-        ("first ECE of rows, warm compiler cache", FIRST_ECE + FIRST_ECE_RUN),
-    ]
-    found: dict[str, list[tuple[float, float]]] = {}
-    with tempfile.TemporaryDirectory(prefix="metrics-bench-") as cache:
-        for name, code in runs:
-            begin = time.perf_counter()
-            child = subprocess.Popen(  # noqa: S603
-                [sys.executable, "-c", code], env=os.environ | {"NUMBA_CACHE_DIR": cache}
-            )
-            _, status, usage = os.wait4(child.pid, 0)
-            child.returncode = status
-            if status:
-                sys.exit(f"{name}: the program failed")
-            took = time.perf_counter() - begin, usage.ru_utime + usage.ru_stime
-            found.setdefault(name, []).append(took)
-    return found
 
 
 def write_rows(folder: Path, size: int) -> None:

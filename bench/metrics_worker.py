@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import metrics_classes as classes
 import numpy as np
 from peers_worker import BINS, CONTROL, QUANTILES, Job, control, load, serve
 
@@ -24,11 +25,12 @@ def our_measures() -> dict[str, Callable]:
     from monitor.metrics.binning import (
         monitor_sizes,
         paper_sizes,
+        pava,
         pava_bc,
         quantile_bins,
         uniform_bins,
     )
-    from monitor.metrics.bounds import calibration_bounds
+    from monitor.metrics.bounds import calibration_bounds, improvement
     from monitor.metrics.brier import brier
     from monitor.metrics.corp import corp
     from monitor.metrics.cox import fit_cox, slope_z
@@ -39,7 +41,7 @@ def our_measures() -> dict[str, Callable]:
     from monitor.metrics.intercept import fit_intercept
     from monitor.metrics.log_score import log_score
     from monitor.metrics.skce import skce
-    from monitor.metrics.smooth_ece import smooth_ece
+    from monitor.metrics.smooth_ece import smooth_ece, smooth_ece_at
     from monitor.metrics.spiegelhalter import spiegelhalter
     from monitor.metrics.tce import tce
     from monitor.metrics.tce_t import tce_t
@@ -51,14 +53,25 @@ def our_measures() -> dict[str, Callable]:
     return {
         "TCE, monitor's PAVA-BC bins": lambda t: tce(t, pava_bins(t, monitor_sizes)),
         "TCE, paper's PAVA-BC bins": lambda t: tce(t, pava_bins(t, paper_sizes)),
+        "TCE(Q), 10 quantile bins": lambda t: tce(t, quantile_bins(t, QUANTILES)),
+        "TCE(V), PAVA bins": lambda t: tce(t, pava(t)),
+        "TCE, 15 uniform bins": lambda t: tce(t, uniform_bins(t, BINS)),
         "TCE, t-test": lambda t: tce_t(t, pava_bins(t, paper_sizes)),
         "ECE, PAVA-BC bins": lambda t: e.ece(pava_bins(t, monitor_sizes)),
         "ECE, 15 uniform bins": lambda t: e.ece(uniform_bins(t, BINS)),
         "ACE, 10 quantile bins": lambda t: e.ace(t, QUANTILES),
         "MCE, 15 uniform bins": lambda t: e.mce(uniform_bins(t, BINS)),
+        "MCE(Q), 10 quantile bins": lambda t: e.mce(quantile_bins(t, QUANTILES)),
         "L2, 15 uniform bins": lambda t: e.root_mean_squared_gap(uniform_bins(t, BINS)),
+        "L2, 15 quantile bins": lambda t: e.root_mean_squared_gap(quantile_bins(t, BINS)),
         "L2 debiased, 15 uniform bins": lambda t: e.debiased_root_mean_squared_gap(
             uniform_bins(t, BINS)
+        ),
+        "L2 debiased, 15 quantile bins": lambda t: e.debiased_root_mean_squared_gap(
+            quantile_bins(t, BINS)
+        ),
+        "squared and debiased, signed": lambda t: e.debiased_mean_squared_gap(
+            quantile_bins(t, BINS)
         ),
         "estimation errors": lambda t: estimation_error(pava_bins(t, monitor_sizes)),
         "Hosmer-Lemeshow, 10 bins": lambda t: hosmer_lemeshow(quantile_bins(t, QUANTILES)),
@@ -67,6 +80,8 @@ def our_measures() -> dict[str, Callable]:
         "CORP, Brier": corp,
         "CORP, log": lambda t: corp(t, rule="log"),
         "bounds": calibration_bounds,
+        "improvement": lambda t: improvement(t, t.scores**0.9),
+        "improvement, log": lambda t: improvement(t, t.scores**0.9, rule="log"),
         "intercept": fit_intercept,
         "slope test": slope_z,
         "Cox line": fit_cox,
@@ -76,7 +91,28 @@ def our_measures() -> dict[str, Callable]:
         "KS and Kuiper": cumulative_differences,
         "SKCE": skce,
         "smooth ECE": smooth_ece,
+        "smooth ECE, one bandwidth": lambda t: smooth_ece_at(t, bandwidth=0.05),
+        "intervals in closed form": closed_intervals,
     }
+
+
+def closed_intervals(t) -> list:  # noqa: ANN001
+    """Find every interval that has a closed form, fits included."""
+    from monitor.metrics import intervals as i
+    from monitor.metrics.cox import fit_cox
+    from monitor.metrics.intercept import fit_intercept
+
+    of_scores = (
+        *(i.prevalence_interval, i.mean_score_interval, i.brier_interval, i.rbs_interval),
+        *(i.log_score_interval, i.uncertainty_interval, i.auc_interval, i.tjur_interval),
+    )
+    level, line = fit_intercept(t), fit_cox(t)
+    return [
+        *(find(t) for find in of_scores),
+        i.normal_interval(level.delta, level.standard_error),
+        i.normal_interval(line.intercept, line.intercept_standard_error),
+        i.normal_interval(line.slope, line.slope_standard_error),
+    ]
 
 
 def our_measures_of_rows() -> dict[str, Callable]:
@@ -89,14 +125,17 @@ def our_measures_of_rows() -> dict[str, Callable]:
     def over_uniform_bins(measure: Callable) -> Callable:
         return lambda s, y: measure(uniform_bins_of_rows(s, y, BINS))
 
-    def over_quantile_bins(measure: Callable) -> Callable:
-        return lambda s, y: measure(quantile_bins_of_rows(s, y, QUANTILES))
+    def over_quantile_bins(measure: Callable, n: int = QUANTILES) -> Callable:
+        return lambda s, y: measure(quantile_bins_of_rows(s, y, n))
 
     return {
         "ECE, 15 uniform bins": over_uniform_bins(e.ece),
         "ACE, 10 quantile bins": over_quantile_bins(e.ece),
         "MCE, 15 uniform bins": over_uniform_bins(e.mce),
+        "MCE(Q), 10 quantile bins": over_quantile_bins(e.mce),
         "L2, 15 uniform bins": over_uniform_bins(e.root_mean_squared_gap),
+        "L2, 15 quantile bins": over_quantile_bins(e.root_mean_squared_gap, BINS),
+        "L2 debiased, 15 quantile bins": over_quantile_bins(e.debiased_root_mean_squared_gap, BINS),
         "L2 debiased, 15 uniform bins": over_uniform_bins(e.debiased_root_mean_squared_gap),
         "Hosmer-Lemeshow, 10 bins": over_quantile_bins(hosmer_lemeshow),
         "Brier": brier_of_rows,
@@ -132,6 +171,10 @@ def serve_rows(folder: Path, *, whole_loop: bool) -> None:
         jobs[f"{name}|rows"] = lambda of_rows=of_rows: of_rows(s, y)
         jobs[f"{name}|tally"] = lambda measure=measure: measure(t)
         jobs[f"{name}|tally"]()
+    many = classes.our_jobs(*classes.load_classes(folder))
+    for job in many.values():
+        job()
+    jobs |= many
     serve(jobs, {"tested": str(len(tests)), "whole": str(whole)})
 
 

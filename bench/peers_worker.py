@@ -17,6 +17,7 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
+import metrics_classes as classes
 import numpy as np
 
 Job = Callable[[], object]
@@ -76,6 +77,7 @@ def netcal(s: np.ndarray, y: np.ndarray) -> dict[str, Job]:
         "ECE, 15 uniform bins": lambda: m.ECE(BINS).measure(s, y),
         "ACE, 10 quantile bins": lambda: m.ACE(QUANTILES).measure(s, y),
         "MCE, 15 uniform bins": lambda: m.MCE(BINS).measure(s, y),
+        "MCE(Q), 10 quantile bins": lambda: m.MCE(QUANTILES, equal_intervals=False).measure(s, y),
     }
 
 
@@ -83,16 +85,16 @@ def uncertainty_calibration(s: np.ndarray, y: np.ndarray) -> dict[str, Job]:
     """Name the measures of uncertainty-calibration."""
     from calibration import utils as m
 
-    def squared(*, debias: bool) -> object:
-        return m.lower_bound_scaling_ce(
-            s, y, p=2, debias=debias, num_bins=BINS, binning_scheme=m.get_equal_prob_bins
-        )
+    def squared(*, debias: bool, cut: Callable[..., object] = m.get_equal_prob_bins) -> object:
+        return m.lower_bound_scaling_ce(s, y, p=2, debias=debias, num_bins=BINS, binning_scheme=cut)
 
     return {
         "ECE, 15 uniform bins": lambda: m.get_ece(s, y, num_bins=BINS),
         "ACE, 10 quantile bins": lambda: m.get_ece_em(s, y, num_bins=QUANTILES),
         "L2, 15 uniform bins": lambda: squared(debias=False),
         "L2 debiased, 15 uniform bins": lambda: squared(debias=True),
+        "L2, 15 quantile bins": lambda: squared(debias=False, cut=m.get_equal_bins),
+        "L2 debiased, 15 quantile bins": lambda: squared(debias=True, cut=m.get_equal_bins),
     }
 
 
@@ -141,6 +143,7 @@ def calzone_tool(s: np.ndarray, y: np.ndarray) -> dict[str, Job]:
         "ECE, 15 uniform bins": lambda: binned(m.calculate_ece_mce, BINS, equal=False),
         "MCE, 15 uniform bins": lambda: binned(m.calculate_ece_mce, BINS, equal=False),
         "ACE, 10 quantile bins": lambda: binned(m.calculate_ece_mce, QUANTILES, equal=True),
+        "MCE(Q), 10 quantile bins": lambda: binned(m.calculate_ece_mce, QUANTILES, equal=True),
         "Hosmer-Lemeshow, 10 bins": lambda: binned(m.hosmer_lemeshow_test, QUANTILES, equal=True),
         "Spiegelhalter's z": lambda: m.spiegelhalter_z_test(y, both),
         "Cox line": lambda: m.cox_regression_analysis(y, both),
@@ -183,12 +186,15 @@ PEERS = {
 def main() -> None:
     """Serve the measures of every package that can be imported."""
     warnings.simplefilter("ignore")
-    s, y = load(Path(sys.argv[1]))
+    folder = Path(sys.argv[1])
+    two, many = load(folder), classes.load_classes(folder)
     jobs: dict[str, Job] = {CONTROL: control}
     facts = {}
-    for peer, name_measures in PEERS.items():
+    asked = [(peer, names, two) for peer, names in PEERS.items()]
+    asked += [(peer, names, many) for peer, names in classes.PEERS.items()]
+    for peer, name_measures, data in asked:
         try:
-            measures = name_measures(s, y)
+            measures = name_measures(*data)
             facts[peer] = version(peer)
         except ImportError as error:
             facts[peer] = f"left out: {error}"

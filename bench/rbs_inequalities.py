@@ -14,7 +14,7 @@ from monitor.metrics.brier import brier, rbs
 from monitor.metrics.cumulative import cumulative_differences
 from monitor.metrics.ece import ece, root_mean_squared_gap
 from monitor.metrics.multiclass import (
-    classwise,
+    classwise_calibration_error,
     classwise_tallies,
     top_label_calibration_error,
     top_label_tally,
@@ -69,12 +69,6 @@ def norm_error(scores: Floats, labels: Ints, order: float) -> float:
     return float(total ** (1.0 / order))
 
 
-def classwise_error(scores: Floats, labels: Ints, order: float) -> float:
-    """Compute the class-wise calibration error [Definition C.1]."""
-    each = classwise(lambda t: power(t, order), scores, labels).by_class
-    return float(each.sum() ** (1.0 / order))
-
-
 def mean_embedding(t: Tally) -> float:
     """Compute MMCE [Definition C.3]: the U-statistic SKCE and the pairs that it leaves out."""
     pairs = skce(t, bandwidth=BANDWIDTH).value * (t.total - 1) / t.total
@@ -93,7 +87,7 @@ def of_vectors(scores: Floats, labels: Ints) -> Sides:
     n = scores.shape[1]
     root = sqrt(sum(brier(t) for t in classwise_tallies(scores, labels)))
     ce = {p: norm_error(scores, labels, p) for p in (1.0, 1.5, 2.0, 3.0)}
-    each = {p: classwise_error(scores, labels, p) for p in (1.0, 2.0)}
+    each = {p: classwise_calibration_error(scores, labels, by_score, order=p) for p in (1.0, 2.0)}
     top = {p: top_label_calibration_error(scores, labels, by_score, order=p) for p in (1.0, 2.0)}
     return {
         "CE_2 ≤ √BS": (ce[2.0], root),

@@ -6,7 +6,10 @@ like a slope if the days were pooled.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from math import nan, sqrt
+from math import nan
+from operator import attrgetter
+
+import numpy as np
 
 from monitor.attribution import Attribution, Explained
 from monitor.metrics.tally import Tally
@@ -75,16 +78,18 @@ def mean_causes(
 
 def _mean(parts: Sequence[tuple[int, Explained]]) -> tuple[Shares, Shares]:
     """Average shares and their errors; a share that no part knows is nan."""
-    means, errors = [], []
-    for field in fields(Shares):
-        known = [
-            (n, getattr(part, field.name), getattr(part, f"{field.name}_error"))
-            for n, part in parts
-            if getattr(part, field.name) == getattr(part, field.name)
-        ]
-        total = sum(n for n, _, _ in known)
-        means.append(sum(n * value for n, value, _ in known) / total if total else nan)
-        errors.append(
-            sqrt(sum((n * error) ** 2 for n, _, error in known)) / total if total else nan
-        )
-    return Shares(*means), Shares(*errors)
+    values = np.array([_VALUES(part) for _, part in parts])
+    errors = np.array([_ERRORS(part) for _, part in parts])
+    known = ~np.isnan(values)
+    sizes = np.where(known, np.array([[n] for n, _ in parts]), 0.0)
+    total = sizes.sum(axis=0)
+    means = np.where(known, sizes * values, 0.0).sum(axis=0)
+    reach = np.sqrt(np.where(known, (sizes * errors) ** 2, 0.0).sum(axis=0))
+    for sums in (means, reach):
+        np.divide(sums, total, out=sums, where=total > 0.0)
+        sums[total == 0.0] = nan  # not 0/0, whose sign depends on the processor
+    return Shares(*means.tolist()), Shares(*reach.tolist())
+
+
+_VALUES = attrgetter(*(field.name for field in fields(Shares)))
+_ERRORS = attrgetter(*(f"{field.name}_error" for field in fields(Shares)))

@@ -15,7 +15,6 @@ from math import log, log10, sqrt
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
-from scipy.special import logsumexp
 
 from monitor.figure import Figure
 from monitor.metrics.coarse import Coarse
@@ -73,11 +72,11 @@ class Incident:
     opened : date
         Day on which a sum crossed its limit.
     started : date
-        Estimated first day of the drift.
+        Estimated first day of the drift; of another that took its place, if it changed.
     kind : str
         The distortion that fits best since then.
     evidence : float
-        The sum that crossed, log10.
+        The sum that crossed on the day of the opening, log10.
     recovery : float
         Evidence since the opening that the distortion is gone, log10.
     scores, informations, slopes : ndarray of shape (4,), (4,), (6,)
@@ -227,8 +226,8 @@ def limit(false_alert_days: float) -> float:
     return log10(len(KINDS) * false_alert_days)
 
 
-def flag_streams(meters: Mapping[str, Meter], false_alert_days: float) -> set[str]:
-    """Choose the streams whose evidence stands out among all of them.
+def limits_of_streams(meters: Mapping[str, Meter], false_alert_days: float) -> dict[str, float]:
+    """Give the sum at which each of several streams alerts today, log10.
 
     Parameters
     ----------
@@ -239,25 +238,34 @@ def flag_streams(meters: Mapping[str, Meter], false_alert_days: float) -> set[st
 
     Returns
     -------
-    set of str
-        Those to alert.
+    dict of str to float
+        A stream alerts if its largest sum is as high.
 
     Notes
     -----
-    e-d-BH: with ``M = mean over kinds of 10**sum``, sorted downwards, the largest k with
-    ``M_(k) >= A * streams / k``; its k streams are flagged.
+    e-d-BH: with the largest sums S sorted downwards, k is the largest number with
+    ``S_(k) >= log10(8 A streams / k)``. That is the limit of its k streams, and the one with
+    k + 1 that of all others. ``10**S / 8`` is at most the mean over the eight kinds, which is an
+    e-detector, so it is one too, and a segment's evidence reads like that of the whole.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> calm, loud = new_meter(), replace(new_meter(), sums=np.full(8, 3.5))
+    >>> {k: round(v, 2) for k, v in limits_of_streams({"a": loud, "b": calm}, 100.0).items()}
+    {'a': 3.2, 'b': 2.9}
     """
-    # In log10, because millions of outcomes a day say more than a float can hold.
-    values = {
-        name: float(logsumexp(meter.sums * log(10.0)) / log(10.0) - log10(len(KINDS)))
-        for name, meter in meters.items()
+    strongest = {name: float(meter.sums.max()) for name, meter in meters.items()}
+    ranked = sorted(strongest, key=lambda name: -strongest[name])
+    among = [limit(false_alert_days * len(ranked) / k) for k in range(1, len(ranked) + 1)]
+    alarmed = max(
+        (k for k, name in enumerate(ranked, 1) if strongest[name] >= among[k - 1]), default=0
+    )
+    of_others = among[min(alarmed, len(among) - 1)] if among else 0.0
+    return {
+        name: among[alarmed - 1] if rank <= alarmed else of_others
+        for rank, name in enumerate(ranked, 1)
     }
-    ranked = sorted(values, key=lambda name: -values[name])
-    flagged = 0
-    for k, name in enumerate(ranked, 1):
-        if values[name] >= log10(false_alert_days * len(ranked) / k):
-            flagged = k
-    return set(ranked[:flagged])
 
 
 def settle(meter: Meter, day: date, evidence: DayEvidence, *, alarm: bool) -> Meter:
@@ -278,12 +286,16 @@ def settle(meter: Meter, day: date, evidence: DayEvidence, *, alarm: bool) -> Me
     -------
     Meter
         After an alarm every sum is 0 again. An open incident is never opened twice: a further
-        alarm renews its name.
+        alarm ends what spoke for its recovery.
     """
+    if alarm and meter.incident:
+        renewed = replace(_with_day(meter.incident, evidence), recovery=0.0)
+        kind = best_kind(renewed.scores, renewed.informations)
+        return replace(new_meter(), incident=replace(renewed, kind=kind))
     if alarm:
         crossed = int(meter.sums.argmax())
-        fresh = Incident(
-            opened=meter.incident.opened if meter.incident else day,
+        opened = Incident(
+            opened=day,
             started=meter.starts[crossed] or day,
             kind=best_kind(meter.scores[crossed], meter.informations[crossed]),
             evidence=float(meter.sums[crossed]),
@@ -292,9 +304,7 @@ def settle(meter: Meter, day: date, evidence: DayEvidence, *, alarm: bool) -> Me
             informations=meter.informations[crossed],
             slopes=meter.slopes[crossed],
         )
-        if meter.incident:
-            fresh = replace(fresh, started=meter.incident.started)
-        return replace(new_meter(), incident=fresh)
+        return replace(new_meter(), incident=opened)
     if not meter.incident:
         return meter
     return replace(meter, incident=_carried_on(meter, meter.incident, day, evidence))
@@ -305,18 +315,13 @@ def _carried_on(
 ) -> Incident | None:
     """Bring an incident up to date; None once it is over."""
     change = float(evidence.ratios[KINDS.index(incident.kind)])
-    now = replace(
-        incident,
-        recovery=max(0.0, incident.recovery - change),
-        scores=incident.scores + evidence.scores,
-        informations=incident.informations + evidence.informations,
-        slopes=incident.slopes + evidence.slopes,
-    )
+    now = replace(_with_day(incident, evidence), recovery=max(0.0, incident.recovery - change))
     strongest = int(meter.sums.argmax())
     if now.recovery >= RECOVERED and meter.sums[strongest] >= RECOVERED:
         # One distortion has gone and another, as certain, has come: the curve is not back.
         return replace(
             now,
+            started=meter.starts[strongest] or day,
             kind=best_kind(meter.scores[strongest], meter.informations[strongest]),
             recovery=0.0,
             scores=meter.scores[strongest],
@@ -327,6 +332,15 @@ def _carried_on(
         return None
     # While the outcomes speak for recovery the name stays: the days since tell of no distortion.
     return now if now.recovery else replace(now, kind=best_kind(now.scores, now.informations))
+
+
+def _with_day(incident: Incident, evidence: DayEvidence) -> Incident:
+    return replace(
+        incident,
+        scores=incident.scores + evidence.scores,
+        informations=incident.informations + evidence.informations,
+        slopes=incident.slopes + evidence.slopes,
+    )
 
 
 def best_kind(scores: Floats, informations: Floats) -> str:

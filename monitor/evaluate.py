@@ -26,7 +26,7 @@ from monitor.figure import Figure
 from monitor.metrics.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.bootstrap import Interval
 from monitor.metrics.brier import rbs
-from monitor.metrics.coarse import CENTRES, coarsen
+from monitor.metrics.coarse import CENTRES, Coarse, coarsen
 from monitor.metrics.conditional import fit_slope
 from monitor.metrics.ece import ece
 from monitor.metrics.ece_interval import Reading, ece_interval
@@ -42,6 +42,7 @@ INTERVAL_REPLICATES = 20  # enough for a 95 % interval; a tenth more or less wou
 # bins, N/20, the usual rule. With fewer, bins reject next to nothing, and worlds say only that.
 LEAST_RARER = 100
 Explain = Callable[[Tally], Attribution | None]
+Compress = Callable[[Tally], Coarse]
 Expect = Callable[[str, Segment], Expectation | None]
 
 
@@ -159,6 +160,7 @@ def evaluate(
     window_days: int,
     settings: Settings,
     explain: Explain = attribute,
+    compress: Compress = coarsen,
     expect: Expect | None = None,
 ) -> list[Evaluation]:
     """Judge every segment of a window, and the whole.
@@ -171,8 +173,8 @@ def evaluate(
         Length of the window in days, of which some may be missing.
     settings : Settings
         The same for every window of a day.
-    explain : callable
-        `attribute`, or one that remembers: days come back in many windows.
+    explain, compress : callable
+        `attribute` and `coarsen`, or such that remember: days come back in many windows.
     expect : callable, optional
         Tells the prevalence to expect of a segment while its outcomes are awaited.
 
@@ -190,7 +192,12 @@ def evaluate(
             for key, segment in day.segments.items()
             if name in (WHOLE, key)
         ]
-        evaluated = _evaluate_segment(window, name, part, strata, window_days, settings, explain)
+        slope = fit_slope(CENTRES, [compress(stratum) for stratum in strata])
+        evaluated = replace(
+            _evaluate_segment(window, name, part, window_days, settings),
+            slope=Figure.around(*slope) if slope else None,
+            causes=mean_causes(strata, part.tally, explain),
+        )
         if expect and not window.final:
             evaluated = replace(evaluated, expected=expect(name, part))
         found.append(evaluated)
@@ -201,10 +208,8 @@ def _evaluate_segment(
     window: Summary,
     name: str,
     part: Segment,
-    strata: Sequence[Tally],
     window_days: int,
     settings: Settings,
-    explain: Explain,
 ) -> Evaluation:
     t, rng = part.tally, _generator(window, name, window_days)
     shift_, prior, null, raw = None, None, None, None
@@ -221,7 +226,6 @@ def _evaluate_segment(
     if name == WHOLE and window_days >= settings.interval_days:
         raw = raw and replace(raw, ece_interval=_ece_interval(t, "raw", rng))
         prior = prior and replace(prior, ece_interval=_ece_interval(t, "prior", rng))
-    slope = fit_slope(CENTRES, [coarsen(stratum) for stratum in strata])
     return Evaluation(
         model=window.model,
         segment=name,
@@ -241,8 +245,6 @@ def _evaluate_segment(
         raw=raw,
         prior=prior,
         null=null,
-        slope=Figure.around(*slope) if slope else None,
-        causes=mean_causes(strata, t, explain),
         correction=intercept_correction(t),
     )
 

@@ -74,7 +74,7 @@ class References:
         if not period or day <= period.last:
             return None
         whole = period.streams[WHOLE]
-        return standard_size(whole.level.prevalence) if isinstance(whole, Reference) else None
+        return standard_size(whole.prevalence) if isinstance(whole, Reference) else None
 
 
 def read_references(config: Config, name: str) -> References:
@@ -89,8 +89,13 @@ def read_references(config: Config, name: str) -> References:
     spans = _reference_days(model, store, name)
     limits = limits_of(model)
     return References(
-        periods=[fit_period([day for day, _ in span], limits) for span in spans],
-        marks=[[mark for _, mark in span] for span in spans],
+        periods=[
+            Period(first, last, {}, f"the one from {first} to {last} has {lack}")
+            if (lack := what_a_reference_lacks([day.parts for day, _ in days]))
+            else fit_period([day for day, _ in days], limits)
+            for first, last, days in spans
+        ],
+        marks=[[mark for _, mark in days] for _, _, days in spans],
     )
 
 
@@ -136,7 +141,7 @@ def judge_days(
 
     references = read_references(config, name)
     basis = fingerprint([repr(limits), references.marks])
-    start, meters = _where_to_begin(store, name, days, first, basis)
+    start, meters = _where_to_begin(store, name, days, store.note_stale(name, first), basis)
 
     def weighed(day: date) -> Weighed:
         found = known[day] if day in known else prepare(store.read_summary(name, day)[0])
@@ -148,7 +153,7 @@ def judge_days(
         name,
         in_parallel(weighed, to_do, jobs),
         periods=references.periods,
-        lack=_lack(model),
+        lack=f"it takes {REFERENCE_DAYS} final days, and {LEAST_OF_EACH} outcomes of each kind",
         limits=limits,
         week=week,
         meters=meters,
@@ -156,6 +161,7 @@ def judge_days(
     for done, of_day in enumerate(verdicts, 1):
         store.write_verdicts(name, of_day[0].day, of_day, basis=basis)
         on_step(Step("judge", of_day[0].day, done, len(to_do)))
+    store.note_fresh(name)
     return to_do
 
 
@@ -188,37 +194,36 @@ def _complaints(
     for day in store.days("verdicts", name):
         if day not in summarised and day not in fresh:
             (verdict, *_), _ = store.read_verdicts(name, day)
-            yield failed_day(day, verdict.known_at, verdict.reasons[0])
+            if verdict.state == "data_error":  # else its summary was deleted: the day is not known
+                yield failed_day(day, verdict.known_at, verdict.reasons[0])
     if as_of:
         known_at = end_of_day(as_of - timedelta(days=1), time_zone)
         yield from (failed_day(day, known_at, message) for day, message in fresh.items())
 
 
-def _reference_days(model: Model, store: Store, name: str) -> list[list[tuple[Day, str]]]:
-    """Read the days of every reference: the configured ones, else the first that make one."""
+def _reference_days(
+    model: Model, store: Store, name: str
+) -> list[tuple[date, date, list[tuple[Day, str]]]]:
+    """Read the days of every reference: the configured ones, else the first that make one.
+
+    A day without predictions is none of them.
+    """
     stored = store.days("summaries", name)
 
     def recall(days: Iterable[date]) -> Iterator[tuple[Day, str]]:
         for day in days:
             summary, mark = store.read_summary(name, day)
-            if summary.final:
-                yield prepare(summary), mark
+            prepared = prepare(summary)
+            if prepared.final and prepared.parts:
+                yield prepared, mark
 
     if not model.verdicts.references:
         taken = gather_reference(recall(stored), least_days=REFERENCE_DAYS)
-        return [taken] if taken else []
-    spans = [
-        list(recall(day for day in stored if span.first <= day <= span.last))
-        for span in model.verdicts.references
+        return [(taken[0][0].day, taken[-1][0].day, taken)] if taken else []
+    return [
+        (s.first, s.last, list(recall(day for day in stored if s.first <= day <= s.last)))
+        for s in model.verdicts.references
     ]
-    return [span for span in spans if not what_a_reference_lacks([day.parts for day, _ in span])]
-
-
-def _lack(model: Model) -> str:
-    if model.verdicts.references:
-        span = model.verdicts.references[0]
-        return f"the configured one, {span.first} to {span.last}, is not complete in the store"
-    return f"it takes {REFERENCE_DAYS} final days, and {LEAST_OF_EACH} outcomes of each kind"
 
 
 def _where_to_begin(

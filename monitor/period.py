@@ -11,7 +11,13 @@ from math import log, nan
 from monitor.days import WHOLE, Summary
 from monitor.drift import DayEvidence, weigh_day
 from monitor.metrics.coarse import Coarse, coarsen
-from monitor.reference import Reference, Sensitivity, fit_reference, what_a_reference_lacks
+from monitor.reference import (
+    LEAST_OF_EACH,
+    Reference,
+    Sensitivity,
+    fit_reference,
+    what_a_reference_lacks,
+)
 
 
 @dataclass(frozen=True)
@@ -42,11 +48,15 @@ class Limits:
 
 @dataclass(frozen=True, eq=False)
 class Period:
-    """A reference of a model: for the whole and for each segment, or what that one lacks."""
+    """A reference of a model: for the whole and for each segment, or what that one lacks.
+
+    `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
+    """
 
     first: date
     last: date
     streams: Mapping[str, Reference | str]
+    lack: str = ""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,10 +103,14 @@ def failed_day(day: date, known_at: datetime, complaint: str) -> Day:
 def gather_reference(days: Iterable[tuple[Day, str]], *, least_days: int) -> list[tuple[Day, str]]:
     """Take days, with their marks, until they make a reference; empty if they never do."""
     taken: list[tuple[Day, str]] = []
+    short = {"positives": LEAST_OF_EACH, "negatives": LEAST_OF_EACH}
     for day, mark in days:
         taken.append((day, mark))
-        lack = what_a_reference_lacks([d.parts for d, _ in taken])
-        if len(taken) >= least_days and not lack:
+        for part in day.parts.values():
+            hits = int(part.positives.sum())
+            short["positives"] -= hits
+            short["negatives"] -= int(part.counts.sum()) - hits
+        if len(taken) >= least_days and max(short.values()) <= 0:
             return taken
     return []
 
@@ -121,9 +135,9 @@ def fit_period(days: Sequence[Day], limits: Limits) -> Period:
 
 
 def period_of(day: date, periods: Sequence[Period]) -> Period | None:
-    """Find the reference that a day is part of, else the newest one before it."""
+    """Find the reference that a day is part of, else the newest before it, else the first."""
     begun = [period for period in periods if period.first <= day]
-    return begun[-1] if begun else None
+    return [*periods[:1], *begun][-1] if periods else None
 
 
 def weigh(day: Day, periods: Sequence[Period]) -> dict[str, DayEvidence]:

@@ -20,7 +20,8 @@ from monitor.errors import DataError
 from monitor.evaluate import Settings, evaluate
 from monitor.files import describe_files
 from monitor.judging import judge_days, read_references
-from monitor.logs import outcome_days, summarise_day
+from monitor.logs import Databases, open_databases, outcome_days, summarise_day
+from monitor.metrics.coarse import coarsen
 from monitor.steps import Failure, Step, fingerprint, in_parallel
 from monitor.store import Store
 
@@ -93,23 +94,24 @@ def run(
     """
     started = clock()
     model, store = config.model(name), Store(config.store)
+    store.note_stale(name, first)
     stored = set(store.days("summaries", name)) if skip_unchanged else set()
-    engine = share(config.engine, jobs)
 
-    def read(day: date) -> Literal["summarised", "unchanged"] | Failure:
+    def read(databases: Databases, day: date) -> Literal["summarised", "unchanged"] | Failure:
         try:
             if day in stored and _is_unchanged(store, name, model, day, as_of):
                 return "unchanged"
-            summarise(config, name, day, as_of=as_of, engine=engine)
+            summarise(config, name, day, as_of=as_of, engine=databases)
         except DataError as error:
             return Failure(day, str(error))
         return "summarised"
 
     days = days_between(first, last)
     outcomes = []
-    for done, outcome in enumerate(in_parallel(read, days, jobs), 1):
-        outcomes.append(outcome)
-        on_step(Step("summarise", days[done - 1], done, len(days)))
+    with open_databases(share(config.engine, jobs)) as databases:
+        for done, outcome in enumerate(in_parallel(partial(read, databases), days, jobs), 1):
+            outcomes.append(outcome)
+            on_step(Step("summarise", days[done - 1], done, len(days)))
     evaluated = evaluate_days(
         config,
         name,
@@ -143,7 +145,12 @@ def run(
 
 
 def summarise(
-    config: Config, name: str, day: date, *, as_of: date, engine: Engine | None = None
+    config: Config,
+    name: str,
+    day: date,
+    *,
+    as_of: date,
+    engine: Engine | Databases | None = None,
 ) -> None:
     """Read the logs of one day and replace its summary.
 
@@ -182,7 +189,8 @@ def evaluate_days(
     remembered = 2 * model.windows[-1] + jobs
     recall = lru_cache(remembered)(lambda day: store.read_summary(name, day))
     # A day comes back in every window that holds it, and is explained once.
-    explain = lru_cache(remembered * len(model.segment_names))(attribute)
+    in_segments = lru_cache(remembered * len(model.segment_names))
+    explain, compress = in_segments(attribute), in_segments(coarsen)
     references = read_references(config, name)
 
     def judge(day: date) -> bool:
@@ -207,6 +215,7 @@ def evaluate_days(
                 window_days=length,
                 settings=settings,
                 explain=explain,
+                compress=compress,
                 expect=partial(references.expect, day) if length == 1 else None,
             )
         ]

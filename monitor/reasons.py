@@ -6,7 +6,7 @@ from math import isnan
 
 from monitor.attribution import InterceptCorrection
 from monitor.causes import NAMES, Causes
-from monitor.drift import RECOVERED, Incident
+from monitor.drift import KINDS, RECOVERED, Incident
 from monitor.figure import NORMAL_95, Figure
 from monitor.metrics.level import Lift
 
@@ -30,6 +30,7 @@ MEANINGS = {
 WORTH_TELLING = 0.5  # log10 of the odds of recovery
 LONG = 6.0  # log10: a number too long to be read
 UNSEEN = "its days hold none of these predictions"
+NOTHING_KNOWN = "no outcome of this day is known"
 ONE_CLASS = "all outcomes of this day are equal, which says nothing of the scores"
 
 
@@ -42,7 +43,7 @@ class Facts:
     obstacle: str
     known_until: date | None
     incident: Incident | None
-    limit: float
+    limit: float | None
     false_alert_days: int
     slope: Figure | None
     lift: Lift | None
@@ -52,21 +53,21 @@ class Facts:
 
 def sentences(facts: Facts) -> tuple[str, ...]:
     """Say what, since when, how strong, which scores, what the prior did, how often it is false."""
-    if facts.state in ("data_error", "insufficient_data"):
-        return (_capital(facts.obstacle),)
+    if facts.state == "data_error":  # it begins with the name of the model
+        return (_ended(facts.obstacle),)
+    if facts.state == "insufficient_data":
+        return (_ended(facts.obstacle[:1].upper() + facts.obstacle[1:]),)
     if facts.state == "calibration_drift" and facts.incident:
         return (*_drift(facts, facts.incident), _prior(facts), _rate(facts))
     if facts.state == "level_drift" and facts.lift:
-        return (_level(facts.lift), _prior(facts))
-    if facts.state == "prior_shift":
-        return (
-            "Only the prior moved: the shape of the calibration curve is as in the reference.",
-            _prior(facts),
-        )
-    if facts.known_until:
-        known = f"A drift is acknowledged until {facts.known_until}; evidence begins anew after it."
-        return (known, _prior(facts))
-    return ("Calibrated as in the reference, whatever the prior.", _prior(facts))
+        told = _level(facts.lift)
+    elif facts.known_until:
+        told = f"A drift is acknowledged until {facts.known_until}; evidence begins anew after it."
+    elif facts.state == "prior_shift":
+        told = "Only the prior moved: the shape of the calibration curve is as in the reference."
+    else:
+        told = "Calibrated as in the reference, whatever the prior."
+    return (told, _prior(facts))
 
 
 def awaited(coverage: float) -> str:
@@ -118,20 +119,28 @@ def offer(correction: InterceptCorrection, span: str, *, drifting: bool) -> str:
 
 
 def _drift(facts: Facts, incident: Incident) -> tuple[str, ...]:
-    slope = ""
-    if facts.slope and incident.kind in ("too_extreme", "too_timid"):
-        figure = facts.slope
-        slope = f" (slope about {figure.value:.2f}, 95 % {figure.low:.2f} to {figure.high:.2f})"
+    known = f"; the limit is {_times(facts.limit)}" if facts.limit else ""
     certainty = (
         f"On {incident.opened} the outcomes fitted a drift {_times(incident.evidence)} times "
-        f"better than the reference within its tolerance; the limit is {_times(facts.limit)}."
+        f"better than the reference within its tolerance{known}."
     )
     recovery = (
         f"Since then {_times(incident.recovery)} to 1 speaks for recovery; at "
         f"{_times(RECOVERED)} to 1 the incident closes."
     )
-    told = (f"Since {incident.started} {MEANINGS[incident.kind]}{slope}.", certainty)
+    what = f"Since {incident.started} {MEANINGS[incident.kind]} ({_size(facts, incident)})."
+    told = (what, certainty)
     return (*told, recovery) if incident.recovery > WORTH_TELLING else told
+
+
+def _size(facts: Facts, incident: Incident) -> str:
+    """Say how strong the distortion is: the slope, or the shift where it is strongest."""
+    if facts.slope and incident.kind in ("too_extreme", "too_timid"):
+        figure = facts.slope
+        return f"slope about {figure.value:.2f}, 95 % {figure.low:.2f} to {figure.high:.2f}"
+    direction = KINDS.index(incident.kind) // 2
+    size = abs(incident.scores[direction] / incident.informations[direction])
+    return f"by about {size:.2f} in log-odds"
 
 
 def _level(lift: Lift) -> str:
@@ -144,12 +153,14 @@ def _level(lift: Lift) -> str:
 
 
 def _prior(facts: Facts) -> str:
+    known = not isnan(facts.prevalence)
+    today = f"{facts.prevalence:.2%} on {facts.day}" if known else f"not known for {facts.day}"
     if facts.lift is None:
-        return f"Prevalence on {facts.day}: {facts.prevalence:.2%}."
+        return f"Prevalence {today}."
     told = (
-        f"Prevalence {facts.prevalence:.2%} on {facts.day}, {facts.reference_prevalence:.2%} in "
-        f"the reference; over the week the log-odds of all scores moved by {facts.lift.shift:+.2f} "
-        f"(standard error {facts.lift.shift_error:.2f})."
+        f"Prevalence {today}, {facts.reference_prevalence:.2%} in the reference; over the week the "
+        f"log-odds of all scores moved by {facts.lift.shift:+.2f} (standard error "
+        f"{facts.lift.shift_error:.2f})."
     )
     # The other verdicts speak of the level; this one would be the same at any prevalence.
     drifting = facts.state == "calibration_drift"
@@ -170,5 +181,5 @@ def _times(log10: float) -> str:
     return f"{float(f'{10**log10:.2g}'):,g}"
 
 
-def _capital(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith(".") else ".")
+def _ended(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."

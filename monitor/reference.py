@@ -7,7 +7,6 @@ Rule 2: every day and every segment has an intercept of its own, so no prior ent
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from monitor.metrics.coarse import CENTRES, COARSE_COUNT, Coarse, sum_of
 from monitor.metrics.compiled import compiled
 from monitor.metrics.conditional import score_directions, solve_factor
 from monitor.metrics.grid import Floats, Ints
-from monitor.metrics.level import Level, compare_levels, fit_level
+from monitor.metrics.level import Level, Lift, combine_lifts, compare_levels, fit_level
 
 DIRECTIONS = ("slope", "quadratic", "cubic", "top")  # the rows of every array of directions
 LEAST_DAYS = 14
@@ -65,8 +64,10 @@ class Reference:
         Standard errors with which the reference knows its own curve along each direction.
     counts : Coarse
         All predictions of the reference.
-    level : Level
-        Intercept and prevalence of the reference, with their uncertainty.
+    prevalence : float
+        Share of positive outcomes.
+    levels : mapping to Level
+        Intercept and prevalence of each part, with their uncertainty.
     level_dispersion : float
         Variance of a day's standardised lift kappa, at least 1.
     """
@@ -79,7 +80,8 @@ class Reference:
     dispersions: Floats
     errors: Floats
     counts: Coarse
-    level: Level
+    prevalence: float
+    levels: Mapping[Any, Level]
     level_dispersion: float
 
 
@@ -157,7 +159,7 @@ def fit_reference(
         errors = np.sqrt(dispersions / informations.sum(axis=0))
     tolerances = np.maximum(_by_direction(sensitivity.tolerances), 2.0 * errors)
     effects = np.maximum(_by_direction(sensitivity.effects), 3.0 * tolerances)
-    level = fit_level(curve, everything)
+    levels = _levels(curve, days)
     known = np.isfinite(errors)  # a direction that no score moves along is never looked at
     return Reference(
         curve=curve,
@@ -168,8 +170,26 @@ def fit_reference(
         dispersions=dispersions,
         errors=np.where(known, errors, 0.0),
         counts=everything,
-        level=level,
-        level_dispersion=_level_dispersion(curve, level, days),
+        prevalence=float(everything.positives.sum() / everything.counts.sum()),
+        levels=levels,
+        level_dispersion=_level_dispersion(curve, levels, days),
+    )
+
+
+def lift_since(
+    curve: Floats, levels: Mapping[Any, Level], parts: Mapping[Any, Coarse]
+) -> Lift | None:
+    """Compare the level of each part with its own in the reference, and average.
+
+    Pooled, parts whose priors move apart would look like a lifted curve. A part that the
+    reference has not seen says nothing.
+    """
+    return combine_lifts(
+        [
+            compare_levels(fit_level(curve, part), levels[name])
+            for name, part in parts.items()
+            if name in levels
+        ]
     )
 
 
@@ -309,14 +329,21 @@ def _dispersions(jitters: Floats, informations: Floats) -> Floats:
     return np.asarray(1.0 + jitters * squares / np.where(sums > 0, sums, 1.0))
 
 
-def _level_dispersion(curve: Floats, level: Level, days: Sequence[Mapping[Any, Coarse]]) -> float:
+def _levels(curve: Floats, days: Sequence[Mapping[Any, Coarse]]) -> dict[Any, Level]:
+    names = dict.fromkeys(name for day in days for name in day)
+    return {
+        name: fit_level(curve, sum_of([day[name] for day in days if name in day])) for name in names
+    }
+
+
+def _level_dispersion(
+    curve: Floats, levels: Mapping[Any, Level], days: Sequence[Mapping[Any, Coarse]]
+) -> float:
     """Take the mean square of the days' standardised lifts, at least 1."""
-    squares = []
-    for day in days:
-        now = fit_level(curve, sum_of(list(day.values())))
-        if isfinite(now.delta) and now.difference_variance > 0.0:
-            kappa = compare_levels(now, level).kappa
-            squares.append(kappa**2 / now.difference_variance)
+    found = (lift_since(curve, levels, day) for day in days)
+    squares = [
+        (lift.kappa / lift.kappa_error) ** 2 for lift in found if lift and lift.kappa_error > 0.0
+    ]
     return max(1.0, sum(squares) / max(1, len(squares) - 1))
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
+from functools import cache
 from importlib.metadata import version
 from typing import Literal, TypeVar
 
@@ -42,5 +43,9 @@ def in_parallel(function: Callable[[date], T], days: Sequence[date], jobs: int) 
 
 def fingerprint(parts: list[object]) -> str:
     """Identify what a result rests on, the program included."""
-    program = version("calibration-monitor")
-    return hashlib.sha256(json.dumps([program, *parts]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([_program(), *parts]).encode()).hexdigest()
+
+
+@cache  # it is read from a file
+def _program() -> str:
+    return version("calibration-monitor")

@@ -237,6 +237,20 @@ class Store:
                 else None,
             )
 
+    def note_stale(self, model: str, first: date) -> date:
+        """Note that verdicts from a day on are about to change; give the first such day.
+
+        A run that was killed leaves its note, so that the next one begins no later than it did.
+        """
+        noted = self._read_record(f"{model}/stale").get("first")
+        earliest = min(first, date.fromisoformat(noted)) if noted else first
+        self._write_record(f"{model}/stale", {"first": earliest.isoformat()})
+        return earliest
+
+    def note_fresh(self, model: str) -> None:
+        """Note that every verdict rests on the summaries that are stored."""
+        self._write_record(f"{model}/stale", {"first": None})
+
     def _nothing_yet(self) -> list[str]:
         """Find nothing, unless what should be the store is something else."""
         filesystem, root = self._place

@@ -21,16 +21,16 @@ from monitor.drift import (
     Meter,
     accumulate,
     best_slope,
-    flag_streams,
     limit,
+    limits_of_streams,
     new_meter,
     settle,
 )
 from monitor.figure import Figure
 from monitor.metrics.coarse import Coarse, sum_of
-from monitor.metrics.level import Lift, compare_levels, fit_level
+from monitor.metrics.level import Lift
 from monitor.period import Day, Limits, Period, Weighed, of_stream, period_of, segments_of
-from monitor.reference import Reference
+from monitor.reference import Reference, lift_since
 
 State = Literal[
     "ok", "prior_shift", "level_drift", "calibration_drift", "insufficient_data", "data_error"
@@ -70,7 +70,7 @@ class Verdict:
     meter : Meter
         What has accumulated.
     limit : float
-        The sum that opens an incident, log10; for a segment, that of a single one.
+        The sum that opens an incident, log10; a segment's depends on how many others alert.
     shift, kappa : Figure or None
         Intercept against the reference over the week, and the part the prior does not explain.
     slope : Figure or None
@@ -137,13 +137,21 @@ def judge(
         closed = min(period.last, day.day - timedelta(days=1)) if period else date.min
         while recent[0][0].day <= max(closed, day.day - timedelta(days=WEEK)):
             recent.popleft()
-        if (period and day.day <= period.last) or _known_until(day.day, limits):
-            meters = {}
-        else:
-            meters = _advance(meters, day.day, evidence, limits)
+        apart = (period and day.day <= period.last) or _known_until(day.day, limits)
+        meters, enough = _advance(
+            {} if apart else meters, day.day, {} if apart else evidence, limits
+        )
         names = dict.fromkeys([WHOLE, *(period.streams if period else ()), *segments_of(day)])
         yield [
-            _verdict(model, name, meters.get(name, new_meter()), period or lack, recent, limits)
+            _verdict(
+                model,
+                name,
+                meters.get(name, new_meter()),
+                period or lack,
+                recent,
+                limits,
+                enough=enough.get(name, limit(limits.segment_false_alert_days * len(names))),
+            )
             for name in names
         ]
 
@@ -155,21 +163,20 @@ def _known_until(day: date, limits: Limits) -> date | None:
 
 def _advance(
     before: Mapping[str, Meter], day: date, evidence: Mapping[str, DayEvidence], limits: Limits
-) -> dict[str, Meter]:
-    """Add the evidence of a day to every meter, and open or close incidents."""
+) -> tuple[dict[str, Meter], dict[str, float]]:
+    """Add the evidence of a day to every meter, open or close incidents; also the day's limits."""
     added = {
         name: accumulate(before.get(name, new_meter()), day, found)
         for name, found in evidence.items()
     }
     segments = {name: meter for name, meter in added.items() if name != WHOLE}
-    alarmed = flag_streams(segments, limits.segment_false_alert_days)
-    if WHOLE in added and added[WHOLE].sums.max() >= limit(limits.false_alert_days):
-        alarmed.add(WHOLE)
+    enough = limits_of_streams(segments, limits.segment_false_alert_days)
+    enough[WHOLE] = limit(limits.false_alert_days)
     settled = {
-        name: settle(meter, day, evidence[name], alarm=name in alarmed)
+        name: settle(meter, day, evidence[name], alarm=bool(meter.sums.max() >= enough[name]))
         for name, meter in added.items()
     }
-    return {**before, **settled}
+    return {**before, **settled}, enough
 
 
 def _verdict(
@@ -179,16 +186,23 @@ def _verdict(
     period: Period | str,
     recent: Sequence[Weighed],
     limits: Limits,
+    *,
+    enough: float,
 ) -> Verdict:
     day, evidence = recent[-1][0], recent[-1][1].get(name)
-    reference = period if isinstance(period, str) else period.streams.get(name, reasons.UNSEEN)
+    reference = (
+        period
+        if isinstance(period, str)
+        else period.streams.get(name, period.lack or reasons.UNSEEN)
+    )
     days = limits.false_alert_days if name == WHOLE else limits.segment_false_alert_days
     lift, slope, usual = None, None, nan
     if isinstance(reference, Reference):
-        usual = reference.level.prevalence
+        usual = reference.prevalence
         lift = _lift(reference, name, recent)
         slope = _slope(reference, name, meter, recent)
-    obstacle = _obstacle(day, period, reference, meter, evidence)
+    prevalence = _prevalence(of_stream(day, name).values())
+    obstacle = _obstacle(day, period, reference, meter, evidence, prevalence)
     state = obstacle[0] if obstacle else _reading(meter, lift, limits)
     return Verdict(
         model=model,
@@ -204,17 +218,17 @@ def _verdict(
                 obstacle=obstacle[1] if obstacle else "",
                 known_until=_known_until(day.day, limits),
                 incident=meter.incident,
-                limit=limit(days),
+                limit=enough if name == WHOLE else None,
                 false_alert_days=days,
                 slope=slope,
                 lift=lift,
-                prevalence=_prevalence(of_stream(day, name).values()),
+                prevalence=prevalence,
                 reference_prevalence=usual,
             )
         ),
         evidence=evidence,
         meter=meter,
-        limit=limit(days),
+        limit=enough,
         shift=Figure.around(lift.shift, lift.shift_error) if lift else None,
         kappa=Figure.around(lift.kappa, lift.kappa_error) if lift else None,
         slope=slope,
@@ -228,6 +242,7 @@ def _obstacle(
     reference: Reference | str,
     meter: Meter,
     evidence: DayEvidence | None,
+    prevalence: float,
 ) -> tuple[State, str] | None:
     """Find what keeps a day from being judged; None if nothing does."""
     if day.complaint:
@@ -240,7 +255,7 @@ def _obstacle(
     elif isinstance(reference, str):
         why = reasons.no_reference(reference)
     elif not meter.incident and (evidence is None or not evidence.informations.any()):
-        why = reasons.ONE_CLASS
+        why = reasons.ONE_CLASS if isfinite(prevalence) else reasons.NOTHING_KNOWN
     return ("insufficient_data", why) if why else None
 
 
@@ -258,14 +273,13 @@ def _reading(meter: Meter, lift: Lift | None, limits: Limits) -> State:
 
 
 def _lift(reference: Reference, name: str, recent: Iterable[Weighed]) -> Lift | None:
-    week = [part for day, _ in recent if day.final for part in of_stream(day, name).values()]
-    if not week:
-        return None
-    found = compare_levels(fit_level(reference.curve, sum_of(week)), reference.level)
-    if not isfinite(found.shift):
-        return None
+    days = [of_stream(day, name) for day, _ in recent if day.final]
+    keys = dict.fromkeys(key for parts in days for key in parts)
+    week = {key: sum_of([parts[key] for parts in days if key in parts]) for key in keys}
+    found = lift_since(reference.curve, reference.levels, week)
     # Days of one storm or one campaign are not independent: as much as in the reference.
-    return replace(found, kappa_error=found.kappa_error * sqrt(reference.level_dispersion))
+    factor = sqrt(reference.level_dispersion)
+    return replace(found, kappa_error=found.kappa_error * factor) if found else None
 
 
 def _slope(

@@ -1,7 +1,7 @@
 """From a verdict to a message: exporter, Prometheus, Alertmanager, and what reaches people.
 
 All programs are real and all rules and routes are those of `alerts`; only waiting is shortened,
-by replacing the words of SOONER, and messages go to a server of the test.
+by replacing the words of `alerting.SOONER`, and messages go to a server of the test.
 """
 
 import json
@@ -12,8 +12,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from time import monotonic, sleep
-from typing import Any
 
 import numpy as np
 import pytest
@@ -24,30 +22,11 @@ from monitor.metrics.coarse import CENTRES, Coarse
 from monitor.period import Day, Limits, fit_period, weigh
 from monitor.store import Store
 from monitor.verdict import Verdict, judge
-from tests.receivers import Posts, Received, at, receiving
-from tests.servers import PATIENCE, Program, listening, started, wait_for
+from tests.alerting import BOARD, BOOK, alertmanager, await_posts, event, message, sooner
+from tests.receivers import Posts, at, receiving
+from tests.servers import Program, listening, started, wait_for
 
-ALERTS = Path(__file__).parents[1] / "alerts"
-BOARD = "https://grafana.example.org/d/calibration-model?var-model="
-BOOK = "https://runbooks.example.org/runbook.md#"
-SECRETS = ("pagerduty-routing-key", "slack-tickets-url", "slack-digest-url")
-
-# The substitutions: word for word, and each must be found.
-SOONER: dict[str, dict[str, str]] = {
-    "calibration.rules.yml": {
-        "interval: 1m": "interval: 1s",
-        "keep_firing_for: 26h": "keep_firing_for: 6s",
-        " for: 6h": " for: 0s",
-    },
-    "alertmanager.yml": {
-        "group_wait: 30s": "group_wait: 2s",
-        "group_wait: 15m": "group_wait: 2s",
-        "group_interval: 5m": "group_interval: 1s",
-        "group_interval: 24h": "group_interval: 1s",
-        "repeat_interval: 3d": "repeat_interval: 5s",
-    },
-}
-
+DRIFT = "fraud: the probabilities no longer mean what they meant"
 LEVEL = "ctr: all probabilities are off in one direction, and not by the prior"
 BROKEN = (
     "A day of logs breaks a rule, and was left out: what is said of the model is that of the days "
@@ -143,36 +122,6 @@ def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
         yield Exporter(where[1], newest, recover)
 
 
-def sooner(name: str) -> str:
-    """Read one of the files with its waiting shortened."""
-    text = (ALERTS / name).read_text(encoding="utf-8")
-    for old, new in SOONER[name].items():
-        assert old in text, old
-        text = text.replace(old, new)
-    return text
-
-
-@contextmanager
-def alertmanager(folder: Path, received: Received) -> Iterator[str]:
-    """Start Alertmanager with our routes and template, and secrets that lead to the test."""
-    for secret in SECRETS:
-        value = "R0UT1NGKEY" if secret.startswith("pager") else f"{received.url}/{secret}"
-        (folder / secret).write_text(value)
-    text = sooner("alertmanager.yml").replace("/etc/alertmanager/secrets", str(folder))
-    text = text.replace("templates/", f"{ALERTS}/templates/")
-    pager = f"global: {{pagerduty_url: {received.url}/enqueue}}\n"
-    (folder / "alertmanager.yml").write_text(pager + text)
-    with listening(
-        folder,
-        "prometheus-alertmanager",
-        f"--config.file={folder / 'alertmanager.yml'}",
-        f"--storage.path={folder / 'alertmanager'}",
-        "--web.external-url=http://alertmanager.example.org",
-        "--cluster.listen-address=",
-    ) as (_, where):
-        yield where
-
-
 @contextmanager
 def prometheus(folder: Path, exporter: Exporter, alertmanager: str) -> Iterator[Program]:
     """Start Prometheus with our rules, which scrapes and evaluates every second."""
@@ -211,15 +160,6 @@ class Told:
     well: Posts
 
 
-def await_posts(posts: Posts, enough: Callable[[], bool]) -> None:
-    """Wait until enough was received, or fail with what was."""
-    deadline = monotonic() + PATIENCE
-    while not enough():
-        if monotonic() > deadline:
-            pytest.fail(json.dumps(posts, indent=1))
-        sleep(0.05)
-
-
 @pytest.fixture(scope="module")
 def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
     """Let the models be ill until a ticket was repeated, restart Prometheus, let them recover."""
@@ -250,15 +190,6 @@ def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
                 ),
             )
         return Told(ill, restarted, posts[len(ill) + len(restarted) :])
-
-
-def message(title: str, link: str, text: str, fallback: str, color: str) -> dict[str, Any]:
-    """Write what Slack must get."""
-    attachment = {"title": title, "text": text, "fallback": fallback, "color": color}
-    if link:
-        attachment["title_link"] = link
-    always = {"callback_id": "", "footer": "", "mrkdwn_in": ["fallback", "pretext", "text"]}
-    return {"username": "calibration-monitor", "attachments": [{**attachment, **always}]}
 
 
 def told_of(model: str, summary: str, story: str, alert: str) -> str:
@@ -327,47 +258,21 @@ class TestPage:
 
     def test_tells_the_whole_story_of_a_drift(self, told: Told, exporter: Exporter) -> None:
         """PagerDuty gets one event, with what, since when, how sure, and links, word for word."""
-        (event,) = at("/enqueue", told.ill)
-        summary = "fraud: the probabilities no longer mean what they meant"
+        (page,) = at("/enqueue", told.ill)
+        story = story_of_drift(exporter.verdicts["fraud"])
 
-        assert event == {
-            "dedup_key": event["dedup_key"],
-            "routing_key": "R0UT1NGKEY",
-            "event_action": "trigger",
-            "client": "calibration-monitor",
-            "client_url": f"{BOARD}fraud",
-            "links": [
-                {"href": f"{BOARD}fraud", "text": "Dashboard"},
-                {"href": f"{BOOK}calibrationdrift", "text": "Runbook"},
-            ],
-            "payload": {
-                "summary": summary,
-                "source": "calibration-monitor",
-                "severity": "critical",
-                "class": "CalibrationDrift",
-                "component": "fraud",
-                "group": "calibration",
-                "custom_details": {
-                    "firing": f"{summary}.\n{story_of_drift(exporter.verdicts['fraud'])}",
-                    "resolved": "",
-                    "num_firing": "1",
-                    "num_resolved": "0",
-                    "owner": "risk",
-                },
-            },
-        }
+        assert page == event(page["dedup_key"], firing=[f"{DRIFT}.\n{story}"], resolved=[])
 
     def test_rings_once(self, told: Told) -> None:
         """A restart of Prometheus neither resolves nor triggers again."""
         assert at("/enqueue", told.restarted) == []
 
     def test_is_resolved_when_the_drift_is_over(self, told: Told) -> None:
-        """The same incident is resolved once the verdict has been sound for its time."""
+        """The same incident is resolved, word for word, once the verdict has been sound a while."""
         (first,) = at("/enqueue", told.ill)
         (last,) = at("/enqueue", told.well)
 
-        assert last["event_action"] == "resolve"
-        assert last["dedup_key"] == first["dedup_key"]
+        assert last == event(first["dedup_key"], firing=[], resolved=[DRIFT])
 
     def test_nobody_is_woken_by_a_prior(self, told: Told) -> None:
         """A model whose prior has shifted is in no event, though its severity is page."""

@@ -1,6 +1,8 @@
 """What a verdict must get right: silent under any prior, quick and well named under a drift."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import cache
 from math import log
 
@@ -8,7 +10,8 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from bench.drift_rules import follow_meter, pool
+from bench.drift_rules import FIRST, follow_meter, pool
+from bench.drift_watch import SEGMENTS
 from bench.drift_worlds import (
     DRIFTS,
     Truth,
@@ -25,7 +28,9 @@ from monitor.drift import (
 from monitor.metrics.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.conditional import score_directions
 from monitor.metrics.level import compare_levels, fit_level
+from monitor.period import Day, Limits, fit_period, weigh
 from monitor.reference import Reference, fit_reference
+from monitor.verdict import Verdict, judge
 
 WORLD = World(0.05, 20_000)
 WEIGHTS, UNIT = shares(centre(WORLD.prevalence)), standardised(WORLD.prevalence)
@@ -104,28 +109,63 @@ def test_a_slope_of_four_fifths_is_found_and_named_in_time() -> None:
     assert in_time >= 19
 
 
-def test_a_lifted_intercept_is_no_drift_but_a_lifted_level() -> None:
-    """+0.3 with scores as before: the meter is silent for half a year, the level is seen weekly.
+def judged(days: Sequence[Mapping[str, Coarse]], *, reference: int = 28) -> list[Verdict]:
+    """Judge a stream; give the verdicts of the whole after its reference."""
+    moment = datetime(2026, 12, 31, tzinfo=UTC)
+    watched = [
+        Day(FIRST + timedelta(t), True, moment, 1.0, {(name, "all"): c for name, c in day.items()})
+        for t, day in enumerate(days)
+    ]
+    periods = [fit_period(watched[:reference], Limits())]
+    weighed = ((day, weigh(day, periods)) for day in watched)
+    verdicts = judge("ctr", weighed, periods=periods, lack="", limits=Limits())
+    return [whole for whole, *_ in verdicts][reference:]
 
-    Both the shift and the part that the prior does not explain are beyond 3.29 standard errors
-    in 95 % of the weeks.
-    """
+
+def share_of(state: str, verdicts: Iterable[Verdict]) -> float:
+    """Give the share of the days with a state."""
+    return float(np.mean([verdict.state == state for verdict in verdicts]))
+
+
+def test_a_lifted_intercept_is_no_drift_but_a_lifted_level() -> None:
+    """+0.3 with scores as before: for half a year no calibration drift, weekly a level drift."""
     rng = np.random.default_rng(6)
     days = [
         {"all": draw_day(rng, WEIGHTS, WORLD.rows, 0.0, 0.3 * (t >= 28))} for t in range(28 + 182)
     ]
-    found = fit_reference(days[:28])
-    weeks = [sum_of([d["all"] for d in days[t : t + 7]]) for t in range(28, 210, 7)]
 
-    lifts = [compare_levels(fit_level(found.curve, week), found.level) for week in weeks]
+    verdicts = judged(days)
 
-    assert follow_meter(found, days[28:]) == []
-    seen = [
-        abs(lift.shift) > 3.29 * lift.shift_error and abs(lift.kappa) > 3.29 * lift.kappa_error
-        for lift in lifts
+    weekly = verdicts[6::7]
+    assert share_of("calibration_drift", verdicts) == 0.0
+    assert share_of("level_drift", weekly) >= 0.95
+    shifts = [verdict.shift.value for verdict in weekly if verdict.shift]
+    assert np.mean(shifts) == pytest.approx(0.3, abs=0.02)
+
+
+def test_segments_with_priors_of_their_own_lift_no_level() -> None:
+    """Five sound segments: a day in fifty at most is called a level drift, and none a drift.
+
+    Their levels are compared apart. Pooled, a third of the days were.
+    """
+    found = [
+        verdict
+        for seed in range(3)
+        for verdict in judged(list(stream(WORLD, Truth(centres=SEGMENTS), seed, days=100)))
     ]
-    assert np.mean(seen) >= 0.95
-    assert np.mean([lift.shift for lift in lifts]) == pytest.approx(0.3, abs=0.02)
+
+    assert share_of("level_drift", found) <= 0.02
+    assert share_of("calibration_drift", found) == 0.0
+
+
+def test_a_new_segment_lifts_no_level() -> None:
+    """Predictions that the reference has not seen say nothing of how its level moved."""
+    rng = np.random.default_rng(8)
+    days = [{"old": draw_day(rng, WEIGHTS, 20_000, 0.0, 0.0)} for _ in range(60)]
+    for day in days[35:]:
+        day["new"] = draw_day(rng, WEIGHTS, 20_000, 0.0, -0.8)
+
+    assert share_of("ok", judged(days)) >= 0.95
 
 
 def test_tilted_scores_are_no_drift() -> None:

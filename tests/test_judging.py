@@ -1,6 +1,7 @@
 """Verdicts in the store: the same bytes however they came, and what moves them."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from monitor.config import Config, load_config
 from monitor.days import Segment, Summary
 from monitor.judging import judge_days
 from monitor.metrics.tally import tally_on_grid
-from monitor.steps import Failure
+from monitor.steps import Failure, Step
 from monitor.store import Store
 from monitor.verdict import Verdict
 
@@ -101,6 +102,32 @@ def late_day(config: Config) -> None:
     judge_days(config, "ctr", DAYS[20])
 
 
+def killed_while_judging(config: Config) -> None:
+    """Judge again from a late day on, be killed two days later, and go on the next morning."""
+    store = Store(config.store)
+    store.write_summary(summary(DAYS[20], final=False))
+    judge_days(config, "ctr", FIRST)
+    store.write_summary(summary(DAYS[20]))
+
+    def stop(step: Step) -> None:
+        if step.day == DAYS[22]:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge_days(config, "ctr", DAYS[20], on_step=stop)
+    judge_days(config, "ctr", DAYS[-1])
+
+
+def killed_before_judging(config: Config) -> None:
+    """Let a day be summarised again, be killed, and go on the next morning."""
+    store = Store(config.store)
+    store.write_summary(summary(DAYS[20], final=False))
+    judge_days(config, "ctr", FIRST)
+    store.note_stale("ctr", DAYS[20])
+    store.write_summary(summary(DAYS[20]))
+    judge_days(config, "ctr", DAYS[-1])
+
+
 def other_limits_first(config: Config) -> None:
     """Judge all days by other limits, then a single late one by these."""
     folder = Path(config.store).parent
@@ -113,16 +140,26 @@ def other_limits_first(config: Config) -> None:
     [
         one_by_one,
         late_day,
+        killed_while_judging,
+        killed_before_judging,
         other_limits_first,
         lambda config: judge_days(config, "ctr", FIRST, jobs=3),
         lambda config: [judge_days(config, "ctr", d) for d in (FIRST, DAYS[33], DAYS[10])],
     ],
-    ids=["one by one", "late outcomes", "other limits first", "three jobs", "again from within"],
+    ids=[
+        "one by one",
+        "late outcomes",
+        "killed while judging",
+        "killed before judging",
+        "other limits first",
+        "three jobs",
+        "again from within",
+    ],
 )
 def test_same_bytes_however_days_are_judged(
     config: Config, some_way: Callable[[Config], object], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    """Day by day, all at once, after late outcomes or changed limits: the same files."""
+    """Day by day, all at once, after late outcomes, kills or changed limits: the same files."""
     fresh = configure(tmp_path_factory.mktemp("at-once"))
     for day in DAYS:
         Store(fresh.store).write_summary(summary(day))
@@ -163,7 +200,7 @@ def test_reference_days_are_not_judged(config: Config) -> None:
 
 
 def test_without_a_reference_nothing_is_judged(config: Config) -> None:
-    """A configured reference whose days are not stored is named."""
+    """A configured reference whose days are not stored is named, with what it lacks."""
     other = configure(
         Path(config.store).parent, "references: [{first: 2025-01-01, last: 2025-01-28}]"
     )
@@ -171,7 +208,65 @@ def test_without_a_reference_nothing_is_judged(config: Config) -> None:
 
     found = verdict(other, DAYS[-1])
     assert found.state == "insufficient_data"
-    assert "the configured one, 2025-01-01 to 2025-01-28, is not complete" in found.reasons[0]
+    assert found.reasons == (
+        (
+            "There is no reference to compare with yet: the one from 2025-01-01 to 2025-01-28 has 0 of "
+            "at least 14 final days."
+        ),
+    )
+
+
+def test_a_reference_that_is_too_short_is_not_ignored(config: Config) -> None:
+    """Days after it are not judged by the one before, and the lack is named; those before are."""
+    second = "{first: 2026-01-25, last: 2026-01-31}"
+    short = configure(Path(config.store).parent, REFERENCE.replace("}]", "}, ") + second + "]")
+    judge_days(short, "ctr", FIRST)
+
+    assert verdict(short, DAYS[20]).state in ("ok", "prior_shift")
+    assert verdict(short, DAYS[26]).reasons == (
+        "The day is part of the reference, 2026-01-25 to 2026-01-31.",
+    )
+    assert verdict(short, DAYS[-1]).reasons == (
+        (
+            "There is no reference to compare with yet: the one from 2026-01-25 to 2026-01-31 has 7 of "
+            "at least 14 final days."
+        ),
+    )
+
+
+def test_a_day_before_the_reference_says_so(config: Config) -> None:
+    """It is not said that there is no reference: there is one, of later days."""
+    later = "references: [{first: 2026-01-10, last: 2026-01-28}]"
+    judge_days(found := configure(Path(config.store).parent, later), "ctr", FIRST)
+
+    assert verdict(found, DAYS[3]).reasons == (
+        "The day is before the reference, 2026-01-10 to 2026-01-28.",
+    )
+
+
+def test_a_day_without_predictions_is_no_day_of_a_reference(config: Config) -> None:
+    """A model that rests on some days is judged like any other."""
+    nothing = Segment(tally_on_grid([], []), 0)
+    for day in (DAYS[5], DAYS[12]):
+        empty = replace(summary(day), segments={"DE": nothing, "FR": nothing})
+        Store(config.store).write_summary(empty)
+    judge_days(default := configure(Path(config.store).parent, ""), "ctr", FIRST)
+
+    assert "2026-01-01 to 2026-01-30" in verdict(default, DAYS[12]).reasons[0]
+    assert verdict(default, DAYS[30]).state in ("ok", "prior_shift")
+
+
+def test_a_day_whose_summary_is_deleted_is_no_data_error(config: Config) -> None:
+    """Its old verdict is no complaint about its logs; the day is not judged again."""
+    judge_days(config, "ctr", FIRST)
+    before = verdict(config, DAYS[20])
+    (Path(config.store) / f"summaries/ctr/{DAYS[20]}.parquet").unlink()
+
+    judged = judge_days(config, "ctr", FIRST)
+
+    assert before.state != "data_error"
+    assert DAYS[20] not in judged
+    assert len(judged) == len(DAYS) - 1
 
 
 def test_default_reference_is_the_first_28_days(config: Config) -> None:
@@ -229,7 +324,7 @@ def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(config: Config) 
     judge_days(config, "ctr", day)
 
     assert broken.state == kept.state == "data_error"
-    assert kept.reasons == ("Ctr 2026-02-05: 3 scores lie outside [0, 1].",)
+    assert kept.reasons == ("ctr 2026-02-05: 3 scores lie outside [0, 1].",)
     assert verdict(config, DAYS[36]).state == "calibration_drift"
     assert verdict(config, day).state == "calibration_drift"
 

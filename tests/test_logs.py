@@ -25,7 +25,7 @@ from monitor.config import Engine, Model
 from monitor.days import Awaited
 from monitor.errors import ConfigError, DataError
 from monitor.files import list_days, list_files
-from monitor.logs import newest_settled_day, summarise_day
+from monitor.logs import newest_settled_day, open_databases, summarise_day
 from monitor.logs.session import open_session
 from monitor.metrics.grid import LAST_POSITION, OFFSETS_PER_CELL, locate
 from monitor.metrics.tally import Tally
@@ -271,6 +271,46 @@ def test_a_day_that_does_not_fit_names_the_setting() -> None:
     assert message.endswith(
         "); raise the one or lower the other in the configuration, then rerun this day."
     )
+
+
+def test_databases_serve_many_days(tmp_path: Path) -> None:
+    """A DuckDB that stays open gives what a new one gives, and sees files written since."""
+    model = model_of(tmp_path, settled_after=0)
+    engine = Engine(threads=1, memory_mb=100)
+    written = []
+    with open_databases(engine) as databases:
+        for outcomes in ({1: 0, 2: 1}, {1: 1, 2: 1}):  # files of the same size
+            small_day(tmp_path, outcomes={0: outcomes})
+            kept = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=databases)
+            alone = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=engine)
+            for name, summary in (("kept", kept), ("alone", alone)):
+                store = Store(str(tmp_path / name))
+                store.write_summary(summary)
+                written.append(store.content("summaries", "ctr", DAY))
+        assert databases.idle.qsize() == 1
+
+    assert written[0] == written[1] != written[2] == written[3]
+
+
+def test_a_database_is_closed_with_the_run_and_after_an_error() -> None:
+    """It serves good days one after the other; what an error left of it serves nobody."""
+    with open_databases(Engine(threads=1, memory_mb=100)) as databases:
+        folders = []
+        for _ in range(2):
+            with open_session("ctr", databases) as session:
+                query = "SELECT current_setting('temp_directory')"
+                (folder,) = session.connection.execute(query).fetchall()[0]
+                folders.append(Path(folder))
+        assert folders[0] == folders[1]
+        assert folders[0].exists()
+        with pytest.raises(DataError), open_session("ctr", databases):
+            raise DataError
+        assert not folders[0].exists()
+        with open_session("ctr", databases) as session:
+            (folder,) = session.connection.execute(query).fetchall()[0]
+        assert Path(folder).exists()
+
+    assert not Path(folder).exists()
 
 
 def small_day(root: object, *, outcomes: dict[int, dict[int, int]]) -> None:

@@ -34,7 +34,7 @@ FACTS = Facts(
     limit=np.log10(8_000),
     false_alert_days=1_000,
     slope=Figure(0.62, 0.53, 0.72),
-    lift=Lift(shift=0.58, shift_error=0.04, kappa=0.01, kappa_error=0.02, lift=0.1),
+    lift=Lift(shift=0.58, shift_error=0.04, kappa=0.01, kappa_error=0.02, separation=0.2),
     prevalence=0.2279,
     reference_prevalence=0.242,
 )
@@ -73,11 +73,46 @@ def test_recovery_is_told_once_it_is_worth_telling(log10: float, said: str | Non
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MEANINGS if not kind.startswith("too_")])
-def test_only_a_slope_is_told_with_its_slope(kind: str) -> None:
-    """A distortion that no slope describes is told without one."""
-    first, *_ = sentences(replace(FACTS, incident=replace(INCIDENT, kind=kind)))
+def test_a_shape_is_told_with_its_size(kind: str) -> None:
+    """A distortion that no slope describes is as strong as its score over its information."""
+    scores = np.array([0.0, 30.0, -20.0, 80.0])
+    incident = replace(INCIDENT, kind=kind, scores=scores, informations=np.full(4, 200.0))
+    size = {"ends": 0.15, "tails": 0.10, "top": 0.40}[kind.partition("_")[0]]
 
-    assert first == f"Since 2026-03-02 {MEANINGS[kind]}."
+    first, *_ = sentences(replace(FACTS, incident=incident))
+
+    assert first == f"Since 2026-03-02 {MEANINGS[kind]} (by about {size:.2f} in log-odds)."
+
+
+def test_a_segment_names_no_limit() -> None:
+    """Its limit depends on how many others alert that day; the evidence stands alone."""
+    told = sentences(replace(FACTS, limit=None))
+
+    assert told[1].endswith("13,000 times better than the reference within its tolerance.")
+
+
+@pytest.mark.parametrize("state", ["ok", "prior_shift"])
+def test_an_acknowledged_drift_is_never_denied(state: str) -> None:
+    """While a drift is known nobody is told that the curve is as it was."""
+    told = sentences(replace(FACTS, state=state, incident=None, known_until=date(2026, 4, 1)))
+
+    assert told[0] == "A drift is acknowledged until 2026-04-01; evidence begins anew after it."
+    assert "as in the reference" not in " ".join(told)
+
+
+def test_a_day_without_outcomes_has_no_prevalence() -> None:
+    """An incident goes on over days of which nothing is known, and says so."""
+    told = " ".join(sentences(replace(FACTS, prevalence=float("nan"))))
+
+    assert "Prevalence not known for 2026-03-07, 24.20% in the reference" in told
+    assert "nan" not in told
+
+
+def test_a_broken_log_keeps_the_name_of_its_model() -> None:
+    """A message that begins with a name is not written in capitals."""
+    told = sentences(replace(FACTS, state="data_error", obstacle="ctr 2026-03-07: no outcomes"))
+
+    assert told == ("ctr 2026-03-07: no outcomes.",)
 
 
 def test_a_prior_shift_does_not_claim_to_be_apart_from_the_prior() -> None:

@@ -105,8 +105,8 @@ def test_the_curve_is_right_on_average() -> None:
 
     expected = (found.counts.counts * expit(found.curve)).sum()
     assert expected == pytest.approx(found.counts.positives.sum(), rel=1e-8)
-    assert found.level.delta == pytest.approx(0.0, abs=1e-8)
-    assert found.level.prevalence == found.counts.positives.sum() / found.counts.counts.sum()
+    assert found.levels["segment 0"].delta == pytest.approx(0.0, abs=1e-8)
+    assert found.prevalence == found.counts.positives.sum() / found.counts.counts.sum()
 
 
 def test_order_of_days_and_of_segments_is_irrelevant() -> None:

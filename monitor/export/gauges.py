@@ -8,7 +8,7 @@ Rule 2: a number that does not exist has no sample: nan would draw and alert lik
 from dataclasses import dataclass
 
 from monitor.export import samples, verdict_samples
-from monitor.export.samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples
+from monitor.export.samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples, around
 
 WINDOW = ("model", "segment", "window", "maturity")
 STREAM = ("model", "segment")
@@ -148,11 +148,35 @@ CATALOGUE = (
         samples.of_correction(lambda correction: correction.log_loss.value),
     ),
     Gauge(
+        "calibration_intercept_log_loss_removed_low",
+        "Lower end of the 95 % interval of calibration_intercept_log_loss_removed.",
+        WINDOW,
+        samples.of_correction(lambda correction: around(correction.log_loss).low),
+    ),
+    Gauge(
+        "calibration_intercept_log_loss_removed_high",
+        "Upper end of the 95 % interval of calibration_intercept_log_loss_removed.",
+        WINDOW,
+        samples.of_correction(lambda correction: around(correction.log_loss).high),
+    ),
+    Gauge(
         "calibration_intercept_squared_error_removed",
         "Squared error that adding calibration_intercept_logit to every score's logit would "
         "remove.",
         WINDOW,
         samples.of_correction(lambda correction: correction.squared_error.value),
+    ),
+    Gauge(
+        "calibration_intercept_squared_error_removed_low",
+        "Lower end of the 95 % interval of calibration_intercept_squared_error_removed.",
+        WINDOW,
+        samples.of_correction(lambda correction: around(correction.squared_error).low),
+    ),
+    Gauge(
+        "calibration_intercept_squared_error_removed_high",
+        "Upper end of the 95 % interval of calibration_intercept_squared_error_removed.",
+        WINDOW,
+        samples.of_correction(lambda correction: around(correction.squared_error).high),
     ),
     Gauge(
         "calibration_prevalence_ratio",
@@ -222,7 +246,7 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_evidence_limit_log10",
-        "The evidence that makes a calibration drift.",
+        "The evidence that makes a calibration drift; of a segment, among the others of that day.",
         STREAM,
         verdict_samples.of_verdict(lambda v: v.limit),
     ),
@@ -234,7 +258,7 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_drift_evidence_log10",
-        "The evidence with which the open calibration drift was found.",
+        "The evidence with which the open calibration drift was found, also after it was renamed.",
         STREAM,
         verdict_samples.of_incident(lambda incident: incident.evidence),
     ),
@@ -311,6 +335,18 @@ CATALOGUE = (
         samples.of_expected(lambda expected: expected.prevalence),
     ),
     Gauge(
+        "calibration_expected_prevalence_ratio_low",
+        "Lower end of the 95 % interval of calibration_expected_prevalence_ratio.",
+        STREAM,
+        samples.of_expected(lambda expected: expected.low),
+    ),
+    Gauge(
+        "calibration_expected_prevalence_ratio_high",
+        "Upper end of the 95 % interval of calibration_expected_prevalence_ratio.",
+        STREAM,
+        samples.of_expected(lambda expected: expected.high),
+    ),
+    Gauge(
         "calibration_expected_prevalence_fit_log10_p",
         "Chance, log10, of scores so unlike the reference's if only the prior moves.",
         STREAM,
@@ -318,9 +354,17 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_false_alert_interval_seconds",
-        "Between two false alerts of calibration drift at least so long passes, on average.",
+        "Between two false alerts of calibration drift of the whole model at least so long passes, "
+        "on average.",
         ("model",),
         samples.of_limit(lambda limits: limits.false_alert_days * SECONDS_A_DAY),
+    ),
+    Gauge(
+        "calibration_segment_false_alert_interval_seconds",
+        "Between two false alerts of calibration drift of any of the model's segments at least so "
+        "long passes, on average.",
+        ("model",),
+        samples.of_limit(lambda limits: limits.segment_false_alert_days * SECONDS_A_DAY),
     ),
     Gauge(
         "calibration_run_overdue_limit_seconds",
@@ -348,7 +392,8 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_segments_left_out",
-        "Segments of which nothing is told, because the model has more than the exporter may tell.",
+        "Segments of which only an open calibration drift is told, because the model has more than "
+        "the exporter may tell.",
         ("model",),
         samples.of_segments_left_out,
     ),

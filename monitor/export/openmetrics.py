@@ -4,9 +4,11 @@ Rule 1: only final values, each from the moment it was known until the next day'
 scrape would have shown, had the monitor run then.
 Rule 2: a value is repeated at every step, because Prometheus forgets a sample after 5 minutes.
 Rule 3: nothing of the last 3 hours, which the server still keeps in memory and will write itself.
+Rule 4: of each day the segments that a scrape would have told, and no others.
 """
 
 import os
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +21,7 @@ from prometheus_client.utils import floatToGoString
 from monitor.errors import ConfigError
 from monitor.evaluate import Evaluation
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.reading import Reader
+from monitor.export.reading import Reader, verdicts_to_tell, with_most_outcomes
 from monitor.export.samples import Snapshot
 from monitor.export.text import labels_text
 from monitor.files import reaching
@@ -78,29 +80,30 @@ def past(reader: Reader, name: str, first: date, last: date, *, until: datetime)
     list of Known
         Rising by `begin`; what is of the same series does not overlap.
     """
-    store, end = Store(reader.config.store), until.timestamp()
+    end = until.timestamp()
     models = {name: reader.config.model(name)}
     nothing = Snapshot(models, evaluations=[], runs={}, version=reader.version)
     found = [
         Known(begin, end, replace(nothing, evaluations=group))
-        for day, begin, end, group in _past_windows(store, name, first, end)
+        for day, begin, end, group in _past_windows(reader, name, first, end)
         if day <= last and begin < end
     ]
     found += [
         Known(begin, end, replace(nothing, verdicts=verdicts))
-        for day, begin, end, verdicts in _past_verdicts(store, name, first, end)
+        for day, begin, end, verdicts in _past_verdicts(reader, name, first, end)
         if day <= last and begin < end
     ]
     return sorted(found, key=lambda known: known.begin)
 
 
 def _past_windows(
-    store: Store, name: str, first: date, rest: float
+    reader: Reader, name: str, first: date, rest: float
 ) -> Iterator[tuple[date, float, float, list[Evaluation]]]:
     """Go back day by day; what is final, from when and until when it was the newest."""
+    store = Store(reader.config.store)
     ends: dict[tuple[str, int], float] = {}  # of windows of days that are final in part
     for day in reversed([day for day in store.days("evaluations", name) if day >= first]):
-        evaluations, _ = store.read_evaluations(name, day)
+        evaluations = _told(store, reader, name, day)
         finals = [e for e in evaluations if e.final]
         if not finals:
             continue
@@ -117,15 +120,24 @@ def _past_windows(
 
 
 def _past_verdicts(
-    store: Store, name: str, first: date, end: float
+    reader: Reader, name: str, first: date, end: float
 ) -> Iterator[tuple[date, float, float, list[Verdict]]]:
     """Go back day by day; what was judged for good, from when and until when it was the newest."""
+    store = Store(reader.config.store)
+    evaluated = store.days("evaluations", name)
     for day in reversed([day for day in store.days("verdicts", name) if day >= first]):
         finals = [v for v in store.read_verdicts(name, day)[0] if v.final]
         if finals:
             begin = max(v.known_at for v in finals).timestamp()
-            yield day, begin, end, finals
+            before = bisect_right(evaluated, day)
+            told = _told(store, reader, name, evaluated[before - 1]) if before else []
+            yield day, begin, end, verdicts_to_tell(finals, told)
             end = min(begin, end)
+
+
+def _told(store: Store, reader: Reader, name: str, day: date) -> list[Evaluation]:
+    evaluations, _ = store.read_evaluations(name, day)
+    return with_most_outcomes(evaluations, reader.most_segments)[0]
 
 
 def openmetrics(models: Sequence[Sequence[Known]], *, step: int) -> Iterator[str]:

@@ -90,7 +90,7 @@ class Reader:
             evaluations=told,
             runs={name: run} if run else {},
             version=self.version,
-            verdicts=_of_segments(verdicts, told),
+            verdicts=verdicts_to_tell(verdicts, told),
             left_out={name: left_out} if told else {},
         )
         self._told[name] = Told(snapshot, run, files)
@@ -126,9 +126,10 @@ def _are_the_same(before: Files, now: Files) -> bool:
     return before.keys() == now.keys() and all(now[key] is before[key] for key in now)
 
 
-def _of_segments(verdicts: Sequence[Verdict], told: Sequence[Evaluation]) -> list[Verdict]:
+def verdicts_to_tell(verdicts: Sequence[Verdict], told: Sequence[Evaluation]) -> list[Verdict]:
+    """Keep the verdicts of the segments that are told, and of every open drift: it may page."""
     kept = {WHOLE, *(e.segment for e in told)}
-    return [v for v in verdicts if v.segment in kept]
+    return [v for v in verdicts if v.segment in kept or v.meter.incident]
 
 
 def with_most_outcomes(

@@ -15,6 +15,7 @@ from monitor.days import WHOLE, end_of_day
 from monitor.evaluate import Errors, Evaluation, PriorShift
 from monitor.expectation import Expectation
 from monitor.figure import Figure
+from monitor.metrics.bounds import Estimate
 from monitor.store import RunRecord
 from monitor.verdict import Verdict
 
@@ -43,7 +44,8 @@ class Snapshot:
     verdicts : sequence of Verdict
         The newest of each model and segment.
     left_out : mapping of str to int
-        How many segments of each model are not among the evaluations, to keep the series few.
+        How many segments of each model are not among the evaluations, to keep the series few;
+        among the verdicts are those of them with an open drift.
     """
 
     models: Mapping[str, Model]
@@ -83,6 +85,11 @@ def of_shift(part: Callable[[PriorShift], float]) -> Samples:
 def of_correction(value: Callable[[InterceptCorrection], float]) -> Samples:
     """Take what the intercept of each window that has one would remove."""
     return _of_windows(lambda e: [((), value(e.correction))] if e.correction else [])
+
+
+def around(estimate: Estimate) -> Figure:
+    """Put the 95 % interval around an estimate; nan where it has no standard error."""
+    return Figure.around(estimate.value, estimate.standard_error)
 
 
 def of_slope(part: Callable[[Figure], float]) -> Samples:

@@ -5,5 +5,13 @@
 """
 
 from monitor.logs.daily import newest_day, newest_settled_day, outcome_days, summarise_day
+from monitor.logs.session import Databases, open_databases
 
-__all__ = ["newest_day", "newest_settled_day", "outcome_days", "summarise_day"]
+__all__ = [
+    "Databases",
+    "newest_day",
+    "newest_settled_day",
+    "open_databases",
+    "outcome_days",
+    "summarise_day",
+]

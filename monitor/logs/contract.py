@@ -105,8 +105,8 @@ def outcome_violations(outcomes: Frame, scored: Frame) -> list[Violation]:
     scored : LazyFrame
         Predictions of every day the partition can speak of, with the column `id`.
     """
-    total = count_rows(outcomes)
-    missing = count_rows(outcomes.filter(nw.col("outcome_id").is_null()))
+    counted = outcomes.select(nw.len().alias("rows"), nw.col("outcome_id").null_count())
+    total, missing = map(int, counted.collect(backend="pyarrow").row(0))
     known = outcomes.filter(~nw.col("outcome_id").is_null())
     orphans = known.join(scored, left_on="outcome_id", right_on="id", how="anti")
     rows = count_rows(orphans)

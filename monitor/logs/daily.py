@@ -19,7 +19,7 @@ from monitor.errors import DataError
 from monitor.files import list_days, list_files
 from monitor.logs import contract
 from monitor.logs.joining import IN_PREDICTED, Groups, Status, count_rows, group, join
-from monitor.logs.session import DAMAGE, Session, open_session
+from monitor.logs.session import DAMAGE, Databases, Session, open_session
 from monitor.logs.sources import open_ids, open_logs
 from monitor.metrics.tally import Cells, from_cells
 
@@ -93,7 +93,12 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
 
 
 def summarise_day(
-    name: str, model: Model, day: date, *, as_of: date, engine: Engine | None = None
+    name: str,
+    model: Model,
+    day: date,
+    *,
+    as_of: date,
+    engine: Engine | Databases | None = None,
 ) -> Summary:
     """Read, check, join and tally one day.
 
@@ -107,8 +112,8 @@ def summarise_day(
         Day of the predictions.
     as_of : date
         Outcome partitions of this day and later are not read.
-    engine : Engine, optional
-        Threads and memory to use.
+    engine : Engine or Databases, optional
+        Threads and memory to use; `Databases` where many days are read.
 
     Returns
     -------

@@ -203,9 +203,11 @@ def _located(joined: Frame) -> Frame:
     return (
         joined.with_columns(bounded=nw.col("score").clip(LOWEST_SCORE, HIGHEST_SCORE))
         .with_columns(odds=nw.col("bounded") / (1.0 - nw.col("bounded")))
-        .with_columns(position=(nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT)
-        .with_columns(position=position.floor())
-        .with_columns(position=position.clip(0.0, float(LAST_POSITION)))
+        .with_columns(
+            position=((nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT)
+            .floor()
+            .clip(0.0, float(LAST_POSITION))
+        )
         .with_columns(cell=(position / OFFSETS_PER_CELL).floor())
         .with_columns(offset=position - cell * OFFSETS_PER_CELL)
     )

@@ -1,11 +1,13 @@
 """DuckDB at work on one day: its share of the machine, and what its errors mean."""
 
 import tempfile
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from queue import Empty, SimpleQueue
 
 import duckdb
+import narwhals as nw
 from fsspec import AbstractFileSystem
 
 from monitor.config import Engine
@@ -17,8 +19,102 @@ DAMAGE = (duckdb.Error, UnicodeDecodeError)
 
 
 @dataclass(frozen=True)
+class Type:
+    """The type of a column, for the program and for people."""
+
+    dtype: nw.dtypes.DType
+    name: str
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class _Database:
+    """A DuckDB and the folder it spills to."""
+
+    connection: duckdb.DuckDBPyConnection
+    spill: tempfile.TemporaryDirectory[str]
+
+    def forget(self) -> None:
+        """Drop what was read and registered for a day, so that the next finds nothing of it."""
+        self.connection.execute("SET enable_external_file_cache = false")  # which empties it
+        self.connection.execute("SET enable_external_file_cache = true")
+        for protocol in self.connection.list_filesystems():
+            self.connection.unregister_filesystem(protocol)
+
+    def close(self) -> None:
+        self.connection.close()
+        self.spill.cleanup()
+
+
+@dataclass(frozen=True)
+class Databases:
+    """DuckDBs that stay open from day to day, as many as days are read at a time.
+
+    Attributes
+    ----------
+    engine : Engine
+        The share of the machine that each may take.
+    idle : SimpleQueue
+        Those that wait for a day.
+    dtypes : dict
+        What type of column each of DuckDB's type names is, as far as it was asked: another query
+        for every file, else.
+    """
+
+    engine: Engine
+    idle: SimpleQueue[_Database] = field(default_factory=SimpleQueue)
+    dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
+
+    @contextmanager
+    def lend(self) -> Iterator[duckdb.DuckDBPyConnection]:
+        """Lend a DuckDB to one day. After an error it is closed, and nobody gets it again."""
+        try:
+            database = self.idle.get_nowait()
+        except Empty:
+            database = self._start()
+        try:
+            yield database.connection
+            database.forget()
+        except BaseException:
+            database.close()
+            raise
+        self.idle.put(database)
+
+    def close(self) -> None:
+        """Close all that are not lent."""
+        with suppress(Empty):
+            while True:
+                self.idle.get_nowait().close()
+
+    def _start(self) -> _Database:
+        spill = tempfile.TemporaryDirectory(prefix="calibration-monitor-")
+        settings: dict[str, str | bool | int | float | list[str]] = {
+            "memory_limit": f"{self.engine.memory_mb}MB",
+            "threads": self.engine.threads,
+            "temp_directory": spill.name,
+            "preserve_insertion_order": False,
+        }
+        database = _Database(duckdb.connect(config=settings), spill)
+        # Else messages would show times in the zone of this machine.
+        database.connection.execute("SET TimeZone = 'UTC'")
+        return database
+
+
+@contextmanager
+def open_databases(engine: Engine) -> Iterator[Databases]:
+    """Keep DuckDBs for many days: to start one takes longer than to read a small day."""
+    databases = Databases(engine)
+    try:
+        yield databases
+    finally:
+        databases.close()
+
+
+@dataclass(frozen=True)
 class Session:
-    """An open DuckDB.
+    """A DuckDB at work on one day.
 
     Attributes
     ----------
@@ -28,11 +124,17 @@ class Session:
         Runs the queries.
     files : list of str
         What was opened so far; errors look here for the file to blame.
+    types : dict
+        The types of the columns of every file that was asked for them.
+    dtypes : dict
+        Of `Databases`.
     """
 
     what: str
     connection: duckdb.DuckDBPyConnection
     files: list[str] = field(default_factory=list)
+    types: dict[str, Mapping[str, Type]] = field(default_factory=dict)
+    dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
 
     def read(self, files: Sequence[str]) -> duckdb.DuckDBPyRelation:
         """Open Parquet files of equal columns as one relation.
@@ -42,6 +144,19 @@ class Session:
         """
         self.files.extend(file for file in files if file not in self.files)
         return self.connection.read_parquet(list(files), hive_partitioning=False)
+
+    def types_of(self, file: str) -> Mapping[str, Type]:
+        """Tell the type of every column of a file, in their order."""
+        if file not in self.types:
+            relation = self.read([file])
+            names = [str(native) for native in relation.types]
+            if not self.dtypes.keys() >= set(names):
+                self.dtypes.update(zip(names, _dtypes(relation), strict=True))
+            self.types[file] = {
+                column: Type(self.dtypes[name], name)
+                for column, name in zip(relation.columns, names, strict=True)
+            }
+        return self.types[file]
 
     def read_through(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
         """Let DuckDB read these files of an object store.
@@ -60,8 +175,15 @@ class Session:
 
 
 @contextmanager
-def open_session(what: str, engine: Engine) -> Iterator[Session]:
+def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
     """Open a DuckDB that keeps to its share of the machine and spills to a folder of its own.
+
+    Parameters
+    ----------
+    what : str
+        Model and day, for messages.
+    engine : Engine or Databases
+        The share of the machine; or DuckDBs that are open already.
 
     Raises
     ------
@@ -70,22 +192,18 @@ def open_session(what: str, engine: Engine) -> Iterator[Session]:
     DataError
         If a file cannot be read.
     """
-    with tempfile.TemporaryDirectory(prefix="calibration-monitor-") as spill:
-        settings: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": f"{engine.memory_mb}MB",
-            "threads": engine.threads,
-            "temp_directory": spill,
-            "preserve_insertion_order": False,
-        }
-        connection = duckdb.connect(config=settings)
-        try:
-            # Else messages would show times in the zone of this machine.
-            connection.execute("SET TimeZone = 'UTC'")
-            session = Session(what, connection)
-            with _understanding(session, engine):
-                yield session
-        finally:
-            connection.close()
+    if isinstance(engine, Engine):
+        with open_databases(engine) as databases, open_session(what, databases) as session:
+            yield session
+        return
+    with engine.lend() as connection:
+        session = Session(what, connection, dtypes=engine.dtypes)
+        with _understanding(session, engine.engine):
+            yield session
+
+
+def _dtypes(relation: duckdb.DuckDBPyRelation) -> list[nw.dtypes.DType]:
+    return list(nw.from_native(relation).collect_schema().values())
 
 
 @contextmanager

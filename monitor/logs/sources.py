@@ -15,7 +15,7 @@ from fsspec.implementations.local import LocalFileSystem
 from monitor.config import Model, OutcomeLog, PredictionLog, Segments
 from monitor.errors import DataError
 from monitor.files import list_days, list_files, open_filesystem
-from monitor.logs.session import Session
+from monitor.logs.session import Session, Type
 
 Frame = nw.LazyFrame[Any]
 Kind = Literal["predictions", "outcomes"]
@@ -89,11 +89,11 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
             + _place("stratum", model.strata),
             predicted=nw.lit(1, nw.Int8),
         ),
-        outcomes=_with_numbers(
-            outcomes.read(outcome_id=observed.id, outcome=observed.outcome, **observed_at)
+        outcomes=(
+            _read_outcomes(outcomes, observed, observed_at)
             if outcomes.files
             else _no_outcomes(predictions, scored)
-        ).with_columns(observed=nw.lit(1, nw.Int8)),
+        ),
         timed=bool(scored_at),
     )
 
@@ -115,17 +115,6 @@ def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.E
 
 
 @dataclass(frozen=True)
-class _Type:
-    """The type of a column, for the program and for people."""
-
-    dtype: nw.dtypes.DType
-    name: str
-
-    def __str__(self) -> str:
-        return self.name
-
-
-@dataclass(frozen=True)
 class _Log:
     """The files of one log, and the types of the columns of each of them.
 
@@ -135,9 +124,9 @@ class _Log:
 
     session: Session
     kind: Kind
-    files: Mapping[str, Mapping[str, _Type]]
+    files: Mapping[str, Mapping[str, Type]]
 
-    def check(self, column: str, setting: str, fits: Callable[[_Type], bool], wanted: str) -> None:
+    def check(self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str) -> None:
         """Say what is wrong with a needed column."""
         what = self.session.what
         for file, types in self.files.items():
@@ -158,7 +147,7 @@ class _Log:
                 )
                 raise DataError(msg)
 
-    def type_of(self, column: str) -> _Type:
+    def type_of(self, column: str) -> Type:
         """Give the type of a column, which was checked, in the first file."""
         return next(iter(self.files.values()))[column]
 
@@ -184,19 +173,12 @@ def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> 
         names = [name.removeprefix("file://") for name in names]
     else:
         session.read_through(filesystem, names)
-    files = {name: _types(session, name) for name in names}
+    files = {name: session.types_of(name) for name in names}
     if any(types != files[names[0]] for types in files.values()):
         # What writes an empty file often does not know its types; no row suffers from them.
         filled = {name: types for name, types in files.items() if len(session.read([name]))}
         files = filled or files
     return _Log(session, kind, files)
-
-
-def _types(session: Session, file: str) -> dict[str, _Type]:
-    relation = session.read([file])
-    dtypes = nw.from_native(relation).collect_schema()
-    named = zip(dtypes.items(), relation.types, strict=True)
-    return {column: _Type(dtype, str(name)) for (column, dtype), name in named}
 
 
 def _no_partition(what: str, kind: str, template: str, day: date) -> str:
@@ -250,31 +232,33 @@ def _no_outcomes(predictions: _Log, log: PredictionLog) -> Frame:
     """Make a log without a row, with ids and times of the types that predictions have."""
     times = {"observed_at": log.time} if log.time else {}
     nobody = predictions.read(outcome_id=log.id, **times).head(0)
-    return nobody.with_columns(outcome=nw.lit(0, nw.Int8))
+    return nobody.with_columns(outcome=nw.lit(0, nw.Int8), observed=nw.lit(1, nw.Int8))
 
 
-def _with_numbers(outcomes: Frame) -> Frame:
-    """Turn outcomes into numbers; only booleans are not numbers already."""
-    boolean = isinstance(outcomes.collect_schema()["outcome"], nw.Boolean)
-    return outcomes.with_columns(nw.col("outcome").cast(nw.Int8)) if boolean else outcomes
+def _read_outcomes(outcomes: _Log, log: OutcomeLog, times: Mapping[str, str]) -> Frame:
+    """Read outcomes as numbers; booleans, where no file has numbers, are none yet."""
+    found = outcomes.read(outcome_id=log.id, outcome=log.outcome, **times)
+    boolean = all(isinstance(t[log.outcome].dtype, nw.Boolean) for t in outcomes.files.values())
+    outcome = nw.col("outcome").cast(nw.Int8) if boolean else nw.col("outcome")
+    return found.with_columns(outcome, observed=nw.lit(1, nw.Int8))
 
 
-def _is_id(found: _Type) -> bool:
+def _is_id(found: Type) -> bool:
     known = isinstance(found.dtype, (nw.String, nw.Binary))
     return known or found.dtype.is_integer() or found.name == "UUID"
 
 
-def _is_real(found: _Type) -> bool:
+def _is_real(found: Type) -> bool:
     return found.dtype.is_float() or found.dtype.is_decimal()
 
 
-def _is_outcome(found: _Type) -> bool:
+def _is_outcome(found: Type) -> bool:
     return found.dtype.is_integer() or found.dtype.is_float() or isinstance(found.dtype, nw.Boolean)
 
 
-def _is_time(found: _Type) -> bool:
+def _is_time(found: Type) -> bool:
     return isinstance(found.dtype, nw.Datetime)
 
 
-def _has_zone(found: _Type) -> bool:
+def _has_zone(found: Type) -> bool:
     return getattr(found.dtype, "time_zone", None) is not None

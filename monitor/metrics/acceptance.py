@@ -73,7 +73,7 @@ def accepted_intervals(successes: int, trials: int, *, alpha: float = 0.05) -> F
 
     Notes
     -----
-    Inverts the test of [TCE, Definition 2].
+    ``{q in [0, 1] : p-value of (k, n) at q > alpha}``: inverts the test of [TCE, Definition 2].
 
     Examples
     --------
@@ -177,7 +177,7 @@ def _certainly_accepted(k: int, n: int, against: Level, theta: float) -> bool:
 def _walk(k: int, n: int, against: Level, farthest: float) -> tuple[Floats, Verdicts]:
     """Judge piece after piece, from the first that can reach alpha until all is rejected."""
     thetas, verdicts, size = np.empty(8, np.float64), np.empty(8, np.int8), 0
-    j = first_doubtful_piece(k, n, against.alpha * (1.0 + against.doubt), against.two_sided)
+    j, floor = first_doubtful_piece(k, n, against.alpha * (1.0 + against.doubt), against.two_sided)
     left = boundary(k, j, n)
     if left >= farthest:
         return thetas[:0], verdicts[:0]
@@ -193,7 +193,8 @@ def _walk(k: int, n: int, against: Level, farthest: float) -> tuple[Floats, Verd
             break
         near_right, far_right = tails(k, j, n, right)
         ends = near + far, near_right + far_right
-        first, fall, rise = _judge(k, j, n, against, left, right, ends)
+        first, fall, rise = _judge(k, j, n, against, left, right, ends, floor)
+        floor = math.nan  # that of the next is not known
         size = _note(thetas, verdicts, size, left, first)
         if fall < math.inf:
             size = _note(thetas, verdicts, size, fall, REJECTED)
@@ -224,18 +225,21 @@ def _judge(
     left: float,
     right: float,
     ends: tuple[float, float],
+    floor: float,
 ) -> tuple[int, float, float]:
     """Judge a piece: the verdict at its left end, where it falls to alpha, where it rises again.
 
-    `ends` are the p-values at its ends; infinity stands for nowhere.
+    `ends` are the p-values at its ends; `floor` is that of the piece, or nan; infinity stands
+    for nowhere.
     """
     at_left, at_right = ends
     alpha, margin = against.alpha, against.doubt * against.alpha
     fall = rise = math.inf
     if max(at_left, at_right) < alpha - margin:  # both ends of a curve that falls, then rises
         return REJECTED, fall, rise
-    turn = min(max(turning_point(k, j, n), left), right)
-    at_turn = on_piece(k, j, n, turn)
+    lowest = turning_point(k, j, n)
+    turn = min(max(lowest, left), right)
+    at_turn = floor if turn == lowest and floor >= 0.0 else on_piece(k, j, n, turn)
     if min(abs(at_left - alpha), abs(at_right - alpha), abs(at_turn - alpha)) < margin:
         return UNDECIDED, fall, rise
     if at_left > alpha >= at_turn:

@@ -10,7 +10,7 @@ that could have given the value observed.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import ceil
-from typing import Literal, get_args
+from typing import Literal
 
 import numpy as np
 from scipy.special import ndtri
@@ -18,6 +18,7 @@ from scipy.special import ndtri
 from monitor.metrics.binning import monitor_sizes, pava_bc
 from monitor.metrics.draws import resample
 from monitor.metrics.grid import Floats
+from monitor.metrics.options import check_option
 from monitor.metrics.tally import Tally
 
 Measure = Callable[[Tally], float]
@@ -37,7 +38,8 @@ class Interval:
     Attributes
     ----------
     low, high : float
-        Its ends, in the units of the measure; ``low <= high``, or both nan if there is none.
+        Its ends, in the units of the measure, the low one at most the high one; both nan if there
+        is none.
     """
 
     low: float
@@ -312,8 +314,7 @@ def _check(t: Tally, level: float, replicates: int, method: str) -> None:
         msg = f"the confidence level must be in (0, 1), got {level}."
     elif replicates < (fewest := ceil(1.0 / (1.0 - level) - SAME)):
         msg = f"an interval of level {level} needs at least {fewest} replicates, got {replicates}."
-    elif method not in get_args(Method):
-        msg = f"the method must be one of {', '.join(get_args(Method))}, got {method!r}."
     else:
+        check_option("method", method, Method)
         return
     raise ValueError(msg)

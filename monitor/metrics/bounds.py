@@ -16,6 +16,7 @@ import numpy as np
 from monitor.metrics.brier import mean_loss, rbs
 from monitor.metrics.grid import Floats
 from monitor.metrics.log_score import surprises
+from monitor.metrics.options import check_option
 from monitor.metrics.tally import Tally
 
 ScoringRule = Literal["brier", "log"]
@@ -128,7 +129,7 @@ def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") 
     ------
     ValueError
         If the map is not injective on the scores, leaves [0, 1], differs from them in shape,
-        if the tally is empty, or if a log score is infinite before and after.
+        if the tally is empty or the rule unknown, or if a log score is infinite before and after.
 
     Notes
     -----
@@ -151,6 +152,7 @@ def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") 
     if not t.total:
         msg = "an empty tally has no calibration to improve: give at least one prediction."
         raise ValueError(msg)
+    check_option("rule", rule, ScoringRule)
     _check_injective(t, recalibrated)
     if rule == "brier":
         s, h = t.scores, recalibrated

@@ -9,6 +9,7 @@ from math import sqrt
 from typing import Literal
 
 from monitor.metrics.grid import Floats
+from monitor.metrics.options import check_option
 from monitor.metrics.tally import Tally
 
 Convention = Literal["one_vector", "two_class"]
@@ -34,7 +35,7 @@ def brier(t: Tally, *, convention: Convention = "one_vector") -> float:
     Raises
     ------
     ValueError
-        If the tally is empty.
+        If the tally is empty or the convention unknown.
 
     Notes
     -----
@@ -50,6 +51,7 @@ def brier(t: Tally, *, convention: Convention = "one_vector") -> float:
     if not t.total:
         msg = "the Brier score of an empty tally is undefined: give at least one prediction."
         raise ValueError(msg)
+    check_option("convention", convention, Convention)
     return CLASSES[convention] * mean_loss(t, (1.0 - t.scores) ** 2, t.scores**2)
 
 
@@ -73,7 +75,7 @@ def rbs(t: Tally, *, convention: Convention = "one_vector") -> float:
     Raises
     ------
     ValueError
-        If the tally is empty.
+        If the tally is empty or the convention unknown.
 
     Notes
     -----

@@ -94,14 +94,17 @@ def fit_slope(curve: Floats, strata: Sequence[Coarse]) -> tuple[float, float] | 
     >>> round(fit_slope(CENTRES, days)[0], 3)
     0.8
     """
-    seen = [(part, np.nonzero(part.counts)[0]) for part in strata]
-    packed = [(curve[i], part.counts[i], part.positives[i]) for part, i in seen if i.size]
+    seen = [(part, np.nonzero(part.counts)[0]) for part in strata if part.counts.any()]
+    if not seen:
+        return None
+    x, counts, positives = (
+        np.concatenate(rows)
+        for rows in zip(*((curve[i], p.counts[i], p.positives[i]) for p, i in seen), strict=True)
+    )
+    ends = np.cumsum([i.size for _, i in seen])
     low, high, slope = -STEEPEST, STEEPEST, 1.0
     for _ in range(MOST_STEPS):
-        sums = np.zeros(2)
-        for x, counts, positives in packed:
-            score, known = score_directions(slope * x, counts, positives, x.reshape(1, -1))
-            sums += score[0], known[0]
+        sums = _score_slope(slope, x, counts, positives, ends)
         if not sums[1] > 0.0:
             return None
         low, high = (slope, high) if sums[0] > 0.0 else (low, slope)
@@ -191,6 +194,24 @@ def score_directions(
             square += weight * directions[j, i] ** 2
         informations[j] = max(0.0, square - mean**2 / information)
     return scores, informations
+
+
+@compiled
+def _score_slope(
+    slope: float, x: Floats, counts: Ints, positives: Ints, ends: Ints
+) -> tuple[float, float]:
+    """Add up score and information of a slope over strata, given where each ends."""
+    score = known = 0.0
+    first = 0
+    for end in ends:
+        part = x[first:end]
+        scores, informations = score_directions(
+            slope * part, counts[first:end], positives[first:end], part.reshape(1, -1)
+        )
+        score += scores[0]
+        known += informations[0]
+        first = end
+    return score, known
 
 
 @compiled

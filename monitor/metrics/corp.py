@@ -10,6 +10,7 @@ from monitor.metrics.bounds import ScoringRule
 from monitor.metrics.brier import brier
 from monitor.metrics.grid import Ints
 from monitor.metrics.log_score import log_score
+from monitor.metrics.options import check_option
 from monitor.metrics.tally import Tally
 
 
@@ -56,7 +57,7 @@ def corp(t: Tally, *, rule: ScoringRule = "brier") -> Corp:
     Raises
     ------
     ValueError
-        If the tally is empty.
+        If the tally is empty or the rule unknown.
 
     Notes
     -----
@@ -77,6 +78,7 @@ def corp(t: Tally, *, rule: ScoringRule = "brier") -> Corp:
     >>> round(parts.miscalibration, 6), round(parts.discrimination, 6), parts.uncertainty
     (0.09, 0.0625, 0.1875)
     """
+    check_option("rule", rule, ScoringRule)
     score = brier(t) if rule == "brier" else log_score(t)
     bins = pava(t)
     entropy = _entropy(bins.counts, bins.positives, rule)

@@ -120,10 +120,11 @@ def slope_z(t: Tally) -> float:
 
     Notes
     -----
-    Rao's score test: ``z = sum (k - n p) x / sqrt(sum w (x - mean_w x)**2)`` with
-    ``x = logit s``, ``p = sigma(x + delta)`` at the fitted intercept delta and
-    ``w = n p (1 - p)``. It needs no slope, so it exists when the classes are separated. A
-    statistic of a test has no interval; the slope of `fit_cox` has.
+    Rao's score test (Proceedings of the Cambridge Philosophical Society 44, 1948):
+    ``z = sum (k - n p) x / sqrt(sum w (x - mean_w x)**2)`` with ``x = logit s``,
+    ``p = sigma(x + delta)`` at the fitted intercept delta and ``w = n p (1 - p)``. It needs no
+    slope, so it exists when the classes are separated. A statistic of a test has no interval;
+    the slope of `fit_cox` has.
 
     Examples
     --------

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import log_ndtr
 
 from monitor.metrics.grid import Floats
+from monitor.metrics.options import check_option
 from monitor.metrics.tally import Tally
 
 Null = Literal["calibrated", "intercept_fitted"]
@@ -72,7 +73,7 @@ def cumulative_differences(t: Tally, *, null: Null = "calibrated") -> Cumulative
     Raises
     ------
     ValueError
-        If the tally is empty, or if the null is ``"intercept_fitted"`` and the residuals of
+        If the tally is empty, the null unknown, or ``"intercept_fitted"`` and the residuals of
         scores strictly between 0 and 1 do not add up to 0, as they must after that fit.
 
     Notes
@@ -103,6 +104,7 @@ def cumulative_differences(t: Tally, *, null: Null = "calibrated") -> Cumulative
     if not t.total:
         msg = "an empty tally has no cumulative differences: give at least one prediction."
         raise ValueError(msg)
+    check_option("null", null, Null)
     residuals = t.positives - t.counts * t.scores
     variances = t.counts * t.scores * (1.0 - t.scores)
     if null == "intercept_fitted":
@@ -135,6 +137,11 @@ def log10_tail_of_maximum(x: float, *, null: Null = "calibrated") -> float:
     float
         At most 0, to about 2e-13 relative everywhere between log10 p of -1e-300 and -1e300.
 
+    Raises
+    ------
+    ValueError
+        If the null is unknown.
+
     Notes
     -----
     With Q the upper tail of the standard normal law and ``odd = 2k-1``, sums over k >= 1,
@@ -153,6 +160,7 @@ def log10_tail_of_maximum(x: float, *, null: Null = "calibrated") -> float:
     >>> round(10 ** log10_tail_of_maximum(2.2414), 4), round(log10_tail_of_maximum(100.0), 3)
     (0.05, -2173.269)
     """
+    check_option("null", null, Null)
     if _is_trivial(x):
         return _trivial(x)
     if null == "calibrated":
@@ -180,6 +188,11 @@ def log10_tail_of_range(x: float, *, null: Null = "calibrated") -> float:
     float
         At most 0, as accurate as `log10_tail_of_maximum`.
 
+    Raises
+    ------
+    ValueError
+        If the null is unknown.
+
     Notes
     -----
     With the same Q and odd, for large and for small x
@@ -194,6 +207,7 @@ def log10_tail_of_range(x: float, *, null: Null = "calibrated") -> float:
     >>> round(10 ** log10_tail_of_range(2.4977), 4), round(log10_tail_of_range(100.0), 3)
     (0.05, -2172.968)
     """
+    check_option("null", null, Null)
     if _is_trivial(x):
         return _trivial(x)
     if null == "calibrated":
@@ -241,4 +255,4 @@ def _log10_complement(body: float) -> float:
 
 def _log10_sum(logs: Floats, factors: Floats) -> float:
     """Add up ``factors * exp(logs)``, the first by far the largest, without leaving logarithms."""
-    return float(logs[0]) / log(10.0) + log10(factors @ np.exp(logs - logs[0]))
+    return float(logs[0]) / log(10.0) + log10((factors * np.exp(logs - logs[0])).sum())

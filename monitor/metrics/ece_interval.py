@@ -17,6 +17,7 @@ from monitor.metrics.intercept import (
     solve_intercept,
     solve_nearby,
 )
+from monitor.metrics.options import check_option
 from monitor.metrics.tally import Tally, shift
 
 CELLS_PER_LOGIT = 64  # eight times as wide as the grid's: a tenth of the time
@@ -59,15 +60,15 @@ def ece_interval(
     Raises
     ------
     ValueError
-        If the tally is empty, the level or the number of replicates is out of range, or
-        with ``"prior"`` if `has_intercept` is false.
+        If the tally is empty, the reading is unknown, the level or the number of replicates is
+        out of range, or with ``"prior"`` if `has_intercept` is false.
 
     Notes
     -----
-    `bootstrap_interval` by inversion, over scores put together in cells of 1/64 in logit.
-    Measured at 95 % (docs/coverage.md): 94-95 % over prevalences of 50, 5 and 0.5 % and 1,000 to
-    100,000 rows together, as scored and with the prior forgiven, calibrated and drifted; in
-    single cells of these 85-100 %, each known to 5 %.
+    `bootstrap_interval` by inversion of ``sum_b n_b/N g_b`` [TCE, equation 4], over scores put
+    together in cells of 1/64 in logit. Measured at 95 % (docs/coverage.md): 94-95 % over
+    prevalences of 50, 5 and 0.5 % and 1,000 to 100,000 rows together, as scored and with the prior
+    forgiven, calibrated and drifted; in single cells of these 85-100 %, each known to 5 %.
 
     Examples
     --------
@@ -79,9 +80,11 @@ def ece_interval(
     >>> found.low, 0.0 < found.high < 0.06
     (0.0, True)
     """
+    check_option("reading", reading, Reading)
     base, measure = (t, pava_bc_ece) if reading == "raw" else (_forgiven(t), forgiven_ece)
+    base = join_neighbours(base)
     return bootstrap_interval(
-        coarsen(base), measure, level=level, replicates=replicates, method="inverted", rng=rng
+        base, measure, level=level, replicates=replicates, method="inverted", rng=rng
     )
 
 
@@ -112,13 +115,13 @@ def forgiven_ece(t: Tally) -> float:
     return _forgiven_ece(t.scores, t.counts, t.positives, *monitor_sizes(t.total))
 
 
-def coarsen(t: Tally) -> Tally:
+def join_neighbours(t: Tally) -> Tally:
     """Put the groups within a cell of 1/64 in logit together, at their mean score.
 
     Examples
     --------
     >>> from monitor.metrics.tally import tally
-    >>> coarsen(tally([0.5, 0.501, 0.6], [0, 1, 1])).counts
+    >>> join_neighbours(tally([0.5, 0.501, 0.6], [0, 1, 1])).counts
     array([2, 1])
     """
     cells = np.floor(logit(np.clip(t.scores, LOWEST_SCORE, HIGHEST_SCORE)) * CELLS_PER_LOGIT)

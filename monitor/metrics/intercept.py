@@ -69,9 +69,9 @@ def fit_intercept(t: Tally) -> Intercept:
     Notes
     -----
     Solves ``sum n sigma(logit s + delta) = K`` over the movable groups by Newton's method
-    inside a shrinking bracket; the standard error is ``1/sqrt(sum n p (1-p))``. Conditional
-    on the scores, so it is not moved by a change of their distribution (unlike the ratio
-    of labelled prevalences).
+    inside a shrinking bracket; the standard error is ``1/sqrt(sum n p (1-p))`` (Cox, Biometrika
+    45, 1958, with his slope held at 1). Conditional on the scores, so it is not moved by a change
+    of their distribution (unlike the ratio of labelled prevalences).
 
     Interval: `normal_interval`; at 95 % it holds the truth 93-98 % of the time, most with 5
     expected positives (docs/coverage.md).

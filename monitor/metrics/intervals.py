@@ -16,6 +16,7 @@ from monitor.metrics.bootstrap import Interval
 from monitor.metrics.bounds import ScoringRule, calibration_bounds
 from monitor.metrics.discrimination import auc, tjur_r2
 from monitor.metrics.grid import Floats, Ints
+from monitor.metrics.options import check_option
 from monitor.metrics.tally import Tally
 
 Scale = Literal["plain", "log", "logit"]
@@ -49,10 +50,16 @@ def normal_interval(
     Interval
         In the units of the value; nan if the standard error is.
 
+    Raises
+    ------
+    ValueError
+        If the scale is unknown.
+
     Notes
     -----
-    ``h^-1(h(v) +- q h'(v) SE)``, the delta method. Measured at 95 %: intercept 93-98 %, Cox
-    intercept and slope 93-98 %, the most with 5 expected positives.
+    ``h^-1(h(v) +- q h'(v) SE)``, the delta method (Doob, Annals of Mathematical Statistics 6,
+    1935). Measured at 95 %: intercept 93-98 %, Cox intercept and slope 93-98 %, the most with 5
+    expected positives.
 
     Examples
     --------
@@ -60,6 +67,7 @@ def normal_interval(
     >>> round(found.low, 3), round(found.high, 3)
     (0.02, 1.98)
     """
+    check_option("scale", scale, Scale)
     quantile = -float(stdtrit(degrees, 0.5 - level / 2.0))
     if scale == "log" and 0.0 < value < inf:
         reach = quantile * standard_error / value
@@ -73,7 +81,19 @@ def normal_interval(
 
 
 def prevalence_interval(t: Tally, *, level: float = 0.95) -> Interval:
-    """Give Wilson's interval for the prevalence, a ratio; the tally must not be empty.
+    """Give Wilson's interval for the prevalence.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Ratios in [0, 1].
 
     Notes
     -----
@@ -95,11 +115,23 @@ def prevalence_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
 
 def mean_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
-    """Give the normal interval for the mean score; the tally must hold two predictions.
+    """Give the normal interval for the mean score.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Units of probability; nan for a single prediction. It is not cut to [0, 1].
 
     Notes
     -----
-    ``SE**2 = sample variance / N``. Measured at 95 %: 93-96 %.
+    `normal_interval` with ``SE**2 = sample variance / N``. Measured at 95 %: 93-96 %.
 
     Examples
     --------
@@ -114,10 +146,30 @@ def mean_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
 def uncertainty_interval(t: Tally, *, rule: ScoringRule = "brier", level: float = 0.95) -> Interval:
     """Give the interval of CORP's uncertainty, the image of `prevalence_interval`.
 
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    rule : {"brier", "log"}
+        Whose uncertainty.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        In [0, 1/4] for Brier, in [0, log 2] nats for log.
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown.
+
     Notes
     -----
-    ``p (1 - p)``, or the entropy of p in nats, rises up to p = 1/2 and falls beyond, so an
-    interval that holds 1/2 has the maximum as its upper end. Measured at 95 %: as the prevalence.
+    ``p (1 - p)``, or the entropy of p in nats, at the ends of `prevalence_interval`. Either rises
+    up to p = 1/2 and falls beyond, so an interval that holds 1/2 has the maximum as its upper end.
+    Measured at 95 %: as the prevalence.
 
     Examples
     --------
@@ -125,6 +177,7 @@ def uncertainty_interval(t: Tally, *, rule: ScoringRule = "brier", level: float 
     >>> uncertainty_interval(tally([0.5] * 4, [0, 0, 1, 1])).high
     0.25
     """
+    check_option("rule", rule, ScoringRule)
     found = prevalence_interval(t, level=level)
     ends = [_uncertainty(found.low, rule), _uncertainty(found.high, rule)]
     if found.low <= 0.5 <= found.high:  # noqa: PLR2004 - where uncertainty is greatest
@@ -133,12 +186,25 @@ def uncertainty_interval(t: Tally, *, rule: ScoringRule = "brier", level: float 
 
 
 def rbs_interval(t: Tally, *, level: float = 0.95) -> Interval:
-    """Give the interval for the root Brier score, by the delta method; two predictions.
+    """Give the interval for the root Brier score, by the delta method.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        In [0, 1], units of probability; all of that for a single prediction.
 
     Notes
     -----
-    `calibration_bounds` has the standard error. Its upper end bounds CE_2 and CE_1 from above
-    with the confidence of a one-sided test. Measured at 95 %: 93-97 %.
+    ``v +- q SE`` with the standard error of `calibration_bounds`, cut to [0, 1]. Its upper end
+    bounds CE_2 and CE_1 from above with the confidence of a one-sided test. Measured at 95 %:
+    93-97 %.
 
     Examples
     --------
@@ -155,11 +221,23 @@ def rbs_interval(t: Tally, *, level: float = 0.95) -> Interval:
 def brier_interval(t: Tally, *, level: float = 0.95) -> Interval:
     """Give the interval for the Brier score: the squared ends of `rbs_interval`.
 
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        In [0, 1], squared units of probability; all of that for a single prediction.
+
     Notes
     -----
-    With 5 expected positives the score itself, a sum of a few large losses, is far from
-    normal: plus or minus 1.96 of its own standard errors hold the truth 89 % of the time, and
-    this interval 96 %.
+    ``[low**2, high**2]`` of `rbs_interval`. With 5 expected positives the score itself, a sum of a
+    few large losses, is far from normal: plus or minus 1.96 of its own standard errors hold the
+    truth 89 % of the time, and this interval 96 %.
 
     Examples
     --------
@@ -175,9 +253,22 @@ def brier_interval(t: Tally, *, level: float = 0.95) -> Interval:
 def log_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
     """Give the interval for the log score, in nats, normal in its logarithm.
 
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Nats, at least 0; nan for a single prediction or an infinite score.
+
     Notes
     -----
-    Measured at 95 %: 93-97 %; without the logarithm 91 % with 5 expected positives. There is
+    ``v exp(-+ q SE / v)`` with the standard error of `calibration_bounds`. Measured at 95 %:
+    93-97 %; without the logarithm 91 % with 5 expected positives. There is
     none, nan, if the score is infinite or of a single prediction.
 
     Examples
@@ -192,14 +283,26 @@ def log_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
 
 def auc_interval(t: Tally, *, level: float = 0.95) -> Interval:
-    """Give the interval for the AUC, in logit; the tally must hold both outcomes.
+    """Give the interval for the AUC, in logit.
+
+    Parameters
+    ----------
+    t : Tally
+        With both outcomes.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Ratios in [0, 1].
 
     Notes
     -----
-    DeLong's standard error with the t law of the rarer outcome, ``min(K, N - K) - 1`` degrees.
-    Measured at 95 %: 92-97 %, the least with 5 expected positives, where the plain normal
-    interval holds the truth 77 % of the time. Perfectly ordered samples have a standard error
-    of 0, and their interval is the point 1.
+    The standard error of `auc` (DeLong, DeLong and Clarke-Pearson, Biometrics 44, 1988) with the t
+    law of the rarer outcome, ``min(K, N - K) - 1`` degrees. Measured at 95 %: 92-97 %, the least
+    with 5 expected positives, where the plain normal interval holds the truth 77 % of the time.
+    Perfectly ordered samples have a standard error of 0, and their interval is the point 1.
 
     Examples
     --------
@@ -216,14 +319,26 @@ def auc_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
 
 def tjur_interval(t: Tally, *, level: float = 0.95) -> Interval:
-    """Give Welch's interval for Tjur's R2, in its logarithm; both outcomes, two of each.
+    """Give Welch's interval for Tjur's R2, in its logarithm.
+
+    Parameters
+    ----------
+    t : Tally
+        With both outcomes.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Ratios, not cut to 1; nan with fewer than two of an outcome.
 
     Notes
     -----
-    A difference of two means, with Welch's degrees of freedom (Biometrika 34, 1947). Nan with
-    fewer than two of an outcome. Measured at 95 %: 92-96 %, the least with 5 expected
-    positives, where without the logarithm it would be 80 %. An R2 of 0 or less, which has no
-    logarithm, is taken as it is.
+    ``SE**2 = v_1/n_1 + v_0/n_0`` of a difference of two means, with Welch's degrees of freedom
+    (Biometrika 34, 1947). Measured at 95 %: 92-96 %, the least with 5 expected positives, where
+    without the logarithm it would be 80 %. An R2 of 0 or less, which has no logarithm, is taken as
+    it is.
 
     Examples
     --------

@@ -4,8 +4,9 @@ Under a prior shift the scores move with the prevalence. If the prevalence moved
 did not, the curve itself was lifted. The two look alike until both are compared.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log, nan, sqrt
+from math import isfinite, log, nan, sqrt
 
 import numpy as np
 
@@ -57,15 +58,20 @@ class Lift:
         The part of it that did not come with the prevalence, in logit.
     kappa_error : float
         Its standard error.
-    lift : float
-        How far the curve was lifted: kappa over what a lift of 1 leaves in it.
+    separation : float
+        Tjur's R2 of the scores: what a lift of 1 leaves in kappa.
     """
 
     shift: float
     shift_error: float
     kappa: float
     kappa_error: float
-    lift: float
+    separation: float
+
+    @property
+    def lift(self) -> float:
+        """How far the curve was lifted, in logit; nan if the scores tell nothing apart."""
+        return self.kappa / self.separation if self.separation > 0.0 else nan
 
 
 def fit_level(curve: Floats, c: Coarse) -> Level:
@@ -140,8 +146,51 @@ def compare_levels(now: Level, reference: Level) -> Lift:
         sqrt(now.delta_variance + reference.delta_variance),
         kappa,
         sqrt(now.difference_variance + reference.difference_variance),
-        kappa / separation if separation > 0.0 else nan,
+        separation,
     )
+
+
+def combine_lifts(lifts: Sequence[Lift]) -> Lift | None:
+    """Average the lifts of parts with priors of their own, by the inverse of their variances.
+
+    Parameters
+    ----------
+    lifts : sequence of Lift
+        One for each part; those that are not finite say nothing.
+
+    Returns
+    -------
+    Lift or None
+        None if no part says anything.
+
+    Notes
+    -----
+    A lift by ``lambda`` gives each part ``kappa = R2 lambda``, so the mean of kappa over that of
+    R2, with the same weights, is lambda again.
+
+    Examples
+    --------
+    >>> parts = [Lift(0.1, 0.1, 0.2, 0.1, 0.4), Lift(0.3, 0.1, 0.1, 0.1, 0.2)]
+    >>> found = combine_lifts(parts)
+    >>> round(found.shift, 6), round(found.kappa, 6), round(found.lift, 6)
+    (0.2, 0.15, 0.5)
+    """
+    told = [found for found in lifts if isfinite(found.shift) and isfinite(found.kappa)]
+    if not told:
+        return None
+    shift, shift_error = _weighed(told, "shift", "shift_error")
+    kappa, kappa_error = _weighed(told, "kappa", "kappa_error")
+    separation, _ = _weighed(told, "separation", "kappa_error")
+    return Lift(shift, shift_error, kappa, kappa_error, separation)
+
+
+def _weighed(lifts: Sequence[Lift], value: str, error: str) -> tuple[float, float]:
+    """Average values by the inverse of their variances; also the error of the mean."""
+    values, errors = np.array([(getattr(x, value), getattr(x, error)) for x in lifts]).T
+    least = errors.min()  # 0 where a part has a single score: then it is alone to count
+    weights = (least / errors) ** 2 if least > 0.0 else np.where(errors > 0.0, 0.0, 1.0)
+    total = weights.sum()
+    return float((weights * values).sum() / total), float(least / np.sqrt(total))
 
 
 @compiled

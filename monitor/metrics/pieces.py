@@ -97,23 +97,27 @@ def ceiling(j: int, n: int, right: float, near: float, tied: float) -> float:
 
 
 @compiled
-def first_doubtful_piece(k: int, n: int, alpha: float, deviate: float) -> int:
-    """Find the first j whose floor is at most alpha, starting at the end of Wilson's interval."""
+def first_doubtful_piece(k: int, n: int, alpha: float, deviate: float) -> tuple[int, float]:
+    """Find the first j whose floor is at most alpha, and its floor.
+
+    The search starts at the end of Wilson's interval.
+    """
     square = deviate * deviate
     half_width = deviate * math.sqrt(k * ((n - k) / n) + square / 4.0)
     guess = mirrored(k, n, (k + square / 2.0 + half_width) / (n + square))
-    above, reached = k, n  # the floors of k and n are 1 and 0
+    above, reached, floor = k, n, 0.0  # the floors of k and n are 1 and 0
     x, step = max(guess, k + 1), 1
     while reached - above > 1:
         x = min(x, reached - 1)
-        if on_piece(k, x, n, turning_point(k, x, n)) > alpha:
+        value = on_piece(k, x, n, turning_point(k, x, n))
+        if value > alpha:
             above = x
             x = min(x + step, (above + reached) // 2)
         else:
-            reached = x
+            reached, floor = x, value
             x = max(x - step, (above + reached) // 2)
         step *= 2
-    return reached
+    return reached, floor
 
 
 @compiled

@@ -46,7 +46,7 @@ def dawid_sebastiani(
 
     Notes
     -----
-    ``S = (mu - y)**2 / v + log v`` (Dawid and Sebastiani 1999) [RBS, section 3]. Proper:
+    ``S = (mu - y)**2 / v + log v`` (Dawid and Sebastiani 1999) [RBS, section 2.3]. Proper:
     on average least at the true mean and variance, where it is ``1 + log v``. For a normal
     distribution it is twice the log score but for a constant.
 
@@ -128,10 +128,10 @@ def squared_error_ratio_interval(
 
     Notes
     -----
-    ``m exp(-+ t* SE / m)``: the interval is Student's in the logarithm of the mean m, with n - 1
-    degrees and the sample's standard error. Measured at 95 % (2,000 samples): 93 % of 30 normal
-    errors and 94-95 % of more; of errors with the tails of Student's t with 6 degrees 88, 93 and
-    93 % of 30, 100 and 1,000.
+    ``m exp(-+ t* SE / m)``: the interval is Student's (Biometrika 6, 1908) in the logarithm of the
+    mean m, with n - 1 degrees and the sample's standard error. Measured at 95 % (2,000 samples):
+    93 % of 30 normal errors and 94-95 % of more; of errors with the tails of Student's t with 6
+    degrees 88, 93 and 93 % of 30, 100 and 1,000.
 
     Examples
     --------

@@ -1,11 +1,13 @@
 """What a measure would say of a calibrated model: worlds resampled from the scores themselves."""
 
 from dataclasses import dataclass
-from math import exp, isinf, isnan, log1p, nan
+from math import exp, inf, isinf, isnan, log1p
+from typing import NamedTuple
 
 import numpy as np
 
-from monitor.metrics.binning import pool
+from monitor.metrics.acceptance import check_alpha
+from monitor.metrics.binning import check_sizes, pool
 from monitor.metrics.compiled import compiled
 from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.intercept import expect, solve_intercept, solve_nearby
@@ -13,7 +15,9 @@ from monitor.metrics.tally import Tally
 from monitor.metrics.tce import count_rejected
 
 QUANTILES = (0.05, 0.5, 0.95, 0.99)
-FEW = 20.0  # expected of the rarer outcome: up to here, counting up is the fastest draw
+FEW = 20.0  # expected of the rarer outcome: up to here, slices are the fastest draw
+SELDOM = 1e-6  # chance that a draw is beyond the slices
+LANES = 4
 
 
 @dataclass(frozen=True)
@@ -51,9 +55,9 @@ def tce_null_reference(
     min_size, max_size : int
         Bin sizes, as for `pava_bc`.
     alpha : float
-        Level of the test inside TCE.
+        Level of the test inside TCE, in (0, 1).
     replicates : int
-        Number of resampled worlds.
+        Number of resampled worlds, at least 1.
     rng : numpy Generator
         Source of chance; the same seed gives the same result.
 
@@ -65,11 +69,13 @@ def tce_null_reference(
     Raises
     ------
     ValueError
-        If the tally is empty.
+        If the tally is empty, the sizes are out of order, or alpha or the number of worlds is
+        out of range.
 
     Notes
     -----
-    In each world ``y* ~ Bernoulli(s)``; the intercept is fitted anew and forgiven, bins are
+    In each world ``y* ~ Bernoulli(s)`` (consistency resampling: Broecker and Smith, Weather and
+    Forecasting 22, 2007); the intercept is fitted anew and forgiven, bins are
     found anew, and TCE is taken. TCE of a calibrated model has no fixed level: it depends on
     how many predictions there are and how their scores spread, so it is only read against
     this reference.
@@ -94,6 +100,11 @@ def tce_null_reference(
     if not t.total:
         msg = "an empty tally has no null reference: give at least one prediction."
         raise ValueError(msg)
+    check_alpha(alpha)
+    check_sizes(min_size, max_size)
+    if replicates < 1:
+        msg = f"the null reference needs at least 1 replicate, got {replicates}."
+        raise ValueError(msg)
     values = _null_values(rng, t.scores, t.counts, min_size, max_size, alpha, np.empty(replicates))
     low, middle, high, highest = np.quantile(values, QUANTILES).tolist()
     return NullReference(float(values.mean()), (low, middle, high, highest))
@@ -112,9 +123,9 @@ def _null_values(
     """Fill `values` with the TCE of so many resampled worlds."""
     inverse_odds = (1.0 - scores) / scores  # so that a shift of all logits is one product
     at_zero = expect(inverse_odds, counts, 0.0)
-    none = none_of_them(scores, counts)
+    slices = cut_slices(scores, counts)
     for replicate in range(values.size):
-        positives = draw_outcomes(rng, scores, counts, none)
+        positives = draw_outcomes(rng, scores, counts, slices)
         delta = solve_nearby(inverse_odds, counts, positives.sum(), at_zero)
         if isnan(delta):
             delta, _ = solve_intercept(-np.log(inverse_odds), counts, positives)
@@ -128,36 +139,65 @@ def _null_values(
     return values
 
 
+class Slices(NamedTuple):
+    """[0, 1) cut, for every group, into a slice for each number of its rarer outcome.
+
+    Attributes
+    ----------
+    ends : ndarray
+        Where the slices of 0, 1, 2, ... end: all groups one after the other.
+    first : ndarray of shape (m + 1,)
+        Where each group begins; one that is too large to be cut has no slice.
+    """
+
+    ends: Floats
+    first: Ints
+
+
 @compiled
-def none_of_them(scores: Floats, counts: Ints) -> Floats:
-    """Give the probability that none of a group has its rarer outcome; nan for large groups."""
-    none = np.full(counts.size, nan)
+def cut_slices(scores: Floats, counts: Ints) -> Slices:
+    """Cut [0, 1) by the binomial distribution of each group, once for all worlds.
+
+    In fours, so that the processor compares four at a time. The last few in `SELDOM` are not cut.
+    """
+    ends, first, size = np.empty(8 * counts.size + LANES), np.zeros(counts.size + 1, np.int64), 0
     for i in range(counts.size):
         rarer = min(scores[i], 1.0 - scores[i])
         if counts[i] * rarer <= FEW:
-            none[i] = exp(counts[i] * log1p(-rarer))
-    return none
+            count, end, width = 0, 0.0, exp(counts[i] * log1p(-rarer))
+            while size == first[i] or end < 1.0 - SELDOM or size % LANES:
+                if size == ends.size:
+                    ends = np.concatenate((ends, np.empty_like(ends)))
+                end = end + width if count < counts[i] else inf
+                ends[size], size, count = end, size + 1, count + 1
+                width *= (counts[i] - count + 1) * rarer / (count * (1.0 - rarer))
+        first[i + 1] = size
+    return Slices(ends[:size], first)
 
 
 @compiled
-def draw_outcomes(rng: np.random.Generator, scores: Floats, counts: Ints, none: Floats) -> Ints:
-    """Draw each group's positives from its binomial distribution; `none` is of `none_of_them`."""
+def draw_outcomes(rng: np.random.Generator, scores: Floats, counts: Ints, slices: Slices) -> Ints:
+    """Draw each group's positives from its binomial distribution."""
     positives = np.empty(counts.size, np.int64)
     for i in range(counts.size):
-        rarer = min(scores[i], 1.0 - scores[i])
-        if isnan(none[i]):
+        first, last = slices.first[i], slices.first[i + 1]
+        if first == last:
             positives[i] = rng.binomial(counts[i], scores[i])
-        elif rarer == scores[i]:
-            positives[i] = _count_up(rng.random(), counts[i], rarer, none[i])
-        else:
-            positives[i] = counts[i] - _count_up(rng.random(), counts[i], rarer, none[i])
+            continue
+        place, count = rng.random(), 0
+        for j in range(first, last):  # to the end: a branch at the right slice takes longer
+            count += place >= slices.ends[j]
+        rarer = min(scores[i], 1.0 - scores[i])
+        if count == last - first:
+            count = _count_up(place, counts[i], rarer)
+        positives[i] = count if rarer == scores[i] else counts[i] - count
     return positives
 
 
 @compiled
-def _count_up(place: float, n: int, q: float, none: float) -> int:
+def _count_up(place: float, n: int, q: float) -> int:
     """Find the binomial count in whose slice of [0, 1) the place lies, from 0 upwards."""
-    count, width = 0, none
+    count, width = 0, exp(n * log1p(-q))
     while place >= width and count < n:
         place -= width
         count += 1

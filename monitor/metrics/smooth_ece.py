@@ -106,7 +106,8 @@ def smooth_ece_at(t: Tally, *, bandwidth: float) -> float:
     Notes
     -----
     ``integral_0^1 |1/N sum_j (k_j - n_j s_j) K(u, s_j)| du``, where K is the Gaussian kernel
-    reflected at 0 and 1 so that no mass leaves [0, 1] (Blasiok and Nakkiran, section 3).
+    reflected at 0 and 1 so that no mass leaves [0, 1] (Blasiok and Nakkiran, ICLR 2024,
+    section 3).
 
     The smoothed residual is summed exactly, but for the kernel beyond seven widths, at nodes
     0, h, ..., 1 with at least ten to a width. The trapezoidal rule of a function that smooth

@@ -68,9 +68,9 @@ def tce(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
 
     Notes
     -----
-    ``TCE = sum_b #{predictions q in bin b: p-value of (k_b, n_b) at q <= alpha} / N`` with the
-    p-value of `monitor.metrics.binomial.binomial_pvalues`; decisions are the same as testing
-    every prediction, at a cost that hardly depends on N.
+    ``TCE = sum_b #{predictions q in bin b: p-value of (k_b, n_b) at q <= alpha} / N``
+    [TCE, Definition 2] with the p-value of `monitor.metrics.binomial.binomial_pvalues`; decisions
+    are the same as testing every prediction, at a cost that hardly depends on N.
 
     Interval: it has no population value, for with more rows the test rejects more of the same
     model; `bootstrap_interval` with ``method="inverted_mean"`` is for its mean at this size (at

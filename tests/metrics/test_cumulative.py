@@ -19,8 +19,8 @@ from monitor.metrics.cumulative import (
 )
 from monitor.metrics.intercept import fit_intercept, has_intercept
 from monitor.metrics.tally import Tally, merge, shift, tally
+from tests.metrics.recorded import TIED, Recorded
 
-SHARED = Path(__file__).parents[3] / "shared" / "golden" / "metrics_reference.json"
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "kernel_measures.json").read_text())
 
 TAILS = [
@@ -39,35 +39,27 @@ def columns(pairs: list[tuple[float, bool]]) -> tuple[list[float], list[bool]]:
     return [s for s, _ in pairs], [y for _, y in pairs]
 
 
-@pytest.fixture(scope="module")
-def reference() -> list[dict]:
-    """Values of other programs on seeded data."""
-    if not SHARED.exists():
-        pytest.skip(f"the reference values {SHARED.name} lie outside the repository")
-    return json.loads(SHARED.read_text())["datasets"]
-
-
-def test_cumulative_differences_equal_the_reference(reference: list[dict]) -> None:
+def test_cumulative_differences_equal_the_reference(reference: list[Recorded]) -> None:
     """Both extremes and the deviation are our earlier program's to 1e-12."""
     for data in reference:
-        expected = data["values"]["cumulative"]
-        found = cumulative_differences(tally(data["p"], list(map(int, data["y"]))))
+        expected = data.values["cumulative"]
+        found = cumulative_differences(data.t)
 
         assert found.ks == pytest.approx(expected["ks_own_ties_merged"], abs=1e-12)
         assert found.kuiper == pytest.approx(expected["kuiper_own_ties_merged"], abs=1e-12)
         assert found.deviation == pytest.approx(expected["sigma_null"], abs=1e-12)
 
 
-def test_p_values_equal_the_peers_where_those_have_digits(reference: list[dict]) -> None:
+def test_p_values_equal_the_peers_where_those_have_digits(reference: list[Recorded]) -> None:
     """Without ties mapie's p-values are met to 1e-8, its noise, and mcgrad's to 1e-12.
 
     Absolute, as both subtract a distribution function from 1: on the overconfident data mapie
     gives 1.2e-11 and mcgrad 2.2e-16 where the tails are 8e-43 and 1.5e-42.
     """
-    untied = [d for d in reference if d["name"] != "ties_and_bounds"]
+    untied = [data for data in reference if data.name != TIED]
     for data in untied:
-        expected = data["values"]["cumulative"]
-        found = cumulative_differences(tally(data["p"], list(map(int, data["y"]))))
+        expected = data.values["cumulative"]
+        found = cumulative_differences(data.t)
 
         assert 10**found.ks_log10_p == pytest.approx(expected["ks_p_mapie"], abs=1e-8)
         assert 10**found.kuiper_log10_p == pytest.approx(expected["kuiper_p_mapie"], abs=1e-8)

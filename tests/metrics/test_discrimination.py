@@ -14,10 +14,10 @@ from sklearn.metrics import roc_auc_score
 
 from monitor.metrics.discrimination import auc, tjur_r2
 from monitor.metrics.tally import Tally, tally
+from tests.metrics.recorded import Recorded
 
 ROOT = Path(__file__).parents[2]
 SMALL = json.loads((ROOT / "tests/golden/score_measures.json").read_text())["datasets"]
-FULL = ROOT.parent / "shared/golden/metrics_reference.json"
 
 rows = st.lists(
     st.tuples(st.floats(0, 1) | st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.booleans()),
@@ -54,14 +54,11 @@ def test_discrimination_equals_other_programs(name: str) -> None:
     assert tjur_r2(t) == pytest.approx(data["exact"]["tjur_r2"], rel=1e-12)
 
 
-def test_auc_equals_scikit_learn_on_the_reference_data() -> None:
+def test_auc_equals_scikit_learn_on_the_reference_data(reference: list[Recorded]) -> None:
     """Thousands of rows, ties among them."""
-    if not FULL.exists():
-        pytest.skip(f"the reference data {FULL.name} lie outside the repository")
-    for data in json.loads(FULL.read_text())["datasets"]:
-        outcomes = [int(y) for y in data["y"]]
-        expected = roc_auc_score(outcomes, data["p"])
-        assert auc(tally(data["p"], outcomes)).value == pytest.approx(expected, rel=1e-12)
+    for data in reference:
+        expected = roc_auc_score(data.outcomes, data.scores)
+        assert auc(data.t).value == pytest.approx(expected, rel=1e-12)
 
 
 @given(rows)

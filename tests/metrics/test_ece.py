@@ -6,12 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
-from scipy.stats import bernoulli, norm
 
 from monitor.metrics.binning import (
     Bins,
@@ -32,11 +30,18 @@ from monitor.metrics.ece import (
 from monitor.metrics.estimation_error import estimation_error
 from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.tally import Tally, tally
+from tests.metrics.recorded import (
+    Recorded,
+    bins_above,
+    bins_at,
+    gaussian,
+    gaussian_scores,
+    paper_quantile_bins,
+)
 
 ROOT = Path(__file__).parents[2]
 GOLDEN = json.loads((ROOT / "tests" / "golden" / "binned_measures.json").read_text())
 SAMPLES = json.loads((ROOT / "tests" / "golden" / "tce_cases.json").read_text())
-FULL = ROOT.parent / "shared" / "golden" / "metrics_reference.json"
 MASS_CASES = [case for case in GOLDEN["binned"] if case["bins"] == "mass_15"]
 MEASURES = {
     "ece": ece,
@@ -50,42 +55,11 @@ tallies = st.lists(
 ).map(lambda rows: tally([s for s, _ in rows], [y for _, y in rows]))
 
 
-def bins_at(t: Tally, starts: npt.ArrayLike) -> Bins:
-    """Cut a tally at the given groups, however another program found them."""
-    cuts = np.unique(np.append(starts, t.scores.size))
-    first = cuts[:-1]
-    return Bins(
-        cuts,
-        np.add.reduceat(t.counts, first),
-        np.add.reduceat(t.positives, first),
-        np.add.reduceat(t.counts * t.scores, first),
-    )
-
-
 def recorded_bins(case: dict[str, Any]) -> Bins:
     """Give the bins of a golden case, whose rows are not kept."""
     counts = np.array(case["counts"])
     sums = np.array(case["score_sums"])
     return Bins(np.arange(counts.size + 1), counts, np.array(case["positives"]), sums)
-
-
-def paper_quantile_bins(t: Tally, n: int) -> Bins:
-    """Cut untied predictions where the published program does: a product of floats, cut off.
-
-    Now and then it is one row before our exact ``i N // n``.
-    """
-    assert t.scores.size == t.total
-    return bins_at(t, (np.linspace(0, 1, n + 1)[:-1] * t.total).astype(int))
-
-
-def draw(train: float, test: float) -> tuple[Floats, Ints, Floats, Ints]:
-    """Draw the paper's Gaussian features and outcomes [TCE, section 4.1]: train, then test."""
-    np.random.seed(0)  # noqa: NPY002 - the published stream is the legacy one
-    train_outcomes = bernoulli.rvs(train, size=14_000)
-    outcomes = bernoulli.rvs(test, size=6_000)
-    train_x = norm.rvs(loc=0.5 * (2 * train_outcomes - 1), scale=2, size=14_000)
-    x = norm.rvs(loc=0.5 * (2 * outcomes - 1), scale=2, size=6_000)
-    return train_x, train_outcomes, x, outcomes
 
 
 def paper_tally(train: float, test: float) -> Tally:
@@ -94,7 +68,7 @@ def paper_tally(train: float, test: float) -> Tally:
     scikit-learn's default penalises the squared slope with weight 1/2; ten Newton steps are
     exact where its own solver stops early, and change no printed digit.
     """
-    train_x, train_outcomes, x, outcomes = draw(train, test)
+    train_x, train_outcomes, x, outcomes = gaussian(train, test)
     features, beta = np.column_stack([np.ones_like(train_x), train_x]), np.zeros(2)
     for _ in range(10):
         p = expit(features @ beta)
@@ -114,9 +88,7 @@ def recorded_tally(name: str) -> Tally:
     if name in SAMPLES["datasets"]:
         data = SAMPLES["datasets"][name]
         return tally(data["p"], list(map(int, data["y"])))
-    recipe = SAMPLES["gaussian_datasets"][name]
-    *_, x, outcomes = draw(recipe["train"], recipe["test"])
-    return tally(np.round(expit(recipe["intercept"] + recipe["slope"] * x), 10), outcomes)
+    return tally(*gaussian_scores(SAMPLES["gaussian_datasets"][name]))
 
 
 class TestReferences:
@@ -147,19 +119,16 @@ class TestReferences:
 
         assert found == pytest.approx(case["expected"], abs=1e-12)
 
-    def test_full_reference(self) -> None:
+    def test_full_reference(self, reference: list[Recorded]) -> None:
         """From the rows: equal mass and equal width, the rows of all bins being their own.
 
         The first bins of equal mass are one row larger than the last, and edges half-way between
         rows belong to the bin below.
         """
-        if not FULL.exists():
-            pytest.skip(f"the reference values {FULL.name} lie outside the repository")
-        for data in json.loads(FULL.read_text())["datasets"]:
-            t, values = tally(data["p"], list(map(int, data["y"]))), data["values"]
-            parts = np.array_split(np.sort(data["p"]), 15)
-            edges = [(a[-1] + b[0]) / 2 for a, b in pairwise(parts)]
-            mass = bins_at(t, [0, *np.searchsorted(t.scores, edges, side="right")])
+        for data in reference:
+            t, values = data.t, data.values
+            parts = np.array_split(np.sort(data.scores), 15)
+            mass = bins_above(t, [-1.0, *((a[-1] + b[0]) / 2 for a, b in pairwise(parts))])
             l2 = values["l2_ce_equal_mass_15"]
             expected = {
                 "ece": values["ece_equal_mass_15"]["uncertainty_calibration"],

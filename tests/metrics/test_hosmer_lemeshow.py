@@ -25,7 +25,6 @@ CASES = [
     ]
     if "hosmer_lemeshow" in case["expected"]
 ]
-FULL = ROOT.parent / "shared" / "golden" / "metrics_reference.json"
 
 tallies = st.lists(st.tuples(st.floats(0.01, 0.99), st.booleans()), min_size=1, max_size=60).map(
     lambda rows: tally([s for s, _ in rows], [y for _, y in rows])
@@ -59,20 +58,6 @@ def test_calzone(case: dict[str, Any]) -> None:
     assert found.degrees == bins.counts.size - 2
     # It takes 1 - cdf, which is good to 1e-16 at best.
     assert 10**found.log10_p == pytest.approx(p, rel=1e-11, abs=1e-15)
-
-
-def test_calzone_from_the_rows() -> None:
-    """The statistic over ten slices open on the left comes out from the rows themselves."""
-    if not FULL.exists():
-        pytest.skip(f"the reference values {FULL.name} lie outside the repository")
-    for data in json.loads(FULL.read_text())["datasets"]:
-        t = tally(data["p"], list(map(int, data["y"])))
-        starts = np.unique(np.searchsorted(t.scores, np.linspace(0, 1, 11), side="right"))
-        columns = t.counts, t.positives, t.counts * t.scores
-        bins = Bins(starts, *(np.add.reduceat(column, starts[:-1]) for column in columns))
-
-        expected = data["values"]["calzone_10_bins"]["HL-H score"]
-        assert hosmer_lemeshow(clipped(bins)).statistic == pytest.approx(expected, rel=1e-12)
 
 
 @given(tallies)

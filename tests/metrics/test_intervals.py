@@ -15,7 +15,7 @@ from monitor.metrics.binning import uniform_bins
 from monitor.metrics.bootstrap import Interval, bootstrap_interval
 from monitor.metrics.bounds import ScoringRule
 from monitor.metrics.ece import ece
-from monitor.metrics.ece_interval import coarsen, ece_interval, pava_bc_ece
+from monitor.metrics.ece_interval import ece_interval, join_neighbours, pava_bc_ece
 from monitor.metrics.intervals import (
     auc_interval,
     brier_interval,
@@ -143,18 +143,18 @@ def test_coarsening_keeps_rows_positives_and_mean_score() -> None:
     """Sums are exact, the mean score is kept to rounding, and cells never tie."""
     rng = np.random.default_rng(4)
     t = tally(np.append(expit(rng.normal(-3, 1.2, 5_000)), [0.0, 1.0]), rng.random(5_002) < 0.1)
-    coarse = coarsen(t)
+    coarse = join_neighbours(t)
 
     assert coarse.scores.size < 600
     assert (coarse.total, coarse.total_positives) == (t.total, t.total_positives)
     assert coarse.mean_score == pytest.approx(t.mean_score, rel=1e-12)
     assert (np.diff(coarse.scores) > 0).all()
-    assert coarsen(coarse) is coarse
+    assert join_neighbours(coarse) is coarse
 
 
 def test_ece_interval_is_the_inverted_one() -> None:
     """On scores that are coarse already it is the bootstrap interval with that method."""
-    t = coarsen(some)
+    t = join_neighbours(some)
     found = ece_interval(t, replicates=40, rng=np.random.default_rng(5))
     rng = np.random.default_rng(5)
 

@@ -1,7 +1,6 @@
 """ECE, root Brier score, intercept and null reference against plain formulas and references."""
 
-import json
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,11 +14,16 @@ from monitor.metrics.binning import paper_sizes, pava_bc, quantile_bins, uniform
 from monitor.metrics.brier import rbs
 from monitor.metrics.ece import ece
 from monitor.metrics.intercept import expect, fit_intercept, has_intercept, solve_nearby
-from monitor.metrics.resampling import QUANTILES, draw_outcomes, none_of_them, tce_null_reference
+from monitor.metrics.resampling import (
+    QUANTILES,
+    Slices,
+    cut_slices,
+    draw_outcomes,
+    tce_null_reference,
+)
 from monitor.metrics.tally import Tally, merge, shift, tally, tally_on_grid
 from monitor.metrics.tce import tce
-
-GOLDEN = Path(__file__).parents[3] / "shared" / "golden" / "metrics_reference.json"
+from tests.metrics.recorded import Recorded
 
 inner = st.floats(0.001, 0.999)
 tallies = st.lists(st.tuples(inner, st.booleans()), min_size=1, max_size=60).map(
@@ -34,30 +38,17 @@ def calibrated(size: int, *, seed: int, delta: float = 0.0) -> tuple[np.ndarray,
     return expit(logits), rng.random(size) < expit(logits + delta)
 
 
-@pytest.fixture(scope="module")
-def reference() -> dict[str, dict]:
-    """Values of other programs on seeded data."""
-    if not GOLDEN.exists():
-        pytest.skip(f"the reference values {GOLDEN.name} lie outside the repository")
-    datasets = json.loads(GOLDEN.read_text())["datasets"]
-    return {d["name"]: d for d in datasets if "weights" not in d}
-
-
-def test_rbs_equals_the_reference(reference: dict[str, dict]) -> None:
+def test_rbs_equals_the_reference(reference: list[Recorded]) -> None:
     """The root Brier score is the one-vector value of the reference, to 1e-12."""
-    for data in reference.values():
-        expected = data["values"]["rbs"]["one_vector"]
-        assert rbs(tally(data["p"], list(map(int, data["y"])))) == pytest.approx(
-            expected, abs=1e-12
-        )
+    for data in reference:
+        assert rbs(data.t) == pytest.approx(data.values["rbs"]["one_vector"], abs=1e-12)
 
 
-def test_ece_equals_the_reference(reference: dict[str, dict]) -> None:
+def test_ece_equals_the_reference(reference: list[Recorded]) -> None:
     """ECE over 15 uniform, left-closed bins is the reference's, to 1e-12."""
-    for data in reference.values():
-        expected = data["values"]["ece_equal_width_15"]["own_left_closed"]
-        bins = uniform_bins(tally(data["p"], list(map(int, data["y"]))), 15)
-        assert ece(bins) == pytest.approx(expected, abs=1e-12)
+    for data in reference:
+        expected = data.values["ece_equal_width_15"]["own_left_closed"]
+        assert ece(uniform_bins(data.t, 15)) == pytest.approx(expected, abs=1e-12)
 
 
 @given(tallies)
@@ -247,7 +238,7 @@ def test_drawn_outcomes_are_binomial(n: int, score: float) -> None:
     """
     scores, counts = np.full(50_000, score), np.full(50_000, n)
 
-    drawn = draw_outcomes(np.random.default_rng(8), scores, counts, none_of_them(scores, counts))
+    drawn = draw_outcomes(np.random.default_rng(8), scores, counts, cut_slices(scores, counts))
 
     expected = 50_000 * binom.pmf(np.arange(n + 1), n, score)
     found = np.bincount(drawn, minlength=n + 1)
@@ -258,11 +249,24 @@ def test_drawn_outcomes_are_binomial(n: int, score: float) -> None:
     assert chi2.sf(statistic, common.sum()) > 1e-4
 
 
+def test_draws_go_on_beyond_the_slices() -> None:
+    """The few draws that no slice was cut for are those that more slices would have given."""
+    scores, counts = np.full(5_000, 0.2), np.full(5_000, 30)
+    slices = cut_slices(scores, counts)
+    ends = slices.ends.reshape(5_000, -1)[:, :4].ravel()  # 12 % of the chance
+    fewer = Slices(ends, np.arange(5_001) * 4)
+
+    drawn = [draw_outcomes(np.random.default_rng(8), scores, counts, s) for s in (slices, fewer)]
+
+    assert (drawn[0] > 8).any()
+    np.testing.assert_array_equal(drawn[0], drawn[1])
+
+
 def test_certain_outcomes_are_drawn_as_they_are() -> None:
     """A score of 0 never comes true and a score of 1 always, in groups of any size."""
     scores, counts = np.array([0.0, 0.0, 1.0, 1.0]), np.array([1, 10**7, 1, 10**7])
 
-    drawn = draw_outcomes(np.random.default_rng(8), scores, counts, none_of_them(scores, counts))
+    drawn = draw_outcomes(np.random.default_rng(8), scores, counts, cut_slices(scores, counts))
 
     np.testing.assert_array_equal(drawn, [0, 0, 1, 10**7])
 
@@ -277,6 +281,24 @@ def test_null_reference_is_reproducible() -> None:
 
     assert draw[0] == draw[1]
     assert draw[0] != draw[2]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        ({"alpha": 0.0}, r"^alpha must be in \(0, 1\), got 0\.0"),
+        ({"alpha": float("nan")}, r"^alpha must be in \(0, 1\), got nan"),
+        ({"min_size": 5, "max_size": 4}, r"0 <= min_size <= max_size, got 5 and 4\.$"),
+        ({"min_size": -1}, r"0 <= min_size <= max_size, got -1 and 2\.$"),
+        ({"replicates": 0}, r"^the null reference needs at least 1 replicate, got 0\.$"),
+    ],
+)
+def test_null_reference_refuses_what_means_nothing(wrong: dict[str, Any], message: str) -> None:
+    """A level outside (0, 1), sizes out of order and no world at all are named with their value."""
+    arguments = {"min_size": 1, "max_size": 2, "rng": np.random.default_rng(1)} | wrong
+
+    with pytest.raises(ValueError, match=message):
+        tce_null_reference(few_rows, **arguments)
 
 
 def test_empty_tallies_are_refused() -> None:

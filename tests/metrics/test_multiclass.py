@@ -15,6 +15,7 @@ from monitor.metrics.ece import ece, mean_squared_gap, root_mean_squared_gap
 from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.multiclass import (
     classwise,
+    classwise_calibration_error,
     classwise_tallies,
     top_label_calibration_error,
     top_label_tally,
@@ -89,21 +90,34 @@ class TestClasswise:
             assert groups(one) == counted(rows)
         assert sum(one.total_positives for one in tallies) == labels.size
 
-    @given(samples)
-    def test_calibration_error_equals_a_loop(self, sample: tuple[Floats, Ints]) -> None:
-        """The sum over classes is the class-wise error of [RBS, Definition C.1], at most 2."""
+    @given(samples, st.sampled_from([1.0, 1.5, 2.0, 3.0]))
+    def test_calibration_error_equals_a_loop(
+        self, sample: tuple[Floats, Ints], order: float
+    ) -> None:
+        """The class-wise error of [RBS, Definition C.1] in any norm, at most 2**(1/p)."""
         scores, labels = sample
-        expected = np.zeros(2)
+        expected = 0.0
         for k in range(scores.shape[1]):
             for size, gap in gaps_by_loop(scores[:, k], labels == k):
-                expected += np.array([gap, gap**2]) * size / labels.size
+                expected += gap**order * size / labels.size
 
-        mean = classwise(ece_of_ten, scores, labels)
-        squares = classwise(lambda t: mean_squared_gap(ten_bins(t)), scores, labels)
+        got = classwise_calibration_error(scores, labels, ten_bins, order=order)
 
-        assert mean.by_class.sum() == pytest.approx(expected[0], abs=1e-13)
-        assert squares.by_class.sum() == pytest.approx(expected[1], abs=1e-13)
-        assert expected.max() <= 2 + 1e-13
+        # The root of a gap of a rounding error is larger than the error.
+        assert got**order == pytest.approx(expected, abs=1e-13)
+        assert expected <= 2 + 1e-13
+
+    @given(samples)
+    def test_calibration_errors_are_sums(self, sample: tuple[Floats, Ints]) -> None:
+        """Order 1, the default, adds up ECE over classes; order 2 the mean squared gaps."""
+        mean = classwise(ece_of_ten, *sample)
+        squares = classwise(lambda t: mean_squared_gap(ten_bins(t)), *sample)
+
+        first = classwise_calibration_error(*sample, ten_bins)
+        second = classwise_calibration_error(*sample, ten_bins, order=2)
+
+        assert first == pytest.approx(mean.by_class.sum(), abs=1e-14)
+        assert second**2 == pytest.approx(squares.by_class.sum(), abs=1e-14)
 
     @given(samples)
     def test_value_is_the_mean(self, sample: tuple[Floats, Ints]) -> None:
@@ -286,6 +300,7 @@ def test_bad_samples_are_refused(scores: list[Any], labels: list[Any], message: 
         classwise_tallies,
         top_label_tally,
         lambda scores, labels: classwise(rbs, scores, labels),
+        lambda scores, labels: classwise_calibration_error(scores, labels, ten_bins),
         lambda scores, labels: top_label_calibration_error(scores, labels, ten_bins),
     ):
         with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
@@ -298,8 +313,9 @@ def test_bad_samples_are_refused(scores: list[Any], labels: list[Any], message: 
 def test_order_below_one_is_refused(order: float) -> None:
     """Below 1 it is no norm."""
     message = f"^the order of a calibration error must be at least 1, got {order}.$"
-    with pytest.raises(ValueError, match=message):
-        top_label_calibration_error([[0.2, 0.8]], [1], ten_bins, order=order)
+    for error in (classwise_calibration_error, top_label_calibration_error):
+        with pytest.raises(ValueError, match=message):
+            error([[0.2, 0.8]], [1], ten_bins, order=order)
 
 
 def test_rounded_scores_are_accepted() -> None:

@@ -18,10 +18,10 @@ from monitor.metrics.ece import ece
 from monitor.metrics.grid import Floats
 from monitor.metrics.log_score import log_score
 from monitor.metrics.tally import Tally, tally
+from tests.metrics.recorded import Recorded
 
 ROOT = Path(__file__).parents[2]
 SMALL = json.loads((ROOT / "tests/golden/score_measures.json").read_text())["datasets"]
-FULL = ROOT.parent / "shared/golden/metrics_reference.json"
 
 rows = st.lists(
     st.tuples(st.floats(0, 1) | st.sampled_from([0.0, 0.25, 0.5, 1.0]), st.booleans()),
@@ -53,14 +53,6 @@ def calibration_error(t: Tally, p: Floats, rule: ScoringRule) -> float:
             total += k * math.log(rate / q) if k else 0.0
             total += (n - k) * math.log((1 - rate) / (1 - q)) if n - k else 0.0
     return total / t.total
-
-
-@pytest.fixture(scope="module")
-def reference() -> list[dict[str, Any]]:
-    """Values of other programs on larger seeded data."""
-    if not FULL.exists():
-        pytest.skip(f"the reference values {FULL.name} lie outside the repository")
-    return [d for d in json.loads(FULL.read_text())["datasets"] if "weights" not in d]
 
 
 @pytest.mark.parametrize("name", SMALL)
@@ -95,10 +87,10 @@ def test_log_score_after_clipping_equals_the_recorded_one() -> None:
     assert log_score(clipped) == pytest.approx(expected, rel=1e-6)
 
 
-def test_scores_equal_the_reference(reference: list[dict[str, Any]]) -> None:
+def test_scores_equal_the_reference(reference: list[Recorded]) -> None:
     """All conventions on thousands of rows, to 1e-12; both sums are means of those rows."""
     for data in reference:
-        t, values = tally(data["p"], [int(y) for y in data["y"]]), data["values"]
+        t, values = data.t, data.values
 
         assert brier(t) == pytest.approx(values["brier"]["one_vector"], abs=1e-12)
         assert rbs(t, convention="two_class") == pytest.approx(

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from monitor.metrics.skce import mean_distance, skce
 from monitor.metrics.tally import Tally, merge, shift, tally
+from tests.metrics.recorded import Recorded
 
-SHARED = Path(__file__).parents[3] / "shared" / "golden" / "metrics_reference.json"
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "kernel_measures.json").read_text())
 
 scores = st.one_of(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.9, 1.0]), st.floats(1e-200, 1.0))
@@ -24,20 +24,11 @@ def columns(pairs: list[tuple[float, bool]]) -> tuple[np.ndarray, np.ndarray]:
     return np.array([s for s, _ in pairs]), np.array([float(y) for _, y in pairs])
 
 
-@pytest.fixture(scope="module")
-def reference() -> list[dict]:
-    """Values of our earlier program on seeded data."""
-    if not SHARED.exists():
-        pytest.skip(f"the reference values {SHARED.name} lie outside the repository")
-    return json.loads(SHARED.read_text())["datasets"]
-
-
-def test_skce_equals_the_reference(reference: list[dict]) -> None:
+def test_skce_equals_the_reference(reference: list[Recorded]) -> None:
     """The unbiased value with ``exp(-|s - t|/bandwidth)``, one probability, to 1e-12 relative."""
     for data in reference:
-        t = tally(data["p"], list(map(int, data["y"])))
-        for name, expected in data["values"]["skce"].items():
-            found = skce(t, bandwidth=float(name.rpartition("_")[2]))
+        for name, expected in data.values["skce"].items():
+            found = skce(data.t, bandwidth=float(name.rpartition("_")[2]))
             assert found.value == pytest.approx(expected["unbiased"], rel=1e-12)
 
 

@@ -20,8 +20,8 @@ from monitor.metrics.smooth_ece import (
     smooth_ece_at,
 )
 from monitor.metrics.tally import Tally, merge, tally, tally_on_grid
+from tests.metrics.recorded import Recorded
 
-SHARED = Path(__file__).parents[3] / "shared" / "golden" / "metrics_reference.json"
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "kernel_measures.json").read_text())
 STEP = 2.0**-10  # of the authors' search
 
@@ -91,14 +91,12 @@ def check_against_relplot(p: np.ndarray, y: np.ndarray, value: float, width: flo
     assert width - STEP - 0.03 * value < smooth_ece(t) < width + 0.03 * value
 
 
-def test_relplot_differs_by_its_mesh_only() -> None:
+def test_relplot_differs_by_its_mesh_only(reference: list[Recorded]) -> None:
     """The golden value of relplot to 1e-12 with its conventions, the definition within 3 %."""
-    if not SHARED.exists():
-        pytest.skip(f"the reference values {SHARED.name} lie outside the repository")
-    for data in json.loads(SHARED.read_text())["datasets"]:
-        p, y = np.array(data["p"]), np.array(list(map(float, data["y"])))
-        expected = data["values"]["smece"]
-        check_against_relplot(p, y, expected["relplot"], expected["width"])
+    for data in reference:
+        expected = data.values["smece"]
+        outcomes = data.outcomes.astype(float)
+        check_against_relplot(data.scores, outcomes, expected["relplot"], expected["width"])
 
 
 def test_relplot_differs_by_its_mesh_only_on_few_rows() -> None:

@@ -14,10 +14,10 @@ from scipy.stats import norm
 
 from monitor.metrics.spiegelhalter import spiegelhalter, two_sided_log10_p
 from monitor.metrics.tally import Tally, tally
+from tests.metrics.recorded import Recorded
 
 ROOT = Path(__file__).parents[2]
 SMALL = json.loads((ROOT / "tests/golden/score_measures.json").read_text())["datasets"]
-FULL = ROOT.parent / "shared/golden/metrics_reference.json"
 
 rows = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=60)
 
@@ -51,13 +51,11 @@ def test_z_equals_the_recorded_programs() -> None:
     assert 10**found.log10_p == pytest.approx(values["calzone_p"], abs=1e-15)
 
 
-def test_z_equals_the_reference() -> None:
+def test_z_equals_the_reference(reference: list[Recorded]) -> None:
     """The same on thousands of rows."""
-    if not FULL.exists():
-        pytest.skip(f"the reference values {FULL.name} lie outside the repository")
-    for data in json.loads(FULL.read_text())["datasets"]:
-        found = spiegelhalter(tally(data["p"], [int(y) for y in data["y"]]))
-        values = data["values"]["spiegelhalter"]
+    for data in reference:
+        found = spiegelhalter(data.t)
+        values = data.values["spiegelhalter"]
 
         assert found.z == pytest.approx(values["own"], rel=1e-12)
         assert 10**found.log10_p == pytest.approx(values["two_sided_p_own"], rel=1e-11)

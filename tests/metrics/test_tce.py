@@ -3,7 +3,6 @@
 import json
 import math
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import expit
-from scipy.stats import bernoulli, norm
 
 from monitor.metrics.acceptance import UNDECIDED, acceptance, accepted_intervals, level
 from monitor.metrics.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
@@ -23,30 +21,20 @@ from monitor.metrics.ece import ece
 from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.tally import Tally, tally
 from monitor.metrics.tce import RELATIVE_DOUBT, count_rejected, rejected_per_bin, tce
+from tests.metrics.recorded import BESIDE, KEPT, gaussian_scores, read_beside
 
-ROOT = Path(__file__).parents[2]
 FILES = {
-    "reduced": ROOT / "tests" / "golden" / "tce_cases.json",
-    "full": ROOT.parent / "shared" / "golden" / "tce_reference.json",
+    "reduced": KEPT / "tce_cases.json",
+    "full": BESIDE / "tce_reference.json",
 }
 GOLDEN = {name: json.loads(path.read_text()) for name, path in FILES.items() if path.exists()}
-
-
-def gaussian_pair(recipe: dict[str, float]) -> tuple[Floats, Ints]:
-    """Draw the paper's two Gaussian classes again; the generators are frozen by numpy."""
-    np.random.seed(0)  # noqa: NPY002 - the recorded stream is the legacy one
-    train = bernoulli.rvs(recipe["train"], size=14_000)
-    outcomes = bernoulli.rvs(recipe["test"], size=6_000)
-    norm.rvs(loc=0.5 * (2 * train - 1), scale=2, size=14_000)
-    x = norm.rvs(loc=0.5 * (2 * outcomes - 1), scale=2, size=6_000)
-    return np.round(expit(recipe["intercept"] + recipe["slope"] * x), 10), outcomes
 
 
 def recorded_sample(source: str, name: str) -> tuple[Floats, Ints]:
     """Give the scores and outcomes of a recorded data set."""
     recipes = GOLDEN[source].get("gaussian_datasets", {})
     if name in recipes:
-        scores, outcomes = gaussian_pair(recipes[name])
+        scores, outcomes = gaussian_scores(recipes[name])
         # A different stream would make every comparison below meaningless.
         assert outcomes.sum() == recipes[name]["positives"]
         assert math.fsum(scores) == pytest.approx(recipes[name]["sum_p"], abs=1e-8)
@@ -138,6 +126,17 @@ class TestRecordedCases:
                 common += len(ours.keys() & spans(out["n"], out["k"], out["n"]).keys())
 
         assert common >= 20
+
+    def test_paper_tail(self) -> None:
+        """With the paper's own tail the bins are those of a literal Algorithm 2, as integers."""
+        rows = read_beside("tce_reference.json")["own_variants"]["rows"]
+
+        assert len(rows) == 3
+        for row in rows:
+            t = tally(*recorded_sample("full", row["dataset"]))
+            bins = pava_bc(t, min_size=row["n_min"], max_size=row["n_max"], tail="paper")
+            assert bins.counts.tolist() == row["algorithm2_literal_n"]
+            assert bins.positives.tolist() == row["algorithm2_literal_k"]
 
     def test_all_cases_are_there(self) -> None:
         """The reduced file holds all 82 cases, and its regenerated data hold their checksums."""

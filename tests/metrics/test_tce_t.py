@@ -1,7 +1,6 @@
 """TCE with the t-test: the published table and its slip, an oracle, bins without a t-test."""
 
 import json
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,40 +8,23 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import expit
-from scipy.stats import bernoulli, norm, ttest_1samp
 from scipy.stats import t as student
+from scipy.stats import ttest_1samp
 
 from monitor.metrics.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.grid import Floats
 from monitor.metrics.tally import Tally, tally
 from monitor.metrics.tce import tce
 from monitor.metrics.tce_t import tce_t
+from tests.metrics.recorded import KEPT, gaussian_scores, paper_quantile_bins
 
-GOLDEN = Path(__file__).parents[1] / "golden"
-RECIPES = json.loads((GOLDEN / "tce_cases.json").read_text())["gaussian_datasets"]
-TABLE_11 = json.loads((GOLDEN / "binned_measures.json").read_text())["paper_table11"]
+RECIPES = json.loads((KEPT / "tce_cases.json").read_text())["gaussian_datasets"]
+TABLE_11 = json.loads((KEPT / "binned_measures.json").read_text())["paper_table11"]
 
 
-def gaussian(name: str) -> Tally:
+def sample(name: str) -> Tally:
     """Draw the paper's two Gaussian classes again and score them with its logistic model."""
-    recipe = RECIPES[name]
-    np.random.seed(0)  # noqa: NPY002 - the published stream is the legacy one
-    train = bernoulli.rvs(recipe["train"], size=14_000)
-    outcomes = bernoulli.rvs(recipe["test"], size=6_000)
-    norm.rvs(loc=0.5 * (2 * train - 1), scale=2, size=14_000)
-    x = norm.rvs(loc=0.5 * (2 * outcomes - 1), scale=2, size=6_000)
-    return tally(np.round(expit(recipe["intercept"] + recipe["slope"] * x), 10), outcomes)
-
-
-def paper_quantile_bins(t: Tally, n: int) -> Bins:
-    """Cut untied predictions where the published program does: a product of floats, cut off."""
-    starts = np.append((np.linspace(0, 1, n + 1)[:-1] * t.total).astype(int), t.total)
-    return Bins(
-        starts,
-        np.add.reduceat(t.counts, starts[:-1]),
-        np.add.reduceat(t.positives, starts[:-1]),
-        np.add.reduceat(t.counts * t.scores, starts[:-1]),
-    )
+    return tally(*gaussian_scores(RECIPES[name]))
 
 
 def published_percent(t: Tally, bins: Bins) -> float:
@@ -63,7 +45,7 @@ def published_percent(t: Tally, bins: Bins) -> float:
 @pytest.mark.parametrize("row", TABLE_11, ids=lambda row: f"{row['dataset']}-{row['n_bin']}")
 def test_published_table_comes_from_the_variance(row: dict[str, Any]) -> None:
     """Dividing by the variance gives all thirty published figures, digit for digit."""
-    t = gaussian(row["dataset"])
+    t = sample(row["dataset"])
     ways = (
         pava_bc(t, min_size=row["min_size"], max_size=row["max_size"], tail="reference"),
         paper_quantile_bins(t, row["n_bin"]),
@@ -75,7 +57,7 @@ def test_published_table_comes_from_the_variance(row: dict[str, Any]) -> None:
 
 def test_correct_figure() -> None:
     """The published 37.80 % is 7.35 % with a standard deviation, next to the binomial 7.28 %."""
-    t = gaussian("gda_50_50")
+    t = sample("gda_50_50")
     bins = pava_bc(t, min_size=300, max_size=1_200, tail="reference")
 
     assert round(published_percent(t, bins), 2) == 37.80

@@ -1,0 +1,11 @@
+"""Words that choose between formulas: a misspelt one must not choose the last of them."""
+
+from typing import get_args
+
+
+def check_option(name: str, value: object, options: object) -> None:
+    """Refuse a word that is none of a `Literal`."""
+    known = get_args(options)
+    if value not in known:
+        msg = f"the {name} must be one of {', '.join(known)}, got {value!r}."
+        raise ValueError(msg)
