@@ -32,7 +32,10 @@ DECISIVE = (
     "bench/drift_worlds.py",
     "monitor/drift.py",
     "monitor/reference.py",
-    "monitor/metrics/conditional.py",
+    *(
+        f"monitor/metrics/{name}.py"
+        for name in ("binning", "coarse", "conditional", "cox", "cumulative", "ece", "tce")
+    ),
 )
 
 

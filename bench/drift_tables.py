@@ -193,12 +193,15 @@ def markdown(results: Results) -> str:
     """Lay out all tables."""
     rules = rules_of(results)
     streams, drifting = (len(chosen(results, WORLDS[0], name)) for name in ("sound", "slope 0.8"))
+    others = len(chosen(results, WORLDS[3], "scores wobble 0.3"))
     intro = (
         f"{streams} sound streams of a year and {drifting} of each drift in each world, after a "
         "reference of 28 days. A world is its share of positive outcomes and its predictions on an "
         "ordinary day. ± is one Monte-Carlo standard error; (< …) the 95 % upper limit of a rate "
         "with fewer than ten alerts; medians have their 95 % interval. A delay of 0 is an alert "
-        f"on the drift's first day; drifts are followed for {FOLLOWED} days.\n"
+        f"on the drift's first day; drifts are followed for {FOLLOWED} days. Sound worlds in which "
+        f"something else moves, and references of 14 days, have {others} streams each. Errors of "
+        "shares count two tries more of each kind, so none is 0.\n"
     )
     on_alarm = (
         "An alert needs a week without one before it, so a rule that never stops alarming counts "

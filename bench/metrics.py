@@ -4,8 +4,8 @@
 
 Every number is CPU time of one thread. All jobs of one size run in turn, in several rounds,
 in two processes that stay up: `metrics_worker.py`, and `peers_worker.py` in the environment of
-the packages that we compare with (`--peers`, its Python; without it their columns are left
-out). A control job, the same sort in both processes, opens and closes each round and shows how
+the packages that we compare with (`--peers`, its Python, of an environment that
+`bench/peers.txt` describes; without it the page says "not measured"). A control job, the same sort in both processes, opens and closes each round and shows how
 far the machine drifted. `metrics_table.py` writes what was found: ratios are of the least
 times; medians stand beside them in the first table.
 
@@ -155,7 +155,7 @@ def measure(options: argparse.Namespace) -> Found:
 def main() -> None:
     """Measure, print and write."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--peers", type=Path, help="Python of an environment with the packages")
+    parser.add_argument("--peers", type=Path, help="Python of an environment with bench/peers.txt")
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--whole-loop", action="store_true", help="run the loop whole, once")

@@ -108,7 +108,7 @@ def evidence() -> timeseries.Panel:
         "The strongest evidence that a model's curve is bent, as a share of what opens an "
         "incident (100 %, dashed). A calibrated model stays low whatever its base rate does. On "
         "the day it would pass the limit an incident opens and it falls to 0; if it does so once "
-        "more, the incident is renamed and nobody is paged.",
+        "more, the incident goes on and nobody is paged anew.",
         none="no reference yet",
         width=8,
     )

@@ -4,7 +4,7 @@ from grafana_foundation_sdk.builders import dashboard as builders
 from grafana_foundation_sdk.models import dashboard
 from model_errors import attribution, calibration_errors
 from model_health import health
-from model_now import owner, strip
+from model_now import owner, segments, strip
 from model_verdict import drift, priors, verdicts
 from pages import choice, laid_out, link, page
 from panels import SOURCE
@@ -24,7 +24,7 @@ def model() -> dashboard.Dashboard:
         with_choices(begun),
         [
             ("", strip()),
-            ("", [*verdicts(), owner()]),
+            ("", [*verdicts(), segments(), owner()]),
             ("Is the curve bent? Independent of the base rate", drift()),
             ("Has the base rate moved?", priors()),
             ("How large is the error?", calibration_errors()),

@@ -16,6 +16,7 @@ from panels import (
 )
 from queries import WINDOW, interval, newest
 
+CALIBRATED_TCE = 0.12  # at the fixed size, whatever the volume and the prevalence
 NO_WINDOW = "no final window yet"
 TWICE = "Raw: as the consumer got the scores. Prior: with a shift of the base rate forgiven."
 
@@ -36,12 +37,11 @@ def twice(gauge: str, unit: str) -> timeseries.Panel:
 def tce() -> timeseries.Panel:
     """Draw the headline."""
     return said(
-        marked(twice("tce_ratio", "percentunit").min(0), 0.12),
+        marked(twice("tce_ratio", "percentunit").min(0), CALIBRATED_TCE),
         "TCE at a fixed size",
         "The share of predictions that the outcomes reject, in samples of one fixed size, so that "
-        "quiet and busy days compare. About 12 % (dashed) is what a calibrated model shows. "
-        + TWICE
-        + " The bands are 95 % intervals.",
+        f"quiet and busy days compare. About {100 * CALIBRATED_TCE:.0f} % (dashed) is what a "
+        "calibrated model shows. " + TWICE + " The bands are 95 % intervals.",
         none=NO_WINDOW,
         width=6,
     )
@@ -123,14 +123,21 @@ def attribution() -> list[timeseries.Panel]:
 def removed() -> timeseries.Panel:
     """Draw what a correction of the intercept would be worth."""
     gains = {
-        "log loss, nats": newest("intercept_log_loss_removed", WINDOW),
-        "squared error": newest("intercept_squared_error_removed", WINDOW),
+        "log loss, nats": ("intercept_log_loss_removed", "orange"),
+        "squared error": ("intercept_squared_error_removed", "blue"),
     }
+    asked: dict[str, str] = {}
+    for name, (gauge, _) in gains.items():
+        asked |= interval(gauge, WINDOW, "model", name)
+    panel = lines(asked, unit="short", axis="per prediction")
+    for name, (_, color) in gains.items():
+        interval_band(panel, name, color)
     return said(
-        lines(gains, unit="short", axis="per prediction"),
+        panel,
         "What an intercept would repair",
         "How much error goes away if the intercept of the scores (above) is added to every logit. "
-        "Near 0: it is not worth it.",
+        "A band that reaches 0: nobody knows that it is worth anything. The bands are 95 % "
+        "intervals.",
         none="too few outcomes",
         width=8,
     )

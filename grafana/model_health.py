@@ -8,6 +8,7 @@ from queries import JUDGED, MODEL, WINDOW, newest
 
 HOUR = 3600
 DAY = 24 * HOUR
+FIT_LIMIT, FIT_DRAWN = -3, -10  # log10 p: below it nothing fits; the lowest that is drawn
 NO_WINDOW = "no final window yet"
 
 
@@ -112,14 +113,14 @@ def ages() -> timeseries.Panel:
 
 def forecast() -> timeseries.Panel:
     """Draw whether the forecast of the prevalence can be trusted."""
-    fit = {"fit": f"clamp_min({newest('expected_prevalence_fit_log10_p', JUDGED)}, -10)"}
+    fit = {"fit": f"clamp_min({newest('expected_prevalence_fit_log10_p', JUDGED)}, {FIT_DRAWN})"}
     panel = lines(fit, unit="short", axis="log10 p")
     return said(
-        marked(panel.max(0).axis_soft_min(-4), -3, "red"),
+        marked(panel.max(0).axis_soft_min(FIT_LIMIT - 1), FIT_LIMIT, "red"),
         "Does the forecast of the prevalence fit?",
-        "Whether a moved base rate alone explains the newest scores. Below -3 (dashed) it does "
-        "not: the features moved too, and the forecast of the prevalence should not be used. Less "
-        "than -10 is drawn as -10.",
+        "Whether a moved base rate alone explains the newest scores. Below "
+        f"{FIT_LIMIT} (dashed) it does not: the features moved too, and the forecast of the "
+        f"prevalence should not be used. Less than {FIT_DRAWN} is drawn as {FIT_DRAWN}.",
         none="no outcomes are awaited",
         width=6,
     )
@@ -142,8 +143,8 @@ def left_out() -> timeseries.Panel:
     return said(
         lines(segments, unit="short").min(0).axis_soft_max(4).decimals(0),
         "Segments left out",
-        "Segments of which nothing is exported, because the model has more than the exporter may "
-        "tell of. The segment all still holds their rows.",
+        "Segments of which only an open incident is exported, because the model has more than the "
+        "exporter may tell of. The segment all still holds their rows.",
         none="nothing exported",
         width=6,
     )

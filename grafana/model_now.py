@@ -2,10 +2,12 @@
 
 from grafana_foundation_sdk.builders import stat
 from grafana_foundation_sdk.models import common
+from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
 from panels import GREY, KINDS, MOMENT, in_words, number, said, thresholds, verdict_words
 from queries import (
     JUDGED,
     MODEL,
+    WHOLE,
     evidence_share,
     milliseconds,
     newest,
@@ -15,8 +17,6 @@ from queries import (
     while_open,
 )
 
-HOUR = 3600
-DAY = 24 * HOUR
 WIDTH = 3  # of 24: eight panels in the row
 STARTED = newest("drift_started_timestamp_seconds", JUDGED)
 
@@ -77,7 +77,8 @@ def found() -> stat.Panel:
         number({"evidence": strength}, unit="prefix:10^").decimals(1),
         "Found with evidence",
         "How many times better a drift explains the outcomes than the reference curve, within its "
-        "tolerance, when the incident was opened or last renamed: 10^4.3 is 20,000 times.",
+        "tolerance, on the day on which the incident opened: 10^4.3 is 20,000 times. It stays so "
+        "while the incident lasts, also if it is renamed.",
         none="no incident",
         width=WIDTH,
     )
@@ -98,10 +99,15 @@ def evidence() -> stat.Panel:
 
 def false_alerts() -> stat.Panel:
     """Show how far a page can be trusted."""
+    intervals = {
+        "all": newest("false_alert_interval_seconds", MODEL),
+        "segments": newest("segment_false_alert_interval_seconds", MODEL),
+    }
     return said(
-        number({"interval": newest("false_alert_interval_seconds", MODEL)}, unit="s").decimals(1),
+        number(intervals, unit="s").decimals(1).text_mode(common.BigValueTextMode.VALUE_AND_NAME),
         "One false page in",
-        "If the curve never bends, incidents are at least this far apart on average.",
+        "If the curve never bends, incidents of the whole model are at least this far apart on "
+        "average, and so are those of all its segments together.",
         none="no limit yet",
         width=WIDTH,
     )
@@ -122,16 +128,32 @@ def judged() -> stat.Panel:
 
 def success() -> stat.Panel:
     """Show how old the last good run is."""
-    age = f"time() - {newest('last_success_timestamp_seconds', MODEL)}"
-    panel = number({"age": age}, unit="s").decimals(1)
-    late = {"yellow": DAY + 2 * HOUR, "red": 2 * DAY + 2 * HOUR}
-    limits = thresholds("text", {"green": 0, **late})
+    age = f"(time() - {newest('last_success_timestamp_seconds', MODEL)})"
+    share = f"{age} / {newest('run_overdue_limit_seconds', MODEL)}"
+    panel = number({"ago": age, "of the limit": share}, unit="percentunit").decimals(0)
+    plain = Property(id_val="thresholds", value=thresholds("text", {}).build())
+    units = [Property(id_val="unit", value="s"), Property(id_val="decimals", value=1), plain]
+    panel.override_by_name("ago", units).text_mode(common.BigValueTextMode.VALUE_AND_NAME)
     return said(
-        panel.thresholds(limits),
+        panel.thresholds(thresholds("green", {"red": 1})),
         "Last success",
-        "How long ago the last run without a failed day finished. Yellow: a daily run was missed. "
-        "Red: two were.",
+        "How long ago the last run without a failed day finished, and how much that is of what "
+        "the model's configuration allows. Red: a run is overdue.",
         none="none within 26 hours",
+        width=WIDTH,
+    )
+
+
+def segments() -> stat.Panel:
+    """Name the segments with an open incident."""
+    opened = newest("drift_kind", f'{MODEL}, segment!="{WHOLE}"', "segment")
+    names = or_words(f"{opened} == 1", "segment", "none")
+    return said(
+        number({"{{segment}}": names}, unit="none", named=True),
+        "Segments drifting",
+        "The segments with an open incident, whichever segment is chosen above. Choose one of "
+        "them there to see it.",
+        none="none",
         width=WIDTH,
     )
 

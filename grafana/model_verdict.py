@@ -4,6 +4,7 @@ from grafana_foundation_sdk.builders import statetimeline, timeseries
 from panels import (
     GREY,
     KINDS,
+    band,
     beside,
     colored,
     dashed,
@@ -15,6 +16,8 @@ from panels import (
 )
 from queries import JUDGED, WINDOW, interval, newest, verdict
 
+EXPECTED = "expected, before outcomes"
+
 
 def verdicts() -> list[statetimeline.Panel]:
     """Draw the verdict over time."""
@@ -24,7 +27,7 @@ def verdicts() -> list[statetimeline.Panel]:
             "Verdict over time",
             "What was said of the model, day by day. A gap: nothing was exported.",
             none="no verdict yet: the model has no reference",
-            width=21,
+            width=18,
         )
     ]
 
@@ -44,8 +47,8 @@ def evidence() -> timeseries.Panel:
         "Evidence of each distortion",
         "How much better each way of bending the curve explains the outcomes than the reference "
         "curve, within its tolerance: 3 means 10^3 times. On the day a line would pass the limit "
-        "an incident opens, or an open one is renamed, and all fall to 0. The base rate does not "
-        "enter. One segment among many needs more than this limit.",
+        "an incident opens, or an open one goes on, and all fall to 0. The base rate does not "
+        "enter. The limit of a segment is that of the day: it depends on how loud the others are.",
         none="no reference yet",
         width=12,
     )
@@ -104,16 +107,18 @@ def prevalence() -> timeseries.Panel:
         "outcomes": newest("prevalence_ratio", WINDOW),
         "scores": newest("mean_score_ratio", WINDOW),
         "reference": newest("reference_prevalence_ratio", JUDGED),
-        "expected, before outcomes": newest("expected_prevalence_ratio", JUDGED),
+        **interval("expected_prevalence_ratio", JUDGED, "model", EXPECTED),
     }
     panel = colored(lines(ratios, unit="percentunit"), {"outcomes": "blue", "scores": "orange"})
-    panel.override_by_name("expected, before outcomes", dashed("purple"))
+    panel.override_by_name(EXPECTED, dashed("purple"))
+    band(panel, f"{EXPECTED} low", f"{EXPECTED} high", "purple")
     return said(
         panel.override_by_name("reference", dashed(GREY)),
         "Prevalence",
         "The share of outcomes that are 1, beside the mean score and the share in the reference. "
         "The purple line is a forecast for days whose outcomes are not in yet, made where the "
-        "daily job runs with --unsettled; it is right only if nothing but the base rate moved.",
+        "daily job runs with --unsettled, with its 95 % interval; it is right only if nothing but "
+        "the base rate moved.",
         none="no final window yet",
         width=6,
     )

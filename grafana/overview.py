@@ -13,6 +13,7 @@ from queries import (
     milliseconds,
     newest,
     recent,
+    segments_drifting,
     verdict,
     while_open,
 )
@@ -26,6 +27,7 @@ def overview(to_model: str) -> table.Panel:
         "Since": milliseconds(
             while_open(newest("drift_started_timestamp_seconds", JUDGED_MODELS), JUDGED_MODELS)
         ),
+        "Segments drifting": segments_drifting(MODELS),
         "Evidence / limit": evidence_share(JUDGED_MODELS),
         "Prior shift": newest("prior_shift_logit", JUDGED_MODELS),
         "Coverage": newest("outcome_coverage_ratio", WINDOWS_OF_MODELS),
@@ -42,7 +44,8 @@ def overview(to_model: str) -> table.Panel:
         panel,
         "Models",
         "One row for each model, the worst verdict first. An incident is open where a kind of "
-        "drift is named. Evidence of 100 % of its limit opens an incident. Prior shift is in "
+        "drift is named; open ones of any segment are counted, whichever segment is chosen above. "
+        "Evidence of 100 % of its limit opens an incident. Prior shift is in "
         "logit: +0.7 doubles the odds. Coverage is the share of predictions whose outcome is "
         "known. Click a model to see why.",
         none="no model has reported in the last 26 hours",
@@ -85,6 +88,13 @@ def styled(panel: table.Panel, to_model: str) -> None:
         },
         "Kind of drift": {"mappings": [dashboard.ValueMap(options=kinds)], "noValue": "none"},
         "Since": {"unit": MOMENT, "noValue": "no incident"},
+        "Segments drifting": {
+            "decimals": 0,
+            "thresholds": thresholds("text", {"red": 1}).build(),
+            "color": {"mode": "thresholds"},
+            "custom.cellOptions": {"type": "color-text"},
+            "noValue": "no verdict yet",
+        },
         "Evidence / limit": {
             "unit": "percentunit",
             "decimals": 0,

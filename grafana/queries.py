@@ -16,6 +16,8 @@ MODEL = 'model="$model"'
 JUDGED = f'{MODEL}, segment="$segment"'
 WINDOW = f'{JUDGED}, window="$window", maturity="final"'
 
+WHOLE = "all"  # the segment that is the sum of the others
+
 # The states of the verdict, the most severe last: where two exporters differ, it is shown.
 STATES = (
     "ok",
@@ -58,6 +60,13 @@ def evidence_share(selector: str) -> str:
     """Ask for the strongest evidence of each model, as a share of its limit."""
     strongest, limit = (newest(g, selector) for g in ("evidence_log10", "evidence_limit_log10"))
     return f"{strongest} / {limit}"
+
+
+def segments_drifting(selector: str) -> str:
+    """Count the segments of each model with an open incident, be it none."""
+    of_segments = f'{selector}, segment!="{WHOLE}"'
+    count = f"sum by (model) ({newest('drift_kind', of_segments, 'model, segment')})"
+    return f"{count} or on (model) 0 * {newest('verdict_timestamp_seconds', selector)}"
 
 
 def while_open(query: str, selector: str) -> str:

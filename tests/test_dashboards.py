@@ -180,6 +180,22 @@ class TestHouseRules:
             there, _, handed = url.removeprefix("/d/").partition("?")
             assert set(re.findall(r"var-(\w+)=", handed)) <= all_choices[there], url
 
+    def test_numbers_that_mean_something_are_told(self) -> None:
+        """A dashed line of a panel stands in its description too, with the same number."""
+        told = {
+            panel["title"]: (step["value"], panel["description"])
+            for panel in panels(load("model"))
+            for step in panel["fieldConfig"]["defaults"].get("thresholds", {}).get("steps", [])
+            if step.get("value") and panel["type"] == "timeseries"
+        }
+
+        assert {title: value for title, (value, _) in told.items() if abs(value) != 1} == {
+            "TCE at a fixed size": 0.12,
+            "Does the forecast of the prevalence fit?": -3,
+        }
+        assert "About 12 % (dashed)" in told["TCE at a fixed size"][1]
+        assert "Below -3 (dashed)" in told["Does the forecast of the prevalence fit?"][1]
+
 
 class TestGauges:
     """The dashboards and the catalogue of gauges."""

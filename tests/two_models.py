@@ -1,7 +1,7 @@
 """Logs of two models up to yesterday, and the store that the daily job makes of them.
 
-``fraud`` has twice the odds for eight days; later its scores become too extreme. ``ads`` is well,
-until its log of outcomes stays empty.
+``fraud`` has twice the odds for eight days; later its scores become too extreme, in both of its
+segments. ``ads`` is well, until its log of outcomes stays empty.
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -48,7 +48,7 @@ def write_store(folder: Path, today: date) -> Config:
 def configuration(first: date) -> dict[str, object]:
     """Give what monitor.yaml says."""
     reference = {"first": first, "last": first + timedelta(days=REFERENCE_DAYS - 1)}
-    models = {
+    models: dict[str, dict[str, object]] = {
         model: {
             "predictions": {"path": f"logs/{model}/predictions/{{day}}.parquet"},
             "outcomes": {"path": f"logs/{model}/outcomes/{{day}}.parquet"},
@@ -60,6 +60,7 @@ def configuration(first: date) -> dict[str, object]:
         }
         for model in MODELS
     }
+    models["fraud"]["segments"] = {"column": "country", "values": ["AT", "DE"]}
     return {"store": "store", "models": models}
 
 
@@ -78,8 +79,13 @@ def write_day(folder: Path, model: str, day: date, place: int, chance: np.random
     if model == "ads" and place >= NO_OUTCOMES_FROM:
         known = slice(0, 0)
     orphan = [f"{day}-unknown"]
+    countries = ["DE" if row % 3 else "AT" for row in kept]
     logs = {
-        "predictions": {"prediction_id": ids, "score": expit(stretch * logits[kept])},
+        "predictions": {
+            "prediction_id": ids,
+            "score": expit(stretch * logits[kept]),
+            "country": countries,
+        },
         "outcomes": {
             "prediction_id": ids[known] + orphan,
             "outcome": np.append(outcomes[kept][known], 0).astype(np.int8),
