@@ -27,7 +27,8 @@ which its interval ended, as in a backfill or when an old run is cleared: later 
 since, and would be read as they were then.
 
 A run that has failed for good is told to Slack if CALIBRATION_MONITOR_SLACK_CONNECTION names a
-connection of the type "Slack Incoming Webhook" (install calibration-monitor[slack]).
+connection of the type "Slack Incoming Webhook" (install calibration-monitor[slack]). The message
+links to the runbook if CALIBRATION_MONITOR_RUNBOOK names the address of your alerts/runbook.md.
 """
 
 import logging
@@ -50,7 +51,7 @@ from monitor.errors import ConfigError, DataError
 
 VARIABLE = "CALIBRATION_MONITOR_CONFIG"
 SLACK = "CALIBRATION_MONITOR_SLACK_CONNECTION"
-RUNBOOK = "https://runbooks.example.org/runbook.md"  # where you keep alerts/runbook.md
+RUNBOOK = "CALIBRATION_MONITOR_RUNBOOK"
 PREFIX = "calibration_"
 ABOUT = """\
 Can the probabilities of **{name}** still be trusted?
@@ -134,10 +135,10 @@ def tell_slack(context: Context) -> None:
     heading = (
         "calibrationdataerror" if isinstance(error, DataError) else "calibrationevaluationmissing"
     )
+    book = os.environ.get(RUNBOOK)
     SlackWebhookHook(slack_webhook_conn_id=connection).send_text(
         f"*{name}*, {days}: the run has failed for good.\n"
-        f"{escape(str(error), quote=False)}\n"
-        f"<{RUNBOOK}#{heading}|Runbook>"
+        f"{escape(str(error), quote=False)}" + (f"\n<{book}#{heading}|Runbook>" if book else "")
     )
 
 

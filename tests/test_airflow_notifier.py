@@ -41,6 +41,7 @@ def told(
                 "AIRFLOW_CONN_ON_CALL": json.dumps(webhook),
                 "CALIBRATION_MONITOR_CONFIG": str(finished_project / "monitor.yaml"),
                 "CALIBRATION_MONITOR_SLACK_CONNECTION": "on_call",
+                "CALIBRATION_MONITOR_RUNBOOK": "https://runbooks.test/runbook.md",
             },
             capture_output=True,
             text=True,
@@ -63,7 +64,7 @@ class TestSlack:
         assert where == "/T/B/secret"
         assert first == "*ctr*, 2026-03-05: the run has failed for good."
         assert error.startswith("ctr 2026-03-05: no outcomes of 2026-03-05 at ")
-        assert link == "<https://runbooks.example.org/runbook.md#calibrationdataerror|Runbook>"
+        assert link == "<https://runbooks.test/runbook.md#calibrationdataerror|Runbook>"
 
     def test_tells_of_a_wrong_call(self, told: list[tuple[str, Any]]) -> None:
         """A run without a day is told at once, with the way to call it right."""
