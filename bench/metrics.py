@@ -5,9 +5,10 @@
 Every number is CPU time of one thread. All jobs of one size run in turn, in several rounds,
 in two processes that stay up: `metrics_worker.py`, and `peers_worker.py` in the environment of
 the packages that we compare with (`--peers`, its Python, of an environment that
-`bench/peers.txt` describes; without it the page says "not measured"). A control job, the same sort in both processes, opens and closes each round and shows how
-far the machine drifted. `metrics_table.py` writes what was found: ratios are of the least
-times; medians stand beside them in the first table.
+`bench/peers.txt` describes; without it the page says "not measured"). A control
+job, the same sort in both processes, opens and closes each round and shows how far the machine
+drifted. `metrics_table.py` writes what was found: ratios are of the least times; medians stand
+beside them in the first table.
 
 The published algorithm tests every prediction of every bin with ``scipy.stats.binomtest``. It
 is timed on a random sample of about 400 predictions, the same share of every bin, and scaled

@@ -20,6 +20,7 @@ from monitor.metrics.options import check_option
 from monitor.metrics.tally import Tally
 
 Scale = Literal["plain", "log", "logit"]
+LONGEST_REACH = 350.0  # in the logarithm: beyond, an end is as good as 0 or endless
 
 
 def normal_interval(
@@ -70,7 +71,7 @@ def normal_interval(
     check_option("scale", scale, Scale)
     quantile = -float(stdtrit(degrees, 0.5 - level / 2.0))
     if scale == "log" and 0.0 < value < inf:
-        reach = quantile * standard_error / value
+        reach = min(quantile * standard_error / value, LONGEST_REACH)
         return Interval(value * exp(-reach), value * exp(reach))
     if scale == "logit" and 0.0 < value < 1.0:
         reach = quantile * standard_error / (value * (1.0 - value))
@@ -354,7 +355,8 @@ def tjur_interval(t: Tally, *, level: float = 0.95) -> Interval:
     if not together > 0.0:  # nothing varies, or nan: one outcome of a kind
         return normal_interval(value, together, level=level)
     degrees = together**2 / (one**2 / (size - 1) + other**2 / (other_size - 1))
-    return normal_interval(value, sqrt(together), level=level, degrees=degrees, scale="log")
+    found = normal_interval(value, sqrt(together), level=level, degrees=degrees, scale="log")
+    return Interval(found.low, min(found.high, 1.0))
 
 
 def _uncertainty(rate: float, rule: ScoringRule) -> float:

@@ -124,7 +124,7 @@ def compare_levels(now: Level, reference: Level) -> Lift:
     -------
     Lift
         Under a prior shift kappa is 0, whatever the shift; under a change of the scores alone
-        the shift is 0; when both move, neither tells which.
+        the shift is 0; when both move, neither tells which. All nan if either has one class only.
 
     Notes
     -----
@@ -139,6 +139,8 @@ def compare_levels(now: Level, reference: Level) -> Lift:
     >>> round(compare_levels(Level(0.7, -1.3, 0.01, 0.02, 0.21, 0.1), before).kappa, 6)
     0.0
     """
+    if not (isfinite(now.delta) and isfinite(reference.delta)):
+        return Lift(nan, nan, nan, nan, nan)
     kappa = (now.delta - now.log_odds) - (reference.delta - reference.log_odds)
     separation = 1.0 - now.mean_weight / (now.prevalence * (1.0 - now.prevalence))
     return Lift(

@@ -88,6 +88,16 @@ def test_tjur_without_a_logarithm_or_a_variance() -> None:
     assert isnan(tjur_interval(tally([0.1, 0.2, 0.8], [0, 0, 1])).low)
 
 
+def test_an_interval_without_knowledge_is_everything() -> None:
+    """An error of a million times the value leaves nothing out, and nothing overflows."""
+    found = normal_interval(1e-6, 1.0, scale="log")
+
+    assert found.low == pytest.approx(0.0, abs=1e-100)
+    assert found.high > 1e100
+    nearly_alike = tally([0.5, 0.5 + 1e-9, 0.3, 0.7], [1, 0, 1, 0])
+    assert 0.0 <= tjur_interval(nearly_alike).high <= 1.0
+
+
 @pytest.mark.parametrize(
     ("scale", "to"), [("plain", lambda v: v), ("log", np.log), ("logit", logit)]
 )

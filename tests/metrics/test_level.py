@@ -10,7 +10,7 @@ from scipy.special import expit, logit
 from bench.drift_worlds import World, centre, draw_day, shares
 from monitor.metrics.coarse import CENTRES, Coarse, coarsen
 from monitor.metrics.intercept import fit_intercept
-from monitor.metrics.level import compare_levels, fit_level
+from monitor.metrics.level import combine_lifts, compare_levels, fit_level
 from monitor.metrics.tally import tally_on_grid
 
 WORLD = World(0.05, 20_000)
@@ -143,3 +143,33 @@ def test_nothing_has_no_prevalence() -> None:
     nothing = np.zeros(1024, np.int64)
 
     assert isnan(fit_level(CENTRES, Coarse(nothing, nothing)).prevalence)
+
+
+def test_parts_of_one_class_are_no_part_of_a_lift() -> None:
+    """They have no level to compare; the others are averaged, and none at all says nothing."""
+    counts = np.zeros(1024, np.int64)
+    counts[400] = 9
+    alone = fit_level(CENTRES, Coarse(counts, np.zeros(1024, np.int64)))
+    before = fit_level(CENTRES, expected_day(0.0, 0.0))
+    lifted = compare_levels(fit_level(CENTRES, expected_day(0.0, 0.3)), before)
+    silent = compare_levels(alone, before)
+
+    assert isnan(silent.kappa)
+    assert isnan(silent.lift)
+    assert combine_lifts([silent]) is None
+    assert combine_lifts([lifted, silent]) == lifted
+
+
+def test_a_lift_of_all_parts_is_that_lift() -> None:
+    """Parts of other scores, separations and sizes, all lifted by 0.3: the average is 0.3."""
+    parts = []
+    for prior, rows in ((-1.0, 1e10), (0.0, 1e12), (1.5, 1e11)):
+        before = fit_level(CENTRES, expected_day(prior, 0.0, rows))
+        parts.append(compare_levels(fit_level(CENTRES, expected_day(prior, 0.3, rows)), before))
+
+    found = combine_lifts(parts)
+
+    assert found is not None
+    assert found.shift == pytest.approx(0.3, abs=1e-6)
+    assert found.lift == pytest.approx(0.3, abs=0.03)  # R2 itself moves a little with the lift
+    assert found.kappa_error < min(part.kappa_error for part in parts)
