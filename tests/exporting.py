@@ -10,8 +10,10 @@ from datetime import UTC, date, datetime, timedelta
 from math import nextafter
 from pathlib import Path
 
+import numpy as np
+
 from monitor.attribution import Estimate, InterceptCorrection
-from monitor.drift import new_meter
+from monitor.drift import Incident, new_meter
 from monitor.evaluate import Errors, Evaluation, PriorShift, TceNull
 from monitor.export.answers import Exporter
 from monitor.figure import Figure
@@ -67,6 +69,24 @@ VERDICT = Verdict(
     kappa=None,
     slope=None,
     reference_prevalence=1 / 3,
+)
+
+DRIFTING = replace(
+    VERDICT,
+    state="calibration_drift",
+    meter=replace(
+        new_meter(),
+        incident=Incident(
+            opened=DAY,
+            started=DAY,
+            kind="too_timid",
+            evidence=4.5,
+            recovery=0.0,
+            scores=np.zeros(4),
+            informations=np.zeros(4),
+            slopes=np.zeros(6),
+        ),
+    ),
 )
 
 

@@ -25,7 +25,7 @@ from monitor.export.reading import Reader
 from monitor.export.samples import Snapshot
 from monitor.store import Store
 from tests.conftest import Ended
-from tests.exporting import DAY, HARD, VERDICT, exposition, fill, write_day
+from tests.exporting import DAY, DRIFTING, HARD, VERDICT, exposition, fill, write_day
 from tests.servers import get, listening, program_path, started, wait_for
 
 Command = Callable[..., Ended]
@@ -342,6 +342,38 @@ class TestPast:
             (int(moment(n).timestamp()), value) for n, value in ((9, 1), (10, 0), (11, 0), (12, 0))
         ]
 
+    def test_tells_the_segments_of_a_scrape(self, folder: Path) -> None:
+        """Of each day the fullest segments are written, and the verdict of any open drift."""
+        store = Store(str(folder / "store"))
+        for n, counts in ((1, {"a": 1, "b": 2, "c": 3}), (2, {"a": 1, "b": 3, "c": 2})):
+            day, known_at = date(2001, 3, n), moment(n + 8)
+            parts = [replace(HARD, segment=s, matched=count) for s, count in counts.items()]
+            write_day(folder, *(replace(e, day=day, known_at=known_at) for e in (HARD, *parts)))
+            given = [VERDICT, replace(DRIFTING, segment="a")]
+            given += [replace(VERDICT, segment=s) for s in "bc"]
+            dated = [replace(v, day=day, known_at=known_at) for v in given]
+            store.write_verdicts("fraud", day, dated, basis="")
+        few = Reader(load_config(folder / "monitor.yaml"), most_segments=1)
+        known = past(few, "fraud", date(2001, 3, 1), date(2001, 3, 2), until=moment(11))
+        lines = list(openmetrics([known], step=86_400))
+
+        def told(gauge: str) -> dict[str, list[int]]:
+            found = {s: values(lines, gauge, segment=s) for s in ("all", *"abc")}
+            return {s: [time for time, _ in samples] for s, samples in found.items() if samples}
+
+        first, second = int(moment(9).timestamp()), int(moment(10).timestamp())
+        assert told("calibration_window_outcomes") == {
+            "all": [first, second],
+            "b": [second],
+            "c": [first],
+        }
+        assert told("calibration_verdict_timestamp_seconds") == {
+            "all": [first, second],
+            "a": [first, second],
+            "b": [second],
+            "c": [first],
+        }
+
     def test_is_openmetrics(self, folder: Path) -> None:
         """A parser of OpenMetrics reads it, gauge by gauge, to the last bit."""
         text = "".join(self.lines(folder, step=300, until=moment(9, 1)))
@@ -358,6 +390,29 @@ class TestPast:
         assert {family.type for family in families} == {"gauge"}
         assert brier == {errors.rbs for errors in (HARD.raw, HARD.prior) if errors}
         assert text.endswith("# EOF\n")
+
+    def test_models_and_days_share_a_gauge(self, folder: Path) -> None:
+        """Two models of several days stand under one heading each gauge, and time never goes back.
+
+        The parser refuses a family that comes twice, a series that is interrupted, and a sample
+        that is older than the one before.
+        """
+        known = []
+        for model in ("fraud", "new"):
+            for n in (1, 2, 3):
+                e = replace(HARD, model=model, predicted=n, known_at=moment(n + 8))
+                write_day(folder, replace(e, day=date(2001, 3, n)))
+            span = date(2001, 3, 1), date(2001, 3, 3)
+            known.append(past(reader(folder), model, *span, until=moment(12)))
+        text = "".join(openmetrics(known, step=21_600))
+        (family,) = (f for f in openmetrics_in(text) if f.name == "calibration_window_predictions")
+        told: dict[str, list[tuple[float, float]]] = {}
+        for sample in family.samples:
+            at = (float(sample.timestamp), sample.value)
+            told.setdefault(sample.labels["model"], []).append(at)
+        days = [(moment(n + 8, h).timestamp(), n) for n in (1, 2, 3) for h in (0, 6, 12, 18)]
+
+        assert told == {"fraud": days, "new": days}
 
     def test_the_last_hours_are_the_servers_own(self, folder: Path, command: Command) -> None:
         """Asking for the last 3 hours is an error of the call; by default they are left out."""

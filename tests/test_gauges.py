@@ -179,6 +179,7 @@ def config(tmp_path: Path) -> Config:
 # What is told of a model before anything is known of it.
 NEW = {
     'calibration_false_alert_interval_seconds{model="new"} 8.64e+07',
+    'calibration_segment_false_alert_interval_seconds{model="new"} 3.1536e+07',
     'calibration_run_overdue_limit_seconds{model="new"} 108000.0',
     'calibration_run_late_limit_seconds{model="new"} 21600.0',
     'calibration_outcome_coverage_limit_ratio{model="new"} 0.5',
@@ -217,6 +218,7 @@ class TestExposition:
         """What a model sets under verdicts is what the rules of its alerts compare with."""
         own = {
             "false_alert_days": 30,
+            "segment_false_alert_days": 60,
             "run_overdue_hours": 54,
             "run_late_hours": 0.5,
             "outcome_coverage_limit": 0.25,
@@ -227,6 +229,7 @@ class TestExposition:
         assert set(text.splitlines()) > {
             *NEW,
             'calibration_false_alert_interval_seconds{model="own"} 2.592e+06',
+            'calibration_segment_false_alert_interval_seconds{model="own"} 5.184e+06',
             'calibration_run_overdue_limit_seconds{model="own"} 194400.0',
             'calibration_run_late_limit_seconds{model="own"} 1800.0',
             'calibration_outcome_coverage_limit_ratio{model="own"} 0.25',

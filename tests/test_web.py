@@ -25,7 +25,7 @@ from monitor.export.reading import with_most_outcomes
 from monitor.export.server import serve
 from monitor.export.web import Doorkeeper, load_web_config
 from monitor.store import Store
-from tests.exporting import HARD, VERDICT, exposition, fill, serving, write_day
+from tests.exporting import DRIFTING, HARD, VERDICT, exposition, fill, serving, write_day
 from tests.servers import get, listening, wait_for
 
 # Of the password "correct horse", as htpasswd writes it, at the lowest cost there is.
@@ -222,6 +222,25 @@ class TestMostSegments:
         assert told == {"all", "b", "c"}
         assert 'calibration_segments_left_out{model="fraud"} 1.0\n' in text
         assert 'calibration_segments_left_out{model="well"} 0.0\n' in text
+
+    def test_an_open_drift_is_told_of_any_segment(self, folder: Path) -> None:
+        """A drift of a segment that is left out may page, so its verdict is told; others' are not.
+
+        It stays told on a day that cannot be judged, because the drift is still open.
+        """
+        write_day(folder, HARD, *(replace(HARD, segment=s, matched=n) for n, s in enumerate("abc")))
+        open_yet = replace(DRIFTING, segment="a", state="insufficient_data")
+        verdicts = [VERDICT, open_yet, *(replace(VERDICT, segment=s) for s in "bc")]
+        Store(str(folder / "store")).write_verdicts("fraud", VERDICT.day, verdicts, basis="")
+        text = Exporter(folder / "monitor.yaml", most_segments=1).text().decode()
+        families = {f.name: f.samples for f in text_string_to_metric_families(text)}
+
+        def told(gauge: str) -> set[str]:
+            return {s.labels["segment"] for s in families[gauge] if s.labels["model"] == "fraud"}
+
+        assert told("calibration_verdict") == {"all", "a", "c"}
+        assert told("calibration_drift_started_timestamp_seconds") == {"a"}
+        assert told("calibration_ece_ratio") == {"all", "c"}
 
 
 class TestMemory:
