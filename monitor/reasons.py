@@ -120,8 +120,9 @@ def offer(correction: InterceptCorrection, span: str, *, drifting: bool) -> str:
 
 def _drift(facts: Facts, incident: Incident) -> tuple[str, ...]:
     known = f"; the limit is {_times(facts.limit)}" if facts.limit else ""
+    took = "It took the place of another drift. " if incident.started > incident.opened else ""
     certainty = (
-        f"On {incident.opened} the outcomes fitted a drift {_times(incident.evidence)} times "
+        f"{took}On {incident.opened} the outcomes fitted a drift {_times(incident.evidence)} times "
         f"better than the reference within its tolerance{known}."
     )
     recovery = (

@@ -84,6 +84,14 @@ def test_a_shape_is_told_with_its_size(kind: str) -> None:
     assert first == f"Since 2026-03-02 {MEANINGS[kind]} (by about {size:.2f} in log-odds)."
 
 
+def test_a_drift_that_took_the_place_of_another_says_so() -> None:
+    """Its start is its own, and later than the day on which the incident opened."""
+    told = sentences(replace(FACTS, incident=replace(INCIDENT, started=date(2026, 3, 6))))
+
+    assert told[0].startswith("Since 2026-03-06 scores are too extreme")
+    assert told[1].startswith("It took the place of another drift. On 2026-03-05 the outcomes")
+
+
 def test_a_segment_names_no_limit() -> None:
     """Its limit depends on how many others alert that day; the evidence stands alone."""
     told = sentences(replace(FACTS, limit=None))
