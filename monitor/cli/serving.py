@@ -147,6 +147,7 @@ def openmetrics(
             help="Write nothing from this moment (UTC) on; 3 hours ago by default, and at most.",
         ),
     ] = None,
+    most_segments: MostSegments = 50,
     as_json: AsJson = False,
 ) -> None:
     """Write past final results for promtool.
@@ -160,7 +161,7 @@ def openmetrics(
     begin, end = day_range(first, last)
     end_of_time = until.replace(tzinfo=UTC) if until else exporting.newest_end(clock)
     exporting.check_end(end_of_time, clock)
-    reader = Reader(config)
+    reader = Reader(config, most_segments)
     models = [
         exporting.past(reader, model, begin, end, until=end_of_time)
         for model, _ in chosen_models(config, name)
