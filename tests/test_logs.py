@@ -610,6 +610,6 @@ def test_a_bucket_that_is_not_there(project: Any, command: Callable[..., Any]) -
     project.configure("store: store", f"store: {wrong}/store")
     of_store = command("run", "--day", DAY)
     assert of_store.code == 3
-    where = "nowhere/store/verdicts/ctr/2026-03-02.parquet"
+    where = "nowhere/store/runs/ctr/stale.json"
     assert of_store.err.startswith(f"{where}: cannot be reached (")
     assert project.results() == before
