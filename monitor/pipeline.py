@@ -94,8 +94,9 @@ def run(
     """
     started = clock()
     model, store = config.model(name), Store(config.store)
+    summarised = store.days("summaries", name)
     store.note_stale(name, first)
-    stored = set(store.days("summaries", name)) if skip_unchanged else set()
+    stored = set(summarised if skip_unchanged else ())
 
     def read(databases: Databases, day: date) -> Literal["summarised", "unchanged"] | Failure:
         try:
