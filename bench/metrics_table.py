@@ -254,7 +254,6 @@ def goals_of_measures(
 def slower_section(rows: dict[int, Times]) -> Iterator[str]:
     """Name what another package computes faster, and say which way ours goes."""
     if not shared_with_peers(rows):
-        yield ROADS
         return
     yield "## What is slower than the fastest package\n"
     for kind, words in (("rows", "From the two arrays"), ("tally", "With the tally at hand")):

@@ -139,8 +139,9 @@ def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") 
     difference of two root Brier scores is not one of CE_2.
 
     Interval: `normal_interval` with the standard error. Measured at 95 %, for a slope of 0.8 put
-    right or put wrong: 91-96 % with 30 expected positives or more; with 5 of 1,000 rows 75 % for
-    Brier and 84-89 % for log, for a sum of a few large changes is far from normal.
+    right, or made worse: 91-97 % with 50 expected positives or more (docs/coverage.md). With 5 of
+    1,000 rows put right 72 % for Brier, and 87-90 % for log: a sum of a few large changes is far
+    from normal.
 
     Examples
     --------

@@ -115,8 +115,10 @@ def classwise(
     C.1], which has no factor 1/c, is `classwise_calibration_error`. With two classes the tallies
     mirror each other, and the mean is the binary measure if its bins mirror too.
 
-    Interval: each class has that of the measure, of its tally from `classwise_tallies`. The mean
-    has none here: classes share their rows, and tallies do not know which.
+    Interval: each class has that of the measure, of its tally from `classwise_tallies`. For the
+    mean take those of the classes at level ``1 - (1 - level)/c`` and average their ends:
+    whenever all of them hold, so does the mean (Bonferroni), however the classes share their
+    rows. It is wide by design; how often it holds is measured in docs/coverage.md.
 
     Examples
     --------
@@ -265,8 +267,8 @@ def classwise_calibration_error(
     weigh the classes; that definition does not, and for p = 1 it is c times the mean that
     `classwise` gives of ECE.
 
-    Interval: none here, as for the mean of `classwise`; each class has that of the same bins of
-    its tally.
+    Interval: that of the same bins of each class's tally at level ``1 - (1 - level)/c``, by
+    inversion, and this formula of their ends, as for the mean of `classwise`.
 
     Examples
     --------

@@ -9,10 +9,11 @@ from scipy.special import softmax
 
 from monitor.metrics.binning import Bins, monitor_sizes, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.brier import rbs
-from monitor.metrics.ece import ace, ece, mean_squared_gap
+from monitor.metrics.ece import ace, ece
 from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.multiclass import (
     classwise,
+    classwise_calibration_error,
     top_label_calibration_error,
     top_label_tally,
 )
@@ -115,9 +116,9 @@ CLASSES = Table(
         "class-wise TCE, monitor's bins": (averaged(lambda t: tce(t, our_bins(t)).value), 2),
         "class-wise ECE, 15 uniform bins": (averaged(lambda t: ece(uniform_bins(t, 15))), 4),
         "class-wise ACE, 10 quantile bins": (averaged(lambda t: ace(t, 10)), 4),
-        "class-wise squared gap, 15 quantile bins, in 1e-4": (
-            averaged(lambda t: 1e4 * mean_squared_gap(quantile_bins(t, 15))),
-            2,
+        "class-wise calibration error, order 2, 15 quantile bins": (
+            lambda day: classwise_calibration_error(*day, lambda t: quantile_bins(t, 15), order=2),
+            4,
         ),
         "class-wise RBS": (averaged(rbs), 4),
         "top-label calibration error, order 1, 15 quantile bins": (top(1.0), 4),
