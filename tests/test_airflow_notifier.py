@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ def told(
 ) -> Iterator[list[tuple[str, Any]]]:
     """Let runs fail, and give what was posted to Slack."""
     folder = tmp_path_factory.mktemp("failures")
+    project = shutil.copytree(finished_project, folder / "project")
     ours = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "PYTHONWARN"))}
     with receiving() as received:
         webhook = {"conn_type": "slackwebhook", "host": received.url, "password": "T/B/secret"}
@@ -39,7 +41,7 @@ def told(
                 "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
                 "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
                 "AIRFLOW_CONN_ON_CALL": json.dumps(webhook),
-                "CALIBRATION_MONITOR_CONFIG": str(finished_project / "monitor.yaml"),
+                "CALIBRATION_MONITOR_CONFIG": str(project / "monitor.yaml"),
                 "CALIBRATION_MONITOR_SLACK_CONNECTION": "on_call",
                 "CALIBRATION_MONITOR_RUNBOOK": "https://runbooks.test/runbook.md",
             },
