@@ -77,6 +77,11 @@ class Segment:
         """Share of the predictions whose outcome is known, a ratio in [0, 1]; nan if none."""
         return self.tally.total / self.predicted if self.predicted else float("nan")
 
+    @property
+    def parts(self) -> Mapping[str, "Segment"]:
+        """The strata, or the segment itself under the name of the whole."""
+        return self.strata or {WHOLE: self}
+
 
 @dataclass(frozen=True, eq=False)
 class Summary:

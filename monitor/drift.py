@@ -124,20 +124,20 @@ def new_meter() -> Meter:
     return Meter(np.zeros(count), (None,) * count, zeros, zeros, np.zeros((count, len(SLOPES))))
 
 
-def weigh_day(reference: Reference, segments: Iterable[Coarse]) -> DayEvidence:
-    """Weigh the outcomes of one day, each segment with a prior of its own.
+def weigh_day(reference: Reference, parts: Iterable[Coarse]) -> DayEvidence:
+    """Weigh the outcomes of one day, each part with a prior of its own.
 
     Parameters
     ----------
     reference : Reference
         Of the stream.
-    segments : iterable of Coarse
-        The day's outcomes; those of one class only say nothing.
+    parts : iterable of Coarse
+        The day's outcomes by segment and stratum; those of one class only say nothing.
 
     Returns
     -------
     DayEvidence
-        The sum over the segments.
+        The sum over the parts.
 
     Notes
     -----
@@ -161,7 +161,7 @@ def weigh_day(reference: Reference, segments: Iterable[Coarse]) -> DayEvidence:
     """
     ratios, slopes = np.zeros((len(DIRECTIONS), 2)), np.zeros(len(SLOPES))
     scores, informations = np.zeros(len(DIRECTIONS)), np.zeros(len(DIRECTIONS))
-    for part in segments:
+    for part in parts:
         seen = np.nonzero(part.counts)[0]
         if not seen.size:
             continue

@@ -90,7 +90,7 @@ def read_references(config: Config, name: str) -> References:
     limits = limits_of(model)
     return References(
         periods=[
-            Period(first, last, {}, f"the one from {first} to {last} has {lack}")
+            Period(first, last, {}, _lack(first, last, lack))
             if (lack := what_a_reference_lacks([day.parts for day, _ in days]))
             else fit_period([day for day, _ in days], limits)
             for first, last, days in spans
@@ -199,6 +199,13 @@ def _complaints(
     if as_of:
         known_at = end_of_day(as_of - timedelta(days=1), time_zone)
         yield from (failed_day(day, known_at, message) for day, message in fresh.items())
+
+
+def _lack(first: date, last: date, lack: str) -> str:
+    return (
+        f"the one from {first} to {last} has {lack}; wait for them, or name more days in "
+        "verdicts.references"
+    )
 
 
 def _reference_days(

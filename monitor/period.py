@@ -89,7 +89,7 @@ def prepare(summary: Summary) -> Day:
         parts={
             (segment, stratum): coarsen(leaf.tally)
             for segment, part in summary.segments.items()
-            for stratum, leaf in (part.strata or {WHOLE: part}).items()
+            for stratum, leaf in part.parts.items()
             if leaf.predicted
         },
     )

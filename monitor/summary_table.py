@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitor.days import WHOLE, Awaited, Segment, Summary, stratified
+from monitor.days import Awaited, Segment, Summary, stratified
 from monitor.metrics.grid import CELL_COUNT, Ints
 from monitor.metrics.tally import Cells, from_cells
 
@@ -29,7 +29,7 @@ def summary_table(summary: Summary) -> pa.Table:
     parts = {
         (segment, stratum): leaf
         for segment, part in summary.segments.items()
-        for stratum, leaf in (part.strata or {WHOLE: part}).items()
+        for stratum, leaf in part.parts.items()
     }
     numbers = [_numbers(leaf) for leaf in parts.values()]
     lengths = [columns["cell"].size for columns in numbers]

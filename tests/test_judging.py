@@ -31,7 +31,10 @@ models:
     segments: {{column: country, values: [DE, FR]}}
     verdicts: {{{verdicts}}}
 """
-NO_REFERENCE = "There is no reference to compare with yet: "
+LACKS = (
+    "There is no reference to compare with yet: the one from {span} has {days} of at least 14 final "
+    "days; wait for them, or name more days in verdicts.references."
+)
 REFERENCE = "references: [{first: 2026-01-01, last: 2026-01-14}]"
 
 
@@ -210,7 +213,9 @@ def test_without_a_reference_nothing_is_judged(config: Config) -> None:
     found = verdict(other, DAYS[-1])
     assert found.state == "insufficient_data"
     assert found.reasons == (
-        NO_REFERENCE + "the one from 2025-01-01 to 2025-01-28 has 0 of at least 14 final days.",
+        NO_REFERENCE
+        + "the one from 2025-01-01 to 2025-01-28 has 0 of at least 14 final days"
+        + REMEDY,
     )
 
 
@@ -225,7 +230,9 @@ def test_a_reference_that_is_too_short_is_not_ignored(config: Config) -> None:
         "The day is part of the reference, 2026-01-25 to 2026-01-31.",
     )
     assert verdict(short, DAYS[-1]).reasons == (
-        NO_REFERENCE + "the one from 2026-01-25 to 2026-01-31 has 7 of at least 14 final days.",
+        NO_REFERENCE
+        + "the one from 2026-01-25 to 2026-01-31 has 7 of at least 14 final days"
+        + REMEDY,
     )
 
 
