@@ -212,11 +212,7 @@ def test_without_a_reference_nothing_is_judged(config: Config) -> None:
 
     found = verdict(other, DAYS[-1])
     assert found.state == "insufficient_data"
-    assert found.reasons == (
-        NO_REFERENCE
-        + "the one from 2025-01-01 to 2025-01-28 has 0 of at least 14 final days"
-        + REMEDY,
-    )
+    assert found.reasons == (LACKS.format(span="2025-01-01 to 2025-01-28", days=0),)
 
 
 def test_a_reference_that_is_too_short_is_not_ignored(config: Config) -> None:
@@ -230,9 +226,7 @@ def test_a_reference_that_is_too_short_is_not_ignored(config: Config) -> None:
         "The day is part of the reference, 2026-01-25 to 2026-01-31.",
     )
     assert verdict(short, DAYS[-1]).reasons == (
-        NO_REFERENCE
-        + "the one from 2026-01-25 to 2026-01-31 has 7 of at least 14 final days"
-        + REMEDY,
+        LACKS.format(span="2026-01-25 to 2026-01-31", days=7),
     )
 
 
