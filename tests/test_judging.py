@@ -32,8 +32,8 @@ models:
     verdicts: {{{verdicts}}}
 """
 LACKS = (
-    "There is no reference to compare with yet: the one from {span} has {days} of at least 14 final "
-    "days; wait for them, or name more days in verdicts.references."
+    "There is no reference to compare with yet: the one from {span} has {days} of at least 14 "
+    "final days; wait for them, or name more days in verdicts.references."
 )
 REFERENCE = "references: [{first: 2026-01-01, last: 2026-01-14}]"
 
