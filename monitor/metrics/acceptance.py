@@ -155,7 +155,7 @@ def _outward(
     if farthest <= centre:  # k is still a mode, so the p-value is 1
         return np.empty(0, np.float64), np.empty(0, np.int8)
     farthest = min(farthest, LAST_THETA)
-    if _certainly_accepted(k, n, against, farthest):
+    if certainly_accepted(k, n, against, expit(farthest), expit(-farthest)):
         return np.empty(0, np.float64), np.empty(0, np.int8)
     if nearest > centre and _ceiling_from(k, n, nearest) <= against.alpha * (1.0 - against.doubt):
         return np.full(1, -math.inf), np.full(1, REJECTED, np.int8)
@@ -163,14 +163,14 @@ def _outward(
 
 
 @compiled
-def _certainly_accepted(k: int, n: int, against: Level, theta: float) -> bool:
-    """Tell whether P(X <= k) alone exceeds alpha at theta, and so before it, without a sum.
+def certainly_accepted(k: int, n: int, against: Level, q: float, p: float) -> bool:
+    """Tell whether P(X <= k) alone exceeds alpha at q, and so from k/n up to q, without a sum.
 
     ``P(X <= k) >= Phi(-sqrt(2 D(k)))`` with the deviance D (Zubkov and Serov, Theory of
     Probability and its Applications 57, 2013, theorem 1).
     """
     square = against.one_sided * against.one_sided
-    return k > 0 and 2.0 * deviance(k, n, expit(theta), expit(-theta)) < square
+    return 0 < k < n and 2.0 * deviance(k, n, q, p) < square
 
 
 @compiled

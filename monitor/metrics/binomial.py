@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from monitor.metrics.compiled import compiled
 from monitor.metrics.grid import Floats, Ints
-from monitor.metrics.pmf import log_pmf, lower_tail, upper_tail
+from monitor.metrics.pmf import deviance, log_pmf, lower_tail, upper_tail
 
 # Outcomes whose probabilities differ by less than this factor count as equally likely, so
 # that rounding cannot part the two outcomes of a symmetric pair.
 TIE_FACTOR = 1.0 + 1e-7
 LOG_TIE = math.log1p(1e-7)
+NEIGHBOURS_TIE = 40_000_000  # so many trials at least, for two neighbours within that factor
 
 
 def binomial_pvalues(
@@ -63,7 +64,8 @@ def binomial_pvalues(
     _refuse((k < 0) | (k > n), k, "successes must be between 0 and the trials")
     # Written so that nan is refused too.
     _refuse(~((q >= 0.0) & (q <= 1.0)), q, "probabilities must be numbers in [0, 1]")
-    return _pvalues(k.ravel(), n.ravel(), q.ravel()).reshape(q.shape)
+    # Copies, because a view of a broadcast array warns whoever looks whether it is writeable.
+    return _pvalues(k.flatten(), n.flatten(), q.flatten()).reshape(q.shape)
 
 
 def _integers(name: str, values: npt.ArrayLike) -> Ints:
@@ -110,10 +112,46 @@ def _pvalue_above(k: int, n: int, q: float, p: float) -> float:
     if high == k:
         return 1.0
     low = k + 1
-    # More than one step only for n > 4e7, where neighbours can tie within 1e-7.
+    # More than one step only beyond NEIGHBOURS_TIE.
     while log_pmf(low, n, q, p) <= likely:
         low += 1
     return min(lower_tail(low - 1, n, q, p) + upper_tail(high + 1, n, q, p), 1.0)
+
+
+@compiled
+def pvalue_bounds(k: int, n: int, q: float) -> tuple[float, float]:
+    """Bound `pvalue` from both sides without a sum, the closer the larger n is.
+
+    Where k is 0 or n, and where neighbours can tie, the bounds say nothing: they are 0 and 1.
+    """
+    if not 0 < k < n <= NEIGHBOURS_TIE or not 0.0 < q < 1.0:
+        return 0.0, 1.0
+    if k > n * q:
+        k, q, p = n - k, 1.0 - q, q
+    else:
+        p = 1.0 - q
+    high = last_likelier(k, n, q, p)
+    if high == k:
+        return 0.0, 1.0
+    least, most = _tail_bounds(k, n, q, p)
+    least_far, most_far = _tail_bounds(n - high - 1, n, p, q) if high < n else (0.0, 0.0)
+    return least + least_far, most + most_far
+
+
+@compiled
+def _tail_bounds(x: int, n: int, q: float, p: float) -> tuple[float, float]:
+    """Bound P(X <= x) for an x below n - 1 and the mean (Zubkov and Serov, 2013, theorem 1).
+
+    With C(x) = Phi(-sqrt(2 D(x))) up to the mean, and its complement beyond, D being the deviance:
+    ``C(x) <= P(X <= x) <= C(x + 1)``.
+    """
+    most = _normal_tail(x + 1, n, q, p) if x + 1 <= n * q else 1.0
+    return (_normal_tail(x, n, q, p) if x > 0 else 0.0), most
+
+
+@compiled
+def _normal_tail(x: int, n: int, q: float, p: float) -> float:
+    return 0.5 * math.erfc(math.sqrt(deviance(x, n, q, p)))
 
 
 @compiled

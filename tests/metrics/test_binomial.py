@@ -15,7 +15,7 @@ from scipy.special import ndtr
 from scipy.stats import binom, binomtest
 
 from monitor.metrics.acceptance import accepted_intervals
-from monitor.metrics.binomial import binomial_pvalues
+from monitor.metrics.binomial import NEIGHBOURS_TIE, binomial_pvalues, pvalue, pvalue_bounds
 from monitor.metrics.pieces import boundary, ceiling, on_piece, tails, tie, turning_point
 from monitor.metrics.pmf import MANY, deviance, log_pmf, lower_tail
 from tests.metrics.recorded import KEPT, read_beside
@@ -235,6 +235,46 @@ class TestTails:
                 deviances = np.array([deviance(x, n, q, 1 - q) for x in k.tolist()])
 
                 assert (ndtr(-np.sqrt(2 * deviances)) <= binom.cdf(k, n, q) * (1 + 1e-12)).all()
+
+
+class TestPvalueBounds:
+    """What is known of a p-value without a sum."""
+
+    def test_hold_for_every_small_count(self) -> None:
+        """Each count of up to 40 trials, at probabilities all over and next to 0 and 1."""
+        probabilities = [*np.linspace(0.004, 0.996, 125).tolist(), 1e-9, 1 - 1e-9, 0.0, 1.0]
+        for n in (1, 2, 3, 5, 12, 40):
+            for k in range(n + 1):
+                for q in probabilities:
+                    least, most = pvalue_bounds(k, n, q)
+
+                    assert least * (1 - 1e-12) <= pvalue(k, n, q) <= most * (1 + 1e-12)
+
+    @given(
+        n=st.integers(50, NEIGHBOURS_TIE),
+        q=st.floats(1e-7, 1 - 1e-7),
+        away=st.floats(-8, 8),
+    )
+    def test_hold_and_close_in(self, n: int, q: float, away: float) -> None:
+        """With many trials they lie as near as one more outcome moves a tail.
+
+        One outcome is 1/d standard deviations; at z the logarithm of a normal tail falls by at
+        most z + 1 for each of them, and each side has one, or two where it rounds.
+        """
+        deviation = math.sqrt(n * q * (1 - q))
+        k = round(min(max(n * q + away * deviation, 0), n))
+
+        least, most = pvalue_bounds(k, n, q)
+
+        assert least * (1 - 1e-11) <= pvalue(k, n, q) <= most * (1 + 1e-11)
+        if deviation > 100 and abs(k - n * q) / deviation > 1:
+            assert math.log(most / least) < 4 * (abs(away) + 1) / deviation
+
+    def test_say_nothing_where_nothing_is_known(self) -> None:
+        """At the ends of the count, and with so many trials that neighbours tie."""
+        assert pvalue_bounds(0, 50, 0.1) == (0.0, 1.0)
+        assert pvalue_bounds(50, 50, 0.9) == (0.0, 1.0)
+        assert pvalue_bounds(20, NEIGHBOURS_TIE + 1, 1e-6) == (0.0, 1.0)
 
 
 class TestAcceptedIntervals:

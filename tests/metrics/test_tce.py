@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
-from scipy.special import expit
+from scipy.special import expit, logit
 
 from monitor.metrics.acceptance import UNDECIDED, acceptance, accepted_intervals, level
 from monitor.metrics.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
@@ -20,7 +20,7 @@ from monitor.metrics.compiled import compiled
 from monitor.metrics.ece import ece
 from monitor.metrics.grid import Floats, Ints
 from monitor.metrics.tally import Tally, tally
-from monitor.metrics.tce import RELATIVE_DOUBT, count_rejected, rejected_per_bin, tce
+from monitor.metrics.tce import FEW_GROUPS, RELATIVE_DOUBT, count_rejected, rejected_per_bin, tce
 from tests.metrics.recorded import BESIDE, KEPT, gaussian_scores, read_beside
 
 FILES = {
@@ -290,6 +290,28 @@ class TestDecisions:
 
             assert 0 < expected.sum() < t.total
             np.testing.assert_array_equal(tce(t, bins).rejected, expected)
+
+    @settings(max_examples=150, deadline=None)
+    @given(
+        seed=st.integers(0, 2**32 - 1),
+        groups=st.integers(1, FEW_GROUPS + 2),
+        rows=st.integers(2, 2_000_000),
+        level_logit=st.floats(-7, 7),
+        spread=st.floats(0.01, 6),
+    )
+    def test_few_groups_of_many_rows(
+        self, seed: int, groups: int, rows: int, level_logit: float, spread: float
+    ) -> None:
+        """A bin of a stored tally: few scores, so many rows that bounds decide most of them."""
+        rng = np.random.default_rng(seed)
+        k = int(rng.binomial(rows, expit(level_logit)))
+        deviation = 1 / math.sqrt(max(k * (1 - k / rows), 1.0))  # of the observed logit, about
+        middle = logit((k + 0.5) / (rows + 1))
+        scores = np.unique(expit(middle + deviation * rng.normal(0, spread, groups)))
+        counts = rng.integers(0, 4, scores.size)
+        rejects = binomial_pvalues(k, rows, scores) <= 0.05
+
+        assert rejected_in_one_bin(scores, counts, k, rows, 0.05) == counts[rejects].sum()
 
 
 class TestTce:
