@@ -198,9 +198,9 @@ def serve_stored(total: int) -> None:
     """Serve our measures of a tally with a group in each of the 16,384 cells."""
     from monitor.metrics.binning import monitor_sizes
     from monitor.metrics.grid import CELL_COUNT, CELLS_PER_LOGIT, LOGIT_LIMIT, OFFSETS_PER_CELL
-    from monitor.metrics.resampling import tce_null_reference
     from monitor.metrics.tally import Cells, from_cells
     from monitor.metrics.tce_at_size import standard_size, tce_at_size
+    from monitor.metrics.tce_null import tce_null_reference
 
     rng = np.random.default_rng(20_260_301)
     cells = np.arange(CELL_COUNT)

@@ -32,10 +32,10 @@ from monitor.metrics.ece import ece
 from monitor.metrics.ece_interval import Reading, ece_interval
 from monitor.metrics.intercept import fit_intercept, has_intercept
 from monitor.metrics.intervals import rbs_interval
-from monitor.metrics.resampling import tce_null_reference
 from monitor.metrics.tally import Tally, shift
 from monitor.metrics.tce import rejected_per_bin
 from monitor.metrics.tce_at_size import tce_at_size
+from monitor.metrics.tce_null import tce_null_reference
 
 INTERVAL_REPLICATES = 20  # enough for a 95 % interval; a tenth more or less would tell no one more
 # Of the rarer outcome, before TCE gets its null reference: five in the smallest of the paper's

@@ -32,13 +32,13 @@ from monitor.metrics.estimation_error import estimation_error
 from monitor.metrics.hosmer_lemeshow import hosmer_lemeshow
 from monitor.metrics.intercept import fit_intercept
 from monitor.metrics.log_score import log_score
-from monitor.metrics.resampling import tce_null_reference
 from monitor.metrics.skce import skce
 from monitor.metrics.smooth_ece import smooth_ece, smooth_ece_at
 from monitor.metrics.spiegelhalter import spiegelhalter
 from monitor.metrics.tally import Tally, shift, tally_on_grid
 from monitor.metrics.tce import tce
 from monitor.metrics.tce_at_size import standard_size, tce_at_size
+from monitor.metrics.tce_null import tce_null_reference
 from monitor.metrics.tce_t import tce_t
 from tests.metrics.page_tables import Table
 

@@ -14,15 +14,15 @@ from monitor.metrics.binning import paper_sizes, pava_bc, quantile_bins, uniform
 from monitor.metrics.brier import rbs
 from monitor.metrics.ece import ece
 from monitor.metrics.intercept import expect, fit_intercept, has_intercept, solve_nearby
-from monitor.metrics.resampling import (
+from monitor.metrics.tally import Tally, merge, shift, tally, tally_on_grid
+from monitor.metrics.tce import tce
+from monitor.metrics.tce_null import (
     QUANTILES,
     Slices,
     cut_slices,
     draw_outcomes,
     tce_null_reference,
 )
-from monitor.metrics.tally import Tally, merge, shift, tally, tally_on_grid
-from monitor.metrics.tce import tce
 from tests.metrics.recorded import Recorded
 
 inner = st.floats(0.001, 0.999)
