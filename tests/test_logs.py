@@ -292,6 +292,35 @@ def test_databases_serve_many_days(tmp_path: Path) -> None:
     assert written[0] == written[1] != written[2] == written[3]
 
 
+def test_databases_serve_days_of_any_shape(tmp_path: Path) -> None:
+    """A query is kept for days of the same columns and segments, and for no others."""
+    columns = {"score": [0.1, 0.4, 0.6], "country": ["DE", "FR", "IT"]}
+    for kind, ids in (("numbers", [1, 2, 3]), ("texts", ["a", "b", "c"])):
+        write(tmp_path, f"{kind}/predictions/{DAY}/0", prediction_id=ids, **columns)
+        for late, outcome in enumerate((True, 0, 0.5)):
+            name = f"{kind}/outcomes/{after(late)}/0"
+            write(tmp_path, name, prediction_id=[ids[late]], outcome=[outcome])
+    italian = {"segments": {"column": "country", "values": ["IT"]}}
+    reject = {**LENIENT, "outcome_invalid": "reject"}
+    shapes = [
+        (model_of(tmp_path / kind, settled_after=2, checks=reject, **changes), after(age))
+        for kind in ("numbers", "texts")
+        for changes in ({}, italian)
+        for age in (1, 2, 3, 1)
+    ]
+    engine = Engine(threads=1, memory_mb=100)
+    with open_databases(engine) as databases:
+        for model, as_of in (*shapes, shapes[0]):
+            stores = []
+            for opened in (databases, engine):
+                summary = summarise_day("ctr", model, DAY, as_of=as_of, engine=opened)
+                stores.append(Store(str(tmp_path / f"store{len(stores)}")))
+                stores[-1].write_summary(summary)
+            kept, alone = (store.content("summaries", "ctr", DAY) for store in stores)
+            assert kept == alone
+        assert databases.idle.qsize() == 1
+
+
 def test_a_database_is_closed_with_the_run_and_after_an_error() -> None:
     """It serves good days one after the other; what an error left of it serves nobody."""
     with open_databases(Engine(threads=1, memory_mb=100)) as databases:
@@ -430,6 +459,16 @@ def test_a_day_without_outcomes_is_held_to_the_rest_of_the_contract(tmp_path: Pa
     write(tmp_path, f"predictions/{DAY}/0", **columns, score=[0.1, 1.2], scored_at=[moment] * 2)
     with pytest.raises(DataError, match=r"1 of 2 scores lie outside \[0, 1\], first 1.2"):
         summarise_day("ctr", model, DAY, as_of=after(1))
+
+
+def test_a_partition_without_rows_has_no_orphans(tmp_path: Path) -> None:
+    """An outcome of the day after, which is of a later prediction, is none of this day's."""
+    small_day(tmp_path, outcomes={0: {}, 1: {1: 0, 4: 1, 99: 1}})
+
+    summary = summarise_day("ctr", model_of(tmp_path, settled_after=1), DAY, as_of=LONG_AFTER)
+
+    assert summary.segments["DE"].tally.total == 2
+    assert not summary.rejected
 
 
 def test_a_day_is_settled_when_its_last_partition_is_over(tmp_path: Path) -> None:

@@ -12,8 +12,9 @@ import narwhals as nw
 
 from monitor.config import Checks
 from monitor.errors import DataError
-from monitor.logs.joining import Groups, Status, count_rows, merge_outcomes, repeated_ids
-from monitor.logs.sources import Frame, Logs
+from monitor.logs.joining import Groups, Status, merge_outcomes, read_counts, repeated_ids
+from monitor.logs.session import Frame
+from monitor.logs.sources import Logs
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,15 @@ class Violation:
     of: int
     saying: str  # "scores lie outside [0, 1]"
     example: str  # "first 1.7 (prediction_id 88123)"
+
+
+@dataclass(frozen=True, eq=False)
+class Strangers:
+    """What is asked about the outcomes of one partition that met no prediction, not yet run."""
+
+    outcomes: Frame
+    found: Frame
+    counted: Frame
 
 
 # Status, check, what is said, and the column of the join that shows it.
@@ -95,8 +105,8 @@ def without_repeats(
     return Logs(scored, observed, logs.timed), violations
 
 
-def outcome_violations(outcomes: Frame, scored: Frame) -> list[Violation]:
-    """List outcomes without id and outcomes whose id was never predicted.
+def find_strangers(outcomes: Frame, scored: Frame) -> Strangers:
+    """Ask for outcomes without id and outcomes whose id was never predicted.
 
     Parameters
     ----------
@@ -105,20 +115,27 @@ def outcome_violations(outcomes: Frame, scored: Frame) -> list[Violation]:
     scored : LazyFrame
         Predictions of every day the partition can speak of, with the column `id`.
     """
-    counted = outcomes.select(nw.len().alias("rows"), nw.col("outcome_id").null_count())
-    total, missing = map(int, counted.collect(backend="pyarrow").row(0))
-    known = outcomes.filter(~nw.col("outcome_id").is_null())
-    orphans = known.join(scored, left_on="outcome_id", right_on="id", how="anti")
-    rows = count_rows(orphans)
+    found = outcomes.join(scored, left_on="outcome_id", right_on="id", how="anti")
+    counted = found.select(nw.len().alias("rows"), nw.col("outcome_id").null_count())
+    return Strangers(outcomes, found, counted)
+
+
+def outcome_violations(strangers: Strangers) -> list[Violation]:
+    """List outcomes without id and outcomes whose id was never predicted."""
+    rows, missing = read_counts(strangers.counted)
+    if not rows:
+        return []
+    (of,) = read_counts(strangers.outcomes.select(nw.len()))
     violations = []
     if missing:
         violations.append(
-            Violation("outcome_id_missing", missing, total, "outcomes have no id", "id null")
+            Violation("outcome_id_missing", missing, of, "outcomes have no id", "id null")
         )
-    if rows:
+    if orphans := rows - missing:
+        known = strangers.found.filter(~nw.col("outcome_id").is_null()).sort("outcome_id")
+        (first,) = _first_row(known, "outcome_id")
         saying = "outcomes have no prediction"
-        (first,) = _first_row(orphans.sort("outcome_id"), "outcome_id")
-        violations.append(Violation("outcome_orphan", rows, total, saying, f"first id {first}"))
+        violations.append(Violation("outcome_orphan", orphans, of, saying, f"first id {first}"))
     return violations
 
 

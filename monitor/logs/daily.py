@@ -18,9 +18,10 @@ from monitor.days import (
 from monitor.errors import DataError
 from monitor.files import list_days, list_files
 from monitor.logs import contract
-from monitor.logs.joining import IN_PREDICTED, Groups, Status, count_rows, group, join
-from monitor.logs.session import DAMAGE, Databases, Session, open_session
-from monitor.logs.sources import open_ids, open_logs
+from monitor.logs.databases import Databases
+from monitor.logs.joining import IN_PREDICTED, Groups, Status, read_counts, run, write
+from monitor.logs.session import DAMAGE, Session, open_session
+from monitor.logs.sources import open_ids, open_logs, read_ids
 from monitor.metrics.tally import Cells, from_cells
 
 
@@ -129,23 +130,20 @@ def summarise_day(
     partitions = outcome_days(what, model, day, as_of=as_of)
     with open_session(what, engine or Engine()) as session:
         logs = open_logs(session, model, day, partitions)
-        predictions, outcomes = count_rows(logs.predictions), count_rows(logs.outcomes)
-        joined = join(logs)
         part_count = len(model.segment_names) * len(model.stratum_names)
-        groups = group(joined, part_count)
+        query = session.once(logs, lambda: write(logs, part_count))
+        predictions, outcomes = read_counts(query.counted)
+        groups = run(query)
         clean, violations = contract.without_repeats(
             logs, groups, predictions=predictions, outcomes=outcomes
         )
         if clean is not logs:
-            joined = join(clean)
-            groups = group(joined, part_count)
-        violations += contract.row_violations(groups, joined)
+            query = write(clean, part_count)
+            groups = run(query)
+        violations += contract.row_violations(groups, query.joined)
         strangers = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
         if day in partitions and any(groups.rows_with(status) for status in strangers):
-            observed = open_ids(session, "outcomes", model.outcomes, [day])
-            sources = _days_that_could_have_asked(session, model, day)
-            scored = open_ids(session, "predictions", model.predictions, sources)
-            violations += contract.outcome_violations(observed, scored)
+            violations += _strange_outcomes(session, model, day)
         rejected = contract.enforce(what, violations, model.checks)
     settled = _is_settled(groups, partitions, model)
     summary = Summary(
@@ -171,6 +169,19 @@ def _partitions_before(template: str, as_of: date) -> list[date]:
     return [day for day in list_days(template) if day < as_of]
 
 
+def _strange_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
+    """List what is wrong with outcomes of `day` that no prediction of any day is waiting for."""
+    outcomes = open_ids(session, "outcomes", model.outcomes, [day])
+    sources = _days_that_could_have_asked(session, model, day)
+    scored = open_ids(session, "predictions", model.predictions, sources)
+    return contract.outcome_violations(
+        session.once(
+            (outcomes, scored),
+            lambda: contract.find_strangers(session.frame(outcomes), session.frame(scored)),
+        )
+    )
+
+
 def _days_that_could_have_asked(session: Session, model: Model, day: date) -> list[date]:
     """List the days whose predictions may get their outcome on `day`, where they can be read.
 
@@ -179,7 +190,7 @@ def _days_that_could_have_asked(session: Session, model: Model, day: date) -> li
 
     def is_readable(asked: date) -> bool:
         try:
-            open_ids(session, "predictions", model.predictions, [asked])
+            read_ids(session, "predictions", model.predictions, [asked])
         except (DataError, *DAMAGE):
             return False
         return True

@@ -16,7 +16,8 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
-from monitor.logs.sources import Frame, Logs, choose
+from monitor.logs.session import Frame
+from monitor.logs.sources import Logs, choose
 from monitor.metrics.grid import (
     CELL_COUNT,
     HIGHEST_SCORE,
@@ -51,6 +52,28 @@ IN_PREDICTED = (
     Status.OUTCOME_EARLY,
 )
 OUTCOME_ONLY = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
+
+
+@dataclass(frozen=True, eq=False)
+class Query:
+    """What is asked of the logs of a day, written but not run.
+
+    Attributes
+    ----------
+    counted : LazyFrame
+        One row: the numbers of predictions and of outcomes.
+    joined : LazyFrame
+        Predictions and outcomes that met, each row with its `status`.
+    grouped : LazyFrame
+        Those rows in groups.
+    part_count : int
+        Number of the model's segments, times that of its strata.
+    """
+
+    counted: Frame
+    joined: Frame
+    grouped: Frame
+    part_count: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,87 +124,78 @@ class Groups:
         return int(self.counts[chosen].sum())
 
 
-def _status(*, timed: bool) -> nw.Expr:
-    score, outcome = nw.col("score"), nw.col("outcome")
-    cases = [
-        (nw.col("predicted").is_null() & nw.col("outcome_id").is_null(), Status.OUTCOME_ID_MISSING),
-        (nw.col("predicted").is_null(), Status.UNMATCHED_OUTCOME),
-        (nw.col("id").is_null(), Status.PREDICTION_ID_MISSING),
-        (score.is_null() | score.is_nan(), Status.SCORE_MISSING),
-        ((score < 0.0) | (score > 1.0), Status.SCORE_OUT_OF_RANGE),
-        (nw.col("observed").is_null(), Status.UNLABELLED),
-        (outcome.is_null() | ~((outcome == 0) | (outcome == 1)), Status.OUTCOME_INVALID),
-    ]
-    if timed:
-        cases.append((nw.col("observed_at") < nw.col("scored_at"), Status.OUTCOME_EARLY))
-    return choose(
-        [(condition, nw.lit(int(status))) for condition, status in cases],
-        nw.lit(int(Status.MATCHED)),
-    )
-
-
-# The words of the query, which are the same for every day. Those of the place on the grid are
-# `monitor.metrics.grid.locate`, in two steps that name the one before: every step costs time,
-# and an expression used twice in a step is written out twice, five times nested thirty-two times.
-STATUS = {timed: _status(timed=timed) for timed in (False, True)}
-BOUNDED = nw.col("score").clip(LOWEST_SCORE, HIGHEST_SCORE)
-ODDS = nw.col("bounded") / (1.0 - nw.col("bounded"))
-POSITION = (
-    ((ODDS.log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT).floor().clip(0.0, float(LAST_POSITION))
-)
-CELL = (nw.col("position") / OFFSETS_PER_CELL).floor()
-OFFSET = nw.col("position") - CELL * OFFSETS_PER_CELL
-ZERO = nw.lit(0)
-MATCHED = nw.col("status") == Status.MATCHED
-SCORED = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
-KIND = nw.col("status") * 2 + choose([(nw.col("observed").is_null(), ZERO)], nw.lit(1))
-LONE = nw.col("observed").is_null() & ~nw.col("id").is_null()
-
-
-def join(logs: Logs) -> Frame:
-    """Let predictions and outcomes meet, and give every row its status."""
-    met = logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
-    return met.with_columns(status=STATUS[logs.timed], bounded=BOUNDED)
-
-
-def group(joined: Frame, part_count: int) -> Groups:
-    """Run the query and unpack its groups.
+def write(logs: Logs, part_count: int) -> Query:
+    """Write the query.
 
     Parameters
     ----------
-    joined : LazyFrame
-        From `join`.
+    logs : Logs
+        From `open_logs` or `without_repeats`.
     part_count : int
         Number of the model's segments, times that of its strata.
     """
-    key = (KIND * part_count + nw.col("part").fill_null(0)) * CELL_COUNT + choose(
-        [(SCORED, CELL.cast(nw.Int32))], ZERO
+    joined = _join(logs)
+    return Query(_count(logs), joined, _group(joined, part_count), part_count)
+
+
+def _join(logs: Logs) -> Frame:
+    """Let predictions and outcomes meet, and give every row its status."""
+    met = logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
+    return met.with_columns(status=_status(timed=logs.timed))
+
+
+def _group(joined: Frame, part_count: int) -> Frame:
+    """Put rows of the same status, part and cell together."""
+    matched = nw.col("status") == Status.MATCHED
+    scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
+    zero = nw.lit(0)
+    with_outcome = choose([(nw.col("observed").is_null(), zero)], nw.lit(1))
+    keyed = _located(joined).select(
+        key=((nw.col("status") * 2 + with_outcome) * part_count + nw.col("part").fill_null(0))
+        * CELL_COUNT
+        + choose([(scored, nw.col("cell").cast(nw.Int32))], zero),
+        lone_id=nw.when(nw.col("observed").is_null()).then(nw.col("id")),
+        positives=choose([(matched, nw.col("outcome").cast(nw.Int64))], zero),
+        offsets=choose([(matched, nw.col("offset").cast(nw.Int64))], zero),
     )
     # Two predictions that share an id need not share a key; which of their keys stays does
     # not matter, because without_repeats leaves them out.
-    keyed = joined.with_columns(position=POSITION).select(
-        key=key,
-        place=choose([(LONE, nw.lit(-1))], key),
-        lone_id=nw.when(LONE).then(nw.col("id")),
-        positives=choose([(MATCHED, nw.col("outcome").cast(nw.Int64))], ZERO),
-        offsets=choose([(MATCHED, OFFSET.cast(nw.Int64))], ZERO),
+    lone = ~nw.col("lone_id").is_null()
+    by_id = (
+        keyed.with_columns(place=choose([(lone, nw.lit(-1))], nw.col("key")))
+        .group_by("place", "lone_id")
+        .agg(
+            nw.len().alias("rows"),
+            *(nw.col(name).sum() for name in ("positives", "offsets")),
+            nw.col("key").min(),
+        )
     )
-    by_id = keyed.group_by("place", "lone_id").agg(
-        nw.len().alias("rows"),
-        *(nw.col(name).sum() for name in ("positives", "offsets")),
-        nw.col("key").min(),
+    repeated = lone & (nw.col("rows") > 1)
+    return (
+        by_id.with_columns(repeats=choose([(repeated, nw.col("rows"))], zero))
+        .group_by("key")
+        .agg(*(nw.col(name).sum() for name in ("rows", "repeats", "positives", "offsets")))
+        .sort("key")
     )
-    repeated = ~nw.col("lone_id").is_null() & (nw.col("rows") > 1)
-    by_key = by_id.group_by("key").agg(
-        *(nw.col(name).sum() for name in ("rows", "positives", "offsets")),
-        choose([(repeated, nw.col("rows"))], ZERO).sum().alias("repeats"),
-    )
-    return _unpack(by_key.collect(backend="pyarrow").to_native(), part_count)
 
 
-def count_rows(frame: Frame) -> int:
-    """Count the rows of a log; Parquet knows it without reading them."""
-    return int(frame.select(nw.len().alias("rows")).collect(backend="pyarrow").item())
+def run(query: Query) -> Groups:
+    """Run the query and unpack its groups."""
+    return _unpack(query.grouped.collect(backend="pyarrow").to_native(), query.part_count)
+
+
+def read_counts(frame: Frame) -> tuple[int, ...]:
+    """Run a query whose answer is one row of counts; a sum over no row is null there, so 0."""
+    return tuple(int(count or 0) for count in frame.collect(backend="pyarrow").row(0))
+
+
+def _count(logs: Logs) -> Frame:
+    """Count the rows of both logs; Parquet knows it without reading them."""
+    predictions, outcomes = (
+        frame.select(nw.len().alias(name))
+        for name, frame in (("predictions", logs.predictions), ("outcomes", logs.outcomes))
+    )
+    return predictions.join(outcomes, how="cross")
 
 
 def repeated_ids(frame: Frame, column: str) -> Frame:
@@ -202,10 +216,47 @@ def merge_outcomes(outcomes: Frame, *, timed: bool) -> Frame:
     )
 
 
+def _status(*, timed: bool) -> nw.Expr:
+    score, outcome = nw.col("score"), nw.col("outcome")
+    cases = [
+        (nw.col("predicted").is_null() & nw.col("outcome_id").is_null(), Status.OUTCOME_ID_MISSING),
+        (nw.col("predicted").is_null(), Status.UNMATCHED_OUTCOME),
+        (nw.col("id").is_null(), Status.PREDICTION_ID_MISSING),
+        (score.is_null() | score.is_nan(), Status.SCORE_MISSING),
+        ((score < 0.0) | (score > 1.0), Status.SCORE_OUT_OF_RANGE),
+        (nw.col("observed").is_null(), Status.UNLABELLED),
+        (outcome.is_null() | ~((outcome == 0) | (outcome == 1)), Status.OUTCOME_INVALID),
+    ]
+    if timed:
+        cases.append((nw.col("observed_at") < nw.col("scored_at"), Status.OUTCOME_EARLY))
+    return choose(
+        [(condition, nw.lit(int(status))) for condition, status in cases],
+        nw.lit(int(Status.MATCHED)),
+    )
+
+
+def _located(joined: Frame) -> Frame:
+    """Add `cell` and `offset`: `monitor.metrics.grid.locate` in the words of the query.
+
+    In steps, each naming the one before: an expression used twice would be written out twice
+    in the query, and five times nested that is thirty-two times.
+    """
+    position, cell = nw.col("position"), nw.col("cell")
+    return (
+        joined.with_columns(bounded=nw.col("score").clip(LOWEST_SCORE, HIGHEST_SCORE))
+        .with_columns(odds=nw.col("bounded") / (1.0 - nw.col("bounded")))
+        .with_columns(
+            position=((nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT)
+            .floor()
+            .clip(0.0, float(LAST_POSITION))
+        )
+        .with_columns(cell=(position / OFFSETS_PER_CELL).floor())
+        .with_columns(offset=position - cell * OFFSETS_PER_CELL)
+    )
+
+
 def _unpack(table: pa.Table, part_count: int) -> Groups:
     columns = {name: table[name].cast(pa.int64()).to_numpy() for name in table.column_names}
-    order = np.argsort(columns["key"])
-    columns = {name: column[order] for name, column in columns.items()}
     key, cells = np.divmod(columns["key"], CELL_COUNT)
     key, parts = np.divmod(key, part_count)
     statuses, with_outcome = np.divmod(key, 2)

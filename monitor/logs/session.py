@@ -1,10 +1,9 @@
-"""DuckDB at work on one day: its share of the machine, and what its errors mean."""
+"""DuckDB at work on one day: what it reads and asks, and what its errors mean."""
 
-import tempfile
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
+from typing import Any, TypeVar
 
 import duckdb
 import narwhals as nw
@@ -13,9 +12,13 @@ from fsspec import AbstractFileSystem
 from monitor.config import Engine
 from monitor.errors import ConfigError, DataError
 from monitor.files import reaching
+from monitor.logs.databases import Databases, open_databases
 
 # The decoding error comes of a damaged column name, which DuckDB hands over as it is.
 DAMAGE = (duckdb.Error, UnicodeDecodeError)
+
+Frame = nw.LazyFrame[Any]
+Written = TypeVar("Written")
 
 
 @dataclass(frozen=True)
@@ -30,86 +33,11 @@ class Type:
 
 
 @dataclass(frozen=True)
-class _Database:
-    """A DuckDB and the folder it spills to."""
+class View:
+    """A name under which a query reads; with its columns and their types all it depends on."""
 
-    connection: duckdb.DuckDBPyConnection
-    spill: tempfile.TemporaryDirectory[str]
-
-    def forget(self) -> None:
-        """Drop what was read and registered for a day, so that the next finds nothing of it."""
-        self.connection.execute("SET enable_external_file_cache = false")  # which empties it
-        self.connection.execute("SET enable_external_file_cache = true")
-        for protocol in self.connection.list_filesystems():
-            self.connection.unregister_filesystem(protocol)
-
-    def close(self) -> None:
-        self.connection.close()
-        self.spill.cleanup()
-
-
-@dataclass(frozen=True)
-class Databases:
-    """DuckDBs that stay open from day to day, as many as days are read at a time.
-
-    Attributes
-    ----------
-    engine : Engine
-        The share of the machine that each may take.
-    idle : SimpleQueue
-        Those that wait for a day.
-    dtypes : dict
-        What type of column each of DuckDB's type names is, as far as it was asked: another query
-        for every file, else.
-    """
-
-    engine: Engine
-    idle: SimpleQueue[_Database] = field(default_factory=SimpleQueue)
-    dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
-
-    @contextmanager
-    def lend(self) -> Iterator[duckdb.DuckDBPyConnection]:
-        """Lend a DuckDB to one day. After an error it is closed, and nobody gets it again."""
-        try:
-            database = self.idle.get_nowait()
-        except Empty:
-            database = self._start()
-        try:
-            yield database.connection
-            database.forget()
-        except BaseException:
-            database.close()
-            raise
-        self.idle.put(database)
-
-    def close(self) -> None:
-        """Close all that are not lent."""
-        with suppress(Empty):
-            while True:
-                self.idle.get_nowait().close()
-
-    def _start(self) -> _Database:
-        spill = tempfile.TemporaryDirectory(prefix="calibration-monitor-")
-        settings: dict[str, str | bool | int | float | list[str]] = {
-            "memory_limit": f"{self.engine.memory_mb}MB",
-            "threads": self.engine.threads,
-            "temp_directory": spill.name,
-            "preserve_insertion_order": False,
-        }
-        database = _Database(duckdb.connect(config=settings), spill)
-        # Else messages would show times in the zone of this machine.
-        database.connection.execute("SET TimeZone = 'UTC'")
-        return database
-
-
-@contextmanager
-def open_databases(engine: Engine) -> Iterator[Databases]:
-    """Keep DuckDBs for many days: to start one takes longer than to read a small day."""
-    databases = Databases(engine)
-    try:
-        yield databases
-    finally:
-        databases.close()
+    name: str
+    columns: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
@@ -128,6 +56,8 @@ class Session:
         The types of the columns of every file that was asked for them.
     dtypes : dict
         Of `Databases`.
+    queries : dict
+        Of this DuckDB, by what they depend on.
     """
 
     what: str
@@ -135,6 +65,7 @@ class Session:
     files: list[str] = field(default_factory=list)
     types: dict[str, Mapping[str, Type]] = field(default_factory=dict)
     dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
+    queries: dict[Hashable, Any] = field(default_factory=dict)
 
     def read(self, files: Sequence[str]) -> duckdb.DuckDBPyRelation:
         """Open Parquet files of equal columns as one relation.
@@ -157,6 +88,25 @@ class Session:
                 for column, name in zip(relation.columns, names, strict=True)
             }
         return self.types[file]
+
+    def once(self, key: Hashable, write: Callable[[], Written]) -> Written:
+        """Write a query, unless this DuckDB has it from another day.
+
+        On a small day it takes longer to write the query than to run it. One over views looks
+        up what they show whenever it runs, so it need not be written for every day.
+        """
+        if key not in self.queries:
+            self.queries[key] = write()
+        return self.queries[key]  # type: ignore[no-any-return]
+
+    def show(self, name: str, relation: duckdb.DuckDBPyRelation) -> View:
+        """Let the view of this name show a relation, from now on."""
+        relation.create_view(name, replace=True)
+        return View(name, tuple(zip(relation.columns, map(str, relation.types), strict=True)))
+
+    def frame(self, view: View) -> Frame:
+        """Begin a query over a view."""
+        return nw.from_native(self.connection.view(view.name)).lazy()
 
     def read_through(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
         """Let DuckDB read these files of an object store.
@@ -196,8 +146,8 @@ def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
         with open_databases(engine) as databases, open_session(what, databases) as session:
             yield session
         return
-    with engine.lend() as connection:
-        session = Session(what, connection, dtypes=engine.dtypes)
+    with engine.lend() as database:
+        session = Session(what, database.connection, dtypes=engine.dtypes, queries=database.queries)
         with _understanding(session, engine.engine):
             yield session
 

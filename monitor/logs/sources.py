@@ -15,18 +15,17 @@ from fsspec.implementations.local import LocalFileSystem
 from monitor.config import Model, OutcomeLog, PredictionLog, Segments
 from monitor.errors import DataError
 from monitor.files import list_days, list_files, open_filesystem
-from monitor.logs.session import Session, Type
+from monitor.logs.session import Frame, Session, Type, View
 
-Frame = nw.LazyFrame[Any]
 Kind = Literal["predictions", "outcomes"]
 
 ID_COLUMN = {"predictions": "id", "outcomes": "outcome_id"}
 ID_TYPES = "integer, string or UUID"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Logs:
-    """Both logs of one day, ready to be joined.
+    """Both logs of one day, ready to be joined; the same object for days of the same shape.
 
     Attributes
     ----------
@@ -67,41 +66,37 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     scored, observed = model.predictions, model.outcomes
     predictions = _open(session, "predictions", scored.path, [day])
     outcomes = _open(session, "outcomes", observed.path, outcome_days)
-    predictions.check(scored.id, "predictions.id", _is_id, ID_TYPES)
-    id_type = predictions.type_of(scored.id)
-    for log, column, setting in (
-        (predictions, scored.id, "predictions.id"),
-        (outcomes, observed.id, "outcomes.id"),
-    ):
-        log.check(column, setting, lambda t: t == id_type, f"{id_type}, as in predictions")
-    predictions.check(scored.score, "predictions.score", _is_real, "floating point")
-    outcomes.check(
-        observed.outcome, "outcomes.outcome", _is_outcome, "integer, boolean or floating point"
-    )
+    _check_ids_and_values(predictions, outcomes, model)
     scored_at, observed_at = _check_times(predictions, outcomes, model)
     parts = _check_parts(predictions, model)
-    return Logs(
-        predictions=predictions.read(
-            id=scored.id, score=scored.score, **scored_at, **parts
-        ).with_columns(
-            score=nw.col("score").cast(nw.Float64),
-            part=_place("segment", model.segments) * len(model.stratum_names)
-            + _place("stratum", model.strata),
-            predicted=nw.lit(1, nw.Int8),
+    asked = predictions.read(id=scored.id, score=scored.score, **scored_at, **parts)
+    told = (
+        outcomes.read(outcome_id=observed.id, outcome=observed.outcome, **observed_at)
+        if outcomes.files
+        else _no_outcomes(predictions, scored)
+    )
+    views = session.show("predictions", asked), session.show("outcomes", told)
+    return session.once(
+        (*views, model.segments, model.strata),
+        lambda: Logs(
+            _prepare_predictions(session.frame(views[0]), model),
+            _prepare_outcomes(session.frame(views[1])),
+            timed=bool(scored_at),
         ),
-        outcomes=(
-            _read_outcomes(outcomes, observed, observed_at)
-            if outcomes.files
-            else _no_outcomes(predictions, scored)
-        ),
-        timed=bool(scored_at),
     )
 
 
 def open_ids(
     session: Session, kind: Kind, log: PredictionLog | OutcomeLog, days: Sequence[date]
-) -> Frame:
+) -> View:
     """Open nothing but the ids of some days of a log, as `id` or `outcome_id`."""
+    return session.show(f"ids of {kind}", read_ids(session, kind, log, days))
+
+
+def read_ids(
+    session: Session, kind: Kind, log: PredictionLog | OutcomeLog, days: Sequence[date]
+) -> duckdb.DuckDBPyRelation:
+    """Read nothing but the ids of some days of a log, which fails if they cannot be read."""
     opened = _open(session, kind, log.path, days)
     opened.check(log.id, f"{kind}.id", _is_id, ID_TYPES)
     return opened.read(**{ID_COLUMN[kind]: log.id})
@@ -151,14 +146,14 @@ class _Log:
         """Give the type of a column, which was checked, in the first file."""
         return next(iter(self.files.values()))[column]
 
-    def read(self, **columns: str) -> Frame:
+    def read(self, **columns: str) -> duckdb.DuckDBPyRelation:
         """Read some columns of all files under new names, as wide as what any file has in them."""
         alike = defaultdict[tuple[Any, ...], list[str]](list)
         for file, types in self.files.items():
             alike[tuple(types.items())].append(file)
         wanted = [duckdb.ColumnExpression(old).alias(new) for new, old in columns.items()]
         parts = [self.session.read(files).select(*wanted) for files in alike.values()]
-        return nw.from_native(reduce(duckdb.DuckDBPyRelation.union, parts)).lazy()
+        return reduce(duckdb.DuckDBPyRelation.union, parts)
 
 
 def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> _Log:
@@ -189,6 +184,21 @@ def _no_partition(what: str, kind: str, template: str, day: date) -> str:
     return (
         f"{what}: no {kind} of {day} at {template.format(day=day)}; {range_}. "
         f"Wait for the log, or correct {kind}.path in the configuration."
+    )
+
+
+def _check_ids_and_values(predictions: _Log, outcomes: _Log, model: Model) -> None:
+    scored, observed = model.predictions, model.outcomes
+    predictions.check(scored.id, "predictions.id", _is_id, ID_TYPES)
+    id_type = predictions.type_of(scored.id)
+    for log, column, setting in (
+        (predictions, scored.id, "predictions.id"),
+        (outcomes, observed.id, "outcomes.id"),
+    ):
+        log.check(column, setting, lambda t: t == id_type, f"{id_type}, as in predictions")
+    predictions.check(scored.score, "predictions.score", _is_real, "floating point")
+    outcomes.check(
+        observed.outcome, "outcomes.outcome", _is_outcome, "integer, boolean or floating point"
     )
 
 
@@ -228,19 +238,27 @@ def _place(name: str, parts: Segments | None) -> nw.Expr:
     return choose(cases, nw.lit(len(parts.values)))
 
 
-def _no_outcomes(predictions: _Log, log: PredictionLog) -> Frame:
+def _no_outcomes(predictions: _Log, log: PredictionLog) -> duckdb.DuckDBPyRelation:
     """Make a log without a row, with ids and times of the types that predictions have."""
     times = {"observed_at": log.time} if log.time else {}
-    nobody = predictions.read(outcome_id=log.id, **times).head(0)
-    return nobody.with_columns(outcome=nw.lit(0, nw.Int8), observed=nw.lit(1, nw.Int8))
+    nobody = predictions.read(outcome_id=log.id, **times).limit(0)
+    return nobody.select(duckdb.StarExpression(), duckdb.ConstantExpression(0).alias("outcome"))
 
 
-def _read_outcomes(outcomes: _Log, log: OutcomeLog, times: Mapping[str, str]) -> Frame:
-    """Read outcomes as numbers; booleans, where no file has numbers, are none yet."""
-    found = outcomes.read(outcome_id=log.id, outcome=log.outcome, **times)
-    boolean = all(isinstance(t[log.outcome].dtype, nw.Boolean) for t in outcomes.files.values())
+def _prepare_predictions(asked: Frame, model: Model) -> Frame:
+    return asked.with_columns(
+        score=nw.col("score").cast(nw.Float64),
+        part=_place("segment", model.segments) * len(model.stratum_names)
+        + _place("stratum", model.strata),
+        predicted=nw.lit(1, nw.Int8),
+    )
+
+
+def _prepare_outcomes(told: Frame) -> Frame:
+    """Make outcomes numbers; booleans, where no file has numbers, are none yet."""
+    boolean = isinstance(told.collect_schema()["outcome"], nw.Boolean)
     outcome = nw.col("outcome").cast(nw.Int8) if boolean else nw.col("outcome")
-    return found.with_columns(outcome, observed=nw.lit(1, nw.Int8))
+    return told.with_columns(outcome, observed=nw.lit(1, nw.Int8))
 
 
 def _is_id(found: Type) -> bool:

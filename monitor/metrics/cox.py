@@ -176,16 +176,12 @@ def solve_cox(
     """Return intercept, slope, and the information: its sum, mean logit and spread of logits.
 
     With logits measured from their information-weighted mean the two directions are
-    orthogonal, so each Newton step is two divisions and no determinant can cancel. It starts
-    from the scores as they are, or from the prevalence alone if that is the likelier.
+    orthogonal, so each Newton step is two divisions and no determinant can cancel.
     """
     weights, residuals = np.empty(logits.size), np.empty(logits.size)
     hits, total = positives.sum(), counts.sum()
-    intercept, slope = 0.0, 1.0
+    intercept, slope = log(hits / (total - hits)), 0.0
     fit = _fill(logits, counts, positives, intercept, slope, weights, residuals)
-    if fit < hits * log(hits / total) + (total - hits) * log((total - hits) / total):
-        intercept, slope = log(hits / (total - hits)), 0.0
-        fit = _fill(logits, counts, positives, intercept, slope, weights, residuals)
     settled = False
     for _ in range(MOST_STEPS):
         information, mean, spread, level, tilt = _directions(logits, weights, residuals)

@@ -128,9 +128,9 @@ def mce(bins: Bins) -> WidestGap:
 
     Interval: over quantile bins `bootstrap_interval` by inversion; at 95 % it holds the truth
     92-95 % of the time over all prevalences and volumes, for a drifted model with 50 positives
-    80-88 %. **Over uniform bins there is none that can be trusted**: a bin that holds one row or
-    none of the sample decides. The mean inverted interval holds the mean MCE 90-100 % of the time
-    at a prevalence of 50 %, but 35-88 % at 5 % and 22-48 % at 0.5 % (docs/coverage.md).
+    84-86 %. **Over uniform bins there is none that can be trusted**: a bin that holds one row or
+    none of the sample decides. The mean inverted interval holds the mean MCE 92-100 % of the time
+    at a prevalence of 50 %, but 38-86 % at 5 % and 23-47 % at 0.5 % (docs/coverage.md).
 
     Examples
     --------

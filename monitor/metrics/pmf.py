@@ -151,6 +151,6 @@ def _deviance(x: float, mean: float) -> float:
         power *= v * v
         i += 2
         new = total + power / i
-        if new == total:
+        if not abs(new - total) > 0.0:  # written so that nan ends it too
             return total
         total = new
