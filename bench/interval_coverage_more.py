@@ -18,11 +18,13 @@ from coverage_more_page import BEGIN, COUNTS, section
 from coverage_worlds import World, expected, population, sample
 from scipy.special import expit, logit, softmax
 
+from monitor.evaluate import INTERVAL_REPLICATES
 from monitor.metrics.binning import monitor_sizes, pava_bc
 from monitor.metrics.bootstrap import Interval, bootstrap_interval
 from monitor.metrics.bounds import ScoringRule, improvement
 from monitor.metrics.brier import rbs
 from monitor.metrics.corp import corp
+from monitor.metrics.ece_interval import ece_interval
 from monitor.metrics.grid import Floats
 from monitor.metrics.intervals import normal_interval, rbs_interval
 from monitor.metrics.multiclass import classwise, classwise_tallies
@@ -51,6 +53,7 @@ def log_discrimination(t: Tally) -> float:
 
 
 RULES: tuple[ScoringRule, ...] = ("brier", "log")
+DAILY_ECE = f"ECE of the daily job, {INTERVAL_REPLICATES} resamples a world"
 
 
 def improvements(t: Tally, world: World) -> Iterator[tuple[str, float, float]]:
@@ -71,10 +74,12 @@ def two_classes(world: World) -> tuple[Truths, Callable[[np.random.Generator, bo
     means = [monitors_tce(sample(p, world.size, rng)) for _ in range(FRESH)]
     truths["TCE, monitor's sizes, inverted mean"] = float(np.mean(means))
     truths["CORP discrimination, log, bias-corrected"] = log_discrimination(many)
+    truths[DAILY_ECE] = float((p.shares * np.abs(p.truths - p.scores)).sum())
 
     def find(rng: np.random.Generator, slow: bool) -> Found:  # noqa: FBT001 - passed by position
         t = sample(p, world.size, rng)
         found = {name: normal_interval(v, e) for name, v, e in improvements(t, world)}
+        found[DAILY_ECE] = ece_interval(t, reading="raw", replicates=INTERVAL_REPLICATES, rng=rng)
         if slow:
             found["TCE, monitor's sizes, inverted mean"] = bootstrap_interval(
                 t, monitors_tce, method="inverted_mean", replicates=REPLICATES, rng=rng

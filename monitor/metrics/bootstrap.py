@@ -18,13 +18,13 @@ from scipy.special import ndtri
 from monitor.metrics.binning import monitor_sizes, pava_bc
 from monitor.metrics.draws import resample
 from monitor.metrics.grid import Floats
+from monitor.metrics.inversion import Visit, Visits, both_ends, height, next_amplitude
 from monitor.metrics.options import check_option
 from monitor.metrics.tally import Tally
 
 Measure = Callable[[Tally], float]
 Method = Literal["auto", "bias_corrected", "percentile", "inverted", "inverted_mean"]
 
-AMPLITUDES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5, 2.0, 3.0, 4.5, 7.0, 10.0)
 LARGE = 10**9  # rows that stand for a population; their square still fits an int64
 NEGLIGIBLE = 0.02  # share of a calibrated world in the measure of a miscalibrated one
 GRADUAL = 0.75  # the same of a half as miscalibrated one: errors give 1/2, squares 1/4
@@ -67,8 +67,7 @@ def bootstrap_interval(
     level : float
         Confidence level in (0, 1).
     replicates : int
-        Number of resamples, at least ``1/(1 - level)``; for inversion in each of up to 12
-        worlds.
+        Number of resamples, at least ``1/(1 - level)``; for inversion in each of 3 to 8 worlds.
     method : {"auto", "bias_corrected", "percentile", "inverted", "inverted_mean"}
         ``"bias_corrected"``: for measures with a population value that is not 0 when
         calibrated, such as Brier score, Tjur's R2 and CORP's discrimination; it may leave
@@ -102,7 +101,8 @@ def bootstrap_interval(
     own resamples. No world errs by less than c = 0, so there only the highest ``1 - level`` speak
     against it, and the low end is above the calibrated value when a test of that level would
     say so. A world's population value is the measure of the world at a billion rows (a test
-    inversion bootstrap: Carpenter, Journal of the Royal Statistical Society B 61, 1999).
+    inversion bootstrap: Carpenter, Journal of the Royal Statistical Society B 61, 1999). Which
+    worlds are visited is chosen as in the search for a root (`monitor.metrics.inversion`).
 
     ``"auto"`` inverts if the measure grows with the error, that is if its population value at
     c = 0 is less than 2 % and at c = 1/2 less than 75 % of that at c = 1 (TCE jumps to 1 at
@@ -203,48 +203,34 @@ def _inverted(
     replicates: int,
     rng: np.random.Generator,
 ) -> dict[str, Interval]:
-    """Visit worlds of rising amplitude, with each measure until one is too far off for it."""
+    """Visit worlds of one amplitude after the other, with all measures that ask for it."""
     gaps, outside = _gaps(t), 0.5 - level / 2
     observed = {name: measure(t) for name, measure in measures.items()}
-    visits: dict[str, list[_Visit]] = {name: [] for name in measures}
-    open_measures = dict(measures)
-    for amplitude in AMPLITUDES:
-        rates = np.clip(t.scores + amplitude * gaps, 0.0, 1.0)
-        for name, values in _values(t, rates, open_measures, replicates, rng).items():
-            if chosen[name] == "inverted_mean":
-                truth = _mean(values, calibrated=amplitude == 0.0)
-            else:  # an error of a calibrated world is 0, exactly
-                truth = measures[name](_population(t, rates)) if amplitude else 0.0
-            at_least = float(np.mean(values >= observed[name]))
-            visits[name].append(_Visit(truth, at_least, float(np.mean(values <= observed[name]))))
-            if visits[name][-1].at_most < outside:
-                del open_measures[name]
-    return {name: _ends(visits[name], outside, replicates) for name in measures}
+    visits: dict[str, Visits] = {name: {} for name in measures}
+    while wanted := _by_amplitude(visits, outside):
+        for amplitude, names in wanted.items():
+            rates = np.clip(t.scores + amplitude * gaps, 0.0, 1.0)
+            asking = {name: measures[name] for name in names}
+            for name, values in _values(t, rates, asking, replicates, rng).items():
+                if chosen[name] == "inverted_mean":
+                    truth = _mean(values, calibrated=amplitude == 0.0)
+                else:  # an error of a calibrated world is 0, exactly
+                    truth = measures[name](_population(t, rates)) if amplitude else 0.0
+                at_least, at_most = height(values, observed[name]), height(-values, -observed[name])
+                if not amplitude:  # of the calibrated world both tails lie on one side
+                    at_least += float(ndtri(outside) - ndtri(2.0 * outside))
+                visits[name][amplitude] = Visit(truth, at_least, -at_most)
+    return {name: Interval(*both_ends(found, outside)) for name, found in visits.items()}
 
 
-@dataclass(frozen=True)
-class _Visit:
-    """A world: its population value, and the shares of resamples on either side of the observed."""
-
-    truth: float
-    at_least: float
-    at_most: float
-
-
-def _ends(visits: list[_Visit], outside: float, replicates: int) -> Interval:
-    """Interpolate the population value where either share is what an end must have.
-
-    Shares go as normal quantiles, which are nearly straight between worlds. Of the calibrated
-    world, the first, both tails lie on one side.
-    """
-    truths = [visit.truth for visit in visits]
-    floor = 0.5 / replicates  # a share of 0 has no normal quantile
-    above = ndtri(np.clip([visit.at_least for visit in visits], floor, 1.0 - floor))
-    below = ndtri(np.clip([visit.at_most for visit in visits], floor, 1.0 - floor))
-    above[0] += ndtri(outside) - ndtri(2.0 * outside)
-    low = _first_crossing(above, float(ndtri(outside)), truths)
-    high = _first_crossing(-below, -float(ndtri(outside)), truths)
-    return Interval(min(low, high), max(low, high))
+def _by_amplitude(visits: Mapping[str, Visits], outside: float) -> dict[float, list[str]]:
+    """Group the measures that are not done by the world to be visited next."""
+    wanted: dict[float, list[str]] = {}
+    for name, found in visits.items():
+        amplitude = next_amplitude(found, outside)
+        if amplitude is not None:
+            wanted.setdefault(amplitude, []).append(name)
+    return dict(sorted(wanted.items()))
 
 
 def _mean(values: Floats, *, calibrated: bool) -> float:
@@ -270,18 +256,6 @@ def _values(
         for name, measure in measures.items():
             values[name][i] = measure(drawn)
     return values
-
-
-def _first_crossing(heights: Floats, level: float, truths: list[float]) -> float:
-    """Interpolate linearly where the heights first rise above the level; else take the last."""
-    above = np.flatnonzero(heights > level)
-    if not above.size:
-        return truths[-1]
-    i = int(above[0])
-    if i == 0:
-        return truths[0]
-    share = (level - heights[i - 1]) / (heights[i] - heights[i - 1])
-    return float(truths[i - 1] + share * (truths[i] - truths[i - 1]))
 
 
 def _gaps(t: Tally) -> Floats:

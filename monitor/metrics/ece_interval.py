@@ -45,7 +45,7 @@ def ece_interval(
     level : float
         Confidence level in (0, 1).
     replicates : int
-        Resamples in each of up to 12 worlds, at least ``1/(1 - level)``.
+        Resamples in each of 3 to 8 worlds, at least ``1/(1 - level)``.
     rng : numpy Generator
         Source of chance; the same seed gives the same result.
 
