@@ -12,8 +12,9 @@ MEASURES = Path(__file__).parents[2] / "monitor" / "metrics"
 # Files of a measure, and in them functions that only serve one: they say less of themselves.
 MEASURE_FILES = [
     "bounds", "brier", "corp", "cox", "cumulative", "discrimination", "ece", "estimation_error",
-    "hosmer_lemeshow", "intercept", "log_score", "multiclass", "regression", "resampling",
-    "row_scores", "skce", "smooth_ece", "spiegelhalter", "tce", "tce_at_size", "tce_t",
+    "hosmer_lemeshow", "intercept", "log_score", "multiclass", "regression",
+    "row_scores", "skce", "smooth_ece", "spiegelhalter", "tce", "tce_at_size", "tce_null",
+    "tce_t",
 ]  # fmt: skip
 # Files of what measures are made of: bins, tests, intervals and maps. They have no interval.
 PART_FILES = [
