@@ -88,7 +88,7 @@ What to see in it:
 - MCE over uniform bins has no usable interval below a prevalence of 50 %: a bin that holds
   one row of the sample, or none, decides. Use MCE(Q), and read it with the size of its bin.
 - Single cells of the bootstrap are known to a few percent only. The lowest are drifted models
-  with few positives (50 expected: MCE(Q), SKCE, CE_2 and its debiased square 84 to 92 %): there an
+  with few positives (MCE(Q), SKCE and the debiased CE_2 squared 84 to 90 %): there an
   inverted interval takes the shape of the error from a sample that hardly shows it.
 - With five expected positives Wilson's, the logit of the AUC and the logarithm of the log
   score keep what plain normal intervals lose: 77 % for the AUC, 72 % for Tjur's R2, 89 % for the

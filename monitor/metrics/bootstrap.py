@@ -110,7 +110,7 @@ def bootstrap_interval(
     the bias. Where the method is known, name it: to find out takes the measure of a billion rows,
     with TCE some seconds.
 
-    Coverage at 95 % (docs/coverage.md): 92-96 % for each measure over all prevalences and volumes
+    Coverage at 95 % (docs/coverage.md): 90-96 % for each measure over all prevalences and volumes
     together. Single cells fall to 84-90 % where a drifted model has few positives, for the worlds
     err in the *shape* of the sample, which 50 positives hardly show. The interval of a maximum
     over nearly empty bins (MCE over uniform bins) misses, because scores absent from the

@@ -66,8 +66,8 @@ def skce(t: Tally, *, bandwidth: float | None = None) -> SKCE:
     probability; over both classes it is twice that). Given the scores its variance under
     calibration is ``2/(N (N-1))**2 sum_{i != j} v_i v_j kernel**2`` with ``v = s (1-s)``.
     Interval: `bootstrap_interval` by inversion with the bandwidth fixed, never below 0 though
-    the value may be. At 95 % it holds the truth 94-96 % of the time, over all prevalences and
-    volumes together; for a drifted model with 50 positives 90-92 % (docs/coverage.md).
+    the value may be. At 95 % it holds the truth 93-95 % of the time, over all prevalences and
+    volumes together; for a drifted model with 50 positives 88 % (docs/coverage.md).
 
     The sum over all pairs takes one pass: along increasing scores, the sum of all earlier
     residuals weighted by the kernel is itself weighted by ``exp(-gap/bandwidth)`` from one

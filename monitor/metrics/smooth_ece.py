@@ -53,7 +53,7 @@ def smooth_ece(t: Tally) -> float:
     by the smoothed density; it differs from the definition by up to 3 %.
 
     Interval: `bootstrap_interval` by inversion, for the smooth ECE of endless rows, which is 0 if
-    calibrated. At 95 % it holds the truth 94-95 % of the time, over all prevalences and volumes
+    calibrated. At 95 % it holds the truth 94 % of the time, over all prevalences and volumes
     together (docs/coverage.md).
 
     Examples

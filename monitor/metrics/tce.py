@@ -76,7 +76,7 @@ def tce(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
 
     Interval: it has no population value, for with more rows the test rejects more of the same
     model; `bootstrap_interval` with ``method="inverted_mean"`` is for its mean at this size (at
-    95 % it holds that mean 93-94 % of the time, docs/coverage.md). `tce_null_reference` says what
+    95 % it holds that mean 92-93 % of the time, docs/coverage.md). `tce_null_reference` says what
     the value would be if the model were calibrated.
 
     Examples
