@@ -127,9 +127,10 @@ def mce(bins: Bins) -> WidestGap:
     ``MCE = max_b g_b`` [TCE, section 4: equation 4 with the supremum norm].
 
     Interval: over quantile bins `bootstrap_interval` by inversion; at 95 % it holds the truth
-    90-95 % of the time over all prevalences and volumes, in single cells of drifted models 84-98 %. **Over uniform bins there is none that can be trusted**: a bin that holds one row or
-    none of the sample decides. The mean inverted interval holds the mean MCE 88-98 % of the time
-    at a prevalence of 50 %, but 34-86 % at 5 % and 25-43 % at 0.5 % (docs/coverage.md).
+    90-95 % of the time over all prevalences and volumes, of drifted models 84-98 % in single cells.
+    **Over uniform bins there is none that can be trusted**: a bin that holds one row or none of the
+    sample decides. The mean inverted interval holds the mean MCE 88-98 % of the time at a
+    prevalence of 50 %, but 34-86 % at 5 % and 25-43 % at 0.5 % (docs/coverage.md).
 
     Examples
     --------
