@@ -2,18 +2,24 @@
 PYTHON ?= $(shell command -v python3.11 || command -v python3)
 VENV := .venv
 BIN := $(VENV)/bin
-PIP := $(BIN)/pip --quiet --disable-pip-version-check
+PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
+LOWEST := $(VENV)/lowest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test lint format bench paper-tables dashboards dashboard-shots constraints clean
+.PHONY: help setup demo test test-lowest lint format bench paper-tables dashboards dashboard-shots constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-# Two stamps: the demo needs neither Airflow nor the tools of development.
+# Two stamps: the demo needs neither Airflow nor the tools of development. An environment without a
+# pip that works was left half made, and is made anew.
 $(VENV)/demo.stamp: pyproject.toml constraints.txt
 	@echo "setting up $(VENV) with what the demo needs"
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(PIP) --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { \
+	    echo "$(VENV) could not be made with '$(PYTHON)'. It takes Python 3.11 or newer with its" \
+	        "modules venv and ensurepip: on Debian, sudo apt-get install python3 python3-venv." \
+	        "Another Python is named with: make PYTHON=/path/to/python3" >&2; \
+	    exit 1; }
 	@$(PIP) install --constraint constraints.txt --editable '.[demo]'
 	@touch $@
 
@@ -31,6 +37,13 @@ test: $(VENV)/dev.stamp  ## Set up and run all checks and tests
 	@sh tools/install-programs
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m pytest
+
+test-lowest: $(VENV)/dev.stamp  ## The tests with the oldest versions that pyproject.toml allows
+	@$(PIP) install uv
+	@$(BIN)/python -m venv --clear $(LOWEST)
+	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
+	    --editable '.[dev]'
+	@$(LOWEST)/bin/python -m pytest
 
 lint: $(VENV)/dev.stamp  ## Style, types and the direction of imports
 	@$(BIN)/ruff format --check --quiet .
@@ -60,7 +73,7 @@ dashboards: $(VENV)/dev.stamp  ## Write grafana/dashboards anew from grafana/*.p
 	@$(BIN)/python grafana/build.py
 
 dashboard-shots: $(VENV)/dev.stamp  ## Draw the demo's dashboards into docs/ (minutes; 650 MB of npm packages)
-	@sh tools/install-programs
+	@sh tools/install-programs chromium
 	@cd grafana/shots && npm install --legacy-peer-deps --ignore-scripts --no-audit --no-fund --no-package-lock --silent
 	@cd grafana/shots && npm run --silent build -- --logLevel error
 	@$(BIN)/python grafana/shots/shoot.py

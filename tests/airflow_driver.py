@@ -30,6 +30,7 @@ def main() -> None:
     for words in plan["backfills"]:
         command("backfill", "create", *words)
     report["backfilled"] = do_backfilled()
+    report["passed_between_tasks"] = passed_between_tasks()
     Path(sys.argv[2]).write_text(json.dumps(report, default=str), encoding="utf-8")
 
 
@@ -85,10 +86,15 @@ def do(
     conf: Mapping[str, Any] | None = None,
     logical_date: str | None = None,
     run_after: str | None = None,
+    config: str | None = None,
     meanwhile: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Do one manual run; the folders of `meanwhile` are copied while a task waits for its retry."""
-    with while_waiting(meanwhile or {}) as waits:
+    """Do one manual run, perhaps by another configuration than the others.
+
+    The folders of `meanwhile` are copied while a task waits for its retry.
+    """
+    ours = {"CALIBRATION_MONITOR_CONFIG": config} if config else {}
+    with patch.dict(os.environ, ours), while_waiting(meanwhile or {}) as waits:
         run = dag_of(dag_id).test(
             logical_date=moment(logical_date), run_after=moment(run_after), run_conf=conf
         )
@@ -116,6 +122,16 @@ def do_backfilled() -> list[dict[str, Any]]:
         ):
             outcomes.append(outcome(dag_of(run.dag_id).test(logical_date=run.logical_date)))
     return outcomes
+
+
+def passed_between_tasks() -> list[Any]:
+    """List all that tasks have left for others in the database, with the name of each."""
+    from airflow import settings
+    from airflow.models.xcom import XComModel
+    from sqlalchemy import select
+
+    left = settings.Session().execute(select(XComModel.task_id, XComModel.key, XComModel.value))
+    return [list(row) for row in left]
 
 
 def outcome(run: Any) -> dict[str, Any]:

@@ -121,6 +121,8 @@ def plan_of(folder: Path) -> dict[str, Any]:
     for label, (old, new) in broken.items():
         text = (folder / "monitor.yaml").read_text(encoding="utf-8")
         (folder / f"{label}.yaml").write_text(text.replace(old, new), encoding="utf-8")
+    write_config(folder / "blocked.yaml", "store-that-is-a-file")
+    (folder / "store-that-is-a-file").write_bytes(b"")
     today = "2013-03-20T07:00-04:00"
     runs: dict[str, dict[str, Any]] = {
         # Its interval would settle 2013-03-06; the day wins.
@@ -135,6 +137,8 @@ def plan_of(folder: Path) -> dict[str, Any]:
             },
         },
         "neither": {},
+        "blocked": {"conf": {"day": "2013-03-08"}, "config": str(folder / "blocked.yaml")},
+        "not over": {"conf": {"day": "2013-03-09"}, "run_after": "2013-03-09T23:30-05:00"},
         "awaited": {"logical_date": today},
         "lost": {"logical_date": today},
         "damaged": {"logical_date": today},
@@ -143,7 +147,7 @@ def plan_of(folder: Path) -> dict[str, Any]:
         "refused": {"unset": None, "absent": str(folder / "absent.yaml")}
         | {label: str(folder / f"{label}.yaml") for label in broken},
         "runs": {
-            label: {"dag_id": f"calibration_{'asked' if label == 'neither' else label}", **how}
+            label: {"dag_id": f"calibration_{label if label in MODELS else 'asked'}", **how}
             for label, how in runs.items()
         },
         "backfills": [
@@ -236,6 +240,13 @@ class TestRuns:
         assert hourly["state"] == "success"
         assert set(left_by_dag(seen.folder, "hourly")) == days(7)
 
+    def test_passes_dates_and_nothing_else(self, seen: Seen) -> None:
+        """No task leaves a value to another: what they know of each other lies in the store."""
+        done = [run["tasks"]["run"][0] for run in seen.report["runs"].values()]
+
+        assert {"success", "failed"} <= set(done)
+        assert seen.report["passed_between_tasks"] == []
+
 
 class TestUnsettled:
     """Days that are not due are done too, and are nobody's trouble."""
@@ -318,6 +329,24 @@ class TestFailures:
         assert neither["state"] == "failed"
         assert neither["tasks"] == {"run": ["failed", 1, 4], "run_unsettled": ["failed", 1, 0]}
         assert "has no interval; trigger it with a day, like 2026-03-01." in seen.log
+
+    @pytest.mark.parametrize(
+        ("label", "message"),
+        [
+            ("blocked", "store: {folder}/store-that-is-a-file is a file; name a folder"),
+            ("not over", "asked: as of 2013-03-09 the logs of 2013-03-09 are still to be written;"),
+        ],
+    )
+    def test_fails_at_once_where_the_pipeline_refuses(
+        self, seen: Seen, label: str, message: str
+    ) -> None:
+        """A wrong configuration or call that only the pipeline notices gets one try of five."""
+        refused = seen.report["runs"][label]
+
+        assert refused["waits"] == []
+        assert refused["state"] == "failed"
+        assert refused["tasks"]["run"] == ["failed", 1, 4]
+        assert f"AirflowFailException: {message.format(folder=seen.folder)}" in seen.log
 
 
 class TestParsing:

@@ -1,0 +1,150 @@
+"""What is installed: honest bounds, pins that obey them, and an environment that make can mend."""
+
+import os
+import re
+import shutil
+import subprocess
+import tomllib
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+from packaging.version import Version
+
+ROOT = Path(__file__).parents[1]
+SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = SETTINGS["project"]
+LINES = (ROOT / "constraints.txt").read_text().splitlines()
+PIN = re.compile(r"([a-z0-9-]+)==([0-9a-z.!]+)")
+EXTRAS = PROJECT["optional-dependencies"]
+REQUIREMENTS = [
+    requirement
+    for line in (*PROJECT["dependencies"], *(line for extra in EXTRAS.values() for line in extra))
+    if (requirement := Requirement(line)).name != PROJECT["name"]
+]
+
+MAKE = shutil.which("make") or "make"
+needs_make = pytest.mark.skipif(
+    MAKE == "make" and os.environ.get("CI") != "true", reason="make is not installed"
+)
+
+
+def pins() -> dict[str, Version]:
+    """Read the pinned version of every package."""
+    return {name: Version(version) for name, version in (line.split("==") for line in LINES)}
+
+
+def test_constraints_are_pins_and_nothing_else() -> None:
+    """Every line is a name and a version: no host, no URL, no path, no option, no name twice."""
+    assert [line for line in LINES if not PIN.fullmatch(line)] == []
+    assert [canonicalize_name(line.split("==")[0]) for line in LINES] == sorted(pins())
+
+
+@pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
+def test_every_dependency_is_pinned_within_its_bounds(requirement: Requirement) -> None:
+    """Each dependency of the project and of its extras has a lower bound, and a pin that obeys."""
+    pinned = pins()[canonicalize_name(requirement.name)]
+    lower = [bound for bound in requirement.specifier if bound.operator in {">=", "=="}]
+
+    assert len(lower) == 1
+    assert pinned in requirement.specifier
+    assert Version(lower[0].version) <= pinned
+
+
+def test_the_extra_for_development_has_all_others() -> None:
+    """What make sets up for the tests holds every extra that a user may install."""
+    (own,) = (
+        requirement
+        for line in EXTRAS["dev"]
+        if (requirement := Requirement(line)).name == PROJECT["name"]
+    )
+
+    assert own.extras == EXTRAS.keys() - {"dev"}
+
+
+def test_the_builder_is_bounded_on_both_sides() -> None:
+    """No release of the build program with another first number gets into a build by itself."""
+    (builder,) = map(Requirement, SETTINGS["build-system"]["requires"])
+
+    assert builder.name == "hatchling"
+    assert {bound.operator for bound in builder.specifier} == {">=", "<"}
+
+
+def test_the_layers_are_those_that_lint_enforces() -> None:
+    """CONTRIBUTING.md draws the layers of the contract, with the DAGs beside the command."""
+    (contract,) = (
+        contract
+        for contract in SETTINGS["tool"]["importlinter"]["contracts"]
+        if contract["type"] == "layers"
+    )
+    drawn = (ROOT / "CONTRIBUTING.md").read_text().partition("`make lint` enforces it:\n")[2]
+    layers = [line.strip().split(", ") for line in drawn.partition("\n## ")[0].split("\n") if line]
+
+    assert layers == [
+        ["cli", "dags"],
+        *(layer.split(" | ") for layer in contract["layers"][1:]),
+    ]
+
+
+def make(folder: Path, python: str) -> "subprocess.CompletedProcess[str]":
+    """Let make set up the demo in a folder that has only a Makefile, with a stub of Python."""
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, folder / name)
+    stub(folder / "python", python)
+    return subprocess.run(
+        [MAKE, "--no-print-directory", f"PYTHON={folder / 'python'}", ".venv/demo.stamp"],
+        cwd=folder,
+        env={"PATH": os.environ["PATH"]},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def stub(path: Path, does: str) -> None:
+    """Write a program that notes its arguments beside the Makefile."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\necho $* >>calls\n{does}\n")
+    path.chmod(0o755)
+
+
+@needs_make
+def test_says_what_is_missing_for_an_environment(tmp_path: Path) -> None:
+    """Where Python lacks venv make fails, shows Python's words, and says what to install."""
+    ended = make(tmp_path, "echo 'ensurepip is not available'; exit 1")
+
+    assert ended.returncode != 0
+    assert "ensurepip is not available" in ended.stdout
+    assert f".venv could not be made with '{tmp_path / 'python'}'." in ended.stderr
+    assert "sudo apt-get install python3 python3-venv." in ended.stderr
+    assert not (tmp_path / ".venv" / "demo.stamp").exists()
+
+
+@needs_make
+def test_makes_a_half_made_environment_anew(tmp_path: Path) -> None:
+    """An environment with a Python but no pip that works is cleared and made again."""
+    stub(tmp_path / ".venv" / "bin" / "python", "exit 1")
+    pip = "-m pip --quiet --disable-pip-version-check"
+    mended = r"printf '#!/bin/sh\necho mended: $* >>calls\n' >.venv/bin/python"
+
+    ended = make(tmp_path, mended)
+
+    assert ended.returncode == 0, ended.stderr
+    assert (tmp_path / "calls").read_text().splitlines() == [
+        f"{pip} --version",
+        "-m venv --clear .venv",
+        f"mended: {pip} install --constraint constraints.txt --editable .[demo]",
+    ]
+    assert (tmp_path / ".venv" / "demo.stamp").exists()
+
+
+@needs_make
+def test_leaves_a_sound_environment_alone(tmp_path: Path) -> None:
+    """Where pip works nothing is made, and packages are installed into what is there."""
+    stub(tmp_path / ".venv" / "bin" / "python", "")
+
+    ended = make(tmp_path, "exit 1")
+
+    assert ended.returncode == 0, ended.stderr
+    assert "venv" not in (tmp_path / "calls").read_text()
