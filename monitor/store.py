@@ -20,11 +20,14 @@ from dataclasses import dataclass, fields, is_dataclass
 from datetime import date, datetime
 from functools import cache, cached_property
 from math import isnan, nan
+from pathlib import Path
+from types import MappingProxyType
 from typing import Any, get_args, get_type_hints
 
 import fsspec
 import pyarrow as pa
 import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
 
 from monitor.attribution import InterceptCorrection
 from monitor.causes import Causes
@@ -33,7 +36,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.evaluate import Errors, Evaluation, PriorShift, TceNull
 from monitor.expectation import Expectation
 from monitor.figure import Figure
-from monitor.files import open_filesystem, reaching, replace
+from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.summary_table import summary_of, summary_table
 from monitor.verdict import Verdict
 from monitor.verdict_table import verdict_table, verdicts_of
@@ -204,6 +207,12 @@ class Store:
             table = _table(content)
             return verdicts_of(table), (table.schema.metadata or {})[b"basis"].decode()
 
+    def remove_verdicts(self, model: str, day: date) -> None:
+        """Remove the verdicts of a day that should have got none."""
+        filesystem, root = self._place
+        with writing(f"store: {self.root}"):
+            filesystem.rm_file(f"{root}/verdicts/{model}/{day}.parquet")
+
     def write_inputs(self, model: str, day: date, inputs: str) -> None:
         """Note from which files the summary of a day was made, as a fingerprint."""
         self._write_record(f"{model}/{day}", {"inputs": inputs})
@@ -242,8 +251,7 @@ class Store:
 
         A run that was killed leaves its note, so that the next one begins no later than it did.
         """
-        noted = self._read_record(f"{model}/stale").get("first")
-        earliest = min(first, date.fromisoformat(noted)) if noted else first
+        earliest = min(first, self._stale_since(model))
         self._write_record(f"{model}/stale", {"first": earliest.isoformat()})
         return earliest
 
@@ -251,20 +259,32 @@ class Store:
         """Note that every verdict rests on the summaries that are stored."""
         self._write_record(f"{model}/stale", {"first": None})
 
+    def _stale_since(self, model: str) -> date:
+        """Recall from which day on verdicts are stale; all are if the note is damaged."""
+        noted = self._read_record(f"{model}/stale", damaged={"first": ""}).get("first")
+        try:
+            return date.max if noted is None else date.fromisoformat(noted)
+        except (TypeError, ValueError):
+            return date.min
+
     def _nothing_yet(self) -> list[str]:
         """Find nothing, unless what should be the store is something else."""
         filesystem, root = self._place
-        if filesystem.isfile(root):
-            msg = f"store: {self.root} is a file; name a folder for the store in the configuration."
+        wrong = "is a file" if filesystem.isfile(root) else ""
+        if isinstance(filesystem, LocalFileSystem) and Path(root).is_symlink():
+            wrong = wrong or ("" if Path(root).exists() else "is a link to nothing")
+        if wrong:
+            msg = f"store: {self.root} {wrong}; name a folder for the store in the configuration."
             raise ConfigError(msg)
         return []
 
     def _write_record(self, name: str, record: Mapping[str, str | None]) -> None:
-        filesystem, root = self._place
         content = json.dumps(record, indent=1, sort_keys=True) + "\n"
-        replace(filesystem, f"{root}/runs/{name}.json", content.encode())
+        self._put(f"runs/{name}.json", content.encode())
 
-    def _read_record(self, name: str) -> dict[str, Any]:
+    def _read_record(
+        self, name: str, *, damaged: Mapping[str, Any] = MappingProxyType({})
+    ) -> Mapping[str, Any]:
         filesystem, root = self._place
         path = f"{root}/runs/{name}.json"
         with reaching(path):
@@ -272,14 +292,17 @@ class Store:
         try:
             record = json.loads(content)
         except ValueError:  # a record is a convenience: without it the day is read again
-            return {}
-        return record if isinstance(record, dict) else {}
+            return damaged
+        return record if isinstance(record, dict) else damaged
 
     def _write(self, name: str, table: pa.Table) -> None:
-        filesystem, root = self._place
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
-        replace(filesystem, f"{root}/{name}", sink.getvalue().to_pybytes())
+        self._put(name, sink.getvalue().to_pybytes())
+
+    def _put(self, name: str, content: bytes) -> None:
+        filesystem, root = self._place
+        replace(filesystem, f"{root}/{name}", content, what=f"store: {self.root}")
 
     def _read(self, name: str) -> bytes:
         filesystem, root = self._place

@@ -81,7 +81,7 @@ class Project:
         """Read every result in the store."""
         return {
             str(path.relative_to(self.folder)): path.read_bytes()
-            for kind in ("summaries", "evaluations")
+            for kind in ("summaries", "evaluations", "verdicts")
             for path in sorted((self.folder / "store" / kind).rglob("*"))
             if path.is_file()
         }

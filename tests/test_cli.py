@@ -13,7 +13,7 @@ import yaml
 from scipy.special import expit
 from typer.testing import CliRunner
 
-from monitor.cli import app
+from monitor.cli import CONFIG_ERROR, DATA_ERROR, EXIT_CODES, INTERRUPTED, app
 from monitor.config import Config
 from monitor.errors import ConfigError
 
@@ -231,12 +231,22 @@ def test_a_store_that_is_a_file_is_refused(tmp_path: Path, command: tuple[str, .
 
 
 def test_the_readme_is_true() -> None:
-    """Its small configuration loads, its links lead somewhere, and its exit codes are ours."""
+    """Its small configuration loads, its links lead somewhere, and its exit codes are ours.
+
+    Of what each of them is said when, tests of calls, logs and interruptions tell.
+    """
     readme = (ROOT / "README.md").read_text()
     blocks = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
     links = re.findall(r"\]\(([^)#:]+)\)", readme)
 
     assert Config.model_validate(yaml.safe_load(blocks[0])).model("fraud").settled_after == 3
+    said = re.search(r"Exit codes: .*? interrupted\.", readme, re.DOTALL)
+    assert said is not None
+    assert " ".join(said[0].split()) == EXIT_CODES
+    assert (
+        f"Exit codes: 0 done, 1 a bug, {CONFIG_ERROR} the configuration or the call is wrong, "
+        f"{DATA_ERROR} the data are wrong, {INTERRUPTED} interrupted."
+    ) == EXIT_CODES
     assert len(links) >= 6
     assert [link for link in links if not (ROOT / link).exists()] == []
 

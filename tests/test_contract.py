@@ -371,12 +371,12 @@ def test_any_time_zone_of_the_machine_gives_the_same_message(
 
 
 def test_a_day_that_is_not_over_is_refused(project: Project, command: Command) -> None:
-    """Outcomes that are still being written are not read, and the message says so."""
+    """Logs that are still being written are not read: a wrong call, and the message says so."""
     expected = (
-        "ctr 2026-03-02: as of 2026-03-02 the outcomes of 2026-03-02 are still being written; "
-        "rerun this day once it is over, or give a later --as-of."
+        "ctr: as of 2026-03-02 the logs of 2026-03-02 are still to be written; the last possible "
+        "day is 2026-03-01; do later ones once they are over, or give a later --as-of."
     )
-    check_refusal(lambda _: None, (*RUN, "--as-of", DAY), 3, expected, project, command)
+    check_refusal(lambda _: None, (*RUN, "--as-of", DAY), 2, expected, project, command)
 
 
 def integers(t: Tally) -> list[list[int]]:

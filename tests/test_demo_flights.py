@@ -302,7 +302,7 @@ class TestFiles:
         before = contents(written.root)
         monkeypatch.setattr(pq, "write_table", fill_disk)
 
-        with pytest.raises(OSError, match="No space left"):
+        with pytest.raises(DataError, match="No space left"):
             write_flights_logs(written.root)
 
         assert before == contents(written.root)

@@ -5,7 +5,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -19,6 +18,7 @@ from scipy.special import expit
 from monitor.config import Config, Model, load_config
 from monitor.pipeline import RunReport, Step, evaluate_days, reach, run, share
 from monitor.store import Store
+from tests.conftest import Ended
 
 FIRST = date(2026, 3, 1)
 DAYS = [FIRST + timedelta(days=i) for i in range(10)]
@@ -34,6 +34,7 @@ models:
     outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
     segments: {{column: country, values: [DE, FR]}}
     windows: {windows}
+    verdicts: {verdicts}
 """
 
 
@@ -68,10 +69,12 @@ def is_of(table: pa.Table, day: date) -> pa.ChunkedArray:
     return pa.compute.starts_with(table["prediction_id"], f"{day}-")
 
 
-def configure(folder: Path, *, threads: int = 2, windows: str = "[1, 3]") -> Config:
+def configure(
+    folder: Path, *, threads: int = 2, windows: str = "[1, 3]", verdicts: str = "{}"
+) -> Config:
     """Write and load a configuration."""
     path = folder / "monitor.yaml"
-    path.write_text(CONFIG.format(threads=threads, windows=windows))
+    path.write_text(CONFIG.format(threads=threads, windows=windows, verdicts=verdicts))
     return load_config(path)
 
 
@@ -302,48 +305,142 @@ def test_steps_are_told_in_order(fresh: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize("after", [1, 4, 9])
-def test_a_killed_backfill_goes_on(fresh: Path, expected: dict[str, bytes], after: int) -> None:
-    """Killed without warning after some files, the store is readable and the rest is done later."""
-    config = configure(fresh)
-    command = [sys.executable, "-c", "from monitor.cli import main; main()", "backfill"]
-    arguments = ["--model", "ctr", "--from", str(DAYS[0]), "--to", str(DAYS[-1]), "--jobs", "1"]
-    environment = {**os.environ, "CALIBRATION_MONITOR_CONFIG": str(fresh / "monitor.yaml")}
-    with subprocess.Popen(
-        [*command, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        while process.poll() is None and len(results(fresh)) < after:
-            time.sleep(0.002)
-        process.send_signal(signal.SIGKILL)
-    store = Store(config.store)
-    for day in store.days("summaries", "ctr"):
-        store.read_summary("ctr", day)
+# Lets a signal come to the program itself, when it has written so many files and is about to
+# rename the next: at the same point of every run, however fast the machine is.
+INTERRUPTED = """\
+import os, sys
+from pathlib import Path
+from monitor.cli import main
 
-    do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
+moment, signal, renames, replace = int(sys.argv.pop(1)), int(sys.argv.pop(1)), [], Path.replace
 
+def rename(self, target):
+    renames.append(target)
+    if len(renames) == moment:
+        os.kill(os.getpid(), signal)
+    return replace(self, target)
+
+Path.replace = rename
+main()
+"""
+BACKFILL = ("--model", "ctr", "--from", DAYS[0], "--to", DAYS[-1], "--jobs", "1")
+
+# After how many files, and of how many days there are summaries, evaluations and verdicts then.
+# Before the first summary comes a note, after each one another.
+MOMENTS = {
+    "before all": (2, (0, 0, 0)),
+    "summarising": (9, (4, 0, 0)),
+    "before evaluating": (22, (10, 0, 0)),
+    "evaluating": (27, (10, 5, 0)),
+    "judging": (36, (10, 10, 3)),
+    "before the record": (44, (10, 10, 10)),
+}
+
+
+def interrupted(folder: Path, moment: int, number: int) -> subprocess.CompletedProcess[str]:
+    """Backfill all days in a program of its own, to which a signal comes."""
+    call = [sys.executable, "-c", INTERRUPTED, moment, number, "backfill", *BACKFILL]
+    environment = {**os.environ, "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml")}
+    return subprocess.run(
+        [*map(str, call)], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def days_of_each(folder: Path) -> tuple[int, ...]:
+    """Count the days of which there are summaries, evaluations and verdicts."""
+    store = Store(str(folder / "store"))
+    return tuple(len(store.days(k, "ctr")) for k in ("summaries", "evaluations", "verdicts"))
+
+
+def go_on(folder: Path, command: Callable[..., Ended]) -> None:
+    """Give the same command again, uninterrupted."""
+    ended = command("backfill", "--config", folder / "monitor.yaml", *BACKFILL)
+    assert ended.code == 0, ended.err
+
+
+@pytest.mark.parametrize("when", MOMENTS)
+def test_a_killed_backfill_goes_on(
+    fresh: Path, expected: dict[str, bytes], when: str, command: Callable[..., Ended]
+) -> None:
+    """Killed in any phase, it leaves whole files only; the same command then does the rest."""
+    configure(fresh)
+    moment, of_each = MOMENTS[when]
+
+    killed = interrupted(fresh, moment, signal.SIGKILL)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert days_of_each(fresh) == of_each
+    left = results(fresh)
+    # Each verdict and evaluation that is there is that of an uninterrupted run.
+    assert left == {name: expected[name] for name in left}
+    go_on(fresh, command)
     assert results(fresh) == expected
 
 
-def test_an_interrupted_backfill_says_so(fresh: Path) -> None:
-    """Ctrl-C ends with code 130 and one line that says how to go on."""
+@pytest.mark.parametrize("when", ["summarising", "evaluating", "judging"])
+def test_an_interrupted_backfill_goes_on(
+    fresh: Path, expected: dict[str, bytes], when: str, command: Callable[..., Ended]
+) -> None:
+    """Ctrl-C ends with code 130 and one line that says how to go on, which is true."""
     configure(fresh)
-    command = [sys.executable, "-c", "from monitor.cli import main; main()", "backfill"]
-    arguments = ["--model", "ctr", "--from", str(DAYS[0]), "--to", str(DAYS[-1]), "--jobs", "1"]
-    environment = {**os.environ, "CALIBRATION_MONITOR_CONFIG": str(fresh / "monitor.yaml")}
-    with subprocess.Popen(
-        [*command, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    ) as process:
-        while process.poll() is None and not results(fresh):
-            time.sleep(0.002)
-        process.send_signal(signal.SIGINT)
-        _, messages = process.communicate()
 
-    last_line = messages.decode().strip().splitlines()[-1]
-    assert process.returncode == 130
-    assert last_line == (
+    stopped = interrupted(fresh, MOMENTS[when][0], signal.SIGINT)
+
+    assert stopped.returncode == 130
+    assert stopped.stderr.strip().splitlines()[-1] == (
         "interrupted; what was finished is kept, the same command goes on from there"
     )
-    assert b"Traceback" not in messages
+    assert "Traceback" not in stopped.stderr
+    assert results(fresh) != expected
+    go_on(fresh, command)
+    assert results(fresh) == expected
+
+
+@pytest.fixture(scope="module")
+def five_weeks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs of 36 days."""
+    folder = tmp_path_factory.mktemp("five-weeks")
+    for day in FIVE_WEEKS:
+        write_log(folder, day)
+    return folder
+
+
+FIVE_WEEKS = [FIRST + timedelta(days=i) for i in range(36)]
+TWO_WEEKS = f"{{references: [{{first: {FIRST}, last: {FIRST + timedelta(days=13)}}}]}}"
+ENGINES = {
+    "one call": (2, lambda c: do(c, FIVE_WEEKS[0], FIVE_WEEKS[-1])),
+    "ten calls": (2, lambda c: [do(c, p[0], p[-1]) for p in in_parts(FIVE_WEEKS, 10)]),
+    "otherwise": (
+        1,
+        lambda c: [do(c, p[0], p[-1], jobs=3) for p in reversed(in_parts(FIVE_WEEKS, 3))],
+    ),
+}
+
+
+def in_parts(days: list[date], parts: int) -> list[list[date]]:
+    """Divide days into parts that follow each other."""
+    return [days[part[0] : part[-1] + 1] for part in np.array_split(range(len(days)), parts)]
+
+
+def test_same_verdicts_however_the_days_are_done(five_weeks: Path) -> None:
+    """With a reference, one call, ten, and other threads, jobs and order give the same bytes."""
+    found = []
+    for threads, do_all in ENGINES.values():
+        config = configure(five_weeks, threads=threads, windows="[1, 7, 28]", verdicts=TWO_WEEKS)
+        do_all(config)
+        found.append(results(five_weeks))
+        states = {
+            verdict.state
+            for day in FIVE_WEEKS[14:]
+            for verdict in Store(config.store).read_verdicts("ctr", day)[0]
+            if verdict.segment == "all"
+        }
+        assert states <= {"ok", "prior_shift", "level_drift", "calibration_drift"}
+        shutil.rmtree(five_weeks / "store")
+
+    assert len(found[0]) == 3 * len(FIVE_WEEKS)
+    assert found[1] == found[0]
+    assert found[2] == found[0]
 
 
 def test_reach_and_share() -> None:

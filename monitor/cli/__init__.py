@@ -10,7 +10,7 @@ import sys
 import typer
 
 from monitor.cli.days import backfill, check, evaluate, run
-from monitor.cli.printing import err
+from monitor.cli.printing import err, write_out
 from monitor.cli.serving import openmetrics, push, serve, textfile
 from monitor.cli.showing import demo, show
 from monitor.errors import ConfigError, DataError
@@ -44,7 +44,7 @@ def main() -> None:
     """Run the command, and turn its errors into messages and exit codes."""
     logging.basicConfig(level=logging.WARNING)
     try:
-        app()
+        _run()
     except ConfigError as error:
         _fail(error, CONFIG_ERROR)
     except DataError as error:
@@ -53,6 +53,14 @@ def main() -> None:
         if stop.code == INTERRUPTED:
             said = "interrupted; what was finished is kept, the same command goes on from there"
             err.print(said, soft_wrap=True)
+        raise
+
+
+def _run() -> None:
+    try:
+        app()
+    except OSError:
+        write_out("")  # which fails again if it was the output of the parser itself
         raise
 
 

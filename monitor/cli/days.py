@@ -1,6 +1,7 @@
 """Days: look at their logs, do them, judge them again."""
 
-from typing import TYPE_CHECKING, Annotated
+from datetime import date
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,13 +20,15 @@ from monitor.cli.options import (
     chosen_models,
     day_range,
     end_of_outcomes,
+    must_be_stored,
     now,
+    of_each,
 )
-from monitor.cli.printing import finish, out, print_json, progress
-from monitor.config import load_config
+from monitor.cli.printing import finish, print_json, progress, say, stop_at
+from monitor.config import Model, load_config
 
 if TYPE_CHECKING:
-    from datetime import date
+    from monitor.days import Summary
 
 
 def check(
@@ -43,30 +46,21 @@ def check(
     from monitor.report.tables import summary_table
 
     config = load_config(config_path)
-    found = {}
-    for model_name, model in chosen_models(config, name):
+
+    def look(model_name: str, model: Model) -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
         looked_at = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=config.engine)
-        found[model_name] = {
-            "day": looked_at,
-            "final": summary.final,
-            "rejected": dict(summary.rejected),
-            "segments": {
-                segment: {
-                    "predictions": part.predicted,
-                    "outcomes": part.tally.total,
-                    "positives": part.tally.total_positives,
-                }
-                for segment, part in summary.segments.items()
-            },
-        }
         if not as_json:
-            out.print(summary_table(f"{model_name}, logs of {looked_at}", summary))
+            say(summary_table(f"{model_name}, logs of {looked_at}", summary))
+        return {"day": looked_at, **_counts(summary)}
+
+    found, complaints = of_each(chosen_models(config, name), look)
     if as_json:
         print_json({"models": found})
-    else:
-        out.print("The configuration and these logs are in order; nothing was written.")
+    stop_at(complaints)
+    if not as_json:
+        say("The configuration and these logs are in order; nothing was written.")
 
 
 def run(
@@ -95,15 +89,15 @@ def run(
     from monitor.pipeline import run as run_days
 
     config = load_config(config_path)
-    reports: list[RunReport] = []
-    for model_name, model in chosen_models(config, name):
+
+    def do(model_name: str, model: Model) -> RunReport:
         until = end_of_outcomes(as_of, model)
         chosen = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         last = max(chosen, newest_day(model, as_of=until)) if unsettled else chosen
-        reports.append(
-            run_days(config, model_name, chosen, last, as_of=until, clock=now, jobs=jobs)
-        )
-    finish(reports, as_json=as_json)
+        return run_days(config, model_name, chosen, last, as_of=until, clock=now, jobs=jobs)
+
+    reports, complaints = of_each(chosen_models(config, name), do)
+    finish(reports.values(), as_json=as_json, complaints=complaints)
 
 
 def backfill(
@@ -122,18 +116,20 @@ def backfill(
     Days whose logs have not changed are left alone: after an interruption the same command goes
     on where it was.
     """
-    from monitor.pipeline import reach
+    from monitor.pipeline import check_days, reach
     from monitor.pipeline import run as run_days
 
     config = load_config(config_path)
     model = config.model(name)
     begin, end = day_range(first, last)
+    until = end_of_outcomes(as_of, model)
+    check_days(name, begin, end, as_of=until)
     if dry_run:
         plan = {"model": name, "summarise": [begin, end], "evaluate": [begin, reach(model, end)]}
         if as_json:
             print_json(plan)
         else:
-            out.print(
+            say(
                 f"{name}: would summarise {begin} to {end} and evaluate what is stored of "
                 f"{begin} to {reach(model, end)}."
             )
@@ -144,7 +140,7 @@ def backfill(
             name,
             begin,
             end,
-            as_of=end_of_outcomes(as_of, model),
+            as_of=until,
             clock=now,
             skip_unchanged=not again,
             jobs=jobs,
@@ -167,17 +163,37 @@ def evaluate(
     """
     from monitor.judging import judge_days
     from monitor.pipeline import evaluate_days
+    from monitor.store import Store
 
     config = load_config(config_path)
     begin, end = day_range(first, last)
-    done: dict[str, list[date]] = {}
-    for model_name, _ in chosen_models(config, name):
+
+    def judge(model_name: str, _: Model) -> list[date]:
+        must_be_stored(model_name, Store(config.store).days("summaries", model_name))
         with progress(model_name, quiet=as_json) as on_step:
-            done[model_name] = evaluate_days(
-                config, model_name, begin, end, jobs=jobs, on_step=on_step
-            )
+            days = evaluate_days(config, model_name, begin, end, jobs=jobs, on_step=on_step)
             judge_days(config, model_name, begin, jobs=jobs, on_step=on_step)
+        return days
+
+    done, complaints = of_each(chosen_models(config, name), judge)
     if as_json:
         print_json({"evaluated": done})
     for model_name, days in {} if as_json else done.items():
-        out.print(f"{model_name}: evaluated {len(days)} days.")
+        say(f"{model_name}: evaluated {len(days)} days.")
+    stop_at(complaints)
+
+
+def _counts(summary: "Summary") -> dict[str, Any]:
+    """Tell what a summary of a day holds."""
+    return {
+        "final": summary.final,
+        "rejected": dict(summary.rejected),
+        "segments": {
+            segment: {
+                "predictions": part.predicted,
+                "outcomes": part.tally.total,
+                "positives": part.tally.total_positives,
+            }
+            for segment, part in summary.segments.items()
+        },
+    }

@@ -2,27 +2,48 @@
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 from zoneinfo import ZoneInfo
 
 import typer
 
-from monitor.config import Config, Model
-from monitor.errors import ConfigError
+from monitor.config import EARLIEST, LATEST, Config, Model
+from monitor.errors import ConfigError, DataError
+
+T = TypeVar("T")
 
 ConfigPath = Annotated[
     Path,
     typer.Option(
-        "--config", "-c", envvar="CALIBRATION_MONITOR_CONFIG", help="The configuration file."
+        *("--config", "-c"),
+        envvar="CALIBRATION_MONITOR_CONFIG",
+        help="The configuration file.",
+        readable=False,  # the parser need not look: reading it says more
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
 OneModel = Annotated[str | None, typer.Option("--model", "-m", help="Only this model.")]
 ThisModel = Annotated[str, typer.Option("--model", "-m", help="The model.")]
-Day = Annotated[datetime | None, typer.Option(formats=["%Y-%m-%d"], help="A day of predictions.")]
+
+
+def _may_have_logs(option: typer.CallbackParam, given: datetime | None) -> datetime | None:
+    """Refuse a day with which no calendar can reckon."""
+    if given and not EARLIEST <= given.date() <= LATEST:
+        msg = (
+            f"{option.opts[0]} {given.date()}: is no day of logs; name one from {EARLIEST} to "
+            f"{LATEST}."
+        )
+        raise ConfigError(msg)
+    return given
+
+
+Day = Annotated[
+    datetime | None,
+    typer.Option(formats=["%Y-%m-%d"], callback=_may_have_logs, help="A day of predictions."),
+]
 FirstDay = Annotated[datetime, typer.Option("--from", formats=["%Y-%m-%d"], help="First day.")]
 LastDay = Annotated[datetime, typer.Option("--to", formats=["%Y-%m-%d"], help="Last day.")]
 AsOf = Annotated[
@@ -30,6 +51,7 @@ AsOf = Annotated[
     typer.Option(
         "--as-of",
         formats=["%Y-%m-%d"],
+        callback=_may_have_logs,
         help="Read no outcomes of this day or later; today by default.",
     ),
 ]
@@ -40,7 +62,20 @@ DEFAULT_JOBS = os.cpu_count() or 1
 
 def chosen_models(config: Config, name: str | None) -> Iterator[tuple[str, Model]]:
     """Give the named model, or all of them."""
-    yield from [(name, config.model(name))] if name else config.models.items()
+    yield from [(name, config.model(name))] if name is not None else config.models.items()
+
+
+def of_each(
+    models: Iterable[tuple[str, Model]], do: Callable[[str, Model], T]
+) -> tuple[dict[str, T], list[str]]:
+    """Do something with every model, and collect what came of it and what is wrong with data."""
+    done, complaints = dict[str, T](), list[str]()
+    for name, model in models:
+        try:
+            done[name] = do(name, model)
+        except DataError as error:
+            complaints.append(str(error))
+    return done, complaints
 
 
 def now() -> datetime:
@@ -67,6 +102,13 @@ def must_be_one_of(option: str, value: object, allowed: tuple[object, ...]) -> N
     if value not in allowed:
         msg = f"{option} {value} is not configured; choose one of {', '.join(map(str, allowed))}."
         raise ConfigError(msg)
+
+
+def must_be_stored(name: str, days: Sequence[date]) -> None:
+    """Refuse to speak of a model of which the store knows no day."""
+    if not days:
+        msg = f"{name}: nothing is stored yet; begin with calibration-monitor run or backfill."
+        raise DataError(msg)
 
 
 def seconds(duration: str) -> int:

@@ -1,7 +1,10 @@
 """What the commands say: tables and JSON on one stream, progress and errors on the other."""
 
 import json
-from collections.abc import Callable, Iterator
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import date
@@ -16,6 +19,8 @@ from monitor.errors import DataError
 if TYPE_CHECKING:
     from monitor.pipeline import RunReport
     from monitor.steps import Step
+
+NOBODY_READS = 128 + signal.SIGPIPE  # as a shell tells of a command that this signal ended
 
 out = Console()
 err = Console(stderr=True)
@@ -42,29 +47,68 @@ def progress(name: str, *, quiet: bool) -> Iterator[Callable[["Step"], None]]:
         yield on_step
 
 
-def finish(reports: list["RunReport"], *, as_json: bool) -> None:
-    """Say what runs came to, and fail if a day did."""
+def finish(
+    reports: Iterable["RunReport"], *, as_json: bool, complaints: Sequence[str] = ()
+) -> None:
+    """Say what runs came to, and fail with all complaints if a day or a whole run did."""
+    reports = list(reports)
     if as_json:
         print_json({"reports": reports})
     for report in [] if as_json else reports:
-        out.print(
+        say(
             f"{report.model}: days summarised {len(report.summarised)}, "
             f"unchanged {len(report.unchanged)}, evaluated {len(report.evaluated)}, "
             f"failed {len(report.failures)}"
         )
-    stop_at_failures(reports)
+    stop_at_failures(reports, complaints)
 
 
-def stop_at_failures(reports: list["RunReport"]) -> None:
-    """Fail with the messages of all days that failed."""
-    messages = [failure.message for report in reports for failure in report.failures]
-    if messages:
-        raise DataError("\n".join(messages))
+def stop_at_failures(reports: Iterable["RunReport"], complaints: Sequence[str] = ()) -> None:
+    """Fail with the messages of all days that failed, and with other complaints."""
+    stop_at([*(failure.message for r in reports for failure in r.failures), *complaints])
+
+
+def stop_at(complaints: Sequence[str]) -> None:
+    """Fail if there are complaints."""
+    if complaints:
+        raise DataError("\n".join(complaints))
+
+
+def say(*content: object, **options: Any) -> None:
+    """Print for people."""
+    with out.capture() as text:
+        out.print(*content, **options)
+    write_out(text.get())
 
 
 def print_json(content: object) -> None:
     """Print one JSON document."""
-    print(json.dumps(_plain(content), indent=1))  # noqa: T201 - the product of the command
+    write_out(json.dumps(_plain(content), indent=1) + "\n")
+
+
+def write_out(text: str) -> None:
+    """Write to the standard output at once; end if nobody reads on, as other commands do.
+
+    Raises
+    ------
+    DataError
+        If it cannot be written.
+    """
+    try:
+        print(text, end="", flush=True)  # noqa: T201 - the product of the command
+    except OSError as error:
+        _give_up_output()
+        if isinstance(error, BrokenPipeError):
+            sys.exit(NOBODY_READS)
+        msg = f"the output cannot be written ({error.strerror}); make room, then run again."
+        raise DataError(msg) from None
+
+
+def _give_up_output() -> None:
+    """Let what is still to be written go nowhere, or Python complains of it at its end."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,6 @@
 """The doors through which gauges leave: a server, a gateway, a text file, a file of the past."""
 
 import signal
-import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated
@@ -20,7 +19,7 @@ from monitor.cli.options import (
     now,
     seconds,
 )
-from monitor.cli.printing import out, print_json
+from monitor.cli.printing import print_json, say
 from monitor.config import load_config
 from monitor.errors import ConfigError
 
@@ -57,8 +56,7 @@ def serve(
     if as_json:
         print_json({"listening": url})
     else:
-        out.print(f"serving {url}, stop with Ctrl-C", soft_wrap=True)
-    sys.stdout.flush()
+        say(f"serving {url}, stop with Ctrl-C", soft_wrap=True)
     try:
         thread.join()
     except KeyboardInterrupt:
@@ -105,7 +103,7 @@ def push(
     if as_json:
         print_json({done: names})
     else:
-        out.print(f"{done}: {', '.join(names)}", soft_wrap=True)
+        say(f"{done}: {', '.join(names)}", soft_wrap=True)
 
 
 def textfile(
@@ -125,7 +123,7 @@ def textfile(
     if as_json:
         print_json({"written": str(path)})
     else:
-        out.print(f"written: {path}", soft_wrap=True)
+        say(f"written: {path}", soft_wrap=True)
 
 
 def openmetrics(
@@ -170,4 +168,4 @@ def openmetrics(
     if as_json:
         print_json({"written": str(path), "samples": samples})
     else:
-        out.print(f"written: {path}, {samples:,} samples", soft_wrap=True)
+        say(f"written: {path}, {samples:,} samples", soft_wrap=True)

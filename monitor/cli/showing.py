@@ -15,11 +15,11 @@ from monitor.cli.options import (
     ThisModel,
     end_of_outcomes,
     must_be_one_of,
+    must_be_stored,
     now,
 )
-from monitor.cli.printing import err, out, print_json, progress, stop_at_failures
+from monitor.cli.printing import err, print_json, progress, say, stop_at_failures
 from monitor.config import load_config
-from monitor.errors import DataError
 
 if TYPE_CHECKING:
     from monitor.evaluate import Evaluation
@@ -50,9 +50,7 @@ def show(
     must_be_one_of("--segment", segment, tuple(names))
     store = Store(config.store)
     stored = store.days("evaluations", name)[-days:]
-    if not stored:
-        msg = f"{name}: nothing is stored yet; begin with calibration-monitor run or backfill."
-        raise DataError(msg)
+    must_be_stored(name, stored)
     chosen = [
         e
         for day in stored
@@ -63,10 +61,10 @@ def show(
     if as_json:
         print_json({**newest.document, "evaluations": chosen})
     else:
-        out.print(latest_text(newest))
+        say(latest_text(newest))
         length = f"{window} days" if window > 1 else "1 day"
         title = f"{name}, segment {segment}, windows of {length}"
-        out.print(evaluation_table(title, chosen), legend())
+        say(evaluation_table(title, chosen), legend())
 
 
 def demo(
@@ -85,9 +83,9 @@ def demo(
     from monitor.demo_flights import write_flights_logs
     from monitor.pipeline import run as run_days
 
+    config = flights.write_config(folder)
     with err.status("flights: training on January and February, scoring March to December"):
         logs = write_flights_logs(folder / "logs")
-    config = flights.write_config(folder)
     reports = []
     for name, model in config.models.items():
         with progress(name, quiet=as_json) as on_step:
@@ -110,10 +108,10 @@ def demo(
     if as_json:
         print_json({"logs": logs, "reports": reports, "months": months, "drifts": drifts})
         return
-    out.print(flights.introduction(logs), highlight=False)
+    say(flights.introduction(logs), highlight=False)
     _print_results(months, drifts)
-    out.print(flights.conclusion(), soft_wrap=True, highlight=False)
-    out.print(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)
+    say(flights.conclusion(), soft_wrap=True, highlight=False)
+    say(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)
 
 
 def _print_results(
@@ -123,7 +121,7 @@ def _print_results(
     from monitor.report.verdicts import episode_table
 
     for name, evaluations in months.items():
-        out.print(evaluation_table(f"{name}, the 28 days before each month's end", evaluations))
-    out.print(legend())
-    out.print()
-    out.print(episode_table("The drifts that were found", drifts))
+        say(evaluation_table(f"{name}, the 28 days before each month's end", evaluations))
+    say(legend())
+    say()
+    say(episode_table("The drifts that were found", drifts))

@@ -1,5 +1,6 @@
 """The exporter as an HTTP server, encrypted if a web configuration asks for it."""
 
+import errno
 import logging
 import socket
 import ssl
@@ -102,7 +103,9 @@ def serve(
     try:
         server = Server((address, port), web_path)
     except OSError as error:
-        msg = f"cannot listen on {address}:{port} ({error}); choose another with --port."
+        not_ours = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
+        option = "--address" if not_ours else "--port"
+        msg = f"cannot listen on {address}:{port} ({error}); choose another with {option}."
         raise ConfigError(msg) from None
     server.set_app(application(exporter, partial(load_web_config, web_path)))
     thread = Thread(target=server.serve_forever, daemon=True)

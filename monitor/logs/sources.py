@@ -1,11 +1,13 @@
 """The files of one day as two lazy frames with fixed column names and checked types."""
 
 import difflib
+import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from functools import reduce
+from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
@@ -166,6 +168,8 @@ def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> 
     filesystem, _ = open_filesystem(template)
     if isinstance(filesystem, LocalFileSystem):
         names = [name.removeprefix("file://") for name in names]
+        for name in names:
+            _must_be_a_readable_file(session.what, kind, name)
     else:
         session.read_through(filesystem, names)
     files = {name: session.types_of(name) for name in names}
@@ -174,6 +178,21 @@ def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> 
         filled = {name: types for name, types in files.items() if len(session.read([name]))}
         files = filled or files
     return _Log(session, kind, files)
+
+
+def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:
+    """Refuse what DuckDB would wait for without end, or call missing or damaged."""
+    path = Path(name)
+    if path.is_dir():
+        wrong = f"is a folder; let {kind}.path in the configuration name its files, with /*.parquet"
+    elif not path.is_file():
+        wrong = "is no regular file; put a Parquet file in its place"
+    elif not os.access(path, os.R_OK, effective_ids=True):
+        wrong = "may not be read by this user; let it read"
+    else:
+        return
+    msg = f"{what}: {name} {wrong}, then rerun this day."
+    raise DataError(msg)
 
 
 def _no_partition(what: str, kind: str, template: str, day: date) -> str:
