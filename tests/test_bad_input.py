@@ -214,7 +214,7 @@ WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
     "no date": (
         ("run", "--day", "yesterday"),
         2,
-        "Error: Invalid value for '--day': <...>'yesterday' does not match<...>'%Y-%m-%d'.",
+        "Error: Invalid value for '--day': <...>yesterday' does not match<...>'%Y-%m-%d'.",
     ),
     "an unknown window": (
         ("show", "--model", "ctr", "--window", 7),
