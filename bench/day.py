@@ -99,7 +99,12 @@ JOBS = {"bare": bare, "checked": checked}
 
 
 def measure_here(job: str, folder: Path) -> None:
-    """Run one job in this process and print what it took."""
+    """Run one job in this process and print what it took.
+
+    Both begin with their program loaded: what loading takes is told by `metrics_start.py`.
+    """
+    import monitor.logs  # noqa: F401
+
     start = time.perf_counter()
     matched = JOBS[job](folder)
     usage = resource.getrusage(resource.RUSAGE_SELF)
