@@ -106,12 +106,17 @@ def test_parts_add_up_and_are_not_negative(
 def test_order_and_repetition_change_nothing(
     pairs: list[tuple[float, bool]], rule: ScoringRule, times: int, random: Any
 ) -> None:
-    """Shuffled rows give the same bits, repeated rows the same parts."""
+    """Shuffled rows give the same bits, repeated rows the same parts.
+
+    To a few roundings of the score, of which the parts are differences: a log score next to a
+    certain miss is in the hundreds.
+    """
     found, repeated = corp(of(pairs), rule=rule), corp(of(pairs * times), rule=rule)
+    rounding = 1e-13 * max(1.0, found.score)
 
     assert corp(of(random.sample(pairs, len(pairs))), rule=rule) == found
     for part in PARTS:
-        assert getattr(repeated, part) == pytest.approx(getattr(found, part), abs=1e-13)
+        assert getattr(repeated, part) == pytest.approx(getattr(found, part), abs=rounding)
 
 
 @given(rows, st.sampled_from(RULES))
