@@ -95,13 +95,17 @@ def do(config: Config, first: date, last: date, **options: object) -> RunReport:
     return run(config, "ctr", first, last, as_of=LONG_AFTER, clock=lambda: NOON, **options)  # type: ignore[arg-type]
 
 
+def write_logs(folder: Path, days: list[date]) -> Path:
+    """Write the logs of some days."""
+    for day in days:
+        write_log(folder, day)
+    return folder
+
+
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Ten days of logs and the outcomes of the eleventh."""
-    folder = tmp_path_factory.mktemp("logs")
-    for day in DAYS:
-        write_log(folder, day)
-    return folder
+    return write_logs(tmp_path_factory.mktemp("logs"), DAYS)
 
 
 @pytest.fixture
@@ -399,15 +403,12 @@ def test_an_interrupted_backfill_goes_on(
 @pytest.fixture(scope="module")
 def five_weeks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the logs of 36 days."""
-    folder = tmp_path_factory.mktemp("five-weeks")
-    for day in FIVE_WEEKS:
-        write_log(folder, day)
-    return folder
+    return write_logs(tmp_path_factory.mktemp("five-weeks"), FIVE_WEEKS)
 
 
 FIVE_WEEKS = [FIRST + timedelta(days=i) for i in range(36)]
 TWO_WEEKS = f"{{references: [{{first: {FIRST}, last: {FIRST + timedelta(days=13)}}}]}}"
-ENGINES = {
+WAYS = {
     "one call": (2, lambda c: do(c, FIVE_WEEKS[0], FIVE_WEEKS[-1])),
     "ten calls": (2, lambda c: [do(c, p[0], p[-1]) for p in in_parts(FIVE_WEEKS, 10)]),
     "otherwise": (
@@ -425,7 +426,7 @@ def in_parts(days: list[date], parts: int) -> list[list[date]]:
 def test_same_verdicts_however_the_days_are_done(five_weeks: Path) -> None:
     """With a reference, one call, ten, and other threads, jobs and order give the same bytes."""
     found = []
-    for threads, do_all in ENGINES.values():
+    for threads, do_all in WAYS.values():
         config = configure(five_weeks, threads=threads, windows="[1, 7, 28]", verdicts=TWO_WEEKS)
         do_all(config)
         found.append(results(five_weeks))
