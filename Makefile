@@ -58,16 +58,16 @@ format: $(VENV)/dev.stamp  ## Format and mend what can be mended
 # What the drift meter, the intervals and the bounds are worth are studies; CONTRIBUTING.md has them.
 bench: $(VENV)/dev.stamp  ## Speed and memory: a day, the measures, a scrape, the verdicts (half an hour)
 	@echo "a large day beside the bare DuckDB join"
-	@$(BIN)/python bench/day.py
+	@$(BIN)/python -m bench.day
 	@echo "the measures beside numpy's sorts; bench/metrics.py --help names other packages"
-	@$(BIN)/python bench/metrics.py
+	@$(BIN)/python -m bench.metrics
 	@echo "a scrape of 100 models"
-	@$(BIN)/python bench/scrape.py
+	@$(BIN)/python -m bench.scrape
 	@echo "verdicts and the daily evaluation of many segments"
-	@$(BIN)/python bench/verdicts.py
+	@$(BIN)/python -m bench.verdicts
 
 paper-tables: $(VENV)/dev.stamp  ## The paper's tables computed anew, into docs/paper-tables.md
-	@$(BIN)/python bench/paper_tables.py
+	@$(BIN)/python -m studies.paper_tables
 
 dashboards: $(VENV)/dev.stamp  ## Write grafana/dashboards anew from grafana/*.py
 	@$(BIN)/python grafana/build.py

@@ -1,6 +1,6 @@
 """One large day: time and memory of `summarise_day` beside the bare DuckDB join and group-by.
 
-    python bench/day.py [--rows 20000000] [--rounds 3]
+    python -m bench.day [--rows 20000000] [--rounds 3]
 
 Writes predictions and outcomes (nine of ten predictions have one) with integer and with UUID
 ids into a temporary folder, then runs both jobs in fresh processes, in turn, so that they share
@@ -123,7 +123,7 @@ def measure_here(job: str, folder: Path) -> None:
 
 def measure_apart(job: str, folder: Path) -> dict[str, float]:
     """Run one job in a fresh process."""
-    command = [sys.executable, __file__, "--job", job, "--folder", str(folder)]
+    command = [sys.executable, "-m", "bench.day", "--job", job, "--folder", str(folder)]
     result = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
     return json.loads(result.stdout)
 

@@ -1,6 +1,6 @@
 """How long the measures take, beside numpy's sorts, the published algorithm and other packages.
 
-    python bench/metrics.py [--peers PYTHON] [--rounds 5] [--whole-loop] [--write]
+    python -m bench.metrics [--peers PYTHON] [--rounds 5] [--whole-loop] [--write]
 
 Every number is CPU time of one thread. All jobs of one size run in turn, in several rounds,
 in two processes that stay up: `metrics_worker.py`, and `peers_worker.py` in the environment of
@@ -25,16 +25,17 @@ from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
-from metrics_classes import write_classes
-from metrics_start import measure_start
-from metrics_table import Found, Times, page
-from metrics_worker import REPLICATES
-from peers_worker import CONTROL
+
+from bench.metrics_classes import write_classes
+from bench.metrics_start import measure_start
+from bench.metrics_table import Found, Times, page
+from bench.metrics_worker import REPLICATES
+from bench.peers_worker import CONTROL
 
 SIZES = (10_000, 50_000, 100_000, 1_000_000, 10_000_000)
 STORED = (100_000, 1_000_000, 10_000_000)  # predictions in the 16,384 cells
 LONG, TOO_LONG = 3.0, 90.0  # seconds: measured once only, left out
-OURS, PEERS = (Path(__file__).with_name(f"{side}_worker.py") for side in ("metrics", "peers"))
+OURS, PEERS = (f"bench.{side}_worker" for side in ("metrics", "peers"))
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
 
@@ -111,9 +112,9 @@ def measure_rows(options: argparse.Namespace) -> tuple[dict[int, Times], dict, l
             write_rows(Path(name), size)
             write_classes(Path(name), size)
             whole = ["--whole-loop"] if options.whole_loop else []
-            workers = [start(sys.executable, OURS, "rows", name, *whole)]
+            workers = [start(sys.executable, "-m", OURS, "rows", name, *whole)]
             if options.peers:
-                workers.append(start(options.peers, PEERS, name))
+                workers.append(start(options.peers, "-m", PEERS, name))
             facts[size] = {k: v for worker in workers for k, v in worker.facts.items()}
             found[size], some = rounds_of(workers, options.rounds, skip)
         tested = int(facts[size]["tested"])
@@ -128,7 +129,7 @@ def measure_stored(options: argparse.Namespace) -> tuple[dict[int, Times], list[
     """Measure the stored tallies."""
     found, controls = {}, []
     for total in STORED:
-        worker = start(sys.executable, OURS, "stored", total)
+        worker = start(sys.executable, "-m", OURS, "stored", total)
         found[total], some = rounds_of([worker], options.rounds, set())
         found[total]["null replicate"] = [c / REPLICATES for c in found[total]["null replicate"]]
         controls += some

@@ -7,7 +7,7 @@ from importlib.metadata import version
 from statistics import median
 from typing import NamedTuple
 
-from metrics_worker import LOOP_SIZE
+from bench.metrics_worker import LOOP_SIZE
 
 Times = dict[str, list[float]]
 
@@ -292,7 +292,7 @@ def page(found: Found) -> Iterator[str]:
     yield "# How fast the measures are\n"
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy"))
     yield (
-        f"`python bench/metrics.py --peers PYTHON --write` measures this anew; `bench/peers.txt` "
+        f"`python -m bench.metrics --peers PYTHON --write` measures this anew; `bench/peers.txt` "
         f"says how to make the environment of PYTHON. CPU times of "
         f"one thread on {os.cpu_count()} cores ({platform.machine()}), Python "
         f"{platform.python_version()}, {versions}; {found.rounds} rounds of all jobs in turn, "

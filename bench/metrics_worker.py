@@ -1,7 +1,7 @@
 """Our side of `metrics.py`: our measures, run on demand.
 
-    python bench/metrics_worker.py rows FOLDER [--whole-loop]
-    python bench/metrics_worker.py stored TOTAL
+    python -m bench.metrics_worker rows FOLDER [--whole-loop]
+    python -m bench.metrics_worker stored TOTAL
 
 As `peers_worker.py` does, it prints which jobs it has, then runs the one named on each line of
 its input and prints the CPU time.
@@ -11,9 +11,10 @@ import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import metrics_classes as classes
 import numpy as np
-from peers_worker import BINS, CONTROL, QUANTILES, Job, control, load, serve
+
+from bench import metrics_classes as classes
+from bench.peers_worker import BINS, CONTROL, QUANTILES, Job, control, load, serve
 
 LOOP_SIZE, LOOP_SAMPLE = 50_000, 400
 REPLICATES = 100  # as many as the monitor resamples
@@ -22,7 +23,7 @@ REPLICATES = 100  # as many as the monitor resamples
 def our_measures() -> dict[str, Callable]:
     """Name the functions of a tally; those that peers have too under the same name."""
     from monitor.metrics import ece as e
-    from monitor.metrics.binning import (
+    from monitor.metrics.binned.binning import (
         monitor_sizes,
         paper_sizes,
         pava,
@@ -30,21 +31,21 @@ def our_measures() -> dict[str, Callable]:
         quantile_bins,
         uniform_bins,
     )
-    from monitor.metrics.bounds import calibration_bounds, improvement
-    from monitor.metrics.brier import brier
-    from monitor.metrics.corp import corp
-    from monitor.metrics.cox import fit_cox, slope_z
-    from monitor.metrics.cumulative import cumulative_differences
-    from monitor.metrics.discrimination import auc, tjur_r2
-    from monitor.metrics.estimation_error import estimation_error
-    from monitor.metrics.hosmer_lemeshow import hosmer_lemeshow
-    from monitor.metrics.intercept import fit_intercept
-    from monitor.metrics.log_score import log_score
-    from monitor.metrics.skce import skce
-    from monitor.metrics.smooth_ece import smooth_ece, smooth_ece_at
-    from monitor.metrics.spiegelhalter import spiegelhalter
-    from monitor.metrics.tce import tce
-    from monitor.metrics.tce_t import tce_t
+    from monitor.metrics.binned.estimation_error import estimation_error
+    from monitor.metrics.binned.hosmer_lemeshow import hosmer_lemeshow
+    from monitor.metrics.logistic.cox import fit_cox, slope_z
+    from monitor.metrics.logistic.intercept import fit_intercept
+    from monitor.metrics.scores.bounds import calibration_bounds, improvement
+    from monitor.metrics.scores.brier import brier
+    from monitor.metrics.scores.corp import corp
+    from monitor.metrics.scores.discrimination import auc, tjur_r2
+    from monitor.metrics.scores.log_score import log_score
+    from monitor.metrics.scores.spiegelhalter import spiegelhalter
+    from monitor.metrics.smooth.cumulative import cumulative_differences
+    from monitor.metrics.smooth.skce import skce
+    from monitor.metrics.smooth.smooth_ece import smooth_ece, smooth_ece_at
+    from monitor.metrics.test_based.t_test import tce_t
+    from monitor.metrics.test_based.tce import tce
 
     def pava_bins(t, sizes):  # noqa: ANN001, ANN202
         smallest, largest = sizes(t.total)
@@ -99,8 +100,8 @@ def our_measures() -> dict[str, Callable]:
 def closed_intervals(t) -> list:  # noqa: ANN001
     """Find every interval that has a closed form, fits included."""
     from monitor.metrics import intervals as i
-    from monitor.metrics.cox import fit_cox
-    from monitor.metrics.intercept import fit_intercept
+    from monitor.metrics.logistic.cox import fit_cox
+    from monitor.metrics.logistic.intercept import fit_intercept
 
     of_scores = (
         *(i.prevalence_interval, i.mean_score_interval, i.brier_interval, i.rbs_interval),
@@ -118,9 +119,13 @@ def closed_intervals(t) -> list:  # noqa: ANN001
 def our_measures_of_rows() -> dict[str, Callable]:
     """Name the functions of two arrays that need no tally; for the other measures one is made."""
     from monitor.metrics import ece as e
-    from monitor.metrics.hosmer_lemeshow import hosmer_lemeshow
-    from monitor.metrics.row_bins import quantile_bins_of_rows, uniform_bins_of_rows
-    from monitor.metrics.row_scores import brier_of_rows, log_score_of_rows, spiegelhalter_of_rows
+    from monitor.metrics.binned.hosmer_lemeshow import hosmer_lemeshow
+    from monitor.metrics.binned.row_bins import quantile_bins_of_rows, uniform_bins_of_rows
+    from monitor.metrics.scores.row_scores import (
+        brier_of_rows,
+        log_score_of_rows,
+        spiegelhalter_of_rows,
+    )
 
     def over_uniform_bins(measure: Callable) -> Callable:
         return lambda s, y: measure(uniform_bins_of_rows(s, y, BINS))
@@ -146,8 +151,8 @@ def our_measures_of_rows() -> dict[str, Callable]:
 
 def serve_rows(folder: Path, *, whole_loop: bool) -> None:
     """Serve our measures from rows and from their tally, the sorts, and the published loop."""
-    from monitor.metrics.binning import paper_sizes, pava_bc
-    from monitor.metrics.tally import tally
+    from monitor.metrics.binned.binning import paper_sizes, pava_bc
+    from monitor.metrics.core.tally import tally
 
     s, y = load(folder)
     t = tally(s, y)
@@ -196,11 +201,11 @@ def test_one_by_one(tests: list[tuple[int, int, float]]) -> int:
 
 def serve_stored(total: int) -> None:
     """Serve our measures of a tally with a group in each of the 16,384 cells."""
-    from monitor.metrics.binning import monitor_sizes
-    from monitor.metrics.grid import CELL_COUNT, CELLS_PER_LOGIT, LOGIT_LIMIT, OFFSETS_PER_CELL
-    from monitor.metrics.tally import Cells, from_cells
-    from monitor.metrics.tce_at_size import standard_size, tce_at_size
-    from monitor.metrics.tce_null import tce_null_reference
+    from monitor.metrics.binned.binning import monitor_sizes
+    from monitor.metrics.core.grid import CELL_COUNT, CELLS_PER_LOGIT, LOGIT_LIMIT, OFFSETS_PER_CELL
+    from monitor.metrics.core.tally import Cells, from_cells
+    from monitor.metrics.test_based.null_reference import tce_null_reference
+    from monitor.metrics.test_based.tce_at_size import standard_size, tce_at_size
 
     rng = np.random.default_rng(20_260_301)
     cells = np.arange(CELL_COUNT)

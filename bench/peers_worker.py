@@ -1,6 +1,6 @@
 """The other side of `metrics.py`: measures of other packages, run on demand in their environment.
 
-    python bench/peers_worker.py FOLDER
+    python -m bench.peers_worker FOLDER
 
 imports numpy and the packages below, nothing of ours. It reads ``scores.npy`` and
 ``outcomes.npy`` from the folder and prints which jobs it has; then it runs the job named on
@@ -17,8 +17,9 @@ from collections.abc import Callable
 from importlib.metadata import version
 from pathlib import Path
 
-import metrics_classes as classes
 import numpy as np
+
+from bench import metrics_classes as classes
 
 Job = Callable[[], object]
 CONTROL = "control"

@@ -1,6 +1,6 @@
 """How long a scrape of 100 models takes, and where the time goes.
 
-    .venv/bin/python bench/scrape.py [--models 100] [--segments 10] [--days 30] [--scrapes 15]
+    .venv/bin/python -m bench.scrape [--models 100] [--segments 10] [--days 30] [--scrapes 15]
 
 A store of so many models, each of so many segments beside `all`, windows of 1, 7 and 28 days,
 is written through the store's own interface into a temporary folder. Then the exporter is
@@ -26,13 +26,13 @@ from time import perf_counter
 import numpy as np
 
 from monitor.config import Config, load_config
-from monitor.days import Segment, Summary
-from monitor.drift import new_meter
-from monitor.evaluate import Evaluation, Settings, evaluate
-from monitor.figure import Figure
-from monitor.metrics.tally import tally
-from monitor.store import Store
-from monitor.verdict import Verdict
+from monitor.drift.detector import new_meter
+from monitor.drift.verdict import Verdict
+from monitor.evaluation.evaluate import Evaluation, Settings, evaluate
+from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.tally import tally
+from monitor.store.store import Store
+from monitor.summary import Segment, Summary
 
 LAST = date(2026, 3, 31)
 WINDOWS = (1, 7, 28)
@@ -130,8 +130,8 @@ def milliseconds(action: Callable[[], object], repeats: int) -> str:
 
 def parts(config: Config, path: Path, repeats: int) -> None:
     """Time the parts of a scrape, first as after the start, then as when nothing has changed."""
-    from monitor.export.answers import Exporter
-    from monitor.export.reading import Reader
+    from monitor.export.http.app import Exporter
+    from monitor.export.snapshot_reader import Reader
     from monitor.export.text import exposition, lines
 
     store, models = Store(config.store), list(config.models)

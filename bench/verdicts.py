@@ -1,6 +1,6 @@
 """How long verdicts and the daily evaluation take where there are many segments.
 
-    .venv/bin/python bench/verdicts.py [--models 2] [--segments 50] [--days 365] [--rounds 2]
+    .venv/bin/python -m bench.verdicts [--models 2] [--segments 50] [--days 365] [--rounds 2]
                                        [--predictions 2000] [--share 0.05] [--into FOLDER]
 
 Writes the summaries of a year through the store's own interface, then runs every job in a fresh
@@ -29,13 +29,15 @@ import numpy as np
 from scipy.special import expit
 
 from monitor.config import Config, load_config
-from monitor.days import Segment, Summary
-from monitor.drift import accumulate, new_meter, settle, weigh_day
-from monitor.judging import judge_days, read_references
-from monitor.metrics.coarse import coarsen
-from monitor.metrics.tally import tally_on_grid
-from monitor.pipeline import evaluate_days
-from monitor.store import Store
+from monitor.drift.detector import accumulate, new_meter, settle
+from monitor.drift.evidence import weigh_day
+from monitor.metrics.core.coarse import coarsen
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.pipeline.references import read_references
+from monitor.pipeline.run import evaluate_days
+from monitor.pipeline.verdicts import judge_days
+from monitor.store.store import Store
+from monitor.summary import Segment, Summary
 
 FIRST = date(2025, 1, 1)
 CORES = 2
@@ -148,7 +150,7 @@ def _cpu() -> float:
 
 def measure_apart(job: str, folder: Path) -> dict[str, float]:
     """Run one job in a fresh process."""
-    command = [sys.executable, __file__, "--job", job, "--into", str(folder)]
+    command = [sys.executable, "-m", "bench.verdicts", "--job", job, "--into", str(folder)]
     result = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
     return json.loads(result.stdout)
 

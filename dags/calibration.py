@@ -1,4 +1,4 @@
-r"""One DAG for each configured model: a schedule that passes dates to `monitor.pipeline.run`.
+r"""One DAG for each configured model: a schedule that passes dates to `monitor.pipeline.run.run`.
 
 The environment variable CALIBRATION_MONITOR_CONFIG names the configuration file, for the
 dag-processor and for the workers alike.
@@ -189,7 +189,7 @@ def run_unsettled(name: str) -> None:
 
 def do(name: str, first: date, last: date, *, as_of: date, skip_unchanged: bool = False) -> None:
     """Hand the dates to the pipeline, and fail if a day did."""
-    from monitor import pipeline  # noqa: PLC0415 - the parser of DAGs need not load the mathematics
+    from monitor.pipeline import run as pipeline  # noqa: PLC0415 - the parser of DAGs need not load the mathematics
 
     report = pipeline.run(
         CONFIG,

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.exporting import COMMAND
-from tests.servers import program_path
+from tests.support.exporting import COMMAND
+from tests.support.paths import ROOT
+from tests.support.servers import program_path
 
-ROOT = Path(__file__).parents[1]
 STACK = yaml.safe_load((ROOT / "compose.yml").read_text())
 SERVICES: dict[str, dict[str, Any]] = STACK["services"]
 DATA_SOURCES = ROOT / "grafana" / "provisioning" / "datasources" / "prometheus.yml"

@@ -26,8 +26,9 @@ from monitor.config import (
 )
 from monitor.errors import ConfigError
 from monitor.logs import newest_settled_day, summarise_day
+from tests.support.paths import ROOT
 
-EXAMPLE = Path(__file__).parents[1] / "monitor.example.yaml"
+EXAMPLE = ROOT / "monitor.example.yaml"
 ROOMS: dict[str, type[BaseModel]] = {
     "": Config,
     "engine": Engine,

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+from tests.support.paths import ROOT
+
 SCRIPT = ROOT / "tools" / "install-programs"
 PACKAGES = re.findall(r'^packages="([^"]*)"', SCRIPT.read_text(), re.MULTILINE)[0].split()
 POLICY = "/usr/sbin/policy-rc.d"

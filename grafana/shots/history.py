@@ -13,8 +13,8 @@ from pathlib import Path
 from time import monotonic
 
 from monitor.config import load_config
-from monitor.export.answers import Exporter
-from monitor.pipeline import run
+from monitor.export.http.app import Exporter
+from monitor.pipeline.run import run
 
 DAY = timedelta(days=1)
 MORNING = datetime(2013, 7, 10, 12, tzinfo=UTC)  # 8 o'clock in New York

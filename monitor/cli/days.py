@@ -28,7 +28,7 @@ from monitor.cli.printing import finish, print_json, progress, say, stop_at
 from monitor.config import Model, load_config
 
 if TYPE_CHECKING:
-    from monitor.days import Summary
+    from monitor.summary import Summary
 
 
 def check(
@@ -85,8 +85,8 @@ def run(
     This is the daily job: read the logs, judge every window that holds the day, say the verdict.
     """
     from monitor.logs import newest_day, newest_settled_day
-    from monitor.pipeline import RunReport
-    from monitor.pipeline import run as run_days
+    from monitor.pipeline.run import RunReport
+    from monitor.pipeline.run import run as run_days
 
     config = load_config(config_path)
 
@@ -116,8 +116,8 @@ def backfill(
     Days whose logs have not changed are left alone: after an interruption the same command goes
     on where it was.
     """
-    from monitor.pipeline import check_days, reach
-    from monitor.pipeline import run as run_days
+    from monitor.pipeline.run import check_days, reach
+    from monitor.pipeline.run import run as run_days
 
     config = load_config(config_path)
     model = config.model(name)
@@ -161,9 +161,9 @@ def evaluate(
 
     After a window, a limit, a reference or a known drift was changed.
     """
-    from monitor.judging import judge_days
-    from monitor.pipeline import evaluate_days
-    from monitor.store import Store
+    from monitor.pipeline.run import evaluate_days
+    from monitor.pipeline.verdicts import judge_days
+    from monitor.store.store import Store
 
     config = load_config(config_path)
     begin, end = day_range(first, last)

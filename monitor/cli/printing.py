@@ -17,8 +17,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from monitor.errors import DataError
 
 if TYPE_CHECKING:
-    from monitor.pipeline import RunReport
-    from monitor.steps import Step
+    from monitor.pipeline.progress import Step
+    from monitor.pipeline.run import RunReport
 
 NOBODY_READS = 128 + signal.SIGPIPE  # as a shell tells of a command that this signal ended
 

@@ -44,8 +44,8 @@ def serve(
     as_json: AsJson = False,
 ) -> None:
     """Serve the newest results to Prometheus until interrupted."""
-    from monitor.export.answers import Exporter
-    from monitor.export.server import serve as start
+    from monitor.export.http.app import Exporter
+    from monitor.export.http.server import serve as start
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # service managers stop like Ctrl-C
     exporter = Exporter(config_path, most_segments)
@@ -85,7 +85,7 @@ def push(
     One group for each model, replaced whole.
     """
     from monitor.export import push as pushing
-    from monitor.export.reading import Reader
+    from monitor.export.snapshot_reader import Reader
 
     if delete and not name:
         msg = "--delete deletes the group of one model; name it with --model."
@@ -116,7 +116,7 @@ def textfile(
 
     Its textfile collector reads them; the file is replaced whole.
     """
-    from monitor.export.reading import Reader
+    from monitor.export.snapshot_reader import Reader
     from monitor.export.textfile import write_textfile
 
     write_textfile(Reader(load_config(config_path), most_segments), path)
@@ -153,7 +153,7 @@ def openmetrics(
     For a Prometheus that was not there: promtool tsdb create-blocks-from openmetrics FILE.
     """
     from monitor.export import openmetrics as exporting
-    from monitor.export.reading import Reader
+    from monitor.export.snapshot_reader import Reader
 
     config, clock = load_config(config_path), now()
     begin, end = day_range(first, last)

@@ -22,7 +22,7 @@ from monitor.cli.printing import err, print_json, progress, say, stop_at_failure
 from monitor.config import load_config
 
 if TYPE_CHECKING:
-    from monitor.evaluate import Evaluation
+    from monitor.evaluation.evaluate import Evaluation
     from monitor.report.verdicts import Episode
 
 
@@ -41,7 +41,7 @@ def show(
     """
     from monitor.report.tables import evaluation_table, legend
     from monitor.report.verdicts import latest, latest_text
-    from monitor.store import Store
+    from monitor.store.store import Store
 
     config = load_config(config_path)
     model = config.model(name)
@@ -79,9 +79,9 @@ def demo(
     Writes ten months of logs, does every day of them, and shows what came of it. One of the models
     was broken on purpose.
     """
-    from monitor import demo as flights
-    from monitor.demo_flights import write_flights_logs
-    from monitor.pipeline import run as run_days
+    from monitor.demo import demo as flights
+    from monitor.demo.flights import write_flights_logs
+    from monitor.pipeline.run import run as run_days
 
     config = flights.write_config(folder)
     with err.status("flights: training on January and February, scoring March to December"):

@@ -7,8 +7,8 @@ Rule 2: a number that does not exist has no sample: nan would draw and alert lik
 
 from dataclasses import dataclass
 
-from monitor.export import samples, verdict_samples
-from monitor.export.samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples, around
+from monitor.export import verdict_samples, window_samples
+from monitor.export.window_samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples, around
 
 WINDOW = ("model", "segment", "window", "maturity")
 STREAM = ("model", "segment")
@@ -30,201 +30,209 @@ CATALOGUE = (
         "TCE at one fixed number of predictions: the share that the outcomes of their bin reject; "
         "about 0.12 on calibrated scores, whatever the volume and the prevalence.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.tce.value if errors.tce else None),
+        window_samples.of_errors(lambda errors: errors.tce.value if errors.tce else None),
     ),
     Gauge(
         "calibration_tce_ratio_low",
         "Lower end of the 95 % interval of calibration_tce_ratio.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.tce.low if errors.tce else None),
+        window_samples.of_errors(lambda errors: errors.tce.low if errors.tce else None),
     ),
     Gauge(
         "calibration_tce_ratio_high",
         "Upper end of the 95 % interval of calibration_tce_ratio.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.tce.high if errors.tce else None),
+        window_samples.of_errors(lambda errors: errors.tce.high if errors.tce else None),
     ),
     Gauge(
         "calibration_tce_published_ratio",
         "Share of predictions that the outcomes of their bin reject, with the published bin sizes; "
         "far from 0 on calibrated models, so read it against calibration_tce_null_ratio.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.tce_published),
+        window_samples.of_errors(lambda errors: errors.tce_published),
     ),
     Gauge(
         "calibration_tce_null_ratio",
         "Quantile of calibration_tce_published_ratio if the prior-adjusted scores were calibrated.",
         (*WINDOW, "quantile"),
-        samples.of_null,
+        window_samples.of_null,
     ),
     Gauge(
         "calibration_ece_ratio",
         "Expected calibration error: mean gap between score and outcome over bins.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.ece),
+        window_samples.of_errors(lambda errors: errors.ece),
     ),
     Gauge(
         "calibration_ece_ratio_low",
         "Lower end of the 95 % interval of the error behind calibration_ece_ratio.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.ece_interval.low if errors.ece_interval else None),
+        window_samples.of_errors(
+            lambda errors: errors.ece_interval.low if errors.ece_interval else None
+        ),
     ),
     Gauge(
         "calibration_ece_ratio_high",
         "Upper end of the 95 % interval of the error behind calibration_ece_ratio.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.ece_interval.high if errors.ece_interval else None),
+        window_samples.of_errors(
+            lambda errors: errors.ece_interval.high if errors.ece_interval else None
+        ),
     ),
     Gauge(
         "calibration_rbs",
         "Root Brier score: root of the mean squared gap between score and outcome.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.rbs),
+        window_samples.of_errors(lambda errors: errors.rbs),
     ),
     Gauge(
         "calibration_rbs_low",
         "Lower end of the 95 % interval of calibration_rbs.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.rbs_interval.low if errors.rbs_interval else None),
+        window_samples.of_errors(
+            lambda errors: errors.rbs_interval.low if errors.rbs_interval else None
+        ),
     ),
     Gauge(
         "calibration_rbs_high",
         "Upper end of the 95 % interval of calibration_rbs.",
         (*WINDOW, "adjusted"),
-        samples.of_errors(lambda errors: errors.rbs_interval.high if errors.rbs_interval else None),
+        window_samples.of_errors(
+            lambda errors: errors.rbs_interval.high if errors.rbs_interval else None
+        ),
     ),
     Gauge(
         "calibration_slope",
         "Slope of the outcomes on the scores' log-odds; below 1 the scores are too extreme.",
         WINDOW,
-        samples.of_slope(lambda slope: slope.value),
+        window_samples.of_slope(lambda slope: slope.value),
     ),
     Gauge(
         "calibration_slope_low",
         "Lower end of the 95 % interval of calibration_slope.",
         WINDOW,
-        samples.of_slope(lambda slope: slope.low),
+        window_samples.of_slope(lambda slope: slope.low),
     ),
     Gauge(
         "calibration_slope_high",
         "Upper end of the 95 % interval of calibration_slope.",
         WINDOW,
-        samples.of_slope(lambda slope: slope.high),
+        window_samples.of_slope(lambda slope: slope.high),
     ),
     Gauge(
         "calibration_log_loss_explained",
         "Calibration error of the scores that a cause explains, in nats of log loss.",
         (*WINDOW, "cause"),
-        samples.of_causes(lambda causes: causes.log_loss),
+        window_samples.of_causes(lambda causes: causes.log_loss),
     ),
     Gauge(
         "calibration_squared_error_explained",
         "Calibration error of the scores that a cause explains, in squared probability.",
         (*WINDOW, "cause"),
-        samples.of_causes(lambda causes: causes.squared_error),
+        window_samples.of_causes(lambda causes: causes.squared_error),
     ),
     Gauge(
         "calibration_intercept_logit",
         "Shift of all scores, in logit, that makes them right on average.",
         WINDOW,
-        samples.of_shift(lambda shift: shift.delta),
+        window_samples.of_shift(lambda shift: shift.delta),
     ),
     Gauge(
         "calibration_intercept_logit_low",
         "Lower end of the 95 % interval of calibration_intercept_logit.",
         WINDOW,
-        samples.of_shift(lambda shift: shift.low),
+        window_samples.of_shift(lambda shift: shift.low),
     ),
     Gauge(
         "calibration_intercept_logit_high",
         "Upper end of the 95 % interval of calibration_intercept_logit.",
         WINDOW,
-        samples.of_shift(lambda shift: shift.high),
+        window_samples.of_shift(lambda shift: shift.high),
     ),
     Gauge(
         "calibration_intercept_log_loss_removed",
         "Log loss that adding calibration_intercept_logit to every score's logit would remove.",
         WINDOW,
-        samples.of_correction(lambda correction: correction.log_loss.value),
+        window_samples.of_correction(lambda correction: correction.log_loss.value),
     ),
     Gauge(
         "calibration_intercept_log_loss_removed_low",
         "Lower end of the 95 % interval of calibration_intercept_log_loss_removed.",
         WINDOW,
-        samples.of_correction(lambda correction: around(correction.log_loss).low),
+        window_samples.of_correction(lambda correction: around(correction.log_loss).low),
     ),
     Gauge(
         "calibration_intercept_log_loss_removed_high",
         "Upper end of the 95 % interval of calibration_intercept_log_loss_removed.",
         WINDOW,
-        samples.of_correction(lambda correction: around(correction.log_loss).high),
+        window_samples.of_correction(lambda correction: around(correction.log_loss).high),
     ),
     Gauge(
         "calibration_intercept_squared_error_removed",
         "Squared error that adding calibration_intercept_logit to every score's logit would "
         "remove.",
         WINDOW,
-        samples.of_correction(lambda correction: correction.squared_error.value),
+        window_samples.of_correction(lambda correction: correction.squared_error.value),
     ),
     Gauge(
         "calibration_intercept_squared_error_removed_low",
         "Lower end of the 95 % interval of calibration_intercept_squared_error_removed.",
         WINDOW,
-        samples.of_correction(lambda correction: around(correction.squared_error).low),
+        window_samples.of_correction(lambda correction: around(correction.squared_error).low),
     ),
     Gauge(
         "calibration_intercept_squared_error_removed_high",
         "Upper end of the 95 % interval of calibration_intercept_squared_error_removed.",
         WINDOW,
-        samples.of_correction(lambda correction: around(correction.squared_error).high),
+        window_samples.of_correction(lambda correction: around(correction.squared_error).high),
     ),
     Gauge(
         "calibration_prevalence_ratio",
         "Share of the known outcomes that are 1.",
         WINDOW,
-        samples.of_window(lambda e: e.prevalence),
+        window_samples.of_window(lambda e: e.prevalence),
     ),
     Gauge(
         "calibration_mean_score_ratio",
         "Mean score of the predictions whose outcome is known.",
         WINDOW,
-        samples.of_window(lambda e: e.mean_score),
+        window_samples.of_window(lambda e: e.mean_score),
     ),
     Gauge(
         "calibration_window_predictions",
         "Valid predictions in the window.",
         WINDOW,
-        samples.of_window(lambda e: e.predicted),
+        window_samples.of_window(lambda e: e.predicted),
     ),
     Gauge(
         "calibration_window_outcomes",
         "Predictions in the window whose outcome is known.",
         WINDOW,
-        samples.of_window(lambda e: e.matched),
+        window_samples.of_window(lambda e: e.matched),
     ),
     Gauge(
         "calibration_window_present_ratio",
         "Share of the window's days that are in the store.",
         WINDOW,
-        samples.of_window(lambda e: e.days_present / e.window_days),
+        window_samples.of_window(lambda e: e.days_present / e.window_days),
     ),
     Gauge(
         "calibration_outcome_coverage_ratio",
         "Share of the window's predictions whose outcome is known.",
         WINDOW,
-        samples.of_window(lambda e: e.coverage),
+        window_samples.of_window(lambda e: e.coverage),
     ),
     Gauge(
         "calibration_rejected_rows",
         "Rows of the logs left out of the window, by the check that they broke.",
         (*WINDOW, "reason"),
-        samples.of_rejected_rows,
+        window_samples.of_rejected_rows,
     ),
     Gauge(
         "calibration_window_end_timestamp_seconds",
         "When the last day of the window ended, in the model's time zone.",
         WINDOW,
-        samples.of_window_ends,
+        window_samples.of_window_ends,
     ),
     Gauge(
         "calibration_verdict",
@@ -332,99 +340,99 @@ CATALOGUE = (
         "calibration_expected_prevalence_ratio",
         "Prevalence to expect of the newest day that awaits outcomes, if only the prior moves.",
         STREAM,
-        samples.of_expected(lambda expected: expected.prevalence),
+        window_samples.of_expected(lambda expected: expected.prevalence),
     ),
     Gauge(
         "calibration_expected_prevalence_ratio_low",
         "Lower end of the 95 % interval of calibration_expected_prevalence_ratio.",
         STREAM,
-        samples.of_expected(lambda expected: expected.low),
+        window_samples.of_expected(lambda expected: expected.low),
     ),
     Gauge(
         "calibration_expected_prevalence_ratio_high",
         "Upper end of the 95 % interval of calibration_expected_prevalence_ratio.",
         STREAM,
-        samples.of_expected(lambda expected: expected.high),
+        window_samples.of_expected(lambda expected: expected.high),
     ),
     Gauge(
         "calibration_expected_prevalence_fit_log10_p",
         "Chance, log10, of scores so unlike the reference's if only the prior moves.",
         STREAM,
-        samples.of_expected(lambda expected: expected.fit_log10_p),
+        window_samples.of_expected(lambda expected: expected.fit_log10_p),
     ),
     Gauge(
         "calibration_false_alert_interval_seconds",
         "Between two false alerts of calibration drift of the whole model at least so long passes, "
         "on average.",
         ("model",),
-        samples.of_limit(lambda limits: limits.false_alert_days * SECONDS_A_DAY),
+        window_samples.of_limit(lambda limits: limits.false_alert_days * SECONDS_A_DAY),
     ),
     Gauge(
         "calibration_segment_false_alert_interval_seconds",
         "Between two false alerts of calibration drift of any of the model's segments at least so "
         "long passes, on average.",
         ("model",),
-        samples.of_limit(lambda limits: limits.segment_false_alert_days * SECONDS_A_DAY),
+        window_samples.of_limit(lambda limits: limits.segment_false_alert_days * SECONDS_A_DAY),
     ),
     Gauge(
         "calibration_run_overdue_limit_seconds",
         "After the last run without a failed day the next one is overdue when so long has passed.",
         ("model",),
-        samples.of_limit(lambda limits: limits.run_overdue_hours * SECONDS_AN_HOUR),
+        window_samples.of_limit(lambda limits: limits.run_overdue_hours * SECONDS_AN_HOUR),
     ),
     Gauge(
         "calibration_run_late_limit_seconds",
         "No run is overdue that is later than a week before by less than this.",
         ("model",),
-        samples.of_limit(lambda limits: limits.run_late_hours * SECONDS_AN_HOUR),
+        window_samples.of_limit(lambda limits: limits.run_late_hours * SECONDS_AN_HOUR),
     ),
     Gauge(
         "calibration_outcome_coverage_limit_ratio",
         "Outcomes are missing when the coverage is less than this share of the usual one.",
         ("model",),
-        samples.of_limit(lambda limits: limits.outcome_coverage_limit),
+        window_samples.of_limit(lambda limits: limits.outcome_coverage_limit),
     ),
     Gauge(
         "calibration_rejected_rows_limit_ratio",
         "Rejected rows are unusual when their share is more than this multiple of the usual one.",
         ("model",),
-        samples.of_limit(lambda limits: limits.rejected_rows_limit),
+        window_samples.of_limit(lambda limits: limits.rejected_rows_limit),
     ),
     Gauge(
         "calibration_segments_left_out",
         "Segments of which only an open calibration drift is told, because the model has more than "
         "the exporter may tell.",
         ("model",),
-        samples.of_segments_left_out,
+        window_samples.of_segments_left_out,
     ),
     Gauge(
         "calibration_last_run_timestamp_seconds",
         "When the last run finished, with or without failed days.",
         ("model",),
-        samples.of_run(lambda run: run.finished.timestamp()),
+        window_samples.of_run(lambda run: run.finished.timestamp()),
     ),
     Gauge(
         "calibration_last_success_timestamp_seconds",
         "When the last run without a failed day finished.",
         ("model",),
-        samples.of_successes,
+        window_samples.of_successes,
     ),
     Gauge(
         "calibration_run_duration_seconds",
         "How long the last run took.",
         ("model",),
-        samples.of_run(lambda run: (run.finished - run.started).total_seconds()),
+        window_samples.of_run(lambda run: (run.finished - run.started).total_seconds()),
     ),
     Gauge(
         "calibration_model_info",
         "A configured model, with its owner and severity; always 1.",
         ("model", "owner", "severity"),
-        samples.of_models,
+        window_samples.of_models,
     ),
     Gauge(
         "calibration_build_info",
         "The version of calibration-monitor that answers; always 1.",
         ("version",),
-        samples.of_version,
+        window_samples.of_version,
     ),
 )

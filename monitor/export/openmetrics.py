@@ -18,15 +18,15 @@ from pathlib import Path
 
 from prometheus_client.utils import floatToGoString
 
+from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
-from monitor.evaluate import Evaluation
+from monitor.evaluation.evaluate import Evaluation
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.reading import Reader, verdicts_to_tell, with_most_outcomes
-from monitor.export.samples import Snapshot
+from monitor.export.snapshot_reader import Reader, verdicts_to_tell, with_most_outcomes
 from monitor.export.text import labels_text
+from monitor.export.window_samples import Snapshot
 from monitor.files import reaching
-from monitor.store import Store
-from monitor.verdict import Verdict
+from monitor.store.store import Store
 
 HEAD = timedelta(hours=3)  # the server's newest data, into which no block may reach
 

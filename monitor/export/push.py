@@ -9,7 +9,7 @@ from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 from monitor.errors import ConfigError, DataError
-from monitor.export.reading import Reader
+from monitor.export.snapshot_reader import Reader
 from monitor.export.text import CONTENT_TYPE, exposition, lines
 
 JOB = "calibration-monitor"

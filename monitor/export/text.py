@@ -10,7 +10,7 @@ from math import isnan
 from prometheus_client.utils import floatToGoString
 
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.samples import Snapshot
+from monitor.export.window_samples import Snapshot
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

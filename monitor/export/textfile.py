@@ -5,7 +5,7 @@ from pathlib import Path
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.errors import ConfigError
-from monitor.export.reading import Reader
+from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.files import replace
 

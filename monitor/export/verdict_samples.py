@@ -3,11 +3,12 @@
 from collections.abc import Callable, Iterable
 from math import isnan
 
-from monitor.days import end_of_day
-from monitor.drift import KINDS, Incident
-from monitor.export.samples import SECONDS_A_DAY, Sample, Samples, Snapshot
-from monitor.figure import Figure
-from monitor.verdict import STATES, Verdict
+from monitor.drift.detector import Incident
+from monitor.drift.evidence import KINDS
+from monitor.drift.verdict import STATES, Verdict
+from monitor.export.window_samples import SECONDS_A_DAY, Sample, Samples, Snapshot
+from monitor.metrics.core.estimate import Figure
+from monitor.summary import end_of_day
 
 
 def of_states(snapshot: Snapshot) -> Iterable[Sample]:

@@ -6,7 +6,15 @@ from datetime import date, datetime, timedelta
 import numpy as np
 
 from monitor.config import Engine, Model
-from monitor.days import (
+from monitor.errors import DataError
+from monitor.files import list_days, list_files
+from monitor.logs import contract
+from monitor.logs.databases import Databases
+from monitor.logs.joining import IN_PREDICTED, Groups, Status, read_counts, run, write
+from monitor.logs.session import DAMAGE, Session, open_session
+from monitor.logs.sources import open_ids, open_logs, read_ids
+from monitor.metrics.core.tally import Cells, from_cells
+from monitor.summary import (
     Awaited,
     Segment,
     Summary,
@@ -15,14 +23,6 @@ from monitor.days import (
     end_of_day,
     stratified,
 )
-from monitor.errors import DataError
-from monitor.files import list_days, list_files
-from monitor.logs import contract
-from monitor.logs.databases import Databases
-from monitor.logs.joining import IN_PREDICTED, Groups, Status, read_counts, run, write
-from monitor.logs.session import DAMAGE, Session, open_session
-from monitor.logs.sources import open_ids, open_logs, read_ids
-from monitor.metrics.tally import Cells, from_cells
 
 
 def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:

@@ -18,7 +18,7 @@ import pyarrow as pa
 
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs, choose
-from monitor.metrics.grid import (
+from monitor.metrics.core.grid import (
     CELL_COUNT,
     HIGHEST_SCORE,
     LAST_POSITION,
@@ -236,7 +236,7 @@ def _status(*, timed: bool) -> nw.Expr:
 
 
 def _located(joined: Frame) -> Frame:
-    """Add `cell` and `offset`: `monitor.metrics.grid.locate` in the words of the query.
+    """Add `cell` and `offset`: `monitor.metrics.core.grid.locate` in the words of the query.
 
     In steps, each naming the one before: an expression used twice would be written out twice
     in the query, and five times nested that is thirty-two times.

@@ -8,8 +8,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from monitor.days import Summary, whole
-from monitor.evaluate import Evaluation
+from monitor.evaluation.evaluate import Evaluation
+from monitor.summary import Summary, whole
 
 LEGEND = (
     "prevalence   share of outcomes that are 1; the mean score is what was promised",

@@ -10,12 +10,12 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from monitor import reasons
-from monitor.evaluate import Evaluation
-from monitor.expectation import Expectation
+from monitor.drift.verdict import WEEK, Verdict
+from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.expected_prevalence import Expectation
+from monitor.report import error_wording
 from monitor.report.tables import percent, plain_table
-from monitor.store import Store
-from monitor.verdict import WEEK, Verdict
+from monitor.store.store import Store
 
 LEAST_SHOWN = -3.0  # log10 of a chance: below, the power of ten is shown
 EXPECTED = (
@@ -54,8 +54,8 @@ class Latest:
             span = f"day {self.week.day}"
         drifting = bool(self.verdict and self.verdict.state == "calibration_drift")
         return (
-            reasons.explanation(self.week.causes, span),
-            reasons.offer(self.week.correction, span, drifting=drifting),
+            error_wording.explanation(self.week.causes, span),
+            error_wording.offer(self.week.correction, span, drifting=drifting),
         )
 
     @property

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.metrics.recorded import Recorded, read_reference
+from tests.support.recorded import Recorded, read_reference
 
 
 @pytest.fixture(scope="session")

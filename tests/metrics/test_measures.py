@@ -10,20 +10,20 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 from scipy.stats import binom, chi2
 
-from monitor.metrics.binning import paper_sizes, pava_bc, quantile_bins, uniform_bins
-from monitor.metrics.brier import rbs
-from monitor.metrics.ece import ece
-from monitor.metrics.intercept import expect, fit_intercept, has_intercept, solve_nearby
-from monitor.metrics.tally import Tally, merge, shift, tally, tally_on_grid
-from monitor.metrics.tce import tce
-from monitor.metrics.tce_null import (
+from monitor.metrics.binned.binning import paper_sizes, pava_bc, quantile_bins, uniform_bins
+from monitor.metrics.binned.ece import ece
+from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
+from monitor.metrics.logistic.intercept import expect, fit_intercept, has_intercept, solve_nearby
+from monitor.metrics.scores.brier import rbs
+from monitor.metrics.test_based.null_reference import (
     QUANTILES,
     Slices,
     cut_slices,
     draw_outcomes,
     tce_null_reference,
 )
-from tests.metrics.recorded import Recorded
+from monitor.metrics.test_based.tce import tce
+from tests.support.recorded import Recorded
 
 inner = st.floats(0.001, 0.999)
 tallies = st.lists(st.tuples(inner, st.booleans()), min_size=1, max_size=60).map(

@@ -1,26 +1,26 @@
 """The page about the measures: its examples run, and its tables are computed anew.
 
-`python -m tests.metrics.page_tables` prints the tables for the page.
+`python -m tests.support.page_tables` prints the tables for the page.
 """
 
 import ast
 import doctest
 import re
-from pathlib import Path
 
 import pytest
 
-from tests.metrics.page_classes import CLASSES, REGRESSION
-from tests.metrics.page_scores import SCORES
-from tests.metrics.page_tables import PAGE, Table
+from tests.support.page_classes import CLASSES, REGRESSION
+from tests.support.page_scores import SCORES
+from tests.support.page_tables import PAGE, Table
+from tests.support.paths import ROOT
 
-SOURCES = Path(__file__).parents[2] / "monitor" / "metrics"
+SOURCES = ROOT / "monitor" / "metrics"
 TABLES = [SCORES, CLASSES, REGRESSION]
 
 # Explained in full where they are, but parts of what the page names.
 PARTS = {
     "cumulative.log10_tail_of_maximum", "cumulative.log10_tail_of_range",
-    "draws.resample", "draws.subsample", "grid.locate", "grid.representative_scores",
+    "resampling.resample", "resampling.subsample", "grid.locate", "grid.representative_scores",
     "hosmer_lemeshow.log10_chi_squared_tail",
     "log_score.surprises", "samples.checked", "samples.unchecked", "skce.mean_distance",
     "spiegelhalter.two_sided_log10_p",
@@ -31,7 +31,7 @@ def functions_explained() -> list[str]:
     """Name the public functions, as `file.function`, whose docstring says what they return."""
     return [
         f"{path.stem}.{node.name}"
-        for path in sorted(SOURCES.glob("*.py"))
+        for path in sorted(SOURCES.rglob("*.py"))
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.FunctionDef)
         and not node.name.startswith("_")

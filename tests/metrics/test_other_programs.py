@@ -13,22 +13,22 @@ import numpy as np
 import pytest
 from scipy.special import expit, logit
 
-from monitor.metrics.binning import Bins, pava, uniform_bins
-from monitor.metrics.bounds import improvement
-from monitor.metrics.brier import brier
-from monitor.metrics.cox import fit_cox
-from monitor.metrics.cumulative import cumulative_differences
-from monitor.metrics.ece import debiased_root_mean_squared_gap, ece, root_mean_squared_gap
-from monitor.metrics.grid import Floats
-from monitor.metrics.hosmer_lemeshow import hosmer_lemeshow
-from monitor.metrics.intervals import normal_interval
-from monitor.metrics.multiclass import (
+from monitor.metrics.beyond_binary.multiclass import (
     classwise_calibration_error,
     top_label_calibration_error,
     top_label_tally,
 )
-from monitor.metrics.tally import Tally
-from tests.metrics.recorded import TIED, Recorded, bins_above
+from monitor.metrics.binned.binning import Bins, pava, uniform_bins
+from monitor.metrics.binned.ece import debiased_root_mean_squared_gap, ece, root_mean_squared_gap
+from monitor.metrics.binned.hosmer_lemeshow import hosmer_lemeshow
+from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.tally import Tally
+from monitor.metrics.intervals.intervals import normal_interval
+from monitor.metrics.logistic.cox import fit_cox
+from monitor.metrics.scores.bounds import improvement
+from monitor.metrics.scores.brier import brier
+from monitor.metrics.smooth.cumulative import cumulative_differences
+from tests.support.recorded import TIED, Recorded, bins_above
 
 BELOW = -1.0  # an edge below every score
 

@@ -1,0 +1,1 @@
+"""Real flights, run through the whole system."""

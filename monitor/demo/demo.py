@@ -1,0 +1,105 @@
+"""The demo: real flights as logs, a configuration that watches them, and what came of it."""
+
+from datetime import timedelta
+from pathlib import Path
+
+from fsspec.implementations.local import LocalFileSystem
+
+from monitor.config import Config, load_config
+from monitor.demo.flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsLogs
+from monitor.errors import ConfigError
+from monitor.evaluation.evaluate import Evaluation
+from monitor.files import replace
+from monitor.report.verdicts import Episode, episodes
+from monitor.store.store import Store
+from monitor.summary import WHOLE
+
+CONFIG = """\
+# The flights demo: two models that predict whether a flight from New York will be late.
+# flights-stretched is the same model, broken on purpose from 2013-06-01 on.
+store: store
+models:
+"""
+MODEL = """\
+  {name}:
+    predictions:
+      path: logs/predictions/{name}/{{day}}.parquet
+      time: scored_at
+    outcomes:
+      path: logs/outcomes/{{day}}.parquet
+      time: observed_at
+    segments:
+      column: origin
+      values: [EWR, JFK, LGA]
+    owner: flights-team
+    severity: ticket
+    time_zone: America/New_York
+    settled_after: 1            # some flights land after midnight
+    windows: [1, 7, 28]
+"""
+
+
+def write_config(folder: Path) -> Config:
+    """Write the configuration of the demo into its folder, and load it."""
+    if folder.is_file():
+        msg = f"--into {folder}: is a file; name a folder."
+        raise ConfigError(msg)
+    path = folder / "monitor.yaml"
+    text = CONFIG + "".join(MODEL.format(name=name) for name in STRETCH)
+    replace(LocalFileSystem(), str(path.absolute()), text.encode(), what=f"--into {folder}")
+    return load_config(path)
+
+
+def month_ends(config: Config, model: str) -> list[Evaluation]:
+    """Collect the evaluation of the whole over the longest window at the end of each month."""
+    store = Store(config.store)
+    longest = config.model(model).windows[-1]
+    days = [d for d in store.days("evaluations", model) if (d + timedelta(days=1)).day == 1]
+    return [
+        evaluation
+        for day in days
+        for evaluation in store.read_evaluations(model, day)[0]
+        if evaluation.segment == "all" and evaluation.window_days == longest
+    ]
+
+
+def drifts(config: Config) -> dict[str, list[Episode]]:
+    """Collect the calibration drifts that were found in each model as a whole."""
+    return {name: episodes(Store(config.store), name, WHOLE) for name in config.models}
+
+
+def introduction(logs: FlightsLogs) -> str:
+    """Say what the tables are about."""
+    stretch = STRETCH["flights-stretched"]
+    return f"""
+{logs.predictions:,} real flights from New York, {logs.first_day} to {logs.last_day}.
+A model that learnt from January and February says how probably each will arrive
+more than {LATE_MINUTES} minutes late. On the calmest day {logs.calmest.late_share:.0%} were late \
+({logs.calmest.day}), on the
+worst {logs.worst.late_share:.0%} ({logs.worst.day}): real shifts of the prior.
+
+  flights             the model as it is
+  flights-stretched   the same, but logits times {stretch} from {STRETCHED_FROM} on
+"""
+
+
+def conclusion() -> str:
+    """Say what to make of the drifts that were found."""
+    return f"""\
+Each day was judged by the days up to it, with March as the reference.
+flights-stretched was broken on purpose on {STRETCHED_FROM}. flights may drift too:
+it has only ever seen a winter.
+"""
+
+
+def next_steps(command: str, folder: Path) -> str:
+    """Name the commands to try next."""
+    config = f"--config {folder / 'monitor.yaml'}"
+    return f"""
+Try next:
+  {command} show {config} --model flights-stretched --days 7
+  {command} show {config} --model flights --window 28 --segment JFK
+  {command} check {config} --day 2013-07-10
+  {command} serve {config}
+      and open http://127.0.0.1:9645/metrics
+"""

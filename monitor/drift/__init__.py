@@ -1,0 +1,1 @@
+"""Days become a verdict: prior shift or calibration drift. Pure."""

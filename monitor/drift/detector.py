@@ -1,0 +1,263 @@
+"""Evidence of a calibration drift, accumulated over days; incidents open and close. Pure.
+
+Rule: a meter is a fold over days. The same days give the same meter, however they arrive.
+
+An e-detector (Shin, Ramdas and Rinaldo, 2024): each kind of distortion has a sum of log evidence
+that restarts at 0, and over ``log10(8 A)`` at least A days pass between false alerts on average.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from math import log10, sqrt
+
+import numpy as np
+from scipy.interpolate import PchipInterpolator
+
+from monitor.drift.evidence import KINDS, SLOPES, DayEvidence
+from monitor.drift.reference import DIRECTIONS
+from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.grid import Floats
+
+RECOVERED = 2.0  # log10: a hundred to one that the curve is back within its tolerance
+LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
+
+
+@dataclass(frozen=True, eq=False)
+class Incident:
+    """An open calibration drift.
+
+    Attributes
+    ----------
+    opened : date
+        Day on which a sum crossed its limit.
+    started : date
+        Estimated first day of the drift; of another that took its place, if it changed.
+    kind : str
+        The distortion that fits best since then.
+    evidence : float
+        The sum that crossed on the day of the opening, log10.
+    recovery : float
+        Evidence since the opening that the distortion is gone, log10.
+    scores, informations, slopes : ndarray of shape (4,), (4,), (6,)
+        Sums since the start.
+    """
+
+    opened: date
+    started: date
+    kind: str
+    evidence: float
+    recovery: float
+    scores: Floats
+    informations: Floats
+    slopes: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Meter:
+    """Accumulated evidence of one stream.
+
+    Attributes
+    ----------
+    sums : ndarray of shape (8,)
+        Evidence for each kind since its start, log10, at least 0.
+    starts : tuple of date or None
+        First day of each sum; None where it is 0.
+    scores, informations, slopes : ndarray of shape (8, 4), (8, 4), (8, 6)
+        Sums over the same days.
+    incident : Incident or None
+        The open drift.
+    """
+
+    sums: Floats
+    starts: tuple[date | None, ...]
+    scores: Floats
+    informations: Floats
+    slopes: Floats
+    incident: Incident | None = None
+
+
+def new_meter() -> Meter:
+    """Begin with no evidence of anything."""
+    count, directions = len(KINDS), len(DIRECTIONS)
+    zeros = np.zeros((count, directions))
+    return Meter(np.zeros(count), (None,) * count, zeros, zeros, np.zeros((count, len(SLOPES))))
+
+
+def accumulate(meter: Meter, day: date, evidence: DayEvidence) -> Meter:
+    """Add a day to every sum; one that would fall below 0 begins anew on the next day."""
+    sums = np.maximum(0.0, meter.sums + evidence.ratios)
+    alive = sums > 0.0
+    kept = np.where(alive[:, None], 1.0, 0.0)
+    return Meter(
+        sums=sums,
+        starts=tuple(
+            (start or day) if lives else None
+            for start, lives in zip(meter.starts, alive, strict=True)
+        ),
+        scores=kept * (meter.scores + evidence.scores),
+        informations=kept * (meter.informations + evidence.informations),
+        slopes=kept * (meter.slopes + evidence.slopes),
+        incident=meter.incident,
+    )
+
+
+def limit(false_alert_days: float) -> float:
+    """Give the sum at which a stream alerts, log10: ``log10(8 A)``."""
+    return log10(len(KINDS) * false_alert_days)
+
+
+def limits_of_streams(meters: Mapping[str, Meter], false_alert_days: float) -> dict[str, float]:
+    """Give the sum at which each of several streams alerts today, log10.
+
+    Parameters
+    ----------
+    meters : mapping of str to Meter
+        One for each segment.
+    false_alert_days : float
+        A: how many days a single stream should run without a false alert, on average.
+
+    Returns
+    -------
+    dict of str to float
+        A stream alerts if its largest sum is as high.
+
+    Notes
+    -----
+    e-d-BH: with the largest sums S sorted downwards, k is the largest number with
+    ``S_(k) >= log10(8 A streams / k)``. That is the limit of its k streams, and the one with
+    k + 1 that of all others. ``10**S / 8`` is at most the mean over the eight kinds, which is an
+    e-detector, so it is one too, and a segment's evidence reads like that of the whole.
+
+    Examples
+    --------
+    >>> from dataclasses import replace
+    >>> calm, loud = new_meter(), replace(new_meter(), sums=np.full(8, 3.5))
+    >>> {k: round(v, 2) for k, v in limits_of_streams({"a": loud, "b": calm}, 100.0).items()}
+    {'a': 3.2, 'b': 2.9}
+    """
+    strongest = {name: float(meter.sums.max()) for name, meter in meters.items()}
+    ranked = sorted(strongest, key=lambda name: -strongest[name])
+    among = [limit(false_alert_days * len(ranked) / k) for k in range(1, len(ranked) + 1)]
+    alarmed = max(
+        (k for k, name in enumerate(ranked, 1) if strongest[name] >= among[k - 1]), default=0
+    )
+    of_others = among[min(alarmed, len(among) - 1)] if among else 0.0
+    return {
+        name: among[alarmed - 1] if rank <= alarmed else of_others
+        for rank, name in enumerate(ranked, 1)
+    }
+
+
+def settle(meter: Meter, day: date, evidence: DayEvidence, *, alarm: bool) -> Meter:
+    """Open, rename, carry on or close the incident of a meter that has accumulated the day.
+
+    Parameters
+    ----------
+    meter : Meter
+        After `accumulate`.
+    day : date
+        The day.
+    evidence : DayEvidence
+        Of that day.
+    alarm : bool
+        Whether the sums are over their limit today.
+
+    Returns
+    -------
+    Meter
+        After an alarm every sum is 0 again. An open incident is never opened twice: a further
+        alarm ends what spoke for its recovery.
+    """
+    if alarm and meter.incident:
+        renewed = replace(_with_day(meter.incident, evidence), recovery=0.0)
+        kind = best_kind(renewed.scores, renewed.informations)
+        return replace(new_meter(), incident=replace(renewed, kind=kind))
+    if alarm:
+        crossed = int(meter.sums.argmax())
+        opened = Incident(
+            opened=day,
+            started=meter.starts[crossed] or day,
+            kind=best_kind(meter.scores[crossed], meter.informations[crossed]),
+            evidence=float(meter.sums[crossed]),
+            recovery=0.0,
+            scores=meter.scores[crossed],
+            informations=meter.informations[crossed],
+            slopes=meter.slopes[crossed],
+        )
+        return replace(new_meter(), incident=opened)
+    if not meter.incident:
+        return meter
+    return replace(meter, incident=_carried_on(meter, meter.incident, day, evidence))
+
+
+def _carried_on(
+    meter: Meter, incident: Incident, day: date, evidence: DayEvidence
+) -> Incident | None:
+    """Bring an incident up to date; None once it is over."""
+    change = float(evidence.ratios[KINDS.index(incident.kind)])
+    now = replace(_with_day(incident, evidence), recovery=max(0.0, incident.recovery - change))
+    strongest = int(meter.sums.argmax())
+    if now.recovery >= RECOVERED and meter.sums[strongest] >= RECOVERED:
+        # One distortion has gone and another, as certain, has come: the curve is not back.
+        return replace(
+            now,
+            started=meter.starts[strongest] or day,
+            kind=best_kind(meter.scores[strongest], meter.informations[strongest]),
+            recovery=0.0,
+            scores=meter.scores[strongest],
+            informations=meter.informations[strongest],
+            slopes=meter.slopes[strongest],
+        )
+    if now.recovery >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
+        return None
+    # While the outcomes speak for recovery the name stays: the days since tell of no distortion.
+    return now if now.recovery else replace(now, kind=best_kind(now.scores, now.informations))
+
+
+def _with_day(incident: Incident, evidence: DayEvidence) -> Incident:
+    return replace(
+        incident,
+        scores=incident.scores + evidence.scores,
+        informations=incident.informations + evidence.informations,
+        slopes=incident.slopes + evidence.slopes,
+    )
+
+
+def best_kind(scores: Floats, informations: Floats) -> str:
+    """Name the single distortion that fits best, at the size that fits it best.
+
+    Along direction j the log-likelihood gains ``U_j**2 / (2 I_j)`` at ``U_j / I_j``.
+    """
+    with np.errstate(invalid="ignore", divide="ignore"):
+        gains = np.where(informations > 0, scores**2 / informations, 0.0)
+    direction = int(gains.argmax())
+    return KINDS[2 * direction + int(scores[direction] > 0)]
+
+
+def best_slope(slopes: Floats, error: float) -> Figure | None:
+    """Find the slope of the outcomes on the reference curve.
+
+    Parameters
+    ----------
+    slopes : ndarray of shape (6,)
+        Sum over days, as in `DayEvidence`.
+    error : float
+        Standard error of the slope of the reference itself.
+
+    Returns
+    -------
+    Figure or None
+        Where the sum is 0, between the first and the last of `SLOPES`; None if nothing is known.
+
+    Examples
+    --------
+    >>> best_slope(np.array([75.0, 50.0, 25.0, 0.0, -35.0, -100.0]), 0.0).value
+    1.0
+    """
+    if not np.all(np.diff(slopes) < 0.0):  # it falls wherever there is any information
+        return None
+    inverse = PchipInterpolator(slopes[::-1], SLOPES[::-1])
+    zero = np.clip(0.0, slopes[-1], slopes[0])
+    slope, variance = float(inverse(zero)), -float(inverse(zero, 1))  # 1 / how fast they fall
+    return Figure.around(slope, sqrt(variance + (slope * error) ** 2)) if variance > 0.0 else None

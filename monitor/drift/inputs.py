@@ -1,0 +1,162 @@
+"""A day, and the reference period that it is compared with. Pure.
+
+Rule: a day belongs to the reference that it is part of, else to the newest one before it.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from math import log, nan
+
+from monitor.drift.evidence import DayEvidence, weigh_day
+from monitor.drift.reference import (
+    LEAST_OF_EACH,
+    Reference,
+    Sensitivity,
+    fit_reference,
+    what_a_reference_lacks,
+)
+from monitor.metrics.core.coarse import Coarse, coarsen
+from monitor.summary import WHOLE, Summary
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When something is worth saying.
+
+    Attributes
+    ----------
+    false_alert_days : int
+        A: days between false alerts of a model, at least and on average.
+    segment_false_alert_days : int
+        The same for its segments.
+    prior_shift, level : float
+        Least shift and least lift that is told, in logit.
+    sensitivity : Sensitivity
+        Least tolerance and least effect of a distortion.
+    known_drifts : tuple of (date, date)
+        Spans of days, both ends included, in which a drift is known and nobody is told again.
+    """
+
+    false_alert_days: int = 1000
+    segment_false_alert_days: int = 365
+    prior_shift: float = log(1.25)
+    level: float = log(1.10)
+    sensitivity: Sensitivity = field(default_factory=Sensitivity)
+    known_drifts: tuple[tuple[date, date], ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Period:
+    """A reference of a model: for the whole and for each segment, or what that one lacks.
+
+    `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
+    """
+
+    first: date
+    last: date
+    streams: Mapping[str, Reference | str]
+    lack: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Day:
+    """What a day brings to the verdict; `complaint` says why it has no summary.
+
+    Its parts go by segment and stratum.
+    """
+
+    day: date
+    final: bool
+    known_at: datetime
+    coverage: float
+    parts: Mapping[tuple[str, str], Coarse]
+    complaint: str | None = None
+
+
+Weighed = tuple[Day, Mapping[str, DayEvidence]]  # a day, and what it says to each stream
+
+
+def prepare(summary: Summary) -> Day:
+    """Bring a summary onto the grid of the meter."""
+    matched = sum(part.tally.total for part in summary.segments.values())
+    predicted = sum(part.predicted for part in summary.segments.values())
+    return Day(
+        day=summary.days[-1],
+        final=summary.final,
+        known_at=summary.known_at,
+        coverage=matched / predicted if predicted else nan,
+        parts={
+            (segment, stratum): coarsen(leaf.tally)
+            for segment, part in summary.segments.items()
+            for stratum, leaf in part.parts.items()
+            if leaf.predicted
+        },
+    )
+
+
+def failed_day(day: date, known_at: datetime, complaint: str) -> Day:
+    """Stand in for a day whose logs broke the contract."""
+    return Day(day, False, known_at, nan, {}, complaint)
+
+
+def gather_reference(days: Iterable[tuple[Day, str]], *, least_days: int) -> list[tuple[Day, str]]:
+    """Take days, with their marks, until they make a reference; empty if they never do."""
+    taken: list[tuple[Day, str]] = []
+    short = {"positives": LEAST_OF_EACH, "negatives": LEAST_OF_EACH}
+    for day, mark in days:
+        taken.append((day, mark))
+        for part in day.parts.values():
+            hits = int(part.positives.sum())
+            short["positives"] -= hits
+            short["negatives"] -= int(part.counts.sum()) - hits
+        if len(taken) >= least_days and max(short.values()) <= 0:
+            return taken
+    return []
+
+
+def fit_period(days: Sequence[Day], limits: Limits) -> Period:
+    """Fit the reference of the whole and of each segment.
+
+    Raises
+    ------
+    ValueError
+        If the days do not make a reference of the whole.
+    """
+    names = dict.fromkeys(segment for day in days for segment in segments_of(day))
+    streams: dict[str, Reference | str] = {
+        WHOLE: fit_reference([day.parts for day in days], limits.sensitivity)
+    }
+    for name in names if list(names) != [WHOLE] else ():
+        alone = [found for day in days if (found := of_stream(day, name))]
+        lack = what_a_reference_lacks(alone)
+        streams[name] = lack or fit_reference(alone, limits.sensitivity)
+    return Period(days[0].day, days[-1].day, streams)
+
+
+def period_of(day: date, periods: Sequence[Period]) -> Period | None:
+    """Find the reference that a day is part of, else the newest before it, else the first."""
+    begun = [period for period in periods if period.first <= day]
+    return [*periods[:1], *begun][-1] if periods else None
+
+
+def weigh(day: Day, periods: Sequence[Period]) -> dict[str, DayEvidence]:
+    """Weigh a day for every stream that has a reference; the costly part, free of the past."""
+    period = period_of(day.day, periods)
+    if not period or not day.final or day.day <= period.last:
+        return {}
+    return {
+        name: weigh_day(reference, of_stream(day, name).values())
+        for name, reference in period.streams.items()
+        if isinstance(reference, Reference)
+    }
+
+
+def segments_of(day: Day) -> list[str]:
+    """Name the segments of a day, once for each of their strata."""
+    return [segment for segment, _ in day.parts]
+
+
+def of_stream(day: Day, name: str) -> dict[tuple[str, str], Coarse]:
+    """Give the parts of a day whose evidence a stream sums."""
+    return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0])}

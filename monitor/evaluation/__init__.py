@@ -1,0 +1,1 @@
+"""A window of days becomes measures. Pure."""

@@ -1,0 +1,332 @@
+"""How much of a window's calibration error each cause explains. Pure.
+
+The scores pass through maps that forgive one thing after the other: the prior, the slope, the
+shape. An increasing map keeps what the scores know, so by [RBS, Proposition 4.5] the proper score
+that each map saves is exactly the calibration error that it removes.
+
+Rule: causes are compared inside one day and segment. Priors that differ between days would look
+like a slope if the days were pooled.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from math import nan, sqrt
+from operator import attrgetter
+
+import numpy as np
+from scipy.special import chdtrc, expit
+
+from monitor.metrics.core.tally import Tally
+from monitor.metrics.logistic.optimism import FittedScore, fitted_score
+from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps
+from monitor.metrics.logistic.remaining_error import remaining_error
+from monitor.metrics.scores.bounds import Estimate, ScoringRule
+from monitor.metrics.scores.brier import mean_loss
+
+
+@dataclass(frozen=True)
+class Explained:
+    """Calibration error by cause: squared probability (Brier), or nats of divergence (log).
+
+    Each is signed: around 0, on both sides, is where a cause that is absent is. A cause whose
+    map could not be fitted explains 0 with error 0, and its p-value is nan.
+
+    Attributes
+    ----------
+    prior_shift, slope, shape : float
+        What forgiving the intercept, then the slope, then two curved terms removes.
+    rest : float
+        What bins of predictions still show; nan with too few outcomes for bins.
+    prior_shift_error, slope_error, shape_error, rest_error : float
+        Standard errors, for predictions drawn independently.
+    before, after : float
+        Mean score of the scores, and of the last map. The three causes add up to the difference.
+    """
+
+    prior_shift: float
+    slope: float
+    shape: float
+    rest: float
+    prior_shift_error: float
+    slope_error: float
+    shape_error: float
+    rest_error: float
+    before: float
+    after: float
+
+
+@dataclass(frozen=True)
+class PValues:
+    """Chance of as much or more if the cause were absent; nan where it could not be fitted.
+
+    Attributes
+    ----------
+    prior_shift, slope, shape : float
+        By likelihood ratio, in [0, 1]. Above 0.05 a share is shown as "n.s.".
+    rest : float
+        Of Pearson's chi-square of the bins, in [0, 1].
+    """
+
+    prior_shift: float
+    slope: float
+    shape: float
+    rest: float
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """The causes of a calibration error.
+
+    Attributes
+    ----------
+    log_loss : Explained
+        In nats: never negative but for noise, so shares may be drawn.
+    squared_error : Explained
+        In squared probability. A single cause can be truly negative, because the maps are
+        fitted by likelihood.
+    p_values : PValues
+        The same for both.
+    """
+
+    log_loss: Explained
+    squared_error: Explained
+    p_values: PValues
+
+
+@dataclass(frozen=True)
+class InterceptCorrection:
+    """One number that forgives the prior, and the error it would remove from each prediction.
+
+    Attributes
+    ----------
+    delta : Estimate
+        To be added to the logit of every score.
+    log_loss : Estimate
+        Removed per prediction, in nats.
+    squared_error : Estimate
+        Removed per prediction, in squared probability.
+    log_loss_before : float
+        Mean log loss of the scores as they are, in nats.
+    """
+
+    delta: Estimate
+    log_loss: Estimate
+    squared_error: Estimate
+    log_loss_before: float
+
+
+def attribute(t: Tally) -> Attribution | None:
+    """Divide the calibration error of a tally among prior shift, slope, shape and the rest.
+
+    Parameters
+    ----------
+    t : Tally
+        Of one span of time: causes are compared within it, never between spans. Scores of
+        exactly 0 or 1 cannot be moved and do not count.
+
+    Returns
+    -------
+    Attribution or None
+        None with fewer than ten outcomes of the rarer class. Slope needs 20 of them, shape 40,
+        and each an increasing map with a finite maximum (`fit_nested_maps`).
+
+    Notes
+    -----
+    With S the mean score and f0 to f3 the nested maps, ``prior_shift = S(f0) - S(f1)``,
+    ``slope = S(f1) - S(f2)``, ``shape = S(f2) - S(f3)``, each S corrected for the optimism of
+    having been fitted to the same predictions (`fitted_score`). Standard errors are the delta
+    method's, with the movement of the maps from sample to sample in them, plus the
+    second-order variance that alone is left where a cause is absent.
+
+    The rest compares outcomes with f3 over at most 20 bins of equal information. For Brier it is
+    the debiased mean squared gap; for the log score the Kullback-Leibler divergence of the
+    observed rates from the mean of f3, less 1/(2N) for each bin. Both give back what the fit
+    of f3 took from the gaps. What varies inside a bin stays unseen.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> outcomes = [1] * 40 + [0] * 60 + [1] * 65 + [0] * 35
+    >>> found = attribute(tally([0.2] * 100 + [0.4] * 100, outcomes))
+    >>> round(found.log_loss.prior_shift, 3), found.p_values.prior_shift < 1e-9
+    (0.113, True)
+    """
+    maps = fit_nested_maps(t)
+    if maps is None:
+        return None
+    log_scores = _scores(maps, "log")
+    rest = remaining_error(maps)
+    return Attribution(
+        log_loss=_explained(maps, log_scores, rest.divergence),
+        squared_error=_explained(maps, _scores(maps, "brier"), rest.squared),
+        p_values=_p_values(maps, log_scores, rest.p_value),
+    )
+
+
+def intercept_correction(t: Tally) -> InterceptCorrection | None:
+    """Tell what adding the fitted intercept to the logit of every score would remove.
+
+    Parameters
+    ----------
+    t : Tally
+        As for `attribute`.
+
+    Returns
+    -------
+    InterceptCorrection or None
+        The share of the prior shift in `attribute`; None where that is None.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> found = intercept_correction(tally([0.5] * 400, [1] * 300 + [0] * 100))
+    >>> round(found.delta.value, 4), round(found.squared_error.value, 4)  # log 3; 1/16, nearly
+    (1.0986, 0.062)
+    """
+    maps = fit_nested_maps(t, most_terms=1)
+    if maps is None:
+        return None
+    t = maps.tally
+    w = t.counts * expit(maps.logits[1]) * expit(-maps.logits[1])
+    log_scores = [_score(maps, i, "log") for i in (0, 1)]
+    return InterceptCorrection(
+        delta=Estimate(maps.delta, 1.0 / sqrt(float(w.sum()))),
+        log_loss=_share(t, *log_scores),
+        squared_error=_share(t, *(_score(maps, i, "brier") for i in (0, 1))),
+        log_loss_before=log_scores[0].observed,
+    )
+
+
+def _score(maps: NestedMaps, i: int, rule: ScoringRule) -> FittedScore:
+    return fitted_score(maps.tally, maps.logits[i], maps.design[:, : maps.terms[i]], rule)
+
+
+def _scores(maps: NestedMaps, rule: ScoringRule) -> list[FittedScore]:
+    """Score all maps; one that could not be fitted is the very score before it."""
+    scores = [_score(maps, 0, rule)]
+    for i in (1, 2, 3):
+        fitted = maps.terms[i] > maps.terms[i - 1]
+        scores.append(_score(maps, i, rule) if fitted else scores[-1])
+    return scores
+
+
+def _share(t: Tally, before: FittedScore, after: FittedScore) -> Estimate:
+    """Compare two scores within each prediction."""
+    if_positive = before.if_positive - after.if_positive
+    if_negative = before.if_negative - after.if_negative
+    mean = mean_loss(t, if_positive, if_negative)
+    variance = mean_loss(t, (if_positive - mean) ** 2, (if_negative - mean) ** 2) / (t.total - 1)
+    variance += max(0.0, after.curvature - before.curvature)
+    return Estimate(before.corrected - after.corrected, sqrt(variance))
+
+
+def _explained(maps: NestedMaps, scores: list[FittedScore], rest: Estimate) -> Explained:
+    prior_shift, slope, shape = (_share(maps.tally, *scores[i : i + 2]) for i in range(3))
+    return Explained(
+        prior_shift=prior_shift.value,
+        slope=slope.value,
+        shape=shape.value,
+        rest=rest.value,
+        prior_shift_error=prior_shift.standard_error,
+        slope_error=slope.standard_error,
+        shape_error=shape.standard_error,
+        rest_error=rest.standard_error,
+        before=scores[0].corrected,
+        after=scores[-1].corrected,
+    )
+
+
+def _p_values(maps: NestedMaps, scores: list[FittedScore], rest: float) -> PValues:
+    """Test each step by likelihood ratio; observed log scores are half its terms."""
+
+    def test(i: int) -> float:
+        terms = maps.terms[i + 1] - maps.terms[i]
+        ratio = 2.0 * maps.tally.total * (scores[i].observed - scores[i + 1].observed)
+        return float(chdtrc(terms, max(ratio, 0.0))) if terms else nan
+
+    return PValues(test(0), test(1), test(2), rest)
+
+
+LEAST_COVERED = 0.5  # of the predictions; below, days are too small to be explained one by one
+
+
+NAMES = ("prior_shift", "slope", "shape", "rest")
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Calibration error by cause, per prediction; around 0, on both sides, where it is absent."""
+
+    prior_shift: float
+    slope: float
+    shape: float
+    rest: float
+
+
+@dataclass(frozen=True)
+class Causes:
+    """What explains the calibration error of raw scores.
+
+    Attributes
+    ----------
+    log_loss, squared_error : Shares
+        In nats, and in squared probability.
+    log_loss_errors, squared_error_errors : Shares
+        Their standard errors.
+    """
+
+    log_loss: Shares
+    log_loss_errors: Shares
+    squared_error: Shares
+    squared_error_errors: Shares
+
+
+def mean_causes(
+    strata: Sequence[Tally], merged: Tally, explain: Callable[[Tally], Attribution | None]
+) -> Causes | None:
+    """Average over days and segments, each by its number of predictions.
+
+    Parameters
+    ----------
+    strata : sequence of Tally
+        One for each day and segment.
+    merged : Tally
+        Their sum, explained at once where most strata are too small to be explained apart.
+    explain : callable
+        `attribute`.
+
+    Returns
+    -------
+    Causes or None
+        None if there are too few outcomes even together.
+    """
+    apart = [(t.total, found) for t in strata if (found := explain(t))]
+    if sum(n for n, _ in apart) < LEAST_COVERED * merged.total:
+        together = explain(merged)
+        apart = [(merged.total, together)] if together else []
+    if not apart:
+        return None
+    log_loss = [(n, found.log_loss) for n, found in apart]
+    squared_error = [(n, found.squared_error) for n, found in apart]
+    return Causes(*_mean(log_loss), *_mean(squared_error))
+
+
+def _mean(parts: Sequence[tuple[int, Explained]]) -> tuple[Shares, Shares]:
+    """Average shares and their errors; a share that no part knows is nan."""
+    values = np.array([_VALUES(part) for _, part in parts])
+    errors = np.array([_ERRORS(part) for _, part in parts])
+    known = ~np.isnan(values)
+    sizes = np.where(known, np.array([[n] for n, _ in parts]), 0.0)
+    total = sizes.sum(axis=0)
+    means = np.where(known, sizes * values, 0.0).sum(axis=0)
+    reach = np.sqrt(np.where(known, (sizes * errors) ** 2, 0.0).sum(axis=0))
+    for sums in (means, reach):
+        np.divide(sums, total, out=sums, where=total > 0.0)
+        sums[total == 0.0] = nan  # not 0/0, whose sign depends on the processor
+    return Shares(*means.tolist()), Shares(*reach.tolist())
+
+
+_VALUES = attrgetter(*(field.name for field in fields(Shares)))
+
+
+_ERRORS = attrgetter(*(f"{field.name}_error" for field in fields(Shares)))

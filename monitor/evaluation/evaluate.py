@@ -1,0 +1,304 @@
+"""A window of days judged: every measure, as scored and with the prior forgiven. Pure.
+
+Two readings of the same predictions stand side by side. *Raw* takes the scores as the
+consumer of the model got them. *Prior* takes ``sigma(logit s + delta)``, with the one
+intercept delta that makes the window right on average: what is left of the calibration error
+when a shift of the prior is forgiven.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+from zlib import crc32
+
+import numpy as np
+
+from monitor.evaluation.attribution import (
+    Attribution,
+    Causes,
+    InterceptCorrection,
+    attribute,
+    intercept_correction,
+    mean_causes,
+)
+from monitor.evaluation.expected_prevalence import Expectation
+from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
+from monitor.metrics.binned.ece import ece
+from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen
+from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.tally import Tally, shift
+from monitor.metrics.intervals.bootstrap import Interval
+from monitor.metrics.intervals.ece_interval import Reading, ece_interval
+from monitor.metrics.intervals.intervals import rbs_interval
+from monitor.metrics.logistic.conditional import fit_slope
+from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
+from monitor.metrics.scores.brier import rbs
+from monitor.metrics.test_based.null_reference import tce_null_reference
+from monitor.metrics.test_based.tce import rejected_per_bin
+from monitor.metrics.test_based.tce_at_size import tce_at_size
+from monitor.summary import WHOLE, Segment, Summary, merge_summaries, whole
+
+INTERVAL_REPLICATES = 20  # enough for a 95 % interval; a tenth more or less would tell no one more
+# Of the rarer outcome, before TCE gets its null reference: five in the smallest of the paper's
+# bins, N/20, the usual rule. With fewer, bins reject next to nothing, and worlds say only that.
+LEAST_RARER = 100
+Explain = Callable[[Tally], Attribution | None]
+Compress = Callable[[Tally], Coarse]
+Expect = Callable[[str, Segment], Expectation | None]
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The calibration measures of one set of scores.
+
+    Attributes
+    ----------
+    tce_published : float
+        TCE over PAVA-BC bins of the paper's sizes, a ratio in [0, 1].
+    ece : float
+        ECE over PAVA-BC bins of the monitor's sizes, a ratio in [0, 1].
+    rbs : float
+        Root Brier score, in [0, 1].
+    tce : Figure or None
+        TCE at the model's fixed size N*, a ratio in [0, 1], comparable across days, volumes and
+        models; None with fewer predictions, or before there is a reference that tells the size.
+    ece_interval, rbs_interval : Interval or None
+        Of 95 %. That of ECE is for the error of the scores themselves, which chance only adds
+        to, so ECE may lie above it.
+    """
+
+    tce_published: float
+    ece: float
+    rbs: float
+    tce: Figure | None = None
+    ece_interval: Interval | None = None
+    rbs_interval: Interval | None = None
+
+
+@dataclass(frozen=True)
+class TceNull:
+    """TCE of a calibrated model with the same predictions: mean and quantiles, ratios."""
+
+    mean: float
+    q05: float
+    q50: float
+    q95: float
+    q99: float
+
+
+@dataclass(frozen=True)
+class PriorShift:
+    """The intercept by which the scores miss the prevalence, in logit units, with 95 % interval."""
+
+    delta: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What one window says of one segment.
+
+    `rejected` counts the rows left out by check; rows have no segment before they are read, so
+    it is filled for the whole only. `raw` is None without a single labelled prediction; `shift`
+    and `prior` are None while only one class of outcomes has been seen, because then no intercept
+    is finite; `null` is None with fewer than `LEAST_RARER` of the rarer outcome. `slope` is that of
+    the outcomes on the scores' log-odds, with an intercept of its own for each day and segment;
+    `causes` divides the error of raw scores. `correction` is what one intercept for the whole
+    window would remove of it.
+    """
+
+    model: str
+    segment: str
+    day: date
+    window_days: int
+    days_present: int
+    final: bool
+    known_at: datetime
+    predicted: int
+    matched: int
+    positives: int
+    rejected: Mapping[str, int]
+    coverage: float
+    prevalence: float
+    mean_score: float
+    shift: PriorShift | None
+    raw: Errors | None
+    prior: Errors | None
+    null: TceNull | None
+    slope: Figure | None = None
+    causes: Causes | None = None
+    expected: Expectation | None = None
+    correction: InterceptCorrection | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices behind the numbers.
+
+    Attributes
+    ----------
+    alpha : float
+        Level of the tests inside TCE.
+    null_replicates : int
+        Number of resampled worlds behind its null reference.
+    tce_size : int or None
+        N* of TCE; None before there is a reference.
+    interval_days : int
+        From this length of window on, the whole gets an interval of ECE. It is by far the most
+        costly number, and short windows and segments tell little of it.
+    """
+
+    alpha: float
+    null_replicates: int
+    tce_size: int | None = None
+    interval_days: int = 28
+
+
+def evaluate(
+    days: Sequence[Summary],
+    *,
+    window_days: int,
+    settings: Settings,
+    explain: Explain = attribute,
+    compress: Compress = coarsen,
+    expect: Expect | None = None,
+) -> list[Evaluation]:
+    """Judge every segment of a window, and the whole.
+
+    Parameters
+    ----------
+    days : sequence of Summary
+        The window's days; the last is the day that is judged.
+    window_days : int
+        Length of the window in days, of which some may be missing.
+    settings : Settings
+        The same for every window of a day.
+    explain, compress : callable
+        `attribute` and `coarsen`, or such that remember: days come back in many windows.
+    expect : callable, optional
+        Tells the prevalence to expect of a segment while its outcomes are awaited.
+
+    Returns
+    -------
+    list of Evaluation
+        The whole first, then the segments in their stored order.
+    """
+    window = merge_summaries(days)
+    found = []
+    for name, part in {WHOLE: whole(window), **window.segments}.items():
+        strata = [
+            segment.tally
+            for day in days
+            for key, segment in day.segments.items()
+            if name in (WHOLE, key)
+        ]
+        slope = fit_slope(CENTRES, [compress(stratum) for stratum in strata])
+        evaluated = replace(
+            _evaluate_segment(window, name, part, window_days, settings),
+            slope=Figure.around(*slope) if slope else None,
+            causes=mean_causes(strata, part.tally, explain),
+        )
+        if expect and not window.final:
+            evaluated = replace(evaluated, expected=expect(name, part))
+        found.append(evaluated)
+    return found
+
+
+def _evaluate_segment(
+    window: Summary,
+    name: str,
+    part: Segment,
+    window_days: int,
+    settings: Settings,
+) -> Evaluation:
+    t, rng = part.tally, _generator(window, name, window_days)
+    shift_, prior, null, raw = None, None, None, None
+    if has_intercept(t):
+        fitted = fit_intercept(t)
+        around = Figure.around(fitted.delta, fitted.standard_error)
+        shift_ = PriorShift(around.value, around.low, around.high)
+        adjusted = shift(t, fitted.delta)
+        if min(t.total_positives, t.total - t.total_positives) >= LEAST_RARER:
+            null = _tce_null(adjusted, settings, rng)
+        prior = _errors(adjusted, settings, rng)
+    if t.total:
+        raw = _errors(t, settings, rng)
+    if name == WHOLE and window_days >= settings.interval_days:
+        raw = raw and replace(raw, ece_interval=_ece_interval(t, "raw", rng))
+        prior = prior and replace(prior, ece_interval=_ece_interval(t, "prior", rng))
+    return Evaluation(
+        model=window.model,
+        segment=name,
+        day=window.days[-1],
+        window_days=window_days,
+        days_present=len(window.days),
+        final=window.final,
+        known_at=window.known_at,
+        predicted=part.predicted,
+        matched=t.total,
+        positives=t.total_positives,
+        rejected=window.rejected if name == WHOLE else {},
+        coverage=part.coverage,
+        prevalence=t.prevalence,
+        mean_score=t.mean_score,
+        shift=shift_,
+        raw=raw,
+        prior=prior,
+        null=null,
+        correction=intercept_correction(t),
+    )
+
+
+def _errors(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
+    smallest, largest = paper_sizes(t.total)
+    bins = pava_bc(t, min_size=smallest, max_size=largest)
+    # All of `tce` but the accepted intervals, which nobody sees here.
+    rejected = rejected_per_bin(
+        t.scores, t.counts, bins.starts, bins.counts, bins.positives, settings.alpha
+    )
+    smallest, largest = monitor_sizes(t.total)
+    seen = pava_bc(t, min_size=smallest, max_size=largest)
+    return Errors(
+        int(rejected.sum()) / t.total,
+        ece(seen),
+        rbs(t),
+        tce=_tce_at_size(t, settings, rng),
+        rbs_interval=rbs_interval(t),
+    )
+
+
+def _ece_interval(t: Tally, reading: Reading, rng: np.random.Generator) -> Interval:
+    return ece_interval(t, reading=reading, replicates=INTERVAL_REPLICATES, rng=rng)
+
+
+def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Figure | None:
+    if settings.tce_size is None or t.total < settings.tce_size:
+        return None
+    found = tce_at_size(t, size=settings.tce_size, alpha=settings.alpha, rng=rng)
+    return Figure(found.value, found.interval.low, found.interval.high)
+
+
+def _tce_null(t: Tally, settings: Settings, rng: np.random.Generator) -> TceNull:
+    smallest, largest = paper_sizes(t.total)
+    null = tce_null_reference(
+        t,
+        min_size=smallest,
+        max_size=largest,
+        alpha=settings.alpha,
+        replicates=settings.null_replicates,
+        rng=rng,
+    )
+    return TceNull(null.mean, *null.quantiles)
+
+
+def _generator(window: Summary, segment: str, window_days: int) -> np.random.Generator:
+    """Seed chance by what is evaluated, so that every rerun draws the same worlds."""
+    return np.random.default_rng(
+        [
+            crc32(window.model.encode()),
+            crc32(segment.encode()),
+            window.days[-1].toordinal(),
+            window_days,
+        ]
+    )

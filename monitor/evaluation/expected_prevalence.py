@@ -1,0 +1,253 @@
+"""The prevalence to expect from a day's scores alone, before its outcomes arrive. Pure.
+
+Two expectations stand side by side, one for each thing that may have changed. Under a shift of
+the prior, scores given the outcome are distributed as in the reference, and the day is a mixture
+of its two classes. Under a covariate shift the rate at each score is as in the reference. No
+outcome tells which of the two holds, so neither is a verdict: the goodness of fit tells only
+whether the first one can hold at all.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import lgamma, log, log1p, nan, sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtrc, expit, logit, ndtri
+
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.tally import Tally
+from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps, gram, project
+from monitor.metrics.scores.bounds import Estimate
+from monitor.metrics.scores.brier import mean_loss
+
+Z_95 = float(ndtri(0.975))
+FURTHEST = 40.0  # in logit; a prevalence beyond is 0 or 1
+MOST_LIFT = 30.0  # so that a likelihood ratio less 1 stays above -1
+LEAST_ODDS = 1e-9  # where all scores are alike, any prevalence fits
+MOST_BINS = 30
+LEAST_EXPECTED = 5.0  # predictions of the day in a bin: the usual rule for a chi-square
+LEAST_SHARE = 0.5  # of an equal bin
+
+
+@dataclass(frozen=True)
+class Expectation:
+    """What a day's scores say of its prevalence, ratios in [0, 1].
+
+    Attributes
+    ----------
+    prevalence : float
+        Under a shift of the prior. 0 or 1 where even that is not extreme enough, nan where the
+        reference does not tell its scores apart.
+    low, high : float
+        Its 95 % interval, the reference's own uncertainty included; wide where scores hardly tell
+        the classes apart. nan where the prevalence is.
+    fit_log10_p : float
+        Logarithm to base 10 of the chance of scores so unlike a mixture of the reference's two
+        classes, in (-inf, 0]. Far below -3 the expectation means nothing. nan with fewer than
+        three bins.
+    unshifted : float
+        Under a covariate shift: mean of the scores, calibrated by the reference.
+    unshifted_error : float
+        Its standard error.
+    """
+
+    prevalence: float
+    low: float
+    high: float
+    fit_log10_p: float
+    unshifted: float
+    unshifted_error: float
+
+
+def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expectation | None:
+    """Estimate the prevalence of predictions without outcomes.
+
+    Parameters
+    ----------
+    reference : Tally
+        Predictions with outcomes, all of the same classes as the day's.
+    scores : ndarray of shape (m,)
+        Distinct scores of the day's predictions, with or without an outcome.
+    counts : ndarray of shape (m,)
+        Their numbers; integers.
+
+    Returns
+    -------
+    Expectation or None
+        None if the day has no score strictly between 0 and 1, or the reference fewer than ten
+        outcomes of the rarer class.
+
+    Notes
+    -----
+    With r the reference's calibrated probability (the last of `fit_nested_maps`) and R its
+    prevalence, the day's rate at a score is ``rho = sigma(logit r + logit pi - logit R)``. The
+    most likely pi solves ``mean rho = pi``, the fixed point of the EM algorithm of Saerens,
+    Latinne and Decaestecker (Neural Computation 14, 2002); the likelihood is concave in pi.
+    ``mean rho - pi`` has variance ``var rho / N + V``, V by the reference's sample. The interval
+    holds every pi at which it is within 1.96 standard errors of 0, a score test: honest at 0
+    and 1 too, and where there is little to tell.
+
+    The fit compares the day with both classes of the reference over at most 30 bins that hold
+    equal shares of the two, each with five expected predictions: the generalised
+    chi-square of the differences, with the sampling of all three histograms in its covariance
+    and the direction of pi projected out, has B - 2 degrees of freedom.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> reference = tally([0.2] * 500 + [0.8] * 500, [0] * 400 + [1] * 100 + [1] * 400 + [0] * 100)
+    >>> found = expect_prevalence(reference, np.array([0.2, 0.8]), np.array([740, 260]))
+    >>> round(found.prevalence, 6), round(found.unshifted, 6)  # 0.1 * 0.8 + 0.9 * 0.2 is 0.26
+    (0.1, 0.356)
+    """
+    maps = fit_nested_maps(reference)
+    inside = (scores > 0.0) & (scores < 1.0)
+    if maps is None or not counts[inside].sum():
+        return None
+    x, n = np.asarray(logit(scores[inside])), counts[inside]
+    eta, terms = _carried(maps, x)
+    low, prevalence, high = _mixture(maps, eta, terms, n)
+    unshifted = _calibrated_mean(maps, eta, terms, n)
+    return Expectation(
+        prevalence=prevalence,
+        low=low,
+        high=high,
+        fit_log10_p=_fit_log10_p(maps.tally, x, n, prevalence),
+        unshifted=unshifted.value,
+        unshifted_error=unshifted.standard_error,
+    )
+
+
+def _carried(maps: NestedMaps, x: Floats) -> tuple[Floats, Floats]:
+    """Give the last map's log-odds and terms at other logits; lines go on, curves end."""
+    known, design = maps.logits[0], maps.design[:, : maps.terms[-1]]
+    held = np.clip(x, known[0], known[-1])
+    beyond = x - held
+    slope = 1.0 if np.isnan(maps.slope) else maps.slope
+    eta = np.interp(held, known, maps.logits[-1]) + slope * beyond
+    terms = np.column_stack([np.interp(held, known, term) for term in design.T])
+    if terms.shape[1] > 1:
+        terms[:, 1] += beyond * (design[-1, 1] - design[0, 1]) / (known[-1] - known[0])
+    return eta, terms
+
+
+def _mixture(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> tuple[float, float, float]:
+    """Solve for the prevalence between the ends of its interval; 0 or 1 where it has no end."""
+    share, prior = n / n.sum(), maps.tally.prevalence
+    lift = eta - float(logit(prior))
+    odds = np.expm1(np.clip(lift, -MOST_LIFT, MOST_LIFT))  # likelihood ratio less 1
+    if np.abs(odds).max() < LEAST_ODDS:
+        return nan, nan, nan
+
+    # All divided by pi (1 - pi), so that nothing cancels at either end.
+    def gain(level: float) -> float:
+        """Give the slope of the log-likelihood in pi: falling, and exact at both ends."""
+        return float((share * odds / (1.0 + odds * float(expit(level)))).sum())
+
+    def standardised(level: float) -> float:
+        base = 1.0 + odds * float(expit(level))
+        uncertain = share * (1.0 + odds) / base**2
+        spread = float((share * (odds / base) ** 2).sum())
+        # The prevalence of the reference is uncertain too, together with the map.
+        pull, flat = (uncertain[:, None] * terms).sum(axis=0), float(uncertain.sum())
+        known = _reference_variance(maps, pull, flat / (prior * (1.0 - prior)))
+        return gain(level) / sqrt(spread / n.sum() + known)
+
+    found = (
+        _falls_to_zero(of)
+        for of in (lambda x: standardised(x) - Z_95, gain, lambda x: standardised(x) + Z_95)
+    )
+    low, prevalence, high = found
+    return low, prevalence, high
+
+
+def _falls_to_zero(function: Callable[[float], float]) -> float:
+    """Find the prevalence at whose logit a function crosses 0; 0 or 1 if it does so nowhere."""
+    if function(-FURTHEST) <= 0.0:
+        return 0.0
+    if function(FURTHEST) >= 0.0:
+        return 1.0
+    return float(expit(brentq(function, -FURTHEST, FURTHEST, xtol=1e-12)))
+
+
+def _calibrated_mean(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> Estimate:
+    share, rates = n / n.sum(), np.asarray(expit(eta))
+    mean = min(1.0, float((share * rates).sum()))  # of shares that may sum to a trifle more
+    pull = ((share * rates * expit(-eta))[:, None] * terms).sum(axis=0)
+    variance = float((share * (rates - mean) ** 2).sum()) / n.sum()
+    return Estimate(mean, sqrt(variance + _reference_variance(maps, pull, 0.0)))
+
+
+def _reference_variance(maps: NestedMaps, pull: Floats, level: float) -> float:
+    """Give the variance of ``pull'coefficients - level prevalence`` from sample to sample."""
+    t, p = maps.tally, np.asarray(expit(maps.logits[-1]))
+    design = np.ascontiguousarray(maps.design[:, : maps.terms[-1]])
+    information = gram(design, t.counts * p * expit(-maps.logits[-1])) / t.total
+    along = project(design, np.asarray(np.linalg.solve(information, pull), np.float64))
+    hit = along * expit(-maps.logits[-1]) - level * (1.0 - t.prevalence)
+    return mean_loss(t, hit**2, (level * t.prevalence - along * p) ** 2) / t.total
+
+
+def _fit_log10_p(t: Tally, x: Floats, n: Ints, prevalence: float) -> float:
+    """Test whether the day's histogram is a mixture of the reference's two."""
+    if np.isnan(prevalence):
+        return nan
+    known, misses = np.asarray(logit(t.scores)), t.counts - t.positives
+    positive, negative = t.positives / t.positives.sum(), misses / misses.sum()
+    starts = _bin_starts(positive, negative, n.sum() * prevalence, n.sum() * (1.0 - prevalence))
+    if starts.size < 3:  # noqa: PLR2004 (two bins fit any mixture)
+        return nan
+    bins = np.searchsorted(known[starts[1:]], x, side="right")
+    day = np.bincount(bins, weights=n, minlength=starts.size) / n.sum()
+    a, c = np.add.reduceat(positive, starts), np.add.reduceat(negative, starts)
+    mixed = prevalence * a + (1.0 - prevalence) * c
+    covariance = (
+        _multinomial(mixed) / n.sum()
+        + prevalence**2 * _multinomial(a) / t.positives.sum()
+        + (1.0 - prevalence) ** 2 * _multinomial(c) / misses.sum()
+    )[:-1, :-1]
+    off, direction = (day - mixed)[:-1], (a - c)[:-1]
+    weighed = np.linalg.solve(covariance, np.column_stack([off, direction]))
+    along = (direction * weighed[:, 0]).sum() ** 2 / (direction * weighed[:, 1]).sum()
+    return log10_chi_square_tail(float((off * weighed[:, 0]).sum() - along), starts.size - 2)
+
+
+def _bin_starts(positive: Floats, negative: Floats, hits: float, misses: float) -> Ints:
+    """Cut where both classes together have equal shares, as long as the day fills the bins."""
+    both, day = (
+        np.cumsum(0.5 * (positive + negative)),
+        np.cumsum(hits * positive + misses * negative),
+    )
+    starts = [0]
+    for cut in range(1, MOST_BINS):
+        end = int(np.abs(both - cut / MOST_BINS * both[-1]).argmin())
+        if end < starts[-1]:
+            continue
+        last = starts[-1] - 1
+        shares = both[end] - (both[last] if last >= 0 else 0.0), both[-1] - both[end]
+        filled = day[end] - (day[last] if last >= 0 else 0.0), day[-1] - day[end]
+        if min(shares) >= LEAST_SHARE / MOST_BINS and min(filled) >= LEAST_EXPECTED:
+            starts.append(end + 1)
+    return np.array(starts)
+
+
+def _multinomial(shares: Floats) -> Floats:
+    return np.diag(shares) - np.outer(shares, shares)
+
+
+def log10_chi_square_tail(statistic: float, freedom: int) -> float:
+    """Give the decimal logarithm of the upper tail, also where the tail itself is below 1e-308.
+
+    Examples
+    --------
+    >>> round(log10_chi_square_tail(3.841459, 1), 4), round(log10_chi_square_tail(1e4, 20), 1)
+    (-1.301, -2143.7)
+    """
+    tail = float(chdtrc(freedom, max(statistic, 0.0)))
+    if tail > 1e-300:  # noqa: PLR2004 (above the subnormal numbers)
+        return log(tail) / log(10.0)
+    half, place = 0.5 * statistic, 0.5 * freedom
+    # The leading terms of the asymptotic series; the next is (freedom / statistic)**2.
+    natural = (place - 1.0) * log(half) - half - lgamma(place) + log1p((place - 1.0) / half)
+    return natural / log(10.0)

@@ -1,0 +1,1 @@
+"""The exporter's HTTP server: requests, authentication, answers."""

@@ -1,0 +1,154 @@
+"""What the exporter answers: gauges at /metrics, whether it could at /healthz.
+
+Rule 1: the configuration and the store are looked at for each answer. A fault is the answer, and
+a line in the log; no number from before it is shown in its place.
+Rule 2: who may not ask learns nothing, not even whether all is well.
+"""
+
+import gzip
+import logging
+from base64 import b64decode
+from collections.abc import Callable, Container, Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Lock
+from urllib.parse import parse_qs
+from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
+
+from monitor.config import Config, load_config
+from monitor.errors import ConfigError, DataError
+from monitor.export.http.auth import Doorkeeper, WebConfig
+from monitor.export.snapshot_reader import MOST_SEGMENTS, Reader
+from monitor.export.text import CONTENT_TYPE, Lines, exposition, lines
+from monitor.export.window_samples import Snapshot
+from monitor.store.store import Store
+
+log = logging.getLogger(__name__)
+
+OK = "200 OK"
+WELCOME = "calibration-monitor: gauges at /metrics, health at /healthz\n"
+
+Answer = tuple[str, str, bytes]  # status, content type, content
+FileState = tuple[int, int, int, int]
+
+
+@dataclass
+class Exporter:
+    """Tells what the store of a configuration file holds, at every moment.
+
+    Attributes
+    ----------
+    path : Path
+        The configuration; it is loaded again when the file was changed.
+    most_segments : int
+        Of so many segments of a model, beside `all`, something is told.
+    """
+
+    path: Path
+    most_segments: int = MOST_SEGMENTS
+    _loaded: tuple[FileState, Reader] | None = field(default=None, repr=False)
+    _written: dict[str, tuple[Snapshot, Lines]] = field(default_factory=dict, repr=False)
+    _lock: Lock = field(default_factory=Lock, repr=False)
+
+    def text(self, only: Container[str] | None = None) -> bytes:
+        """Write all gauges, or only those named, of every configured model."""
+        with self._lock:
+            snapshots = self._reader().snapshots()
+            written = {name: self._lines(name, snapshot) for name, snapshot in snapshots.items()}
+            self._written = {name: (snapshots[name], written[name]) for name in snapshots}
+        return exposition(written.values(), only=only)
+
+    def look(self) -> None:
+        """Load the configuration and list the store, or raise what is wrong with either."""
+        config = self.config()
+        Store(config.store).days("evaluations", next(iter(config.models)))
+
+    def config(self) -> Config:
+        """Give the configuration as it is now."""
+        with self._lock:
+            return self._reader().config
+
+    def _reader(self) -> Reader:
+        state = _state(self.path)
+        if state is None or self._loaded is None or self._loaded[0] != state:
+            config = load_config(self.path)
+            self._loaded = (state or (0, 0, 0, 0)), Reader(config, self.most_segments)
+        return self._loaded[1]
+
+    def _lines(self, name: str, snapshot: Snapshot) -> Lines:
+        """Write a model, unless it is in the very state in which it was written before."""
+        before = self._written.get(name)
+        return before[1] if before and before[0] is snapshot else lines(snapshot)
+
+
+def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplication:
+    """Answer over HTTP; `web` gives who may ask, as it is now."""
+    keeper = Doorkeeper()
+
+    def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
+        further: list[tuple[str, str]] = []
+        try:
+            users = web().basic_auth_users
+            if users and not _may_ask(environ, users, keeper):
+                further = [("WWW-Authenticate", "Basic")]
+                status, kind, content = _said("401 Unauthorized", "Unauthorized\n")
+            elif environ["REQUEST_METHOD"] != "GET":
+                further = [("Allow", "GET")]
+                status, kind, content = _said("405 Method Not Allowed", "only GET is answered\n")
+            else:
+                status, kind, content = _answer(exporter, environ)
+        except (ConfigError, DataError) as error:
+            log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it
+            status, kind, content = _said("500 Internal Server Error", f"{error}\n")
+        if "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "") and status == OK:
+            content = gzip.compress(content, compresslevel=1)
+            further.append(("Content-Encoding", "gzip"))
+        length = ("Content-Length", str(len(content)))
+        start_response(status, [("Content-Type", kind), length, *further])
+        return [content]
+
+    return answer
+
+
+def _answer(exporter: Exporter, environ: WSGIEnvironment) -> Answer:
+    path = environ["PATH_INFO"]
+    if path == "/metrics":
+        only = parse_qs(environ.get("QUERY_STRING", "")).get("name[]")
+        return OK, CONTENT_TYPE, exporter.text(only)
+    if path == "/healthz":
+        return _health(exporter)
+    if path == "/":
+        return _said(OK, WELCOME)
+    return _said("404 Not Found", f"nothing is here; {WELCOME}")
+
+
+def _health(exporter: Exporter) -> Answer:
+    try:
+        exporter.look()
+    except (ConfigError, DataError) as error:
+        return _said("503 Service Unavailable", f"{error}\n")
+    return _said(OK, "ok\n")
+
+
+def _said(status: str, text: str) -> Answer:
+    return status, "text/plain; charset=utf-8", text.encode()
+
+
+def _may_ask(environ: WSGIEnvironment, users: Mapping[str, str], keeper: Doorkeeper) -> bool:
+    scheme, _, credentials = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
+    if scheme.lower() != "basic":
+        return False
+    try:
+        name, _, password = b64decode(credentials.strip(), validate=True).decode().partition(":")
+    except ValueError:
+        return False
+    return keeper.admits(users, name, password)
+
+
+def _state(path: Path) -> FileState | None:
+    """Describe a file well enough to notice that it was written again; None if it is not there."""
+    try:
+        stat = path.stat()
+    except OSError:
+        return None
+    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_size

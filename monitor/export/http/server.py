@@ -1,0 +1,113 @@
+"""The exporter as an HTTP server, encrypted if a web configuration asks for it."""
+
+import errno
+import logging
+import socket
+import ssl
+import sys
+from contextlib import suppress
+from functools import partial
+from pathlib import Path
+from socketserver import ThreadingMixIn
+from threading import Thread
+from typing import Any
+from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
+
+from monitor.errors import ConfigError, DataError
+from monitor.export.http.app import Exporter, application
+from monitor.export.http.auth import encryption, load_web_config
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 30  # seconds that a client may stay silent
+
+
+class Handler(WSGIRequestHandler):
+    """Answers one connection; who is silent is not waited for."""
+
+    timeout = PATIENCE
+
+    def log_message(self, *_: Any) -> None:
+        """Keep no log of who asked."""
+
+
+class Server(ThreadingMixIn, WSGIServer):
+    """A thread for each connection, so that a slow client holds up nobody but itself."""
+
+    daemon_threads = True
+
+    def __init__(self, address: tuple[str, int], web_path: Path | None) -> None:
+        self.web_path = web_path
+        self.encrypted = load_web_config(web_path).tls_server_config is not None
+        self.address_family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
+        super().__init__(address, Handler)
+
+    def get_request(self) -> tuple[socket.socket, Any]:
+        """Take a connection, under the certificates as they are now."""
+        connection, address = super().get_request()
+        if not self.encrypted:
+            return connection, address
+        try:
+            context = server_encryption(self.web_path)
+        except ConfigError as error:
+            connection.close()
+            log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it
+            raise OSError from error  # which the accepting loop takes for a lost connection
+        # The handshake is left to the connection's own thread.
+        secured = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
+        return secured, address
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say in one line that a client was lost, which is no fault of this program."""
+        error = sys.exception()
+        if not isinstance(error, OSError):
+            super().handle_error(request, client_address)
+            return
+        log.warning("%s: %s", client_address[0], error)
+
+
+def server_encryption(path: Path | None) -> ssl.SSLContext:
+    """Load the certificates of a web configuration that must have some."""
+    tls = load_web_config(path).tls_server_config
+    if path is None or tls is None:
+        msg = f"{path}: tls_server_config: is gone; stop and start to serve without encryption."
+        raise ConfigError(msg)
+    return encryption(path, tls)
+
+
+def serve(
+    exporter: Exporter, *, address: str, port: int, web_path: Path | None = None
+) -> tuple[Server, Thread]:
+    """Answer scrapes from a thread until the server is shut down.
+
+    Parameters
+    ----------
+    exporter : Exporter
+        What is told.
+    address, port : str, int
+        Where to listen; port 0 takes a free one, see ``server_port`` of the result.
+    web_path : Path, optional
+        The web configuration: encryption and users.
+
+    Raises
+    ------
+    ConfigError
+        If a configuration is wrong, or the address cannot be listened on.
+    """
+    # Reading everything the first time takes a second or two, for which no scrape should wait. The
+    # store may come later; until then each scrape says so.
+    with suppress(DataError):
+        exporter.text()
+    if load_web_config(web_path).tls_server_config:
+        server_encryption(web_path)
+    try:
+        server = Server((address, port), web_path)
+    except OSError as error:
+        not_ours = isinstance(error, socket.gaierror) or error.errno == errno.EADDRNOTAVAIL
+        option = "--address" if not_ours else "--port"
+        msg = f"cannot listen on {address}:{port} ({error}); choose another with {option}."
+        raise ConfigError(msg) from None
+    server.set_app(application(exporter, partial(load_web_config, web_path)))
+    thread = Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    return server, thread

@@ -1,0 +1,148 @@
+"""What a door tells of a store: one snapshot of each configured model.
+
+Rule 1: every file that matters is read anew each time. What is remembered is only how bytes
+that were seen before are to be understood, so nothing can be out of date.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from importlib.metadata import version
+from typing import Any
+
+from monitor.config import Config
+from monitor.drift.verdict import Verdict
+from monitor.evaluation.evaluate import Evaluation
+from monitor.export.window_samples import Snapshot
+from monitor.store.store import RunRecord, Store
+from monitor.summary import WHOLE
+
+MOST_SEGMENTS = 50
+
+Parse = Callable[[str, date, bytes], tuple[list[Any], str]]
+Files = dict[tuple[str, date], tuple[bytes, list[Any]]]  # by kind and day: bytes, understood
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What was told of a model, and all that it rests on."""
+
+    snapshot: Snapshot
+    run: RunRecord | None
+    files: Files
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the newest results of every model, again and again.
+
+    Attributes
+    ----------
+    config : Config
+        Which models, and where the store is.
+    most_segments : int
+        Of so many segments of a model, beside `all`, something is told.
+    version : str
+        Of this program.
+    """
+
+    config: Config
+    most_segments: int = MOST_SEGMENTS
+    version: str = field(default_factory=lambda: version("calibration-monitor"))
+    _told: dict[str, Told] = field(default_factory=dict, repr=False)
+
+    def snapshots(self) -> dict[str, Snapshot]:
+        """Read the newest evaluations and the last run of every model.
+
+        Raises
+        ------
+        ConfigError
+            If the store is not a folder, or of an unknown kind.
+        DataError
+            If a file of the store cannot be reached or understood.
+        """
+        return {name: self.snapshot(name) for name in self.config.models}
+
+    def snapshot(self, name: str) -> Snapshot:
+        """Read the newest results and the last run of one model; the same object if all is."""
+        store, before, files = Store(self.config.store), self._told.get(name), Files()
+        parse: dict[str, Callable[..., tuple[list[Any], str]]] = {
+            "evaluations": store.parse_evaluations,
+            "verdicts": store.parse_verdicts,
+        }
+
+        def read(kind: str, day: date) -> list[Any]:
+            content = store.content(kind, name, day)
+            known = before.files.get((kind, day)) if before else None
+            if not known or known[0] != content:
+                known = content, parse[kind](name, day, content)[0]
+            files[kind, day] = known
+            return known[1]
+
+        run = store.read_run(name)
+        evaluations = newest_evaluations(store.days("evaluations", name), read)
+        verdicts = newest_verdicts(store.days("verdicts", name), read)
+        if before and before.run == run and _are_the_same(before.files, files):
+            return before.snapshot
+        told, left_out = with_most_outcomes(evaluations, self.most_segments)
+        snapshot = Snapshot(
+            models={name: self.config.model(name)},
+            evaluations=told,
+            runs={name: run} if run else {},
+            version=self.version,
+            verdicts=verdicts_to_tell(verdicts, told),
+            left_out={name: left_out} if told else {},
+        )
+        self._told[name] = Told(snapshot, run, files)
+        return snapshot
+
+
+Read = Callable[[str, date], list[Any]]
+
+
+def newest_evaluations(days: Sequence[date], read: Read) -> list[Evaluation]:
+    """Find the newest final evaluation of each segment and window, and newer provisional ones."""
+    found: dict[tuple[str, int, bool], Evaluation] = {}
+    for day in reversed(days):
+        evaluations: list[Evaluation] = read("evaluations", day)
+        for e in evaluations:
+            if (e.segment, e.window_days, True) not in found:
+                found.setdefault((e.segment, e.window_days, e.final), e)
+        if all(e.final for e in evaluations):
+            break
+    return sorted(found.values(), key=lambda e: (e.segment, e.window_days, e.final))
+
+
+def newest_verdicts(days: Sequence[date], read: Read) -> list[Verdict]:
+    """Find the verdicts of the newest day that was judged: a settled one, or one with bad logs."""
+    for day in reversed(days):
+        verdicts: list[Verdict] = read("verdicts", day)
+        if any(v.final or v.state == "data_error" for v in verdicts):
+            return verdicts
+    return []
+
+
+def _are_the_same(before: Files, now: Files) -> bool:
+    return before.keys() == now.keys() and all(now[key] is before[key] for key in now)
+
+
+def verdicts_to_tell(verdicts: Sequence[Verdict], told: Sequence[Evaluation]) -> list[Verdict]:
+    """Keep the verdicts of the segments that are told, and of every open drift: it may page."""
+    kept = {WHOLE, *(e.segment for e in told)}
+    return [v for v in verdicts if v.segment in kept or v.meter.incident]
+
+
+def with_most_outcomes(
+    evaluations: Sequence[Evaluation], most: int
+) -> tuple[list[Evaluation], int]:
+    """Keep `all` and the segments with most outcomes, and count the segments left out.
+
+    The count of a segment is that of its fullest window; of equal ones the first by name stay.
+    """
+    outcomes: dict[str, int] = {}
+    for e in evaluations:
+        if e.segment != WHOLE:
+            outcomes[e.segment] = max(e.matched, outcomes.get(e.segment, 0))
+    ranked = sorted(outcomes, key=lambda segment: (-outcomes[segment], segment))
+    kept = {WHOLE, *ranked[:most]}
+    return [e for e in evaluations if e.segment in kept], len(ranked[most:])

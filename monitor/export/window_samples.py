@@ -1,0 +1,193 @@
+"""What one scrape knows, and how gauges pick their samples from it. Pure.
+
+A sample is its label values, in the order of the gauge's labels, and a number; nan stands for
+a number that does not exist.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import get_args
+
+from monitor.config import Checks, Model, Verdicts
+from monitor.drift.verdict import Verdict
+from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
+from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift
+from monitor.evaluation.expected_prevalence import Expectation
+from monitor.metrics.core.estimate import Figure
+from monitor.metrics.scores.bounds import Estimate
+from monitor.store.store import RunRecord
+from monitor.summary import WHOLE, end_of_day
+
+SECONDS_AN_HOUR, SECONDS_A_DAY = 3_600, 86_400
+
+# The checks that count rows; those of whole days know no "reject".
+ROW_CHECKS = tuple(
+    name for name, field in Checks.model_fields.items() if "reject" in get_args(field.annotation)
+)
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """All that one scrape knows.
+
+    Attributes
+    ----------
+    models : mapping of str to Model
+        The configured models.
+    evaluations : sequence of Evaluation
+        Of these models; at most one of each segment, window and maturity.
+    runs : mapping of str to RunRecord
+        The last run of each model that has one.
+    version : str
+        Of this program.
+    verdicts : sequence of Verdict
+        The newest of each model and segment.
+    left_out : mapping of str to int
+        How many segments of each model are not among the evaluations, to keep the series few;
+        among the verdicts are those of them with an open drift.
+    """
+
+    models: Mapping[str, Model]
+    evaluations: Sequence[Evaluation]
+    runs: Mapping[str, RunRecord]
+    version: str
+    verdicts: Sequence[Verdict] = ()
+    left_out: Mapping[str, int] = field(default_factory=dict)
+
+
+Sample = tuple[tuple[str, ...], float]
+Samples = Callable[[Snapshot], Iterable[Sample]]
+
+
+def of_window(value: Callable[[Evaluation], float]) -> Samples:
+    """Take one number of each window."""
+    return _of_windows(lambda e: [((), value(e))])
+
+
+def of_errors(measure: Callable[[Errors], float | None]) -> Samples:
+    """Take one measure of each window that has it, as scored and with the prior forgiven."""
+
+    def both(e: Evaluation) -> Iterable[Sample]:
+        for adjusted, errors in (("raw", e.raw), ("prior", e.prior)):
+            value = measure(errors) if errors else None
+            if value is not None:
+                yield (adjusted,), value
+
+    return _of_windows(both)
+
+
+def of_shift(part: Callable[[PriorShift], float]) -> Samples:
+    """Take a part of the intercept of each window that has one."""
+    return _of_windows(lambda e: [((), part(e.shift))] if e.shift else [])
+
+
+def of_correction(value: Callable[[InterceptCorrection], float]) -> Samples:
+    """Take what the intercept of each window that has one would remove."""
+    return _of_windows(lambda e: [((), value(e.correction))] if e.correction else [])
+
+
+def around(estimate: Estimate) -> Figure:
+    """Put the 95 % interval around an estimate; nan where it has no standard error."""
+    return Figure.around(estimate.value, estimate.standard_error)
+
+
+def of_slope(part: Callable[[Figure], float]) -> Samples:
+    """Take the slope of each window that has one, or an end of its interval."""
+    return _of_windows(lambda e: [((), part(e.slope))] if e.slope else [])
+
+
+def of_causes(shares: Callable[[Causes], Shares]) -> Samples:
+    """Take what each cause explains of the error of each window."""
+
+    def by_cause(e: Evaluation) -> Iterable[Sample]:
+        if e.causes:
+            yield from (((cause,), value) for cause, value in vars(shares(e.causes)).items())
+
+    return _of_windows(by_cause)
+
+
+def of_expected(value: Callable[[Expectation], float]) -> Samples:
+    """Take what is expected of the prevalence of each segment whose outcomes are awaited."""
+
+    def expected(snapshot: Snapshot) -> Iterable[Sample]:
+        for e in snapshot.evaluations:
+            if e.expected:
+                yield (e.model, e.segment), value(e.expected)
+
+    return expected
+
+
+def of_null(snapshot: Snapshot) -> Iterable[Sample]:
+    """Take the quantiles of the null reference of each window that has one."""
+
+    def quantiles(e: Evaluation) -> Iterable[Sample]:
+        if e.null:
+            yield ("0.05",), e.null.q05
+            yield ("0.5",), e.null.q50
+            yield ("0.95",), e.null.q95
+            yield ("0.99",), e.null.q99
+
+    return _of_windows(quantiles)(snapshot)
+
+
+def of_rejected_rows(snapshot: Snapshot) -> Iterable[Sample]:
+    """Count the rejected rows of each window by every check, the unbroken ones as 0."""
+
+    def counts(e: Evaluation) -> Iterable[Sample]:
+        if e.segment == WHOLE:  # a row has no segment before it is read
+            for check, rows in {**dict.fromkeys(ROW_CHECKS, 0), **e.rejected}.items():
+                yield (check,), rows
+
+    return _of_windows(counts)(snapshot)
+
+
+def of_window_ends(snapshot: Snapshot) -> Iterable[Sample]:
+    """Find the moment at which the last day of each window ended."""
+    zones = {name: model.time_zone for name, model in snapshot.models.items()}
+    return of_window(lambda e: end_of_day(e.day, zones[e.model]).timestamp())(snapshot)
+
+
+def of_run(value: Callable[[RunRecord], float]) -> Samples:
+    """Take one number of the last run of each model."""
+    return lambda snapshot: [((name,), value(run)) for name, run in snapshot.runs.items()]
+
+
+def of_successes(snapshot: Snapshot) -> Iterable[Sample]:
+    """Tell when the last run without a failed day of each model finished, if there was one."""
+    for name, run in snapshot.runs.items():
+        if run.succeeded:
+            yield (name,), run.succeeded.timestamp()
+
+
+def of_segments_left_out(snapshot: Snapshot) -> Iterable[Sample]:
+    """Count the segments of each model of which nothing is told."""
+    return [((name,), count) for name, count in snapshot.left_out.items()]
+
+
+def of_models(snapshot: Snapshot) -> Iterable[Sample]:
+    """Name each configured model with its owner and severity."""
+    return [((name, m.owner, m.severity), 1) for name, m in snapshot.models.items()]
+
+
+def of_limit(limit: Callable[[Verdicts], float]) -> Samples:
+    """Take a limit of each configured model, for the rules of alerts to compare with."""
+    return lambda snapshot: [
+        ((name,), limit(model.verdicts)) for name, model in snapshot.models.items()
+    ]
+
+
+def of_version(snapshot: Snapshot) -> Iterable[Sample]:
+    """Name the version of this program."""
+    return [((snapshot.version,), 1)]
+
+
+def _of_windows(samples: Callable[[Evaluation], Iterable[Sample]]) -> Samples:
+    """Put model, segment, window and maturity before the label values that are given."""
+
+    def fill(snapshot: Snapshot) -> Iterable[Sample]:
+        for e in snapshot.evaluations:
+            maturity = "final" if e.final else "provisional"
+            for further, value in samples(e):
+                yield (e.model, e.segment, f"{e.window_days}d", maturity, *further), value
+
+    return fill

@@ -1,0 +1,1 @@
+"""Measures for more than two classes and for regression."""

@@ -1,0 +1,1 @@
+"""Bins, and the measures that compare mean score and prevalence within each."""

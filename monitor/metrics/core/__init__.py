@@ -1,0 +1,1 @@
+"""What every measure is made of: tallies, the grid of scores, estimates, resampling."""

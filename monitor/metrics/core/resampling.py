@@ -1,0 +1,228 @@
+"""Draws of rows from a tally, with replacement and without.
+
+Rows are never written out: a draw is counts, and what is drawn is a tally again.
+"""
+
+import numpy as np
+
+from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.tally import Tally
+
+ROWS_PER_GROUP = 16  # up to so many, single draws are faster than binomial generators
+ONE_BY_ONE = 32
+ROWS_PER_KIND = 4  # beyond, a binomial draw for each kind is faster than one by one
+
+
+def resample(t: Tally, rates: Floats, *, rng: np.random.Generator) -> Tally:
+    """Draw as many rows as there are, with replacement, and their outcomes at given rates.
+
+    Parameters
+    ----------
+    t : Tally
+        m groups of equal score, at least one prediction; its positives are not looked at.
+    rates : ndarray of shape (m,)
+        Probability of a positive outcome in each group, in [0, 1]: ``k/n`` for the ordinary
+        bootstrap, others for other worlds.
+    rng : numpy Generator
+        Source of chance; the same seed gives the same result.
+
+    Returns
+    -------
+    Tally
+        Of the same size; groups that were not drawn are left out.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> t = tally([0.2, 0.7, 0.7], [0, 1, 1])
+    >>> resample(t, t.positives / t.counts, rng=np.random.default_rng(1)).total
+    3
+    """
+    counts, positives = _resampled(rng, t.counts, rates)
+    drawn = counts > 0
+    return Tally(t.scores[drawn], counts[drawn], positives[drawn])
+
+
+def subsample(t: Tally, size: int, *, rng: np.random.Generator) -> Tally:
+    """Draw rows of a tally without replacement.
+
+    Parameters
+    ----------
+    t : Tally
+        m groups of equal score.
+    size : int
+        Number of rows, between 0 and the tally's total.
+    rng : numpy Generator
+        Source of chance; the same seed gives the same result.
+
+    Returns
+    -------
+    Tally
+        Of exactly that size; groups that were not drawn are left out.
+
+    Raises
+    ------
+    ValueError
+        If the size is out of range.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> subsample(tally([0.2, 0.7], [0, 1]), 2, rng=np.random.default_rng(1)).counts
+    array([1, 1])
+    """
+    if not 0 <= size <= t.total:
+        msg = f"a subsample of {t.total} predictions has 0 to {t.total}, got {size}."
+        raise ValueError(msg)
+    if not size:
+        return Tally(t.scores[:0], t.counts[:0], t.positives[:0])
+    rows = lay_out(t.counts, t.positives)
+    ends = np.cumsum(rows)
+    return Tally(*drawn(rng, t.scores, rows, ends, *index_rows(ends), size))
+
+
+@compiled
+def _resampled(rng: np.random.Generator, counts: Ints, rates: Floats) -> tuple[Ints, Ints]:
+    """Draw counts, multinomial over groups, and positives, binomial within each."""
+    total = counts.sum()
+    new = np.zeros(counts.size, np.int64)
+    if total <= ROWS_PER_GROUP * counts.size:
+        ends = np.cumsum(counts)
+        guide, shift = index_rows(ends)
+        for _ in range(total):
+            new[find_group(draw_row(rng, total), ends, guide, shift)] += 1
+    else:  # the same law, group by group: each binomial given those before it
+        rows = draws = total
+        for i in range(counts.size):
+            new[i] = draws if counts[i] == rows else rng.binomial(draws, counts[i] / rows)
+            rows -= counts[i]
+            draws -= new[i]
+    positives = np.zeros(counts.size, np.int64)
+    for i in range(counts.size):
+        if new[i] > ONE_BY_ONE:
+            positives[i] = rng.binomial(new[i], rates[i])
+        else:
+            for _ in range(new[i]):
+                positives[i] += rng.random() < rates[i]
+    return new, positives
+
+
+@compiled
+def lay_out(counts: Ints, positives: Ints) -> Ints:
+    """Lay out rows by group and outcome: shape (2m,), the negatives of a group come first."""
+    rows = np.empty(2 * counts.size, np.int64)
+    rows[0::2] = counts - positives
+    rows[1::2] = positives
+    return rows
+
+
+@compiled
+def drawn(
+    rng: np.random.Generator,
+    scores: Floats,
+    rows: Ints,
+    ends: Ints,
+    guide: Ints,
+    shift: int,
+    size: int,
+) -> tuple[Floats, Ints, Ints]:
+    """Draw `size` rows and give scores, counts and positives of the groups among them."""
+    rest = ends[-1] - size
+    if min(size, rest) > ROWS_PER_KIND * rows.size:
+        taken = _thinned(rng, rows, size)
+    elif size <= rest:
+        taken = _taken(rng, rows, ends, guide, shift, size)
+    else:  # the rows left behind are such a draw too, and fewer
+        taken = rows - _taken(rng, rows, ends, guide, shift, rest)
+    some_scores = np.empty(scores.size, np.float64)
+    counts = np.empty(scores.size, np.int64)
+    positives = np.empty(scores.size, np.int64)
+    group = 0
+    for i in range(scores.size):
+        count = taken[2 * i] + taken[2 * i + 1]
+        if count > 0:
+            some_scores[group], counts[group], positives[group] = scores[i], count, taken[2 * i + 1]
+            group += 1
+    return some_scores[:group], counts[:group], positives[:group]
+
+
+@compiled
+def _taken(
+    rng: np.random.Generator, rows: Ints, ends: Ints, guide: Ints, shift: int, size: int
+) -> Ints:
+    """Draw so many different rows; return how many of each kind.
+
+    Rows of one kind are alike, so let those with the lowest numbers be the ones already
+    taken: then a row drawn from all is new iff its number within its kind is not among these.
+    No memory of rows is needed, and of kind c the next row is with probability proportional
+    to the number of its rows that are left, which is what drawing without replacement means.
+    """
+    taken = np.zeros(rows.size, np.int64)
+    total, left = ends[-1], size
+    while left > 0:
+        row = draw_row(rng, total)
+        kind = find_group(row, ends, guide, shift)
+        if row - (ends[kind] - rows[kind]) >= taken[kind]:
+            taken[kind] += 1
+            left -= 1
+    return taken
+
+
+@compiled
+def _thinned(rng: np.random.Generator, rows: Ints, size: int) -> Ints:
+    """Draw as `_taken` does, at a cost that depends on the kinds and hardly on the rows.
+
+    Every row stays with the same probability, independently: then all draws of one size are
+    equally likely, whatever size it is. The few rows too many or too few are drawn one by one.
+    """
+    taken, share = np.empty(rows.size, np.int64), size / rows.sum()
+    for kind in range(rows.size):
+        taken[kind] = rng.binomial(rows[kind], share)
+    excess = taken.sum() - size
+    if excess > 0:
+        return taken - _some_of(rng, taken, excess)
+    return taken + _some_of(rng, rows - taken, -excess)
+
+
+@compiled
+def _some_of(rng: np.random.Generator, rows: Ints, size: int) -> Ints:
+    if size == 0:
+        return np.zeros_like(rows)
+    ends = np.cumsum(rows)
+    guide, shift = index_rows(ends)
+    return _taken(rng, rows, ends, guide, shift, size)
+
+
+@compiled
+def draw_row(rng: np.random.Generator, total: int) -> int:
+    """Draw a row number below `total`, each with the same probability to 2**-53 absolute."""
+    return int(rng.random() * total)
+
+
+@compiled
+def index_rows(ends: Ints) -> tuple[Ints, int]:
+    """Make a guide to rows: for each slice of ``2**shift`` rows, the group of the first one.
+
+    There are at most twice as many slices as groups, so the walk of `find_group` from there
+    takes a step and a half on average, however the counts are spread.
+    """
+    shift = 0
+    while (ends[-1] - 1) >> shift >= 2 * ends.size:
+        shift += 1
+    guide = np.empty(((ends[-1] - 1) >> shift) + 1, np.int64)
+    group = 0
+    for part in range(guide.size):
+        while ends[group] <= part << shift:
+            group += 1
+        guide[part] = group
+    return guide, shift
+
+
+@compiled
+def find_group(row: int, ends: Ints, guide: Ints, shift: int) -> int:
+    """Find the group of a row: the first whose end lies beyond it."""
+    group: int = guide[row >> shift]
+    while ends[group] <= row:
+        group += 1
+    return group

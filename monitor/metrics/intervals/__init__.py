@@ -1,0 +1,1 @@
+"""95 % intervals of the measures: closed forms, bootstrap, inversion."""

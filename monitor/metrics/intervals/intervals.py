@@ -1,0 +1,374 @@
+"""Intervals in closed form, for measures that are a mean or have a standard error.
+
+Predictions count as drawn independently, scores and outcomes both; outcomes that come in
+clusters (one storm, many flights) vary more than any of these intervals knows. Whatever has no
+closed form has `bootstrap`. How often each holds the true value is measured
+in docs/coverage.md. Every `level` is a confidence level in (0, 1).
+"""
+
+from math import exp, inf, log, sqrt
+from typing import Literal
+
+import numpy as np
+from scipy.special import expit, logit, stdtrit
+
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.tally import Tally
+from monitor.metrics.intervals.bootstrap import Interval
+from monitor.metrics.scores.bounds import ScoringRule, calibration_bounds
+from monitor.metrics.scores.discrimination import auc, tjur_r2
+
+Scale = Literal["plain", "log", "logit"]
+LONGEST_REACH = 350.0  # in the logarithm: beyond, an end is as good as 0 or endless
+
+
+def normal_interval(
+    value: float,
+    standard_error: float,
+    *,
+    level: float = 0.95,
+    degrees: float = inf,
+    scale: Scale = "plain",
+) -> Interval:
+    """Take an estimate plus or minus a quantile times its standard error.
+
+    Parameters
+    ----------
+    value, standard_error : float
+        Such as `fit_intercept`, `fit_cox` and `improvement` give them, in the same units.
+    level : float
+        Confidence level.
+    degrees : float
+        Of Student's t, at least 1; infinite for the normal law.
+    scale : {"plain", "log", "logit"}
+        Where the estimate is more nearly normal. The ends are brought back, so they stay
+        above 0 (log) or inside (0, 1) (logit). A value that is not inside has no such scale
+        and is taken as it is.
+
+    Returns
+    -------
+    Interval
+        In the units of the value; nan if the standard error is.
+
+    Raises
+    ------
+    ValueError
+        If the scale is unknown.
+
+    Notes
+    -----
+    ``h^-1(h(v) +- q h'(v) SE)``, the delta method (Doob, Annals of Mathematical Statistics 6,
+    1935). Measured at 95 %: intercept 93-98 %, Cox intercept and slope 93-98 %, the most with 5
+    expected positives.
+
+    Examples
+    --------
+    >>> found = normal_interval(1.0, 0.5)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.02, 1.98)
+    """
+    check_option("scale", scale, Scale)
+    quantile = -float(stdtrit(degrees, 0.5 - level / 2.0))
+    if scale == "log" and 0.0 < value < inf:
+        reach = min(quantile * standard_error / value, LONGEST_REACH)
+        return Interval(value * exp(-reach), value * exp(reach))
+    if scale == "logit" and 0.0 < value < 1.0:
+        reach = quantile * standard_error / (value * (1.0 - value))
+        centre = float(logit(value))
+        return Interval(float(expit(centre - reach)), float(expit(centre + reach)))
+    reach = quantile * standard_error
+    return Interval(value - reach, value + reach)
+
+
+def prevalence_interval(t: Tally, *, level: float = 0.95) -> Interval:
+    """Give Wilson's interval for the prevalence.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Ratios in [0, 1].
+
+    Notes
+    -----
+    Those p with ``|k/N - p| <= z sqrt(p (1 - p)/N)`` (Wilson, Journal of the American
+    Statistical Association 22, 1927): sound with few positives, or none. Exact coverage at
+    95 %: 94.5-96.2 % for 50, 5 and 0.5 % of 1,000 to 100,000 rows.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> found = prevalence_interval(tally([0.1] * 10, [0] * 10))
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.0, 0.278)
+    """
+    rate, square = t.prevalence, float(stdtrit(inf, 0.5 - level / 2.0)) ** 2 / t.total
+    centre = (rate + square / 2.0) / (1.0 + square)
+    reach = sqrt(square * (rate * (1.0 - rate) + square / 4.0)) / (1.0 + square)
+    return Interval(max(0.0, centre - reach), min(1.0, centre + reach))
+
+
+def mean_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
+    """Give the normal interval for the mean score.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Units of probability; nan for a single prediction. It is not cut to [0, 1].
+
+    Notes
+    -----
+    `normal_interval` with ``SE**2 = sample variance / N``. Measured at 95 %: 93-96 %.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> found = mean_score_interval(tally([0.2, 0.4, 0.6], [0, 0, 1]))
+    >>> round(found.high - 0.4, 4)  # 1.96 * 0.2 / sqrt(3)
+    0.2263
+    """
+    return normal_interval(t.mean_score, sqrt(_moments(t.scores, t.counts)[1]), level=level)
+
+
+def uncertainty_interval(t: Tally, *, rule: ScoringRule = "brier", level: float = 0.95) -> Interval:
+    """Give the interval of CORP's uncertainty, the image of `prevalence_interval`.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    rule : {"brier", "log"}
+        Whose uncertainty.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        In [0, 1/4] for Brier, in [0, log 2] nats for log.
+
+    Raises
+    ------
+    ValueError
+        If the rule is unknown.
+
+    Notes
+    -----
+    ``p (1 - p)``, or the entropy of p in nats, at the ends of `prevalence_interval`. Either rises
+    up to p = 1/2 and falls beyond, so an interval that holds 1/2 has the maximum as its upper end.
+    Measured at 95 %: as the prevalence.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> uncertainty_interval(tally([0.5] * 4, [0, 0, 1, 1])).high
+    0.25
+    """
+    check_option("rule", rule, ScoringRule)
+    found = prevalence_interval(t, level=level)
+    ends = [_uncertainty(found.low, rule), _uncertainty(found.high, rule)]
+    if found.low <= 0.5 <= found.high:  # noqa: PLR2004 - where uncertainty is greatest
+        ends.append(_uncertainty(0.5, rule))
+    return Interval(min(ends), max(ends))
+
+
+def rbs_interval(t: Tally, *, level: float = 0.95) -> Interval:
+    """Give the interval for the root Brier score, by the delta method.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        In [0, 1], units of probability; all of that for a single prediction.
+
+    Notes
+    -----
+    ``v +- q SE`` with the standard error of `calibration_bounds`, cut to [0, 1]. Its upper end
+    bounds CE_2 and CE_1 from above with the confidence of a one-sided test. Measured at 95 %:
+    93-97 %.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> found = rbs_interval(tally([0.2, 0.4, 0.9], [0, 1, 1]))
+    >>> 0.0 <= found.low < 0.37 < found.high
+    True
+    """
+    found = calibration_bounds(t).root
+    plain = normal_interval(found.value, found.standard_error, level=level)
+    return Interval(max(0.0, plain.low), min(1.0, plain.high))
+
+
+def brier_interval(t: Tally, *, level: float = 0.95) -> Interval:
+    """Give the interval for the Brier score: the squared ends of `rbs_interval`.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        In [0, 1], squared units of probability; all of that for a single prediction.
+
+    Notes
+    -----
+    ``[low**2, high**2]`` of `rbs_interval`. With 5 expected positives the score itself, a sum of a
+    few large losses, is far from normal: plus or minus 1.96 of its own standard errors hold the
+    truth 89 % of the time, and this interval 96 %.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> t = tally([0.2, 0.4, 0.9], [0, 1, 1])
+    >>> brier_interval(t).high == rbs_interval(t).high ** 2
+    True
+    """
+    found = rbs_interval(t, level=level)
+    return Interval(found.low**2, found.high**2)
+
+
+def log_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
+    """Give the interval for the log score, in nats, normal in its logarithm.
+
+    Parameters
+    ----------
+    t : Tally
+        At least one prediction.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Nats, at least 0; nan for a single prediction or an infinite score.
+
+    Notes
+    -----
+    ``v exp(-+ q SE / v)`` with the standard error of `calibration_bounds`. Measured at 95 %:
+    93-97 %; without the logarithm 91 % with 5 expected positives. There is
+    none, nan, if the score is infinite or of a single prediction.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> found = log_score_interval(tally([0.2, 0.4, 0.9], [0, 1, 1]))
+    >>> 0.0 < found.low < 0.415 < found.high
+    True
+    """
+    found = calibration_bounds(t).divergence
+    return normal_interval(found.value, found.standard_error, level=level, scale="log")
+
+
+def auc_interval(t: Tally, *, level: float = 0.95) -> Interval:
+    """Give the interval for the AUC, in logit.
+
+    Parameters
+    ----------
+    t : Tally
+        With both outcomes.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Ratios in [0, 1].
+
+    Notes
+    -----
+    The standard error of `auc` (DeLong, DeLong and Clarke-Pearson, Biometrics 44, 1988) with the t
+    law of the rarer outcome, ``min(K, N - K) - 1`` degrees. Measured at 95 %: 92-97 %, the least
+    with 5 expected positives, where the plain normal interval holds the truth 77 % of the time.
+    Perfectly ordered samples have a standard error of 0, and their interval is the point 1.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> found = auc_interval(tally([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]))
+    >>> 0.0 < found.low < 0.875 < found.high < 1.0
+    True
+    """
+    found, rarer = auc(t), min(t.total_positives, t.total - t.total_positives)
+    degrees = max(1, rarer - 1)
+    return normal_interval(
+        found.value, found.standard_error, level=level, degrees=degrees, scale="logit"
+    )
+
+
+def tjur_interval(t: Tally, *, level: float = 0.95) -> Interval:
+    """Give Welch's interval for Tjur's R2, in its logarithm.
+
+    Parameters
+    ----------
+    t : Tally
+        With both outcomes.
+    level : float
+        Confidence level.
+
+    Returns
+    -------
+    Interval
+        Ratios, not cut to 1; nan with fewer than two of an outcome.
+
+    Notes
+    -----
+    ``SE**2 = v_1/n_1 + v_0/n_0`` of a difference of two means, with Welch's degrees of freedom
+    (Biometrika 34, 1947). Measured at 95 %: 92-96 %, the least with 5 expected positives, where
+    without the logarithm it would be 80 %. An R2 of 0 or less, which has no logarithm, is taken as
+    it is.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> found = tjur_interval(tally([0.1, 0.2, 0.4, 0.8, 0.9], [0, 0, 1, 1, 1]))
+    >>> 0.0 < found.low < 0.55 < found.high
+    True
+    """
+    value = tjur_r2(t)
+    _, one, size = _moments(t.scores, t.positives)
+    _, other, other_size = _moments(t.scores, t.counts - t.positives)
+    together = one + other
+    if not together > 0.0:  # nothing varies, or nan: one outcome of a kind
+        return normal_interval(value, together, level=level)
+    degrees = together**2 / (one**2 / (size - 1) + other**2 / (other_size - 1))
+    found = normal_interval(value, sqrt(together), level=level, degrees=degrees, scale="log")
+    return Interval(found.low, min(found.high, 1.0))
+
+
+def _uncertainty(rate: float, rule: ScoringRule) -> float:
+    if rule == "brier":
+        return rate * (1.0 - rate)
+    return -sum(p * log(p) for p in (rate, 1.0 - rate) if p)
+
+
+def _moments(scores: Floats, counts: Ints) -> tuple[float, float, int]:
+    """Give the mean, the variance of the mean (nan for one row) and the number of rows."""
+    size = int(counts.sum())
+    mean = float((counts * scores).sum()) / size
+    if size == 1:
+        return mean, float(np.nan), size
+    return mean, float((counts * (scores - mean) ** 2).sum()) / (size - 1) / size, size

@@ -1,0 +1,1 @@
+"""Logistic recalibration: intercept, slope and curved maps, and evidence about them."""

@@ -1,0 +1,1 @@
+"""Proper scores, what they decompose into, and what they bound."""

@@ -1,0 +1,123 @@
+"""Spiegelhalter's test, whether the Brier score is what calibrated scores would have."""
+
+from dataclasses import dataclass
+from math import log, log10, sqrt
+
+from scipy.special import log_ndtr
+
+from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.tally import Tally
+
+
+@dataclass(frozen=True)
+class Spiegelhalter:
+    """A standard normal statistic and its two-sided p-value.
+
+    Attributes
+    ----------
+    z : float
+        Positive when the Brier score is higher than calibrated scores would have it, as with
+        too extreme scores.
+    log10_p : float
+        Decimal logarithm of the two-sided p-value, at most 0; finite where p itself would
+        underflow.
+    """
+
+    z: float
+    log10_p: float
+
+
+def spiegelhalter(t: Tally) -> Spiegelhalter:
+    """Compare the Brier score with its mean and variance under calibration.
+
+    Parameters
+    ----------
+    t : Tally
+        With a score other than 0, 0.5 and 1, whose contributions vary.
+
+    Returns
+    -------
+    Spiegelhalter
+        The normal approximation wants dozens of expected positives and negatives. Scores
+        of 0 and 1 that were wrong add to z only their distance of 1, although under
+        calibration they cannot occur at all: look at the log score, which is then infinite.
+
+    Raises
+    ------
+    ValueError
+        If the tally is empty or all its scores are 0, 0.5 or 1.
+
+    Notes
+    -----
+    ``z = sum (y - s)(1 - 2 s) / sqrt(sum (1 - 2 s)**2 s (1 - s))`` (Spiegelhalter,
+    Statistics in Medicine 5, 1986). It is not robust to a prior shift, and it is blind to
+    errors that are orthogonal to ``1 - 2 s``. A statistic of a test has its p-value in place of
+    an interval.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> found = spiegelhalter(tally([0.2] * 4, [0, 1, 1, 0]))
+    >>> round(found.z, 6), round(found.log10_p, 6)
+    (1.5, -0.874147)
+    """
+    return from_sums(*_sums(t.scores, t.counts, t.positives), predictions=t.total)
+
+
+def from_sums(total: float, variance: float, *, predictions: int) -> Spiegelhalter:
+    """Make the test of its two sums, or say why they make none.
+
+    Examples
+    --------
+    >>> from_sums(-2.0, 1.0, predictions=10).z
+    -2.0
+    """
+    if not variance > 0.0:
+        msg = (
+            f"Spiegelhalter's z needs a score other than 0, 0.5 and 1, got none among "
+            f"{predictions} predictions: take a longer window or another measure."
+        )
+        raise ValueError(msg)
+    z = total / sqrt(variance)
+    return Spiegelhalter(z, two_sided_log10_p(z))
+
+
+def two_sided_log10_p(z: float) -> float:
+    """Give log10 of the probability that a standard normal lies at least as far out as `z`.
+
+    Parameters
+    ----------
+    z : float
+        A standard normal statistic of either sign.
+
+    Returns
+    -------
+    float
+        At most 0; never minus infinity for a finite `z` below 1e150.
+
+    Notes
+    -----
+    ``log10 p = log10 2 + log Phi(-|z|) / log 10``; the logarithm of the tail is computed as
+    such, so nothing underflows.
+
+    Examples
+    --------
+    >>> two_sided_log10_p(0.0), round(two_sided_log10_p(-100.0), 3)
+    (0.0, -2173.571)
+    """
+    # log(1/2) and log10 2 need not cancel to the last bit, and no probability exceeds 1.
+    return min(0.0, float(log_ndtr(-abs(z))) / log(10.0) + log10(2.0))
+
+
+@compiled
+def _sums(scores: Floats, counts: Ints, positives: Ints) -> tuple[float, float]:
+    """Sum ``(k - n s)(1 - 2 s)`` and its variance over groups, in one pass."""
+    total = variance = 0.0
+    for i in range(scores.size):
+        s, rest = scores[i], 1.0 - scores[i]
+        lean = 1.0 - 2.0 * s
+        # Not k - n s, which loses the digits of scores near 1.
+        total += (positives[i] * rest - (counts[i] - positives[i]) * s) * lean
+        variance += counts[i] * lean * lean * s * rest
+    return total, variance

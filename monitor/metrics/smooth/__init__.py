@@ -1,0 +1,1 @@
+"""Measures without bins: kernels and cumulative differences."""

@@ -1,0 +1,1 @@
+"""TCE, the test-based calibration error, and its null reference."""

@@ -1,0 +1,1 @@
+"""Dates in, store out: summarise, evaluate and judge days."""

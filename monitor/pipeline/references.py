@@ -1,0 +1,140 @@
+"""The references of a model, fitted to its stored summaries."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import log
+
+import numpy as np
+from scipy.special import expit
+
+from monitor.config import Config, Model
+from monitor.drift.inputs import (
+    Day,
+    Limits,
+    Period,
+    fit_period,
+    gather_reference,
+    period_of,
+    prepare,
+)
+from monitor.drift.reference import Reference, Sensitivity, what_a_reference_lacks
+from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
+from monitor.metrics.core.coarse import CENTRES
+from monitor.metrics.core.tally import Tally
+from monitor.metrics.test_based.tce_at_size import standard_size
+from monitor.store.store import Store
+from monitor.summary import WHOLE, Segment, all_scores
+
+REFERENCE_DAYS = 28  # of a reference that is not configured: at least the first so many
+
+
+@dataclass(frozen=True, eq=False)
+class References:
+    """What the days of a model are compared with.
+
+    Attributes
+    ----------
+    periods : sequence of Period
+        In their order.
+    marks : list of list of str
+        Fingerprints of the summaries they were fitted to.
+    """
+
+    periods: Sequence[Period]
+    marks: list[list[str]]
+
+    @property
+    def last(self) -> date:
+        """The last day of any."""
+        return max((period.last for period in self.periods), default=date.min)
+
+    def expect(self, day: date, name: str, part: Segment) -> Expectation | None:
+        """Tell the prevalence to expect of a segment of a day from its scores alone."""
+        period = period_of(day, self.periods)
+        reference = period.streams.get(name) if period and day > period.last else None
+        if not isinstance(reference, Reference):
+            return None
+        seen = np.nonzero(reference.counts.counts)[0]
+        labelled = Tally(
+            expit(CENTRES[seen]), reference.counts.counts[seen], reference.counts.positives[seen]
+        )
+        return expect_prevalence(labelled, *all_scores(part))
+
+    def tce_size(self, day: date) -> int | None:
+        """Give N* of TCE for a day; None while there is no reference before it."""
+        period = period_of(day, self.periods)
+        if not period or day <= period.last:
+            return None
+        whole = period.streams.get(WHOLE)  # none if the period lacks days
+        return standard_size(whole.prevalence) if isinstance(whole, Reference) else None
+
+
+def read_references(config: Config, name: str) -> References:
+    """Fit every reference of a model whose days are in the store and final.
+
+    Raises
+    ------
+    DataError
+        If a summary cannot be read.
+    """
+    model, store = config.model(name), Store(config.store)
+    spans = _reference_days(model, store, name)
+    limits = limits_of(model)
+    return References(
+        periods=[
+            Period(first, last, {}, _lack(first, last, lack))
+            if (lack := what_a_reference_lacks([day.parts for day, _ in days]))
+            else fit_period([day for day, _ in days], limits)
+            for first, last, days in spans
+        ],
+        marks=[[mark for _, mark in days] for _, _, days in spans],
+    )
+
+
+def limits_of(model: Model) -> Limits:
+    """Translate the configured limits into those of the verdict."""
+    v = model.verdicts
+    return Limits(
+        false_alert_days=v.false_alert_days,
+        segment_false_alert_days=v.segment_false_alert_days,
+        prior_shift=log(v.prior_shift_odds),
+        level=log(v.level_odds),
+        sensitivity=Sensitivity(
+            tolerances=(v.slope_tolerance, v.shape_tolerance),
+            effects=(v.slope_effect, v.shape_effect),
+        ),
+        known_drifts=tuple((span.first, span.last) for span in v.known_drifts),
+    )
+
+
+def _lack(first: date, last: date, lack: str) -> str:
+    return (
+        f"the one from {first} to {last} has {lack}; wait for them, or name more days in "
+        "verdicts.references"
+    )
+
+
+def _reference_days(
+    model: Model, store: Store, name: str
+) -> list[tuple[date, date, list[tuple[Day, str]]]]:
+    """Read the days of every reference: the configured ones, else the first that make one.
+
+    A day without predictions is none of them.
+    """
+    stored = store.days("summaries", name)
+
+    def recall(days: Iterable[date]) -> Iterator[tuple[Day, str]]:
+        for day in days:
+            summary, mark = store.read_summary(name, day)
+            prepared = prepare(summary)
+            if prepared.final and prepared.parts:
+                yield prepared, mark
+
+    if not model.verdicts.references:
+        taken = gather_reference(recall(stored), least_days=REFERENCE_DAYS)
+        return [(taken[0][0].day, taken[-1][0].day, taken)] if taken else []
+    return [
+        (s.first, s.last, list(recall(day for day in stored if s.first <= day <= s.last)))
+        for s in model.verdicts.references
+    ]

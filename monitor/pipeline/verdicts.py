@@ -1,0 +1,129 @@
+"""From stored summaries to stored verdicts: which days are the reference, and where to begin."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from datetime import date, timedelta
+
+from monitor.config import Config
+from monitor.drift.detector import Meter
+from monitor.drift.inputs import (
+    Day,
+    Weighed,
+    failed_day,
+    prepare,
+    weigh,
+)
+from monitor.drift.reference import LEAST_OF_EACH
+from monitor.drift.verdict import WEEK, judge
+from monitor.errors import DataError
+from monitor.pipeline.progress import Failure, Step, fingerprint, in_parallel
+from monitor.pipeline.references import REFERENCE_DAYS, limits_of, read_references
+from monitor.store.store import Store
+from monitor.summary import end_of_day
+
+
+def judge_days(
+    config: Config,
+    name: str,
+    first: date,
+    *,
+    failures: Sequence[Failure] = (),
+    as_of: date | None = None,
+    jobs: int = 1,
+    on_step: Callable[[Step], None] = lambda _: None,
+) -> list[date]:
+    """Give every day from the first to the last stored one its verdict.
+
+    Parameters
+    ----------
+    config, name : Config, str
+        As for `run`.
+    first : date
+        The first day whose summary may have changed; if limits or references have, the verdicts
+        begin with the first stored day.
+    failures : sequence of Failure
+        Days of this run that have no summary because their logs broke the contract.
+    as_of, jobs, on_step : date, int, callable
+        As for `run`; `as_of` is needed with failures.
+
+    Returns
+    -------
+    list of date
+        The days whose verdicts were written.
+
+    Raises
+    ------
+    DataError
+        If a file of the store cannot be read.
+    """
+    model, store = config.model(name), Store(config.store)
+    limits = limits_of(model)
+    known = {d.day: d for d in _complaints(store, name, failures, as_of, model.time_zone)}
+    stored = store.days("summaries", name)
+    days = sorted({*stored, *known})
+
+    references = read_references(config, name)
+    basis = fingerprint([repr(limits), references.marks])
+    start, meters = _where_to_begin(store, name, days, store.note_stale(name, first), basis)
+
+    def weighed(day: date) -> Weighed:
+        found = known[day] if day in known else prepare(store.read_summary(name, day)[0])
+        return found, weigh(found, references.periods)
+
+    week = [weighed(d) for d in days if timedelta() < start - d < timedelta(days=WEEK)]
+    to_do = [day for day in days if day >= start]
+    verdicts = judge(
+        name,
+        in_parallel(weighed, to_do, jobs),
+        periods=references.periods,
+        lack=f"it takes {REFERENCE_DAYS} final days, and {LEAST_OF_EACH} outcomes of each kind",
+        limits=limits,
+        week=week,
+        meters=meters,
+    )
+    for done, of_day in enumerate(verdicts, 1):
+        store.write_verdicts(name, of_day[0].day, of_day, basis=basis)
+        on_step(Step("judge", of_day[0].day, done, len(to_do)))
+    store.note_fresh(name)
+    return to_do
+
+
+def _complaints(
+    store: Store,
+    name: str,
+    failures: Sequence[Failure],
+    as_of: date | None,
+    time_zone: str,
+) -> Iterator[Day]:
+    """Collect the days without a summary whose logs broke the contract, now or before.
+
+    A complaint of a day that was not over then is none, and is removed.
+    """
+    summarised = set(store.days("summaries", name))
+    fresh = {f.day: f.message for f in failures if f.day not in summarised}
+    for day in store.days("verdicts", name):
+        if day not in summarised and day not in fresh:
+            (verdict, *_), _ = store.read_verdicts(name, day)
+            if verdict.state != "data_error":  # its summary was deleted: the day is not known
+                continue
+            if verdict.known_at < end_of_day(day, time_zone):  # told before the day was over
+                store.remove_verdicts(name, day)
+            else:
+                yield failed_day(day, verdict.known_at, verdict.reasons[0])
+    if as_of:
+        known_at = end_of_day(as_of - timedelta(days=1), time_zone)
+        yield from (failed_day(day, known_at, message) for day, message in fresh.items())
+
+
+def _where_to_begin(
+    store: Store, name: str, days: Sequence[date], first: date, basis: str
+) -> tuple[date, Mapping[str, Meter]]:
+    """Go on from the verdicts before `first` if they rest on the same limits and references."""
+    before = [day for day in days if day < first]
+    if before:
+        try:
+            verdicts, theirs = store.read_verdicts(name, before[-1])
+        except DataError:
+            theirs = None
+        if theirs == basis:
+            return first, {verdict.segment: verdict.meter for verdict in verdicts}
+    return min([first, *days]), {}

@@ -1,0 +1,1 @@
+"""The only state: one Parquet file for each model, day and kind, replaced whole."""

@@ -1,0 +1,107 @@
+"""The evaluations of a day as a table of the store: a row for each segment and window. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from math import isnan, nan
+from typing import Any, get_args, get_type_hints
+
+import pyarrow as pa
+
+from monitor.evaluation.attribution import Causes, InterceptCorrection
+from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift, TceNull
+from monitor.evaluation.expected_prevalence import Expectation
+from monitor.metrics.core.estimate import Figure
+
+
+def _numbers(kind: type) -> pa.DataType:
+    """Lay out a dataclass of numbers, or of such dataclasses."""
+    inner = {f.name: _inner(kind, f.name) for f in fields(kind)}
+    return pa.struct([(k, _numbers(v) if v else pa.float64()) for k, v in inner.items()])
+
+
+@cache  # for every number of every row, and reading the hints takes longer than reading the file
+def _inner(kind: type, name: str) -> type | None:
+    """Find the dataclass that a field holds; None for a number."""
+    hint = get_type_hints(kind)[name]
+    kinds = (t for t in (*get_args(hint), hint) if isinstance(t, type))
+    return next((t for t in kinds if is_dataclass(t)), None)
+
+
+def _rebuilt(kind: type, row: Mapping[str, Any]) -> Any:
+    return kind(
+        **{
+            name: _rebuilt(inner, value)
+            if value is not None and (inner := _inner(kind, name))
+            else value
+            for name, value in row.items()
+        }
+    )
+
+
+EVALUATION_COLUMNS: dict[str, pa.DataType] = {
+    "model": pa.string(),
+    "segment": pa.string(),
+    "day": pa.date32(),
+    "window_days": pa.int32(),
+    "days_present": pa.int32(),
+    "final": pa.bool_(),
+    "known_at": pa.timestamp("s", "UTC"),
+    "predicted": pa.int64(),
+    "matched": pa.int64(),
+    "positives": pa.int64(),
+    "rejected": pa.map_(pa.string(), pa.int64()),
+    "coverage": pa.float64(),
+    "prevalence": pa.float64(),
+    "mean_score": pa.float64(),
+    "shift": _numbers(PriorShift),
+    "raw": _numbers(Errors),
+    "prior": _numbers(Errors),
+    "null": _numbers(TceNull),
+    "slope": _numbers(Figure),
+    "causes": _numbers(Causes),
+    "expected": _numbers(Expectation),
+    "correction": _numbers(InterceptCorrection),
+}
+
+
+EVALUATIONS = pa.schema(EVALUATION_COLUMNS)
+
+
+NESTED = {
+    "shift": PriorShift,
+    "raw": Errors,
+    "prior": Errors,
+    "null": TceNull,
+    "slope": Figure,
+    "causes": Causes,
+    "expected": Expectation,
+    "correction": InterceptCorrection,
+}
+
+
+def evaluation_table(evaluations: Sequence[Evaluation]) -> pa.Table:
+    """Lay out the evaluations of a day."""
+    rows = [
+        {
+            name: None if isinstance(value, float) and isnan(value) else value
+            for name, value in _plain(evaluation).items()
+        }
+        | {"rejected": sorted(evaluation.rejected.items())}
+        for evaluation in evaluations
+    ]
+    return pa.Table.from_pylist(rows, schema=EVALUATIONS)
+
+
+def _plain(value: Any) -> Any:
+    """Unfold dataclasses; `dataclasses.asdict` copies every number too, at four times the cost."""
+    if not is_dataclass(value):
+        return value
+    return {name: _plain(inner) for name, inner in vars(value).items()}
+
+
+def evaluation_of(row: dict[str, Any]) -> Evaluation:
+    """Understand a row of the table."""
+    numbers = {k: nan for k in ("coverage", "prevalence", "mean_score") if row[k] is None}
+    nested = {k: _rebuilt(kind, row[k]) for k, kind in NESTED.items() if row[k] is not None}
+    return Evaluation(**{**row, **numbers, **nested, "rejected": dict(row["rejected"])})

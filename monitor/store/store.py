@@ -1,0 +1,274 @@
+"""The only state: summaries and evaluations as Parquet, one file per model and day, replaced whole.
+
+::
+
+    <root>/summaries/<model>/2026-03-01.parquet     one day's tallies by segment
+    <root>/evaluations/<model>/2026-03-01.parquet   every window that ends that day
+    <root>/verdicts/<model>/2026-03-01.parquet      what is said of that day, and what has gathered
+    <root>/runs/<model>/2026-03-01.json             when and from which files; not reproducible
+
+Rule 1: the same input gives the same bytes in the first three; times of runs live in the fourth.
+Rule 2: nothing is ever changed in place, so a killed run leaves a readable store.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import date, datetime
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import fsspec
+import pyarrow as pa
+import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
+
+from monitor.drift.verdict import Verdict
+from monitor.errors import ConfigError, DataError
+from monitor.evaluation.evaluate import Evaluation
+from monitor.files import open_filesystem, reaching, replace, writing
+from monitor.store.evaluation_table import evaluation_of, evaluation_table
+from monitor.store.summary_table import summary_of, summary_table
+from monitor.store.verdict_table import verdict_table, verdicts_of
+from monitor.summary import Summary
+
+FORMAT = 2
+DAY_FILE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.parquet$")
+
+
+@dataclass(frozen=True)
+class RunRecord:
+    """When the last run of a model was, and the last one in which no day failed."""
+
+    started: datetime
+    finished: datetime
+    succeeded: datetime | None
+
+
+@dataclass(frozen=True)
+class Store:
+    """A folder or an object-store prefix.
+
+    Attributes
+    ----------
+    root : str
+        A local path or a URL such as ``s3://bucket/prefix``.
+    """
+
+    root: str
+
+    @cached_property
+    def _place(self) -> tuple[fsspec.AbstractFileSystem, str]:
+        filesystem, path = open_filesystem(self.root)
+        return filesystem, path.rstrip("/")
+
+    def days(self, kind: str, model: str) -> list[date]:
+        """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""
+        filesystem, root = self._place
+        folder = f"{root}/{kind}/{model}"
+        with reaching(f"{self.root}/{kind}/{model}"):
+            try:
+                names = filesystem.ls(folder, detail=False)
+            except (FileNotFoundError, NotADirectoryError):
+                names = self._nothing_yet()
+        return sorted(day for day in map(_day_of, names) if day)
+
+    def content(self, kind: str, model: str, day: date) -> bytes:
+        """Read the bytes of one kind and day, which `parse_evaluations` and the like understand."""
+        return self._read(f"{kind}/{model}/{day}.parquet")
+
+    def write_summary(self, summary: Summary) -> None:
+        """Replace the summary of the one day that `summary` covers."""
+        (day,) = summary.days
+        self._write(f"summaries/{summary.model}/{day}.parquet", summary_table(summary))
+
+    def read_summary(self, model: str, day: date) -> tuple[Summary, str]:
+        """Read one day's summary and the fingerprint of its bytes."""
+        name = f"summaries/{model}/{day}.parquet"
+        content = self._read(name)
+        with _understanding(self.root, name):
+            table = _table(content)
+            return summary_of(model, day, table), hashlib.sha256(content).hexdigest()
+
+    def write_evaluations(
+        self, model: str, day: date, evaluations: Sequence[Evaluation], *, inputs: str
+    ) -> None:
+        """Replace the evaluations of one day; `inputs` is the fingerprint of all they rest on."""
+        table = evaluation_table(evaluations).replace_schema_metadata(
+            {"format": str(FORMAT), "inputs": inputs}
+        )
+        self._write(f"evaluations/{model}/{day}.parquet", table)
+
+    def read_evaluations(self, model: str, day: date) -> tuple[list[Evaluation], str]:
+        """Read the evaluations of one day and the fingerprint of all they rest on."""
+        return self.parse_evaluations(model, day, self.content("evaluations", model, day))
+
+    def parse_evaluations(
+        self, model: str, day: date, content: bytes
+    ) -> tuple[list[Evaluation], str]:
+        """Understand the content of the file of one day."""
+        with _understanding(self.root, f"evaluations/{model}/{day}.parquet"):
+            table = _table(content)
+            inputs = (table.schema.metadata or {})[b"inputs"].decode()
+            return [evaluation_of(row) for row in table.to_pylist()], inputs
+
+    def evaluation_inputs(self, model: str, day: date) -> str | None:
+        """Read what the evaluations of a day rest on; None if there are no readable ones."""
+        try:
+            return self.read_evaluations(model, day)[1]
+        except DataError:
+            return None
+
+    def write_verdicts(
+        self, model: str, day: date, verdicts: Sequence[Verdict], *, basis: str
+    ) -> None:
+        """Replace the verdicts of one day; `basis` is the fingerprint of limits and references."""
+        table = verdict_table(verdicts, about={"format": str(FORMAT), "basis": basis})
+        self._write(f"verdicts/{model}/{day}.parquet", table)
+
+    def read_verdicts(self, model: str, day: date) -> tuple[list[Verdict], str]:
+        """Read the verdicts of one day and the fingerprint of limits and references."""
+        return self.parse_verdicts(model, day, self.content("verdicts", model, day))
+
+    def parse_verdicts(self, model: str, day: date, content: bytes) -> tuple[list[Verdict], str]:
+        """Understand the content of the file of one day."""
+        with _understanding(self.root, f"verdicts/{model}/{day}.parquet"):
+            table = _table(content)
+            return verdicts_of(table), (table.schema.metadata or {})[b"basis"].decode()
+
+    def remove_verdicts(self, model: str, day: date) -> None:
+        """Remove the verdicts of a day that should have got none."""
+        filesystem, root = self._place
+        with writing(f"store: {self.root}"):
+            filesystem.rm_file(f"{root}/verdicts/{model}/{day}.parquet")
+
+    def write_inputs(self, model: str, day: date, inputs: str) -> None:
+        """Note from which files the summary of a day was made, as a fingerprint."""
+        self._write_record(f"{model}/{day}", {"inputs": inputs})
+
+    def read_inputs(self, model: str, day: date) -> str | None:
+        """Recall from which files the summary of a day was made; None if it is not known."""
+        return self._read_record(f"{model}/{day}").get("inputs")
+
+    def write_run(self, model: str, *, started: datetime, finished: datetime, failed: bool) -> None:
+        """Note when the last run was, and when the last one without a failed day."""
+        before = self.read_run(model)
+        success = before.succeeded if failed and before else None if failed else finished
+        record = {
+            "started": started.isoformat(),
+            "finished": finished.isoformat(),
+            "succeeded": success.isoformat() if success else None,
+        }
+        self._write_record(f"{model}/last", record)
+
+    def read_run(self, model: str) -> RunRecord | None:
+        """Recall the last run; None if there was none."""
+        record = self._read_record(f"{model}/last")
+        if not record:
+            return None
+        with _understanding(self.root, f"runs/{model}/last.json"):
+            return RunRecord(
+                started=datetime.fromisoformat(record["started"]),
+                finished=datetime.fromisoformat(record["finished"]),
+                succeeded=datetime.fromisoformat(record["succeeded"])
+                if record["succeeded"]
+                else None,
+            )
+
+    def note_stale(self, model: str, first: date) -> date:
+        """Note that verdicts from a day on are about to change; give the first such day.
+
+        A run that was killed leaves its note, so that the next one begins no later than it did.
+        """
+        earliest = min(first, self._stale_since(model))
+        self._write_record(f"{model}/stale", {"first": earliest.isoformat()})
+        return earliest
+
+    def note_fresh(self, model: str) -> None:
+        """Note that every verdict rests on the summaries that are stored."""
+        self._write_record(f"{model}/stale", {"first": None})
+
+    def _stale_since(self, model: str) -> date:
+        """Recall from which day on verdicts are stale; all are if the note is damaged."""
+        noted = self._read_record(f"{model}/stale", damaged={"first": ""}).get("first")
+        try:
+            return date.max if noted is None else date.fromisoformat(noted)
+        except (TypeError, ValueError):
+            return date.min
+
+    def _nothing_yet(self) -> list[str]:
+        """Find nothing, unless what should be the store is something else."""
+        filesystem, root = self._place
+        wrong = "is a file" if filesystem.isfile(root) else ""
+        if isinstance(filesystem, LocalFileSystem) and Path(root).is_symlink():
+            wrong = wrong or ("" if Path(root).exists() else "is a link to nothing")
+        if wrong:
+            msg = f"store: {self.root} {wrong}; name a folder for the store in the configuration."
+            raise ConfigError(msg)
+        return []
+
+    def _write_record(self, name: str, record: Mapping[str, str | None]) -> None:
+        content = json.dumps(record, indent=1, sort_keys=True) + "\n"
+        self._put(f"runs/{name}.json", content.encode())
+
+    def _read_record(
+        self, name: str, *, damaged: Mapping[str, Any] = MappingProxyType({})
+    ) -> Mapping[str, Any]:
+        filesystem, root = self._place
+        path = f"{root}/runs/{name}.json"
+        with reaching(path):
+            content = filesystem.cat_file(path) if filesystem.exists(path) else b"{}"
+        try:
+            record = json.loads(content)
+        except ValueError:  # a record is a convenience: without it the day is read again
+            return damaged
+        return record if isinstance(record, dict) else damaged
+
+    def _write(self, name: str, table: pa.Table) -> None:
+        sink = pa.BufferOutputStream()
+        pq.write_table(table, sink, compression="zstd")
+        self._put(name, sink.getvalue().to_pybytes())
+
+    def _put(self, name: str, content: bytes) -> None:
+        filesystem, root = self._place
+        replace(filesystem, f"{root}/{name}", content, what=f"store: {self.root}")
+
+    def _read(self, name: str) -> bytes:
+        filesystem, root = self._place
+        with reaching(f"{self.root}/{name}"):
+            return filesystem.cat_file(f"{root}/{name}")  # type: ignore[no-any-return]
+
+
+def _day_of(name: str) -> date | None:
+    """Take the day from the name of a file of results; None if it is another file."""
+    found = DAY_FILE.search(name)
+    try:
+        return date.fromisoformat(found[1]) if found else None
+    except ValueError:
+        return None
+
+
+def _table(content: bytes) -> pa.Table:
+    """Read Parquet without a Python file or Arrow's threads: at exit either may abort the process.
+
+    See https://github.com/apache/arrow/issues/34314; these files are too small for threads.
+    """
+    return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
+
+
+@contextmanager
+def _understanding(root: str, name: str) -> Iterator[None]:
+    """Turn whatever a damaged file makes the reader raise into a DataError that says so."""
+    try:
+        yield
+    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
+        msg = (
+            f"{root}/{name}: is not a readable file of this store ({type(error).__name__}: "
+            f"{error}); delete it, then run its day again."
+        )
+        raise DataError(msg) from error

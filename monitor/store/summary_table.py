@@ -1,0 +1,122 @@
+"""A day's summary as a table of the store: a row for each segment, stratum and cell. Pure."""
+
+import json
+from collections.abc import Mapping
+from datetime import date, datetime
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from monitor.metrics.core.grid import CELL_COUNT, Ints
+from monitor.metrics.core.tally import Cells, from_cells
+from monitor.summary import Awaited, Segment, Summary, stratified
+
+FORMAT = 3
+NAMES = ("segment", "stratum")
+NUMBERS: dict[str, pa.DataType] = {
+    "cell": pa.int32(),
+    "count": pa.int64(),
+    "positives": pa.int64(),
+    "offset_sum": pa.int64(),
+    "awaited": pa.int64(),
+}
+NO_ROWS = slice(0, 0)
+
+
+def summary_table(summary: Summary) -> pa.Table:
+    """Lay out the summary of a day."""
+    parts = {
+        (segment, stratum): leaf
+        for segment, part in summary.segments.items()
+        for stratum, leaf in part.parts.items()
+    }
+    numbers = [_numbers(leaf) for leaf in parts.values()]
+    lengths = [columns["cell"].size for columns in numbers]
+    named = zip(NAMES, zip(*parts, strict=True), strict=True)
+    columns = {name: pa.array(np.repeat(np.array(of, object), lengths)) for name, of in named}
+    for name, kind in NUMBERS.items():
+        columns[name] = pa.array(np.concatenate([c[name] for c in numbers]), kind)
+    predicted: dict[str, dict[str, int]] = {segment: {} for segment in summary.segments}
+    for (segment, stratum), leaf in parts.items():
+        predicted[segment][stratum] = leaf.predicted
+    about = {
+        "format": FORMAT,
+        "cells": CELL_COUNT,
+        "predicted": predicted,
+        "rejected": dict(summary.rejected),
+        "final": summary.final,
+        "known_at": summary.known_at.isoformat(),
+    }
+    return pa.table(columns).replace_schema_metadata({"summary": json.dumps(about)})
+
+
+def summary_of(model: str, day: date, table: pa.Table) -> Summary:
+    """Understand the table of a day.
+
+    Raises
+    ------
+    ValueError, LookupError, TypeError
+        If it is not one of this program.
+    """
+    about = json.loads((table.schema.metadata or {})[b"summary"])
+    if about["format"] != FORMAT or about["cells"] != CELL_COUNT:
+        msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {CELL_COUNT}"
+        raise ValueError(msg)
+    columns = {name: table[name].to_numpy().astype(np.int64) for name in NUMBERS}
+    rows = _rows_by_part(table)
+
+    def leaf(part: tuple[str, str], predicted: int) -> Segment:
+        chosen = rows.get(part, NO_ROWS)
+        return _segment({name: numbers[chosen] for name, numbers in columns.items()}, predicted)
+
+    return Summary(
+        model=model,
+        days=(day,),
+        segments={
+            segment: stratified({s: leaf((segment, s), n) for s, n in strata.items()})
+            for segment, strata in about["predicted"].items()
+        },
+        rejected=about["rejected"],
+        final=about["final"],
+        known_at=datetime.fromisoformat(about["known_at"]),
+    )
+
+
+def _numbers(part: Segment) -> dict[str, Ints]:
+    """Lay one part out, a row for each cell with a prediction."""
+    t, late = part.tally, part.awaited
+    if t.cells is None:
+        msg = "only tallies on the grid are stored; use tally_on_grid."
+        raise TypeError(msg)
+    cells = np.union1d(t.cells.numbers, late.cells)
+    columns = {name: np.zeros(cells.size, np.int64) for name in NUMBERS}
+    matched = np.searchsorted(cells, t.cells.numbers)
+    columns["count"][matched] = t.counts
+    columns["positives"][matched] = t.positives
+    columns["offset_sum"][matched] = t.cells.offset_sums
+    columns["awaited"][np.searchsorted(cells, late.cells)] = late.counts
+    return columns | {"cell": cells}
+
+
+def _rows_by_part(table: pa.Table) -> dict[tuple[str, str], slice]:
+    """Find the run of rows of each part: comparing every name with every row takes too long."""
+    encoded = [pc.call_function("run_end_encode", [table[name].combine_chunks()]) for name in NAMES]
+    ends = np.unique(np.concatenate([column.run_ends.to_numpy() for column in encoded]))
+    starts = np.concatenate([[0], ends])[:-1]
+    parts = zip(*(table[name].take(starts).to_pylist() for name in NAMES), strict=True)
+    found = {part: slice(start, end) for part, start, end in zip(parts, starts, ends, strict=True)}
+    if len(found) < ends.size:
+        msg = "the rows of a part are not together"
+        raise ValueError(msg)
+    return found
+
+
+def _segment(columns: Mapping[str, Ints], predicted: int) -> Segment:
+    matched, late = columns["count"] > 0, columns["awaited"] > 0
+    cells = Cells(columns["cell"][matched], columns["offset_sum"][matched])
+    return Segment(
+        from_cells(cells, columns["count"][matched], columns["positives"][matched]),
+        predicted,
+        Awaited(columns["cell"][late], columns["awaited"][late]),
+    )

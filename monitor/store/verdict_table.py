@@ -1,0 +1,98 @@
+"""Verdicts as a table of the store, and back."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from math import isnan, nan
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from monitor.drift.detector import Incident, Meter
+from monitor.drift.evidence import KINDS, DayEvidence
+from monitor.drift.verdict import Verdict
+from monitor.metrics.core.estimate import Figure
+
+NUMBERS = pa.list_(pa.float64())
+FIGURE = pa.struct([(name, pa.float64()) for name in ("value", "low", "high")])
+SCORES = {"scores": NUMBERS, "informations": NUMBERS, "slopes": NUMBERS}
+
+COLUMNS: dict[str, pa.DataType] = {
+    "model": pa.string(),
+    "segment": pa.string(),
+    "day": pa.date32(),
+    "final": pa.bool_(),
+    "known_at": pa.timestamp("s", "UTC"),
+    "state": pa.string(),
+    "reasons": pa.list_(pa.string()),
+    "evidence": pa.struct([("ratios", NUMBERS), *SCORES.items()]),
+    "meter": pa.struct([("sums", NUMBERS), ("starts", pa.list_(pa.date32())), *SCORES.items()]),
+    "incident": pa.struct(
+        [
+            ("opened", pa.date32()),
+            ("started", pa.date32()),
+            ("kind", pa.string()),
+            ("evidence", pa.float64()),
+            ("recovery", pa.float64()),
+            *SCORES.items(),
+        ]
+    ),
+    "limit": pa.float64(),
+    "shift": FIGURE,
+    "kappa": FIGURE,
+    "slope": FIGURE,
+    "reference_prevalence": pa.float64(),
+}
+VERDICTS = pa.schema(COLUMNS)
+FIGURES = ("shift", "kappa", "slope")
+
+
+def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> pa.Table:
+    """Lay verdicts out as rows; `about` goes beside them."""
+    table = pa.Table.from_pylist([_row(verdict) for verdict in verdicts], schema=VERDICTS)
+    return table.replace_schema_metadata(dict(about))
+
+
+def verdicts_of(table: pa.Table) -> list[Verdict]:
+    """Read the rows of a table back."""
+    return [_verdict(row) for row in table.to_pylist()]
+
+
+def _row(verdict: Verdict) -> dict[str, Any]:
+    row = {name: getattr(verdict, name) for name in COLUMNS if name != "incident"}
+    meter, incident = verdict.meter, verdict.meter.incident
+    return row | {
+        "evidence": _plain(vars(verdict.evidence)) if verdict.evidence else None,
+        "meter": _plain({k: v for k, v in vars(meter).items() if k != "incident"}),
+        "incident": _plain(vars(incident)) if incident else None,
+        "reference_prevalence": None
+        if isnan(verdict.reference_prevalence)
+        else verdict.reference_prevalence,
+        **{k: asdict(row[k]) if row[k] else None for k in FIGURES},
+    }
+
+
+def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v.ravel() if isinstance(v, np.ndarray) else v for k, v in values.items()}
+
+
+def _verdict(row: dict[str, Any]) -> Verdict:
+    found = row.pop("incident")
+    incident = Incident(**_arrays(found)) if found else None
+    meter = _arrays(row["meter"])
+    both = {name: meter[name].reshape(len(KINDS), -1) for name in SCORES}
+    row["meter"] = Meter(
+        **{**meter, **both, "starts": tuple(meter["starts"]), "incident": incident}
+    )
+    row["evidence"] = DayEvidence(**_arrays(row["evidence"])) if row["evidence"] else None
+    row["reasons"] = tuple(row["reasons"])
+    if row["reference_prevalence"] is None:
+        row["reference_prevalence"] = nan
+    for name in FIGURES:
+        row[name] = Figure(**row[name]) if row[name] else None
+    return Verdict(**row)
+
+
+def _arrays(values: Mapping[str, Any]) -> dict[str, Any]:
+    numeric = ("sums", "ratios", *SCORES)
+    return {k: np.array(v, np.float64) if k in numeric else v for k, v in values.items()}

@@ -1,0 +1,228 @@
+"""A span of days as tallies by segment, and how spans add up.
+
+Rule 1: a day is a Summary of one day; a window is the merge of its days; nothing else is.
+Rule 2: a day counts once. Merging spans that share a day is refused.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, date, datetime, time, timedelta
+from zoneinfo import ZoneInfo
+
+import numpy as np
+
+from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
+from monitor.metrics.core.tally import Tally, merge
+
+WHOLE = "all"  # the name of the merge of all segments
+
+
+@dataclass(frozen=True, eq=False)
+class Awaited:
+    """Predictions without a usable outcome, by cell of the fixed grid.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (m,)
+        Cell numbers, strictly increasing.
+    counts : ndarray of shape (m,)
+        Number of predictions in each, at least 1.
+    """
+
+    cells: Ints
+    counts: Ints
+
+
+def awaited(cells: Ints, counts: Ints) -> Awaited:
+    """Add up predictions by cell, given in any order.
+
+    Examples
+    --------
+    >>> awaited(np.array([7, 5, 7]), np.array([1, 2, 3])).counts
+    array([2, 4])
+    """
+    numbers, group = np.unique(cells, return_inverse=True)
+    sums = np.zeros(numbers.size, np.int64)
+    np.add.at(sums, group, counts)
+    return Awaited(numbers, sums)
+
+
+NOTHING_AWAITED = Awaited(np.zeros(0, np.int64), np.zeros(0, np.int64))
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """One part of the traffic.
+
+    Attributes
+    ----------
+    tally : Tally
+        The predictions whose outcome is known, on the grid.
+    predicted : int
+        All valid predictions, with or without an outcome.
+    awaited : Awaited
+        The others: predicted less matched.
+    strata : mapping of str to Segment
+        On a single day, its parts with priors of their own; empty if it is not divided.
+    """
+
+    tally: Tally
+    predicted: int
+    awaited: Awaited = NOTHING_AWAITED
+    strata: Mapping[str, "Segment"] = field(default_factory=dict)
+
+    @property
+    def coverage(self) -> float:
+        """Share of the predictions whose outcome is known, a ratio in [0, 1]; nan if none."""
+        return self.tally.total / self.predicted if self.predicted else float("nan")
+
+    @property
+    def parts(self) -> Mapping[str, "Segment"]:
+        """The strata, or the segment itself under the name of the whole."""
+        return self.strata or {WHOLE: self}
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What is known of one model over a span of days.
+
+    Attributes
+    ----------
+    model : str
+        Name of the model.
+    days : tuple of date
+        The days covered, rising.
+    segments : mapping of str to Segment
+        Disjoint parts; together they are the whole.
+    rejected : mapping of str to int
+        Rows left out, by the check that refused them.
+    final : bool
+        Whether every day was settled: no more outcomes are awaited.
+    known_at : datetime
+        The moment up to which outcomes were read: data time, not the time of a run.
+    """
+
+    model: str
+    days: tuple[date, ...]
+    segments: Mapping[str, Segment]
+    rejected: Mapping[str, int]
+    final: bool
+    known_at: datetime
+
+
+def stratified(strata: Mapping[str, Segment]) -> Segment:
+    """Make one segment of its strata, in their order."""
+    if len(strata) == 1:
+        return next(iter(strata.values()))
+    return replace(_merge_segments(strata.values()), strata=strata)
+
+
+def all_scores(part: Segment) -> tuple[Floats, Ints]:
+    """Give the scores of all predictions, with or without an outcome, and their numbers.
+
+    Returns
+    -------
+    scores, counts : ndarray of shape (m,)
+        By cell. A prediction without an outcome stands in the middle of its cell, at most
+        1/1024 in logit from where it was.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally_on_grid
+    >>> all_scores(Segment(tally_on_grid([0.5], [1]), 2, awaited(np.array([9000]), np.array([1]))))
+    (array([0.5       , 0.82907724]), array([1, 1]))
+    """
+    if part.tally.cells is None:
+        msg = "only tallies on the grid tell the cells of all predictions; use tally_on_grid."
+        raise TypeError(msg)
+    late = part.awaited
+    known = part.tally.cells
+    numbers, group = np.unique(np.concatenate([known.numbers, late.cells]), return_inverse=True)
+    counts, offsets = np.zeros(numbers.size, np.int64), np.zeros(numbers.size, np.int64)
+    np.add.at(counts, group, np.concatenate([part.tally.counts, late.counts]))
+    middles = late.counts * (OFFSETS_PER_CELL // 2)
+    np.add.at(offsets, group, np.concatenate([known.offset_sums, middles]))
+    return representative_scores(numbers, offsets, counts), counts
+
+
+def whole(summary: Summary) -> Segment:
+    """Merge the segments of a summary into one."""
+    return _merge_segments(summary.segments.values())
+
+
+def merge_summaries(summaries: Iterable[Summary]) -> Summary:
+    """Add spans of days of one model, in any order.
+
+    Parameters
+    ----------
+    summaries : iterable of Summary
+        At least one; of one model; sharing no day. A segment may be absent from some.
+
+    Returns
+    -------
+    Summary
+        Final only if every part is; known at the latest of their moments.
+
+    Raises
+    ------
+    ValueError
+        If there is none, the models differ, or a day would count twice.
+    """
+    parts = list(summaries)
+    models = {part.model for part in parts}
+    if len(models) != 1:
+        msg = f"one model's summaries can be merged, got those of {sorted(models) or 'none'}."
+        raise ValueError(msg)
+    days = Counter(day for part in parts for day in part.days)
+    twice = sorted(day for day, times in days.items() if times > 1)
+    if twice:
+        msg = f"{models.pop()}: {twice[0]} would count twice; merge each day once."
+        raise ValueError(msg)
+    names = dict.fromkeys(name for part in parts for name in part.segments)
+    return Summary(
+        model=models.pop(),
+        days=tuple(sorted(days)),
+        segments={
+            name: _merge_segments(p.segments[name] for p in parts if name in p.segments)
+            for name in names
+        },
+        rejected=dict(sum((Counter(part.rejected) for part in parts), Counter())),
+        final=all(part.final for part in parts),
+        known_at=max(part.known_at for part in parts),
+    )
+
+
+def days_between(first: date, last: date) -> list[date]:
+    """List the days from `first` to `last`, both included.
+
+    Examples
+    --------
+    >>> len(days_between(date(2013, 2, 27), date(2013, 3, 1)))
+    3
+    """
+    return [first + timedelta(days=i) for i in range((last - first).days + 1)]
+
+
+def end_of_day(day: date, time_zone: str) -> datetime:
+    """Find the moment a day ends, in UTC: the next midnight of the time zone.
+
+    Examples
+    --------
+    >>> end_of_day(date(2013, 3, 1), "America/New_York").isoformat()
+    '2013-03-02T05:00:00+00:00'
+    """
+    midnight = datetime.combine(day + timedelta(days=1), time(), ZoneInfo(time_zone))
+    return midnight.astimezone(UTC)
+
+
+def _merge_segments(segments: Iterable[Segment]) -> Segment:
+    parts = list(segments)
+    return Segment(
+        merge(part.tally for part in parts),
+        sum(part.predicted for part in parts),
+        awaited(
+            np.concatenate([part.awaited.cells for part in parts]),
+            np.concatenate([part.awaited.counts for part in parts]),
+        ),
+    )

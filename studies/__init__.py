@@ -1,0 +1,1 @@
+"""How well it works: studies that write pages of docs. Run with `python -m studies.NAME`."""

@@ -1,0 +1,1 @@
+"""The study of the 95 % intervals."""

@@ -1,0 +1,118 @@
+"""How often the verdict is wrong, and how fast it is right, beside the usual rules.
+
+    python -m studies.drift.run [--streams 120] [--drift-streams 40] [--workers 1] [--write]
+
+Every rule watches the same simulated streams (`studies/drift/worlds.py`) and alerts are counted
+alike (`studies/drift/rules.py`). A stream takes about half a second. Each result is appended to a
+file at once, under a key that changes with the program, so a run may be interrupted and taken up
+again. With --write the tables go into docs/drift.md and the picture beside it.
+"""
+
+import argparse
+import json
+import tempfile
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from studies.drift.picture import draw
+from studies.drift.tables import markdown
+from studies.drift.watch import Task, tasks, watch
+from studies.drift.worlds import World
+
+ROOT = Path(__file__).parents[2]
+PAGE, PICTURE = ROOT / "docs/drift.md", ROOT / "docs/drift-characteristics.svg"
+BEGIN, END = "<!-- operating characteristics: studies/drift/run.py -->", "<!-- end -->"
+DECISIVE = (
+    "studies/drift/watch.py",
+    "studies/drift/rules.py",
+    "studies/drift/worlds.py",
+    "monitor/drift/detector.py",
+    "monitor/drift/evidence.py",
+    "monitor/drift/reference.py",
+    "monitor/metrics/core/coarse.py",
+    "monitor/metrics/binned/binning.py",
+    "monitor/metrics/binned/ece.py",
+    "monitor/metrics/logistic/conditional.py",
+    "monitor/metrics/logistic/cox.py",
+    "monitor/metrics/smooth/cumulative.py",
+    "monitor/metrics/test_based/tce.py",
+)
+
+
+def fingerprint() -> str:
+    """Tell this state of the method from others."""
+    return sha256(b"".join((ROOT / name).read_bytes() for name in DECISIVE)).hexdigest()[:12]
+
+
+def remembered(path: Path, state: str) -> dict[Task, dict[str, Any]]:
+    """Read the results that this state of the method has given so far."""
+    lines = path.read_text().splitlines() if path.exists() else []
+    entries = [json.loads(line) for line in lines]
+    return {_task(e["task"]): e["result"] for e in entries if e["state"] == state}
+
+
+def _task(fields: dict[str, Any]) -> Task:
+    return Task(**(fields | {"world": World(**fields["world"])}))
+
+
+def run(wanted: Sequence[Task], path: Path, workers: int) -> None:
+    """Watch the streams that are missing, appending each result to the file."""
+    state = fingerprint()
+    results = remembered(path, state)
+    missing = [task for task in wanted if task not in results]
+    print(f"{len(wanted) - len(missing)} of {len(wanted)} streams are known in {path}", flush=True)
+    with path.open("a", buffering=1) as file, ProcessPoolExecutor(workers) as processes:
+        for done, (task, result) in enumerate(
+            zip(missing, processes.map(watch, missing, chunksize=4), strict=True), 1
+        ):
+            entry = {"state": state, "task": asdict(task), "result": result}
+            file.write(json.dumps(entry) + "\n")
+            if done % 50 == 0 or done == len(missing):
+                print(f"{done} of {len(missing)}: {task.name}, {task.world}", flush=True)
+
+
+def replace_section(page: str, text: str) -> str:
+    """Put text between the markers of the page."""
+    before, _, rest = page.partition(BEGIN)
+    _, found, after = rest.partition(END)
+    if not found:
+        msg = f"{PAGE} lacks the markers {BEGIN} and {END}: put them where the tables belong."
+        raise SystemExit(msg)
+    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
+
+
+def main() -> None:
+    """Watch, print the tables, and write them where they belong."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--streams", type=int, default=120, help="sound streams of each world")
+    parser.add_argument("--drift-streams", type=int, default=40, help="of each world and drift")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument(
+        "--results",
+        type=Path,
+        default=Path(tempfile.gettempdir()) / "calibration-monitor-drift.jsonl",
+        help="file of partial results",
+    )
+    parser.add_argument("--known", action="store_true", help="print what is known, watch no more")
+    parser.add_argument("--write", action="store_true", help="write docs/drift.md and its picture")
+    chosen = parser.parse_args()
+    if not chosen.known:
+        wanted = list(tasks(chosen.streams, chosen.drift_streams))
+        run(wanted, chosen.results, max(1, chosen.workers))
+    results = remembered(chosen.results, fingerprint())
+    if not any("alerts" in found for found in results.values()):
+        msg = f"{chosen.results} holds no results of this program: leave --known out."
+        raise SystemExit(msg)
+    text = markdown(results)
+    print(text)
+    if chosen.write:
+        PAGE.write_text(replace_section(PAGE.read_text(), text))
+        draw(results, PICTURE)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,240 @@
+"""Streams of days with a known truth, on the grid of the drift meter, for studies and tests.
+
+Logits of the scores are normal, sd 1.2, around a centre that makes the mean score the prevalence.
+Every day has a prior of its own and as many rows as come: prior log-odds are an AR(1) of sd 0.4,
+plus a week's rhythm of 0.3, a month of odds x2 and 20 days of odds x0.5; the volume is anywhere
+from x0.2 to x5. Under a shift of the prior the scores given the outcome stay as they are.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import expit
+from scipy.stats import norm
+
+from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.metrics.core.grid import Floats
+
+SPREAD = 1.2  # of the logits
+PRIOR_SPREAD, PRIOR_MEMORY, RHYTHM = 0.4, 0.9, 0.3
+DOUBLED, HALVED = slice(60, 90), slice(120, 140)  # days after the reference
+LEAST_VOLUME, MOST_VOLUME = 0.2, 5.0
+RAMP = 90  # days that a slow drift takes to be whole
+Distortion = Callable[[float], Floats]  # of a prevalence; added to the log-odds of each cell
+
+
+@dataclass(frozen=True)
+class World:
+    """Share of positive outcomes, and predictions on an ordinary day."""
+
+    prevalence: float
+    rows: int
+
+    def __str__(self) -> str:
+        size = f"{self.rows // 1000}k" if self.rows >= 1000 else str(self.rows)
+        return f"{100 * self.prevalence:g} %, {size}"
+
+
+@dataclass(frozen=True)
+class Truth:
+    """What happens to the curve and to the scores.
+
+    Attributes
+    ----------
+    distortion : function of the prevalence giving shape (1024,), or None
+        What is added to the log-odds of an outcome once the drift is whole.
+    centred : bool
+        Whether an intercept keeps the prevalence where it was.
+    ramp : int
+        Days until the drift is whole; 0 for a sudden one.
+    slope_jitter : float
+        Standard deviation of every day's own slope, without memory.
+    wobble : float
+        Standard deviation of a tilt of the scores, in logit per standard deviation of them,
+        with the memory of the prior; outcomes given scores stay as they are.
+    odds : float
+        By how much the odds of every day after the reference are multiplied, for good.
+    centres : tuple of float
+        Shift of the logits of each segment; every segment has priors of its own.
+    """
+
+    distortion: Distortion | None = None
+    centred: bool = True
+    ramp: int = 0
+    slope_jitter: float = 0.0
+    wobble: float = 0.0
+    odds: float = 1.0
+    centres: tuple[float, ...] = (0.0,)
+
+
+WORLDS = (
+    World(0.5, 2_000),
+    World(0.05, 1_000),
+    World(0.05, 5_000),
+    World(0.05, 20_000),
+    World(0.005, 50_000),
+    World(0.001, 100_000),
+)
+
+
+def standardised(prevalence: float) -> Floats:
+    """Give the logits as standard deviations from their mean."""
+    return np.asarray((CENTRES - centre(prevalence)) / SPREAD)
+
+
+def informed(prevalence: float) -> Floats:
+    """Give the logits as standard deviations from their mean where the information is.
+
+    With rare outcomes that is among the high scores; at most four standard deviations.
+    """
+    p = expit(CENTRES)
+    weights = shares(centre(prevalence)) * p * (1.0 - p)
+    weights /= weights.sum()
+    off = CENTRES - (weights * CENTRES).sum()
+    return np.clip(off / np.sqrt((weights * off**2).sum()), -4.0, 4.0)
+
+
+@cache
+def centre(prevalence: float) -> float:
+    """Find the mean logit whose mean score is the prevalence."""
+    return float(brentq(lambda c: (shares(c) * expit(CENTRES)).sum() - prevalence, -14.0, 14.0))
+
+
+def shares(middle: float) -> Floats:
+    """Give each cell's share of the predictions while the prior is as in training."""
+    weights = norm.pdf(CENTRES, middle, SPREAD)
+    return np.asarray(weights / weights.sum())
+
+
+def keep_prevalence(distortion: Floats, weights: Floats, prevalence: float) -> Floats:
+    """Add the constant to a distortion that leaves the share of positive outcomes as it was."""
+
+    def excess(constant: float) -> float:
+        return float((weights * expit(CENTRES + distortion + constant)).sum() - prevalence)
+
+    return distortion + float(brentq(excess, -20.0, 20.0))
+
+
+def remembering(rng: np.random.Generator, days: int) -> Floats:
+    """Draw a stationary AR(1) of standard deviation 1."""
+    values = rng.normal(size=days)
+    for t in range(1, days):
+        values[t] = PRIOR_MEMORY * values[t - 1] + np.sqrt(1 - PRIOR_MEMORY**2) * values[t]
+    return values
+
+
+def draw_priors(rng: np.random.Generator, reference: int, days: int) -> Floats:
+    """Draw the shift of the log-odds on each day, reference first."""
+    total = reference + days
+    phase = 2 * np.pi * (np.arange(total) + rng.integers(7)) / 7
+    priors = PRIOR_SPREAD * remembering(rng, total) + RHYTHM * np.sin(phase)
+    priors[reference:][DOUBLED] += np.log(2)
+    priors[reference:][HALVED] -= np.log(2)
+    return np.asarray(priors)
+
+
+def draw_volumes(rng: np.random.Generator, days: int) -> Floats:
+    """Draw how many times the ordinary number of rows each day has."""
+    return np.exp(rng.uniform(np.log(LEAST_VOLUME), np.log(MOST_VOLUME), days))
+
+
+def draw_day(
+    rng: np.random.Generator, weights: Floats, rows: float, prior: float, distortion: Floats | float
+) -> Coarse:
+    """Draw one day of one segment: scores as the prior makes them, outcomes on the drifted curve.
+
+    With P(s|y) fixed, Bayes' theorem gives ``P(s) ~ share (1 + (odds - 1) p)``, ``p`` the score,
+    and log-odds of an outcome of ``logit p + prior``; the distortion is added to these.
+    """
+    moved = weights * (1.0 + np.expm1(prior) * expit(CENTRES))
+    counts = rng.poisson(rows * moved / moved.sum())
+    return Coarse(counts, rng.binomial(counts, expit(CENTRES + prior + distortion)))
+
+
+def stream(
+    world: World, truth: Truth, seed: int, *, reference: int = 28, days: int = 365, start: int = 0
+) -> Iterator[dict[str, Coarse]]:
+    """Draw the days of a stream, one after the other.
+
+    Parameters
+    ----------
+    world : World
+        Its size.
+    truth : Truth
+        What happens.
+    seed : int
+        The same seed, world and truth give the same days.
+    reference, days : int
+        Number of days of the reference, which no drift touches, and after it.
+    start : int
+        Days after the reference on which the drift begins.
+
+    Yields
+    ------
+    dict of str to Coarse
+        The segments of a day.
+    """
+    rng = np.random.default_rng([seed, world.rows, round(world.prevalence * 10_000)])
+    total, number = reference + days, len(truth.centres)
+    volumes = draw_volumes(rng, total) * world.rows / number
+    priors = [draw_priors(rng, reference, days) for _ in range(number)]
+    for of_segment in priors:
+        of_segment[reference:] += np.log(truth.odds)
+    tilts, jitters = remembering(rng, total), rng.normal(size=total)
+    middles = [centre(world.prevalence) + moved for moved in truth.centres]
+    unit = standardised(world.prevalence)
+    drift = whole_drift(world, truth)
+    for t in range(total):
+        begun = t - reference - start
+        share = 0.0 if begun < 0 else min(1.0, (begun + 1) / max(1, truth.ramp))
+        curve = share * drift + truth.slope_jitter * jitters[t] * SPREAD * unit
+        tilt = np.exp(truth.wobble * tilts[t] * unit)
+        yield {
+            f"segment {i}": draw_day(rng, shares(m) * tilt, volumes[t], priors[i][t], curve)
+            for i, m in enumerate(middles)
+        }
+
+
+def whole_drift(world: World, truth: Truth) -> Floats:
+    """Give what a drift adds to the log-odds of each cell when it is whole."""
+    if truth.distortion is None:
+        return np.zeros(CENTRES.size)
+    plain = truth.distortion(world.prevalence)
+    if not truth.centred:
+        return plain
+    return keep_prevalence(plain, shares(centre(world.prevalence)), world.prevalence)
+
+
+def tilted(slope: float) -> Distortion:
+    """Make a distortion that gives the outcomes a slope on the scores."""
+    return lambda _: (slope - 1.0) * CENTRES
+
+
+def lowered_top(prevalence: float) -> Floats:
+    """Lower the log-odds of the top tenth of the scores by 0.4."""
+    return np.where(standardised(prevalence) >= norm.ppf(0.9), -0.4, 0.0)
+
+
+def curved(prevalence: float) -> Floats:
+    """Raise both ends by a square, 0.3 in the mean square where the information is."""
+    return np.asarray(0.3 * (informed(prevalence) ** 2 - 1.0) / np.sqrt(2.0))
+
+
+def waved(prevalence: float) -> Floats:
+    """Bend the curve down and up with an amplitude of 0.3."""
+    return np.asarray(0.3 * np.sin(np.pi * informed(prevalence)))
+
+
+DRIFTS = {
+    "slope 0.9": Truth(tilted(0.9)),
+    "slope 0.8": Truth(tilted(0.8)),
+    "slope 1.25": Truth(tilted(1.25)),
+    "slow ramp to slope 0.8": Truth(tilted(0.8), ramp=RAMP),
+    "top tenth -0.4": Truth(lowered_top, centred=False),
+    "curvature 0.3": Truth(curved),
+    "wave 0.3": Truth(waved),
+    "intercept +0.3": Truth(lambda _: np.full(CENTRES.shape, 0.3), centred=False),
+}

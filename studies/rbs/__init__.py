@@ -1,0 +1,1 @@
+"""The study of the root Brier score."""

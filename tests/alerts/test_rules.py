@@ -1,0 +1,443 @@
+"""Rules, routes and runbook: sound by their own programs, and one in their words."""
+
+import json
+import re
+import shlex
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from prometheus_client.parser import text_string_to_metric_families
+from typer.core import TyperGroup
+from typer.main import get_command
+
+from monitor.cli import app
+from monitor.drift.evidence import KINDS
+from monitor.drift.verdict import STATES
+from monitor.drift.wording import MEANINGS
+from monitor.export.gauges import CATALOGUE
+from monitor.export.window_samples import ROW_CHECKS
+from tests.support.paths import GOLDEN, ROOT
+from tests.support.servers import program_path
+
+ALERTS = ROOT / "alerts"
+RULES = ALERTS / "calibration.rules.yml"
+ROUTES = ALERTS / "alertmanager.yml"
+RUNBOOK = ALERTS / "runbook.md"
+CASES = sorted((ALERTS / "tests").glob("*.yml"))
+GAUGES_PAGE = ROOT / "docs" / "gauges.md"
+EXPOSITION = GOLDEN / "exposition.txt"
+DASHBOARDS = sorted((ROOT / "grafana" / "dashboards").glob("*.json"))
+SPEAKING = [RULES, RUNBOOK, *CASES, *DASHBOARDS]
+
+# The most urgent that an alert can be; a model's own severity can only lower it.
+URGENCY = {
+    "CalibrationDrift": "page",
+    "CalibrationLevelDrift": "ticket",
+    "CalibrationPriorShift": "info",
+    "CalibrationOutcomesMissing": "ticket",
+    "CalibrationEvaluationMissing": "ticket",
+    "CalibrationDataRejected": "ticket",
+    "CalibrationDataError": "ticket",
+    "CalibrationInsufficientData": "info",
+    "CalibrationExporterAbsent": "ticket",
+}
+# How long each waits before it is told, and goes on when its cause has gone.
+WAITS = dict.fromkeys(URGENCY, (None, "26h")) | {
+    "CalibrationEvaluationMissing": (None, "15m"),
+    "CalibrationDataError": ("6h", "15m"),
+    "CalibrationInsufficientData": ("26h", "26h"),
+    "CalibrationExporterAbsent": ("15m", None),
+}
+RECEIVERS = {"page": "pagerduty", "ticket": "slack-tickets", "info": "slack-digest"}
+GAUGES = {gauge.name: gauge for gauge in CATALOGUE}
+CLOSED: dict[str, set[str]] = {
+    "state": set(STATES),
+    "kind": set(KINDS),
+    "maturity": {"final", "provisional"},
+    "adjusted": {"raw", "prior"},
+    "cause": {"prior_shift", "slope", "shape", "rest"},
+    "quantile": {"0.05", "0.5", "0.95", "0.99"},
+    "reason": set(ROW_CHECKS),
+    "severity": {"page", "ticket", "info"},
+}
+OF_PROMETHEUS = {"job", "instance"}  # labels that every scraped series gets
+
+
+def alerts() -> dict[str, dict[str, Any]]:
+    """Read the alerting rules by name."""
+    groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+    rules = [rule for group in groups for rule in group["rules"] if "alert" in rule]
+    assert len({rule["alert"] for rule in rules}) == len(rules)
+    return {rule["alert"]: rule for rule in rules}
+
+
+def told(*call: str | Path) -> str:
+    """Run a checking program, and give what it printed; it fails where it finds a fault."""
+    name, *arguments = call
+    done = subprocess.run(
+        [program_path(str(name)), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+        cwd=ALERTS,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def names(path: Path) -> set[str]:
+    """Find the gauges that a file speaks of; `calibration_drift` is a state, not a gauge."""
+    spoken = set(re.findall(r"\bcalibration_[a-z0-9_]+", path.read_text(encoding="utf-8")))
+    return spoken - set(STATES)
+
+
+def selectors(path: Path) -> Iterator[tuple[str, str, str]]:
+    """Find gauge, label and value of every matcher in a file; the value of a template is ''."""
+    text = path.read_text(encoding="utf-8").replace('\\"', '"')
+    for name, inside in re.findall(r"\b(calibration_[a-z0-9_]+)\s*\{([^{}]*)\}", text):
+        for label, value in re.findall(r'(\w+)\s*(?:=~|!~|!=|=)\s*(?:"([^"]*)"|%q)', inside):
+            yield name, label, value
+
+
+def silences(text: str) -> set[int]:
+    """Find the cases of a file in which nothing may fire: the number of their first line."""
+
+    def fields(node: yaml.Node | None) -> dict[str, yaml.Node]:
+        assert node is not None
+        return {key.value: value for key, value in node.value}
+
+    return {
+        case.start_mark.line
+        for test in fields(yaml.compose(text))["tests"].value
+        for case in fields(test)["alert_rule_test"].value
+        if not getattr(fields(case).get("exp_alerts"), "value", [])
+    }
+
+
+def words(text: str) -> str:
+    """Take line breaks and indentation out of a text."""
+    return " ".join(text.split())
+
+
+class TestPrograms:
+    """What Prometheus's and Alertmanager's own checkers say."""
+
+    def test_promtool_accepts_the_rules(self) -> None:
+        """The rules are valid and none stands twice."""
+        assert "SUCCESS: 15 rules found" in told("promtool", "check", "rules", RULES)
+
+    @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+    def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:
+        """Every unit test of the rules passes."""
+        assert "SUCCESS" in told("promtool", "test", "rules", case)
+
+    def test_amtool_accepts_the_routes(self) -> None:
+        """Alertmanager's configuration and its template are valid."""
+        assert "1 templates\n  SUCCESS" in told("amtool", "check-config", ROUTES)
+
+    @pytest.mark.parametrize("severity", RECEIVERS)
+    @pytest.mark.parametrize("alert", URGENCY)
+    def test_every_alert_goes_where_its_severity_says(self, alert: str, severity: str) -> None:
+        """A page rings, a ticket and information are two channels of Slack, whatever the alert."""
+        labels = (f"alertname={alert}", "model=fraud", f"severity={severity}")
+        call = ("amtool", "config", "routes", "test", f"--config.file={ROUTES}", *labels)
+
+        assert told(*call).split() == [RECEIVERS[severity]]
+
+    def test_an_unknown_severity_is_heard(self) -> None:
+        """What nobody foresaw becomes a ticket."""
+        call = ("amtool", "config", "routes", "test", f"--config.file={ROUTES}", "severity=odd")
+
+        assert told(*call).split() == ["slack-tickets"]
+
+
+class TestAlerts:
+    """What every alert must have."""
+
+    def test_are_those_of_the_runbook(self) -> None:
+        """Each alert has a heading in the runbook, and each such heading an alert."""
+        headings = re.findall(r"(?m)^## (Calibration\w+)$", RUNBOOK.read_text(encoding="utf-8"))
+
+        assert headings == list(alerts()) == list(URGENCY)
+
+    @pytest.mark.parametrize("alert", URGENCY)
+    def test_says_what_and_where_to_read_on(self, alert: str) -> None:
+        """An alert has a summary, a description, and links to its dashboard and its heading."""
+        notes = alerts()[alert]["annotations"]
+        board = "calibration-fleet" if alert == "CalibrationExporterAbsent" else "calibration-model"
+
+        assert set(notes) == {"summary", "description", "dashboard_url", "runbook_url"}
+        assert notes["summary"]
+        assert notes["description"]
+        assert f"https://grafana.example.org/d/{board}" in notes["dashboard_url"]
+        assert notes["runbook_url"] == f"https://runbooks.example.org/runbook.md#{alert.lower()}"
+
+    @pytest.mark.parametrize(("alert", "urgency"), URGENCY.items())
+    def test_is_never_more_urgent_than_its_kind(self, alert: str, urgency: str) -> None:
+        """Only a drift can page, and information stays information."""
+        given = alerts()[alert]["labels"]["severity"]
+        lowered = '{{ if eq $labels.severity "info" }}info{{ else }}ticket{{ end }}'
+
+        assert (
+            given
+            in {
+                "page": {"{{ $labels.severity }}"},
+                "ticket": {lowered, "ticket"},
+                "info": {"info"},
+            }[urgency]
+        )
+
+    @pytest.mark.parametrize("alert", URGENCY)
+    def test_waits_and_lasts_as_long_as_its_kind(self, alert: str) -> None:
+        """A verdict fires at once: what is pending dies with a restart; most last for a day after.
+
+        What does not, but the alert of the exporter itself, asks for what was heard within a day.
+        """
+        rule = alerts()[alert]
+        heard = r"last_over_time\(calibration_[a-z_]+(?:{[^}]*})?\[26h\]\)"
+
+        assert (rule.get("for"), rule.get("keep_firing_for")) == WAITS[alert]
+        assert bool(re.search(heard, rule["expr"])) == (rule.get("keep_firing_for") == "15m")
+
+    def test_every_alert_is_tried_without_an_exporter(self) -> None:
+        """There is a case in which the exporter is away, and all but its own alert go on."""
+        tests = [t for p in CASES for t in yaml.safe_load(p.read_text("utf-8"))["tests"]]
+        (case,) = (t for t in tests if t["name"].startswith("every alert but that of the exporter"))
+        told = [
+            {re.findall('alertname="(\\w+)"', sample["labels"])[0] for sample in at["exp_samples"]}
+            for at in case["promql_expr_test"]
+        ]
+
+        assert len(told) == 5
+        assert all(names == set(URGENCY) - {"CalibrationExporterAbsent"} for names in told)
+
+    def test_drift_speaks_the_words_of_the_verdict(self) -> None:
+        """The page names a distortion in the words of `show` and of the report."""
+        description = words(alerts()["CalibrationDrift"]["annotations"]["description"])
+        chosen = re.findall(r'if eq \$kind "(\w+)" }} ([^{]+?)\. {{', description)
+
+        assert dict(chosen) == MEANINGS
+
+    def test_limits_come_from_gauges(self) -> None:
+        """Rules hold no number but 0, 1 and the 2 of half an interval, no span but the calendar."""
+        groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
+        asked = [rule["expr"] for group in groups for rule in group["rules"]]
+        plain = re.sub(r'"[^"]*"', "", " ".join(asked))
+
+        assert set(re.findall(r"(?<![\w.])[\d.]+\w*", plain)) == {"0", "1", "2", "26h", "1w"}
+
+    @pytest.mark.parametrize("alert", URGENCY)
+    def test_is_tested_both_ways(self, alert: str) -> None:
+        """There is a case in which an alert fires, and one in which it stays silent."""
+        cases = [
+            case
+            for path in CASES
+            for test in yaml.safe_load(path.read_text(encoding="utf-8"))["tests"]
+            for case in test.get("alert_rule_test", [])
+            if case["alertname"] == alert
+        ]
+
+        assert {bool(case.get("exp_alerts")) for case in cases} == {True, False}
+
+    @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
+    def test_silence_has_a_reason(self, case: Path) -> None:
+        """Every case of silence, or the row of them that it stands in, is headed by a comment."""
+        text = case.read_text(encoding="utf-8")
+        lines, silent = text.splitlines(), silences(text)
+        for line in sorted(silent):
+            above = line - 1
+            while above in silent:
+                above -= 1
+            assert lines[above].lstrip().startswith("#"), lines[line]
+
+        assert silent
+
+    def test_silences_are_found_in_any_form(self) -> None:
+        """A case of silence may stand in one line or in several, and with an empty list."""
+        cases = ["{alertname: A}", "alertname: A", "alertname: A\n    exp_alerts: []"]
+        items = [f"  - {one}\n" for one in (*cases, "alertname: A\n    exp_alerts: [{}]")]
+        text = "tests:\n- alert_rule_test:\n" + "".join(items)
+
+        assert silences(text) == {2, 3, 4}
+
+    def test_links_become_ones_own(self) -> None:
+        """The command at the head of the rules puts other hosts into every link."""
+        (script,) = re.findall("sed -i '(.+?)'", RULES.read_text("utf-8"))
+        script = script.replace("https://...", "https://g.test", 1)
+        script = script.replace("https://...", "https://r.test", 1)
+        links = re.findall(r"_url: (https://[^/]+)/", told("sed", script, RULES))
+
+        assert links == len(URGENCY) * ["https://g.test", "https://r.test"]
+
+    def test_keeps_no_secret(self) -> None:
+        """Addresses and keys that must not be known come from files."""
+        text = ROUTES.read_text(encoding="utf-8")
+
+        assert len(re.findall(r"\b(?:api_url|routing_key)_file: /etc/alertmanager/", text)) == 3
+        assert not re.search(r"\b(?:api_url|routing_key|service_key|slack_api_url)\s*:", text)
+
+
+PARTS = (
+    "What it means.",
+    "How sure it is.",
+    "What to look at.",
+    "What to do.",
+    "When to silence.",
+)
+
+
+class TestRunbook:
+    """What every section of the runbook must have."""
+
+    @pytest.mark.parametrize("alert", URGENCY)
+    def test_has_five_parts_and_a_command(self, alert: str) -> None:
+        """A section says what, how sure, where to look, what to do, when not, and what to type."""
+        text = RUNBOOK.read_text(encoding="utf-8")
+        section = text.partition(f"## {alert}\n")[2].partition("\n## ")[0]
+        parts = re.split(r"(?m)^\*\*([^*]+)\*\*", section)
+        told = dict(zip(parts[1::2], parts[2::2], strict=True))
+
+        assert tuple(told) == PARTS
+        assert all(len(said.split()) > 2 for said in told.values())
+        assert re.search(r"(?m)^ {4,}(calibration-monitor|curl) ", told["What to look at."])
+
+
+# What the runbook tells to type, in blocks or in the text, without the comments behind it.
+CALLS = sorted(
+    {
+        call.strip()
+        for call in re.findall(
+            r"(?m)(?:^ {4,}|`)((?:calibration-monitor|amtool) [^`#|\n]+)",
+            RUNBOOK.read_text(encoding="utf-8"),
+        )
+    }
+)
+
+
+def parse(words: list[str]) -> None:
+    """Take a call apart as the program would, values included, and run nothing."""
+    command = get_command(app)
+    while isinstance(command, TyperGroup):
+        assert words[0] in command.commands
+        command, words = command.commands[words[0]], words[1:]
+    command.make_context(command.name, words).close()
+
+
+class TestCommands:
+    """What the runbook tells to type."""
+
+    def test_are_found(self) -> None:
+        """The runbook shows these commands and no other, so none below is overlooked."""
+        program, ours = "calibration-monitor", "backfill check evaluate run serve show"
+        shown = {tuple(call.split()[:2]) for call in CALLS}
+
+        assert shown == {*((program, name) for name in ours.split()), ("amtool", "silence")}
+
+    @pytest.mark.parametrize("call", CALLS)
+    def test_exist_with_their_options(self, call: str) -> None:
+        """Each command is known by its program, and so is each option and value behind it."""
+        program, *words = shlex.split(call)
+        if program == "amtool":
+            options = re.compile("--[a-z-]+")
+            described = told("amtool", *words[:2], "--help")
+            assert set(options.findall(call)) <= set(options.findall(described))
+        else:
+            parse(words)
+
+
+class TestWords:
+    """Rules, their tests, runbook and dashboards speak of gauges that exist, with their labels."""
+
+    @pytest.mark.parametrize("path", SPEAKING, ids=lambda path: path.name)
+    def test_gauges_exist(self, path: Path) -> None:
+        """A file speaks of gauges of the catalogue only."""
+        spoken = names(path)
+
+        assert spoken
+        assert spoken - set(GAUGES) == set()
+
+    @pytest.mark.parametrize("path", SPEAKING, ids=lambda path: path.name)
+    def test_labels_exist(self, path: Path) -> None:
+        """Each matcher names a label of its gauge, and a value that this label can have."""
+        strange = {
+            (name, label, value)
+            for name, label, value in selectors(path)
+            if name in GAUGES
+            and (
+                label not in {*GAUGES[name].labels, *OF_PROMETHEUS}
+                or (label in CLOSED and value and not set(value.split("|")) <= CLOSED[label])
+            )
+        }
+
+        assert strange == set()
+
+    def test_every_gauge_is_used(self) -> None:
+        """A gauge that no rule, no panel and no page of the runbook asks for serves nobody."""
+        if not DASHBOARDS:
+            pytest.skip("There are no dashboards yet, which show most of the gauges.")
+        used = set().union(*map(names, [RULES, RUNBOOK, *DASHBOARDS]))
+
+        assert set(GAUGES) - used == set()
+
+    def test_values_of_labels_are_all_told(self) -> None:
+        """The page of the gauges lists the values that a label can have, all and no other."""
+        rows = re.findall(r"(?m)^\| `(\w+)` \| (`[^|]+) \|", GAUGES_PAGE.read_text("utf-8"))
+        told = {label: re.findall(r"`([^`]+)`", values) for label, values in rows}
+
+        for label, values in CLOSED.items():
+            assert sorted(told[label]) == sorted(values), label
+
+    def test_kinds_of_the_runbook_are_all(self) -> None:
+        """The table of distortions has a row for each, in the order of the verdict."""
+        rows = re.findall(r"(?m)^\| `(\w+)` \| ", RUNBOOK.read_text(encoding="utf-8"))
+
+        assert tuple(rows) == KINDS
+
+    def test_states_of_the_dashboards_are_all(self) -> None:
+        """A panel of verdicts has a word for each state."""
+        for path in DASHBOARDS:
+            asked = set(re.findall(r'state="(\w+)"', path.read_text("utf-8").replace('\\"', '"')))
+            assert asked == set(STATES), path.name
+
+    def test_labels_are_those_of_samples(self) -> None:
+        """The closed lists are what the exporter really says of a label."""
+        families = text_string_to_metric_families(EXPOSITION.read_text(encoding="utf-8"))
+        said: dict[str, set[str]] = {}
+        for sample in (sample for family in families for sample in family.samples):
+            for label, value in sample.labels.items():
+                said.setdefault(label, set()).add(value)
+
+        for label, values in CLOSED.items():
+            if label == "severity":  # the two models of the exposition have two of them
+                assert said[label] < values
+            else:
+                assert said[label] == values, label
+
+    def test_every_label_is_used(self) -> None:
+        """A label that nobody asks for or groups by would only multiply the series."""
+        text = "".join(path.read_text("utf-8") for path in [RULES, *DASHBOARDS])
+        used = {label for path in [RULES, *DASHBOARDS] for _, label, _ in selectors(path)}
+        used |= {
+            label
+            for labels in re.findall(r"(?:by|on|group_left|group_right) \(([\w, ]*)\)", text)
+            for label in labels.split(", ")
+        }
+
+        assert {label for gauge in CATALOGUE for label in gauge.labels} - used == set()
+
+    def test_links_lead_to_dashboards(self) -> None:
+        """Messages link to the dashboards of the repository, and choose what those let choose."""
+        if not DASHBOARDS:
+            pytest.skip("There are no dashboards yet.")
+        boards = [json.loads(path.read_text("utf-8")) for path in DASHBOARDS]
+        chosen = {b["uid"]: {v["name"] for v in b["templating"]["list"]} for b in boards}
+        linked = re.findall(r"grafana\.example\.org/d/([\w-]+)(\?\S+)?", RULES.read_text("utf-8"))
+
+        assert {uid for uid, _ in linked} == set(chosen)
+        for uid, handed in linked:
+            assert set(re.findall(r"var-(\w+)=", handed)) <= chosen[uid]

@@ -1,0 +1,474 @@
+"""Input nobody expects: configurations, calls, stores and bytes. One error each, nothing lost.
+
+Logs that break a rule are in test_contract.py.
+"""
+
+import re
+import subprocess
+import sys
+from datetime import date
+from typing import Any
+
+import pytest
+import yaml
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+from tests.support.damages import (
+    DAY,
+    DAY_AFTER,
+    RUN,
+    UNREADABLE,
+    Command,
+    Damage,
+    Project,
+    all_of,
+    check_refusal,
+    checks,
+    matches,
+    message_of,
+    setting,
+)
+
+PROGRAM = (sys.executable, "-c", "from monitor.cli import main; main()")
+
+# What is changed in the configuration, and what is said of it after "monitor.yaml".
+BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
+    "no YAML": (
+        setting("{column: country, values: [DE, FR]}", "{column: country, values: [DE, FR}"),
+        ", line 6, column 48: is not YAML: <...>; mend it, then run again.",
+    ),
+    "one key twice": (
+        setting("models:", "store: elsewhere\nmodels:"),
+        ", line 2, column 1: is not YAML: the key 'store' stands twice; mend it, then run again.",
+    ),
+    "a day that does not exist": (
+        setting("store: store", "store: 2026-02-30"),
+        (
+            ", line 1, column 8: is not YAML: cannot be read as timestamp: <...>; "
+            "mend it, then run again."
+        ),
+    ),
+    "an alias of nothing": (
+        setting("store: store", "store: *store"),
+        ", line 1, column 8: is not YAML: found undefined alias 'store'; mend it, then run again.",
+    ),
+    "no keys": (
+        lambda p: (p.folder / "monitor.yaml").write_text("store, models"),
+        ": must hold the keys store and models, got 'store, models'; see monitor.example.yaml.",
+    ),
+    "another encoding": (
+        lambda p: (p.folder / "monitor.yaml").write_bytes("store: Läden".encode("latin-1")),
+        ": is not UTF-8 text (<...>); save it as UTF-8, then run again.",
+    ),
+    "missing keys": (
+        lambda p: (p.folder / "monitor.yaml").write_text("models: {ctr: {owner: me}}"),
+        (
+            ": store: is missing; add it (see monitor.example.yaml).\n"
+            "monitor.yaml: models.ctr.predictions: is missing; add it (see monitor.example.yaml).\n"
+            "monitor.yaml: models.ctr.outcomes: is missing; add it (see monitor.example.yaml)."
+        ),
+    ),
+    "mistyped keys everywhere": (
+        all_of(
+            setting("store: store", "store: store\nengin: {threads: 2}"),
+            setting("time: scored_at", "scored: score"),
+            setting("windows", "owned: x\n    checks: {score_lost: fail, xyz: 1}\n    windows"),
+        ),
+        (
+            ": models.ctr.predictions.scored: is not a known key; did you mean 'score'?\n"
+            "monitor.yaml: models.ctr.checks.score_lost: is not a known key; "
+            "did you mean 'score_missing'?\n"
+            "monitor.yaml: models.ctr.checks.xyz: is not a known key; remove it.\n"
+            "monitor.yaml: models.ctr.owned: is not a known key; did you mean 'owner'?\n"
+            "monitor.yaml: engin: is not a known key; did you mean 'engine'?"
+        ),
+    ),
+    "wrong values everywhere": (
+        setting(
+            "[1, 3]", "[]\n    time_zone: Mars/Olympus\n    settled_after: soon\n    alpha: .nan"
+        ),
+        (
+            ": models.ctr.time_zone: must be a name of the time zone database, like UTC or "
+            "America/New_York, got 'Mars/Olympus'; correct the value.\n"
+            "monitor.yaml: models.ctr.settled_after: Input should be a valid integer, got 'soon'; "
+            "correct the value.\n"
+            "monitor.yaml: models.ctr.windows: must rise and begin with 1, like [1, 7, 28], got []"
+            "; correct the value.\n"
+            "monitor.yaml: models.ctr.alpha: Input should be less than 1, got nan; correct the "
+            "value."
+        ),
+    ),
+    "a name with a blank": (
+        setting("[DE, FR]", "[DE, New York]"),
+        (
+            ": models.ctr.segments.values.1: must be a letter or digit, then at most 62 of these "
+            "or _ . -, got 'New York'; correct the value."
+        ),
+    ),
+    "no value listed": (
+        setting("[DE, FR]", "[]"),
+        ": models.ctr.segments.values: must not be empty, got []; correct the value.",
+    ),
+    "a value in place of keys": (
+        setting("{column: country, values: [DE, FR]}", "country"),
+        (
+            ": models.ctr.segments: must hold keys of its own (see monitor.example.yaml), "
+            "got 'country'; correct the value."
+        ),
+    ),
+    "no store": (
+        setting("store: store", "store: ''"),
+        ": store: must be a path, or a URL like s3://bucket/prefix, got ''; correct the value.",
+    ),
+    "a template without the day": (
+        setting("outcomes/{day}", "outcomes/{day:%Y-%m}"),
+        (
+            ": models.ctr.outcomes.path: must name year, month and day, as {day} (2001-02-03) or "
+            "like {day:%Y/%m/%d}, got 'outcomes/{day:%Y-%m}.parquet'; correct the value."
+        ),
+    ),
+    "a template with another placeholder": (
+        setting("outcomes/{day}", "outcomes/{day}/{model}"),
+        (
+            ": models.ctr.outcomes.path: has a placeholder other than {day} or one like "
+            "{day:%Y/%m/%d}, made of %Y, %y, %m, %d, %j, got 'outcomes/{day}/{model}.parquet'; "
+            "correct the value."
+        ),
+    ),
+    "a template of days without zeros": (
+        setting("outcomes/{day}", "outcomes/{day:%Y-%-m-%-d}"),
+        (
+            ": models.ctr.outcomes.path: has a placeholder other than {day} or one like "
+            "{day:%Y/%m/%d}, made of %Y, %y, %m, %d, %j, got 'outcomes/{day:%Y-%-m-%-d}.parquet'; "
+            "correct the value."
+        ),
+    ),
+    "a template with an open brace": (
+        setting("outcomes/{day}", "outcomes/{day"),
+        (
+            ": models.ctr.outcomes.path: has a brace too many or too few (<...>); write a literal "
+            "brace twice, got 'outcomes/{day.parquet'; correct the value."
+        ),
+    ),
+    "a mistyped key": (
+        setting("windows:", "windoes:"),
+        ": models.ctr.windoes: is not a known key; did you mean 'windows'?",
+    ),
+    "windows that fall": (
+        setting("[1, 3]", "[3, 1]"),
+        (
+            ": models.ctr.windows: must rise and begin with 1, like [1, 7, 28], got [3, 1]; "
+            "correct the value."
+        ),
+    ),
+    "an unknown policy": (
+        checks(outcome_orphan="ignore"),
+        (
+            ": models.ctr.checks.outcome_orphan: Input should be 'fail' or 'reject', got "
+            "'ignore'; correct the value."
+        ),
+    ),
+    "a reserved segment": (
+        setting("[DE, FR]", "[DE, all]"),
+        (
+            ": models.ctr.segments: values must differ and must not be all or other, "
+            "got {'column': 'country', 'values': ['DE', 'all']}; correct the value."
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN_CONFIGURATIONS)
+def test_broken_configurations(case: str, project: Project, command: Command) -> None:
+    """A broken configuration ends with code 2 and a line for each mistake; nothing is written."""
+    damage, expected = BROKEN_CONFIGURATIONS[case]
+    check_refusal(damage, RUN, 2, f"monitor.yaml{expected}", project, command)
+
+
+@pytest.mark.parametrize("place", ["store: ", '"predictions/', '"outcomes/'])
+def test_an_unknown_kind_of_url_is_a_mistake_of_the_configuration(
+    place: str, project: Project, command: Command
+) -> None:
+    """A URL scheme that nobody knows ends with code 2, and names the URL and what is possible."""
+    damage = setting(place, re.sub('(store: |")', r"\1s9://", place))
+    expected = "s9://<...>: Protocol not known: s9; use a local path or s3://bucket/prefix."
+    check_refusal(damage, RUN, 2, expected, project, command)
+
+
+def test_a_mistyped_key_in_a_real_program(project: Project) -> None:
+    """A real program ends with code 2, prints its one line and no traceback."""
+    project.configure("windows", "windoes")
+
+    ended = subprocess.run([*PROGRAM, *map(str, RUN)], capture_output=True, text=True, check=False)
+
+    assert ended.stdout == ""
+    assert ended.stderr == (
+        "monitor.yaml: models.ctr.windoes: is not a known key; did you mean 'windows'?\n"
+    )
+    assert ended.returncode == 2
+
+
+# The call, its exit code, and the last line of what is said.
+WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
+    "no date": (
+        ("run", "--day", "yesterday"),
+        2,
+        "Error: Invalid value for '--day': <...>yesterday' does not match<...>'%Y-%m-%d'.",
+    ),
+    "an unknown window": (
+        ("show", "--model", "ctr", "--window", 7),
+        2,
+        "--window 7 is not configured; choose one of 1, 3.",
+    ),
+    "an unknown segment": (
+        ("show", "--model", "ctr", "--segment", "IT"),
+        2,
+        "--segment IT is not configured; choose one of all, DE, FR, other.",
+    ),
+    "an unknown model": (
+        ("run", "--model", "cvr"),
+        2,
+        "there is no model 'cvr'; the configuration has: ctr.",
+    ),
+    "days exchanged": (
+        ("backfill", "--model", "ctr", "--from", "2026-03-02", "--to", "2026-03-01"),
+        2,
+        "--from 2026-03-02 is after --to 2026-03-01; exchange them.",
+    ),
+    "a configuration that is a folder": (
+        ("run", "--config", "."),
+        2,
+        ".: cannot be read ([Errno 21] Is a directory: '.'); name an existing file with --config.",
+    ),
+    "a configuration that is not there": (
+        ("run", "--config", "nowhere.yaml"),
+        2,
+        (
+            "nowhere.yaml: cannot be read ([Errno 2] No such file or directory: 'nowhere.yaml'); "
+            "name an existing file with --config."
+        ),
+    ),
+    "before the first settled day": (
+        ("run", "--as-of", "2026-03-02"),
+        3,
+        (
+            "ctr: no day before 2026-03-02 has predictions at {folder}/predictions/{day}.parquet "
+            "and outcomes 1 days later at {folder}/outcomes/{day}.parquet; wait for the logs, "
+            "correct the paths, or name an unsettled day with --day."
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_CALLS)
+def test_wrong_calls(case: str, project: Project, command: Command) -> None:
+    """A wrong call is told what was given and what is possible, and nothing is written."""
+    arguments, code, expected = WRONG_CALLS[case]
+    before = project.results()
+
+    ended = command(*arguments)
+
+    last = message_of(project, ended.err).splitlines()[-1]
+    assert matches(last, expected), last
+    assert ended.code == code
+    assert project.results() == before
+
+
+def test_a_store_that_is_a_file(project: Project, command: Command) -> None:
+    """A file in the place of the store ends with code 2, names the path, and stays as it is."""
+    (project.folder / "store").rename(project.folder / "kept")
+    (project.folder / "store").write_text("in the way")
+
+    ended = command(*RUN)
+
+    message = message_of(project, ended.err)
+    assert matches(
+        message,
+        "store: {folder}/store is a file; name a folder for the store in the configuration.",
+    ), message
+    assert ended.code == 2
+    assert (project.folder / "store").read_text() == "in the way"
+
+
+def test_a_damaged_summary_of_another_day(project: Project, command: Command) -> None:
+    """A window that needs a damaged summary is not judged; its evaluation is as before."""
+    before = project.results()
+    damaged = project.folder / "store/summaries/ctr/2026-03-01.parquet"
+    damaged.write_bytes(damaged.read_bytes()[:100])
+    damage_done = project.results()
+
+    ended = command(*RUN)
+
+    message = message_of(project, ended.err)
+    assert matches(
+        message,
+        "{folder}/store/summaries/ctr/2026-03-01.parquet: is not a readable file of this store "
+        "(<...>); delete it, then run its day again.",
+    ), message
+    assert ended.code == 3
+    assert project.results() == damage_done
+    assert command("run", "--day", "2026-03-01").code == 0
+    assert project.results() == before
+
+
+@pytest.mark.parametrize(
+    ("kind", "arguments"),
+    [
+        ("summaries", ("evaluate", "--from", DAY, "--to", DAY)),
+        ("evaluations", ("show", "--model", "ctr")),
+        ("verdicts", ("show", "--model", "ctr")),
+    ],
+)
+def test_a_damaged_store_names_the_file(
+    kind: str, arguments: tuple[object, ...], project: Project, command: Command
+) -> None:
+    """A damaged result is named, with what to do about it; doing that mends it."""
+    path = project.folder / "store" / kind / "ctr" / f"{DAY}.parquet"
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+
+    ended = command(*arguments)
+    path.unlink()
+    command(*RUN)
+
+    assert ended.code == 3
+    assert matches(
+        message_of(project, ended.err).splitlines()[-1],
+        f"{{folder}}/store/{kind}/ctr/{DAY}.parquet: is not a readable file<...>"
+        "; delete it, then run its day again.",
+    )
+    assert path.read_bytes() == whole
+
+
+# The project is written anew for each example, so that one may serve them all.
+FUZZ = settings(
+    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+FILES = (("predictions", DAY), ("outcomes", DAY), ("outcomes", DAY_AFTER))
+EDITS = st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=9)
+
+
+@FUZZ
+@given(
+    file=st.sampled_from(FILES), edits=EDITS, at_the_end=st.booleans(), cut=st.integers(0, 1 << 16)
+)
+def test_damaged_files_are_read_or_refused(
+    file: tuple[str, date],
+    edits: list[tuple[int, int]],
+    at_the_end: bool,  # noqa: FBT001 - hypothesis passes it by name
+    cut: int,
+    project: Project,
+    command: Command,
+) -> None:
+    """Whatever bytes a log loses or gets, it is accepted or ends with code 3, never otherwise."""
+    path = project.path(*file)
+    sound = path.read_bytes()
+    damaged = bytearray(sound)
+    first = len(sound) - 700 if at_the_end else 0  # the footer is where most can go wrong
+    for place, byte in edits:
+        damaged[first + place % (len(sound) - first)] = byte
+    path.write_bytes(damaged[: cut % 64 * len(sound) // 32 + 1])
+
+    ended = command("check", "--day", DAY)
+
+    path.write_bytes(sound)
+    refused = all(line.startswith("ctr 2026-03-02: ") for line in ended.err.splitlines())
+    assert (ended.code, bool(ended.err)) in {(0, False), (3, True)}
+    assert refused, ended.err
+
+
+@FUZZ
+@given(file=st.sampled_from(FILES), noise=st.binary(max_size=300))
+@example(file=FILES[0], noise=b"PAR1PAR1")
+def test_noise_is_refused(
+    file: tuple[str, date], noise: bytes, project: Project, command: Command
+) -> None:
+    """A file of random bytes ends with code 3 and one line that names it."""
+    path = project.path(*file)
+    sound = path.read_bytes()
+    path.write_bytes(noise)
+
+    ended = command("check", "--day", DAY)
+
+    path.write_bytes(sound)
+    assert matches(ended.err, f"ctr 2026-03-02: {path}{UNREADABLE}\n")
+    assert ended.code == 3
+
+
+KEYS = st.sampled_from(
+    ["store", "engine", "threads", "memory_mb", "models", "ctr", "predictions", "outcomes", "path",
+     "id", "score", "time", "segments", "column", "values", "severity", "time_zone", "<<",
+     "settled_after", "windows", "alpha", "null_replicates", "checks", "empty_day"]
+)  # fmt: skip
+SCALARS = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.dates(),
+    st.text(max_size=6),
+    st.sampled_from(
+        ["{day}", "{day", "{day:%Q}", "{day.year}", "{0}", "a::b{day}", "~/{day}", "s9://{day}",
+         "memory://{day}", "*{day}[", "UTC", "..", "reject", "accept", "\0", "DE", "{day:%Y/%j}"]
+    ),
+)  # fmt: skip
+TREES = st.recursive(
+    SCALARS,
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3), st.dictionaries(st.one_of(KEYS, SCALARS), inner, max_size=4)
+    ),
+    max_leaves=8,
+)
+
+
+def grafted(tree: Any, place: int, graft: Any) -> Any:
+    """Replace one branch of a configuration, counted from the root."""
+    branches = [(tree, key) for key in tree]
+    for node, key in branches:
+        if isinstance(node[key], dict):
+            branches += [(node[key], inner) for inner in node[key]]
+    node, key = branches[place % len(branches)]
+    node[key] = graft
+    return tree
+
+
+@FUZZ
+@given(place=st.integers(0, 99), graft=TREES)
+@example(place=0, graft="{folder}")
+def test_grafted_configurations_are_accepted_or_refused(
+    place: int, graft: Any, project: Project, command: Command
+) -> None:
+    """Whatever stands in any place of the configuration, the exit code is 0, 2 or 3, never 1."""
+    config = project.folder / "monitor.yaml"
+    sound = config.read_text()
+    config.write_text(yaml.safe_dump(grafted(yaml.safe_load(sound), place, graft)))
+
+    ended = command("check", "--day", DAY)
+
+    config.write_text(sound)
+    assert (ended.code, bool(ended.err)) in {(0, False), (2, True), (3, True)}, ended.err
+
+
+@FUZZ
+@given(noise=st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
+@example(noise=b"a: !!bool perhaps")
+@example(noise=b"a: !!map b")
+@example(noise=b"a: !!set [b]")
+@example(noise=b"a: !!timestamp b")
+@example(noise=b"a: 0x_")
+@example(noise=b"a: " + 5_000 * b"9")
+@example(noise=5_000 * b"[")
+@example(noise=5_000 * b"a: {")
+@example(noise=b"&a {store: *a, models: *a}")
+@example(noise=b"? [a]\n: b")
+@example(noise=b'a: "\\UFFFFFFFF"')
+@example(noise=b"%YAML 9.9\n---\n")
+def test_noise_is_no_configuration(noise: bytes, project: Project, command: Command) -> None:
+    """Whatever text stands in place of the configuration, the exit code is 2."""
+    (project.folder / "monitor.yaml").write_bytes(noise)
+
+    ended = command("check", "--day", DAY)
+
+    assert ended.code == 2
+    assert ended.err.startswith("monitor.yaml")

@@ -1,0 +1,259 @@
+"""The command line: every command is documented, speaks JSON, and does what its help says."""
+
+import json
+import re
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from scipy.special import expit
+from typer.testing import CliRunner
+
+from monitor.cli import CONFIG_ERROR, DATA_ERROR, EXIT_CODES, INTERRUPTED, app
+from monitor.config import Config
+from monitor.errors import ConfigError
+from tests.support.paths import ROOT
+
+COMMANDS = (
+    *("check", "run", "backfill", "evaluate", "show", "serve", "push", "textfile", "demo"),
+    "export openmetrics",
+)
+DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]
+CONFIG = """\
+store: store
+models:
+  ctr:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {path: "outcomes/{day}.parquet"}
+    segments: {column: country, values: [DE, FR]}
+    windows: [1, 3]
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write four days of logs, 200 predictions each, and a configuration."""
+    path = tmp_path_factory.mktemp("cli")
+    (path / "predictions").mkdir()
+    (path / "outcomes").mkdir()
+    (path / "monitor.yaml").write_text(CONFIG)
+    for day in DAYS:
+        rng = np.random.default_rng(day.toordinal())
+        logits = rng.normal(-1, 1, 200)
+        ids = [f"{day}-{i}" for i in range(200)]
+        table = {"prediction_id": ids, "score": expit(logits), "country": ["DE", "FR"] * 100}
+        pq.write_table(pa.table(table), path / f"predictions/{day}.parquet")
+        outcomes = (rng.random(200) < expit(logits)).astype(np.int8)
+        pq.write_table(
+            pa.table({"prediction_id": ids, "outcome": outcomes}), path / f"outcomes/{day}.parquet"
+        )
+    return path
+
+
+def call(folder: Path, *arguments: str) -> str:
+    """Call a command with the configuration of the folder and give what it prints."""
+    result = CliRunner().invoke(app, [*arguments, "--config", str(folder / "monitor.yaml")])
+    if result.exception and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def test_the_commands_are_these() -> None:
+    """The list that the tests below go through is the program's own."""
+    registered = [info.callback.__name__ for info in app.registered_commands if info.callback]
+    for group in app.registered_groups:
+        inner = group.typer_instance.registered_commands if group.typer_instance else []
+        registered += [f"{group.name} {info.callback.__name__}" for info in inner if info.callback]
+
+    assert tuple(registered) == COMMANDS
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_help_and_json_and_is_in_the_readme(command: str) -> None:
+    """Each command explains itself, takes --json, and is shown to a new user."""
+    result = CliRunner().invoke(app, [*command.split(), "--help"])
+    readme = (ROOT / "README.md").read_text()
+
+    assert result.exit_code == 0
+    assert "--json" in result.stdout
+    assert "Exit codes: 0 done" in result.stdout
+    assert f"calibration-monitor {command}" in readme or f"make {command}" in readme
+
+
+def test_the_list_of_commands_cuts_no_sentence() -> None:
+    """In 80 columns each command is told in a whole sentence."""
+    result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"})
+
+    told = result.stdout.partition("Commands:")[2].splitlines()
+    assert len([line for line in told if line.startswith("  ")]) >= 10
+    assert [line for line in told if "..." in line] == []
+
+
+def test_check_writes_nothing(folder: Path) -> None:
+    """The check shows the newest settled day by segment and leaves no store behind."""
+    printed = json.loads(call(folder, "check", "--json"))
+    table = call(folder, "check", "--day", "2026-03-01")
+
+    day = printed["models"]["ctr"]
+    assert day["day"] == "2026-03-03"  # the fourth day's outcomes of tomorrow are not in
+    assert {name: part["predictions"] for name, part in day["segments"].items()} == {
+        "DE": 100,
+        "FR": 100,
+        "other": 0,
+    }
+    assert "ctr, logs of 2026-03-01" in table
+    assert not (folder / "store").exists()
+
+
+def test_run_backfill_evaluate_show(folder: Path) -> None:
+    """The commands of a normal week, one after the other, and what they say."""
+    run = json.loads(call(folder, "run", "--json"))["reports"][0]
+    plan = json.loads(
+        call(
+            folder,
+            *("backfill", "--model", "ctr", "--from", "2026-03-01", "--to", "2026-03-04"),
+            *("--dry-run", "--json"),
+        )
+    )
+    filled = call(
+        folder, "backfill", "--model", "ctr", "--from", "2026-03-01", "--to", "2026-03-04"
+    )
+    judged = json.loads(
+        call(folder, "evaluate", "--from", "2026-03-02", "--to", "2026-03-04", "--json")
+    )
+    shown = json.loads(call(folder, "show", "--model", "ctr", "--window", "3", "--json"))
+    table = call(folder, "show", "--model", "ctr", "--segment", "DE", "--days", "2")
+
+    assert run["summarised"] == ["2026-03-03"]
+    assert plan == {
+        "model": "ctr",
+        "summarise": ["2026-03-01", "2026-03-04"],
+        "evaluate": ["2026-03-01", "2026-03-06"],
+    }
+    assert filled == "ctr: days summarised 3, unchanged 1, evaluated 4, failed 0\n"
+    assert judged == {"evaluated": {"ctr": ["2026-03-02", "2026-03-03", "2026-03-04"]}}
+    assert [e["matched"] for e in shown["evaluations"]] == [200, 400, 600, 600]
+    assert [e["final"] for e in shown["evaluations"]] == [True, True, True, True]
+    assert [line.split()[:2] for line in table.splitlines() if line.strip().startswith("2026")] == [
+        ["2026-03-03", "100"],
+        ["2026-03-04", "100"],
+    ]
+
+
+def test_a_table_fits_a_small_terminal(folder: Path) -> None:
+    """No line of a table is cut off or longer than 80 columns."""
+    call(folder, "backfill", "--model", "ctr", "--from", "2026-03-01", "--to", "2026-03-04")
+    table = call(folder, "show", "--model", "ctr", "--window", "3")
+
+    assert max(map(len, table.splitlines())) <= 80
+    assert "…" not in table
+
+
+@pytest.fixture(scope="module")
+def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write 17 days of 600 predictions, the last of which has no outcomes yet; judge them.
+
+    All odds are twice as promised from the 15th day on, after a reference of 14 days.
+    """
+    path = tmp_path_factory.mktemp("watched")
+    (path / "predictions").mkdir()
+    (path / "outcomes").mkdir()
+    reference = "verdicts: {references: [{first: 2026-03-01, last: 2026-03-14}]}"
+    (path / "monitor.yaml").write_text(f"{CONFIG}    {reference}\n")
+    for number in range(1, 18):
+        rng, day = np.random.default_rng(number), date(2026, 3, number)
+        happened = rng.random(600) < (0.5 if number > 14 else 1 / 3)
+        logits = rng.normal(np.where(happened, 0.5, -0.5)) - np.log(2)
+        ids = [f"{day}-{i}" for i in range(600)]
+        table = {"prediction_id": ids, "score": expit(logits), "country": ["DE", "FR"] * 300}
+        pq.write_table(pa.table(table), path / f"predictions/{day}.parquet")
+        if number < 17:
+            known = {"prediction_id": ids[number < 16 :], "outcome": happened[number < 16 :] * 1}
+            pq.write_table(pa.table(known), path / f"outcomes/{day}.parquet")
+    first = ("--from", "2026-03-01", "--to", "2026-03-14", "--as-of", "2026-03-16")
+    call(path, "backfill", "--model", "ctr", *first)
+    return path
+
+
+def test_show_tells_what_is_offered_and_what_is_expected(watched: Path) -> None:
+    """After the verdict come causes, the offered intercept and, of unsettled days, expectations."""
+    until = ("--as-of", "2026-03-17")
+    only_settled = json.loads(call(watched, "run", *until, "--json"))
+    done = json.loads(call(watched, "run", *until, "--unsettled", "--json"))
+    # The last day is not over for its own outcomes, so those of tomorrow are asked for.
+    call(watched, "run", "--day", "2026-03-17", "--as-of", "2026-03-18")
+    told = json.loads(call(watched, "show", "--model", "ctr", "--json"))
+    text = call(watched, "show", "--model", "ctr")
+
+    assert [report["summarised"] for report in only_settled["reports"]] == [["2026-03-15"]]
+    assert [report["summarised"] for report in done["reports"]] == [["2026-03-15", "2026-03-16"]]
+    assert (told["verdict"]["day"], told["verdict"]["state"]) == ("2026-03-16", "prior_shift")
+    assert [e["day"] for e in told["expected"]] == ["2026-03-17"]
+    awaiting = told["expected"][0]
+    assert (awaiting["predicted"], awaiting["matched"]) == (600, 0)
+    assert awaiting["low"] < 0.5 < awaiting["high"]
+    assert -3 < awaiting["fit_log10_p"] <= 0
+    correction = told["week"]["correction"]
+    offer = f"Adding {correction['delta']['value']:+.2f} to the log-odds of every score"
+    assert told["week"]["sentences"][1].startswith(f"{offer} would remove")
+    words = " ".join(text.split())
+    assert "prior_shift" in words
+    assert all(sentence in words for sentence in told["week"]["sentences"])
+    assert words.count("2026-03-17*") == 2
+    assert "Outcomes are awaited: no verdict yet" in words
+    assert max(map(len, text.splitlines())) <= 80
+
+
+def test_days_in_the_wrong_order_are_refused(folder: Path) -> None:
+    """Exchanged ends of a range are an error of the call, never a range without days."""
+    with pytest.raises(ConfigError, match="exchange them"):
+        call(folder, "evaluate", "--from", "2026-03-04", "--to", "2026-03-02")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("evaluate", "--from", "2026-03-01", "--to", "2026-03-04"),
+        ("show", "--model", "ctr"),
+    ],
+)
+def test_a_store_that_is_a_file_is_refused(tmp_path: Path, command: tuple[str, ...]) -> None:
+    """A file in the place of the store is a wrong configuration, not a store without days."""
+    (tmp_path / "monitor.yaml").write_text(CONFIG)
+    (tmp_path / "store").touch()
+    with pytest.raises(ConfigError, match="is a file; name a folder"):
+        call(tmp_path, *command)
+
+
+def test_the_readme_is_true() -> None:
+    """Its small configuration loads, its links lead somewhere, and its exit codes are ours.
+
+    Of what each of them is said when, tests of calls, logs and interruptions tell.
+    """
+    readme = (ROOT / "README.md").read_text()
+    blocks = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
+    links = re.findall(r"\]\(([^)#:]+)\)", readme)
+
+    assert Config.model_validate(yaml.safe_load(blocks[0])).model("fraud").settled_after == 3
+    said = re.search(r"Exit codes: .*? interrupted\.", readme, re.DOTALL)
+    assert said is not None
+    assert " ".join(said[0].split()) == EXIT_CODES
+    assert (
+        f"Exit codes: 0 done, 1 a bug, {CONFIG_ERROR} the configuration or the call is wrong, "
+        f"{DATA_ERROR} the data are wrong, {INTERRUPTED} interrupted."
+    ) == EXIT_CODES
+    assert len(links) >= 6
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
+def test_every_decision_is_listed() -> None:
+    """The index of decisions names every page, and every page it names exists."""
+    folder = ROOT / "docs/decisions"
+    listed = re.findall(r"\(([\w.-]+\.md)\)", (folder / "README.md").read_text())
+
+    assert sorted(listed) == sorted(p.name for p in folder.glob("0*.md"))

@@ -1,0 +1,458 @@
+"""Calls that cannot be done: days without logs, several models, places that are no place."""
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monitor.config import load_config
+from monitor.pipeline.progress import Failure
+from monitor.pipeline.verdicts import judge_days
+from monitor.store.store import Store
+from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
+
+PROGRAM = (sys.executable, "-c", "from monitor.cli import main; main()")
+Command = Callable[..., Ended]
+
+
+def program(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the command as a program of its own."""
+    call = [*PROGRAM, *map(str, arguments)]
+    return subprocess.run(call, text=True, check=False, stderr=subprocess.PIPE, **options)
+
+
+def state(day: date) -> str:
+    """Tell the verdict of a day on the whole."""
+    return Store("store").read_verdicts("ctr", day)[0][0].state
+
+
+class TestDays:
+    """Which days may be done, and of which something is said."""
+
+    @pytest.mark.parametrize(
+        "call",
+        [
+            "run --day 2099-01-01",
+            f"run --day {DAY} --as-of {DAY}",
+            f"backfill --model ctr --from {DAY_BEFORE} --to 2099-01-01",
+            f"backfill --model ctr --from {DAY_BEFORE} --to 9999-12-31 --dry-run",
+            f"backfill --model ctr --from 0001-01-01 --to {DAY}",
+            "run --day 0001-01-01",
+            "run --as-of 0001-01-01",
+            "check --day 9999-12-31",
+        ],
+    )
+    def test_days_without_whole_logs_are_wrong_calls(
+        self, call: str, project: Project, command: Command
+    ) -> None:
+        """A day that is not over, or beyond all calendars, ends with code 2, and leaves nothing."""
+        before = files(project.folder)
+
+        ended = command(*call.split())
+
+        assert ended.code == 2
+        assert ended.err.count("\n") == 1
+        assert files(project.folder) == before
+
+    def test_the_last_possible_day_is_told(self, project: Project, command: Command) -> None:
+        """The message names the model, the day, and what can be done instead."""
+        assert project.results()
+        span = ("--from", DAY_BEFORE, "--to", "2026-04-02", "--as-of", DAY_AFTER)
+        ended = command("backfill", "--model", "ctr", *span)
+
+        assert ended.err == (
+            "ctr: as of 2026-03-03 the logs of 2026-04-02 are still to be written; the last "
+            "possible day is 2026-03-02; do later ones once they are over, or give a later "
+            "--as-of.\n"
+        )
+
+    def test_a_missing_partition_is_an_incident(self, project: Project, command: Command) -> None:
+        """In the morning after, and in a hole, a day without predictions is told as one."""
+        before = project.results()
+        ended = command("run", "--day", DAY_AFTER)
+
+        after = project.results()
+        told = f"store/verdicts/ctr/{DAY_AFTER}.parquet"
+        assert ended.code == 3
+        assert "no predictions of 2026-03-03 at" in ended.err
+        assert state(DAY_AFTER) == "data_error"
+        assert after.keys() - before.keys() == {told}
+        assert {name: after[name] for name in before} == before
+        (project.folder / told).unlink()
+        later = date(2026, 3, 5)
+        project.write("predictions", project.rows("predictions", later), later)
+        assert command("run", "--day", DAY_AFTER).code == 3
+        assert project.results().keys() == after.keys()
+        assert state(DAY_AFTER) == "data_error"
+
+    def test_before_the_first_partition_nothing_is_said(
+        self, project: Project, command: Command
+    ) -> None:
+        """A day from before the logs began has no verdict, and ends with code 3."""
+        before = project.results()
+
+        ended = command("run", "--day", "2001-01-01")
+
+        assert ended.code == 3
+        assert "no outcomes of 2001-01-01 at" in ended.err
+        assert project.results() == before
+
+    @pytest.mark.parametrize("call", [f"run --day {DAY}", f"evaluate --from {DAY} --to {DAY}"])
+    def test_a_complaint_about_a_day_to_come_is_removed(
+        self, call: str, project: Project, command: Command
+    ) -> None:
+        """A store in which days to come are told as broken is healed; other complaints stay."""
+        before = project.results()
+        complaints = [Failure(date(2099, 1, 1), "to come"), Failure(DAY_AFTER, "broken")]
+        config = load_config(project.folder / "monitor.yaml")
+        as_of = date(2026, 3, 4)
+        judge_days(config, "ctr", DAY_AFTER, failures=complaints, as_of=as_of)
+        polluted = project.results()
+
+        assert command(*call.split()).code == 0
+
+        healed = project.results()
+        told = [f"store/verdicts/ctr/{day}.parquet" for day in (DAY_AFTER, "2099-01-01")]
+        assert polluted.keys() - before.keys() == set(told)
+        assert healed.keys() - before.keys() == {told[0]}
+        assert state(DAY_AFTER) == "data_error"
+
+    def test_any_range_of_stored_days_may_be_judged(
+        self, project: Project, command: Command
+    ) -> None:
+        """The first and the last day of the calendar mean all days, and change nothing."""
+        before = project.results()
+
+        assert command("evaluate", "--from", "0001-01-01", "--to", "9999-12-31").code == 0
+
+        assert project.results() == before
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Read every file."""
+    return {str(p): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+class TestSeveralModels:
+    """One model's bad data keep no other from being done."""
+
+    @pytest.fixture
+    def two(self, project: Project) -> Project:
+        """Put a model before the other, whose logs are nowhere."""
+        lost = (
+            "  ads:\n"
+            '    predictions: {path: "nowhere/{day}.parquet"}\n'
+            '    outcomes: {path: "nowhere/o-{day}.parquet"}\n'
+        )
+        project.configure("models:\n", f"models:\n{lost}")
+        return project
+
+    def test_run(self, two: Project, command: Command) -> None:
+        """The second is run and has its record; the first is complained of, and the code is 3."""
+        last = two.folder / "store/runs/ctr/last.json"
+        last.unlink()
+
+        ended = command("run", "--json")
+
+        assert ended.code == 3
+        assert ended.err.startswith("ads: no day before ")
+        assert [r["model"] for r in json.loads(ended.out)["reports"]] == ["ctr"]
+        record = Store("store").read_run("ctr")
+        assert record is not None
+        assert record.succeeded == record.finished
+
+    def test_evaluate(self, two: Project, command: Command) -> None:
+        """The second is judged; all that is wrong with the first is that nothing is stored."""
+        before = two.results()
+        (two.folder / f"store/evaluations/ctr/{DAY}.parquet").unlink()
+
+        ended = command("evaluate", "--from", DAY_BEFORE, "--to", DAY)
+
+        assert (ended.code, ended.out) == (3, "ctr: evaluated 2 days.\n")
+        assert ended.err.splitlines()[-1] == (
+            "ads: nothing is stored yet; begin with calibration-monitor run or backfill."
+        )
+        assert two.results() == before
+
+    @pytest.mark.usefixtures("two")
+    def test_check(self, command: Command) -> None:
+        """The second is looked at."""
+        ended = command("check")
+
+        assert ended.code == 3
+        assert f"ctr, logs of {DAY}" in ended.out
+        assert ended.err.startswith("ads: no day before ")
+
+    def test_a_wrong_call_stops_at_once(self, two: Project, command: Command) -> None:
+        """What is wrong with the call is told once, and no model is run."""
+        assert two.results()
+        ended = command("run", "--day", "2099-01-01")
+
+        assert ended.code == 2
+        assert ended.err.startswith("ads: as of ")
+        assert ended.err.count("\n") == 1
+
+    def test_an_empty_name_is_no_model(self, two: Project, command: Command) -> None:
+        """An empty variable of a script does not mean all models."""
+        assert two.results()
+        ended = command("run", "--model", "")
+
+        assert ended == (2, "", "there is no model ''; the configuration has: ads, ctr.\n")
+
+
+class TestOutput:
+    """What is printed arrives, or the command says so."""
+
+    @pytest.mark.parametrize("call", ["show --model ctr", "show --model ctr --json", "--help"])
+    @pytest.mark.usefixtures("project")
+    def test_a_full_device(self, call: str) -> None:
+        """It ends with code 3 and one line."""
+        with Path("/dev/full").open("w") as full:
+            ended = program(*call.split(), stdout=full)
+
+        assert ended.stderr == (
+            "the output cannot be written (No space left on device); make room, then run again.\n"
+        )
+        assert ended.returncode == 3
+
+    @pytest.mark.parametrize("call", ["show --model ctr", "show --model ctr --json"])
+    @pytest.mark.usefixtures("project")
+    def test_nobody_reads(self, call: str) -> None:
+        """Like other commands in a pipe it ends at once, and says nothing."""
+        reading, writing = os.pipe()
+        os.close(reading)
+        with os.fdopen(writing, "w") as closed:
+            ended = program(*call.split(), stdout=closed)
+
+        assert ended.stderr == ""
+        assert ended.returncode == 128 + signal.SIGPIPE
+
+
+class TestProgress:
+    """A long job shows how far it is, where somebody may look."""
+
+    BACKFILL = f"backfill --model ctr --from {DAY_BEFORE} --to {DAY} --again"
+
+    def on_a_terminal(self, call: str) -> str:
+        """Run with a terminal for errors, and give what it shows."""
+        ours, theirs = pty.openpty()
+        environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+        done = subprocess.Popen(
+            [*PROGRAM, *call.split()], stdout=subprocess.PIPE, stderr=theirs, env=environment
+        )
+        os.close(theirs)
+        shown = b""
+        try:
+            while part := os.read(ours, 4096):
+                shown += part
+        except OSError:  # the other end is closed
+            pass
+        done.communicate()
+        os.close(ours)
+        assert done.returncode == 0
+        return shown.decode()
+
+    @pytest.mark.usefixtures("project")
+    def test_is_drawn_on_a_terminal(self) -> None:
+        """Each phase has a bar, which ends with all of its days."""
+        shown = self.on_a_terminal(self.BACKFILL)
+
+        for phase in ("summarise", "evaluate", "judge"):
+            assert f"ctr {phase}" in shown
+        assert shown.count("2/2") >= 3
+
+    @pytest.mark.usefixtures("project")
+    def test_is_not_drawn_for_a_machine(self) -> None:
+        """With --json nothing is shown."""
+        assert self.on_a_terminal(f"{self.BACKFILL} --json") == ""
+
+
+def without_privileges(*arguments: object) -> subprocess.CompletedProcess[str]:
+    """Run the command as a user whom modes of files bind, which they do not bind root."""
+    setpriv = shutil.which("setpriv")
+    if os.geteuid() != 0:
+        return program(*arguments)
+    if not setpriv:
+        pytest.skip("modes of files do not bind root, and there is no setpriv to change that")
+    lost = "-dac_override,-dac_read_search"
+    call = [setpriv, f"--bounding-set={lost}", f"--inh-caps={lost}", *PROGRAM]
+    return subprocess.run(
+        [*call, *map(str, arguments)], text=True, check=False, stderr=subprocess.PIPE
+    )
+
+
+# What is forbidden, the call, the exit code, and what is said.
+UNREADABLE = (
+    "{folder}/predictions: may not be read by this user; let it read and enter, then run again."
+)
+UNWRITABLE = (
+    ": cannot be written (PermissionError: Permission denied); make room and let this user write "
+    "there, or name another place, then run again."
+)
+FORBIDDEN: dict[str, tuple[str, int, str, int, str]] = {
+    "a folder of logs": ("predictions", 0o000, f"check --day {DAY}", 3, UNREADABLE),
+    "the list of a folder": ("predictions", 0o311, "check", 3, UNREADABLE),
+    "a file of logs": (
+        *(f"predictions/{DAY}.parquet", 0o000, f"check --day {DAY}", 3),
+        (
+            "ctr 2026-03-02: {folder}/predictions/2026-03-02.parquet may not be read by this "
+            "user; let it read, then rerun this day."
+        ),
+    ),
+    "the configuration": (
+        *("monitor.yaml", 0o000, f"check --day {DAY}", 2),
+        "monitor.yaml: may not be read by this user; let it read, or name another with --config.",
+    ),
+    "writing into the store": (
+        *("store/runs/ctr", 0o555, f"run --day {DAY}", 3),
+        f"store: {{folder}}/store{UNWRITABLE}",
+    ),
+    "writing the demo": (".", 0o555, "demo", 3, f"--into demo-data{UNWRITABLE}"),
+}
+
+
+@pytest.mark.parametrize("case", FORBIDDEN)
+def test_what_is_forbidden_is_said(case: str, project: Project) -> None:
+    """Where a user may not read or write, the message says where, and to let it."""
+    place, mode, call, code, expected = FORBIDDEN[case]
+    path, before = project.folder / place, project.results()
+    usual = path.stat().st_mode
+    path.chmod(mode)
+
+    ended = without_privileges(*call.split())
+
+    path.chmod(usual)
+    message = ended.stderr.strip().splitlines()[-1].replace(str(project.folder), "{folder}")
+    assert (ended.returncode, message) == (code, expected)
+    assert project.results() == before
+
+
+def test_part_of_a_day_is_not_taken_for_the_whole(project: Project) -> None:
+    """Where one of several folders of a day may not be read, the day is refused."""
+    for country in ("DE", "FR"):
+        project.write("predictions", project.rows("predictions"), f"{country}/{DAY}")
+    project.configure("predictions/{day}", "predictions/*/{day}")
+    (project.folder / "predictions/FR").chmod(0o000)
+
+    ended = without_privileges("check", "--day", DAY)
+
+    (project.folder / "predictions/FR").chmod(0o755)
+    message = ended.stderr.strip().replace(str(project.folder), "{folder}")
+    assert (ended.returncode, message) == (3, UNREADABLE.replace(":", "/FR:"))
+
+
+class TestPlaces:
+    """Something else than what is meant stands in a place."""
+
+    def test_a_pipe_in_place_of_a_log(self, project: Project, command: Command) -> None:
+        """It is refused, and not waited for."""
+        path = project.path("predictions")
+        path.unlink()
+        os.mkfifo(path)
+
+        ended = command("check", "--day", DAY)
+
+        assert ended.err == (
+            f"ctr {DAY}: {path} is no regular file; put a Parquet file in its place, then rerun "
+            "this day.\n"
+        )
+        assert ended.code == 3
+
+    def test_a_folder_in_place_of_a_log(self, project: Project, command: Command) -> None:
+        """It is called a folder, and what the configuration should say is told."""
+        path = project.path("predictions")
+        path.rename(project.folder / "part.parquet")
+        path.mkdir()
+        (project.folder / "part.parquet").rename(path / "part.parquet")
+
+        ended = command("check", "--day", DAY)
+        project.configure("predictions/{day}.parquet", "predictions/{day}.parquet/*.parquet")
+
+        assert ended.err == (
+            f"ctr {DAY}: {path} is a folder; let predictions.path in the configuration name its "
+            "files, with /*.parquet, then rerun this day.\n"
+        )
+        assert ended.code == 3
+        assert command("check", "--day", DAY).code == 0
+
+    def test_a_link_to_nothing_is_no_store(self, project: Project, command: Command) -> None:
+        """A store whose disk is not mounted is told as that."""
+        shutil.rmtree(project.folder / "store")
+        (project.folder / "store").symlink_to("unmounted")
+
+        ended = command("run", "--day", DAY)
+
+        assert ended.err == (
+            f"store: {project.folder}/store is a link to nothing; name a folder for the store in "
+            "the configuration.\n"
+        )
+        assert ended.code == 2
+
+    def test_a_damaged_note_means_that_all_is_stale(
+        self, project: Project, command: Command
+    ) -> None:
+        """Whatever stands in the note of a killed run, all days are judged again, and it is mended.
+
+        The note tells which verdicts may be wrong; one that cannot be read may mean any.
+        """
+        before, note = project.results(), project.folder / "store/runs/ctr/stale.json"
+        damaged = project.folder / f"store/verdicts/ctr/{DAY_BEFORE}.parquet"
+        for nonsense in ('{"first": "soon"}', '{"first": 7}', "[]", "no JSON", ""):
+            note.write_text(nonsense)
+            damaged.unlink()
+
+            assert command("run", "--day", DAY).code == 0
+
+            assert json.loads(note.read_text()) == {"first": None}
+            assert project.results() == before
+
+    def test_a_file_in_place_of_the_demo(self, project: Project, command: Command) -> None:
+        """The demo wants a folder, and says so before it begins."""
+        before = files(project.folder)
+
+        ended = command("demo", "--into", "monitor.yaml")
+
+        assert ended == (2, "", "--into monitor.yaml: is a file; name a folder.\n")
+        assert files(project.folder) == before
+
+    def test_an_address_of_nobody(self, project: Project, command: Command) -> None:
+        """What cannot be an address is not mended by another port."""
+        assert project.results()
+        ended = command("serve", "--address", "999.1.1.1")
+
+        assert ended.err.endswith("; choose another with --address.\n")
+        assert ended.code == 2
+
+    def test_no_model_in_the_configuration(self, project: Project, command: Command) -> None:
+        """An empty key is told in words of ours."""
+        (project.folder / "monitor.yaml").write_text("store: store\nmodels:\n")
+
+        assert command("check") == (
+            2,
+            "",
+            (
+                "monitor.yaml: models: must hold keys of its own (see monitor.example.yaml), "
+                "got None; correct the value.\n"
+            ),
+        )
+
+    def test_an_empty_store_cannot_be_judged(self, project: Project, command: Command) -> None:
+        """To judge nothing is no success."""
+        shutil.rmtree(project.folder / "store")
+
+        ended = command("evaluate", "--from", DAY, "--to", DAY)
+
+        assert ended == (
+            3,
+            "",
+            "ctr: nothing is stored yet; begin with calibration-monitor run or backfill.\n",
+        )

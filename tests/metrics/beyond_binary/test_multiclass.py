@@ -1,0 +1,338 @@
+"""Class-wise and top-label measures against plain loops, the binary case, permuted classes."""
+
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from monitor.metrics.beyond_binary.multiclass import (
+    classwise,
+    classwise_calibration_error,
+    classwise_tallies,
+    top_label_calibration_error,
+    top_label_tally,
+)
+from monitor.metrics.binned.binning import Bins, quantile_bins, uniform_bins
+from monitor.metrics.binned.ece import ece, mean_squared_gap, root_mean_squared_gap
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.tally import Tally, tally
+from monitor.metrics.scores.brier import rbs
+from monitor.metrics.test_based.tce import tce
+
+
+def draw(seed: int, rows: int, classes: int) -> tuple[Floats, Ints]:
+    """Draw probabilities, some of them equal, and labels that follow them only loosely."""
+    rng = np.random.default_rng(seed)
+    patterns = rng.dirichlet(np.ones(classes), max(1, rows // 2))
+    return patterns[rng.integers(0, len(patterns), rows)], rng.integers(0, classes, rows)
+
+
+samples = st.builds(draw, st.integers(0, 2**32 - 1), st.integers(1, 40), st.integers(2, 5))
+
+
+def ten_bins(t: Tally) -> Bins:
+    """Cut any tally into ten uniform bins."""
+    return uniform_bins(t, 10)
+
+
+def ece_of_ten(t: Tally) -> float:
+    """Measure ECE over ten uniform bins."""
+    return ece(ten_bins(t))
+
+
+def tce_of_two(t: Tally) -> float:
+    """Measure TCE over two quantile bins."""
+    return tce(t, quantile_bins(t, 2)).value
+
+
+def counted(rows: list[tuple[float, bool]]) -> dict[float, tuple[int, int]]:
+    """Count predictions and positives by score, one row after the other."""
+    counts = Counter(score for score, _ in rows)
+    positives = Counter(score for score, positive in rows if positive)
+    return {score: (n, positives[score]) for score, n in sorted(counts.items())}
+
+
+def groups(t: Tally) -> dict[float, tuple[int, int]]:
+    """Spell a tally in the same way."""
+    columns = (t.scores.tolist(), t.counts.tolist(), t.positives.tolist())
+    return {s: (n, k) for s, n, k in zip(*columns, strict=True)}
+
+
+def gaps_by_loop(scores: Floats, positive: npt.NDArray[np.bool_]) -> list[tuple[int, float]]:
+    """Give the size and the gap of every tenth of [0, 1] that has a row."""
+    slices: list[list[float]] = [[] for _ in range(10)]
+    for score, y in zip(scores, positive, strict=True):
+        # The last cut that the score has reached; 10 * score could round across it.
+        reached = sum(score >= cut for cut in np.linspace(0, 1, 11)) - 1
+        slices[min(reached, 9)].append(y - score)
+    return [(len(part), abs(sum(part)) / len(part)) for part in slices if part]
+
+
+class TestClasswise:
+    """One class against the rest, and the mean over classes."""
+
+    @given(samples)
+    def test_tallies_equal_a_loop(self, sample: tuple[Floats, Ints]) -> None:
+        """Tally k has the scores of class k, positive where the label is k."""
+        scores, labels = sample
+
+        tallies = classwise_tallies(scores, labels)
+
+        assert len(tallies) == scores.shape[1]
+        for k, one in enumerate(tallies):
+            rows = [
+                (float(row[k]), bool(label == k)) for row, label in zip(scores, labels, strict=True)
+            ]
+            assert groups(one) == counted(rows)
+        assert sum(one.total_positives for one in tallies) == labels.size
+
+    @given(samples, st.sampled_from([1.0, 1.5, 2.0, 3.0]))
+    def test_calibration_error_equals_a_loop(
+        self, sample: tuple[Floats, Ints], order: float
+    ) -> None:
+        """The class-wise error of [RBS, Definition C.1] in any norm, at most 2**(1/p)."""
+        scores, labels = sample
+        expected = 0.0
+        for k in range(scores.shape[1]):
+            for size, gap in gaps_by_loop(scores[:, k], labels == k):
+                expected += gap**order * size / labels.size
+
+        got = classwise_calibration_error(scores, labels, ten_bins, order=order)
+
+        # The root of a gap of a rounding error is larger than the error.
+        assert got**order == pytest.approx(expected, abs=1e-13)
+        assert expected <= 2 + 1e-13
+
+    @given(samples)
+    def test_calibration_errors_are_sums(self, sample: tuple[Floats, Ints]) -> None:
+        """Order 1, the default, adds up ECE over classes; order 2 the mean squared gaps."""
+        mean = classwise(ece_of_ten, *sample)
+        squares = classwise(lambda t: mean_squared_gap(ten_bins(t)), *sample)
+
+        first = classwise_calibration_error(*sample, ten_bins)
+        second = classwise_calibration_error(*sample, ten_bins, order=2)
+
+        assert first == pytest.approx(mean.by_class.sum(), abs=1e-14)
+        assert second**2 == pytest.approx(squares.by_class.sum(), abs=1e-14)
+
+    @given(samples)
+    def test_value_is_the_mean(self, sample: tuple[Floats, Ints]) -> None:
+        """The value is the plain mean of what the measure says of each tally."""
+        scores, labels = sample
+        by_class = [tce_of_two(t) for t in classwise_tallies(scores, labels)]
+
+        got = classwise(tce_of_two, scores, labels)
+
+        assert got.by_class.tolist() == by_class
+        assert got.value == pytest.approx(sum(by_class) / len(by_class), rel=1e-15)
+
+    @given(st.integers(0, 2**32 - 1), st.integers(1, 60))
+    def test_two_classes_average_the_binary_measures(self, seed: int, rows: int) -> None:
+        """With two classes it is the mean over the sample and its mirror image.
+
+        A measure that does not care which outcome is called 1 is the binary measure itself.
+        """
+        scores, labels = draw(seed, rows, 2)
+        sample, mirrored = tally(scores[:, 1], labels), tally(scores[:, 0], 1 - labels)
+
+        for measure in (tce_of_two, ece_of_ten, rbs):
+            expected = (measure(sample) + measure(mirrored)) / 2
+            assert classwise(measure, scores, labels).value == pytest.approx(expected, rel=1e-14)
+        assert classwise(rbs, scores, labels).value == pytest.approx(rbs(sample), rel=1e-13)
+
+    @given(samples, st.randoms(use_true_random=False))
+    def test_names_of_classes_do_not_matter(self, sample: tuple[Floats, Ints], random: Any) -> None:
+        """Numbering the classes anew moves the values of the classes and keeps their mean."""
+        scores, labels = sample
+        order = random.sample(range(scores.shape[1]), scores.shape[1])
+
+        before = classwise(tce_of_two, scores, labels)
+        after = classwise(tce_of_two, scores[:, order], np.argsort(order)[labels])
+
+        assert after.by_class.tolist() == before.by_class[order].tolist()
+        assert after.value == pytest.approx(before.value, rel=1e-14)
+
+    def test_by_hand(self) -> None:
+        """Ten rows of (.9, .1, 0), all of them class 1: two classes rejected, the third right."""
+        scores, labels = [[0.9, 0.1, 0.0]] * 10, [1] * 10
+
+        got = classwise(lambda t: tce(t, quantile_bins(t, 1)).value, scores, labels)
+
+        assert got.by_class.tolist() == [1.0, 1.0, 0.0]
+        assert got.value == pytest.approx(2 / 3, rel=1e-15)
+        assert classwise(ece_of_ten, scores, labels).by_class == pytest.approx([0.9, 0.9, 0.0])
+
+    def test_errors_of_a_measure_pass(self) -> None:
+        """What a measure cannot do it says itself."""
+        with pytest.raises(ValueError, match=r"^the Brier score of an empty tally is undefined"):
+            classwise(rbs, np.empty((0, 3)), [])
+
+
+class TestTopLabel:
+    """The predicted class and its probability."""
+
+    @given(samples)
+    def test_tally_equals_a_loop(self, sample: tuple[Floats, Ints]) -> None:
+        """Every row counts once: with its largest score, positive where that class came true."""
+        scores, labels = sample
+        rows = []
+        for row, label in zip(scores.tolist(), labels.tolist(), strict=True):
+            rows.append((max(row), row.index(max(row)) == label))
+
+        assert groups(top_label_tally(scores, labels)) == counted(rows)
+
+    @given(samples, st.sampled_from([1.0, 1.5, 2.0, 3.0]))
+    def test_calibration_error_equals_a_loop(
+        self, sample: tuple[Floats, Ints], order: float
+    ) -> None:
+        """Gaps between accuracy and confidence by tenths, in any norm."""
+        scores, labels = sample
+        gaps = gaps_by_loop(scores.max(axis=1), scores.argmax(axis=1) == labels)
+        total = sum(size * gap**order for size, gap in gaps) / labels.size
+
+        got = top_label_calibration_error(scores, labels, ten_bins, order=order)
+
+        # The root of a gap of a rounding error is larger than the error.
+        assert got**order == pytest.approx(total, abs=1e-13)
+
+    @given(samples)
+    def test_orders_have_names(self, sample: tuple[Floats, Ints]) -> None:
+        """Order 1 is ECE of the top-label tally, order 2 its root mean squared gap; no less."""
+        bins = ten_bins(top_label_tally(*sample))
+
+        first = top_label_calibration_error(*sample, ten_bins)
+        second = top_label_calibration_error(*sample, ten_bins, order=2)
+
+        assert first == pytest.approx(ece(bins), abs=1e-14)
+        assert second == pytest.approx(root_mean_squared_gap(bins), abs=1e-14)
+        assert second >= first - 1e-14
+
+    def test_by_hand(self) -> None:
+        """Never right at a confidence of .9: an error of .9, and the test rejects every one."""
+        scores, labels = [[0.9, 0.1, 0.0]] * 10, [1] * 10
+
+        t = top_label_tally(scores, labels)
+
+        assert (t.scores.tolist(), t.counts.tolist(), t.positives.tolist()) == ([0.9], [10], [0])
+        assert top_label_calibration_error(scores, labels, ten_bins) == pytest.approx(0.9)
+        assert tce(t, ten_bins(t)).value == 1.0
+
+    def test_first_of_equal_scores_is_predicted(self) -> None:
+        """Of two classes with the largest score the first is taken."""
+        t = top_label_tally([[0.2, 0.4, 0.4]] * 3, [1, 2, 2])
+
+        assert (t.counts.tolist(), t.positives.tolist()) == ([3], [1])
+
+    @given(samples, st.randoms(use_true_random=False))
+    def test_names_of_classes_do_not_matter(self, sample: tuple[Floats, Ints], random: Any) -> None:
+        """Numbering the classes anew gives the same tally, where no two classes tie."""
+        scores, labels = sample
+        order = random.sample(range(scores.shape[1]), scores.shape[1])
+
+        renamed = top_label_tally(scores[:, order], np.argsort(order)[labels])
+
+        assert groups(renamed) == groups(top_label_tally(scores, labels))
+
+
+SHAPES = "scores must have one row for each label and two classes or more, got shapes"
+
+
+@pytest.mark.parametrize(
+    ("scores", "labels", "message"),
+    [
+        (
+            [0.2, 0.8],
+            [0, 1],
+            f"{SHAPES} (2,) and (2,).",
+        ),
+        (
+            [[1.0], [1.0]],
+            [0, 0],
+            f"{SHAPES} (2, 1) and (2,).",
+        ),
+        (
+            [[0.2, 0.8]],
+            [0, 1],
+            f"{SHAPES} (1, 2) and (2,).",
+        ),
+        (
+            [[0.2, 0.8], [-0.5, 1.5]],
+            [0, 1],
+            "2 of 4 scores are not numbers in [0, 1], first -0.5 of class 0 at row 1.",
+        ),
+        (
+            [[0.2, 0.8], [0.5, float("nan")]],
+            [0, 1],
+            "1 of 4 scores are not numbers in [0, 1], first nan of class 1 at row 1.",
+        ),
+        (
+            [[0.2, 0.8], [0.5, 0.4998], [0.9, 0.9]],
+            [0, 1, 0],
+            (
+                "2 of 3 rows of scores do not sum to 1 within 0.0001, first 0.9998 at row 1: give "
+                "probabilities of all classes."
+            ),
+        ),
+        (
+            [[0.2, 0.8], [0.5, 0.5], [0.5, 0.5]],
+            [0, 2, -1],
+            "2 of 3 labels are not integers from 0 to 1, first 2 at row 1.",
+        ),
+        (
+            [[0.2, 0.8], [0.5, 0.5]],
+            [0.0, 0.5],
+            "1 of 2 labels are not integers from 0 to 1, first 0.5 at row 1.",
+        ),
+        (
+            [[0.2, 0.8], [0.5, 0.5]],
+            ["0", "1"],
+            "2 of 2 labels are not integers from 0 to 1, first '0' at row 0.",
+        ),
+    ],
+)
+def test_bad_samples_are_refused(scores: list[Any], labels: list[Any], message: str) -> None:
+    """A sample that breaks a rule is refused by every function, with its first offender."""
+    for refuse in (
+        classwise_tallies,
+        top_label_tally,
+        lambda scores, labels: classwise(rbs, scores, labels),
+        lambda scores, labels: classwise_calibration_error(scores, labels, ten_bins),
+        lambda scores, labels: top_label_calibration_error(scores, labels, ten_bins),
+    ):
+        with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
+            refuse(scores, labels)
+
+        assert str(refused.value) == message
+
+
+@pytest.mark.parametrize("order", [0.5, float("nan")])
+def test_order_below_one_is_refused(order: float) -> None:
+    """Below 1 it is no norm."""
+    message = f"^the order of a calibration error must be at least 1, got {order}.$"
+    for error in (classwise_calibration_error, top_label_calibration_error):
+        with pytest.raises(ValueError, match=message):
+            error([[0.2, 0.8]], [1], ten_bins, order=order)
+
+
+def test_rounded_scores_are_accepted() -> None:
+    """Single precision over a thousand classes and six decimals over a hundred are near enough."""
+    rng = np.random.default_rng(1)
+    logits = rng.normal(size=(50, 1000)).astype(np.float32)
+    powers = np.exp(logits)
+    single = powers / powers.sum(axis=1, keepdims=True)
+    rounded = np.round(rng.dirichlet(np.ones(100), 50), 6)
+
+    for scores in (single, rounded):
+        assert top_label_tally(scores, np.zeros(50, int)).total == 50
+
+
+def test_labels_of_any_number_type() -> None:
+    """Booleans name two classes, and whole floats are integers."""
+    scores = [[0.2, 0.8], [0.7, 0.3]]
+
+    for labels in ([True, False], [1.0, 0.0], np.array([1, 0], np.uint8)):
+        assert top_label_tally(scores, labels).total_positives == 2

@@ -1,0 +1,177 @@
+"""Hosmer-Lemeshow: another program, Pearson's formula, the tail of chi-squared, its size."""
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+from scipy.stats import chi2
+
+from monitor.metrics.binned.binning import Bins, quantile_bins, uniform_bins
+from monitor.metrics.binned.hosmer_lemeshow import hosmer_lemeshow, log10_chi_squared_tail
+from monitor.metrics.core.tally import Tally, tally
+from tests.support.paths import GOLDEN
+
+CASES = [
+    case
+    for case in json.loads((GOLDEN / "binned_measures.json").read_text())["binned"]
+    if "hosmer_lemeshow" in case["expected"]
+]
+
+tallies = st.lists(st.tuples(st.floats(0.01, 0.99), st.booleans()), min_size=1, max_size=60).map(
+    lambda rows: tally([s for s, _ in rows], [y for _, y in rows])
+)
+
+
+def sums(counts: list[int], positives: list[int], score_sums: list[float]) -> Bins:
+    """Make bins of their sums."""
+    starts = np.arange(len(counts) + 1)
+    return Bins(starts, np.array(counts), np.array(positives), np.array(score_sums))
+
+
+def clipped(bins: Bins) -> Bins:
+    """Do as calzone does before anything else, which moves bins of one class a little."""
+    rates = np.clip(bins.rates, 1e-7, 1 - 1e-7)
+    return replace(bins, positives=rates * bins.counts)
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case['dataset']}-{case['bins']}")
+def test_calzone(case: dict[str, Any]) -> None:
+    """Statistic and p of calzone are reproduced, with two degrees lost as it has them."""
+    bins = clipped(sums(case["counts"], case["positives"], case["score_sums"]))
+    statistic, p = case["expected"]["hosmer_lemeshow"], case["expected"]["p"]
+
+    assert hosmer_lemeshow(bins).statistic == pytest.approx(statistic, rel=1e-12)
+    if p is None:  # one bin, so no degree is left
+        with pytest.raises(ValueError, match=r"got 2 and 1: make more bins"):
+            hosmer_lemeshow(bins, degrees_lost=2)
+        return
+    found = hosmer_lemeshow(bins, degrees_lost=2)
+    assert found.degrees == bins.counts.size - 2
+    # It takes 1 - cdf, which is good to 1e-16 at best.
+    assert 10**found.log10_p == pytest.approx(p, rel=1e-11, abs=1e-15)
+
+
+@given(tallies)
+def test_statistic_is_pearsons(t: Tally) -> None:
+    """Summed over both classes, (observed - expected)**2 / expected is the same number."""
+    for bins in (uniform_bins(t, 7), quantile_bins(t, 5)):
+        pearson = 0.0
+        for n, k, s in zip(bins.counts, bins.positives, bins.score_sums, strict=True):
+            pearson += (k - s) ** 2 / s + ((n - k) - (n - s)) ** 2 / (n - s)
+
+        found = hosmer_lemeshow(bins)
+
+        assert found.statistic == pytest.approx(pearson, rel=1e-11, abs=1e-24)
+        assert found.degrees == bins.counts.size
+        assert found.log10_p <= 0.0
+
+
+@given(tallies, st.integers(2, 9))
+def test_repetition_multiplies(t: Tally, times: int) -> None:
+    """Every row repeated c times multiplies the statistic by c: the same gap, c times as sure."""
+    once = uniform_bins(t, 5)
+    more = uniform_bins(Tally(t.scores, times * t.counts, times * t.positives), 5)
+
+    expected = times * hosmer_lemeshow(once).statistic
+    # Gaps of nothing but rounding lose their digits.
+    assert hosmer_lemeshow(more).statistic == pytest.approx(expected, rel=1e-9, abs=1e-24)
+
+
+def test_size() -> None:
+    """A calibrated model is rejected at 5 % about one time in twenty; a distorted one always.
+
+    400 worlds of 10 quantile bins: 20 expected; fewer than 7 or more than 37 would happen by
+    chance less than once in 1,000 runs.
+    """
+    rng = np.random.default_rng(2)
+    rejected = distorted = 0
+    for _ in range(400):
+        logits = rng.normal(-1.0, 1.2, 4_000)
+        outcomes = rng.random(4_000) < expit(logits)
+        right = quantile_bins(tally(expit(logits), outcomes), 10)
+        wrong = quantile_bins(tally(expit(1.5 * logits), outcomes), 10)
+        rejected += hosmer_lemeshow(right).log10_p < math.log10(0.05)
+        distorted += hosmer_lemeshow(wrong).log10_p < -3
+
+    assert 7 <= rejected <= 37
+    assert distorted == 400
+
+
+def test_losing_degrees_makes_p_smaller() -> None:
+    """The same statistic is less likely with fewer degrees of freedom."""
+    bins = uniform_bins(tally(np.linspace(0.05, 0.95, 40), [0, 1] * 20), 10)
+    found = [hosmer_lemeshow(bins, degrees_lost=lost) for lost in (0, 1, 2)]
+
+    assert [one.degrees for one in found] == [10, 9, 8]
+    assert found[0].log10_p > found[1].log10_p > found[2].log10_p
+    assert len({one.statistic for one in found}) == 1
+
+
+def test_certainties() -> None:
+    """Scores of 0 and 1 that come true are no bin at all; one that fails settles the matter."""
+    chance = hosmer_lemeshow(sums([10], [7], [5.0]))
+
+    assert hosmer_lemeshow(sums([4, 10, 3], [0, 7, 3], [0.0, 5.0, 3.0])) == chance
+    for positives in ([1, 7, 3], [0, 7, 2]):
+        failed = hosmer_lemeshow(sums([4, 10, 3], positives, [0.0, 5.0, 3.0]))
+        assert (failed.statistic, failed.log10_p) == (math.inf, -math.inf)
+
+
+@pytest.mark.parametrize(
+    ("bins", "lost", "message"),
+    [
+        (sums([10], [7], [5.0]), 1, "got 1 and 1"),
+        (sums([10], [7], [5.0]), -1, "got -1 and 1"),
+        (sums([4], [0], [0.0]), 0, "got 0 and 0"),
+    ],
+)
+def test_refusals(bins: Bins, lost: int, message: str) -> None:
+    """Without a degree of freedom there is no test."""
+    with pytest.raises(ValueError, match=f"^the test needs 0 <= degrees_lost .* {message}"):
+        hosmer_lemeshow(bins, degrees_lost=lost)
+
+
+class TestTail:
+    """The logarithm of the chi-squared tail."""
+
+    @given(st.floats(0.0, 600.0), st.integers(1, 300))
+    def test_equals_scipy(self, x: float, degrees: int) -> None:
+        """Where nothing underflows it is the logarithm of SciPy's tail, to 1e-10.
+
+        SciPy's own gamma function is good to about 1e-11 in the far tail.
+        """
+        expected = chi2.logsf(x, degrees) / math.log(10.0)
+
+        assert log10_chi_squared_tail(x, degrees) == pytest.approx(expected, rel=1e-10, abs=1e-12)
+
+    @given(st.floats(2_000.0, 1e12), st.integers(1, 100))
+    def test_equals_a_continued_fraction(self, x: float, degrees: int) -> None:
+        """Where everything underflows it is Legendre's continued fraction, to 1e-12."""
+        a, h = degrees / 2, x / 2
+        fraction = 0.0
+        for i in range(200, 0, -1):
+            fraction = i * (i - a) / (h + 2 * i + 1 - a - fraction)
+        log_tail = a * math.log(h) - h - math.lgamma(a) - math.log(h + 1 - a - fraction)
+
+        assert log10_chi_squared_tail(x, degrees) == pytest.approx(
+            log_tail / math.log(10.0), rel=1e-12
+        )
+
+    def test_ends(self) -> None:
+        """At 0 the tail is everything, at infinity nothing."""
+        for degrees in (1, 2, 7, 8):
+            assert log10_chi_squared_tail(0.0, degrees) == 0.0
+            assert log10_chi_squared_tail(math.inf, degrees) == -math.inf
+
+    def test_many_degrees(self) -> None:
+        """Thousands of bins are as good as a few: the median of 10,000 degrees has p = 1/2."""
+        median = float(chi2.median(10_000))
+
+        # The sum has 5,000 terms, each with the rounding of a log-gamma near 4e4.
+        assert log10_chi_squared_tail(median, 10_000) == pytest.approx(math.log10(0.5), abs=1e-10)

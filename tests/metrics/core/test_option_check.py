@@ -1,0 +1,74 @@
+"""Words that choose between formulas: a misspelt one is refused, with those that there are."""
+
+from collections.abc import Callable
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from monitor.metrics.binned.binning import Tail, pava_bc
+from monitor.metrics.core.tally import shift, tally
+from monitor.metrics.intervals.bootstrap import Method, bootstrap_interval
+from monitor.metrics.intervals.ece_interval import Reading, ece_interval
+from monitor.metrics.intervals.intervals import Scale, normal_interval, uncertainty_interval
+from monitor.metrics.logistic.intercept import fit_intercept
+from monitor.metrics.scores.bounds import ScoringRule, improvement
+from monitor.metrics.scores.brier import Convention, brier, rbs
+from monitor.metrics.scores.corp import corp
+from monitor.metrics.smooth.cumulative import (
+    Null,
+    cumulative_differences,
+    log10_tail_of_maximum,
+    log10_tail_of_range,
+)
+
+SAMPLE = tally([0.2, 0.4, 0.4, 0.7, 0.8, 0.9], [0, 1, 0, 1, 0, 1])
+FITTED = shift(SAMPLE, fit_intercept(SAMPLE).delta)  # for the null that asks for it
+MOVED = 0.9 * FITTED.scores
+
+
+def rng() -> np.random.Generator:
+    """Give a source of chance."""
+    return np.random.default_rng(1)
+
+
+CALLS: dict[str, tuple[str, Any, Callable[[Any], object]]] = {
+    "corp": ("rule", ScoringRule, lambda word: corp(FITTED, rule=word)),
+    "improvement": ("rule", ScoringRule, lambda word: improvement(FITTED, MOVED, rule=word)),
+    "uncertainty": ("rule", ScoringRule, lambda word: uncertainty_interval(FITTED, rule=word)),
+    "differences": ("null", Null, lambda word: cumulative_differences(FITTED, null=word)),
+    "maximum": ("null", Null, lambda word: log10_tail_of_maximum(1.0, null=word)),
+    "range": ("null", Null, lambda word: log10_tail_of_range(1.0, null=word)),
+    "pava_bc": ("tail", Tail, lambda word: pava_bc(FITTED, min_size=2, max_size=4, tail=word)),
+    "brier": ("convention", Convention, lambda word: brier(FITTED, convention=word)),
+    "rbs": ("convention", Convention, lambda word: rbs(FITTED, convention=word)),
+    "normal": ("scale", Scale, lambda word: normal_interval(0.5, 0.1, scale=word)),
+    "ece": ("reading", Reading, lambda word: ece_interval(FITTED, reading=word, rng=rng())),
+    "bootstrap": (
+        "method",
+        Method,
+        lambda word: bootstrap_interval(FITTED, brier, method=word, rng=rng()),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_known_words_are_taken(name: str) -> None:
+    """Every word of the type computes something."""
+    _, words, call = CALLS[name]
+
+    for word in get_args(words):
+        assert call(word) is not None
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize("wrong", ["Log", "", None])
+def test_unknown_words_are_refused(name: str, wrong: object) -> None:
+    """The message names the option, the words that there are, and the one given."""
+    option, words, call = CALLS[name]
+
+    with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
+        call(wrong)
+
+    known = ", ".join(get_args(words))
+    assert str(refused.value) == f"the {option} must be one of {known}, got {wrong!r}."

@@ -1,0 +1,194 @@
+"""Tallies: what is counted, how tallies add up, and where grid cells lie."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from monitor.metrics.core.grid import (
+    CELL_COUNT,
+    CELLS_PER_LOGIT,
+    HIGHEST_SCORE,
+    LOWEST_SCORE,
+    OFFSETS_PER_CELL,
+    locate,
+    representative_scores,
+)
+from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
+
+unit = st.floats(0.0, 1.0)
+samples = st.lists(
+    st.tuples(st.one_of(unit, st.sampled_from([0.0, 0.25, 0.5, 1.0])), st.booleans()), max_size=60
+)
+
+
+def split(rows: list[tuple[float, bool]]) -> tuple[list[float], list[bool]]:
+    """Give scores and outcomes apart."""
+    return [score for score, _ in rows], [outcome for _, outcome in rows]
+
+
+def content(t: Tally) -> tuple[list[float], list[int], list[int]]:
+    """Give what a tally holds in a form that compares."""
+    return t.scores.tolist(), t.counts.tolist(), t.positives.tolist()
+
+
+@given(samples)
+def test_tally_equals_a_dictionary_of_counts(rows: list[tuple[float, bool]]) -> None:
+    """Each distinct score is one group with the right counts, in rising order."""
+    counted: dict[float, list[int]] = {}
+    for score, outcome in rows:
+        group = counted.setdefault(score, [0, 0])
+        group[0] += 1
+        group[1] += outcome
+
+    found = tally(*split(rows))
+
+    assert content(found) == (
+        sorted(counted),
+        [counted[score][0] for score in sorted(counted)],
+        [counted[score][1] for score in sorted(counted)],
+    )
+
+
+@given(samples, st.randoms())
+def test_order_of_rows_never_matters(rows: list[tuple[float, bool]], chance: object) -> None:
+    """Shuffled rows give the same tally, exact and on the grid, bit for bit."""
+    shuffled = rows.copy()
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+
+    for make in (tally, tally_on_grid):
+        assert content(make(*split(shuffled))) == content(make(*split(rows)))
+
+
+@given(st.lists(samples, min_size=1, max_size=5), st.randoms())
+def test_merging_equals_tallying_at_once(
+    parts: list[list[tuple[float, bool]]], chance: object
+) -> None:
+    """The merge of parts, in any order and grouping, is the tally of all their rows."""
+    rows = [row for part in parts for row in part]
+    chance.shuffle(parts)  # type: ignore[attr-defined]
+
+    for make in (tally, tally_on_grid):
+        tallies = [make(*split(part)) for part in parts]
+        nested = merge([merge(tallies[:1]), merge(tallies)] if len(tallies) > 1 else tallies)
+        at_once = make(*split([*parts[0], *rows] if len(tallies) > 1 else rows))
+
+        assert content(merge(tallies)) == content(make(*split(rows)))
+        assert content(nested) == content(at_once)
+
+
+@given(samples)
+def test_grid_groups_by_cell(rows: list[tuple[float, bool]]) -> None:
+    """The grid keeps every count, and its scores rise strictly and lie in their own cells."""
+    t = tally_on_grid(*split(rows))
+
+    assert t.total == len(rows)
+    assert t.total_positives == sum(outcome for _, outcome in rows)
+    assert (np.diff(t.scores) > 0).all()
+    assert t.cells is not None
+    assert locate(t.scores)[0].tolist() == pytest.approx(t.cells.numbers.tolist(), abs=1)
+
+
+@given(st.floats(LOWEST_SCORE, HIGHEST_SCORE))
+def test_grid_remembers_a_score(score: float) -> None:
+    """A lone score comes back within 2**-20 of a cell of 1/512 in logit."""
+    t = tally_on_grid([score], [1])
+
+    step = 1.0 / (CELLS_PER_LOGIT * OFFSETS_PER_CELL)
+    # One step down for the floor, and as much again for rounding near the ends of the grid.
+    assert abs(t.scores[0] - score) <= 2 * step * score * (1 - score) + 1e-16
+
+
+def test_neighbouring_cells_never_tie() -> None:
+    """Scores that differ in the last bit on both sides of a border give rising groups."""
+    borders = expit(np.arange(-8000, 8000, 77) / CELLS_PER_LOGIT)
+    scores = np.concatenate([borders, np.nextafter(borders, 0), np.nextafter(borders, 1)])
+
+    t = tally_on_grid(scores, np.zeros(scores.size))
+
+    assert (np.diff(t.scores) > 0).all()
+
+
+def test_every_cell_has_its_own_score() -> None:
+    """Full cells pushed to their upper ends still stay below the next cell's lower end."""
+    cells = np.arange(CELL_COUNT)
+    lower = representative_scores(cells, np.zeros(CELL_COUNT, np.int64), np.ones_like(cells))
+    upper = representative_scores(cells, np.full(CELL_COUNT, OFFSETS_PER_CELL - 1), cells * 0 + 1)
+
+    assert (lower < upper).all()
+    assert (upper[:-1] < lower[1:]).all()
+
+
+def test_ends_of_the_scale_are_kept_apart_from_nothing() -> None:
+    """Scores of exactly 0 and 1 fall into the first and the last cell."""
+    t = tally_on_grid([0.0, 1.0], [0, 1])
+
+    assert t.cells is not None
+    assert t.cells.numbers.tolist() == [0, CELL_COUNT - 1]
+    assert t.scores == pytest.approx([LOWEST_SCORE, HIGHEST_SCORE], rel=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("scores", "outcomes", "message"),
+    [
+        (
+            [0.1, float("nan")],
+            [0, 1],
+            "1 of 2 scores are not numbers in [0, 1], first nan at row 1.",
+        ),
+        ([1.5, -1.0], [0, 1], "2 of 2 scores are not numbers in [0, 1], first 1.5 at row 0."),
+        ([0.1, 0.2], [0, 2], "1 of 2 outcomes are neither 0 nor 1, first np.int64(2) at row 1."),
+        (
+            [0.1],
+            [0, 1],
+            "scores and outcomes must be two lists of one length, got shapes (1,) and (2,).",
+        ),
+    ],
+)
+def test_bad_samples_are_refused(scores: list[float], outcomes: list[int], message: str) -> None:
+    """A sample that breaks a rule is refused with its first offender."""
+    for make in (tally, tally_on_grid):
+        with pytest.raises(ValueError) as refused:  # noqa: PT011 - the whole message is compared
+            make(scores, outcomes)
+
+        assert str(refused.value) == message
+
+
+def test_kinds_do_not_mix() -> None:
+    """Exact and grid tallies are not merged, and neither is nothing."""
+    with pytest.raises(ValueError, match=r"^exact tallies and grid tallies cannot be merged"):
+        merge([tally([0.1], [0]), tally_on_grid([0.1], [0])])
+    with pytest.raises(ValueError, match=r"^there is nothing to merge"):
+        merge([])
+
+
+def test_input_is_not_overwritten() -> None:
+    """The caller's arrays are as before."""
+    scores, outcomes = np.array([0.9, 0.1, 0.5]), np.array([1, 0, 1])
+
+    tally(scores, outcomes)
+    tally_on_grid(scores, outcomes)
+
+    assert scores.tolist() == [0.9, 0.1, 0.5]
+    assert outcomes.tolist() == [1, 0, 1]
+
+
+@given(samples, st.floats(-30, 30))
+def test_shift_keeps_counts_and_order(rows: list[tuple[float, bool]], delta: float) -> None:
+    """A shifted tally has the same rows in the same order, however many scores it makes equal."""
+    t = tally(*split(rows))
+
+    moved = shift(t, delta)
+
+    assert (moved.total, moved.total_positives) == (t.total, t.total_positives)
+    assert (np.diff(moved.scores) > 0).all()
+    assert ((moved.scores >= 0) & (moved.scores <= 1)).all()
+
+
+def test_shift_is_a_change_of_odds() -> None:
+    """A shift by log 3 makes odds of 1 into odds of 3, and 0 and 1 stay."""
+    moved = shift(tally([0.0, 0.2, 0.5, 1.0], [0, 0, 1, 1]), np.log(3.0))
+
+    # 0.2 has odds of 1/4, so 3/4 and 3/7 as a probability; one rounding each.
+    assert moved.scores == pytest.approx([0.0, 3 / 7, 0.75, 1.0], rel=1e-15)

@@ -1,0 +1,212 @@
+"""Closed-form intervals against their definitions, ECE's own, and the page of coverages."""
+
+import json
+from importlib import import_module
+from math import isnan, nan
+from re import findall
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import binom, binomtest, norm, sem, ttest_ind
+
+from monitor.metrics.binned.binning import uniform_bins
+from monitor.metrics.binned.ece import ece
+from monitor.metrics.core.tally import Tally, shift, tally
+from monitor.metrics.intervals.bootstrap import Interval, bootstrap_interval
+from monitor.metrics.intervals.ece_interval import ece_interval, join_neighbours, pava_bc_ece
+from monitor.metrics.intervals.intervals import (
+    auc_interval,
+    brier_interval,
+    log_score_interval,
+    mean_score_interval,
+    normal_interval,
+    prevalence_interval,
+    rbs_interval,
+    tjur_interval,
+    uncertainty_interval,
+)
+from monitor.metrics.scores.bounds import ScoringRule
+from studies.coverage.page import page as coverage_page
+from tests.support.paths import ROOT
+
+scores = np.round(np.random.default_rng(1).random(300), 2)
+outcomes = np.random.default_rng(2).random(300) < scores
+some = tally(scores, outcomes)
+
+
+@pytest.mark.parametrize(("n", "k"), [(10, 0), (10, 10), (1_000, 5), (200, 90)])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_prevalence_equals_wilson(n: int, k: int, level: float) -> None:
+    """The ends are those of SciPy's Wilson interval, to the precision of both."""
+    found = prevalence_interval(tally([0.5] * n, [1] * k + [0] * (n - k)), level=level)
+    expected = binomtest(k, n).proportion_ci(level, method="wilson")
+
+    assert found.low == pytest.approx(expected.low, abs=1e-12)
+    assert found.high == pytest.approx(expected.high, abs=1e-12)
+
+
+def test_mean_score_equals_scipy() -> None:
+    """The ends are those of the normal law around the mean of the rows."""
+    low, high = norm.interval(0.95, scores.mean(), sem(scores))
+    found = mean_score_interval(some)
+
+    assert (found.low, found.high) == pytest.approx((low, high), abs=1e-12)
+
+
+@pytest.mark.parametrize("positives", [0, 1, 8, 10, 20])
+@pytest.mark.parametrize("rule", ["brier", "log"])
+def test_uncertainty_is_the_image_of_the_prevalence(positives: int, rule: ScoringRule) -> None:
+    """The ends are least and greatest uncertainty of 100,001 prevalences inside, to 1e-6."""
+    t = tally([0.5] * 20, [1] * positives + [0] * (20 - positives))
+    p = np.linspace(*vars(prevalence_interval(t)).values(), 100_001)
+    p = np.clip(p, 1e-300, 1.0 - 1e-16)
+    values = p * (1 - p) if rule == "brier" else -p * np.log(p) - (1 - p) * np.log1p(-p)
+    found = uncertainty_interval(t, rule=rule)
+
+    assert found.low == pytest.approx(values.min(), abs=1e-6)
+    assert found.high == pytest.approx(values.max(), abs=1e-6)
+
+
+def test_tjur_has_welch_s_width() -> None:
+    """In the logarithm the half width is Welch's, as SciPy has it, over the value."""
+    test = ttest_ind(scores[outcomes], scores[~outcomes], equal_var=False)
+    expected = test.confidence_interval()
+    value = (expected.low + expected.high) / 2
+    found = tjur_interval(some)
+
+    half = (expected.high - expected.low) / 2 / value
+    assert found.high == pytest.approx(value * np.exp(half), rel=1e-12)
+    assert found.low == pytest.approx(value * np.exp(-half), rel=1e-12)
+
+
+def test_tjur_without_a_logarithm_or_a_variance() -> None:
+    """An R2 below 0 has a plain interval around it; one positive has none."""
+    reversed_ = tjur_interval(tally([0.1, 0.2, 0.8, 0.9], [1, 1, 0, 0]))
+
+    assert (reversed_.low + reversed_.high) / 2 == pytest.approx(-0.7, abs=1e-12)
+    assert isnan(tjur_interval(tally([0.1, 0.2, 0.8], [0, 0, 1])).low)
+
+
+def test_an_interval_without_knowledge_is_everything() -> None:
+    """An error of a million times the value leaves nothing out, and nothing overflows."""
+    found = normal_interval(1e-6, 1.0, scale="log")
+
+    assert found.low == pytest.approx(0.0, abs=1e-100)
+    assert found.high > 1e100
+    nearly_alike = tally([0.5, 0.5 + 1e-9, 0.3, 0.7], [1, 0, 1, 0])
+    assert 0.0 <= tjur_interval(nearly_alike).high <= 1.0
+
+
+@pytest.mark.parametrize(
+    ("scale", "to"), [("plain", lambda v: v), ("log", np.log), ("logit", logit)]
+)
+def test_scales_keep_the_value_in_the_middle(scale, to) -> None:  # type: ignore[no-untyped-def] # noqa: ANN001
+    """On its scale an interval is symmetric; to first order its width is that of the plain one."""
+    found = normal_interval(0.3, 1e-4, scale=scale)
+
+    assert to(found.low) + to(found.high) == pytest.approx(2 * to(0.3), abs=1e-12)
+    assert found.high - found.low == pytest.approx(2 * norm.ppf(0.975) * 1e-4, rel=1e-5)
+
+
+@pytest.mark.parametrize(("value", "scale"), [(0.0, "log"), (-0.1, "log"), (1.0, "logit")])
+def test_values_without_a_scale_are_plain(value: float, scale: str) -> None:
+    """Where there is no logarithm the plain interval is given; without an error there is none."""
+    assert normal_interval(value, 0.1, scale=scale) == normal_interval(value, 0.1)  # type: ignore[arg-type]
+    assert isnan(normal_interval(value, nan, scale=scale).low)  # type: ignore[arg-type]
+
+
+def test_scores_keep_their_range() -> None:
+    """Brier's ends are the squares of RBS's, none is negative, and AUC stays inside (0, 1)."""
+    root, square = rbs_interval(some), brier_interval(some)
+    two = tally([0.2, 0.9], [0, 0])
+
+    assert (square.low, square.high) == (root.low**2, root.high**2)
+    assert rbs_interval(two, level=0.99) == Interval(0.0, 1.0)
+    assert log_score_interval(two).low > 0.0
+    assert 0.0 < auc_interval(some).low < auc_interval(some).high < 1.0
+    assert auc_interval(tally([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])) == Interval(1.0, 1.0)
+
+
+@pytest.mark.parametrize("k", range(40, 60))
+def test_a_calibrated_world_is_left_out_at_the_whole_level(k: int) -> None:
+    """With one score, the low end is 0 just when the exact p-value of the gap is above 5 %.
+
+    p-values that 4,000 resamples cannot tell from 5 % (3 standard errors, 1 %) are not asked.
+    """
+    t = Tally(np.array([0.2]), np.array([200]), np.array([k]))
+    gap = abs(k - 40)
+    p = binom.cdf(40 - gap, 200, 0.2) + binom.sf(39 + gap, 200, 0.2) if gap else 1.0
+    found = bootstrap_interval(
+        t,
+        lambda t: ece(uniform_bins(t, 15)),
+        replicates=4_000,
+        method="inverted",
+        rng=np.random.default_rng(3),
+    )
+
+    if abs(p - 0.05) > 0.01:
+        assert (found.low == 0.0) == (p > 0.05)
+
+
+def test_coarsening_keeps_rows_positives_and_mean_score() -> None:
+    """Sums are exact, the mean score is kept to rounding, and cells never tie."""
+    rng = np.random.default_rng(4)
+    t = tally(np.append(expit(rng.normal(-3, 1.2, 5_000)), [0.0, 1.0]), rng.random(5_002) < 0.1)
+    coarse = join_neighbours(t)
+
+    assert coarse.scores.size < 600
+    assert (coarse.total, coarse.total_positives) == (t.total, t.total_positives)
+    assert coarse.mean_score == pytest.approx(t.mean_score, rel=1e-12)
+    assert (np.diff(coarse.scores) > 0).all()
+    assert join_neighbours(coarse) is coarse
+
+
+def test_ece_interval_is_the_inverted_one() -> None:
+    """On scores that are coarse already it is the bootstrap interval with that method."""
+    t = join_neighbours(some)
+    found = ece_interval(t, replicates=40, rng=np.random.default_rng(5))
+    rng = np.random.default_rng(5)
+
+    assert found == bootstrap_interval(t, pava_bc_ece, replicates=40, method="inverted", rng=rng)
+
+
+def test_the_prior_reading_forgives_the_prior() -> None:
+    """Doubling the odds of all scores changes the raw interval, and the other not at all."""
+    logits = (np.arange(-128, 128) + 0.5) / 64  # mid-cell, so rounding moves none to the next
+    rng = np.random.default_rng(6)
+    t = Tally(expit(logits), np.full(256, 20), rng.binomial(20, expit(logits)))
+    moved = shift(t, np.log(2.0))
+
+    def find(t: Tally, reading: str) -> Interval:
+        rng = np.random.default_rng(7)
+        return ece_interval(t, reading=reading, replicates=40, rng=rng)  # type: ignore[arg-type]
+
+    assert find(moved, "raw").low > find(t, "raw").high
+    one, other = find(t, "prior"), find(moved, "prior")
+    assert (other.low, other.high) == pytest.approx((one.low, one.high), rel=1e-6, abs=1e-9)
+
+
+def test_the_page_of_coverages_is_that_of_the_counts() -> None:
+    """docs/coverage.md holds what studies/coverage/run.json says, and nothing else."""
+    counts = json.loads((ROOT / "studies" / "coverage" / "run.json").read_text())
+    page = coverage_page(counts)
+
+    assert page == (ROOT / "docs" / "coverage.md").read_text()
+
+
+def test_the_page_names_what_exists() -> None:
+    """Every function named in the first table is there, and every measured row is explained."""
+    page = (ROOT / "docs" / "coverage.md").read_text()
+    kinds, *tables = page.split("\n## ")
+    functions = findall(r"`(\w+)\.(\w+)[`(]", kinds)
+    assert len(functions) > 10
+    for module, function in functions:
+        (path,) = (ROOT / "monitor" / "metrics").rglob(f"{module}.py")
+        assert hasattr(import_module(f"monitor.metrics.{path.parent.name}.{module}"), function)
+
+    explained = {name for row in findall(r"(?m)^\| ([^|]+) \|", kinds) for name in row.split("; ")}
+    for text in tables[:2]:
+        rows = set(findall(r"(?m)^\| ([^|]+) \|", text)) - {"measure"}
+        assert len(rows) > 20
+        assert rows <= explained

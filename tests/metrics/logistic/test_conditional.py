@@ -1,0 +1,215 @@
+"""Evidence for a distortion, given how many outcomes were positive: against exact sums."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.logistic.conditional import (
+    adjusted_profile,
+    conditional_log_ratio,
+    score_directions,
+    solve_factor,
+    weigh_directions,
+)
+
+DISTORTIONS = {
+    "flatter": lambda x: -0.2 * x,
+    "steeper": lambda x: 0.25 * x,
+    "bent": lambda x: 0.2 * (x**2 - 1),
+    "top": lambda x: np.where(x > 1.28, -0.4, 0.0),
+}
+groups = st.lists(
+    st.tuples(st.floats(-8, 8), st.integers(0, 30), st.floats(0, 1), st.floats(-1, 1)),
+    min_size=2,
+    max_size=12,
+)
+
+
+def log_elementary(odds: Floats, hits: int) -> float:
+    """Sum the products of all choices of `hits` odds; every term is positive, so all digits hold.
+
+    ``e_k(x_1..x_n) = e_k(x_1..x_(n-1)) + x_n e_(k-1)(x_1..x_(n-1))``.
+    """
+    scale = odds.mean()
+    sums = np.zeros(hits + 1)
+    sums[0] = 1.0
+    for x in odds / scale:
+        sums[1:] += x * sums[:-1]
+    return float(np.log(sums[hits]) + hits * np.log(scale))
+
+
+def exact(eta: Floats, hit: np.ndarray, h: Floats) -> float:
+    """Give the log ratio of exact likelihoods given the number of hits; one row a group."""
+    hits = int(hit.sum())
+    common = log_elementary(np.exp(eta + h), hits) - log_elementary(np.exp(eta), hits)
+    return float(h[hit].sum()) - common
+
+
+def unpack(rows: list[tuple[float, int, float, float]]) -> tuple[Floats, Ints, Ints, Floats]:
+    """Turn generated rows into curve, counts, positives and distortion."""
+    curve, counts, shares, h = (np.array(column) for column in zip(*rows, strict=True))
+    return curve.astype(float), counts, np.rint(shares * counts).astype(np.int64), h.astype(float)
+
+
+@pytest.mark.parametrize("name", DISTORTIONS)
+@pytest.mark.parametrize("hits", [1, 2, 5, 20, 380, 399])
+@pytest.mark.parametrize("middle", [-6.0, -3.0, 0.0])
+def test_ratio_equals_elementary_symmetric_polynomials(name: str, hits: int, middle: float) -> None:
+    """Among 400 rows the ratio is the exact one within 1e-3, wherever the positives lie."""
+    rng = np.random.default_rng(1)
+    unit = np.sort(rng.normal(size=400))
+    eta, h = middle + 1.2 * unit, DISTORTIONS[name](unit)
+    for _ in range(5):
+        # Gumbel noise draws without replacement in proportion to the odds, nearly as outcomes do.
+        hit = np.zeros(400, bool)
+        hit[np.argsort(eta + rng.gumbel(size=400))[-hits:]] = True
+
+        found = conditional_log_ratio(eta, np.ones(400, int), hit, h)
+
+        assert found == pytest.approx(exact(eta, hit, h), abs=1e-3)
+
+
+def test_evidence_averages_to_one_under_the_curve() -> None:
+    """Over all 924 outcomes with 6 of 12 positive the mean of E is 1: a fair bet, within 2e-3."""
+    rng = np.random.default_rng(2)
+    eta, h = rng.normal(size=12), 0.3 * rng.normal(size=12)
+    total = weighed = 0.0
+    for chosen in combinations(range(12), 6):
+        hit = np.zeros(12, np.int64)
+        hit[list(chosen)] = 1
+        likelihood = float(np.exp((eta * hit).sum()))
+        total += likelihood
+        weighed += likelihood * np.exp(conditional_log_ratio(eta, np.ones(12, int), hit, h))
+
+    assert weighed / total == pytest.approx(1.0, abs=2e-3)
+
+
+@given(groups, st.floats(-30, 30), st.floats(-3, 3))
+def test_no_prior_enters(
+    rows: list[tuple[float, int, float, float]], prior: float, constant: float
+) -> None:
+    """A constant added to the curve, to the distortion or to both changes nothing, to 1e-8."""
+    curve, counts, positives, h = unpack(rows)
+    expected = conditional_log_ratio(curve, counts, positives, h)
+
+    moved = conditional_log_ratio(curve + prior, counts, positives, h + constant)
+
+    assert moved == pytest.approx(expected, abs=1e-8)
+
+
+@given(groups)
+def test_positives_and_negatives_are_alike(rows: list[tuple[float, int, float, float]]) -> None:
+    """With outcomes swapped and signs turned the evidence is the same."""
+    curve, counts, positives, h = unpack(rows)
+
+    mirrored = conditional_log_ratio(-curve, counts, counts - positives, -h)
+
+    assert mirrored == pytest.approx(conditional_log_ratio(curve, counts, positives, h), abs=1e-8)
+
+
+@given(groups, st.randoms(use_true_random=False))
+def test_order_and_splitting_of_groups_never_matter(
+    rows: list[tuple[float, int, float, float]], chance: object
+) -> None:
+    """Groups in another order, cut in two, and empty ones among them give the same evidence."""
+    curve, counts, positives, h = unpack(rows)
+    order = np.arange(curve.size)
+    chance.shuffle(order)  # type: ignore[attr-defined]
+    half, hit_half = counts // 2, np.minimum(positives, counts // 2)
+    pieces = [
+        np.concatenate([whole[order], rest])
+        for whole, rest in (
+            (curve, curve),
+            (counts - half, half),
+            (positives - hit_half, hit_half),
+            (h, h),
+        )
+    ]
+
+    found = conditional_log_ratio(pieces[0], pieces[1], pieces[2], pieces[3])
+
+    assert found == pytest.approx(conditional_log_ratio(curve, counts, positives, h), abs=1e-8)
+
+
+@pytest.mark.parametrize("hits", [0, 1])
+def test_one_class_says_nothing(hits: int) -> None:
+    """Evidence, score and information are 0 if all outcomes are equal."""
+    curve, counts, h = np.array([-1.0, 2.0]), np.array([3, 4]), np.array([1.0, -1.0])
+    positives = hits * counts
+
+    assert conditional_log_ratio(curve, counts, positives, h) == 0.0
+    assert not weigh_directions(
+        curve, counts, positives, h[None], np.array([0.1]), np.array([0.3])
+    ).any()
+    assert not np.any(score_directions(curve, counts, positives, h[None]))
+
+
+def test_one_group_says_nothing() -> None:
+    """A single score has no shape, so no distortion of it gains anything."""
+    assert conditional_log_ratio([0.3], [50], [20], [0.7]) == pytest.approx(0.0, abs=1e-12)
+
+
+@given(groups)
+def test_fitted_factor_explains_the_count(rows: list[tuple[float, int, float, float]]) -> None:
+    """The expected number of positives is the observed one, and the information its variance."""
+    curve, counts, positives, _ = unpack(rows)
+    assume(positives.sum() not in {0, counts.sum()})
+
+    factor, information = solve_factor(np.exp(curve), counts, positives.sum())
+
+    p = expit(curve + np.log(factor))
+    assert (counts * p).sum() == pytest.approx(positives.sum(), abs=1e-6)
+    assert information == pytest.approx((counts * p * (1 - p)).sum(), rel=1e-6)
+
+
+def test_weights_are_differences_of_ratios() -> None:
+    """Down and up each direction: evidence for the effect less that for the tolerance."""
+    rng = np.random.default_rng(3)
+    curve, counts = np.linspace(-3, 1, 30), rng.integers(0, 40, 30)
+    positives = rng.binomial(counts, expit(curve))
+    directions, near, far = rng.normal(size=(2, 30)), np.array([0.03, 0.05]), np.array([0.1, 0.4])
+
+    found = weigh_directions(curve, counts, positives, directions, near, far)
+
+    for (j, side), value in np.ndenumerate(found):
+        sign = (-1, 1)[side]
+        expected = conditional_log_ratio(
+            curve, counts, positives, sign * far[j] * directions[j]
+        ) - conditional_log_ratio(curve, counts, positives, sign * near[j] * directions[j])
+        assert value == pytest.approx(expected, abs=1e-10)
+
+
+def test_scores_are_slopes_of_the_profile() -> None:
+    """Score and information are first and second derivative of the profile log-likelihood."""
+    rng = np.random.default_rng(4)
+    curve, counts = np.linspace(-3, 1, 30), rng.integers(200, 400, 30)
+    positives = rng.binomial(counts, expit(curve))
+    h, step = rng.normal(size=30), 1e-3
+
+    def profile(size: float) -> float:
+        eta = curve + size * h
+        factor, _ = solve_factor(np.exp(eta), counts, positives.sum())
+        z = eta + np.log(factor)
+        return float((positives * z - counts * np.logaddexp(0, z)).sum())
+
+    before, here, after = profile(-step), profile(0.0), profile(step)
+    (score,), (information,) = score_directions(curve, counts, positives, h[None])
+
+    # Central differences err by the square of the step times a third derivative of some 1e3.
+    assert score == pytest.approx((after - before) / (2 * step), abs=1e-2)
+    assert information == pytest.approx(-(after - 2 * here + before) / step**2, rel=1e-4)
+
+
+def test_extreme_curves_stay_finite() -> None:
+    """Logits at both ends of the grid, where p underflows to 0 and 1, give finite evidence."""
+    curve, counts = np.array([-16.0, -15.0, 15.0, 16.0]), np.array([10**6, 1, 1, 10**6])
+    for positives in ([0, 0, 0, 1], [1, 0, 0, 0], [10**6, 1, 1, 10**6 - 1]):
+        found = conditional_log_ratio(curve, counts, positives, 0.2 * curve)
+
+        assert np.isfinite(found)
+        assert np.isfinite(adjusted_profile(curve, counts, np.array(positives)))

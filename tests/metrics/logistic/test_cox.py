@@ -1,0 +1,312 @@
+"""Cox intercept and slope against other programs, a generic optimiser and the inverse Hessian."""
+
+import json
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import expit, logit
+from sklearn.linear_model import LogisticRegression
+
+from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
+from monitor.metrics.logistic.cox import Cox, fit_cox, slope_z
+from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
+from tests.support.paths import GOLDEN
+from tests.support.recorded import Recorded
+
+SMALL = json.loads((GOLDEN / "score_measures.json").read_text())["datasets"]
+
+# Steps of 1/1000: scores one rounding apart can hold outcomes apart by nothing else, and then the
+# line exists but its 16th digit decides its first.
+thousandths = st.integers(1, 999).map(lambda i: i / 1000)
+rows = st.lists(st.tuples(thousandths, st.booleans()), min_size=4, max_size=60)
+any_rows = st.lists(st.tuples(st.floats(1e-9, 1 - 1e-9), st.booleans()), max_size=60)
+
+
+def recorded(name: str) -> Tally:
+    """Give a recorded data set."""
+    data = SMALL[name]
+    return Tally(*(np.array(data[key]) for key in ("scores", "counts", "positives")))
+
+
+def of(pairs: list[tuple[float, bool]]) -> Tally:
+    """Tally pairs of score and outcome."""
+    return tally([s for s, _ in pairs], [y for _, y in pairs])
+
+
+def overlap(t: Tally) -> bool:
+    """Tell whether neither order of the two outcomes is perfect."""
+    hit, missed = t.scores[t.positives > 0], t.scores[t.counts > t.positives]
+    return bool(hit.size and missed.size and missed[-1] > hit[0] and hit[-1] > missed[0])
+
+
+def loss_and_gradient(line: Floats, t: Tally) -> tuple[float, Floats]:
+    """Negative log-likelihood of a line and its gradient, for a generic optimiser."""
+    x, k, n = logit(t.scores), t.positives, t.counts
+    z = line[0] + line[1] * x
+    residuals = n * expit(z) - k
+    loss = k @ np.logaddexp(0, -z) + (n - k) @ np.logaddexp(0, z)
+    return float(loss), np.array([residuals.sum(), residuals @ x])
+
+
+def hessian(line: Floats, t: Tally) -> Floats:
+    """Fisher information of intercept and slope."""
+    x, z = logit(t.scores), line[0] + line[1] * logit(t.scores)
+    weights = t.counts * expit(z) * expit(-z)
+    return np.array([[weights.sum(), weights @ x], [weights @ x, weights @ x**2]])
+
+
+def assert_line(found: Cox, expected: dict[str, float], *, rel: float) -> None:
+    """Compare coefficients within a share of their standard errors, and those relatively."""
+    se_intercept, se_slope = expected["se_intercept"], expected["se_slope"]
+    assert found.intercept == pytest.approx(expected["intercept"], abs=rel * se_intercept)
+    assert found.slope == pytest.approx(expected["slope"], abs=rel * se_slope)
+    assert found.intercept_standard_error == pytest.approx(se_intercept, rel=rel)
+    assert found.slope_standard_error == pytest.approx(se_slope, rel=rel)
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_line_equals_60_digits(name: str) -> None:
+    """Coefficients, errors, covariance, intercept alone and slope test, to 1e-12."""
+    t, expected = recorded(name), SMALL[name]["exact"]
+    found, alone = fit_cox(t), fit_intercept(t)
+
+    assert_line(found, expected["cox"], rel=1e-12)
+    assert found.covariance == pytest.approx(expected["cox"]["covariance"], rel=1e-11)
+    # The search for the intercept stops at steps of 1e-12; on small_extreme each of its errors
+    # moves the test's denominator by ten times as much.
+    assert alone.delta == pytest.approx(expected["in_the_large"]["intercept"], abs=1e-11)
+    assert alone.standard_error == pytest.approx(
+        expected["in_the_large"]["se_intercept"], rel=1e-10
+    )
+    assert slope_z(t) == pytest.approx(expected["slope_z"], rel=1e-10, abs=1e-10)
+
+
+@pytest.mark.parametrize("name", ["small_mixed", "rare_small"])
+def test_line_equals_statsmodels(name: str) -> None:
+    """An unpenalised logit fit, run to its last digits; to 1e-12."""
+    assert_line(fit_cox(recorded(name)), SMALL[name]["peers"]["cox"], rel=1e-12)
+
+
+def test_line_after_clipping_equals_the_recorded_one() -> None:
+    """Scores of 0 and 1 do not count with us; the reference clips them to 1e-7 from the ends."""
+    t, expected = recorded("ties_and_bounds"), SMALL["ties_and_bounds"]["recorded"]["cox"]
+    clipped = Tally(
+        np.clip(t.scores, expected["clip"], 1 - expected["clip"]), t.counts, t.positives
+    )
+
+    assert_line(fit_cox(clipped), expected, rel=1e-12)
+    assert abs(fit_cox(t).slope - fit_cox(clipped).slope) > 0.3
+
+
+def test_line_equals_the_reference(reference: list[Recorded]) -> None:
+    """Statsmodels on thousands of rows, scores clipped as there: the line to 1e-12.
+
+    The error of its intercept alone comes from the step before the last one: 1e-7.
+    """
+    for data in reference:
+        expected = data.values["cox"]
+        t = tally(np.clip(data.scores, expected["clip"], 1 - expected["clip"]), data.outcomes)
+        alone = fit_intercept(t)
+
+        assert_line(fit_cox(t), expected, rel=1e-12)
+        assert alone.delta == pytest.approx(expected["intercept_slope_fixed_at_1"], abs=1e-12)
+        assert alone.standard_error == pytest.approx(
+            expected["se_intercept_slope_fixed_at_1"], rel=1e-7
+        )
+
+
+@given(rows)
+def test_line_equals_a_generic_optimiser(pairs: list[tuple[float, bool]]) -> None:
+    """The gradient vanishes, BFGS finds nothing better, errors are the inverse Hessian's."""
+    t = of(pairs)
+    assume(overlap(t))
+    found = fit_cox(t)
+    line = np.array([found.intercept, found.slope])
+    loss, gradient = loss_and_gradient(line, t)
+    information = hessian(line, t)
+    covariance = np.linalg.inv(information)
+
+    # In standard errors; the information may be conditioned as badly as 1e8.
+    assert math.sqrt(abs(gradient @ covariance @ gradient)) < 1e-7
+    other = minimize(loss_and_gradient, [0.0, 0.0], args=(t,), jac=True, method="BFGS")
+    assert loss <= other.fun + 1e-12 * abs(other.fun)
+    assert found.intercept_standard_error**2 == pytest.approx(covariance[0, 0], rel=1e-6)
+    assert found.slope_standard_error**2 == pytest.approx(covariance[1, 1], rel=1e-6)
+    # A covariance near 0 is a difference of larger numbers.
+    scale = found.intercept_standard_error * found.slope_standard_error
+    assert found.covariance == pytest.approx(covariance[0, 1], rel=1e-6, abs=1e-8 * scale)
+
+
+def test_line_equals_scikit_learn() -> None:
+    """Unpenalised logistic regression on the logits; its gradient stops near 1e-10."""
+    rng = np.random.default_rng(8)
+    x = rng.normal(-2.0, 1.5, 3_000)
+    outcomes = rng.random(3_000) < expit(0.4 + 0.8 * x)
+    model = LogisticRegression(C=math.inf, solver="newton-cholesky", tol=1e-12)
+    model.fit(x[:, None], outcomes)
+
+    found = fit_cox(tally(expit(x), outcomes))
+
+    assert found.intercept == pytest.approx(model.intercept_[0], abs=1e-9)
+    assert found.slope == pytest.approx(model.coef_[0, 0], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("logits", "counts", "positives"),
+    [
+        (
+            [-3.561, -0.475, 0.086, 1.129, 1.473, 2.971, 12.486, 26.751],
+            [95, 75, 196, 71, 181, 25, 33, 17],
+            [0, 0, 0, 10, 2, 9, 25, 0],
+        ),
+        (
+            [-605.078, -31.312, -5.174, -1.71, 2.442, 3.288, 15.499],
+            [1243, 4766, 8220, 4022, 2410, 2349, 8046],
+            [760, 121, 4, 1, 533, 2058, 160],
+        ),
+    ],
+)
+def test_full_steps_that_overshoot_are_halved(
+    logits: list[float], counts: list[int], positives: list[int]
+) -> None:
+    """With far outliers a full Newton step lowers the likelihood on the way; the end is right."""
+    t = Tally(expit(logits), np.array(counts), np.array(positives))
+    found = fit_cox(t)
+    line = np.array([found.intercept, found.slope])
+    _, gradient = loss_and_gradient(line, t)
+
+    assert math.sqrt(gradient @ np.linalg.inv(hessian(line, t)) @ gradient) < 1e-7
+
+
+def test_plain_newton_diverges_where_ours_does_not() -> None:
+    """On small_extreme two undamped steps from a calibrated start already leave the data."""
+    t = recorded("small_extreme")
+    line = np.array([0.0, 1.0])
+    for _ in range(2):
+        line = line - np.linalg.solve(hessian(line, t), loss_and_gradient(line, t)[1])
+    steepest = float(np.abs(line).max())
+
+    assert steepest > 50
+    assert abs(fit_cox(t).slope) < 1
+
+
+@given(rows, st.integers(2, 5), st.randoms())
+def test_order_and_repetition(pairs: list[tuple[float, bool]], times: int, random: Any) -> None:
+    """Shuffled rows give the same bits; r times the rows the same line, sqrt(r) better known."""
+    assume(overlap(of(pairs)))
+    found, more = fit_cox(of(pairs)), fit_cox(of(pairs * times))
+    root = math.sqrt(times)
+
+    assert fit_cox(of(random.sample(pairs, len(pairs)))) == found
+    assert more.slope == pytest.approx(found.slope, abs=1e-8 * found.slope_standard_error)
+    assert more.intercept_standard_error * root == pytest.approx(
+        found.intercept_standard_error, rel=1e-7
+    )
+    assert slope_z(of(pairs * times)) == pytest.approx(
+        root * slope_z(of(pairs)), rel=1e-8, abs=1e-8
+    )
+
+
+@given(rows, st.floats(-2, 2))
+def test_a_prior_shift_moves_the_intercept_only(
+    pairs: list[tuple[float, bool]], delta: float
+) -> None:
+    """Logits moved by delta: same slope, same slope test, intercept lower by slope * delta."""
+    t = of(pairs)
+    moved = shift(t, delta)
+    assume(overlap(t) and moved.scores.size == t.scores.size)
+    found, after = fit_cox(t), fit_cox(moved)
+
+    # The shifted logits carry roundings of 1e-16 / s(1-s), which a steep slope magnifies.
+    assert after.slope == pytest.approx(found.slope, rel=1e-6, abs=1e-6)
+    assert after.intercept == pytest.approx(
+        found.intercept - found.slope * delta, rel=1e-6, abs=1e-5 * (1 + abs(found.slope))
+    )
+    assert slope_z(moved) == pytest.approx(slope_z(t), rel=1e-6, abs=1e-6)
+
+
+def test_line_finds_what_was_put_in() -> None:
+    """Slope 0.8 and intercept 0.3 within three errors; the slope test is its Wald test, nearly."""
+    rng = np.random.default_rng(9)
+    x = rng.normal(-1.0, 1.2, 50_000)
+    scores, outcomes = expit(x), rng.random(50_000) < expit(0.3 + 0.8 * x)
+    found = fit_cox(tally(scores, outcomes))
+    gridded = fit_cox(tally_on_grid(scores, outcomes))
+    wald = (found.slope - 1) / found.slope_standard_error
+
+    assert abs(found.slope - 0.8) < 3 * found.slope_standard_error
+    assert abs(found.intercept - 0.3) < 3 * found.intercept_standard_error
+    assert slope_z(tally(scores, outcomes)) == pytest.approx(wald, rel=0.15)
+    # Cells are 1/512 wide in logit and hold the mean logit: a thousandth of an error at most.
+    assert gridded.slope == pytest.approx(found.slope, abs=0.001 * found.slope_standard_error)
+
+
+def test_slope_test_is_standard_normal_whatever_the_prior() -> None:
+    """1,000 samples with a slope of 1 and a prior of their own: mean 0, variance 1 in 4 errors."""
+    rng = np.random.default_rng(10)
+    zs = []
+    for _ in range(1_000):
+        x = rng.normal(-1.0, 1.2, 500)
+        zs.append(slope_z(tally(expit(x), rng.random(500) < expit(x + rng.normal()))))
+
+    assert abs(np.mean(zs)) < 4 / math.sqrt(1_000)
+    assert np.var(zs) == pytest.approx(1.0, abs=4 * math.sqrt(2 / 1_000))
+
+
+def test_scores_of_0_and_1_do_not_count() -> None:
+    """Rows without a logit leave line and test as they were."""
+    inside = tally([0.2, 0.4, 0.4, 0.9], [0, 1, 0, 0])
+    everything = merge([inside, tally([0.0, 0.0, 1.0], [0, 1, 1])])
+
+    assert fit_cox(everything) == fit_cox(inside)
+    assert slope_z(everything) == slope_z(inside)
+
+
+@pytest.mark.parametrize(
+    ("scores", "outcomes", "message"),
+    [
+        ([], [], r"^a Cox line needs both outcomes .* got 0 positives of 0"),
+        ([0.2, 0.4], [0, 0], r"^a Cox line needs both outcomes .* got 0 positives of 2"),
+        ([0.2, 0.4], [1, 1], r"^a Cox line needs both outcomes .* got 2 positives of 2"),
+        ([0.0, 0.3, 1.0], [1, 1, 0], r"^a Cox line needs both outcomes .* got 1 positives of 1"),
+        ([0.3] * 3, [0, 1, 1], r"^a slope needs two different logits, got that of 0.3 for all 3"),
+        ([0.2, 0.3, 0.6], [0, 0, 1], r"^scores up to 0.3 and from 0.6 on separate the two"),
+        ([0.2, 0.3, 0.6], [1, 0, 0], r"^scores up to 0.2 and from 0.3 on separate the two"),
+        ([0.2, 0.3, 0.3, 0.6], [0, 0, 1, 1], r"^scores up to 0.3 and from 0.3 on separate"),
+    ],
+)
+def test_lines_that_do_not_exist_are_refused(
+    scores: list[float], outcomes: list[int], message: str
+) -> None:
+    """One class, one score, and perfect separation in either direction, shared end or not."""
+    with pytest.raises(ValueError, match=message):
+        fit_cox(tally(scores, outcomes))
+
+
+@given(any_rows)
+def test_line_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
+    """Finite numbers exactly when the outcomes overlap, one error otherwise, never another."""
+    t = of(pairs)
+    if overlap(t):
+        assert math.isfinite(fit_cox(t).slope)
+    else:
+        with pytest.raises(ValueError, match=r"needs both outcomes|two different|separate"):
+            fit_cox(t)
+
+
+@given(any_rows)
+def test_slope_test_exists_or_is_refused(pairs: list[tuple[float, bool]]) -> None:
+    """Separated outcomes have a slope test; one class or one logit has none."""
+    t = of(pairs)
+    inside = t.scores[(t.scores > 0.0) & (t.scores < 1.0)]
+    if has_intercept(t) and np.unique(logit(inside)).size > 1:
+        assert math.isfinite(slope_z(t))
+    else:
+        with pytest.raises(ValueError, match=r"needs both outcomes|needs two different logits"):
+            slope_z(t)

@@ -1,0 +1,175 @@
+"""Level of a curve: its intercept, its variance, and what a shift of the prior leaves of it."""
+
+from dataclasses import replace
+from math import isnan, log, sqrt
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.metrics.logistic.intercept import fit_intercept
+from monitor.metrics.logistic.level import combine_lifts, compare_levels, fit_level
+from studies.drift.worlds import World, centre, draw_day, shares
+
+WORLD = World(0.05, 20_000)
+WEIGHTS = shares(centre(WORLD.prevalence))
+
+
+def expected_day(prior: float, lift: float, rows: float = 1e12) -> Coarse:
+    """Give the outcomes of a day without chance, but for rounding to whole rows."""
+    moved = WEIGHTS * (1.0 + np.expm1(prior) * expit(CENTRES))
+    counts = np.rint(rows * moved / moved.sum()).astype(np.int64)
+    positives = np.rint(counts * expit(CENTRES + prior + lift)).astype(np.int64)
+    return Coarse(counts, positives)
+
+
+def test_intercept_is_that_of_the_scores() -> None:
+    """On the scores' own logits it is the intercept of the tally, to half a coarse cell."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(-2, 1.2, 5_000)
+    t = tally_on_grid(expit(x), rng.random(5_000) < expit(x + 0.4))
+
+    found, reference = fit_level(CENTRES, coarsen(t)), fit_intercept(t)
+
+    assert found.delta == pytest.approx(reference.delta, abs=1e-3)  # cells average out
+    assert sqrt(found.delta_variance) == pytest.approx(reference.standard_error, rel=1e-3)
+    assert found.prevalence == t.prevalence
+    assert found.log_odds == pytest.approx(logit(t.prevalence), abs=1e-12)
+
+
+def test_variance_is_the_sum_of_squared_influences() -> None:
+    """The variance of the difference equals its formula, written out row by row."""
+    day = draw_day(np.random.default_rng(2), WEIGHTS, 3_000, 0.0, 0.0)
+    found = fit_level(CENTRES, day)
+
+    p = expit(CENTRES + found.delta)
+    total, rate = day.counts.sum(), day.positives.sum() / day.counts.sum()
+    weight = (day.counts * p * (1 - p)).sum() / total
+    squares = day.positives * ((1 - p) / weight - 1 / rate) ** 2
+    squares += (day.counts - day.positives) * (-p / weight + 1 / (1 - rate)) ** 2
+    assert found.difference_variance == pytest.approx(squares.sum() / total**2, rel=1e-9)
+    assert found.delta_variance == pytest.approx(1 / (weight * total), rel=1e-9)
+
+
+def test_variances_are_those_of_repeated_days() -> None:
+    """Over 2,000 days both standard errors are the deviations seen, within four of their errors."""
+    rng = np.random.default_rng(3)
+    levels = [fit_level(CENTRES, draw_day(rng, WEIGHTS, 5_000, 0.0, 0.0)) for _ in range(2_000)]
+
+    deltas = np.array([level.delta for level in levels])
+    differences = deltas - np.array([level.log_odds for level in levels])
+    for values, claimed in (
+        (deltas, np.mean([level.delta_variance for level in levels])),
+        (differences, np.mean([level.difference_variance for level in levels])),
+    ):
+        # The relative error of a standard deviation of n normal values is 1 / sqrt(2 n).
+        assert values.std() == pytest.approx(sqrt(claimed), rel=4 / sqrt(2 * 2_000))
+
+
+@pytest.mark.parametrize("prior", [log(1 / 5), log(2), log(5)])
+def test_kappa_is_zero_under_a_shift_of_the_prior(prior: float) -> None:
+    """Without chance the intercept moves by the shift, and kappa stays 0, to 1e-6."""
+    before = fit_level(CENTRES, expected_day(0.0, 0.0))
+
+    found = compare_levels(fit_level(CENTRES, expected_day(prior, 0.0)), before)
+
+    assert found.shift == pytest.approx(prior, abs=1e-6)
+    assert found.kappa == pytest.approx(0.0, abs=1e-6)
+
+
+def test_kappa_moves_when_the_curve_is_lifted() -> None:
+    """With scores as before and all log-odds 0.3 higher, kappa is what the prevalence lacks."""
+    before = fit_level(CENTRES, expected_day(0.0, 0.0))
+    lifted = fit_level(CENTRES, expected_day(0.0, 0.3))
+
+    found = compare_levels(lifted, before)
+
+    risen = logit((WEIGHTS * expit(CENTRES + 0.3)).sum()) - logit((WEIGHTS * expit(CENTRES)).sum())
+    assert found.shift == pytest.approx(0.3, abs=1e-6)
+    assert found.kappa == pytest.approx(0.3 - risen, abs=1e-6)
+    assert found.kappa > 0.02
+
+
+def test_errors_of_both_periods_add_up() -> None:
+    """Variances of now and of the reference add; a longer period has a smaller error."""
+    rng = np.random.default_rng(4)
+    now = fit_level(CENTRES, draw_day(rng, WEIGHTS, 20_000, 0.0, 0.0))
+    long = fit_level(CENTRES, draw_day(rng, WEIGHTS, 80_000, 0.0, 0.0))
+
+    found = compare_levels(now, long)
+
+    assert found.shift_error**2 == pytest.approx(now.delta_variance + long.delta_variance)
+    assert found.kappa_error**2 == pytest.approx(now.difference_variance + long.difference_variance)
+    assert long.delta_variance == pytest.approx(now.delta_variance / 4, rel=0.1)
+
+
+def test_a_constant_of_the_curve_moves_the_intercept_alone() -> None:
+    """A curve 0.7 higher needs an intercept 0.7 lower; everything else is the same."""
+    day = draw_day(np.random.default_rng(5), WEIGHTS, 5_000, 0.2, 0.0)
+    plain, raised = fit_level(CENTRES, day), fit_level(CENTRES + 0.7, day)
+
+    assert raised.delta == pytest.approx(plain.delta - 0.7, abs=1e-9)
+    assert replace(raised, delta=0.0).log_odds == plain.log_odds
+    assert raised.difference_variance == pytest.approx(plain.difference_variance, rel=1e-8)
+
+
+def test_billions_of_outcomes_have_a_variance() -> None:
+    """The variance falls with the number of outcomes, also where its square exceeds 64 bits."""
+    few, many = (fit_level(CENTRES, expected_day(0.0, 0.0, rows)) for rows in (1e8, 1e10))
+
+    assert many.difference_variance == pytest.approx(few.difference_variance / 100, rel=1e-3)
+    assert many.delta_variance == pytest.approx(few.delta_variance / 100, rel=1e-3)
+
+
+@pytest.mark.parametrize(("positives", "prevalence"), [(0, 0.0), (9, 1.0)])
+def test_one_class_has_no_level(positives: int, prevalence: float) -> None:
+    """With one class only the prevalence is all that is known."""
+    counts = np.zeros(1024, np.int64)
+    counts[400] = 9
+
+    found = fit_level(CENTRES, Coarse(counts, np.where(counts > 0, positives, 0)))
+
+    assert found.prevalence == prevalence
+    assert all(
+        isnan(v)
+        for v in (found.delta, found.log_odds, found.delta_variance, found.difference_variance)
+    )
+
+
+def test_nothing_has_no_prevalence() -> None:
+    """An empty period has nothing at all."""
+    nothing = np.zeros(1024, np.int64)
+
+    assert isnan(fit_level(CENTRES, Coarse(nothing, nothing)).prevalence)
+
+
+def test_parts_of_one_class_are_no_part_of_a_lift() -> None:
+    """They have no level to compare; the others are averaged, and none at all says nothing."""
+    counts = np.zeros(1024, np.int64)
+    counts[400] = 9
+    alone = fit_level(CENTRES, Coarse(counts, np.zeros(1024, np.int64)))
+    before = fit_level(CENTRES, expected_day(0.0, 0.0))
+    lifted = compare_levels(fit_level(CENTRES, expected_day(0.0, 0.3)), before)
+    silent = compare_levels(alone, before)
+
+    assert isnan(silent.kappa)
+    assert isnan(silent.lift)
+    assert combine_lifts([silent]) is None
+    assert combine_lifts([lifted, silent]) == lifted
+
+
+def test_a_lift_of_all_parts_is_that_lift() -> None:
+    """Parts of other scores, separations and sizes, all lifted by 0.3: the average is 0.3."""
+    parts = []
+    for prior, rows in ((-1.0, 1e10), (0.0, 1e12), (1.5, 1e11)):
+        before = fit_level(CENTRES, expected_day(prior, 0.0, rows))
+        parts.append(compare_levels(fit_level(CENTRES, expected_day(prior, 0.3, rows)), before))
+
+    found = combine_lifts(parts)
+
+    assert found is not None
+    assert found.shift == pytest.approx(0.3, abs=1e-6)
+    assert found.lift == pytest.approx(0.3, abs=0.03)  # R2 itself moves a little with the lift
+    assert found.kappa_error < min(part.kappa_error for part in parts)

@@ -1,0 +1,258 @@
+"""Cumulative differences against row-by-row formulas, their tails against exact decimals."""
+
+import json
+from decimal import Decimal, getcontext, localcontext
+from math import inf
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.special import expit
+
+from monitor.metrics.core.tally import Tally, merge, shift, tally
+from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
+from monitor.metrics.smooth.cumulative import (
+    Null,
+    cumulative_differences,
+    log10_tail_of_maximum,
+    log10_tail_of_range,
+)
+from tests.support.paths import GOLDEN
+from tests.support.recorded import TIED, Recorded
+
+RECORDED_VALUES = json.loads((GOLDEN / "kernel_measures.json").read_text())
+
+TAILS = [
+    (tail, null)
+    for tail in (log10_tail_of_maximum, log10_tail_of_range)
+    for null in ("calibrated", "intercept_fitted")
+]
+
+scores = st.one_of(st.sampled_from([0.0, 0.05, 0.3, 0.5, 0.9, 1.0]), st.floats(1e-200, 1.0))
+moderate = st.one_of(st.sampled_from([0.0, 1.0]), st.floats(0.001, 0.999))
+rows = st.lists(st.tuples(scores, st.booleans()), min_size=1, max_size=40)
+
+
+def columns(pairs: list[tuple[float, bool]]) -> tuple[list[float], list[bool]]:
+    """Split rows into scores and outcomes."""
+    return [s for s, _ in pairs], [y for _, y in pairs]
+
+
+def test_cumulative_differences_equal_the_reference(reference: list[Recorded]) -> None:
+    """Both extremes and the deviation are our earlier program's to 1e-12."""
+    for data in reference:
+        expected = data.values["cumulative"]
+        found = cumulative_differences(data.t)
+
+        assert found.ks == pytest.approx(expected["ks_own_ties_merged"], abs=1e-12)
+        assert found.kuiper == pytest.approx(expected["kuiper_own_ties_merged"], abs=1e-12)
+        assert found.deviation == pytest.approx(expected["sigma_null"], abs=1e-12)
+
+
+def test_p_values_equal_the_peers_where_those_have_digits(reference: list[Recorded]) -> None:
+    """Without ties mapie's p-values are met to 1e-8, its noise, and mcgrad's to 1e-12.
+
+    Absolute, as both subtract a distribution function from 1: on the overconfident data mapie
+    gives 1.2e-11 and mcgrad 2.2e-16 where the tails are 8e-43 and 1.5e-42.
+    """
+    untied = [data for data in reference if data.name != TIED]
+    for data in untied:
+        expected = data.values["cumulative"]
+        found = cumulative_differences(data.t)
+
+        assert 10**found.ks_log10_p == pytest.approx(expected["ks_p_mapie"], abs=1e-8)
+        assert 10**found.kuiper_log10_p == pytest.approx(expected["kuiper_p_mapie"], abs=1e-8)
+        assert 10**found.kuiper_log10_p == pytest.approx(expected["ecce_p_mcgrad"], abs=1e-12)
+
+
+def test_tied_scores_equal_the_kept_reference() -> None:
+    """21 groups of equal score with both bounds among them, to 1e-12."""
+    data = RECORDED_VALUES["ties"]
+    t = Tally(*(np.array(data[key]) for key in ("scores", "counts", "positives")))
+    found = cumulative_differences(t)
+
+    for name, expected in data["cumulative"].items():
+        assert getattr(found, name) == pytest.approx(expected, abs=1e-12)
+
+
+def test_tails_equal_the_kept_reference() -> None:
+    """Other programs' p-values of ordinary size, to their own precision."""
+    for x, expected in RECORDED_VALUES["range_tails"]:
+        assert 10 ** log10_tail_of_range(x) == pytest.approx(expected, abs=1e-14)
+    for x, expected in RECORDED_VALUES["maximum_tails"]:
+        assert 10 ** log10_tail_of_maximum(x) == pytest.approx(expected, abs=1e-8)
+
+
+@given(rows)
+def test_extremes_equal_a_search_over_all_intervals(pairs: list[tuple[float, bool]]) -> None:
+    """KS is the largest sum of residuals up to a score, Kuiper between any two scores."""
+    s, y = map(np.array, columns(pairs))
+    marks = [-1.0, *sorted(set(s.tolist()))]
+    sums = {
+        (low, high): abs((y - s)[(s > low) & (s <= high)].sum()) / s.size
+        for low in marks
+        for high in marks
+        if low <= high
+    }
+    found = cumulative_differences(tally(s, y))
+
+    # 40 rows: a few dozen roundings of sums below 40.
+    assert found.ks == pytest.approx(max(sums[-1.0, high] for high in marks), abs=1e-14)
+    assert found.kuiper == pytest.approx(max(sums.values()), abs=1e-14)
+    assert found.deviation == pytest.approx(np.sqrt((s * (1 - s)).sum()) / s.size, rel=1e-13)
+
+
+@given(rows)
+def test_p_values_are_probabilities_in_the_same_order(pairs: list[tuple[float, bool]]) -> None:
+    """Logarithms are at most 0, and the range, at least the maximum, is never less likely."""
+    found = cumulative_differences(tally(*columns(pairs)))
+
+    assert found.ks <= found.kuiper <= 2 * found.ks + 1e-15  # rounding of the two sums
+    assert found.ks_log10_p <= 0
+    assert found.kuiper_log10_p <= 0
+
+
+@given(rows, rows, st.randoms())
+def test_row_order_and_merging_do_not_matter(
+    one: list[tuple[float, bool]], other: list[tuple[float, bool]], random: object
+) -> None:
+    """Rows in any order, or tallied in two parts, give the same bits."""
+    together = one + other
+    random.shuffle(together)  # type: ignore[attr-defined]
+    parts = merge([tally(*columns(one)), tally(*columns(other))])
+
+    assert cumulative_differences(tally(*columns(together))) == cumulative_differences(parts)
+
+
+def circle_ratio() -> Decimal:
+    """Compute pi by Machin's formula to the precision in force."""
+    unit = 10 ** (getcontext().prec + 10)
+
+    def arccot(n: int) -> int:
+        total, power, k = 0, unit // n, 1
+        while power:
+            total += power // k if k % 4 == 1 else -(power // k)
+            power, k = power // (n * n), k + 2
+        return total
+
+    return Decimal(4 * (4 * arccot(5) - arccot(239))) / unit
+
+
+def exact_log10_tail(tail: object, null: Null, x: Decimal, digits: int) -> float:
+    """Subtract from 1 the series for small x, with so many digits that enough are left."""
+    with localcontext() as context:
+        context.prec = digits
+        pi = circle_ratio()
+        maximum, motion = tail is log10_tail_of_maximum, null == "calibrated"
+        odd = maximum or motion
+        rate = pi**2 / (x**2 * (8 if maximum else 2))
+        base, total, n, k = (-rate).exp(), Decimal(0), 1, 0
+        while True:
+            if maximum:
+                factor = Decimal((-1) ** k * 4) / (n * pi) if motion else (2 * pi).sqrt() / x
+            elif motion:
+                factor = 8 / x**2 + 8 / (n * pi) ** 2
+            else:
+                factor = (2 * pi).sqrt() * pi**2 / x**3 * n**2
+            term = factor * base ** (n * n)
+            total += term
+            if abs(term) < Decimal(10) ** -digits:
+                return float((1 - total).log10())
+            n, k = n + (2 if odd else 1), k + 1
+
+
+@pytest.mark.parametrize(("tail", "null"), TAILS)
+@pytest.mark.parametrize(
+    "x",
+    # Both sides of every change of series, and tails down to 1e-348 (motion), 1e-1389 (bridge).
+    [0.05, 0.1, 0.3, 0.6, 0.79, 0.8, 0.99, 1.0, 1.19, 1.2, 1.49, 1.5, 2.0, 5.0, 12.0, 37.0, 40.0],
+)
+def test_tails_equal_exact_decimals(tail: object, null: Null, x: float) -> None:
+    """Relative error of log10 p below 1e-12 where p is nearly 1 and where it is 1e-1389."""
+    expected = exact_log10_tail(tail, null, Decimal(x), 60 + int(0.9 * x**2 + 3 / x**2))
+
+    # Next to p = 1 the exact value underflows below 1e-308 to nothing.
+    assert tail(x, null=null) == pytest.approx(expected, rel=1e-12, abs=1e-307)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("x", [1e3, 1e6, 1e100])
+def test_farthest_tails_equal_their_asymptotic_series(x: float) -> None:
+    """Where one term is left, Mills' ratio in 60 digits gives log10 p of -2e5 and -2e199."""
+    with localcontext() as context:
+        context.prec = 260
+        d = Decimal(x)
+        mills = (1 - 1 / d**2 + 3 / d**4 - 15 / d**6) / (d * (2 * circle_ratio()).sqrt())
+        upper = mills.log10() - d**2 / 2 / Decimal(10).ln()
+        bridge = -2 * d**2 / Decimal(10).ln()
+        expected = [
+            upper + Decimal(4).log10(),
+            bridge + Decimal(2).log10(),
+            upper + Decimal(8).log10(),
+            bridge + (8 * d**2 - 2).log10(),
+        ]
+
+    for (tail, null), value in zip(TAILS, expected, strict=True):
+        assert tail(x, null=null) == pytest.approx(float(value), rel=1e-14)
+
+
+@pytest.mark.parametrize(("tail", "null"), TAILS)
+def test_tails_fall_without_a_step(tail: object, null: Null) -> None:
+    """Over a fine mesh through every change of series log10 p never rises; its ends are fixed."""
+    values = [tail(x, null=null) for x in np.linspace(0.0, 3.0, 3001)]  # type: ignore[operator]
+
+    # Two series that meet may differ in the last digits of 1 - p.
+    assert max(np.diff(values)) <= 1e-15
+    assert values[0] == 0.0
+    assert tail(inf, null=null) == -inf  # type: ignore[operator]
+
+
+def test_p_values_have_their_size_on_calibrated_data() -> None:
+    """Of 2,000 calibrated worlds of 3,000 rows a twentieth has p below 0.05, a half below 0.5.
+
+    Steps of a random walk overshoot less than a path, so sizes are a little small: 0.038 to
+    0.06 and 0.45 to 0.53 leave three standard errors (0.005 and 0.011) on either side.
+    """
+    rng = np.random.default_rng(8)
+    values = []
+    for _ in range(2_000):
+        p = expit(rng.normal(-1.0, 1.2, 3_000))
+        t = tally(p, rng.random(3_000) < expit(np.log(p / (1 - p)) + 0.3))
+        fitted = cumulative_differences(shift(t, fit_intercept(t).delta), null="intercept_fitted")
+        right = cumulative_differences(tally(p, rng.random(3_000) < p))
+        values.append(
+            [right.ks_log10_p, right.kuiper_log10_p, fitted.ks_log10_p, fitted.kuiper_log10_p]
+        )
+    p_values = 10 ** np.array(values)
+
+    small, middle = (p_values < 0.05).mean(axis=0), (p_values < 0.5).mean(axis=0)
+    assert all((small > 0.038) & (small < 0.06))
+    assert all((middle > 0.45) & (middle < 0.53))
+
+
+@given(st.lists(st.tuples(moderate, st.booleans()), min_size=2, max_size=40))
+def test_a_fitted_intercept_is_demanded(pairs: list[tuple[float, bool]]) -> None:
+    """The bridge is taken after the fit, even with wrong scores of 0 and 1, and refused before."""
+    t = tally(*columns(pairs))
+    if not has_intercept(t):
+        return
+    moved = shift(t, fit_intercept(t).delta)
+
+    assert cumulative_differences(moved, null="intercept_fitted").ks_log10_p <= 0
+    with pytest.raises(ValueError, match=r"^after an intercept fitted to this tally"):
+        cumulative_differences(shift(moved, 0.1), null="intercept_fitted")
+
+
+def test_certain_scores_leave_no_room() -> None:
+    """Scores of 0 and 1 have no variance: right is p = 1, wrong is p = 0."""
+    right = cumulative_differences(tally([0.0, 1.0], [0, 1]))
+    wrong = cumulative_differences(tally([0.0, 1.0], [1, 1]))
+
+    assert (right.ks, right.ks_log10_p, right.kuiper_log10_p) == (0.0, 0.0, 0.0)
+    assert (wrong.ks, wrong.ks_log10_p, wrong.kuiper_log10_p) == (0.5, -inf, -inf)
+
+
+def test_an_empty_tally_is_refused() -> None:
+    """Nothing has no cumulative differences."""
+    with pytest.raises(ValueError, match=r"^an empty tally has no cumulative differences"):
+        cumulative_differences(tally([], []))

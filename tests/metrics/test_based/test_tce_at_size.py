@@ -1,0 +1,261 @@
+"""TCE at a fixed size: exactly hypergeometric draws, and a level that volume does not move."""
+
+from collections import Counter
+from functools import cache
+from itertools import product
+from math import comb, isnan, prod
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from scipy.special import expit
+from scipy.stats import chisquare, norm
+from scipy.stats import t as student
+
+from monitor.metrics.binned.binning import pava_bc
+from monitor.metrics.core.resampling import subsample
+from monitor.metrics.core.tally import Tally, shift, tally
+from monitor.metrics.logistic.intercept import fit_intercept
+from monitor.metrics.test_based.tce import tce
+from monitor.metrics.test_based.tce_at_size import TceAtSize, standard_size, tce_at_size
+
+
+def groups(counts: list[int], positives: list[int]) -> Tally:
+    """Make a tally with evenly spread scores."""
+    scores = np.linspace(0.1, 0.9, len(counts))
+    return Tally(scores, np.array(counts), np.array(positives))
+
+
+def kinds(t: Tally, scores: np.ndarray) -> tuple[int, ...]:
+    """Count negatives and positives at each of the scores, those that are missing as 0."""
+    counts, positives = np.zeros(scores.size, int), np.zeros(scores.size, int)
+    place = np.searchsorted(scores, t.scores)
+    counts[place], positives[place] = t.counts, t.positives
+    return tuple((counts - positives).tolist() + positives.tolist())
+
+
+@cache
+def logit_normal(prevalence: float) -> tuple[np.ndarray, np.ndarray]:
+    """Give scores and shares of a population whose logits are normal, sd 1.2."""
+    logits = (np.arange(2**14) + 0.5) / 512 - 16
+
+    def shares(centre: float) -> np.ndarray:
+        weights = norm.pdf(logits, centre, 1.2)
+        return weights / weights.sum()
+
+    centre = brentq(lambda c: shares(c) @ expit(logits) - prevalence, -12, 12)
+    return expit(logits), shares(centre)
+
+
+def calibrated_day(prevalence: float, size: int, rng: np.random.Generator) -> Tally:
+    """Draw a day of a calibrated model and forgive its prior."""
+    scores, shares = logit_normal(prevalence)
+    counts = rng.multinomial(size, shares)
+    positives, kept = rng.binomial(counts, scores), counts > 0
+    day = Tally(scores[kept], counts[kept], positives[kept])
+    return shift(day, fit_intercept(day).delta)
+
+
+@pytest.mark.parametrize(
+    ("counts", "positives", "size"),
+    [
+        pytest.param([1, 3, 2], [1, 1, 0], 2, id="row by row"),
+        pytest.param([2, 1, 3], [1, 0, 2], 3, id="half of the rows"),
+        pytest.param([1, 3, 2], [1, 1, 0], 5, id="the rows left behind"),
+        pytest.param([40], [15], 19, id="thinned, one group"),
+        pytest.param([24, 18], [7, 3], 20, id="thinned, two groups"),
+    ],
+)
+def test_draws_are_multivariate_hypergeometric(
+    counts: list[int], positives: list[int], size: int
+) -> None:
+    """Every possible draw comes as often as it should: chi-square over all of them.
+
+    20,000 seeded draws; outcomes expected fewer than five times are counted together.
+    """
+    t, rng = groups(counts, positives), np.random.default_rng(1)
+    whole = kinds(t, t.scores)
+    expected = {
+        draw: prod(comb(n, k) for n, k in zip(whole, draw, strict=True)) / comb(t.total, size)
+        for draw in product(*(range(min(n, size) + 1) for n in whole))
+        if sum(draw) == size
+    }
+    seen = Counter(kinds(subsample(t, size, rng=rng), t.scores) for _ in range(20_000))
+
+    assert set(seen) <= set(expected)
+    assert sum(expected.values()) == pytest.approx(1.0, abs=1e-12)
+    common = [draw for draw, share in expected.items() if share * 20_000 >= 5]
+    observed = [seen[draw] for draw in common]
+    shares = [20_000 * expected[draw] for draw in common]
+    rare = 20_000 - sum(shares)
+    if rare > 1e-6:
+        observed, shares = [*observed, 20_000 - sum(observed)], [*shares, rare]
+    assert chisquare(observed, np.array(shares) * sum(observed) / sum(shares)).pvalue > 1e-3
+
+
+@pytest.mark.parametrize("size", [300, 5_000, 40_000, 59_000])
+def test_moments_of_draws(size: int) -> None:
+    """Means and variances of many groups' counts are the hypergeometric ones, for every method.
+
+    400 draws of 100 kinds: the sum of squared z-scores of the means is within five standard
+    deviations of 100, and the variances agree on average to 5 %.
+    """
+    rng = np.random.default_rng(2)
+    counts = 1 + rng.multinomial(59_950, rng.dirichlet(np.ones(50)))
+    t = groups(counts.tolist(), rng.binomial(counts, 0.3).tolist())
+    whole = np.array(kinds(t, t.scores))
+    share, total = whole / t.total, t.total
+    variance = size * share * (1 - share) * (total - size) / (total - 1)
+
+    draws = np.array([kinds(subsample(t, size, rng=rng), t.scores) for _ in range(400)])
+
+    some = variance > 0
+    z = (draws.mean(axis=0) - size * share)[some] / np.sqrt(variance[some] / 400)
+    assert abs((z**2).sum() - some.sum()) < 5 * np.sqrt(2 * some.sum())
+    assert np.mean(draws.var(axis=0)[some] / variance[some]) == pytest.approx(1.0, abs=0.05)
+    assert (draws.sum(axis=1) == size).all()
+    assert (draws <= whole).all()
+
+
+def test_a_subsample_is_a_tally() -> None:
+    """No group is empty, scores rise, and the whole is the tally itself."""
+    t = groups([1, 3, 2], [1, 1, 0])
+    part = subsample(t, 2, rng=np.random.default_rng(3))
+    whole = subsample(t, 6, rng=np.random.default_rng(3))
+
+    assert (part.counts >= 1).all()
+    assert (np.diff(part.scores) > 0).all()
+    assert subsample(t, 0, rng=np.random.default_rng(3)).scores.size == 0
+    assert whole.counts.tolist() == [1, 3, 2]
+    assert whole.positives.tolist() == [1, 1, 0]
+
+
+def test_mean_and_deviation_equal_a_naive_version() -> None:
+    """Rows chosen by numpy, binned and tested by the public functions, give the same moments.
+
+    Two independent sets of 300 subsamples: means within four standard errors of their
+    difference, deviations within a fifth.
+    """
+    rng = np.random.default_rng(4)
+    scores = rng.random(4_000)
+    outcomes = rng.random(4_000) < scores**1.2
+    values = []
+    for _ in range(300):
+        rows = rng.choice(4_000, 1_000, replace=False)
+        part = tally(scores[rows], outcomes[rows])
+        values.append(tce(part, pava_bc(part, min_size=50, max_size=200)).value)
+
+    found = tce_at_size(tally(scores, outcomes), size=1_000, subsamples=300, rng=rng)
+
+    assert abs(found.value - np.mean(values)) < 4 * np.std(values) * np.sqrt(2 / 300)
+    assert found.standard_deviation == pytest.approx(np.std(values), rel=0.2)
+    assert found.size == 1_000
+
+
+def test_interval_follows_its_formula() -> None:
+    """Mean plus or minus Student's t times the bound of the standard error, cut to [0, 1]."""
+    t = calibrated_day(0.3, 8_000, np.random.default_rng(5))
+    found = tce_at_size(t, size=2_000, subsamples=10, level=0.9, rng=np.random.default_rng(5))
+
+    reach = student.ppf(0.95, 9) * found.standard_deviation * np.sqrt(0.25 / 0.75 + 1 / 10)
+    assert found.interval.low == pytest.approx(max(0.0, found.value - reach), abs=1e-12)
+    assert found.interval.high == pytest.approx(found.value + reach, abs=1e-12)
+
+
+def test_interval_covers_at_every_share() -> None:
+    """Of 100 samples each, of which a tenth or 4/5 is drawn, at least 91 intervals hold the mean.
+
+    The bound makes them conservative; 90 or fewer of 100 at 95 % would come once in 20 runs.
+    """
+    rng = np.random.default_rng(6)
+    truth = np.mean(
+        [tce_at_size(calibrated_day(0.3, 500, rng), size=500, rng=rng).value for _ in range(500)]
+    )
+    for size in (5_000, 625):
+        held = 0
+        for _ in range(100):
+            found = tce_at_size(calibrated_day(0.3, size, rng), size=500, rng=rng).interval
+            held += found.low <= truth <= found.high
+        assert held >= 91
+
+
+def test_the_whole_tally_has_one_subsample() -> None:
+    """With as many rows as asked for, the value is plain TCE and no interval is made up."""
+    t = calibrated_day(0.3, 2_000, np.random.default_rng(7))
+    found = tce_at_size(t, size=2_000, rng=np.random.default_rng(7))
+
+    assert found.value == tce(t, pava_bc(t, min_size=100, max_size=400)).value
+    assert found.standard_deviation == 0.0
+    assert isnan(found.interval.low)
+    assert isnan(found.interval.high)
+
+
+def test_results_are_reproducible() -> None:
+    """The same seed gives the same numbers, another seed others, and the tally stays as it was."""
+    t = calibrated_day(0.3, 6_000, np.random.default_rng(8))
+    before = t.counts.copy(), t.positives.copy()
+    first, again, other = (
+        tce_at_size(t, size=1_000, rng=np.random.default_rng(seed)) for seed in (1, 1, 2)
+    )
+
+    assert isinstance(first, TceAtSize)
+    assert first == again
+    assert first != other
+    assert (t.counts == before[0]).all()
+    assert (t.positives == before[1]).all()
+
+
+@pytest.mark.parametrize("volume", [1, 20])
+@pytest.mark.parametrize("prevalence", [0.5, 0.05, 0.005])
+def test_calibrated_days_are_near_12_percent(prevalence: float, volume: int) -> None:
+    """The mean of 20 days lies within 12 +- 3 %, whatever the prevalence and the volume."""
+    rng = np.random.default_rng(9)
+    size = standard_size(prevalence)
+    days = [
+        tce_at_size(calibrated_day(prevalence, volume * size, rng), size=size, rng=rng).value
+        for _ in range(20)
+    ]
+
+    assert np.mean(days) == pytest.approx(0.12, abs=0.03)
+
+
+@pytest.mark.parametrize(
+    ("prevalence", "size"),
+    [(0.5, 5_000), (0.1, 5_000), (0.05, 10_000), (0.95, 10_000), (0.005, 100_000), (0.03, 16_667)],
+)
+def test_standard_size(prevalence: float, size: int) -> None:
+    """5,000 rows, or as many as bring 500 of the rarer outcome; to the nearest row."""
+    assert standard_size(prevalence) == size
+
+
+some = groups([30, 30], [3, 20])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"size": 61}, r"^subsamples of 61 predictions need at least as many, got 60: take a long"),
+        ({"size": 19}, r"^the size of a subsample must be at least 20, got 19\.$"),
+        ({"size": 40, "subsamples": 1}, r"^the number of subsamples must be at least 2, got 1\.$"),
+        ({"size": 40, "level": 1.0}, r"^the confidence level must be in \(0, 1\), got 1\.0\.$"),
+        ({"size": 40, "alpha": 0.0}, r"alpha"),
+    ],
+)
+def test_wrong_arguments_are_refused(arguments: dict[str, float], message: str) -> None:
+    """Each message names what is wrong, and what to do about too few rows."""
+    with pytest.raises(ValueError, match=message):
+        tce_at_size(some, rng=np.random.default_rng(1), **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("prevalence", [0.0, 1.0, float("nan")])
+def test_one_class_has_no_standard_size(prevalence: float) -> None:
+    """Without both outcomes no size brings 500 of the rarer one."""
+    with pytest.raises(ValueError, match=r"^the prevalence must be in \(0, 1\), got"):
+        standard_size(prevalence)
+
+
+@pytest.mark.parametrize("size", [-1, 61])
+def test_subsamples_out_of_range_are_refused(size: int) -> None:
+    """No rows are drawn twice and none are taken away."""
+    with pytest.raises(ValueError, match=r"^a subsample of 60 predictions has 0 to 60, got"):
+        subsample(some, size, rng=np.random.default_rng(1))

@@ -1,0 +1,465 @@
+"""Runs: the same bytes however the days are done, and nothing lost when they go wrong."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import expit
+
+from monitor.config import Config, Model, load_config
+from monitor.pipeline.run import RunReport, Step, evaluate_days, reach, run, share
+from monitor.store.store import Store
+from tests.conftest import Ended
+
+FIRST = date(2026, 3, 1)
+DAYS = [FIRST + timedelta(days=i) for i in range(10)]
+LONG_AFTER = date(2026, 12, 31)
+NOON = datetime(2026, 12, 31, 12, tzinfo=UTC)
+
+CONFIG = """\
+store: store
+engine: {{threads: {threads}}}
+models:
+  ctr:
+    predictions: {{path: "logs/predictions/{{day}}.parquet"}}
+    outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
+    segments: {{column: country, values: [DE, FR]}}
+    windows: {windows}
+    verdicts: {verdicts}
+"""
+
+
+STRATA = {"column": "country", "values": ["DE"]}
+
+
+def write_log(folder: Path, day: date, rows: int = 300, *, seed: int | None = None) -> None:
+    """Write one day of a calibrated model; a third of its outcomes come the next day."""
+    rng = np.random.default_rng(day.toordinal() if seed is None else seed)
+    logits = rng.normal(-1, 1, rows)
+    ids = [f"{day}-{i}" for i in range(rows)]
+    outcomes = (rng.random(rows) < expit(logits)).astype(np.int8)
+    predictions = {
+        "prediction_id": ids,
+        "score": expit(logits),
+        "country": rng.choice(["DE", "FR", "IT"], rows),
+    }
+    (folder / "logs/predictions").mkdir(parents=True, exist_ok=True)
+    (folder / "logs/outcomes").mkdir(parents=True, exist_ok=True)
+    pq.write_table(pa.table(predictions), folder / f"logs/predictions/{day}.parquet")
+    late = np.arange(rows) % 3 == 0
+    for observed, chosen in ((day, ~late), (day + timedelta(days=1), late)):
+        part = pa.table({"prediction_id": np.array(ids)[chosen], "outcome": outcomes[chosen]})
+        path = folder / f"logs/outcomes/{observed}.parquet"
+        earlier = [pq.read_table(path)] if path.exists() else []
+        known = [t.filter(pa.compute.invert(is_of(t, day))) for t in earlier]
+        pq.write_table(pa.concat_tables([*known, part]), path)
+
+
+def is_of(table: pa.Table, day: date) -> pa.ChunkedArray:
+    """Tell which outcomes belong to predictions of a day."""
+    return pa.compute.starts_with(table["prediction_id"], f"{day}-")
+
+
+def configure(
+    folder: Path, *, threads: int = 2, windows: str = "[1, 3]", verdicts: str = "{}"
+) -> Config:
+    """Write and load a configuration."""
+    path = folder / "monitor.yaml"
+    path.write_text(CONFIG.format(threads=threads, windows=windows, verdicts=verdicts))
+    return load_config(path)
+
+
+def results(folder: Path) -> dict[str, bytes]:
+    """Read every byte of the store that is promised to be reproducible.
+
+    A kill can leave a half-written ``.….tmp`` beside them, which no reader looks at.
+    """
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for kind in ("summaries", "evaluations", "verdicts")
+        for path in sorted((folder / "store" / kind).rglob("*.parquet"))
+    }
+
+
+def do(config: Config, first: date, last: date, **options: object) -> RunReport:
+    """Run the model with a fixed clock."""
+    return run(config, "ctr", first, last, as_of=LONG_AFTER, clock=lambda: NOON, **options)  # type: ignore[arg-type]
+
+
+def write_logs(folder: Path, days: list[date]) -> Path:
+    """Write the logs of some days."""
+    for day in days:
+        write_log(folder, day)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Ten days of logs and the outcomes of the eleventh."""
+    return write_logs(tmp_path_factory.mktemp("logs"), DAYS)
+
+
+@pytest.fixture
+def fresh(logs: Path, tmp_path: Path) -> Path:
+    """Copy the logs to a folder of their own, without a store."""
+    shutil.copytree(logs / "logs", tmp_path / "logs")
+    return tmp_path
+
+
+@pytest.fixture(scope="module")
+def expected(logs: Path) -> dict[str, bytes]:
+    """Read the store after all ten days in one call."""
+    do(configure(logs), DAYS[0], DAYS[-1])
+    return results(logs)
+
+
+def test_ten_days_give_thirty_files(expected: dict[str, bytes]) -> None:
+    """Each day has a summary, evaluations and verdicts, and there is nothing else."""
+    assert set(expected) == {
+        f"store/{kind}/ctr/{day}.parquet"
+        for kind in ("summaries", "evaluations", "verdicts")
+        for day in DAYS
+    }
+
+
+@pytest.mark.parametrize(
+    "in_some_way",
+    [
+        lambda config: [do(config, day, day) for day in DAYS],
+        lambda config: [do(config, day, day) for day in reversed(DAYS)],
+        lambda config: [do(config, DAYS[0], DAYS[-1]), do(config, DAYS[4], DAYS[4])],
+        lambda config: do(config, DAYS[0], DAYS[-1], jobs=2),
+        lambda config: [do(config, DAYS[0], DAYS[6]), do(config, DAYS[3], DAYS[9])],
+    ],
+    ids=["ten calls", "backwards", "one day twice", "two jobs", "overlapping"],
+)
+def test_same_bytes_however_the_days_are_done(
+    fresh: Path, expected: dict[str, bytes], in_some_way: Callable[[Config], object]
+) -> None:
+    """Ten days in one call or in ten, in any order, twice, or side by side: the same bytes."""
+    in_some_way(configure(fresh))
+
+    assert results(fresh) == expected
+
+
+def test_same_bytes_with_one_thread(fresh: Path, expected: dict[str, bytes]) -> None:
+    """The number of threads of the engine changes nothing."""
+    do(configure(fresh, threads=1), DAYS[0], DAYS[-1])
+
+    assert results(fresh) == expected
+
+
+def test_a_run_reaches_forward_over_windows(fresh: Path) -> None:
+    """A day done again changes the evaluations of its windows and of no other day."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[-1])
+    before = results(fresh)
+    write_log(fresh, DAYS[4], seed=99)
+
+    report = do(config, DAYS[4], DAYS[4])
+
+    changed = [name for name, content in results(fresh).items() if content != before[name]]
+    assert report.evaluated == tuple(DAYS[4:7])
+    assert changed == [
+        f"store/summaries/ctr/{DAYS[4]}.parquet",
+        *(f"store/evaluations/ctr/{day}.parquet" for day in DAYS[4:7]),
+    ]
+
+
+def test_unchanged_days_are_left_alone(fresh: Path) -> None:
+    """A repeated backfill reads nothing again but days whose files were written again."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[-1])
+    before = results(fresh)
+
+    idle = do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
+    write_log(fresh, DAYS[6], rows=301)
+    busy = do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
+
+    assert (idle.summarised, idle.unchanged, idle.evaluated) == ((), tuple(DAYS), ())
+    # Day 6 itself, and the days that share a partition of outcomes or ids with it.
+    assert busy.summarised == tuple(DAYS[5:8])
+    assert set(DAYS[6:9]) <= set(busy.evaluated)
+    assert results(fresh).keys() == before.keys()
+
+
+@pytest.mark.parametrize(
+    ("changes", "read"),
+    [({"owner": "risk", "severity": "page"}, ()), ({"strata": STRATA}, tuple(DAYS))],
+    ids=["who is told", "how it is tallied"],
+)
+def test_logs_are_read_again_when_they_are_read_otherwise(
+    fresh: Path, changes: dict[str, object], read: tuple[date, ...]
+) -> None:
+    """Only a setting that a summary rests on makes a repeated backfill read the logs again."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[-1])
+    model = Model.model_validate({**config.model("ctr").model_dump(), **changes})
+
+    report = do(
+        config.model_copy(update={"models": {"ctr": model}}),
+        DAYS[0],
+        DAYS[-1],
+        skip_unchanged=True,
+    )
+
+    assert report.summarised == read
+
+
+def test_a_lost_result_is_made_again(fresh: Path, expected: dict[str, bytes]) -> None:
+    """A backfill notices a summary and an evaluation that are gone."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[-1])
+    (fresh / f"store/summaries/ctr/{DAYS[2]}.parquet").unlink()
+    (fresh / f"store/evaluations/ctr/{DAYS[8]}.parquet").unlink()
+
+    report = do(config, DAYS[0], DAYS[-1], skip_unchanged=True)
+
+    assert report.summarised == (DAYS[2],)
+    assert report.evaluated == (DAYS[8],)
+    assert results(fresh) == expected
+
+
+def test_a_failed_day_stops_no_other(fresh: Path) -> None:
+    """A broken day is named with its message; the other days are done, its window too."""
+    (fresh / f"logs/predictions/{DAYS[3]}.parquet").write_bytes(b"not parquet")
+    config = configure(fresh)
+
+    report = do(config, DAYS[0], DAYS[-1])
+
+    assert [failure.day for failure in report.failures] == [DAYS[3]]
+    broken = fresh / f"logs/predictions/{DAYS[3]}.parquet"
+    assert report.failures[0].message.startswith(
+        f"ctr {DAYS[3]}: {broken} cannot be read as Parquet ("
+    )
+    assert report.summarised == (*DAYS[:3], *DAYS[4:])
+    evaluations, _ = Store(config.store).read_evaluations("ctr", DAYS[4])
+    present = {(e.window_days, e.days_present) for e in evaluations}
+    assert present == {(1, 1), (3, 2)}
+
+
+def test_run_records_tell_success_from_failure(fresh: Path) -> None:
+    """The record keeps the last success while later runs fail."""
+    config = configure(fresh)
+    hours = iter(NOON + timedelta(hours=h) for h in range(4))
+
+    def one_day() -> None:
+        run(config, "ctr", DAYS[0], DAYS[0], as_of=LONG_AFTER, clock=lambda: next(hours))
+
+    one_day()
+    (fresh / f"logs/predictions/{DAYS[0]}.parquet").unlink()
+    one_day()
+    record = Store(config.store).read_run("ctr")
+
+    assert record is not None
+    assert record.finished == NOON + timedelta(hours=3)
+    assert record.succeeded == NOON + timedelta(hours=1)
+
+
+def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
+    """Before its outcomes are all in a day is provisional; afterwards it is what it would be."""
+    config = configure(fresh)
+
+    run(config, "ctr", DAYS[0], DAYS[0], as_of=DAYS[1], clock=lambda: NOON)
+    early, _ = Store(config.store).read_summary("ctr", DAYS[0])
+    run(config, "ctr", DAYS[0], DAYS[0], as_of=DAYS[2], clock=lambda: NOON)
+    late, _ = Store(config.store).read_summary("ctr", DAYS[0])
+
+    matched = [
+        sum(part.tally.total for part in summary.segments.values()) for summary in (early, late)
+    ]
+    assert (early.final, late.final) == (False, True)
+    assert matched == [200, 300]
+    assert late.known_at - early.known_at == timedelta(days=1)
+
+
+def test_evaluate_needs_no_logs(fresh: Path) -> None:
+    """After a window was changed, stored days are judged again without their logs."""
+    do(configure(fresh), DAYS[0], DAYS[-1])
+    wider = configure(fresh, windows="[1, 3, 7]")
+    shutil.rmtree(fresh / "logs")
+
+    days = evaluate_days(wider, "ctr", DAYS[0], DAYS[-1])
+
+    evaluations, _ = Store(wider.store).read_evaluations("ctr", DAYS[-1])
+    assert days == DAYS
+    assert {e.window_days for e in evaluations} == {1, 3, 7}
+    assert max(e.matched for e in evaluations) == 7 * 300
+
+
+def test_steps_are_told_in_order(fresh: Path) -> None:
+    """Whoever draws a progress bar hears of every day of every phase, in order."""
+    steps: list[Step] = []
+
+    do(configure(fresh), DAYS[0], DAYS[2], jobs=2, on_step=steps.append)
+
+    assert steps == [
+        Step(phase, day, i + 1, 3)
+        for phase in ("summarise", "evaluate", "judge")
+        for i, day in enumerate(DAYS[:3])
+    ]
+
+
+# Lets a signal come to the program itself, when it has written so many files and is about to
+# rename the next: at the same point of every run, however fast the machine is.
+INTERRUPTED = """\
+import os, sys
+from pathlib import Path
+from monitor.cli import main
+
+moment, signal, renames, replace = int(sys.argv.pop(1)), int(sys.argv.pop(1)), [], Path.replace
+
+def rename(self, target):
+    renames.append(target)
+    if len(renames) == moment:
+        os.kill(os.getpid(), signal)
+    return replace(self, target)
+
+Path.replace = rename
+main()
+"""
+BACKFILL = ("--model", "ctr", "--from", DAYS[0], "--to", DAYS[-1], "--jobs", "1")
+
+# After how many files, and of how many days there are summaries, evaluations and verdicts then.
+# Before the first summary comes a note, after each one another.
+MOMENTS = {
+    "before all": (2, (0, 0, 0)),
+    "summarising": (9, (4, 0, 0)),
+    "before evaluating": (22, (10, 0, 0)),
+    "evaluating": (27, (10, 5, 0)),
+    "judging": (36, (10, 10, 3)),
+    "before the record": (44, (10, 10, 10)),
+}
+
+
+def interrupted(folder: Path, moment: int, number: int) -> subprocess.CompletedProcess[str]:
+    """Backfill all days in a program of its own, to which a signal comes."""
+    call = [sys.executable, "-c", INTERRUPTED, moment, number, "backfill", *BACKFILL]
+    environment = {**os.environ, "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml")}
+    return subprocess.run(
+        [*map(str, call)], env=environment, capture_output=True, text=True, check=False
+    )
+
+
+def days_of_each(folder: Path) -> tuple[int, ...]:
+    """Count the days of which there are summaries, evaluations and verdicts."""
+    store = Store(str(folder / "store"))
+    return tuple(len(store.days(k, "ctr")) for k in ("summaries", "evaluations", "verdicts"))
+
+
+def go_on(folder: Path, command: Callable[..., Ended]) -> None:
+    """Give the same command again, uninterrupted."""
+    ended = command("backfill", "--config", folder / "monitor.yaml", *BACKFILL)
+    assert ended.code == 0, ended.err
+
+
+@pytest.mark.parametrize("when", MOMENTS)
+def test_a_killed_backfill_goes_on(
+    fresh: Path, expected: dict[str, bytes], when: str, command: Callable[..., Ended]
+) -> None:
+    """Killed in any phase, it leaves whole files only; the same command then does the rest."""
+    configure(fresh)
+    moment, of_each = MOMENTS[when]
+
+    killed = interrupted(fresh, moment, signal.SIGKILL)
+
+    assert killed.returncode == -signal.SIGKILL
+    assert days_of_each(fresh) == of_each
+    left = results(fresh)
+    # Each verdict and evaluation that is there is that of an uninterrupted run.
+    assert left == {name: expected[name] for name in left}
+    go_on(fresh, command)
+    assert results(fresh) == expected
+
+
+@pytest.mark.parametrize("when", ["summarising", "evaluating", "judging"])
+def test_an_interrupted_backfill_goes_on(
+    fresh: Path, expected: dict[str, bytes], when: str, command: Callable[..., Ended]
+) -> None:
+    """Ctrl-C ends with code 130 and one line that says how to go on, which is true."""
+    configure(fresh)
+
+    stopped = interrupted(fresh, MOMENTS[when][0], signal.SIGINT)
+
+    assert stopped.returncode == 130
+    assert stopped.stderr.strip().splitlines()[-1] == (
+        "interrupted; what was finished is kept, the same command goes on from there"
+    )
+    assert "Traceback" not in stopped.stderr
+    assert results(fresh) != expected
+    go_on(fresh, command)
+    assert results(fresh) == expected
+
+
+@pytest.fixture(scope="module")
+def five_weeks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs of 36 days."""
+    return write_logs(tmp_path_factory.mktemp("five-weeks"), FIVE_WEEKS)
+
+
+FIVE_WEEKS = [FIRST + timedelta(days=i) for i in range(36)]
+TWO_WEEKS = f"{{references: [{{first: {FIRST}, last: {FIRST + timedelta(days=13)}}}]}}"
+WAYS = {
+    "one call": (2, lambda c: do(c, FIVE_WEEKS[0], FIVE_WEEKS[-1])),
+    "ten calls": (2, lambda c: [do(c, p[0], p[-1]) for p in in_parts(FIVE_WEEKS, 10)]),
+    "otherwise": (
+        1,
+        lambda c: [do(c, p[0], p[-1], jobs=3) for p in reversed(in_parts(FIVE_WEEKS, 3))],
+    ),
+}
+
+
+def in_parts(days: list[date], parts: int) -> list[list[date]]:
+    """Divide days into parts that follow each other."""
+    return [days[part[0] : part[-1] + 1] for part in np.array_split(range(len(days)), parts)]
+
+
+def test_same_verdicts_however_the_days_are_done(five_weeks: Path) -> None:
+    """With a reference, one call, ten, and other threads, jobs and order give the same bytes."""
+    found = []
+    for threads, do_all in WAYS.values():
+        config = configure(five_weeks, threads=threads, windows="[1, 7, 28]", verdicts=TWO_WEEKS)
+        do_all(config)
+        found.append(results(five_weeks))
+        states = {
+            verdict.state
+            for day in FIVE_WEEKS[14:]
+            for verdict in Store(config.store).read_verdicts("ctr", day)[0]
+            if verdict.segment == "all"
+        }
+        assert states <= {"ok", "prior_shift", "level_drift", "calibration_drift"}
+        shutil.rmtree(five_weeks / "store")
+
+    assert len(found[0]) == 3 * len(FIVE_WEEKS)
+    assert found[1] == found[0]
+    assert found[2] == found[0]
+
+
+def test_reach_and_share() -> None:
+    """A window of 3 reaches two days on; jobs share threads and memory, at least a little each."""
+    config = Config.model_validate(
+        {
+            "store": "store",
+            "engine": {"threads": 4, "memory_mb": 1000},
+            "models": {
+                "ctr": {
+                    "predictions": {"path": "p/{day}"},
+                    "outcomes": {"path": "o/{day}"},
+                    "windows": [1, 3],
+                }
+            },
+        }
+    )
+
+    assert reach(config.model("ctr"), FIRST) == FIRST + timedelta(days=2)
+    assert share(config.engine, 2).model_dump() == {"threads": 2, "memory_mb": 500}
+    assert share(config.engine, 20).model_dump() == {"threads": 1, "memory_mb": 100}

@@ -1,0 +1,336 @@
+"""Verdicts in the store: the same bytes however they came, and what moves them."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from monitor.config import Config, load_config
+from monitor.drift.verdict import Verdict
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.pipeline.progress import Failure, Step
+from monitor.pipeline.verdicts import judge_days
+from monitor.store.store import Store
+from monitor.summary import Segment, Summary
+
+FIRST = date(2026, 1, 1)
+DAYS = [FIRST + timedelta(days=i) for i in range(40)]
+BROKEN = DAYS[30]  # from then on the slope is 0.6
+ROWS = 2_000
+
+CONFIG = """\
+store: {store}
+models:
+  ctr:
+    predictions: {{path: "logs/predictions/{{day}}.parquet"}}
+    outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
+    segments: {{column: country, values: [DE, FR]}}
+    verdicts: {{{verdicts}}}
+"""
+LACKS = (
+    "There is no reference to compare with yet: the one from {span} has {days} of at least 14 "
+    "final days; wait for them, or name more days in verdicts.references."
+)
+REFERENCE = "references: [{first: 2026-01-01, last: 2026-01-14}]"
+
+
+def summary(day: date, *, final: bool = True, slope: float | None = None) -> Summary:
+    """Draw a day of two segments; the prior moves daily, and from BROKEN on the slope is 0.6."""
+    rng = np.random.default_rng(day.toordinal())
+    tilt = slope or (0.6 if day >= BROKEN else 1.0)
+
+    def segment(centre: float) -> Segment:
+        x = rng.normal(centre, 1.2, ROWS)
+        prior = rng.normal(0.0, 0.5)
+        t = tally_on_grid(expit(x), rng.random(ROWS) < expit(tilt * x + prior))
+        return Segment(t, ROWS)
+
+    return Summary(
+        model="ctr",
+        days=(day,),
+        segments={"DE": segment(-1.0), "FR": segment(0.0)},
+        rejected={},
+        final=final,
+        known_at=datetime(2026, 3, 1, tzinfo=UTC),
+    )
+
+
+def configure(folder: Path, verdicts: str = REFERENCE) -> Config:
+    """Write and load a configuration with a store of its own."""
+    path = folder / "monitor.yaml"
+    path.write_text(CONFIG.format(store=folder / "store", verdicts=verdicts))
+    return load_config(path)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    """Store forty days of summaries."""
+    found = configure(tmp_path)
+    for day in DAYS:
+        Store(found.store).write_summary(summary(day))
+    return found
+
+
+def stored(config: Config) -> dict[str, bytes]:
+    """Read every file of verdicts."""
+    folder = Path(config.store) / "verdicts" / "ctr"
+    return {path.name: path.read_bytes() for path in sorted(folder.glob("*.parquet"))}
+
+
+def verdict(config: Config, day: date, segment: str = "all") -> Verdict:
+    """Read one verdict."""
+    verdicts, _ = Store(config.store).read_verdicts("ctr", day)
+    return next(v for v in verdicts if v.segment == segment)
+
+
+def one_by_one(config: Config) -> None:
+    """Judge each day on the morning after it, when no later one is stored."""
+    store = Store(config.store)
+    for day in DAYS:
+        (Path(config.store) / f"summaries/ctr/{day}.parquet").unlink()
+    for day in DAYS:
+        store.write_summary(summary(day))
+        judge_days(config, "ctr", day)
+
+
+def late_day(config: Config) -> None:
+    """Judge all days while one of them is provisional, then that one again."""
+    store = Store(config.store)
+    store.write_summary(summary(DAYS[20], final=False))
+    judge_days(config, "ctr", FIRST)
+    store.write_summary(summary(DAYS[20]))
+    judge_days(config, "ctr", DAYS[20])
+
+
+def killed_while_judging(config: Config) -> None:
+    """Judge again from a late day on, be killed two days later, and go on the next morning."""
+    store = Store(config.store)
+    store.write_summary(summary(DAYS[20], final=False))
+    judge_days(config, "ctr", FIRST)
+    store.write_summary(summary(DAYS[20]))
+
+    def stop(step: Step) -> None:
+        if step.day == DAYS[22]:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        judge_days(config, "ctr", DAYS[20], on_step=stop)
+    judge_days(config, "ctr", DAYS[-1])
+
+
+def killed_before_judging(config: Config) -> None:
+    """Let a day be summarised again, be killed, and go on the next morning."""
+    store = Store(config.store)
+    store.write_summary(summary(DAYS[20], final=False))
+    judge_days(config, "ctr", FIRST)
+    store.note_stale("ctr", DAYS[20])
+    store.write_summary(summary(DAYS[20]))
+    judge_days(config, "ctr", DAYS[-1])
+
+
+def other_limits_first(config: Config) -> None:
+    """Judge all days by other limits, then a single late one by these."""
+    folder = Path(config.store).parent
+    judge_days(configure(folder, f"{REFERENCE}, false_alert_days: 90"), "ctr", FIRST)
+    judge_days(configure(folder), "ctr", DAYS[-1])
+
+
+@pytest.mark.parametrize(
+    "some_way",
+    [
+        one_by_one,
+        late_day,
+        killed_while_judging,
+        killed_before_judging,
+        other_limits_first,
+        lambda config: judge_days(config, "ctr", FIRST, jobs=3),
+        lambda config: [judge_days(config, "ctr", d) for d in (FIRST, DAYS[33], DAYS[10])],
+    ],
+    ids=[
+        "one by one",
+        "late outcomes",
+        "killed while judging",
+        "killed before judging",
+        "other limits first",
+        "three jobs",
+        "again from within",
+    ],
+)
+def test_same_bytes_however_days_are_judged(
+    config: Config, some_way: Callable[[Config], object], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Day by day, all at once, after late outcomes, kills or changed limits: the same files."""
+    fresh = configure(tmp_path_factory.mktemp("at-once"))
+    for day in DAYS:
+        Store(fresh.store).write_summary(summary(day))
+    judge_days(fresh, "ctr", FIRST)
+
+    some_way(config)
+
+    assert stored(config) == stored(fresh)
+    assert len(stored(fresh)) == len(DAYS)
+
+
+def test_a_broken_slope_is_found_and_a_moving_prior_is_not(config: Config) -> None:
+    """Sixteen days of moving priors are no drift; a slope of 0.6 is one within three days."""
+    judge_days(config, "ctr", FIRST)
+
+    before = [verdict(config, day).state for day in DAYS[14:30]]
+    first = next(day for day in DAYS if verdict(config, day).state == "calibration_drift")
+    found = verdict(config, DAYS[-1])
+    assert set(before) <= {"ok", "prior_shift"}
+    assert BROKEN <= first <= BROKEN + timedelta(days=3)
+    assert found.meter.incident is not None
+    assert found.meter.incident.kind == "too_extreme"
+    assert abs((found.meter.incident.started - BROKEN).days) <= 2
+    assert found.slope is not None
+    deviation = (found.slope.value - 0.6) / (found.slope.high - found.slope.low) * 2 * 1.96
+    assert abs(deviation) < 3.29  # one in a thousand
+    assert found.reasons[0].startswith(f"Since {found.meter.incident.started} scores are too ext")
+
+
+def test_reference_days_are_not_judged(config: Config) -> None:
+    """A day of the reference says so; the first after it is judged."""
+    judge_days(config, "ctr", FIRST)
+
+    inside, after = verdict(config, DAYS[13]), verdict(config, DAYS[14])
+    assert inside.state == "insufficient_data"
+    assert inside.reasons == ("The day is part of the reference, 2026-01-01 to 2026-01-14.",)
+    assert after.state in ("ok", "prior_shift")
+
+
+def test_without_a_reference_nothing_is_judged(config: Config) -> None:
+    """A configured reference whose days are not stored is named, with what it lacks."""
+    other = configure(
+        Path(config.store).parent, "references: [{first: 2025-01-01, last: 2025-01-28}]"
+    )
+    judge_days(other, "ctr", FIRST)
+
+    found = verdict(other, DAYS[-1])
+    assert found.state == "insufficient_data"
+    assert found.reasons == (LACKS.format(span="2025-01-01 to 2025-01-28", days=0),)
+
+
+def test_a_reference_that_is_too_short_is_not_ignored(config: Config) -> None:
+    """Days after it are not judged by the one before, and the lack is named; those before are."""
+    second = "{first: 2026-01-25, last: 2026-01-31}"
+    short = configure(Path(config.store).parent, REFERENCE.replace("}]", "}, ") + second + "]")
+    judge_days(short, "ctr", FIRST)
+
+    assert verdict(short, DAYS[20]).state in ("ok", "prior_shift")
+    assert verdict(short, DAYS[26]).reasons == (
+        "The day is part of the reference, 2026-01-25 to 2026-01-31.",
+    )
+    assert verdict(short, DAYS[-1]).reasons == (
+        LACKS.format(span="2026-01-25 to 2026-01-31", days=7),
+    )
+
+
+def test_a_day_before_the_reference_says_so(config: Config) -> None:
+    """It is not said that there is no reference: there is one, of later days."""
+    later = "references: [{first: 2026-01-10, last: 2026-01-28}]"
+    judge_days(found := configure(Path(config.store).parent, later), "ctr", FIRST)
+
+    assert verdict(found, DAYS[3]).reasons == (
+        "The day is before the reference, 2026-01-10 to 2026-01-28.",
+    )
+
+
+def test_a_day_without_predictions_is_no_day_of_a_reference(config: Config) -> None:
+    """A model that rests on some days is judged like any other."""
+    nothing = Segment(tally_on_grid([], []), 0)
+    for day in (DAYS[5], DAYS[12]):
+        empty = replace(summary(day), segments={"DE": nothing, "FR": nothing})
+        Store(config.store).write_summary(empty)
+    judge_days(default := configure(Path(config.store).parent, ""), "ctr", FIRST)
+
+    assert "2026-01-01 to 2026-01-30" in verdict(default, DAYS[12]).reasons[0]
+    assert verdict(default, DAYS[30]).state in ("ok", "prior_shift")
+
+
+def test_a_day_whose_summary_is_deleted_is_no_data_error(config: Config) -> None:
+    """Its old verdict is no complaint about its logs; the day is not judged again."""
+    judge_days(config, "ctr", FIRST)
+    before = verdict(config, DAYS[20])
+    (Path(config.store) / f"summaries/ctr/{DAYS[20]}.parquet").unlink()
+
+    judged = judge_days(config, "ctr", FIRST)
+
+    assert before.state != "data_error"
+    assert DAYS[20] not in judged
+    assert len(judged) == len(DAYS) - 1
+
+
+def test_default_reference_is_the_first_28_days(config: Config) -> None:
+    """Without a configured one the first 28 final days are the reference."""
+    default = configure(Path(config.store).parent, "")
+    judge_days(default, "ctr", FIRST)
+
+    assert "2026-01-01 to 2026-01-28" in verdict(default, DAYS[27]).reasons[0]
+    assert verdict(default, DAYS[28]).state in ("ok", "prior_shift")
+    assert verdict(default, DAYS[-1]).state == "calibration_drift"
+
+
+def test_a_new_reference_begins_anew_and_keeps_the_past(config: Config) -> None:
+    """Days before a second reference keep their verdicts; those after are compared with it."""
+    store = Store(config.store)
+    for i in range(40, 60):
+        store.write_summary(summary(FIRST + timedelta(days=i)))
+    judge_days(config, "ctr", FIRST)
+    past = stored(config)
+    spans = (
+        "references: [{first: 2026-01-01, last: 2026-01-14}, {first: 2026-02-05, last: 2026-02-20}]"
+    )
+    again = configure(Path(config.store).parent, spans)
+    judge_days(again, "ctr", FIRST)
+
+    drifting, inside, after = (date(2026, 2, d) for d in (4, 10, 25))
+    assert verdict(again, drifting).state == "calibration_drift"
+    assert verdict(again, inside).state == "insufficient_data"
+    assert verdict(again, after).state in ("ok", "prior_shift")
+    assert past.keys() == stored(again).keys()
+
+
+def test_a_known_drift_is_not_told(config: Config) -> None:
+    """While a drift is acknowledged there is no incident; afterwards it is found anew."""
+    span = "known_drifts: [{first: 2026-01-31, last: 2026-02-05}]"
+    known = configure(Path(config.store).parent, f"{REFERENCE}, {span}")
+    judge_days(known, "ctr", FIRST)
+
+    silent = [verdict(known, day) for day in DAYS[30:36]]
+    assert "calibration_drift" not in {v.state for v in silent}
+    assert verdict(known, DAYS[-1]).state == "calibration_drift"
+    assert any("acknowledged until 2026-02-05" in v.reasons[0] for v in silent if v.state == "ok")
+
+
+def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(config: Config) -> None:
+    """It says what was wrong, keeps the evidence as it was, and gives way to a summary."""
+    store, day = Store(config.store), DAYS[35]
+    (Path(config.store) / f"summaries/ctr/{day}.parquet").unlink()
+    failure = Failure(day, "ctr 2026-02-05: 3 scores lie outside [0, 1].")
+    judge_days(config, "ctr", day, failures=[failure], as_of=DAYS[-1])
+    broken = verdict(config, day)
+    judge_days(config, "ctr", FIRST)
+    kept = verdict(config, day)
+    store.write_summary(summary(day))
+    judge_days(config, "ctr", day)
+
+    assert broken.state == kept.state == "data_error"
+    assert kept.reasons == ("ctr 2026-02-05: 3 scores lie outside [0, 1].",)
+    assert verdict(config, DAYS[36]).state == "calibration_drift"
+    assert verdict(config, day).state == "calibration_drift"
+
+
+def test_segments_have_verdicts_of_their_own(config: Config) -> None:
+    """Each segment is compared with its own reference, and its evidence is its own."""
+    judge_days(config, "ctr", FIRST)
+
+    verdicts, _ = Store(config.store).read_verdicts("ctr", DAYS[-1])
+    assert [v.segment for v in verdicts] == ["all", "DE", "FR"]
+    assert {v.state for v in verdicts} == {"calibration_drift"}
+    assert verdicts[0].limit == pytest.approx(np.log10(8_000), rel=1e-12)
+    assert verdicts[1].limit == pytest.approx(np.log10(8 * 365), rel=1e-12)

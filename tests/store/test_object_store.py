@@ -1,0 +1,150 @@
+"""Logs and store in an object store instead of a folder: the same bytes."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from moto.server import ThreadedMotoServer
+from scipy.special import expit
+
+from monitor.config import Config, Model
+from monitor.pipeline.run import run
+from monitor.store.store import Store
+from tests.conftest import Ended
+
+DAY = date(2026, 3, 1)
+NEXT_DAY = DAY + timedelta(days=1)
+LONG_AFTER = date(2026, 12, 31)
+NOON = datetime(2026, 3, 3, 12, tzinfo=UTC)
+
+
+def model_of(root: str) -> Model:
+    """Describe logs that lie under a folder or a prefix."""
+    return Model.model_validate(
+        {
+            "predictions": {"path": f"{root}/predictions/{{day}}.parquet"},
+            "outcomes": {"path": f"{root}/outcomes/{{day}}.parquet"},
+            "segments": {"column": "country", "values": ["DE", "FR"]},
+        }
+    )
+
+
+def write(root: str, name: str, table: dict[str, Any]) -> None:
+    """Write one file of a log, on disk or in an object store."""
+    filesystem, path = fsspec.core.url_to_fs(f"{root}/{name}")
+    filesystem.makedirs(path.rsplit("/", 1)[0], exist_ok=True)
+    with filesystem.open(path, "wb") as file:
+        pq.write_table(pa.table(table), file)
+
+
+def draw(seed: int) -> dict[str, dict[str, Any]]:
+    """Draw one day of 3,000 predictions, nine of ten with an outcome."""
+    rng = np.random.default_rng(seed)
+    logits = rng.normal(-1, 1, 3_000)
+    ids = np.array([f"p{seed}-{i}" for i in range(3_000)])
+    known = rng.random(3_000) < 0.9
+    return {
+        "predictions": {
+            "prediction_id": ids,
+            "score": expit(logits),
+            "country": rng.choice(["DE", "FR", "IT"], 3_000),
+        },
+        "outcomes": {
+            "prediction_id": ids[known],
+            "outcome": (rng.random(3_000) < expit(logits))[known],
+        },
+    }
+
+
+def lay_out(root: str, table: dict[str, dict[str, Any]], day: date) -> None:
+    """Write a day; after the second day, an empty partition of outcomes for the third."""
+    for kind, columns in table.items():
+        write(root, f"{kind}/{day}.parquet", columns)
+    empty = {name: np.asarray(column)[:0] for name, column in table["outcomes"].items()}
+    if day == NEXT_DAY or not Store(f"{root}/store").days("summaries", "ctr"):
+        write(root, f"outcomes/{day + timedelta(days=1)}.parquet", empty)
+
+
+@pytest.fixture
+def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+    """Run an object store on this machine, with one bucket."""
+    server = ThreadedMotoServer("127.0.0.1", 0)
+    server.start()
+    host, port = server.get_host_and_port()
+    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    fsspec.filesystem("s3", use_listings_cache=False, skip_instance_cache=True).mkdir("logs")
+    yield "s3://logs"
+    server.stop()
+
+
+KINDS = ("summaries", "evaluations", "verdicts")
+
+
+def stored(config: Config) -> dict[str, bytes]:
+    """Read every result of a store, by its name within."""
+    filesystem, store = fsspec.core.url_to_fs(config.store, use_listings_cache=False)
+    paths = [path for kind in KINDS for path in filesystem.find(f"{store}/{kind}")]
+    return {path.removeprefix(f"{store}/"): filesystem.cat_file(path) for path in paths}
+
+
+def do_two_days(root: str, tables: Sequence[dict[str, dict[str, Any]]]) -> Config:
+    """Run two days, and the first once more after other logs came in its place."""
+    config = Config.model_validate(
+        {"store": f"{root}/store", "models": {"ctr": model_of(root).model_dump()}}
+    )
+    for day, table in ((DAY, tables[0]), (NEXT_DAY, tables[1]), (DAY, tables[2])):
+        lay_out(root, table, day)
+        report = run(config, "ctr", day, day, as_of=LONG_AFTER, clock=lambda: NOON)
+        assert report.failures == ()
+    return config
+
+
+def lose_and_judge(config: Config, path: Path, command: Callable[..., Ended]) -> Any:
+    """Lose results of the first day, let `evaluate` make them anew, and give what `show` tells."""
+    filesystem, store = fsspec.core.url_to_fs(config.store, use_listings_cache=False)
+    for kind in ("evaluations", "verdicts"):
+        filesystem.rm(f"{store}/{kind}/ctr/{DAY}.parquet")
+    path.write_text(yaml.safe_dump(config.model_dump(mode="json")))
+
+    judged = command("evaluate", "--config", path, "--from", DAY, "--to", DAY, "--json")
+    told = command("show", "--config", path, "--model", "ctr", "--json")
+
+    assert judged.code == 0, judged.err
+    assert json.loads(judged.out) == {"evaluated": {"ctr": [f"{DAY}"]}}
+    assert told.code == 0, told.err
+    return json.loads(told.out)
+
+
+@pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
+def test_an_object_store_holds_the_same_bytes(
+    tmp_path: Path, bucket: str, command: Callable[..., Ended]
+) -> None:
+    """Two days under s3://, one of them done again, give every byte that a local run gives.
+
+    So does `evaluate` for what is lost, and `show` tells the same.
+    """
+    tables = [draw(seed) for seed in (1, 2, 3)]
+    local, remote = (do_two_days(root, tables) for root in (str(tmp_path), bucket))
+
+    expected = stored(local)
+    assert expected.keys() == {f"{k}/ctr/{d}.parquet" for k in KINDS for d in (DAY, NEXT_DAY)}
+    assert stored(remote) == expected
+    record = Store(remote.store).read_run("ctr")
+    assert record is not None
+    assert record.succeeded == NOON
+
+    shown, of_remote = (lose_and_judge(c, tmp_path / "m.yaml", command) for c in (local, remote))
+    assert stored(remote) == stored(local) == expected
+    assert [e["day"] for e in shown["evaluations"]] == [f"{DAY}", f"{NEXT_DAY}"]
+    assert of_remote == shown

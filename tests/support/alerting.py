@@ -1,0 +1,128 @@
+"""An Alertmanager with our routes and template, that waits less, and what it must write."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from json import dumps
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+
+from tests.support.paths import ROOT
+from tests.support.receivers import Posts, Received
+from tests.support.servers import PATIENCE, listening
+
+ALERTS = ROOT / "alerts"
+BOARD = "https://grafana.example.org/d/calibration-model?var-model="
+BOOK = "https://runbooks.example.org/runbook.md#"
+SECRETS = ("pagerduty-routing-key", "slack-tickets-url", "slack-digest-url")
+
+# The substitutions: word for word, and each must be found.
+SOONER: dict[str, dict[str, str]] = {
+    "calibration.rules.yml": {
+        "interval: 1m": "interval: 1s",
+        "keep_firing_for: 26h": "keep_firing_for: 6s",
+        " for: 6h": " for: 0s",
+    },
+    "alertmanager.yml": {
+        "group_wait: 30s": "group_wait: 2s",
+        "group_wait: 15m": "group_wait: 2s",
+        "group_interval: 5m": "group_interval: 1s",
+        "group_interval: 24h": "group_interval: 1s",
+        "repeat_interval: 3d": "repeat_interval: 5s",
+    },
+}
+
+
+def sooner(name: str, further: Mapping[str, str] | None = None) -> str:
+    """Read one of the files with its waiting shortened."""
+    text = (ALERTS / name).read_text(encoding="utf-8")
+    for old, new in {**SOONER[name], **(further or {})}.items():
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+@contextmanager
+def alertmanager(
+    folder: Path, received: Received, further: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Start Alertmanager with our routes and template, and secrets that lead to the test."""
+    for secret in SECRETS:
+        value = "R0UT1NGKEY" if secret.startswith("pager") else f"{received.url}/{secret}"
+        (folder / secret).write_text(value)
+    text = sooner("alertmanager.yml", further)
+    text = text.replace("/etc/alertmanager/secrets", str(folder))
+    text = text.replace("templates/", f"{ALERTS}/templates/")
+    pager = f"global: {{pagerduty_url: {received.url}/enqueue}}\n"
+    (folder / "alertmanager.yml").write_text(pager + text)
+    with listening(
+        folder,
+        "prometheus-alertmanager",
+        f"--config.file={folder / 'alertmanager.yml'}",
+        f"--storage.path={folder / 'alertmanager'}",
+        "--web.external-url=http://alertmanager.example.org",
+        "--cluster.listen-address=",
+    ) as (_, where):
+        yield where
+
+
+def await_posts(posts: Posts, enough: Callable[[], bool]) -> None:
+    """Wait until enough was received, or fail with what was."""
+    deadline = monotonic() + PATIENCE
+    while not enough():
+        if monotonic() > deadline:
+            pytest.fail(dumps(posts, indent=1))
+        sleep(0.05)
+
+
+def event(
+    key: str,
+    *,
+    firing: Sequence[str],
+    resolved: Sequence[str],
+    headline: str = "",
+    segment: str = "all",
+) -> dict[str, Any]:
+    """Write what PagerDuty must get of the drifts of the model fraud: stories, or what is over.
+
+    Without a headline it is that of the only story, or of what is over.
+    """
+    board = f"{BOARD}fraud&var-segment={segment}"
+    told = firing[0].split(".\n")[0] if firing else f"Over: {resolved[0]}"
+    return {
+        "dedup_key": key,
+        "routing_key": "R0UT1NGKEY",
+        "event_action": "trigger" if firing else "resolve",
+        "client": "calibration-monitor",
+        "client_url": board,
+        "links": [
+            {"href": board, "text": "Dashboard"},
+            {"href": f"{BOOK}calibrationdrift", "text": "Runbook"},
+        ],
+        "payload": {
+            "summary": headline or told,
+            "source": "calibration-monitor",
+            "severity": "critical",
+            "class": "CalibrationDrift",
+            "component": "fraud",
+            "group": "calibration",
+            "custom_details": {
+                "firing": "\n\n".join(firing),
+                "resolved": "\n".join(resolved),
+                "num_firing": str(len(firing)),
+                "num_resolved": str(len(resolved)),
+                "owner": "risk",
+            },
+        },
+    }
+
+
+def message(title: str, link: str, text: str, fallback: str, color: str) -> dict[str, Any]:
+    """Write what Slack must get."""
+    attachment = {"title": title, "text": text, "fallback": fallback, "color": color}
+    if link:
+        attachment["title_link"] = link
+    always = {"callback_id": "", "footer": "", "mrkdwn_in": ["fallback", "pretext", "text"]}
+    return {"username": "calibration-monitor", "attachments": [{**attachment, **always}]}

@@ -1,0 +1,6 @@
+"""Where things lie in this repository."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+GOLDEN = ROOT / "tests" / "golden"

@@ -1,0 +1,97 @@
+"""What other programs recorded: their samples, their bins, their values.
+
+Larger files than this repository keeps lie in a folder beside it; where that is missing, tests of
+them are skipped, and those of the smaller files in `tests/golden` remain.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pytest
+from scipy.special import expit
+from scipy.stats import bernoulli, norm
+
+from monitor.metrics.binned.binning import Bins
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.tally import Tally, tally
+from tests.support.paths import GOLDEN, ROOT
+
+KEPT = GOLDEN
+BESIDE = ROOT.parent / "shared" / "golden"
+TIED = "ties_and_bounds"  # the one data set with equal scores: 0, .05, ..., 1
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A data set, its rows in the order recorded, and the values of other programs."""
+
+    name: str
+    scores: Floats
+    outcomes: Ints
+    values: dict[str, Any]
+
+    @property
+    def t(self) -> Tally:
+        """Its tally."""
+        return tally(self.scores, self.outcomes)
+
+
+def read_beside(name: str) -> Any:
+    """Read a file that lies beside the repository, or skip the test."""
+    path = BESIDE / name
+    if not path.exists():
+        pytest.skip(f"the reference values {name} lie outside the repository")
+    return json.loads(path.read_text())
+
+
+def read_reference() -> list[Recorded]:
+    """Read the values of a dozen programs on four seeded data sets, or skip the test."""
+    return [
+        Recorded(d["name"], np.array(d["p"]), np.array([int(y) for y in d["y"]]), d["values"])
+        for d in read_beside("metrics_reference.json")["datasets"]
+    ]
+
+
+def gaussian(train: float, test: float) -> tuple[Floats, Ints, Floats, Ints]:
+    """Draw the paper's Gaussian features and outcomes [TCE, section 4.1]: train, then test."""
+    np.random.seed(0)  # noqa: NPY002 - the published stream is the legacy one, frozen by numpy
+    train_outcomes = bernoulli.rvs(train, size=14_000)
+    outcomes = bernoulli.rvs(test, size=6_000)
+    train_x = norm.rvs(loc=0.5 * (2 * train_outcomes - 1), scale=2, size=14_000)
+    x = norm.rvs(loc=0.5 * (2 * outcomes - 1), scale=2, size=6_000)
+    return train_x, train_outcomes, x, outcomes
+
+
+def gaussian_scores(recipe: dict[str, float]) -> tuple[Floats, Ints]:
+    """Score the paper's test data with its logistic model, whose coefficients are recorded."""
+    *_, x, outcomes = gaussian(recipe["train"], recipe["test"])
+    return np.round(expit(recipe["intercept"] + recipe["slope"] * x), 10), outcomes
+
+
+def bins_at(t: Tally, starts: npt.ArrayLike) -> Bins:
+    """Cut a tally at the given groups, however another program found them."""
+    cuts = np.unique(np.append(starts, t.scores.size))
+    first = cuts[:-1]
+    return Bins(
+        cuts,
+        np.add.reduceat(t.counts, first),
+        np.add.reduceat(t.positives, first),
+        np.add.reduceat(t.counts * t.scores, first),
+    )
+
+
+def bins_above(t: Tally, edges: npt.ArrayLike) -> Bins:
+    """Cut above edges: a score at an edge is below it, and one not above the first is in no bin."""
+    return bins_at(t, np.searchsorted(t.scores, edges, side="right"))
+
+
+def paper_quantile_bins(t: Tally, n: int) -> Bins:
+    """Cut untied predictions where the published program does: a product of floats, cut off.
+
+    Now and then it is one row before our exact ``i N // n``.
+    """
+    assert t.scores.size == t.total
+    return bins_at(t, (np.linspace(0, 1, n + 1)[:-1] * t.total).astype(int))
