@@ -26,10 +26,10 @@ from time import perf_counter
 import numpy as np
 
 from monitor.config import Config, load_config
-from monitor.drift.detector import new_meter
+from monitor.drift.detector import new_detector
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluate import Evaluation, Settings, evaluate
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import tally
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
@@ -55,7 +55,7 @@ def one_day(segments: int) -> list[Evaluation]:
 
 def verdicts_of(evaluations: list[Evaluation]) -> list[Verdict]:
     """Make a verdict of each segment, with every number that a quiet day has."""
-    figure = Figure(1 / 3, 1 / 7, 2 / 3)
+    figure = Estimate(1 / 3, 1 / 7, 2 / 3)
     return [
         Verdict(
             model=e.model,
@@ -66,7 +66,7 @@ def verdicts_of(evaluations: list[Evaluation]) -> list[Verdict]:
             state="ok",
             reasons=("Nothing has changed.",),
             evidence=None,
-            meter=new_meter(),
+            detector=new_detector(),
             limit=3.0,
             shift=figure,
             kappa=figure,

@@ -4,7 +4,7 @@
                                        [--predictions 2000] [--share 0.05] [--into FOLDER]
 
 Writes the summaries of a year through the store's own interface, then runs every job in a fresh
-process of its own: the whole year judged again, the meter alone, and what a daily run does once
+process of its own: the whole year judged again, the detector alone, and what a daily run does once
 its logs are read. The control job, a sort of a million random numbers, runs before each, so that a
 slow or busy machine shows. Printed is the least of the rounds. A goal is reached if the CPU time of
 all cores together is below it; where other work shares the cores, the wall time tells of that.
@@ -29,8 +29,8 @@ import numpy as np
 from scipy.special import expit
 
 from monitor.config import Config, load_config
-from monitor.drift.detector import accumulate, new_meter, settle
-from monitor.drift.evidence import weigh_day
+from monitor.drift.detector import accumulate, new_detector, update_incident
+from monitor.drift.evidence import day_evidence
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.references import read_references
@@ -93,7 +93,7 @@ def rejudge(config: Config) -> Iterator[int]:
         judge_days(config, name, FIRST, jobs=CORES)
 
 
-def meter(config: Config) -> Iterator[int]:
+def detector(config: Config) -> Iterator[int]:
     """Weigh and add up days of every segment, without reading or writing anything."""
     name, *_ = config.models
     store = Store(config.store)
@@ -101,13 +101,13 @@ def meter(config: Config) -> Iterator[int]:
     stored = [day for day in store.days("summaries", name) if day > period.last]
     days = [store.read_summary(name, day)[0] for day in stored[:METER_DAYS]]
     outcomes = [{k: coarsen(v.tally) for k, v in day.segments.items()} for day in days]
-    meters = {segment: new_meter() for segment in outcomes[0]}
-    yield len(meters) * len(days)
+    detectors = {segment: new_detector() for segment in outcomes[0]}
+    yield len(detectors) * len(days)
     for day, parts in zip(stored, outcomes, strict=False):
-        for segment, before in meters.items():
-            evidence = weigh_day(period.streams[segment], [parts[segment]])
+        for segment, before in detectors.items():
+            evidence = day_evidence(period.streams[segment], [parts[segment]])
             added = accumulate(before, day, evidence)
-            meters[segment] = settle(added, day, evidence, alarm=False)
+            detectors[segment] = update_incident(added, day, evidence, alarm=False)
 
 
 def evaluate_last(config: Config) -> Iterator[int]:
@@ -122,12 +122,12 @@ def evaluate_last(config: Config) -> Iterator[int]:
 JOBS: dict[str, Callable[[Config], Iterator[int]]] = {
     "control": sort,
     "rejudge": rejudge,
-    "meter": meter,
+    "detector": detector,
     "evaluate": evaluate_last,
 }
 GOALS = {  # seconds; the cores together may take as long as the wall clock of each
     "rejudge": ("the stored days judged again", 60.0, "s", 1.0),
-    "meter": ("the meter, a segment-day", 0.0005, "ms", 1000.0),
+    "detector": ("the detector, a segment-day", 0.0005, "ms", 1000.0),
     "evaluate": ("a daily evaluation and its verdicts", 30.0, "s", 1.0),
 }
 

@@ -1,6 +1,6 @@
 """Evidence of a calibration drift, accumulated over days; incidents open and close. Pure.
 
-Rule: a meter is a fold over days. The same days give the same meter, however they arrive.
+Rule: a detector is a fold over days. The same days give the same detector, however they arrive.
 
 An e-detector (Shin, Ramdas and Rinaldo, 2024): each kind of distortion has a sum of log evidence
 that restarts at 0, and over ``log10(8 A)`` at least A days pass between false alerts on average.
@@ -16,7 +16,7 @@ from scipy.interpolate import PchipInterpolator
 
 from monitor.drift.evidence import KINDS, SLOPES, DayEvidence
 from monitor.drift.reference import DIRECTIONS
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 
 RECOVERED = 2.0  # log10: a hundred to one that the curve is back within its tolerance
@@ -54,7 +54,7 @@ class Incident:
 
 
 @dataclass(frozen=True, eq=False)
-class Meter:
+class Detector:
     """Accumulated evidence of one stream.
 
     Attributes
@@ -77,28 +77,28 @@ class Meter:
     incident: Incident | None = None
 
 
-def new_meter() -> Meter:
+def new_detector() -> Detector:
     """Begin with no evidence of anything."""
     count, directions = len(KINDS), len(DIRECTIONS)
     zeros = np.zeros((count, directions))
-    return Meter(np.zeros(count), (None,) * count, zeros, zeros, np.zeros((count, len(SLOPES))))
+    return Detector(np.zeros(count), (None,) * count, zeros, zeros, np.zeros((count, len(SLOPES))))
 
 
-def accumulate(meter: Meter, day: date, evidence: DayEvidence) -> Meter:
+def accumulate(detector: Detector, day: date, evidence: DayEvidence) -> Detector:
     """Add a day to every sum; one that would fall below 0 begins anew on the next day."""
-    sums = np.maximum(0.0, meter.sums + evidence.ratios)
+    sums = np.maximum(0.0, detector.sums + evidence.ratios)
     alive = sums > 0.0
     kept = np.where(alive[:, None], 1.0, 0.0)
-    return Meter(
+    return Detector(
         sums=sums,
         starts=tuple(
             (start or day) if lives else None
-            for start, lives in zip(meter.starts, alive, strict=True)
+            for start, lives in zip(detector.starts, alive, strict=True)
         ),
-        scores=kept * (meter.scores + evidence.scores),
-        informations=kept * (meter.informations + evidence.informations),
-        slopes=kept * (meter.slopes + evidence.slopes),
-        incident=meter.incident,
+        scores=kept * (detector.scores + evidence.scores),
+        informations=kept * (detector.informations + evidence.informations),
+        slopes=kept * (detector.slopes + evidence.slopes),
+        incident=detector.incident,
     )
 
 
@@ -107,12 +107,12 @@ def limit(false_alert_days: float) -> float:
     return log10(len(KINDS) * false_alert_days)
 
 
-def limits_of_streams(meters: Mapping[str, Meter], false_alert_days: float) -> dict[str, float]:
+def segment_limits(detectors: Mapping[str, Detector], false_alert_days: float) -> dict[str, float]:
     """Give the sum at which each of several streams alerts today, log10.
 
     Parameters
     ----------
-    meters : mapping of str to Meter
+    detectors : mapping of str to Detector
         One for each segment.
     false_alert_days : float
         A: how many days a single stream should run without a false alert, on average.
@@ -132,11 +132,11 @@ def limits_of_streams(meters: Mapping[str, Meter], false_alert_days: float) -> d
     Examples
     --------
     >>> from dataclasses import replace
-    >>> calm, loud = new_meter(), replace(new_meter(), sums=np.full(8, 3.5))
-    >>> {k: round(v, 2) for k, v in limits_of_streams({"a": loud, "b": calm}, 100.0).items()}
+    >>> calm, loud = new_detector(), replace(new_detector(), sums=np.full(8, 3.5))
+    >>> {k: round(v, 2) for k, v in segment_limits({"a": loud, "b": calm}, 100.0).items()}
     {'a': 3.2, 'b': 2.9}
     """
-    strongest = {name: float(meter.sums.max()) for name, meter in meters.items()}
+    strongest = {name: float(detector.sums.max()) for name, detector in detectors.items()}
     ranked = sorted(strongest, key=lambda name: -strongest[name])
     among = [limit(false_alert_days * len(ranked) / k) for k in range(1, len(ranked) + 1)]
     alarmed = max(
@@ -149,12 +149,14 @@ def limits_of_streams(meters: Mapping[str, Meter], false_alert_days: float) -> d
     }
 
 
-def settle(meter: Meter, day: date, evidence: DayEvidence, *, alarm: bool) -> Meter:
-    """Open, rename, carry on or close the incident of a meter that has accumulated the day.
+def update_incident(
+    detector: Detector, day: date, evidence: DayEvidence, *, alarm: bool
+) -> Detector:
+    """Open, rename, carry on or close the incident of a detector that has accumulated the day.
 
     Parameters
     ----------
-    meter : Meter
+    detector : Detector
         After `accumulate`.
     day : date
         The day.
@@ -165,54 +167,56 @@ def settle(meter: Meter, day: date, evidence: DayEvidence, *, alarm: bool) -> Me
 
     Returns
     -------
-    Meter
+    Detector
         After an alarm every sum is 0 again. An open incident is never opened twice: a further
         alarm ends what spoke for its recovery.
     """
-    if alarm and meter.incident:
-        renewed = replace(_with_day(meter.incident, evidence), recovery=0.0)
-        kind = best_kind(renewed.scores, renewed.informations)
-        return replace(new_meter(), incident=replace(renewed, kind=kind))
+    if alarm and detector.incident:
+        renewed = replace(_with_day(detector.incident, evidence), recovery=0.0)
+        kind = best_fitting_kind(renewed.scores, renewed.informations)
+        return replace(new_detector(), incident=replace(renewed, kind=kind))
     if alarm:
-        crossed = int(meter.sums.argmax())
+        crossed = int(detector.sums.argmax())
         opened = Incident(
             opened=day,
-            started=meter.starts[crossed] or day,
-            kind=best_kind(meter.scores[crossed], meter.informations[crossed]),
-            evidence=float(meter.sums[crossed]),
+            started=detector.starts[crossed] or day,
+            kind=best_fitting_kind(detector.scores[crossed], detector.informations[crossed]),
+            evidence=float(detector.sums[crossed]),
             recovery=0.0,
-            scores=meter.scores[crossed],
-            informations=meter.informations[crossed],
-            slopes=meter.slopes[crossed],
+            scores=detector.scores[crossed],
+            informations=detector.informations[crossed],
+            slopes=detector.slopes[crossed],
         )
-        return replace(new_meter(), incident=opened)
-    if not meter.incident:
-        return meter
-    return replace(meter, incident=_carried_on(meter, meter.incident, day, evidence))
+        return replace(new_detector(), incident=opened)
+    if not detector.incident:
+        return detector
+    return replace(detector, incident=_carried_on(detector, detector.incident, day, evidence))
 
 
 def _carried_on(
-    meter: Meter, incident: Incident, day: date, evidence: DayEvidence
+    detector: Detector, incident: Incident, day: date, evidence: DayEvidence
 ) -> Incident | None:
     """Bring an incident up to date; None once it is over."""
     change = float(evidence.ratios[KINDS.index(incident.kind)])
     now = replace(_with_day(incident, evidence), recovery=max(0.0, incident.recovery - change))
-    strongest = int(meter.sums.argmax())
-    if now.recovery >= RECOVERED and meter.sums[strongest] >= RECOVERED:
+    strongest = int(detector.sums.argmax())
+    if now.recovery >= RECOVERED and detector.sums[strongest] >= RECOVERED:
         # One distortion has gone and another, as certain, has come: the curve is not back.
         return replace(
             now,
-            started=meter.starts[strongest] or day,
-            kind=best_kind(meter.scores[strongest], meter.informations[strongest]),
+            started=detector.starts[strongest] or day,
+            kind=best_fitting_kind(detector.scores[strongest], detector.informations[strongest]),
             recovery=0.0,
-            scores=meter.scores[strongest],
-            informations=meter.informations[strongest],
-            slopes=meter.slopes[strongest],
+            scores=detector.scores[strongest],
+            informations=detector.informations[strongest],
+            slopes=detector.slopes[strongest],
         )
     if now.recovery >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
         return None
     # While the outcomes speak for recovery the name stays: the days since tell of no distortion.
-    return now if now.recovery else replace(now, kind=best_kind(now.scores, now.informations))
+    return (
+        now if now.recovery else replace(now, kind=best_fitting_kind(now.scores, now.informations))
+    )
 
 
 def _with_day(incident: Incident, evidence: DayEvidence) -> Incident:
@@ -224,7 +228,7 @@ def _with_day(incident: Incident, evidence: DayEvidence) -> Incident:
     )
 
 
-def best_kind(scores: Floats, informations: Floats) -> str:
+def best_fitting_kind(scores: Floats, informations: Floats) -> str:
     """Name the single distortion that fits best, at the size that fits it best.
 
     Along direction j the log-likelihood gains ``U_j**2 / (2 I_j)`` at ``U_j / I_j``.
@@ -235,7 +239,7 @@ def best_kind(scores: Floats, informations: Floats) -> str:
     return KINDS[2 * direction + int(scores[direction] > 0)]
 
 
-def best_slope(slopes: Floats, error: float) -> Figure | None:
+def best_slope(slopes: Floats, error: float) -> Estimate | None:
     """Find the slope of the outcomes on the reference curve.
 
     Parameters
@@ -247,7 +251,7 @@ def best_slope(slopes: Floats, error: float) -> Figure | None:
 
     Returns
     -------
-    Figure or None
+    Estimate or None
         Where the sum is 0, between the first and the last of `SLOPES`; None if nothing is known.
 
     Examples
@@ -260,4 +264,4 @@ def best_slope(slopes: Floats, error: float) -> Figure | None:
     inverse = PchipInterpolator(slopes[::-1], SLOPES[::-1])
     zero = np.clip(0.0, slopes[-1], slopes[0])
     slope, variance = float(inverse(zero)), -float(inverse(zero, 1))  # 1 / how fast they fall
-    return Figure.around(slope, sqrt(variance + (slope * error) ** 2)) if variance > 0.0 else None
+    return Estimate.normal(slope, sqrt(variance + (slope * error) ** 2)) if variance > 0.0 else None

@@ -58,7 +58,7 @@ class DayEvidence:
     slopes: Floats
 
 
-def weigh_day(reference: Reference, parts: Iterable[Coarse]) -> DayEvidence:
+def day_evidence(reference: Reference, parts: Iterable[Coarse]) -> DayEvidence:
     """Weigh the outcomes of one day, each part with a prior of its own.
 
     Parameters
@@ -89,7 +89,7 @@ def weigh_day(reference: Reference, parts: Iterable[Coarse]) -> DayEvidence:
     ...     p = expit(slope * CENTRES + prior)
     ...     return {"all": Coarse(n, np.rint(n * p).astype(np.int64))}
     >>> reference = fit_reference([day(1.0, 0.0)] * 28)
-    >>> found = weigh_day(reference, day(0.8, 0.7).values())
+    >>> found = day_evidence(reference, day(0.8, 0.7).values())
     >>> KINDS[found.ratios.argmax()]
     'too_extreme'
     """
@@ -109,8 +109,8 @@ def weigh_day(reference: Reference, parts: Iterable[Coarse]) -> DayEvidence:
         scores, informations = scores + pull, informations + known
         slopes += score_slopes(curve, counts, positives, directions, np.array(SLOPES))
     dispersions = 1.0 + reference.jitters * informations
-    weighed = (ratios / dispersions[:, None]).ravel() / log(10.0)
-    return DayEvidence(bounded(weighed), scores, informations, slopes / dispersions[0])
+    with_evidence = (ratios / dispersions[:, None]).ravel() / log(10.0)
+    return DayEvidence(bounded(with_evidence), scores, informations, slopes / dispersions[0])
 
 
 def bounded(ratios: Floats) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime
 from math import log, nan
 
-from monitor.drift.evidence import DayEvidence, weigh_day
+from monitor.drift.evidence import DayEvidence, day_evidence
 from monitor.drift.reference import (
     LEAST_OF_EACH,
     Reference,
@@ -47,7 +47,7 @@ class Limits:
 
 
 @dataclass(frozen=True, eq=False)
-class Period:
+class ModelReference:
     """A reference of a model: for the whole and for each segment, or what that one lacks.
 
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
@@ -74,11 +74,11 @@ class Day:
     complaint: str | None = None
 
 
-Weighed = tuple[Day, Mapping[str, DayEvidence]]  # a day, and what it says to each stream
+EvidenceOfDay = tuple[Day, Mapping[str, DayEvidence]]  # a day, and what it says to each stream
 
 
-def prepare(summary: Summary) -> Day:
-    """Bring a summary onto the grid of the meter."""
+def inputs_of(summary: Summary) -> Day:
+    """Bring a summary onto the grid of the detector."""
     matched = sum(part.tally.total for part in summary.segments.values())
     predicted = sum(part.predicted for part in summary.segments.values())
     return Day(
@@ -100,7 +100,9 @@ def failed_day(day: date, known_at: datetime, complaint: str) -> Day:
     return Day(day, False, known_at, nan, {}, complaint)
 
 
-def gather_reference(days: Iterable[tuple[Day, str]], *, least_days: int) -> list[tuple[Day, str]]:
+def gather_reference_days(
+    days: Iterable[tuple[Day, str]], *, least_days: int
+) -> list[tuple[Day, str]]:
     """Take days, with their marks, until they make a reference; empty if they never do."""
     taken: list[tuple[Day, str]] = []
     short = {"positives": LEAST_OF_EACH, "negatives": LEAST_OF_EACH}
@@ -115,7 +117,7 @@ def gather_reference(days: Iterable[tuple[Day, str]], *, least_days: int) -> lis
     return []
 
 
-def fit_period(days: Sequence[Day], limits: Limits) -> Period:
+def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
     """Fit the reference of the whole and of each segment.
 
     Raises
@@ -128,25 +130,25 @@ def fit_period(days: Sequence[Day], limits: Limits) -> Period:
         WHOLE: fit_reference([day.parts for day in days], limits.sensitivity)
     }
     for name in names if list(names) != [WHOLE] else ():
-        alone = [found for day in days if (found := of_stream(day, name))]
+        alone = [found for day in days if (found := parts_of_stream(day, name))]
         lack = what_a_reference_lacks(alone)
         streams[name] = lack or fit_reference(alone, limits.sensitivity)
-    return Period(days[0].day, days[-1].day, streams)
+    return ModelReference(days[0].day, days[-1].day, streams)
 
 
-def period_of(day: date, periods: Sequence[Period]) -> Period | None:
+def reference_of_day(day: date, periods: Sequence[ModelReference]) -> ModelReference | None:
     """Find the reference that a day is part of, else the newest before it, else the first."""
     begun = [period for period in periods if period.first <= day]
     return [*periods[:1], *begun][-1] if periods else None
 
 
-def weigh(day: Day, periods: Sequence[Period]) -> dict[str, DayEvidence]:
+def evidence_by_stream(day: Day, periods: Sequence[ModelReference]) -> dict[str, DayEvidence]:
     """Weigh a day for every stream that has a reference; the costly part, free of the past."""
-    period = period_of(day.day, periods)
+    period = reference_of_day(day.day, periods)
     if not period or not day.final or day.day <= period.last:
         return {}
     return {
-        name: weigh_day(reference, of_stream(day, name).values())
+        name: day_evidence(reference, parts_of_stream(day, name).values())
         for name, reference in period.streams.items()
         if isinstance(reference, Reference)
     }
@@ -157,6 +159,6 @@ def segments_of(day: Day) -> list[str]:
     return [segment for segment, _ in day.parts]
 
 
-def of_stream(day: Day, name: str) -> dict[tuple[str, str], Coarse]:
+def parts_of_stream(day: Day, name: str) -> dict[tuple[str, str], Coarse]:
     """Give the parts of a day whose evidence a stream sums."""
     return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0])}

@@ -56,8 +56,9 @@ class Reference:
     tolerances, effects : ndarray of shape (4,)
         Deviations along each direction that are tolerated, and that are looked for, in logit.
     jitters : ndarray of shape (4,)
-        Variance of the distortion that every day has of its own, in logit squared; 0 if the
-        outcomes of a day are independent.
+        The between-day variance (tau squared of a random-effects model) of the distortion along
+        each direction: every day has a distortion of its own, drawn with this variance around
+        the reference, in logit squared; 0 if the outcomes of a day are independent.
     dispersions : ndarray of shape (4,)
         By how much that multiplies the variance of a sum over days like these; at least 1.
     errors : ndarray of shape (4,)

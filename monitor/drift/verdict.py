@@ -16,19 +16,27 @@ import numpy as np
 
 from monitor.drift import wording
 from monitor.drift.detector import (
-    Meter,
+    Detector,
     accumulate,
     best_slope,
     limit,
-    limits_of_streams,
-    new_meter,
-    settle,
+    new_detector,
+    segment_limits,
+    update_incident,
 )
 from monitor.drift.evidence import DayEvidence
-from monitor.drift.inputs import Day, Limits, Period, Weighed, of_stream, period_of, segments_of
+from monitor.drift.inputs import (
+    Day,
+    EvidenceOfDay,
+    Limits,
+    ModelReference,
+    parts_of_stream,
+    reference_of_day,
+    segments_of,
+)
 from monitor.drift.reference import Reference, lift_since
 from monitor.metrics.core.coarse import Coarse, sum_of
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 from monitor.summary import WHOLE
 
@@ -67,13 +75,13 @@ class Verdict:
         Sentences for the person on call.
     evidence : DayEvidence or None
         What this day alone says; None without a reference or outcomes.
-    meter : Meter
+    detector : Detector
         What has accumulated.
     limit : float
         The sum that opens an incident, log10; a segment's depends on how many others alert.
-    shift, kappa : Figure or None
+    shift, kappa : Estimate or None
         Intercept against the reference over the week, and the part the prior does not explain.
-    slope : Figure or None
+    slope : Estimate or None
         Of the outcomes on the reference curve, since the drift's start or over the week.
     reference_prevalence : float
         Share of positive outcomes in the reference; nan if there is none yet.
@@ -87,23 +95,23 @@ class Verdict:
     state: State
     reasons: tuple[str, ...]
     evidence: DayEvidence | None
-    meter: Meter
+    detector: Detector
     limit: float
-    shift: Figure | None
-    kappa: Figure | None
-    slope: Figure | None
+    shift: Estimate | None
+    kappa: Estimate | None
+    slope: Estimate | None
     reference_prevalence: float
 
 
 def judge(
     model: str,
-    days: Iterable[Weighed],
+    days: Iterable[EvidenceOfDay],
     *,
-    periods: Sequence[Period],
+    periods: Sequence[ModelReference],
     lack: str,
     limits: Limits,
-    week: Sequence[Weighed] = (),
-    meters: Mapping[str, Meter] | None = None,
+    week: Sequence[EvidenceOfDay] = (),
+    detectors: Mapping[str, Detector] | None = None,
 ) -> Iterator[list[Verdict]]:
     """Fold days into verdicts.
 
@@ -112,8 +120,8 @@ def judge(
     model : str
         Its name.
     days : iterable of (Day, mapping of str to DayEvidence)
-        In their order, each with what `weigh` found for its streams.
-    periods : sequence of Period
+        In their order, each with what `evidence_by_stream` found for its streams.
+    periods : sequence of ModelReference
         The references in their order; each rules from its first day to the first of the next.
     lack : str
         What is missing before the first.
@@ -121,7 +129,7 @@ def judge(
         When something is worth saying.
     week : sequence of (Day, mapping of str to DayEvidence)
         The days before the first, of which the last six count.
-    meters : mapping of str to Meter, optional
+    detectors : mapping of str to Detector, optional
         Of every stream before the first day; without it the fold begins here.
 
     Yields
@@ -129,24 +137,24 @@ def judge(
     list of Verdict
         Of each day: the whole first, then its segments.
     """
-    recent, meters = deque(week), dict(meters or {})
+    recent, detectors = deque(week), dict(detectors or {})
     for day, evidence in days:
         recent.append((day, evidence))
-        period = period_of(day.day, periods)
+        period = reference_of_day(day.day, periods)
         # Days of a reference, and before it, are no part of what is compared with it.
         closed = min(period.last, day.day - timedelta(days=1)) if period else date.min
         while recent[0][0].day <= max(closed, day.day - timedelta(days=WEEK)):
             recent.popleft()
         apart = (period and day.day <= period.last) or _known_until(day.day, limits)
-        meters, enough = _advance(
-            {} if apart else meters, day.day, {} if apart else evidence, limits
+        detectors, enough = _advance(
+            {} if apart else detectors, day.day, {} if apart else evidence, limits
         )
         names = dict.fromkeys([WHOLE, *(period.streams if period else ()), *segments_of(day)])
         yield [
             _verdict(
                 model,
                 name,
-                meters.get(name, new_meter()),
+                detectors.get(name, new_detector()),
                 period or lack,
                 recent,
                 limits,
@@ -162,19 +170,21 @@ def _known_until(day: date, limits: Limits) -> date | None:
 
 
 def _advance(
-    before: Mapping[str, Meter], day: date, evidence: Mapping[str, DayEvidence], limits: Limits
-) -> tuple[dict[str, Meter], dict[str, float]]:
-    """Add the evidence of a day to every meter, open or close incidents; also the day's limits."""
+    before: Mapping[str, Detector], day: date, evidence: Mapping[str, DayEvidence], limits: Limits
+) -> tuple[dict[str, Detector], dict[str, float]]:
+    """Add a day to every detector, open or close incidents; also give the limits of the day."""
     added = {
-        name: accumulate(before.get(name, new_meter()), day, found)
+        name: accumulate(before.get(name, new_detector()), day, found)
         for name, found in evidence.items()
     }
-    segments = {name: meter for name, meter in added.items() if name != WHOLE}
-    enough = limits_of_streams(segments, limits.segment_false_alert_days)
+    segments = {name: detector for name, detector in added.items() if name != WHOLE}
+    enough = segment_limits(segments, limits.segment_false_alert_days)
     enough[WHOLE] = limit(limits.false_alert_days)
     settled = {
-        name: settle(meter, day, evidence[name], alarm=bool(meter.sums.max() >= enough[name]))
-        for name, meter in added.items()
+        name: update_incident(
+            detector, day, evidence[name], alarm=bool(detector.sums.max() >= enough[name])
+        )
+        for name, detector in added.items()
     }
     return {**before, **settled}, enough
 
@@ -182,9 +192,9 @@ def _advance(
 def _verdict(
     model: str,
     name: str,
-    meter: Meter,
-    period: Period | str,
-    recent: Sequence[Weighed],
+    detector: Detector,
+    period: ModelReference | str,
+    recent: Sequence[EvidenceOfDay],
     limits: Limits,
     *,
     enough: float,
@@ -200,10 +210,10 @@ def _verdict(
     if isinstance(reference, Reference):
         usual = reference.prevalence
         lift = _lift(reference, name, recent)
-        slope = _slope(reference, name, meter, recent)
-    prevalence = _prevalence(of_stream(day, name).values())
-    obstacle = _obstacle(day, period, reference, meter, evidence, prevalence)
-    state = obstacle[0] if obstacle else _reading(meter, lift, limits)
+        slope = _slope(reference, name, detector, recent)
+    prevalence = _prevalence(parts_of_stream(day, name).values())
+    obstacle = _obstacle(day, period, reference, detector, evidence, prevalence)
+    state = obstacle[0] if obstacle else _state(detector, lift, limits)
     return Verdict(
         model=model,
         segment=name,
@@ -217,7 +227,7 @@ def _verdict(
                 day=day.day,
                 obstacle=obstacle[1] if obstacle else "",
                 known_until=_known_until(day.day, limits),
-                incident=meter.incident,
+                incident=detector.incident,
                 limit=enough if name == WHOLE else None,
                 false_alert_days=days,
                 slope=slope,
@@ -227,10 +237,10 @@ def _verdict(
             )
         ),
         evidence=evidence,
-        meter=meter,
+        detector=detector,
         limit=enough,
-        shift=Figure.around(lift.shift, lift.shift_error) if lift else None,
-        kappa=Figure.around(lift.kappa, lift.kappa_error) if lift else None,
+        shift=Estimate.normal(lift.shift, lift.shift_error) if lift else None,
+        kappa=Estimate.normal(lift.kappa, lift.kappa_error) if lift else None,
         slope=slope,
         reference_prevalence=usual,
     )
@@ -238,9 +248,9 @@ def _verdict(
 
 def _obstacle(
     day: Day,
-    period: Period | str,
+    period: ModelReference | str,
     reference: Reference | str,
-    meter: Meter,
+    detector: Detector,
     evidence: DayEvidence | None,
     prevalence: float,
 ) -> tuple[State, str] | None:
@@ -250,18 +260,18 @@ def _obstacle(
     why = None
     if not day.final:
         why = wording.awaited(day.coverage)
-    elif isinstance(period, Period) and day.day <= period.last:
+    elif isinstance(period, ModelReference) and day.day <= period.last:
         why = wording.inside_reference(day.day, period.first, period.last)
     elif isinstance(reference, str):
         why = wording.no_reference(reference)
-    elif not meter.incident and (evidence is None or not evidence.informations.any()):
+    elif not detector.incident and (evidence is None or not evidence.informations.any()):
         why = wording.ONE_CLASS if isfinite(prevalence) else wording.NOTHING_KNOWN
     return ("insufficient_data", why) if why else None
 
 
-def _reading(meter: Meter, lift: Lift | None, limits: Limits) -> State:
+def _state(detector: Detector, lift: Lift | None, limits: Limits) -> State:
     """Choose the most severe state that holds."""
-    if meter.incident:
+    if detector.incident:
         return "calibration_drift"
     if lift and abs(lift.shift) > CERTAIN * lift.shift_error:
         # What counts is how far the curve was lifted; kappa shows only that it was.
@@ -272,8 +282,8 @@ def _reading(meter: Meter, lift: Lift | None, limits: Limits) -> State:
     return "ok"
 
 
-def _lift(reference: Reference, name: str, recent: Iterable[Weighed]) -> Lift | None:
-    days = [of_stream(day, name) for day, _ in recent if day.final]
+def _lift(reference: Reference, name: str, recent: Iterable[EvidenceOfDay]) -> Lift | None:
+    days = [parts_of_stream(day, name) for day, _ in recent if day.final]
     keys = dict.fromkeys(key for parts in days for key in parts)
     week = {key: sum_of([parts[key] for parts in days if key in parts]) for key in keys}
     found = lift_since(reference.curve, reference.levels, week)
@@ -283,12 +293,12 @@ def _lift(reference: Reference, name: str, recent: Iterable[Weighed]) -> Lift | 
 
 
 def _slope(
-    reference: Reference, name: str, meter: Meter, recent: Iterable[Weighed]
-) -> Figure | None:
+    reference: Reference, name: str, detector: Detector, recent: Iterable[EvidenceOfDay]
+) -> Estimate | None:
     """Estimate the slope since the drift began, else over the week."""
     known = float(reference.errors[0])
-    if meter.incident:
-        return best_slope(meter.incident.slopes, known)
+    if detector.incident:
+        return best_slope(detector.incident.slopes, known)
     week = [evidence[name].slopes for _, evidence in recent if name in evidence]
     return best_slope(np.sum(week, axis=0), known) if week else None
 

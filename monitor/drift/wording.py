@@ -6,7 +6,7 @@ from math import isnan
 
 from monitor.drift.detector import RECOVERED, Incident
 from monitor.drift.evidence import KINDS
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 
 # What the outcomes now say of the scores, compared with the reference.
@@ -44,7 +44,7 @@ class Facts:
     incident: Incident | None
     limit: float | None
     false_alert_days: int
-    slope: Figure | None
+    slope: Estimate | None
     lift: Lift | None
     prevalence: float
     reference_prevalence: float

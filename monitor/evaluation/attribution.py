@@ -16,11 +16,12 @@ from operator import attrgetter
 import numpy as np
 from scipy.special import chdtrc, expit
 
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.optimism import FittedScore, fitted_score
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps
 from monitor.metrics.logistic.remaining_error import remaining_error
-from monitor.metrics.scores.bounds import Estimate, ScoringRule
+from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import mean_loss
 
 
@@ -190,7 +191,7 @@ def intercept_correction(t: Tally) -> InterceptCorrection | None:
     w = t.counts * expit(maps.logits[1]) * expit(-maps.logits[1])
     log_scores = [_score(maps, i, "log") for i in (0, 1)]
     return InterceptCorrection(
-        delta=Estimate(maps.delta, 1.0 / sqrt(float(w.sum()))),
+        delta=Estimate.normal(maps.delta, 1.0 / sqrt(float(w.sum()))),
         log_loss=_share(t, *log_scores),
         squared_error=_share(t, *(_score(maps, i, "brier") for i in (0, 1))),
         log_loss_before=log_scores[0].observed,
@@ -217,7 +218,7 @@ def _share(t: Tally, before: FittedScore, after: FittedScore) -> Estimate:
     mean = mean_loss(t, if_positive, if_negative)
     variance = mean_loss(t, (if_positive - mean) ** 2, (if_negative - mean) ** 2) / (t.total - 1)
     variance += max(0.0, after.curvature - before.curvature)
-    return Estimate(before.corrected - after.corrected, sqrt(variance))
+    return Estimate.normal(before.corrected - after.corrected, sqrt(variance))
 
 
 def _explained(maps: NestedMaps, scores: list[FittedScore], rest: Estimate) -> Explained:

@@ -25,7 +25,7 @@ from monitor.evaluation.expected_prevalence import Expectation
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally, shift
 from monitor.metrics.intervals.bootstrap import Interval
 from monitor.metrics.intervals.ece_interval import Reading, ece_interval
@@ -59,7 +59,7 @@ class Errors:
         ECE over PAVA-BC bins of the monitor's sizes, a ratio in [0, 1].
     rbs : float
         Root Brier score, in [0, 1].
-    tce : Figure or None
+    tce : Estimate or None
         TCE at the model's fixed size N*, a ratio in [0, 1], comparable across days, volumes and
         models; None with fewer predictions, or before there is a reference that tells the size.
     ece_interval, rbs_interval : Interval or None
@@ -70,7 +70,7 @@ class Errors:
     tce_published: float
     ece: float
     rbs: float
-    tce: Figure | None = None
+    tce: Estimate | None = None
     ece_interval: Interval | None = None
     rbs_interval: Interval | None = None
 
@@ -126,7 +126,7 @@ class Evaluation:
     raw: Errors | None
     prior: Errors | None
     null: TceNull | None
-    slope: Figure | None = None
+    slope: Estimate | None = None
     causes: Causes | None = None
     expected: Expectation | None = None
     correction: InterceptCorrection | None = None
@@ -196,7 +196,7 @@ def evaluate(
         slope = fit_slope(CENTRES, [compress(stratum) for stratum in strata])
         evaluated = replace(
             _evaluate_segment(window, name, part, window_days, settings),
-            slope=Figure.around(*slope) if slope else None,
+            slope=Estimate.normal(*slope) if slope else None,
             causes=mean_causes(strata, part.tally, explain),
         )
         if expect and not window.final:
@@ -216,7 +216,7 @@ def _evaluate_segment(
     shift_, prior, null, raw = None, None, None, None
     if has_intercept(t):
         fitted = fit_intercept(t)
-        around = Figure.around(fitted.delta, fitted.standard_error)
+        around = Estimate.normal(fitted.delta, fitted.standard_error)
         shift_ = PriorShift(around.value, around.low, around.high)
         adjusted = shift(t, fitted.delta)
         if min(t.total_positives, t.total - t.total_positives) >= LEAST_RARER:
@@ -272,11 +272,11 @@ def _ece_interval(t: Tally, reading: Reading, rng: np.random.Generator) -> Inter
     return ece_interval(t, reading=reading, replicates=INTERVAL_REPLICATES, rng=rng)
 
 
-def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Figure | None:
+def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Estimate | None:
     if settings.tce_size is None or t.total < settings.tce_size:
         return None
     found = tce_at_size(t, size=settings.tce_size, alpha=settings.alpha, rng=rng)
-    return Figure(found.value, found.interval.low, found.interval.high)
+    return Estimate(found.value, found.interval.low, found.interval.high)
 
 
 def _tce_null(t: Tally, settings: Settings, rng: np.random.Generator) -> TceNull:

@@ -15,10 +15,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import chdtrc, expit, logit, ndtri
 
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps, gram, project
-from monitor.metrics.scores.bounds import Estimate
 from monitor.metrics.scores.brier import mean_loss
 
 Z_95 = float(ndtri(0.975))
@@ -176,7 +176,7 @@ def _calibrated_mean(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> E
     mean = min(1.0, float((share * rates).sum()))  # of shares that may sum to a trifle more
     pull = ((share * rates * expit(-eta))[:, None] * terms).sum(axis=0)
     variance = float((share * (rates - mean) ** 2).sum()) / n.sum()
-    return Estimate(mean, sqrt(variance + _reference_variance(maps, pull, 0.0)))
+    return Estimate.normal(mean, sqrt(variance + _reference_variance(maps, pull, 0.0)))
 
 
 def _reference_variance(maps: NestedMaps, pull: Floats, level: float) -> float:

@@ -129,7 +129,7 @@ def _are_the_same(before: Files, now: Files) -> bool:
 def verdicts_to_tell(verdicts: Sequence[Verdict], told: Sequence[Evaluation]) -> list[Verdict]:
     """Keep the verdicts of the segments that are told, and of every open drift: it may page."""
     kept = {WHOLE, *(e.segment for e in told)}
-    return [v for v in verdicts if v.segment in kept or v.meter.incident]
+    return [v for v in verdicts if v.segment in kept or v.detector.incident]
 
 
 def with_most_outcomes(

@@ -7,7 +7,7 @@ from monitor.drift.detector import Incident
 from monitor.drift.evidence import KINDS
 from monitor.drift.verdict import STATES, Verdict
 from monitor.export.window_samples import SECONDS_A_DAY, Sample, Samples, Snapshot
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.summary import end_of_day
 
 
@@ -21,7 +21,7 @@ def of_evidence(snapshot: Snapshot) -> Iterable[Sample]:
 
     def sums(v: Verdict) -> Iterable[Sample]:
         if not isnan(v.reference_prevalence):
-            yield from (((kind,), float(v.meter.sums[i])) for i, kind in enumerate(KINDS))
+            yield from (((kind,), float(v.detector.sums[i])) for i, kind in enumerate(KINDS))
 
     return _of_verdicts(sums)(snapshot)
 
@@ -30,7 +30,7 @@ def of_kinds(snapshot: Snapshot) -> Iterable[Sample]:
     """Tell of every kind whether it names the open drift."""
 
     def named(v: Verdict) -> Iterable[Sample]:
-        name = v.meter.incident.kind if v.meter.incident else None
+        name = v.detector.incident.kind if v.detector.incident else None
         return [((kind,), kind == name) for kind in KINDS]
 
     return _of_verdicts(named)(snapshot)
@@ -43,11 +43,11 @@ def of_verdict(value: Callable[[Verdict], float]) -> Samples:
 
 def of_incident(value: Callable[[Incident], float]) -> Samples:
     """Take one number of each open drift."""
-    return _of_verdicts(lambda v: [((), value(v.meter.incident))] if v.meter.incident else [])
+    return _of_verdicts(lambda v: [((), value(v.detector.incident))] if v.detector.incident else [])
 
 
 def of_figure(
-    figure: Callable[[Verdict], Figure | None], part: Callable[[Figure], float]
+    figure: Callable[[Verdict], Estimate | None], part: Callable[[Estimate], float]
 ) -> Samples:
     """Take a number of each verdict that has it, or an end of its interval."""
 
@@ -64,8 +64,8 @@ def of_starts(snapshot: Snapshot) -> Iterable[Sample]:
     zones = {name: model.time_zone for name, model in snapshot.models.items()}
 
     def began(v: Verdict) -> Iterable[Sample]:
-        if v.meter.incident:
-            ended = end_of_day(v.meter.incident.started, zones[v.model])
+        if v.detector.incident:
+            ended = end_of_day(v.detector.incident.started, zones[v.model])
             yield (), ended.timestamp() - SECONDS_A_DAY
 
     return _of_verdicts(began)(snapshot)

@@ -13,8 +13,7 @@ from monitor.drift.verdict import Verdict
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
 from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift
 from monitor.evaluation.expected_prevalence import Expectation
-from monitor.metrics.core.estimate import Figure
-from monitor.metrics.scores.bounds import Estimate
+from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import RunRecord
 from monitor.summary import WHOLE, end_of_day
 
@@ -86,12 +85,12 @@ def of_correction(value: Callable[[InterceptCorrection], float]) -> Samples:
     return _of_windows(lambda e: [((), value(e.correction))] if e.correction else [])
 
 
-def around(estimate: Estimate) -> Figure:
+def around(estimate: Estimate) -> Estimate:
     """Put the 95 % interval around an estimate; nan where it has no standard error."""
-    return Figure.around(estimate.value, estimate.standard_error)
+    return Estimate.normal(estimate.value, estimate.standard_error)
 
 
-def of_slope(part: Callable[[Figure], float]) -> Samples:
+def of_slope(part: Callable[[Estimate], float]) -> Samples:
     """Take the slope of each window that has one, or an end of its interval."""
     return _of_windows(lambda e: [((), part(e.slope))] if e.slope else [])
 

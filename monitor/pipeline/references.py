@@ -12,11 +12,11 @@ from monitor.config import Config, Model
 from monitor.drift.inputs import (
     Day,
     Limits,
-    Period,
-    fit_period,
-    gather_reference,
-    period_of,
-    prepare,
+    ModelReference,
+    fit_model_reference,
+    gather_reference_days,
+    inputs_of,
+    reference_of_day,
 )
 from monitor.drift.reference import Reference, Sensitivity, what_a_reference_lacks
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
@@ -35,13 +35,13 @@ class References:
 
     Attributes
     ----------
-    periods : sequence of Period
+    periods : sequence of ModelReference
         In their order.
     marks : list of list of str
         Fingerprints of the summaries they were fitted to.
     """
 
-    periods: Sequence[Period]
+    periods: Sequence[ModelReference]
     marks: list[list[str]]
 
     @property
@@ -51,7 +51,7 @@ class References:
 
     def expect(self, day: date, name: str, part: Segment) -> Expectation | None:
         """Tell the prevalence to expect of a segment of a day from its scores alone."""
-        period = period_of(day, self.periods)
+        period = reference_of_day(day, self.periods)
         reference = period.streams.get(name) if period and day > period.last else None
         if not isinstance(reference, Reference):
             return None
@@ -63,7 +63,7 @@ class References:
 
     def tce_size(self, day: date) -> int | None:
         """Give N* of TCE for a day; None while there is no reference before it."""
-        period = period_of(day, self.periods)
+        period = reference_of_day(day, self.periods)
         if not period or day <= period.last:
             return None
         whole = period.streams.get(WHOLE)  # none if the period lacks days
@@ -83,9 +83,9 @@ def read_references(config: Config, name: str) -> References:
     limits = limits_of(model)
     return References(
         periods=[
-            Period(first, last, {}, _lack(first, last, lack))
+            ModelReference(first, last, {}, _lack(first, last, lack))
             if (lack := what_a_reference_lacks([day.parts for day, _ in days]))
-            else fit_period([day for day, _ in days], limits)
+            else fit_model_reference([day for day, _ in days], limits)
             for first, last, days in spans
         ],
         marks=[[mark for _, mark in days] for _, _, days in spans],
@@ -127,12 +127,12 @@ def _reference_days(
     def recall(days: Iterable[date]) -> Iterator[tuple[Day, str]]:
         for day in days:
             summary, mark = store.read_summary(name, day)
-            prepared = prepare(summary)
+            prepared = inputs_of(summary)
             if prepared.final and prepared.parts:
                 yield prepared, mark
 
     if not model.verdicts.references:
-        taken = gather_reference(recall(stored), least_days=REFERENCE_DAYS)
+        taken = gather_reference_days(recall(stored), least_days=REFERENCE_DAYS)
         return [(taken[0][0].day, taken[-1][0].day, taken)] if taken else []
     return [
         (s.first, s.last, list(recall(day for day in stored if s.first <= day <= s.last)))

@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import date, timedelta
 
 from monitor.config import Config
-from monitor.drift.detector import Meter
+from monitor.drift.detector import Detector
 from monitor.drift.inputs import (
     Day,
-    Weighed,
+    EvidenceOfDay,
+    evidence_by_stream,
     failed_day,
-    prepare,
-    weigh,
+    inputs_of,
 )
 from monitor.drift.reference import LEAST_OF_EACH
 from monitor.drift.verdict import WEEK, judge
@@ -63,22 +63,22 @@ def judge_days(
 
     references = read_references(config, name)
     basis = fingerprint([repr(limits), references.marks])
-    start, meters = _where_to_begin(store, name, days, store.note_stale(name, first), basis)
+    start, detectors = _where_to_begin(store, name, days, store.note_stale(name, first), basis)
 
-    def weighed(day: date) -> Weighed:
-        found = known[day] if day in known else prepare(store.read_summary(name, day)[0])
-        return found, weigh(found, references.periods)
+    def with_evidence(day: date) -> EvidenceOfDay:
+        found = known[day] if day in known else inputs_of(store.read_summary(name, day)[0])
+        return found, evidence_by_stream(found, references.periods)
 
-    week = [weighed(d) for d in days if timedelta() < start - d < timedelta(days=WEEK)]
+    week = [with_evidence(d) for d in days if timedelta() < start - d < timedelta(days=WEEK)]
     to_do = [day for day in days if day >= start]
     verdicts = judge(
         name,
-        in_parallel(weighed, to_do, jobs),
+        in_parallel(with_evidence, to_do, jobs),
         periods=references.periods,
         lack=f"it takes {REFERENCE_DAYS} final days, and {LEAST_OF_EACH} outcomes of each kind",
         limits=limits,
         week=week,
-        meters=meters,
+        detectors=detectors,
     )
     for done, of_day in enumerate(verdicts, 1):
         store.write_verdicts(name, of_day[0].day, of_day, basis=basis)
@@ -116,7 +116,7 @@ def _complaints(
 
 def _where_to_begin(
     store: Store, name: str, days: Sequence[date], first: date, basis: str
-) -> tuple[date, Mapping[str, Meter]]:
+) -> tuple[date, Mapping[str, Detector]]:
     """Go on from the verdicts before `first` if they rest on the same limits and references."""
     before = [day for day in days if day < first]
     if before:
@@ -125,5 +125,5 @@ def _where_to_begin(
         except DataError:
             theirs = None
         if theirs == basis:
-            return first, {verdict.segment: verdict.meter for verdict in verdicts}
+            return first, {verdict.segment: verdict.detector for verdict in verdicts}
     return min([first, *days]), {}

@@ -3,7 +3,7 @@
 from math import isnan
 
 from monitor.evaluation.attribution import NAMES, Causes, InterceptCorrection
-from monitor.metrics.core.estimate import NORMAL_95, Figure
+from monitor.metrics.core.estimate import NORMAL_95, Estimate
 
 
 def explanation(causes: Causes, span: str) -> str:
@@ -23,7 +23,7 @@ def explanation(causes: Causes, span: str) -> str:
 
 def offer(correction: InterceptCorrection, span: str, *, drifting: bool) -> str:
     """Say what one intercept for all scores of a span of days would remove of their error."""
-    removed = Figure.around(correction.log_loss.value, correction.log_loss.standard_error)
+    removed = Estimate.normal(correction.log_loss.value, correction.log_loss.standard_error)
     figures = (
         f"{removed.value:.4f} of the {correction.log_loss_before:.4f} nats of log loss of the "
         f"{span} (95 % {removed.low:.4f} to {removed.high:.4f})"

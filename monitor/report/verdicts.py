@@ -125,7 +125,7 @@ def episodes(store: Store, model: str, segment: str) -> list[Episode]:
         for verdict in store.read_verdicts(model, day)[0]:
             if verdict.segment != segment:
                 continue
-            now, open_ = verdict.meter.incident, bool(found) and found[-1].last is None
+            now, open_ = verdict.detector.incident, bool(found) and found[-1].last is None
             if open_ and (now is None or now.opened != found[-1].opened):
                 found[-1] = replace(found[-1], last=day)
                 open_ = False

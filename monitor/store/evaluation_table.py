@@ -11,13 +11,18 @@ import pyarrow as pa
 from monitor.evaluation.attribution import Causes, InterceptCorrection
 from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
+
+ESTIMATE = pa.struct([(name, pa.float64()) for name in ("value", "low", "high")])
+MEAN = pa.struct([(name, pa.float64()) for name in ("value", "standard_error")])
 
 
-def _numbers(kind: type) -> pa.DataType:
-    """Lay out a dataclass of numbers, or of such dataclasses."""
+def _numbers(kind: type, estimate: pa.DataType = ESTIMATE) -> pa.DataType:
+    """Lay out a dataclass of numbers, or of such dataclasses; estimates in the layout given."""
+    if kind is Estimate:
+        return estimate
     inner = {f.name: _inner(kind, f.name) for f in fields(kind)}
-    return pa.struct([(k, _numbers(v) if v else pa.float64()) for k, v in inner.items()])
+    return pa.struct([(k, _numbers(v, estimate) if v else pa.float64()) for k, v in inner.items()])
 
 
 @cache  # for every number of every row, and reading the hints takes longer than reading the file
@@ -29,6 +34,8 @@ def _inner(kind: type, name: str) -> type | None:
 
 
 def _rebuilt(kind: type, row: Mapping[str, Any]) -> Any:
+    if kind is Estimate and "standard_error" in row:
+        return Estimate.normal(**row)
     return kind(
         **{
             name: _rebuilt(inner, value)
@@ -58,10 +65,10 @@ EVALUATION_COLUMNS: dict[str, pa.DataType] = {
     "raw": _numbers(Errors),
     "prior": _numbers(Errors),
     "null": _numbers(TceNull),
-    "slope": _numbers(Figure),
+    "slope": _numbers(Estimate),
     "causes": _numbers(Causes),
     "expected": _numbers(Expectation),
-    "correction": _numbers(InterceptCorrection),
+    "correction": _numbers(InterceptCorrection, MEAN),
 }
 
 
@@ -73,7 +80,7 @@ NESTED = {
     "raw": Errors,
     "prior": Errors,
     "null": TceNull,
-    "slope": Figure,
+    "slope": Estimate,
     "causes": Causes,
     "expected": Expectation,
     "correction": InterceptCorrection,

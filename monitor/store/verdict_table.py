@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from monitor.drift.detector import Incident, Meter
+from monitor.drift.detector import Detector, Incident
 from monitor.drift.evidence import KINDS, DayEvidence
 from monitor.drift.verdict import Verdict
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 
 NUMBERS = pa.list_(pa.float64())
 FIGURE = pa.struct([(name, pa.float64()) for name in ("value", "low", "high")])
@@ -26,7 +26,7 @@ COLUMNS: dict[str, pa.DataType] = {
     "state": pa.string(),
     "reasons": pa.list_(pa.string()),
     "evidence": pa.struct([("ratios", NUMBERS), *SCORES.items()]),
-    "meter": pa.struct([("sums", NUMBERS), ("starts", pa.list_(pa.date32())), *SCORES.items()]),
+    "detector": pa.struct([("sums", NUMBERS), ("starts", pa.list_(pa.date32())), *SCORES.items()]),
     "incident": pa.struct(
         [
             ("opened", pa.date32()),
@@ -60,10 +60,10 @@ def verdicts_of(table: pa.Table) -> list[Verdict]:
 
 def _row(verdict: Verdict) -> dict[str, Any]:
     row = {name: getattr(verdict, name) for name in COLUMNS if name != "incident"}
-    meter, incident = verdict.meter, verdict.meter.incident
+    detector, incident = verdict.detector, verdict.detector.incident
     return row | {
         "evidence": _plain(vars(verdict.evidence)) if verdict.evidence else None,
-        "meter": _plain({k: v for k, v in vars(meter).items() if k != "incident"}),
+        "detector": _plain({k: v for k, v in vars(detector).items() if k != "incident"}),
         "incident": _plain(vars(incident)) if incident else None,
         "reference_prevalence": None
         if isnan(verdict.reference_prevalence)
@@ -79,17 +79,17 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 def _verdict(row: dict[str, Any]) -> Verdict:
     found = row.pop("incident")
     incident = Incident(**_arrays(found)) if found else None
-    meter = _arrays(row["meter"])
-    both = {name: meter[name].reshape(len(KINDS), -1) for name in SCORES}
-    row["meter"] = Meter(
-        **{**meter, **both, "starts": tuple(meter["starts"]), "incident": incident}
+    detector = _arrays(row["detector"])
+    both = {name: detector[name].reshape(len(KINDS), -1) for name in SCORES}
+    row["detector"] = Detector(
+        **{**detector, **both, "starts": tuple(detector["starts"]), "incident": incident}
     )
     row["evidence"] = DayEvidence(**_arrays(row["evidence"])) if row["evidence"] else None
     row["reasons"] = tuple(row["reasons"])
     if row["reference_prevalence"] is None:
         row["reference_prevalence"] = nan
     for name in FIGURES:
-        row[name] = Figure(**row[name]) if row[name] else None
+        row[name] = Estimate(**row[name]) if row[name] else None
     return Verdict(**row)
 
 

@@ -1,6 +1,6 @@
-"""Our meter and the usual rules, each run over a stream of days, and their alerts counted alike.
+"""Our detector and the usual rules, each run over a stream of days, and their alerts counted alike.
 
-An alert is the first day of trouble after a week without any: a meter's incident that opens
+An alert is the first day of trouble after a week without any: a detector's incident that opens
 after 7 days without one, or a rule's alarm after 7 days without an alarm.
 """
 
@@ -12,8 +12,8 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, kstwobign, norm
 
-from monitor.drift.detector import accumulate, limit, new_meter, settle
-from monitor.drift.evidence import weigh_day
+from monitor.drift.detector import accumulate, limit, new_detector, update_incident
+from monitor.drift.evidence import day_evidence
 from monitor.drift.reference import Reference
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ece
@@ -45,18 +45,18 @@ class Opening:
     lasted: int = 1
 
 
-def follow_meter(
+def follow_detector(
     reference: Reference, days: Iterable[Segments], *, false_alert_days: float = FALSE_ALERT_DAYS
 ) -> list[Opening]:
-    """Run the meter over days and list the incidents that it opens."""
-    meter, threshold, found, quiet_since = new_meter(), limit(false_alert_days), [], -SILENCE
+    """Run the detector over days and list the incidents that it opens."""
+    detector, threshold, found, quiet_since = new_detector(), limit(false_alert_days), [], -SILENCE
     for t, segments in enumerate(days):
         day = FIRST + timedelta(t)
-        evidence = weigh_day(reference, segments.values())
-        added = accumulate(meter, day, evidence)
-        before = meter.incident
-        meter = settle(added, day, evidence, alarm=bool(added.sums.max() >= threshold))
-        now = meter.incident
+        evidence = day_evidence(reference, segments.values())
+        added = accumulate(detector, day, evidence)
+        before = detector.incident
+        detector = update_incident(added, day, evidence, alarm=bool(added.sums.max() >= threshold))
+        now = detector.incident
         if now and not before and t - quiet_since >= SILENCE:
             found.append(Opening(t, now.kind, now.kind, (now.started - FIRST).days))
         elif now and found:

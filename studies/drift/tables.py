@@ -10,7 +10,7 @@ from scipy.stats import binom, chi2
 from studies.drift.watch import FOLLOWED, START, YEAR, Task
 from studies.drift.worlds import DRIFTS, WORLDS, World
 
-OURS = "**evidence meter, A = 1000**"
+OURS = "**evidence detector, A = 1000**"
 METER_NAMES = {
     "slope 0.9": "too_extreme",
     "slope 0.8": "too_extreme",
@@ -41,14 +41,14 @@ def rules_of(results: Results) -> list[str]:
 def alerts(found: Mapping[str, Any], rule: str) -> list[int]:
     """List the days on which a rule alerted."""
     if rule == OURS:
-        return [opening["day"] for opening in found["meter"]]
+        return [opening["day"] for opening in found["detector"]]
     return list(found["alerts"][rule])
 
 
 def days_on(found: Mapping[str, Any], rule: str) -> int:
     """Count the days on alarm."""
     if rule == OURS:
-        return sum(opening["lasted"] for opening in found["meter"])
+        return sum(opening["lasted"] for opening in found["detector"])
     return int(found["days"][rule])
 
 
@@ -121,8 +121,8 @@ def rule_delays(results: Results, rules: Sequence[str]) -> list[str]:
     return table(["median delay, days", *WORLDS], rows)
 
 
-def meter_delays(results: Results) -> list[str]:
-    """Lay out the meter's delay for every drift, and how often it was found in time."""
+def detector_delays(results: Results) -> list[str]:
+    """Lay out the detector's delay for every drift, and how often it was found in time."""
     rows = []
     for name in DRIFTS:
         row = [name]
@@ -141,7 +141,7 @@ def names(results: Results) -> list[str]:
         row = [f"{name}: `{kind}`"]
         for world in WORLDS:
             found = chosen(results, world, name)
-            first = [next((o for o in f["meter"] if o["day"] >= START), None) for f in found]
+            first = [next((o for o in f["detector"] if o["day"] >= START), None) for f in found]
             seen = [o for o in first if o]
             at, later = ([o[key] == kind for o in seen] for key in ("kind", "later"))
             row.append(f"{share_of(at)} → {share_of(later)}" if seen else "-")
@@ -169,14 +169,14 @@ def special(results: Results) -> list[str]:
     )
     worlds = (WORLDS[2], WORLDS[3])
     rows = [
-        [name, *(rate([len(f["meter"]) for f in chosen(results, w, name)]) for w in worlds)]
+        [name, *(rate([len(f["detector"]) for f in chosen(results, w, name)]) for w in worlds)]
         for name in cases
     ]
     short = [
         [
             f"{days} days",
             *(
-                rate([len(f["meter"]) for f in chosen(results, w, "sound", days)])
+                rate([len(f["detector"]) for f in chosen(results, w, "sound", days)])
                 + f"; {delay(chosen(results, w, 'slope 0.8', days), OURS)} d"
                 for w in WORLDS
             ),
@@ -208,15 +208,14 @@ def markdown(results: Results) -> str:
         "once a year: read its share of days.\n"
     )
     level = (
-        "The meter, drift by drift. An intercept is not seen, by design: it is the level's matter."
-        "\n"
+        "The detector, drift by drift. It does not see an intercept, by design: the level does.\n"
     )
     parts = [
         *false_alerts(results, rules),
         on_alarm,
         *rule_delays(results, rules),
         level,
-        *meter_delays(results),
+        *detector_delays(results),
         *names(results),
         *special(results),
         "![False alerts against delay](drift-characteristics.svg)\n",

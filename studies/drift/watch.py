@@ -10,7 +10,7 @@ from monitor.drift.reference import fit_reference
 from studies.drift.rules import (
     SILENCE,
     first_alarms,
-    follow_meter,
+    follow_detector,
     follow_rules,
     pool,
     usual_rules,
@@ -77,8 +77,8 @@ def watch(task: Task) -> dict[str, Any]:
     if task.name.endswith("pooled"):
         days = [{"all": day} for day in pooled]
     reference = fit_reference(days[: task.reference])
-    openings = follow_meter(reference, days[task.reference :])
-    watched = {"meter": [asdict(opening) for opening in openings]}
+    openings = follow_detector(reference, days[task.reference :])
+    watched = {"detector": [asdict(opening) for opening in openings]}
     if not task.compared:
         return watched
     rules = usual_rules(reference, pooled[: task.reference])

@@ -1,4 +1,4 @@
-"""Streams of days with a known truth, on the grid of the drift meter, for studies and tests.
+"""Streams of days with a known truth, on the grid of the drift detector, for studies and tests.
 
 Logits of the scores are normal, sd 1.2, around a centre that makes the mean score the prevalence.
 Every day has a prior of its own and as many rows as come: prior log-odds are an AR(1) of sd 0.4,

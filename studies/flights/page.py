@@ -82,7 +82,7 @@ def shares_on(found: Watched, holds: date) -> tuple[float, float]:
 
 
 def first_dates(found: Watched) -> str:
-    """List the first three alerts, with the names that the meter gave."""
+    """List the first three alerts, with the names that the detector gave."""
     listed = [
         f"{day.day} {day:%b}" + (f" `{kind}`" if kind else "")
         for day, kind in list(found.alerts.items())[:3]

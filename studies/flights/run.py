@@ -3,8 +3,8 @@
     python -m studies.flights.run [--into FOLDER] [--write]
 
 Writes the demo's logs into the folder (a temporary one by default), fits the truth of each month
-(`studies/flights/truth.py`), and runs our meter and the usual rules (`studies/drift/rules.py`) over
-the days. With --write the tables go into docs/drift.md and the picture beside it.
+(`studies/flights/truth.py`), and runs our detector and the usual rules (`studies/drift/rules.py`)
+over the days. With --write the tables go into docs/drift.md and the picture beside it.
 """
 
 import argparse
@@ -15,7 +15,7 @@ from datetime import date, timedelta
 from pathlib import Path
 
 from monitor.drift.reference import Reference, fit_reference
-from studies.drift.rules import first_alarms, follow_meter, follow_rules, usual_rules
+from studies.drift.rules import first_alarms, follow_detector, follow_rules, usual_rules
 from studies.flights.page import draw, markdown
 from studies.flights.truth import Days, Flights, by_day, names, pooled, truth, write_and_read
 
@@ -36,19 +36,19 @@ class Watched:
 
 
 def our_rules(flights: Flights) -> Iterator[tuple[str, Days, int]]:
-    """Name the ways to run our meter: by what has an intercept of its own, and the reference."""
+    """Name the ways to run our detector: by what has an intercept of its own, and the reference."""
     origins = by_day(flights, flights.origin)
-    yield f"**meter**, reference of {USUAL} days", origins, USUAL
-    yield "**meter**, reference March and April", origins, LONG
+    yield f"**detector**, reference of {USUAL} days", origins, USUAL
+    yield "**detector**, reference March and April", origins, LONG
     parts = by_day(flights, names(flights.origin, flights.part))
-    yield f"**meter**, {USUAL} days, parts of the day apart", parts, USUAL
+    yield f"**detector**, {USUAL} days, parts of the day apart", parts, USUAL
 
 
 def watch_ours(rule: str, days: Days, size: int) -> Watched:
-    """Run the meter."""
+    """Run the detector."""
     calendar, parts = sorted(days), [days[day] for day in sorted(days)]
     start = calendar[size]
-    openings = follow_meter(fit_reference(parts[:size]), parts[size:])
+    openings = follow_detector(fit_reference(parts[:size]), parts[size:])
     on = {o.day + later for o in openings for later in range(o.lasted)}
     return Watched(
         rule,

@@ -81,7 +81,7 @@ def read_flights(root: Path, model: str) -> Flights:
 
 
 def by_day(flights: Flights, groups: np.ndarray) -> Days:
-    """Bring every day's groups onto the grid of the meter."""
+    """Bring every day's groups onto the grid of the detector."""
     days: Days = {}
     edges = np.nonzero(np.diff(flights.day.astype(int), prepend=-1))[0]
     for rows in np.split(np.arange(flights.day.size), edges[1:]):

@@ -17,10 +17,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.inputs import Day, Limits, fit_period, weigh
+from monitor.drift.inputs import Day, Limits, evidence_by_stream, fit_model_reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store
 from tests.support.alerting import BOARD, BOOK, alertmanager, await_posts, event, message, sooner
 from tests.support.receivers import Posts, at, receiving
@@ -87,9 +87,9 @@ def judged(model: str) -> list[list[Verdict]]:
         for i, span in enumerate(spans)
     ]
     limits = Limits()
-    periods = [fit_period(days[:REFERENCE_DAYS], limits)]
-    weighed = [(day, weigh(day, periods)) for day in days]
-    return list(judge(model, weighed, periods=periods, lack="", limits=limits))
+    periods = [fit_model_reference(days[:REFERENCE_DAYS], limits)]
+    with_evidence = [(day, evidence_by_stream(day, periods)) for day in days]
+    return list(judge(model, with_evidence, periods=periods, lack="", limits=limits))
 
 
 @pytest.fixture(scope="module")
@@ -199,7 +199,7 @@ def told_of(model: str, summary: str, story: str, alert: str) -> str:
     return f"*{summary}*\n{story}\n{links}"
 
 
-def interval(figure: Figure | None, form: str, unit: str = "") -> str:
+def interval(figure: Estimate | None, form: str, unit: str = "") -> str:
     """Write a number with its interval as the messages do."""
     assert figure is not None
     return f"{figure.value:{form}}{unit} ({figure.low:{form}} to {figure.high:{form}})"
@@ -207,7 +207,7 @@ def interval(figure: Figure | None, form: str, unit: str = "") -> str:
 
 def story_of_drift(verdict: Verdict) -> str:
     """Tell what the page must say."""
-    incident = verdict.meter.incident
+    incident = verdict.detector.incident
     assert incident is not None
     return (
         f"Since {incident.started.day} {incident.started:%B %Y} 00:00 UTC, whatever the "
@@ -247,7 +247,7 @@ class TestVerdicts:
 
     def test_are_as_planned(self, exporter: Exporter) -> None:
         """Of the models one drifts, one has another prior, one another level, from the same day."""
-        incident = exporter.verdicts["fraud"].meter.incident
+        incident = exporter.verdicts["fraud"].detector.incident
 
         assert {name: v.state for name, v in exporter.verdicts.items()} == VERDICTS
         assert incident is not None

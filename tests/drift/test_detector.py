@@ -1,4 +1,4 @@
-"""The meter is a fold: sums, starts, incidents and their names; and which streams it flags."""
+"""The detector is a fold: sums, starts, incidents and their names; and which streams it flags."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -16,15 +16,15 @@ from scipy.special import expit
 from monitor.drift.detector import (
     LEAST_AGE,
     RECOVERED,
-    Meter,
+    Detector,
     accumulate,
-    best_kind,
+    best_fitting_kind,
     limit,
-    limits_of_streams,
-    new_meter,
-    settle,
+    new_detector,
+    segment_limits,
+    update_incident,
 )
-from monitor.drift.evidence import KINDS, MOST_OF_A_DAY, DayEvidence, bounded, weigh_day
+from monitor.drift.evidence import KINDS, MOST_OF_A_DAY, DayEvidence, bounded, day_evidence
 from monitor.drift.reference import DIRECTIONS, Reference, fit_reference
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.worlds import DRIFTS, Truth, World, centre, shares, stream
@@ -50,7 +50,7 @@ def said(ratios: Sequence[float]) -> DayEvidence:
     """Make the evidence of a day; scores lean as the ratios do, information is 1."""
     pairs = np.reshape(ratios, (-1, 2))
     return replace(
-        weigh_day(reference(), []),
+        day_evidence(reference(), []),
         ratios=np.array(ratios, float),
         scores=pairs[:, 1] - pairs[:, 0],
         informations=np.ones(len(DIRECTIONS)),
@@ -70,26 +70,26 @@ def day(number: int) -> date:
 @given(st.lists(evidences, max_size=12))
 def test_sums_are_those_of_the_best_start(days: list[list[float]]) -> None:
     """Each sum is the largest evidence of any run of days up to the last; it knows its start."""
-    meter = new_meter()
+    detector = new_detector()
     for t, ratios in enumerate(days):
-        meter = accumulate(meter, day(t), said(ratios))
+        detector = accumulate(detector, day(t), said(ratios))
 
     for j in range(len(KINDS)):
         runs = [sum(ratios[j] for ratios in days[t:]) for t in range(len(days))]
         best = max([0.0, *runs])
-        assert meter.sums[j] == pytest.approx(best, abs=1e-9)
-        start = meter.starts[j]
-        assert (start is None) == (meter.sums[j] == 0.0)
+        assert detector.sums[j] == pytest.approx(best, abs=1e-9)
+        start = detector.starts[j]
+        assert (start is None) == (detector.sums[j] == 0.0)
         if start is not None:
             since = (start - DAY).days
             assert runs[since] == pytest.approx(best, abs=1e-9)
             informed = len(days) - since
-            assert meter.informations[j] == pytest.approx(np.full(4, informed))
-            assert meter.scores[j] == pytest.approx(
+            assert detector.informations[j] == pytest.approx(np.full(4, informed))
+            assert detector.scores[j] == pytest.approx(
                 np.sum([said(ratios).scores for ratios in days[since:]], axis=0)
             )
         else:
-            assert not meter.informations[j].any()
+            assert not detector.informations[j].any()
 
 
 def test_evidence_is_summed_over_segments() -> None:
@@ -98,9 +98,9 @@ def test_evidence_is_summed_over_segments() -> None:
     first, second = (next(stream(small, Truth(), s, reference=0, days=1)) for s in (10, 11))
     parts = [first["segment 0"], second["segment 0"]]
     empty = Coarse(np.zeros(1024, np.int64), np.zeros(1024, np.int64))
-    alone = [weigh_day(reference(), [part]) for part in parts]
+    alone = [day_evidence(reference(), [part]) for part in parts]
 
-    both = weigh_day(reference(), [parts[0], empty, parts[1]])
+    both = day_evidence(reference(), [parts[0], empty, parts[1]])
 
     for name in ("scores", "informations"):
         expected = getattr(alone[0], name) + getattr(alone[1], name)
@@ -130,7 +130,7 @@ def test_no_single_day_opens_an_incident() -> None:
     n = np.rint(1e7 * shares(centre(WORLD.prevalence))).astype(np.int64)
     broken = Coarse(n, np.rint(n * expit(CENTRES - 0.5 * x)).astype(np.int64))
 
-    ratios = weigh_day(reference(), [broken]).ratios
+    ratios = day_evidence(reference(), [broken]).ratios
 
     assert ratios.max() == MOST_OF_A_DAY == 2.0
     assert ratios.max() < limit(1000)
@@ -141,7 +141,7 @@ def test_a_day_of_nothing_says_nothing() -> None:
     counts = np.zeros(1024, np.int64)
     counts[400:500] = 5
     for parts in ([], [Coarse(counts, counts)], [Coarse(counts, 0 * counts)]):
-        found = weigh_day(reference(), parts)
+        found = day_evidence(reference(), parts)
 
         assert not found.ratios.any()
         assert not found.informations.any()
@@ -156,39 +156,41 @@ def test_limit_is_that_of_eight_kinds() -> None:
     assert np.mean(10.0**sums) == pytest.approx(1000, rel=1e-3)
 
 
-def opened(kind: str = "too_extreme", value: float = 4.0) -> Meter:
-    """Make a meter whose incident opens on the first day."""
+def opened(kind: str = "too_extreme", value: float = 4.0) -> Detector:
+    """Make a detector whose incident opens on the first day."""
     evidence = one(kind, value)
-    return settle(accumulate(new_meter(), DAY, evidence), DAY, evidence, alarm=True)
+    return update_incident(accumulate(new_detector(), DAY, evidence), DAY, evidence, alarm=True)
 
 
-def follow(meter: Meter, evidence: DayEvidence, days: int) -> list[Meter]:
-    """Carry a meter on through days that all say the same, without another alarm."""
-    found = [meter]
+def follow(detector: Detector, evidence: DayEvidence, days: int) -> list[Detector]:
+    """Carry a detector on through days that all say the same, without another alarm."""
+    found = [detector]
     for t in range(1, days + 1):
-        found.append(settle(accumulate(found[-1], day(t), evidence), day(t), evidence, alarm=False))
+        found.append(
+            update_incident(accumulate(found[-1], day(t), evidence), day(t), evidence, alarm=False)
+        )
     return found
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_alarm_opens_an_incident_and_clears_the_sums(kind: str) -> None:
     """It is named, dated, and carries its evidence; every sum begins anew."""
-    meter = opened(kind)
+    detector = opened(kind)
 
-    incident = meter.incident
+    incident = detector.incident
     assert incident is not None
     assert (incident.kind, incident.opened, incident.started) == (kind, DAY, DAY)
     assert incident.evidence == 4.0
-    assert not meter.sums.any()
-    assert meter.starts == (None,) * 8
+    assert not detector.sums.any()
+    assert detector.starts == (None,) * 8
 
 
 def test_the_start_is_the_first_day_of_the_evidence() -> None:
     """An incident that took days to open says since when, not when it was noticed."""
-    meter = new_meter()
+    detector = new_detector()
     for t in range(4):
-        meter = accumulate(meter, day(t), one("too_timid", 1.0))
-    incident = settle(meter, day(3), one("too_timid", 1.0), alarm=True).incident
+        detector = accumulate(detector, day(t), one("too_timid", 1.0))
+    incident = update_incident(detector, day(3), one("too_timid", 1.0), alarm=True).incident
 
     assert incident is not None
     assert (incident.started, incident.opened) == (DAY, day(3))
@@ -196,9 +198,9 @@ def test_the_start_is_the_first_day_of_the_evidence() -> None:
 
 def test_an_incident_lasts_while_nothing_is_said() -> None:
     """Days without evidence neither close it nor change its name."""
-    for meter in follow(opened(), said([0.0] * 8), 60):
-        assert meter.incident is not None
-        assert meter.incident.kind == "too_extreme"
+    for detector in follow(opened(), said([0.0] * 8), 60):
+        assert detector.incident is not None
+        assert detector.incident.kind == "too_extreme"
 
 
 def test_an_incident_closes_at_a_hundred_to_one() -> None:
@@ -207,8 +209,8 @@ def test_an_incident_closes_at_a_hundred_to_one() -> None:
     quick = follow(opened(), one("too_extreme", -1.0), 20)
 
     assert (RECOVERED, LEAST_AGE) == (2.0, 7)
-    assert [meter.incident is None for meter in slow] == [t >= 16 for t in range(21)]
-    assert [meter.incident is None for meter in quick] == [t >= 7 for t in range(21)]
+    assert [detector.incident is None for detector in slow] == [t >= 16 for t in range(21)]
+    assert [detector.incident is None for detector in quick] == [t >= 7 for t in range(21)]
 
 
 def test_recovery_never_falls_below_nothing() -> None:
@@ -230,18 +232,18 @@ def test_a_second_alarm_opens_nothing(strength: float, kind: str) -> None:
     """
     before = follow(opened(), one("too_extreme", -0.5), 2)[-1]
     evidence = one("top_overpredicted", strength)
-    meter = settle(accumulate(before, day(3), evidence), day(3), evidence, alarm=True)
+    detector = update_incident(accumulate(before, day(3), evidence), day(3), evidence, alarm=True)
 
     assert before.incident is not None
     assert before.incident.recovery == 1.0
-    assert meter.incident is not None
-    assert (meter.incident.opened, meter.incident.started) == (DAY, DAY)
-    assert (meter.incident.evidence, meter.incident.recovery) == (4.0, 0.0)
-    assert meter.incident.kind == kind
+    assert detector.incident is not None
+    assert (detector.incident.opened, detector.incident.started) == (DAY, DAY)
+    assert (detector.incident.evidence, detector.incident.recovery) == (4.0, 0.0)
+    assert detector.incident.kind == kind
     for name in ("scores", "informations", "slopes"):
         carried = getattr(before.incident, name) + getattr(evidence, name)
-        assert np.array_equal(getattr(meter.incident, name), carried)
-    assert not meter.sums.any()
+        assert np.array_equal(getattr(detector.incident, name), carried)
+    assert not detector.sums.any()
 
 
 @given(
@@ -252,7 +254,7 @@ def test_the_name_is_what_fits_best(scores: list[float], informations: list[floa
     """No other direction gains more likelihood at its own best size; the sign is the score's."""
     u, info = np.array(scores), np.array(informations)
 
-    direction, side = divmod(KINDS.index(best_kind(u, info)), 2)
+    direction, side = divmod(KINDS.index(best_fitting_kind(u, info)), 2)
 
     assert (u**2 / info).max() == pytest.approx(u[direction] ** 2 / info[direction])
     assert side == (u[direction] > 0)
@@ -260,7 +262,10 @@ def test_the_name_is_what_fits_best(scores: list[float], informations: list[floa
 
 def test_a_direction_that_nothing_is_known_of_is_no_name() -> None:
     """Information of 0 is no division by 0."""
-    assert best_kind(np.array([0.0, 0.0, -1.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0])) == KINDS[4]
+    assert (
+        best_fitting_kind(np.array([0.0, 0.0, -1.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0]))
+        == KINDS[4]
+    )
 
 
 streams = st.dictionaries(
@@ -270,17 +275,17 @@ streams = st.dictionaries(
 )
 
 
-def metered(sums: dict[str, list[float]]) -> dict[str, Meter]:
-    """Make meters of given sums."""
+def detectors_with(sums: dict[str, list[float]]) -> dict[str, Detector]:
+    """Make detectors of given sums."""
     return {
-        name: replace(new_meter(), sums=np.array(values, float), starts=(DAY,) * len(KINDS))
+        name: replace(new_detector(), sums=np.array(values, float), starts=(DAY,) * len(KINDS))
         for name, values in sums.items()
     }
 
 
 def flagged(sums: dict[str, list[float]], days: float) -> set[str]:
     """Name the streams that are over the limit they have today."""
-    limits = limits_of_streams(metered(sums), days)
+    limits = segment_limits(detectors_with(sums), days)
     return {name for name, values in sums.items() if max(values) >= limits[name]}
 
 

@@ -10,8 +10,8 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Model
-from monitor.drift.evidence import weigh_day
-from monitor.drift.inputs import Limits, fit_period, prepare, weigh
+from monitor.drift.evidence import day_evidence
+from monitor.drift.inputs import Limits, evidence_by_stream, fit_model_reference, inputs_of
 from monitor.drift.reference import Reference
 from monitor.errors import DataError
 from monitor.logs import summarise_day
@@ -126,17 +126,17 @@ def test_strata_are_weighed_apart() -> None:
 
     A day's evidence is that of its strata summed. A day knows its slope to 0.04 apart.
     """
-    days = [prepare(summary(DAY + timedelta(days=i))) for i in range(48)]
-    period = fit_period(days[:28], Limits())
+    days = [inputs_of(summary(DAY + timedelta(days=i))) for i in range(48)]
+    period = fit_model_reference(days[:28], Limits())
     reference = period.streams[WHOLE]
     assert isinstance(reference, Reference)
 
-    apart = [weigh(day, [period])[WHOLE].ratios for day in days[28:]]
+    apart = [evidence_by_stream(day, [period])[WHOLE].ratios for day in days[28:]]
     leaves = [coarsen(leaf.tally) for leaf in summary(days[-1].day).segments[WHOLE].strata.values()]
-    assert np.array_equal(apart[-1], weigh_day(reference, leaves).ratios)
+    assert np.array_equal(apart[-1], day_evidence(reference, leaves).ratios)
 
-    mixed = [prepare(merge_summaries([summary(day.day)])) for day in days]
-    pooled = fit_period(mixed[:28], Limits())
+    mixed = [inputs_of(merge_summaries([summary(day.day)])) for day in days]
+    pooled = fit_model_reference(mixed[:28], Limits())
     jitters = [found.streams[WHOLE].jitters for found in (period, pooled)]  # type: ignore[union-attr]
     assert np.sqrt(jitters[0][0]) < 0.04
     assert np.sqrt(jitters[1][0]) > 0.1

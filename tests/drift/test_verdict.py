@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.evidence import weigh_day
-from monitor.drift.inputs import Day, Limits, fit_period, weigh
+from monitor.drift.evidence import day_evidence
+from monitor.drift.inputs import Day, Limits, evidence_by_stream, fit_model_reference
 from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.logistic.conditional import score_directions
 from monitor.metrics.logistic.level import compare_levels, fit_level
-from studies.drift.rules import FIRST, follow_meter, pool
+from studies.drift.rules import FIRST, follow_detector, pool
 from studies.drift.watch import SEGMENTS
 from studies.drift.worlds import (
     DRIFTS,
@@ -54,10 +54,10 @@ def reference() -> Reference:
 
 def test_no_prior_enters_the_evidence_of_a_day() -> None:
     """A curve that is 5 higher gives the same evidence, scores and information, to 1e-8."""
-    found = weigh_day(reference(), drawn("slope 0.8", 2, 1)[28].values())
+    found = day_evidence(reference(), drawn("slope 0.8", 2, 1)[28].values())
     raised = replace(reference(), curve=reference().curve + 5.0)
 
-    moved = weigh_day(raised, drawn("slope 0.8", 2, 1)[28].values())
+    moved = day_evidence(raised, drawn("slope 0.8", 2, 1)[28].values())
 
     assert moved.ratios == pytest.approx(found.ratios, abs=1e-8)
     assert moved.scores == pytest.approx(found.scores, abs=1e-6)
@@ -72,7 +72,7 @@ def test_halves_of_a_day_with_different_priors_may_be_pooled() -> None:
         halves = [draw_day(rng, WEIGHTS, 10_000, prior, 0.0) for prior in rng.normal(0, 0.8, 2)]
         days.append({"all": sum_of(halves)})
 
-    assert follow_meter(fit_reference(days[:28]), days[28:]) == []
+    assert follow_detector(fit_reference(days[:28]), days[28:]) == []
 
 
 def test_segments_of_different_scores_must_be_summed() -> None:
@@ -81,8 +81,8 @@ def test_segments_of_different_scores_must_be_summed() -> None:
     days = list(stream(WORLD, truth, 4, days=180))
     pooled = [{"all": pool(segments)} for segments in days]
 
-    assert follow_meter(fit_reference(days[:28]), days[28:]) == []
-    assert len(follow_meter(fit_reference(pooled[:28]), pooled[28:])) >= 2
+    assert follow_detector(fit_reference(days[:28]), days[28:]) == []
+    assert len(follow_detector(fit_reference(pooled[:28]), pooled[28:])) >= 2
 
 
 @pytest.mark.parametrize("factor", [5.0, 0.2])
@@ -91,7 +91,7 @@ def test_silent_under_a_large_shift_of_the_prior(factor: float) -> None:
     for seed in range(10):
         days = list(stream(WORLD, Truth(odds=factor), seed))
 
-        assert follow_meter(fit_reference(days[:28]), days[28:]) == []
+        assert follow_detector(fit_reference(days[:28]), days[28:]) == []
 
 
 def test_a_slope_of_four_fifths_is_found_and_named_in_time() -> None:
@@ -99,7 +99,7 @@ def test_a_slope_of_four_fifths_is_found_and_named_in_time() -> None:
     in_time = 0
     for seed in range(20):
         days = drawn("slope 0.8", seed, 12)
-        first = follow_meter(fit_reference(days[:28]), days[28:])[0]
+        first = follow_detector(fit_reference(days[:28]), days[28:])[0]
 
         in_time += first.day < 3
         assert (first.kind, first.later) == ("too_extreme", "too_extreme")
@@ -114,9 +114,9 @@ def judged(days: Sequence[Mapping[str, Coarse]], *, reference: int = 28) -> list
         Day(FIRST + timedelta(t), True, moment, 1.0, {(name, "all"): c for name, c in day.items()})
         for t, day in enumerate(days)
     ]
-    periods = [fit_period(watched[:reference], Limits())]
-    weighed = ((day, weigh(day, periods)) for day in watched)
-    verdicts = judge("ctr", weighed, periods=periods, lack="", limits=Limits())
+    periods = [fit_model_reference(watched[:reference], Limits())]
+    with_evidence = ((day, evidence_by_stream(day, periods)) for day in watched)
+    verdicts = judge("ctr", with_evidence, periods=periods, lack="", limits=Limits())
     return [whole for whole, *_ in verdicts][reference:]
 
 
@@ -182,7 +182,7 @@ def test_tilted_scores_are_no_drift() -> None:
 
     lifts = [compare_levels(fit_level(CENTRES, d["all"]), TRUE_LEVEL) for d in days[28:]]
 
-    assert follow_meter(found, days[28:]) == []
+    assert follow_detector(found, days[28:]) == []
     assert np.mean([abs(lift.shift) < 2 * lift.shift_error for lift in lifts]) >= 0.92
 
 
@@ -219,4 +219,4 @@ def test_streams_and_drifts_are_named() -> None:
     ):
         days = drawn(name, 9, 30)
 
-        assert follow_meter(fit_reference(days[:28]), days[28:])[0].later == kind
+        assert follow_detector(fit_reference(days[:28]), days[28:])[0].later == kind

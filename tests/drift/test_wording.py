@@ -9,9 +9,8 @@ import pytest
 from monitor.drift.detector import Incident
 from monitor.drift.wording import MEANINGS, Facts, sentences
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
-from monitor.metrics.scores.bounds import Estimate
 from monitor.report.error_wording import explanation, offer
 
 SPAN = "7 days to 2026-03-07"
@@ -33,7 +32,7 @@ FACTS = Facts(
     incident=INCIDENT,
     limit=np.log10(8_000),
     false_alert_days=1_000,
-    slope=Figure(0.62, 0.53, 0.72),
+    slope=Estimate(0.62, 0.53, 0.72),
     lift=Lift(shift=0.58, shift_error=0.04, kappa=0.01, kappa_error=0.02, separation=0.2),
     prevalence=0.2279,
     reference_prevalence=0.242,
@@ -134,7 +133,10 @@ def test_a_prior_shift_does_not_claim_to_be_apart_from_the_prior() -> None:
 def correction(removed: float) -> InterceptCorrection:
     """Offer an intercept that removes so many nats, give or take 0.01."""
     return InterceptCorrection(
-        Estimate(-0.321, 0.03), Estimate(removed, 0.01 / 1.959964), Estimate(0.0043, 0.001), 0.35
+        Estimate.normal(-0.321, 0.03),
+        Estimate.normal(removed, 0.01 / 1.959964),
+        Estimate.normal(0.0043, 0.001),
+        0.35,
     )
 
 

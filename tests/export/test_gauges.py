@@ -11,7 +11,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.config import Config
-from monitor.drift.detector import Incident, new_meter
+from monitor.drift.detector import Incident, new_detector
 from monitor.drift.verdict import STATES, Verdict
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
 from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift, TceNull
@@ -19,9 +19,8 @@ from monitor.evaluation.expected_prevalence import Expectation
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.intervals.bootstrap import Interval
-from monitor.metrics.scores.bounds import Estimate
 from monitor.store.store import Store
 from tests.support.paths import GOLDEN, ROOT
 
@@ -45,7 +44,7 @@ def evaluation(
             tce_published=place(nth),
             ece=place(nth + 1),
             rbs=place(nth + 2),
-            tce=Figure(place(nth + 60), place(nth + 61), place(nth + 62)),
+            tce=Estimate(place(nth + 60), place(nth + 61), place(nth + 62)),
             ece_interval=Interval(place(nth + 70), place(nth + 71)),
             rbs_interval=Interval(place(nth + 80), place(nth + 81)),
         )
@@ -69,18 +68,18 @@ def evaluation(
         raw=errors(1),
         prior=errors(4),
         null=TceNull(mean=place(7), q05=place(8), q50=place(9), q95=place(10), q99=place(11)),
-        slope=Figure(place(24), place(25), place(26)),
+        slope=Estimate(place(24), place(25), place(26)),
         causes=Causes(*(Shares(*(place(27 + 4 * i + j) for j in range(4))) for i in range(4))),
         expected=Expectation(*map(place, range(43, 49))) if day == PROVISIONAL else None,
         correction=InterceptCorrection(
-            *(Estimate(place(90 + 2 * i), place(91 + 2 * i)) for i in range(3)), place(96)
+            *(Estimate.normal(place(90 + 2 * i), place(91 + 2 * i)) for i in range(3)), place(96)
         ),
     )
 
 
 def verdict(segment: str, incident: Incident | None) -> Verdict:
     """Make the verdict of a day, with a drift or without."""
-    meter = replace(new_meter(), sums=np.arange(8) / 8, incident=incident)
+    detector = replace(new_detector(), sums=np.arange(8) / 8, incident=incident)
     return Verdict(
         model="fraud",
         segment=segment,
@@ -90,11 +89,11 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
         state="calibration_drift" if incident else "prior_shift",
         reasons=("Something moved.",),
         evidence=None,
-        meter=meter,
+        detector=detector,
         limit=3.75,
-        shift=Figure(0.5, 0.25, 0.75),
-        kappa=Figure(-0.5, -0.75, -0.25),
-        slope=Figure(0.75, 0.625, 0.875),
+        shift=Estimate(0.5, 0.25, 0.75),
+        kappa=Estimate(-0.5, -0.75, -0.25),
+        slope=Estimate(0.75, 0.625, 0.875),
         reference_prevalence=0.125,
     )
 

@@ -184,13 +184,15 @@ def test_a_broken_slope_is_found_and_a_moving_prior_is_not(config: Config) -> No
     found = verdict(config, DAYS[-1])
     assert set(before) <= {"ok", "prior_shift"}
     assert BROKEN <= first <= BROKEN + timedelta(days=3)
-    assert found.meter.incident is not None
-    assert found.meter.incident.kind == "too_extreme"
-    assert abs((found.meter.incident.started - BROKEN).days) <= 2
+    assert found.detector.incident is not None
+    assert found.detector.incident.kind == "too_extreme"
+    assert abs((found.detector.incident.started - BROKEN).days) <= 2
     assert found.slope is not None
     deviation = (found.slope.value - 0.6) / (found.slope.high - found.slope.low) * 2 * 1.96
     assert abs(deviation) < 3.29  # one in a thousand
-    assert found.reasons[0].startswith(f"Since {found.meter.incident.started} scores are too ext")
+    assert found.reasons[0].startswith(
+        f"Since {found.detector.incident.started} scores are too ext"
+    )
 
 
 def test_reference_days_are_not_judged(config: Config) -> None:

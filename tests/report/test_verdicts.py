@@ -29,7 +29,7 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Any:
                 day=day(i),
                 state=state,
                 final=final,
-                meter=SimpleNamespace(incident=found if segment == "all" else None),
+                detector=SimpleNamespace(incident=found if segment == "all" else None),
             )
             for segment in ("DE", "all")
         ]

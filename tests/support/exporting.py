@@ -12,12 +12,12 @@ from pathlib import Path
 
 import numpy as np
 
-from monitor.drift.detector import Incident, new_meter
+from monitor.drift.detector import Incident, new_detector
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.attribution import Estimate, InterceptCorrection
+from monitor.evaluation.attribution import InterceptCorrection
 from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift, TceNull
 from monitor.export.http.app import Exporter
-from monitor.metrics.core.estimate import Figure
+from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store
 from tests.support.servers import Program, started, wait_for
 
@@ -46,9 +46,9 @@ HARD = Evaluation(
     raw=Errors(tce_published=6 / 7, ece=nextafter(0.5, 1), rbs=2**-0.5),
     prior=Errors(tce_published=5 / 7, ece=nextafter(0.5, 0), rbs=3**-0.5),
     correction=InterceptCorrection(
-        delta=Estimate(0.3, 0.1),
-        log_loss=Estimate(1 / 30, 1 / 90),
-        squared_error=Estimate(1 / 70, 1 / 90),
+        delta=Estimate.normal(0.3, 0.1),
+        log_loss=Estimate.normal(1 / 30, 1 / 90),
+        squared_error=Estimate.normal(1 / 70, 1 / 90),
         log_loss_before=2 / 3,
     ),
     null=TceNull(mean=0.05, q05=1 / 70, q50=2 / 70, q95=3 / 70, q99=4 / 70),
@@ -63,9 +63,9 @@ VERDICT = Verdict(
     state="ok",
     reasons=("Nothing has changed.",),
     evidence=None,
-    meter=new_meter(),
+    detector=new_detector(),
     limit=3.0,
-    shift=Figure(0.1, -0.1, 0.3),
+    shift=Estimate(0.1, -0.1, 0.3),
     kappa=None,
     slope=None,
     reference_prevalence=1 / 3,
@@ -74,8 +74,8 @@ VERDICT = Verdict(
 DRIFTING = replace(
     VERDICT,
     state="calibration_drift",
-    meter=replace(
-        new_meter(),
+    detector=replace(
+        new_detector(),
         incident=Incident(
             opened=DAY,
             started=DAY,

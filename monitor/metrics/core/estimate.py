@@ -1,20 +1,33 @@
 """A number that shows how well it is known. Pure."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from math import nan
 
 NORMAL_95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
 
 
 @dataclass(frozen=True)
-class Figure:
-    """A number with its 95 % interval."""
+class Estimate:
+    """A value with its uncertainty.
+
+    Attributes
+    ----------
+    value : float
+        The estimate.
+    low, high : float
+        Ends of its interval, of 95 % unless said otherwise, in the same units; nan if there is
+        none.
+    standard_error : float
+        In the same units; nan where the interval does not rest on one.
+    """
 
     value: float
     low: float
     high: float
+    standard_error: float = field(default=nan, compare=False)
 
     @classmethod
-    def around(cls, value: float, standard_error: float) -> "Figure":
-        """Put the normal interval around an estimate."""
+    def normal(cls, value: float, standard_error: float) -> "Estimate":
+        """Give an estimate its normal 95 % interval, ``value +- 1.96 standard_error``."""
         reach = NORMAL_95 * standard_error
-        return cls(value, value - reach, value + reach)
+        return cls(value, value - reach, value + reach, standard_error)

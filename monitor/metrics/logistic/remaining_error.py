@@ -8,9 +8,9 @@ from scipy.special import chdtrc, expit, xlogy
 
 from monitor.metrics.binned.binning import Bins
 from monitor.metrics.binned.ece import debiased_mean_squared_gap
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, gram
-from monitor.metrics.scores.bounds import Estimate
 
 MOST_BINS = 20
 INFORMATION_PER_BIN = 10.0  # uncertain outcomes, sum p(1-p): then a bin's error is nearly normal
@@ -74,7 +74,7 @@ def remaining_error(maps: NestedMaps) -> RemainingError:
     w = p * expit(-logits)
     bins, x = information_bins(maps), maps.design[:, : maps.terms[-1]]
     if bins.counts.size <= x.shape[1]:
-        unknown = Estimate(nan, nan)
+        unknown = Estimate.normal(nan, nan)
         return RemainingError(unknown, unknown, nan)
     inverse = np.linalg.inv(gram(x, t.counts * w) / t.total)
     means = np.add.reduceat((t.counts * w)[:, None] * x, bins.starts[:-1]) / bins.counts[:, None]
@@ -90,8 +90,8 @@ def _judge(bins: Bins, taken: Floats, total: int) -> RemainingError:
     divergence = float((share * divergences).sum()) - freedom / (2.0 * total)
     squared = debiased_mean_squared_gap(bins) + float((share * taken).sum()) / total
     return RemainingError(
-        Estimate(squared, _error(share, squares, noise)),
-        Estimate(divergence, _error(share / (2.0 * variance), squares, noise)),
+        Estimate.normal(squared, _error(share, squares, noise)),
+        Estimate.normal(divergence, _error(share / (2.0 * variance), squares, noise)),
         float(chdtrc(freedom, (bins.counts * squares / variance).sum())),
     )
 

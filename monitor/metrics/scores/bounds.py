@@ -13,6 +13,7 @@ from typing import Literal
 
 import numpy as np
 
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.tally import Tally
@@ -20,23 +21,6 @@ from monitor.metrics.scores.brier import mean_loss, rbs
 from monitor.metrics.scores.log_score import surprises
 
 ScoringRule = Literal["brier", "log"]
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over predictions with its standard error.
-
-    Attributes
-    ----------
-    value : float
-        The estimate.
-    standard_error : float
-        In the same units, for predictions drawn independently; nan for a single prediction
-        or an infinite value, which have none.
-    """
-
-    value: float
-    standard_error: float
 
 
 @dataclass(frozen=True)
@@ -102,7 +86,9 @@ def calibration_bounds(t: Tally) -> CalibrationBounds:
     squared = _estimate(t, (1.0 - t.scores) ** 2, t.scores**2)
     # Without a single miss the root has no slope, but then nothing varies either.
     error = squared.standard_error / (2.0 * root) if root else squared.standard_error
-    return CalibrationBounds(Estimate(root, error), squared, _estimate(t, *surprises(t, t.scores)))
+    return CalibrationBounds(
+        Estimate.normal(root, error), squared, _estimate(t, *surprises(t, t.scores))
+    )
 
 
 def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") -> Estimate:
@@ -173,9 +159,9 @@ def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") 
 def _estimate(t: Tally, if_positive: Floats, if_negative: Floats) -> Estimate:
     mean = mean_loss(t, if_positive, if_negative)
     if t.total == 1 or not isfinite(mean):
-        return Estimate(mean, nan)
+        return Estimate.normal(mean, nan)
     variance = mean_loss(t, (if_positive - mean) ** 2, (if_negative - mean) ** 2)
-    return Estimate(mean, sqrt(variance / (t.total - 1)))
+    return Estimate.normal(mean, sqrt(variance / (t.total - 1)))
 
 
 def _check_injective(t: Tally, recalibrated: Floats) -> None:
