@@ -117,7 +117,7 @@ def test_says_what_is_missing_for_an_environment(tmp_path: Path) -> None:
 
     assert ended.returncode != 0
     assert "ensurepip is not available" in ended.stdout
-    assert f".venv could not be made with '{tmp_path / 'python'}'." in ended.stderr
+    assert f".venv could not be created with '{tmp_path / 'python'}'." in ended.stderr
     assert "sudo apt-get install python3 python3-venv." in ended.stderr
     assert not (tmp_path / ".venv" / "demo.stamp").exists()
 
