@@ -15,11 +15,9 @@ import pytest
 from tests.support.paths import ROOT
 from tests.support.receivers import receiving
 
-if find_spec("airflow") is None and os.environ.get("CI") != "true":
-    pytest.skip(
-        "Airflow is not installed; pip install 'calibration-monitor[airflow,slack]' to test it.",
-        allow_module_level=True,
-    )
+assert find_spec("airflow"), (
+    "Airflow is not installed; pip install 'calibration-monitor[airflow,slack]' to test it."
+)
 
 
 @pytest.fixture(scope="module")

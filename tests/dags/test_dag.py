@@ -17,11 +17,9 @@ from monitor.demo.flights import write_flights_logs
 from monitor.store.store import Store
 from tests.support.paths import ROOT
 
-if find_spec("airflow") is None and os.environ.get("CI") != "true":
-    pytest.skip(
-        "Airflow is not installed; pip install 'calibration-monitor[airflow]' to test the DAGs.",
-        allow_module_level=True,
-    )
+assert find_spec("airflow"), (
+    "Airflow is not installed; pip install 'calibration-monitor[airflow]' to test the DAGs."
+)
 
 COMMAND = Path(sys.executable).with_name("calibration-monitor")
 HEAVY = {"duckdb", "narwhals", "numba", "numpy", "pandas", "pyarrow", "scipy"}

@@ -1,26 +1,24 @@
 """What other programs recorded: their samples, their bins, their values.
 
-Larger files than this repository keeps lie in a folder beside it; where that is missing, tests of
-them are skipped, and those of the smaller files in `tests/golden` remain.
+The files are in `tests/golden`, whose README says where each comes from; the largest two are
+compressed.
 """
 
 import json
+import lzma
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import pytest
 from scipy.special import expit
 from scipy.stats import bernoulli, norm
 
 from monitor.metrics.binned.binning import Bins
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally, tally
-from tests.support.paths import GOLDEN, ROOT
+from tests.support.paths import GOLDEN
 
-KEPT = GOLDEN
-BESIDE = ROOT.parent / "shared" / "golden"
 TIED = "ties_and_bounds"  # the one data set with equal scores: 0, .05, ..., 1
 
 
@@ -39,19 +37,19 @@ class Recorded:
         return tally(self.scores, self.outcomes)
 
 
-def read_beside(name: str) -> Any:
-    """Read a file that lies beside the repository, or skip the test."""
-    path = BESIDE / name
-    if not path.exists():
-        pytest.skip(f"the reference values {name} lie outside the repository")
-    return json.loads(path.read_text())
+def read_golden(name: str) -> Any:
+    """Read a file of `tests/golden`, given without its ending."""
+    plain, compressed = GOLDEN / f"{name}.json", GOLDEN / f"{name}.json.xz"
+    if plain.exists():
+        return json.loads(plain.read_bytes())
+    return json.loads(lzma.decompress(compressed.read_bytes()))
 
 
 def read_reference() -> list[Recorded]:
-    """Read the values of a dozen programs on four seeded data sets, or skip the test."""
+    """Read the values of a dozen programs on four seeded data sets."""
     return [
         Recorded(d["name"], np.array(d["p"]), np.array([int(y) for y in d["y"]]), d["values"])
-        for d in read_beside("metrics_reference.json")["datasets"]
+        for d in read_golden("metrics_reference")["datasets"]
     ]
 
 

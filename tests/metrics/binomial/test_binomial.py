@@ -1,6 +1,5 @@
 """The exact binomial test and the probabilities it accepts, against five kinds of oracle."""
 
-import json
 import math
 from decimal import Decimal, getcontext, localcontext
 from fractions import Fraction
@@ -30,16 +29,14 @@ from monitor.metrics.binomial.pvalue_pieces import (
     tie,
     turning_point,
 )
-from tests.support.recorded import KEPT, read_beside
+from tests.support.recorded import read_golden
 
 ALPHAS = (0.05, 0.01, 0.1, 0.001, 1e-9, 0.5, 0.9, 0.999)
 
 
 def golden(source: str) -> dict[str, Any]:
-    """Read the reduced golden file of the repository, or the full one kept beside it."""
-    if source == "full":
-        return dict(read_beside("tce_reference.json"))
-    return dict(json.loads((KEPT / "tce_cases.json").read_text()))
+    """Read the reduced golden file or the full one."""
+    return dict(read_golden({"reduced": "tce_cases", "full": "tce_reference"}[source]))
 
 
 def exact_pvalue(k: int, n: int, q: float) -> float:

@@ -1,6 +1,5 @@
 """TCE with the t-test: the published table and its slip, an oracle, bins without a t-test."""
 
-import json
 from typing import Any
 
 import numpy as np
@@ -16,10 +15,10 @@ from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.test_based.t_test import tce_t
 from monitor.metrics.test_based.tce import tce
-from tests.support.recorded import KEPT, gaussian_scores, paper_quantile_bins
+from tests.support.recorded import gaussian_scores, paper_quantile_bins, read_golden
 
-RECIPES = json.loads((KEPT / "tce_cases.json").read_text())["gaussian_datasets"]
-TABLE_11 = json.loads((KEPT / "binned_measures.json").read_text())["paper_table11"]
+RECIPES = read_golden("tce_cases")["gaussian_datasets"]
+TABLE_11 = read_golden("binned_measures")["paper_table11"]
 
 
 def sample(name: str) -> Tally:

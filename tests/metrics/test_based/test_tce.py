@@ -1,6 +1,5 @@
 """The test-based calibration error: recorded cases, the paper's table, and an oracle."""
 
-import json
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -27,13 +26,10 @@ from monitor.metrics.test_based.tce import (
     rejected_per_bin,
     tce,
 )
-from tests.support.recorded import BESIDE, KEPT, gaussian_scores
+from tests.support.recorded import gaussian_scores, read_golden
 
-FILES = {
-    "reduced": KEPT / "tce_cases.json",
-    "full": BESIDE / "tce_reference.json",
-}
-GOLDEN = {name: json.loads(path.read_text()) for name, path in FILES.items() if path.exists()}
+# The same cases twice: of data that are generated again, and of data that were recorded too.
+GOLDEN = {"reduced": read_golden("tce_cases"), "full": read_golden("tce_reference")}
 
 
 def recorded_sample(source: str, name: str) -> tuple[Floats, Ints]:
@@ -59,13 +55,9 @@ def recorded_bins(t: Tally, case: dict[str, Any]) -> Bins:
 
 
 def recorded_cases() -> Iterator[Any]:
-    """List every recorded case of every golden file, or one skipped entry for a missing file."""
-    for source, path in FILES.items():
-        if source not in GOLDEN:
-            reason = f"{path.name} is not kept in this repository; the reduced file is."
-            yield pytest.param(source, None, marks=pytest.mark.skip(reason=reason))
-            continue
-        for case in GOLDEN[source]["cases"]:
+    """List every recorded case of every golden file."""
+    for source, golden in GOLDEN.items():
+        for case in golden["cases"]:
             yield pytest.param(source, case, id=f"{source}-{case['id']}")
 
 
@@ -135,7 +127,7 @@ class TestRecordedCases:
 
     def test_paper_tail(self) -> None:
         """With the paper's own tail the bins are those of a literal Algorithm 2, as integers."""
-        rows = json.loads((KEPT / "tce_paper_tail.json").read_text())["rows"]
+        rows = read_golden("tce_paper_tail")["rows"]
 
         assert len(rows) == 3
         for row in rows:
@@ -145,8 +137,8 @@ class TestRecordedCases:
             assert bins.positives.tolist() == row["k"]
 
     def test_all_cases_are_there(self) -> None:
-        """The reduced file holds all 82 cases, and its regenerated data hold their checksums."""
-        assert len(GOLDEN["reduced"]["cases"]) == 82
+        """Both files hold all 82 cases, and the generated data have the recorded checksums."""
+        assert [len(golden["cases"]) for golden in GOLDEN.values()] == [82, 82]
         assert "reference program" in GOLDEN["reduced"]["provenance"]
 
 
