@@ -90,7 +90,7 @@ def rejudge(config: Config) -> Iterator[int]:
     """Judge every stored day again."""
     yield 1
     for name in config.models:
-        judge_days(config, name, FIRST, jobs=CORES)
+        judge_days(config, name, read_references(config, name), FIRST, jobs=CORES)
 
 
 def detector(config: Config) -> Iterator[int]:
@@ -115,8 +115,9 @@ def evaluate_last(config: Config) -> Iterator[int]:
     yield 1
     for name in config.models:
         last = Store(config.store).days("summaries", name)[-1]
-        evaluate_days(config, name, last, last, jobs=CORES)
-        judge_days(config, name, last, jobs=CORES)
+        references = read_references(config, name)
+        evaluate_days(config, name, references, last, last, jobs=CORES)
+        judge_days(config, name, references, last, jobs=CORES)
 
 
 JOBS: dict[str, Callable[[Config], Iterator[int]]] = {

@@ -161,6 +161,7 @@ def evaluate(
 
     After a window, a limit, a reference or a known drift was changed.
     """
+    from monitor.pipeline.references import read_references
     from monitor.pipeline.run import evaluate_days
     from monitor.pipeline.verdicts import judge_days
     from monitor.store.store import Store
@@ -168,14 +169,17 @@ def evaluate(
     config = load_config(config_path)
     begin, end = day_range(first, last)
 
-    def judge(model_name: str, _: Model) -> list[date]:
+    def redo(model_name: str, _: Model) -> list[date]:
         must_be_stored(model_name, Store(config.store).days("summaries", model_name))
         with progress(model_name, quiet=as_json) as on_step:
-            days = evaluate_days(config, model_name, begin, end, jobs=jobs, on_step=on_step)
-            judge_days(config, model_name, begin, jobs=jobs, on_step=on_step)
+            references = read_references(config, model_name)
+            days = evaluate_days(
+                config, model_name, references, begin, end, jobs=jobs, on_step=on_step
+            )
+            judge_days(config, model_name, references, begin, jobs=jobs, on_step=on_step)
         return days
 
-    done, complaints = of_each(chosen_models(config, name), judge)
+    done, complaints = of_each(chosen_models(config, name), redo)
     if as_json:
         print_json({"evaluated": done})
     for model_name, days in {} if as_json else done.items():

@@ -22,7 +22,7 @@ from monitor.files import describe_files, list_days
 from monitor.logs import Databases, open_databases, outcome_days, summarise_day
 from monitor.metrics.core.coarse import coarsen
 from monitor.pipeline.progress import Failure, Step, fingerprint, in_parallel
-from monitor.pipeline.references import read_references
+from monitor.pipeline.references import References, read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
 from monitor.summary import Summary, days_between
@@ -116,28 +116,23 @@ def run(
         for done, outcome in enumerate(in_parallel(partial(read, databases), days, jobs), 1):
             outcomes.append(outcome)
             on_step(Step("summarise", days[done - 1], done, len(days)))
-    evaluated = evaluate_days(
+    references = read_references(config, name)
+    do_days = partial(evaluate_days, config, name, references, jobs=jobs, on_step=on_step)
+    reached = reach(model, last)
+    evaluated = do_days(first, reached, skip_unchanged=skip_unchanged)
+    if first <= references.last:  # every later day is compared with them
+        evaluated += do_days(reached + timedelta(days=1), date.max, skip_unchanged=True)
+    failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
+    judge_days(
         config,
         name,
+        references,
         first,
-        reach(model, last),
-        skip_unchanged=skip_unchanged,
+        failures=_failures_to_report(failures, model, summarised),
+        as_of=as_of,
         jobs=jobs,
         on_step=on_step,
     )
-    if first <= read_references(config, name).last:  # what every later day is compared with
-        evaluated += evaluate_days(
-            config,
-            name,
-            reach(model, last) + timedelta(days=1),
-            date.max,
-            skip_unchanged=True,
-            jobs=jobs,
-            on_step=on_step,
-        )
-    failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
-    to_tell = _incidents(failures, model, summarised)
-    judge_days(config, name, first, failures=to_tell, as_of=as_of, jobs=jobs, on_step=on_step)
     store.write_run(name, started=started, finished=clock(), failed=bool(failures))
     became = list(zip(days, outcomes, strict=True))
     return RunReport(
@@ -194,6 +189,7 @@ def summarise(
 def evaluate_days(
     config: Config,
     name: str,
+    references: References,
     first: date,
     last: date,
     *,
@@ -201,7 +197,14 @@ def evaluate_days(
     jobs: int = 1,
     on_step: Callable[[Step], None] = lambda _: None,
 ) -> list[date]:
-    """Judge every summarised day of a range from stored summaries; parameters as for `run`.
+    """Evaluate every summarised day of a range from stored summaries.
+
+    Parameters
+    ----------
+    references : References
+        What `read_references` found, after the summaries were written.
+    config, name, first, last, skip_unchanged, jobs, on_step
+        As for `run`.
 
     Returns
     -------
@@ -216,9 +219,8 @@ def evaluate_days(
     # A day comes back in every window that holds it, and is explained once.
     in_segments = lru_cache(remembered * len(model.segment_names))
     explain, compress = in_segments(attribute), in_segments(coarsen)
-    references = read_references(config, name)
 
-    def judge(day: date) -> bool:
+    def evaluate_day(day: date) -> bool:
         window = [d for d in stored if reach_back(day, model.windows[-1]) <= d <= day]
         parts = [recall(d) for d in window]
         settings = Settings(
@@ -248,7 +250,7 @@ def evaluate_days(
         return True
 
     written = []
-    for done, wrote in enumerate(in_parallel(judge, days, jobs), 1):
+    for done, wrote in enumerate(in_parallel(evaluate_day, days, jobs), 1):
         day = days[done - 1]
         if wrote:
             written.append(day)
@@ -273,13 +275,13 @@ def reach_back(day: date, window_days: int) -> date:
     return day - timedelta(days=window_days - 1)
 
 
-def _incidents(
+def _failures_to_report(
     failures: Sequence[Failure], model: Model, summarised: Sequence[date]
 ) -> list[Failure]:
-    """Leave out failed days from before the first that is known of: there is nothing to judge."""
+    """Leave out failed days before the first day with logs: the model did not run yet."""
     if not failures:
         return []
-    with suppress(DataError):  # where the logs cannot be listed, the store still tells
+    with suppress(DataError):  # if the logs cannot be listed, the stored days are known still
         summarised = [*list_days(model.predictions.path), *summarised]
     begin = min(summarised, default=date.max)
     return [failure for failure in failures if failure.day >= begin]

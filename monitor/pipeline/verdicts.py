@@ -16,7 +16,7 @@ from monitor.drift.reference import LEAST_OF_EACH
 from monitor.drift.verdict import WEEK, judge
 from monitor.errors import DataError
 from monitor.pipeline.progress import Failure, Step, fingerprint, in_parallel
-from monitor.pipeline.references import REFERENCE_DAYS, limits_of, read_references
+from monitor.pipeline.references import REFERENCE_DAYS, References, limits_of
 from monitor.store.store import Store
 from monitor.summary import end_of_day
 
@@ -24,6 +24,7 @@ from monitor.summary import end_of_day
 def judge_days(
     config: Config,
     name: str,
+    references: References,
     first: date,
     *,
     failures: Sequence[Failure] = (),
@@ -37,6 +38,8 @@ def judge_days(
     ----------
     config, name : Config, str
         As for `run`.
+    references : References
+        What `read_references` found, after the summaries were written.
     first : date
         The first day whose summary may have changed; if limits or references have, the verdicts
         begin with the first stored day.
@@ -61,7 +64,6 @@ def judge_days(
     stored = store.days("summaries", name)
     days = sorted({*stored, *known})
 
-    references = read_references(config, name)
     basis = fingerprint([repr(limits), references.marks])
     start, detectors = _where_to_begin(store, name, days, store.note_stale(name, first), basis)
 

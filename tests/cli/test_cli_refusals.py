@@ -16,6 +16,7 @@ import pytest
 
 from monitor.config import load_config
 from monitor.pipeline.progress import Failure
+from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
@@ -115,7 +116,8 @@ class TestDays:
         complaints = [Failure(date(2099, 1, 1), "to come"), Failure(DAY_AFTER, "broken")]
         config = load_config(project.folder / "monitor.yaml")
         as_of = date(2026, 3, 4)
-        judge_days(config, "ctr", DAY_AFTER, failures=complaints, as_of=as_of)
+        references = read_references(config, "ctr")
+        judge_days(config, "ctr", references, DAY_AFTER, failures=complaints, as_of=as_of)
         polluted = project.results()
 
         assert command(*call.split()).code == 0

@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -16,6 +16,9 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Config, Model, load_config
+from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.pipeline import references
+from monitor.pipeline.references import read_references
 from monitor.pipeline.run import RunReport, Step, evaluate_days, reach, run, share
 from monitor.store.store import Store
 from tests.conftest import Ended
@@ -283,12 +286,12 @@ def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
 
 
 def test_evaluate_needs_no_logs(fresh: Path) -> None:
-    """After a window was changed, stored days are judged again without their logs."""
+    """After a window was changed, stored days are evaluated again without their logs."""
     do(configure(fresh), DAYS[0], DAYS[-1])
     wider = configure(fresh, windows="[1, 3, 7]")
     shutil.rmtree(fresh / "logs")
 
-    days = evaluate_days(wider, "ctr", DAYS[0], DAYS[-1])
+    days = evaluate_days(wider, "ctr", read_references(wider, "ctr"), DAYS[0], DAYS[-1])
 
     evaluations, _ = Store(wider.store).read_evaluations("ctr", DAYS[-1])
     assert days == DAYS
@@ -442,6 +445,27 @@ def test_same_verdicts_however_the_days_are_done(five_weeks: Path) -> None:
     assert len(found[0]) == 3 * len(FIVE_WEEKS)
     assert found[1] == found[0]
     assert found[2] == found[0]
+
+
+def test_references_are_fitted_once_in_a_run(
+    five_weeks: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run that evaluates, reaches beyond a reference and judges fits each reference once."""
+    first_days = []
+
+    def fit(days: Sequence[Day], limits: Limits) -> ModelReference:
+        first_days.append(days[0].day)
+        return fit_model_reference(days, limits)
+
+    config = configure(five_weeks, verdicts=TWO_WEEKS)
+    do(config, FIVE_WEEKS[0], FIVE_WEEKS[-1])
+    monkeypatch.setattr(references, "fit_model_reference", fit)
+
+    report = do(config, FIVE_WEEKS[5], FIVE_WEEKS[5])  # part of the reference of all later days
+
+    assert report.evaluated == tuple(FIVE_WEEKS[5:8])
+    assert first_days == [FIRST]
+    shutil.rmtree(five_weeks / "store")
 
 
 def test_reach_and_share() -> None:

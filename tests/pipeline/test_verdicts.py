@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from monitor.config import Config, load_config
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.progress import Failure, Step
+from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
@@ -87,6 +89,11 @@ def verdict(config: Config, day: date, segment: str = "all") -> Verdict:
     return next(v for v in verdicts if v.segment == segment)
 
 
+def judge_from(config: Config, first: date, **options: Any) -> list[date]:
+    """Judge the stored days from one day on."""
+    return judge_days(config, "ctr", read_references(config, "ctr"), first, **options)
+
+
 def one_by_one(config: Config) -> None:
     """Judge each day on the morning after it, when no later one is stored."""
     store = Store(config.store)
@@ -94,23 +101,23 @@ def one_by_one(config: Config) -> None:
         (Path(config.store) / f"summaries/ctr/{day}.parquet").unlink()
     for day in DAYS:
         store.write_summary(summary(day))
-        judge_days(config, "ctr", day)
+        judge_from(config, day)
 
 
 def late_day(config: Config) -> None:
     """Judge all days while one of them is provisional, then that one again."""
     store = Store(config.store)
     store.write_summary(summary(DAYS[20], final=False))
-    judge_days(config, "ctr", FIRST)
+    judge_from(config, FIRST)
     store.write_summary(summary(DAYS[20]))
-    judge_days(config, "ctr", DAYS[20])
+    judge_from(config, DAYS[20])
 
 
 def killed_while_judging(config: Config) -> None:
     """Judge again from a late day on, be killed two days later, and go on the next morning."""
     store = Store(config.store)
     store.write_summary(summary(DAYS[20], final=False))
-    judge_days(config, "ctr", FIRST)
+    judge_from(config, FIRST)
     store.write_summary(summary(DAYS[20]))
 
     def stop(step: Step) -> None:
@@ -118,25 +125,25 @@ def killed_while_judging(config: Config) -> None:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        judge_days(config, "ctr", DAYS[20], on_step=stop)
-    judge_days(config, "ctr", DAYS[-1])
+        judge_from(config, DAYS[20], on_step=stop)
+    judge_from(config, DAYS[-1])
 
 
 def killed_before_judging(config: Config) -> None:
     """Let a day be summarised again, be killed, and go on the next morning."""
     store = Store(config.store)
     store.write_summary(summary(DAYS[20], final=False))
-    judge_days(config, "ctr", FIRST)
+    judge_from(config, FIRST)
     store.note_stale("ctr", DAYS[20])
     store.write_summary(summary(DAYS[20]))
-    judge_days(config, "ctr", DAYS[-1])
+    judge_from(config, DAYS[-1])
 
 
 def other_limits_first(config: Config) -> None:
     """Judge all days by other limits, then a single late one by these."""
     folder = Path(config.store).parent
-    judge_days(configure(folder, f"{REFERENCE}, false_alert_days: 90"), "ctr", FIRST)
-    judge_days(configure(folder), "ctr", DAYS[-1])
+    judge_from(configure(folder, f"{REFERENCE}, false_alert_days: 90"), FIRST)
+    judge_from(configure(folder), DAYS[-1])
 
 
 @pytest.mark.parametrize(
@@ -147,8 +154,8 @@ def other_limits_first(config: Config) -> None:
         killed_while_judging,
         killed_before_judging,
         other_limits_first,
-        lambda config: judge_days(config, "ctr", FIRST, jobs=3),
-        lambda config: [judge_days(config, "ctr", d) for d in (FIRST, DAYS[33], DAYS[10])],
+        lambda config: judge_from(config, FIRST, jobs=3),
+        lambda config: [judge_from(config, d) for d in (FIRST, DAYS[33], DAYS[10])],
     ],
     ids=[
         "one by one",
@@ -167,7 +174,7 @@ def test_same_bytes_however_days_are_judged(
     fresh = configure(tmp_path_factory.mktemp("at-once"))
     for day in DAYS:
         Store(fresh.store).write_summary(summary(day))
-    judge_days(fresh, "ctr", FIRST)
+    judge_from(fresh, FIRST)
 
     some_way(config)
 
@@ -177,7 +184,7 @@ def test_same_bytes_however_days_are_judged(
 
 def test_a_broken_slope_is_found_and_a_moving_prior_is_not(config: Config) -> None:
     """Sixteen days of moving priors are no drift; a slope of 0.6 is one within three days."""
-    judge_days(config, "ctr", FIRST)
+    judge_from(config, FIRST)
 
     before = [verdict(config, day).state for day in DAYS[14:30]]
     first = next(day for day in DAYS if verdict(config, day).state == "calibration_drift")
@@ -197,7 +204,7 @@ def test_a_broken_slope_is_found_and_a_moving_prior_is_not(config: Config) -> No
 
 def test_reference_days_are_not_judged(config: Config) -> None:
     """A day of the reference says so; the first after it is judged."""
-    judge_days(config, "ctr", FIRST)
+    judge_from(config, FIRST)
 
     inside, after = verdict(config, DAYS[13]), verdict(config, DAYS[14])
     assert inside.state == "insufficient_data"
@@ -210,7 +217,7 @@ def test_without_a_reference_nothing_is_judged(config: Config) -> None:
     other = configure(
         Path(config.store).parent, "references: [{first: 2025-01-01, last: 2025-01-28}]"
     )
-    judge_days(other, "ctr", FIRST)
+    judge_from(other, FIRST)
 
     found = verdict(other, DAYS[-1])
     assert found.state == "insufficient_data"
@@ -221,7 +228,7 @@ def test_a_reference_that_is_too_short_is_not_ignored(config: Config) -> None:
     """Days after it are not judged by the one before, and the lack is named; those before are."""
     second = "{first: 2026-01-25, last: 2026-01-31}"
     short = configure(Path(config.store).parent, REFERENCE.replace("}]", "}, ") + second + "]")
-    judge_days(short, "ctr", FIRST)
+    judge_from(short, FIRST)
 
     assert verdict(short, DAYS[20]).state in ("ok", "prior_shift")
     assert verdict(short, DAYS[26]).reasons == (
@@ -235,7 +242,7 @@ def test_a_reference_that_is_too_short_is_not_ignored(config: Config) -> None:
 def test_a_day_before_the_reference_says_so(config: Config) -> None:
     """It is not said that there is no reference: there is one, of later days."""
     later = "references: [{first: 2026-01-10, last: 2026-01-28}]"
-    judge_days(found := configure(Path(config.store).parent, later), "ctr", FIRST)
+    judge_from(found := configure(Path(config.store).parent, later), FIRST)
 
     assert verdict(found, DAYS[3]).reasons == (
         "The day is before the reference, 2026-01-10 to 2026-01-28.",
@@ -248,7 +255,7 @@ def test_a_day_without_predictions_is_no_day_of_a_reference(config: Config) -> N
     for day in (DAYS[5], DAYS[12]):
         empty = replace(summary(day), segments={"DE": nothing, "FR": nothing})
         Store(config.store).write_summary(empty)
-    judge_days(default := configure(Path(config.store).parent, ""), "ctr", FIRST)
+    judge_from(default := configure(Path(config.store).parent, ""), FIRST)
 
     assert "2026-01-01 to 2026-01-30" in verdict(default, DAYS[12]).reasons[0]
     assert verdict(default, DAYS[30]).state in ("ok", "prior_shift")
@@ -256,11 +263,11 @@ def test_a_day_without_predictions_is_no_day_of_a_reference(config: Config) -> N
 
 def test_a_day_whose_summary_is_deleted_is_no_data_error(config: Config) -> None:
     """Its old verdict is no complaint about its logs; the day is not judged again."""
-    judge_days(config, "ctr", FIRST)
+    judge_from(config, FIRST)
     before = verdict(config, DAYS[20])
     (Path(config.store) / f"summaries/ctr/{DAYS[20]}.parquet").unlink()
 
-    judged = judge_days(config, "ctr", FIRST)
+    judged = judge_from(config, FIRST)
 
     assert before.state != "data_error"
     assert DAYS[20] not in judged
@@ -270,7 +277,7 @@ def test_a_day_whose_summary_is_deleted_is_no_data_error(config: Config) -> None
 def test_default_reference_is_the_first_28_days(config: Config) -> None:
     """Without a configured one the first 28 final days are the reference."""
     default = configure(Path(config.store).parent, "")
-    judge_days(default, "ctr", FIRST)
+    judge_from(default, FIRST)
 
     assert "2026-01-01 to 2026-01-28" in verdict(default, DAYS[27]).reasons[0]
     assert verdict(default, DAYS[28]).state in ("ok", "prior_shift")
@@ -282,13 +289,13 @@ def test_a_new_reference_begins_anew_and_keeps_the_past(config: Config) -> None:
     store = Store(config.store)
     for i in range(40, 60):
         store.write_summary(summary(FIRST + timedelta(days=i)))
-    judge_days(config, "ctr", FIRST)
+    judge_from(config, FIRST)
     past = stored(config)
     spans = (
         "references: [{first: 2026-01-01, last: 2026-01-14}, {first: 2026-02-05, last: 2026-02-20}]"
     )
     again = configure(Path(config.store).parent, spans)
-    judge_days(again, "ctr", FIRST)
+    judge_from(again, FIRST)
 
     drifting, inside, after = (date(2026, 2, d) for d in (4, 10, 25))
     assert verdict(again, drifting).state == "calibration_drift"
@@ -301,7 +308,7 @@ def test_a_known_drift_is_not_told(config: Config) -> None:
     """While a drift is acknowledged there is no incident; afterwards it is found anew."""
     span = "known_drifts: [{first: 2026-01-31, last: 2026-02-05}]"
     known = configure(Path(config.store).parent, f"{REFERENCE}, {span}")
-    judge_days(known, "ctr", FIRST)
+    judge_from(known, FIRST)
 
     silent = [verdict(known, day) for day in DAYS[30:36]]
     assert "calibration_drift" not in {v.state for v in silent}
@@ -314,12 +321,12 @@ def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(config: Config) 
     store, day = Store(config.store), DAYS[35]
     (Path(config.store) / f"summaries/ctr/{day}.parquet").unlink()
     failure = Failure(day, "ctr 2026-02-05: 3 scores lie outside [0, 1].")
-    judge_days(config, "ctr", day, failures=[failure], as_of=DAYS[-1])
+    judge_from(config, day, failures=[failure], as_of=DAYS[-1])
     broken = verdict(config, day)
-    judge_days(config, "ctr", FIRST)
+    judge_from(config, FIRST)
     kept = verdict(config, day)
     store.write_summary(summary(day))
-    judge_days(config, "ctr", day)
+    judge_from(config, day)
 
     assert broken.state == kept.state == "data_error"
     assert kept.reasons == ("ctr 2026-02-05: 3 scores lie outside [0, 1].",)
@@ -329,7 +336,7 @@ def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(config: Config) 
 
 def test_segments_have_verdicts_of_their_own(config: Config) -> None:
     """Each segment is compared with its own reference, and its evidence is its own."""
-    judge_days(config, "ctr", FIRST)
+    judge_from(config, FIRST)
 
     verdicts, _ = Store(config.store).read_verdicts("ctr", DAYS[-1])
     assert [v.segment for v in verdicts] == ["all", "DE", "FR"]
