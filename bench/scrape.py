@@ -69,7 +69,7 @@ def verdicts_of(evaluations: list[Evaluation]) -> list[Verdict]:
             detector=new_detector(),
             limit=3.0,
             shift=figure,
-            kappa=figure,
+            level_change=figure,
             slope=figure,
             reference_prevalence=0.3,
         )

@@ -140,11 +140,11 @@ def intercept() -> timeseries.Panel:
 
 def level() -> timeseries.Panel:
     """Draw what tells a moved level from a moved base rate."""
-    kappa = interval("level_kappa_logit", JUDGED, "model", "kappa")
-    panel = lines(kappa, unit="short", axis="logit").decimals(2)
+    change = interval("level_change_logit", JUDGED, "model", "level change")
+    panel = lines(change, unit="short", axis="logit").decimals(2)
     return said(
-        interval_band(marked(panel, 0), "kappa", "yellow"),
-        "Level kappa",
+        interval_band(marked(panel, 0), "level change", "yellow"),
+        "Level change",
         "0 while only the base rate moves. Away from 0: the outcomes moved, but the scores did "
         "not follow, so the model's level is off. It takes many outcomes to tell; the band is "
         "the 95 % interval.",

@@ -79,7 +79,7 @@ class Verdict:
         What has accumulated.
     limit : float
         The sum that opens an incident, log10; a segment's depends on how many others alert.
-    shift, kappa : Estimate or None
+    shift, level_change : Estimate or None
         Intercept against the reference over the week, and the part the prior does not explain.
     slope : Estimate or None
         Of the outcomes on the reference curve, since the drift's start or over the week.
@@ -98,7 +98,7 @@ class Verdict:
     detector: Detector
     limit: float
     shift: Estimate | None
-    kappa: Estimate | None
+    level_change: Estimate | None
     slope: Estimate | None
     reference_prevalence: float
 
@@ -240,7 +240,7 @@ def _verdict(
         detector=detector,
         limit=enough,
         shift=Estimate.normal(lift.shift, lift.shift_error) if lift else None,
-        kappa=Estimate.normal(lift.kappa, lift.kappa_error) if lift else None,
+        level_change=Estimate.normal(lift.kappa, lift.kappa_error) if lift else None,
         slope=slope,
         reference_prevalence=usual,
     )

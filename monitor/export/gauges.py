@@ -313,22 +313,23 @@ CATALOGUE = (
         verdict_samples.of_figure(lambda v: v.shift, lambda figure: figure.high),
     ),
     Gauge(
-        "calibration_level_kappa_logit",
-        "The part of calibration_prior_shift_logit that did not come with the prevalence.",
+        "calibration_level_change_logit",
+        "Change of the level, in logit over 7 days, that the change of the prevalence does not "
+        "explain.",
         STREAM,
-        verdict_samples.of_figure(lambda v: v.kappa, lambda figure: figure.value),
+        verdict_samples.of_figure(lambda v: v.level_change, lambda figure: figure.value),
     ),
     Gauge(
-        "calibration_level_kappa_logit_low",
-        "Lower end of the 95 % interval of calibration_level_kappa_logit.",
+        "calibration_level_change_logit_low",
+        "Lower end of the 95 % interval of calibration_level_change_logit.",
         STREAM,
-        verdict_samples.of_figure(lambda v: v.kappa, lambda figure: figure.low),
+        verdict_samples.of_figure(lambda v: v.level_change, lambda figure: figure.low),
     ),
     Gauge(
-        "calibration_level_kappa_logit_high",
-        "Upper end of the 95 % interval of calibration_level_kappa_logit.",
+        "calibration_level_change_logit_high",
+        "Upper end of the 95 % interval of calibration_level_change_logit.",
         STREAM,
-        verdict_samples.of_figure(lambda v: v.kappa, lambda figure: figure.high),
+        verdict_samples.of_figure(lambda v: v.level_change, lambda figure: figure.high),
     ),
     Gauge(
         "calibration_reference_prevalence_ratio",

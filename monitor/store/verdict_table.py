@@ -39,12 +39,12 @@ COLUMNS: dict[str, pa.DataType] = {
     ),
     "limit": pa.float64(),
     "shift": FIGURE,
-    "kappa": FIGURE,
+    "level_change": FIGURE,
     "slope": FIGURE,
     "reference_prevalence": pa.float64(),
 }
 VERDICTS = pa.schema(COLUMNS)
-FIGURES = ("shift", "kappa", "slope")
+FIGURES = ("shift", "level_change", "slope")
 
 
 def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> pa.Table:

@@ -236,9 +236,9 @@ def story_of_level(verdict: Verdict) -> str:
     assert verdict.shift is not None
     return (
         "The level of the outcomes left that of the scores, and the mix of the scores does not "
-        f"explain it. In log-odds it is off by {interval(verdict.kappa, '+.2f')} beyond a shift of "
-        f"the prior. An intercept of {verdict.shift.value:+.2f} would put the scores right on "
-        "average. The order and the spread of the scores are as in the reference."
+        f"explain it. In log-odds it is off by {interval(verdict.level_change, '+.2f')} beyond a "
+        f"shift of the prior. An intercept of {verdict.shift.value:+.2f} would put the scores "
+        "right on average. The order and the spread of the scores are as in the reference."
     )
 
 

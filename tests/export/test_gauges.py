@@ -92,7 +92,7 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
         detector=detector,
         limit=3.75,
         shift=Estimate(0.5, 0.25, 0.75),
-        kappa=Estimate(-0.5, -0.75, -0.25),
+        level_change=Estimate(-0.5, -0.75, -0.25),
         slope=Estimate(0.75, 0.625, 0.875),
         reference_prevalence=0.125,
     )

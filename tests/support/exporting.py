@@ -66,7 +66,7 @@ VERDICT = Verdict(
     detector=new_detector(),
     limit=3.0,
     shift=Estimate(0.1, -0.1, 0.3),
-    kappa=None,
+    level_change=None,
     slope=None,
     reference_prevalence=1 / 3,
 )
