@@ -18,7 +18,9 @@ Targets = Mapping[str, str]  # what the legend calls it -> PromQL
 SOURCE = dashboard.DataSourceRef(type_val="prometheus", uid="${datasource}")
 GREY = "#8e8e8e"
 MOMENT = "time:YYYY-MM-DD HH:mm"  # to be compared with what was released when
-VERDICTS = dict(zip(STATES, ("green", "blue", "yellow", "red", GREY, "purple"), strict=True))
+VERDICTS = dict(
+    zip(STATES, ("green", "blue", "yellow", "orange", "red", GREY, "purple"), strict=True)
+)
 ADJUSTED = {"raw": "orange", "prior": "blue"}
 CAUSES = {"prior_shift": "blue", "slope": "red", "shape": "orange", "rest": GREY}
 KINDS = {

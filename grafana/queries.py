@@ -23,6 +23,7 @@ STATES = (
     "ok",
     "prior_shift",
     "level_drift",
+    "acknowledged",
     "calibration_drift",
     "insufficient_data",
     "data_error",

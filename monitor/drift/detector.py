@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from math import log10, sqrt
+from typing import Literal
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
@@ -20,6 +21,7 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 
 RECOVERED = 2.0  # log10: a hundred to one that the curve is back within its tolerance
+EndReason = Literal["recovered", "acknowledged", "rebased"]
 LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
 
 
@@ -53,6 +55,26 @@ class Incident:
     slopes: Floats
 
 
+@dataclass(frozen=True)
+class Ended:
+    """The last calibration drift of a stream, once it is over.
+
+    Attributes
+    ----------
+    started : date
+        Estimated first day of the drift.
+    closed : date
+        The day whose verdict no longer reports it.
+    reason : str
+        The outcomes recovered, or the configuration acknowledged the drift or re-based the
+        reference.
+    """
+
+    started: date
+    closed: date
+    reason: EndReason
+
+
 @dataclass(frozen=True, eq=False)
 class Detector:
     """Accumulated evidence of one stream.
@@ -67,6 +89,8 @@ class Detector:
         Sums over the same days.
     incident : Incident or None
         The open drift.
+    ended : Ended or None
+        The last drift that is over; None once another one opens.
     """
 
     sums: Floats
@@ -75,6 +99,7 @@ class Detector:
     informations: Floats
     slopes: Floats
     incident: Incident | None = None
+    ended: Ended | None = None
 
 
 def new_detector() -> Detector:
@@ -99,7 +124,19 @@ def accumulate(detector: Detector, day: date, evidence: DayEvidence) -> Detector
         informations=kept * (detector.informations + evidence.informations),
         slopes=kept * (detector.slopes + evidence.slopes),
         incident=detector.incident,
+        ended=detector.ended,
     )
+
+
+def reset(detector: Detector, day: date, reason: EndReason) -> Detector:
+    """Discard all evidence; an open incident ends on this day, for this reason."""
+    return replace(new_detector(), ended=_ended(detector, day, reason))
+
+
+def _ended(detector: Detector, day: date, reason: EndReason) -> Ended | None:
+    """Note the end of the open incident, if there is one."""
+    incident = detector.incident
+    return Ended(incident.started, day, reason) if incident else detector.ended
 
 
 def limit(false_alert_days: float) -> float:
@@ -190,7 +227,9 @@ def update_incident(
         return replace(new_detector(), incident=opened)
     if not detector.incident:
         return detector
-    return replace(detector, incident=_carried_on(detector, detector.incident, day, evidence))
+    carried = _carried_on(detector, detector.incident, day, evidence)
+    ended = None if carried else _ended(detector, day, "recovered")
+    return replace(detector, incident=carried, ended=ended)
 
 
 def _carried_on(

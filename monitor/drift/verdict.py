@@ -10,17 +10,19 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from math import isfinite, nan, sqrt
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 
 from monitor.drift import wording
 from monitor.drift.detector import (
     Detector,
+    EndReason,
     accumulate,
     best_slope,
     limit,
     new_detector,
+    reset,
     segment_limits,
     update_incident,
 )
@@ -41,16 +43,15 @@ from monitor.metrics.logistic.level import Lift
 from monitor.summary import WHOLE
 
 State = Literal[
-    "ok", "prior_shift", "level_drift", "calibration_drift", "insufficient_data", "data_error"
-]
-STATES: tuple[State, ...] = (
     "ok",
     "prior_shift",
     "level_drift",
+    "acknowledged",
     "calibration_drift",
     "insufficient_data",
     "data_error",
-)
+]
+STATES: tuple[State, ...] = get_args(State)
 WEEK = 7  # days that the level and the prior are judged over
 CERTAIN = 3.29  # standard errors: one in a thousand by chance
 
@@ -145,10 +146,10 @@ def judge(
         closed = min(period.last, day.day - timedelta(days=1)) if period else date.min
         while recent[0][0].day <= max(closed, day.day - timedelta(days=WEEK)):
             recent.popleft()
-        apart = (period and day.day <= period.last) or _known_until(day.day, limits)
-        detectors, enough = _advance(
-            {} if apart else detectors, day.day, {} if apart else evidence, limits
-        )
+        reason = _reason_to_reset(day.day, period, limits)
+        if reason:
+            detectors = {n: reset(found, day.day, reason) for n, found in detectors.items()}
+        detectors, enough = _advance(detectors, day.day, {} if reason else evidence, limits)
         names = dict.fromkeys([WHOLE, *(period.streams if period else ()), *segments_of(day)])
         yield [
             _verdict(
@@ -162,6 +163,13 @@ def judge(
             )
             for name in names
         ]
+
+
+def _reason_to_reset(day: date, period: ModelReference | None, limits: Limits) -> EndReason | None:
+    """Say why a day is no evidence, if so: it is the reference's, or its drift is known."""
+    if period and day <= period.last:
+        return "rebased"
+    return "acknowledged" if _known_until(day, limits) else None
 
 
 def _known_until(day: date, limits: Limits) -> date | None:
@@ -212,8 +220,11 @@ def _verdict(
         lift = _lift(reference, name, recent)
         slope = _slope(reference, name, detector, recent)
     prevalence = _prevalence(parts_of_stream(day, name).values())
-    obstacle = _obstacle(day, period, reference, detector, evidence, prevalence)
-    state = obstacle[0] if obstacle else _state(detector, lift, limits)
+    known_until = _known_until(day.day, limits)
+    obstacle = _obstacle(
+        day, period, reference, evidence, prevalence, known=bool(detector.incident or known_until)
+    )
+    state = obstacle[0] if obstacle else _state(detector, lift, limits, known_until)
     return Verdict(
         model=model,
         segment=name,
@@ -226,7 +237,7 @@ def _verdict(
                 state=state,
                 day=day.day,
                 obstacle=obstacle[1] if obstacle else "",
-                known_until=_known_until(day.day, limits),
+                known_until=known_until,
                 incident=detector.incident,
                 limit=enough if name == WHOLE else None,
                 false_alert_days=days,
@@ -250,11 +261,12 @@ def _obstacle(
     day: Day,
     period: ModelReference | str,
     reference: Reference | str,
-    detector: Detector,
     evidence: DayEvidence | None,
     prevalence: float,
+    *,
+    known: bool,
 ) -> tuple[State, str] | None:
-    """Find what keeps a day from being judged; None if nothing does."""
+    """Find what keeps a day from being judged; a drift that is open or known outlasts a gap."""
     if day.complaint:
         return "data_error", day.complaint
     why = None
@@ -264,13 +276,17 @@ def _obstacle(
         why = wording.inside_reference(day.day, period.first, period.last)
     elif isinstance(reference, str):
         why = wording.no_reference(reference)
-    elif not detector.incident and (evidence is None or not evidence.informations.any()):
+    elif not known and (evidence is None or not evidence.informations.any()):
         why = wording.ONE_CLASS if isfinite(prevalence) else wording.NOTHING_KNOWN
     return ("insufficient_data", why) if why else None
 
 
-def _state(detector: Detector, lift: Lift | None, limits: Limits) -> State:
-    """Choose the most severe state that holds."""
+def _state(
+    detector: Detector, lift: Lift | None, limits: Limits, known_until: date | None
+) -> State:
+    """Choose the most severe state that holds; a known drift says nothing else about the day."""
+    if known_until:
+        return "acknowledged"
     if detector.incident:
         return "calibration_drift"
     if lift and abs(lift.shift) > CERTAIN * lift.shift_error:

@@ -60,8 +60,11 @@ def sentences(facts: Facts) -> tuple[str, ...]:
         return (*_drift(facts, facts.incident), _prior(facts), _rate(facts))
     if facts.state == "level_drift" and facts.lift:
         told = _level(facts.lift)
-    elif facts.known_until:
-        told = f"A drift is acknowledged until {facts.known_until}; evidence begins anew after it."
+    elif facts.state == "acknowledged":
+        told = (
+            f"A drift is acknowledged until {facts.known_until}. After that day the evidence "
+            "starts again from zero."
+        )
     elif facts.state == "prior_shift":
         told = "Only the prior moved: the shape of the calibration curve is as in the reference."
     else:

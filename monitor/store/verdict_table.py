@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from monitor.drift.detector import Detector, Incident
+from monitor.drift.detector import Detector, Ended, Incident
 from monitor.drift.evidence import KINDS, DayEvidence
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
@@ -37,6 +37,9 @@ COLUMNS: dict[str, pa.DataType] = {
             *SCORES.items(),
         ]
     ),
+    "ended": pa.struct(
+        [("started", pa.date32()), ("closed", pa.date32()), ("reason", pa.string())]
+    ),
     "limit": pa.float64(),
     "shift": FIGURE,
     "level_change": FIGURE,
@@ -44,6 +47,7 @@ COLUMNS: dict[str, pa.DataType] = {
     "reference_prevalence": pa.float64(),
 }
 VERDICTS = pa.schema(COLUMNS)
+OF_DETECTOR = ("incident", "ended")  # columns of their own, for whoever reads the file
 FIGURES = ("shift", "level_change", "slope")
 
 
@@ -59,12 +63,13 @@ def verdicts_of(table: pa.Table) -> list[Verdict]:
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:
-    row = {name: getattr(verdict, name) for name in COLUMNS if name != "incident"}
+    row = {name: getattr(verdict, name) for name in COLUMNS if name not in OF_DETECTOR}
     detector, incident = verdict.detector, verdict.detector.incident
     return row | {
         "evidence": _plain(vars(verdict.evidence)) if verdict.evidence else None,
-        "detector": _plain({k: v for k, v in vars(detector).items() if k != "incident"}),
+        "detector": _plain({k: v for k, v in vars(detector).items() if k not in OF_DETECTOR}),
         "incident": _plain(vars(incident)) if incident else None,
+        "ended": asdict(detector.ended) if detector.ended else None,
         "reference_prevalence": None
         if isnan(verdict.reference_prevalence)
         else verdict.reference_prevalence,
@@ -77,12 +82,14 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _verdict(row: dict[str, Any]) -> Verdict:
-    found = row.pop("incident")
+    found, ended = row.pop("incident"), row.pop("ended", None)
     incident = Incident(**_arrays(found)) if found else None
     detector = _arrays(row["detector"])
     both = {name: detector[name].reshape(len(KINDS), -1) for name in SCORES}
     row["detector"] = Detector(
-        **{**detector, **both, "starts": tuple(detector["starts"]), "incident": incident}
+        **{**detector, **both, "starts": tuple(detector["starts"])},
+        incident=incident,
+        ended=Ended(**ended) if ended else None,
     )
     row["evidence"] = DayEvidence(**_arrays(row["evidence"])) if row["evidence"] else None
     row["reasons"] = tuple(row["reasons"])

@@ -17,10 +17,12 @@ from monitor.drift.detector import (
     LEAST_AGE,
     RECOVERED,
     Detector,
+    Ended,
     accumulate,
     best_fitting_kind,
     limit,
     new_detector,
+    reset,
     segment_limits,
     update_incident,
 )
@@ -211,6 +213,17 @@ def test_an_incident_closes_at_a_hundred_to_one() -> None:
     assert (RECOVERED, LEAST_AGE) == (2.0, 7)
     assert [detector.incident is None for detector in slow] == [t >= 16 for t in range(21)]
     assert [detector.incident is None for detector in quick] == [t >= 7 for t in range(21)]
+
+
+def test_a_closed_incident_is_remembered_until_the_next() -> None:
+    """The detector notes start, end and reason of a drift, and forgets them when one opens."""
+    closed = follow(opened(), one("too_extreme", -1.0), 20)[-1]
+    again = follow(closed, one("too_timid", 1.0), 5)[-1]
+
+    assert closed.ended == Ended(started=DAY, closed=day(7), reason="recovered")
+    assert reset(closed, day(30), "rebased").ended == closed.ended
+    assert again.incident is not None
+    assert again.ended is None
 
 
 def test_recovery_never_falls_below_nothing() -> None:

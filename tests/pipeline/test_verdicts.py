@@ -11,6 +11,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Config, load_config
+from monitor.drift.detector import Ended, EndReason
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.progress import Failure, Step
@@ -305,15 +306,37 @@ def test_a_new_reference_begins_anew_and_keeps_the_past(config: Config) -> None:
 
 
 def test_a_known_drift_is_not_told(config: Config) -> None:
-    """While a drift is acknowledged there is no incident; afterwards it is found anew."""
+    """While a drift is acknowledged there is no incident; afterwards it is found again."""
     span = "known_drifts: [{first: 2026-01-31, last: 2026-02-05}]"
     known = configure(Path(config.store).parent, f"{REFERENCE}, {span}")
     judge_from(known, FIRST)
 
     silent = [verdict(known, day) for day in DAYS[30:36]]
-    assert "calibration_drift" not in {v.state for v in silent}
+    assert {v.state for v in silent} == {"acknowledged"}
     assert verdict(known, DAYS[-1]).state == "calibration_drift"
-    assert any("acknowledged until 2026-02-05" in v.reasons[0] for v in silent if v.state == "ok")
+    assert all("acknowledged until 2026-02-05" in v.reasons[0] for v in silent)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "reason"),
+    [
+        (f"{REFERENCE}, known_drifts: [{{first: 2026-02-06, last: 2026-02-20}}]", "acknowledged"),
+        (REFERENCE.replace("}]", "}, {first: 2026-02-06, last: 2026-02-09}]"), "rebased"),
+    ],
+)
+def test_a_drift_that_is_ended_in_the_configuration_says_why(
+    config: Config, verdicts: str, reason: EndReason
+) -> None:
+    """The end is noted on the first day that is no evidence, and kept on the days after it."""
+    known = configure(Path(config.store).parent, verdicts)
+    judge_days(known, "ctr", FIRST)
+    open_, *over = (verdict(known, day) for day in DAYS[35:40])
+
+    assert open_.detector.incident is not None
+    assert open_.detector.ended is None
+    ended = Ended(open_.detector.incident.started, DAYS[36], reason)
+    assert [v.detector.ended for v in over] == 4 * [ended]
+    assert all(v.detector.incident is None for v in over)
 
 
 def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(config: Config) -> None:
