@@ -218,7 +218,8 @@ def test_an_incident_closes_at_a_hundred_to_one() -> None:
 def test_a_closed_incident_is_remembered_until_the_next() -> None:
     """The detector notes start, end and reason of a drift, and forgets them when one opens."""
     closed = follow(opened(), one("too_extreme", -1.0), 20)[-1]
-    again = follow(closed, one("too_timid", 1.0), 5)[-1]
+    evidence = one("too_timid", 4.0)
+    again = update_incident(accumulate(closed, day(30), evidence), day(30), evidence, alarm=True)
 
     assert closed.ended == Ended(started=DAY, closed=day(7), reason="recovered")
     assert reset(closed, day(30), "rebased").ended == closed.ended

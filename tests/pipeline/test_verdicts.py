@@ -329,7 +329,7 @@ def test_a_drift_that_is_ended_in_the_configuration_says_why(
 ) -> None:
     """The end is noted on the first day that is no evidence, and kept on the days after it."""
     known = configure(Path(config.store).parent, verdicts)
-    judge_days(known, "ctr", FIRST)
+    judge_from(known, FIRST)
     open_, *over = (verdict(known, day) for day in DAYS[35:40])
 
     assert open_.detector.incident is not None
