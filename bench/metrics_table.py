@@ -21,20 +21,21 @@ START_LIMITS = {
     "`calibration-monitor run`, a day, warm compiler cache": 5.0,
 }
 
-UNCHECKED = "numpy"  # plain lines that stand beside the packages and check nothing
+UNCHECKED = "numpy"  # a few plain lines, compared with the packages, that check nothing
 
 ROADS = """\
-There are two roads from rows. A tally serves every measure, but making one sorts the rows. Whoever
-wants a single measure once takes the other: `row_bins` fills uniform bins in one pass and quantile
-bins in three (ECE, ACE, MCE, L2, Hosmer-Lemeshow), and `row_scores` adds up Brier score, log score
-and Spiegelhalter's z in one. The checks are part of the pass, their words are those of `tally`,
-and the results are those of the tally to 1e-12. Here each measure takes its shorter road. All jobs
-are measured as single calls with cold caches, which is most of what few predictions take.
+You can compute a measure in two ways. A tally serves every measure, but making one sorts the
+rows. If you need only one measure, call it with the two arrays instead: `row_bins` fills uniform
+bins in one pass and quantile bins in three (ECE, ACE, MCE, L2, Hosmer-Lemeshow), and `row_scores`
+adds up the Brier score, the log score and Spiegelhalter's z in one. Both check their input in the
+same pass, with the same messages as `tally`, and agree with the tally to 1e-12. In the tables
+each measure takes its shorter way. Every job is measured as a single call with cold caches, which
+is most of the cost for few predictions.
 """
 
 
 class Found(NamedTuple):
-    """All that was measured, CPU times in seconds."""
+    """All that was measured; CPU times in seconds."""
 
     rows: dict[int, Times]
     facts: dict[int, dict[str, str]]
@@ -58,7 +59,7 @@ def both(cpus: list[float]) -> str:
 
 
 def ratio(above: list[float], below: list[float]) -> str:
-    """Write how many times one takes the other."""
+    """Write the ratio of the least times."""
     value = min(above) / min(below)
     return f"{value:,.0f}" if value >= 100.0 else f"{value:.2f}" if value >= 0.1 else f"{value:.2g}"
 
@@ -83,13 +84,13 @@ WHOLE, MONITOR = "TCE, paper's PAVA-BC bins|rows", "TCE, monitor's PAVA-BC bins|
 
 
 def sorts_section(rows: dict[int, Times], facts: dict) -> Iterator[str]:
-    """Write what sorting, TCE and the published algorithm take."""
+    """Write the times of sorting, TCE and the published algorithm."""
     yield "## Rows to TCE\n"
     yield (
-        "Least CPU time in milliseconds, in brackets the median. *TCE* is everything from the two "
-        "arrays on: checks, sort, tally, PAVA-BC (the monitor's sizes, or the paper's N/20 and "
-        "N/5) and the tests of all predictions. *Loop* is `scipy.stats.binomtest` for each "
-        "prediction in the paper's bins, without sort and bins.\n"
+        "Least CPU time in milliseconds, with the median in brackets. *TCE* includes everything "
+        "after the two arrays: checks, sort, tally, PAVA-BC (the monitor's sizes, or the paper's "
+        "N/20 and N/5) and the tests of all predictions. *Loop* calls `scipy.stats.binomtest` for "
+        "each prediction in the paper's bins, without sorting or binning.\n"
     )
     lines = []
     for size, times in rows.items():
@@ -118,13 +119,13 @@ def sorts_section(rows: dict[int, Times], facts: dict) -> Iterator[str]:
 
 
 def measures_section(rows: dict[int, Times]) -> Iterator[str]:
-    """Write what each measure takes, from rows and with the tally at hand."""
+    """Write what each measure takes, from rows and from an existing tally."""
     yield "## Every measure\n"
     yield (
-        "Least CPU time in milliseconds: with the tally at hand, on exact tallies in which every "
-        "score is a group of its own. A tally is made once for all measures; what it takes is "
-        "above. Class-wise and top-label: so many *scores* of ten classes, in a tenth as many "
-        "rows.\n"
+        "Least CPU time in milliseconds from an existing tally, in which every score is a group "
+        "of its own. A tally is made once for all measures; its time is in the table above. For "
+        "class-wise and top-label measures the number counts *scores* of ten classes, so there "
+        "are a tenth as many rows.\n"
     )
     head = ["measure"] + [f"{size:,}" for size in rows]
     names = [job.removesuffix("|tally") for job in rows[min(rows)] if job.endswith("|tally")]
@@ -132,16 +133,17 @@ def measures_section(rows: dict[int, Times]) -> Iterator[str]:
 
 
 def peers_section(rows: dict[int, Times]) -> Iterator[str]:
-    """Write our time over the fastest peer's, and every peer's."""
-    yield "## Beside other packages\n"
+    """Write our time relative to the fastest peer, and the time of every peer."""
+    yield "## Compared with other packages\n"
     shared = shared_with_peers(rows)
     if not shared:
         yield "Not measured: no `--peers` was given.\n"
         return
     yield (
-        "Our time over that of the *fastest* package that has the measure: from the two arrays, "
-        "and after the stroke with the tally at hand. Below 1 we are faster. *numpy* is a few "
-        "plain lines without any check, no package, and not counted as one above.\n"
+        "Our time divided by that of the *fastest* package that has the measure: first from the "
+        "two arrays, then, after the slash, from an existing tally. Below 1 we are faster. "
+        "*numpy* stands for a few lines of plain numpy without any check; the goals above do not "
+        "count it as a package.\n"
     )
     lines = []
     for name in shared:
@@ -163,12 +165,12 @@ def peers_section(rows: dict[int, Times]) -> Iterator[str]:
 
 
 def stored_section(stored: dict[int, Times]) -> Iterator[str]:
-    """Write what a stored tally costs."""
+    """Write the times of a stored tally."""
     yield "## A stored tally\n"
     yield (
-        "A group in each of the 16,384 cells; the number of predictions in them heads each column. "
-        "Milliseconds; *null replicate* is one of the worlds of `tce_null_reference` with the "
-        "monitor's sizes.\n"
+        "Milliseconds for a tally with a group in each of the 16,384 cells; each column is headed "
+        "by the number of predictions. *null replicate* is one simulation of `tce_null_reference` "
+        "with the monitor's sizes.\n"
     )
     names = list(stored[min(stored)])
     last = ["all together", "null replicate", "TCE@N*, 20 subsamples"]
@@ -180,15 +182,14 @@ def stored_section(stored: dict[int, Times]) -> Iterator[str]:
 
 
 def start_section(started: dict[str, list[tuple[float, float]]]) -> Iterator[str]:
-    """Write what a fresh process takes."""
+    """Write the times of fresh processes."""
     yield "## Start-up\n"
     yield (
-        "A fresh process from start to end, in seconds: least wall time, least CPU time. *Cold* is "
-        "the first run after an installation or an upgrade, which compiles. The machine code is "
-        "kept beside the package; if nothing can be written there, set `NUMBA_CACHE_DIR` to a "
-        "folder that stays, or numba takes one below the user's cache folder, and where that "
-        "cannot be written either, it fails. The project of the commands has 40 days of 2,000 "
-        "predictions.\n"
+        "Seconds for a fresh process from start to end: least wall time and least CPU time. "
+        "*Cold* is the first run after an installation or an upgrade, which compiles. numba stores "
+        "the machine code next to the package. If it cannot write there, it uses the user's cache "
+        "folder, and if it cannot write there either, it fails; set `NUMBA_CACHE_DIR` to a "
+        "permanent folder to avoid this. The commands run on 40 days of 2,000 predictions.\n"
     )
     yield table(
         ["program", "wall", "CPU"],
@@ -200,8 +201,8 @@ def start_section(started: dict[str, list[tuple[float, float]]]) -> Iterator[str
 
 
 def goals_section(found: Found) -> Iterator[str]:
-    """Write what was to be reached, and whether it is."""
-    yield "## To reach\n"
+    """Write each goal and whether it was reached."""
+    yield "## Goals\n"
     goals = [*goals_of_measures(found.rows, found.stored), *goals_of_start(found.started)]
     lines = [[words, what, verdict] for words, what, verdict in goals]
     yield table(["goal", "found", ""], lines)
@@ -223,11 +224,11 @@ def goals_of_start(started: dict[str, list[tuple[float, float]]]) -> Iterator[tu
 def goals_of_measures(
     rows: dict[int, Times], stored: dict[int, Times]
 ) -> Iterator[tuple[str, str, str]]:
-    """Give the goals of TCE, of the stored tally, and beside other packages."""
+    """Give the goals of TCE, of the stored tally, and compared with other packages."""
     if LOOP_SIZE in rows:
         times = rows[LOOP_SIZE]
         found = min(times["loop"]) / min(times[WHOLE])
-        words = f"TCE at {LOOP_SIZE:,}: 1,000 x the loop"
+        words = f"TCE at {LOOP_SIZE:,}: 1,000 x as fast as the loop"
         yield words, f"{found:,.0f} x", said(reached=found >= 1000)
     largest = rows[max(rows)]
     found = min(largest[MONITOR]) / min(largest["np.sort"])
@@ -242,21 +243,21 @@ def goals_of_measures(
             found = 1000.0 * min(times[name])
             what = f"stored tally of {total:,}, {name}: under {limit:.0f} ms"
             yield what, f"{found:.3g} ms", said(reached=found < limit)
-    for kind, words in (("rows", "from rows"), ("tally", "with the tally at hand")):
+    for kind, words in (("rows", "from rows"), ("tally", "from an existing tally")):
         what = f"no measure slower than the fastest package, {words}"
         if not shared_with_peers(rows):
             yield what, "not measured", "give `--peers`"
             continue
         slower = list(slower_than_a_peer(rows, kind))
-        yield what, f"{len(slower)} slower" if slower else "none is", said(reached=not slower)
+        yield what, f"{len(slower)} slower" if slower else "none", said(reached=not slower)
 
 
 def slower_section(rows: dict[int, Times]) -> Iterator[str]:
-    """Name what another package computes faster, and say which way ours goes."""
+    """List the measures that another package computes faster."""
     if not shared_with_peers(rows):
         return
     yield "## What is slower than the fastest package\n"
-    for kind, words in (("rows", "From the two arrays"), ("tally", "With the tally at hand")):
+    for kind, words in (("rows", "From the two arrays"), ("tally", "From an existing tally")):
         lines = list(slower_than_a_peer(rows, kind))
         if lines:
             yield f"{words}, our time over that of the fastest package, where it is above 1:\n"
@@ -292,14 +293,18 @@ def page(found: Found) -> Iterator[str]:
     yield "# How fast the measures are\n"
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy"))
     yield (
-        f"`python -m bench.metrics --peers PYTHON --write` measures this anew; `bench/peers.txt` "
-        f"says how to make the environment of PYTHON. CPU times of "
-        f"one thread on {os.cpu_count()} cores ({platform.machine()}), Python "
-        f"{platform.python_version()}, {versions}; {found.rounds} rounds of all jobs in turn, "
-        f"jobs over {found.long:.0f} seconds once. The control job, a sort of a million random "
+        "`python -m bench.metrics --peers PYTHON --write` measures all times again and writes "
+        "this page; `bench/peers.txt` says how to create the environment of PYTHON. The "
+        "[glossary](glossary.md) explains words such as *tally* and *TCE*.\n"
+    )
+    yield (
+        f"CPU times of one thread on {os.cpu_count()} cores ({platform.machine()}), Python "
+        f"{platform.python_version()}, {versions}; {found.rounds} rounds of all jobs in turn; "
+        f"jobs over {found.long:.0f} seconds ran once. The control job, a sort of a million random "
         f"numbers, took {ms(min(controls))} to {ms(max(controls))} ms, "
-        f"{ms(median(controls))} in the median: so much did the machine drift. Other work shared "
-        f"the cores (load {found.load:.1f} at the end); it takes time from both sides.\n"
+        f"{ms(median(controls))} in the median, which shows how much the speed of the machine "
+        f"varied. Other work shared the cores (load {found.load:.1f} at the end) and slowed down "
+        f"all packages.\n"
     )
     peers = {k: v for k, v in facts[min(facts)].items() if k not in {"tested", "whole"}}
     if peers:

@@ -1,4 +1,4 @@
-"""The paper's simulation tables computed anew, each value beside the printed one.
+"""Recompute the simulation tables of the TCE paper and compare each value with the printed one.
 
     python -m studies.paper_tables
 

@@ -3,7 +3,7 @@
     python -m studies.rbs.run
 
 writes the tables of docs/rbs-properties.md below its mark, and docs/rbs-properties.svg, in about
-a minute. Seeds are fixed, so both come out the same every time. The paper is Gruber and
+a minute. Seeds are fixed, so the result is always the same. The paper is Gruber and
 Buettner, NeurIPS 2022.
 """
 

@@ -1,0 +1,58 @@
+"""docs/glossary.md: every page leads to it, every link arrives, and every word has its place."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.paths import ROOT
+
+GLOSSARY = ROOT / "docs" / "glossary.md"
+PAGES = sorted(
+    {ROOT / "README.md", *(ROOT / "docs").glob("*.md"), *(ROOT / "docs" / "decisions").glob("*.md")}
+    - {GLOSSARY}
+)
+WORDS = re.findall(r"^### (.+)$", GLOSSARY.read_text(), re.MULTILINE)
+LINK = re.compile(r"\]\(([^)\s]*glossary\.md)(?:#([\w-]+))?\)")
+
+
+def anchor(word: str) -> str:
+    """Give the anchor that GitHub makes of a heading."""
+    return re.sub(r"[^\w -]", "", word.lower()).replace(" ", "-")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_page_links_to_the_glossary(page: Path) -> None:
+    """A page has at least one link to the glossary, and each leads to the file and to a word."""
+    links = LINK.findall(page.read_text())
+    anchors = {anchor(word) for word in WORDS}
+
+    assert links
+    assert {(page.parent / file).resolve() for file, _ in links} == {GLOSSARY}
+    assert [place for _, place in links if place and place not in anchors] == []
+
+
+def test_there_are_pages() -> None:
+    """The list above is not empty, and the decisions are in it."""
+    assert len(PAGES) >= 15
+    assert ROOT / "docs" / "decisions" / "0006-verdict.md" in PAGES
+
+
+def test_the_words_are_in_order_and_short() -> None:
+    """Each word stands once, in alphabetical order, with at most three lines."""
+    entries = re.split(r"^### .+\n", GLOSSARY.read_text(), flags=re.MULTILINE)[1:]
+
+    assert sorted(set(WORDS), key=str.lower) == WORDS
+    assert [
+        word
+        for word, entry in zip(WORDS, entries, strict=True)
+        if not 1 <= len(entry.split("\n\n")[0].strip().splitlines()) <= 3
+    ] == []
+
+
+def test_the_glossary_refers_to_its_own_words() -> None:
+    """A word explained by another links to one that is there."""
+    inner = re.findall(r"\]\(#([\w-]+)\)", GLOSSARY.read_text())
+
+    assert set(inner) <= {anchor(word) for word in WORDS}
+    assert len(inner) >= 10
