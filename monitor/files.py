@@ -8,7 +8,7 @@ from datetime import date, datetime
 from itertools import pairwise
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, BinaryIO
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -107,22 +107,31 @@ def replace(
         if not isinstance(filesystem, LocalFileSystem):
             filesystem.pipe_file(path, content)
             return
-        target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
-        beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-        try:
-            with beside.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            beside.replace(target)
-        finally:
-            beside.unlink(missing_ok=True)
-        folder = os.open(target.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        with replacing(Path(path)) as file:
+            file.write(content)
+
+
+@contextmanager
+def replacing(target: Path) -> Iterator[BinaryIO]:
+    """Open a file on a local disk that replaces `target` once the block ends without an error.
+
+    For content that is too large to hold in memory; otherwise use `replace`.
+    """
+    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
+    try:
+        with beside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(target)
+    finally:
+        beside.unlink(missing_ok=True)
+    folder = os.open(target.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def describe_files(template: str, day: date) -> list[list[str]]:

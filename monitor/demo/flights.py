@@ -26,10 +26,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from fsspec.implementations.local import LocalFileSystem
 from scipy.special import expit
 
 from monitor.errors import ConfigError, DataError
-from monitor.files import writing
+from monitor.files import replace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -348,15 +349,11 @@ def _calendar(first: date, last: date) -> list[date]:
 
 
 def _write(path: Path, table: pa.Table) -> None:
-    """Write beside the target, then rename: a reader never meets half a file."""
-    beside = path.with_name(f"{path.name}.tmp")
-    with writing(str(path.parent)):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            pq.write_table(table, beside, compression="zstd", compression_level=3)
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+    """Replace a log: a reader sees the old file or the new one, never a part."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink, compression="zstd", compression_level=3)
+    content = sink.getvalue().to_pybytes()
+    replace(LocalFileSystem(), str(path.absolute()), content, what=str(path.parent))
 
 
 def _figures(training: pd.DataFrame, landed: pd.DataFrame, *, predictions: int) -> FlightsLogs:

@@ -7,7 +7,6 @@ Rule 3: nothing of the last 3 hours, which the server still keeps in memory and 
 Rule 4: of each day the segments that a scrape would have told, and no others.
 """
 
-import os
 from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -25,7 +24,7 @@ from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader, verdicts_to_tell, with_most_outcomes
 from monitor.export.text import labels_text
 from monitor.export.window_samples import Snapshot
-from monitor.files import reaching
+from monitor.files import replacing, writing
 from monitor.store.store import Store
 
 HEAD = timedelta(hours=3)  # the server's newest data, into which no block may reach
@@ -162,24 +161,18 @@ def openmetrics(models: Sequence[Sequence[Known]], *, step: int) -> Iterator[str
 
 
 def write(path: Path, content: Iterable[str]) -> int:
-    """Write a file line by line, beside its place and then into it, and count the samples.
+    """Replace a file line by line, and count the samples.
 
     Raises
     ------
     DataError
         If it cannot be written.
     """
-    beside = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     samples = 0
-    with reaching(str(path)):
-        try:
-            with beside.open("w", encoding="utf-8") as file:
-                for line in content:
-                    file.write(line)
-                    samples += not line.startswith("#")
-            beside.replace(path)
-        finally:
-            beside.unlink(missing_ok=True)
+    with writing(str(path)), replacing(path) as file:
+        for line in content:
+            file.write(line.encode())
+            samples += not line.startswith("#")
     return samples
 
 

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from dataclasses import dataclass
 from datetime import date, timedelta
-from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -19,6 +19,9 @@ from scipy.special import expit, logit
 
 from monitor.demo.flights import DayOutcomes, FlightsLogs, write_flights_logs
 from monitor.errors import ConfigError, DataError
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 HOME = ZoneInfo("America/New_York")
 MODELS = ("flights", "flights-stretched")
@@ -293,14 +296,11 @@ class TestFiles:
     ) -> None:
         """A disk that fills up half-way through a file changes nothing that can be read."""
 
-        def fill_disk(table: pa.Table, where: Path, **options: object) -> None:
-            del table, options
-            Path(where).write_bytes(b"half a file")
-            msg = "No space left on device"
-            raise OSError(msg)
+        def full(_: int) -> None:
+            raise OSError(28, "No space left on device")
 
         before = contents(written.root)
-        monkeypatch.setattr(pq, "write_table", fill_disk)
+        monkeypatch.setattr("os.fsync", full)
 
         with pytest.raises(DataError, match="No space left"):
             write_flights_logs(written.root)

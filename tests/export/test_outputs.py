@@ -433,6 +433,28 @@ class TestPast:
         assert json.loads(done.out)["samples"] == len(lines)
         assert timedelta(hours=2, minutes=59) <= age <= timedelta(hours=3, minutes=1)
 
+    def test_a_full_disk_leaves_the_old_file(
+        self, folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The file is forced to the disk before it replaces the old one; nothing is left over."""
+        target = folder / "out" / "past.om"
+        target.parent.mkdir()
+        target.write_text("of yesterday")
+
+        def full(_: int) -> None:
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr("os.fsync", full)
+        done = command(
+            *("export", "openmetrics", "--config", folder / "monitor.yaml", "--into", target),
+            *("--from", "2001-03-01", "--to", "2001-03-03"),
+        )
+
+        assert done.code == 3
+        assert "past.om: cannot be written (OSError: No space left on device)" in done.err
+        assert target.read_text() == "of yesterday"
+        assert list(target.parent.iterdir()) == [target]
+
     @pytest.mark.parametrize("step", ["5", "0m", "5 m", "1d", "-5m", "1.5h"])
     def test_a_step_is_a_duration(self, folder: Path, command: Command, step: str) -> None:
         """What is no duration is refused with examples, and nothing is written."""
