@@ -28,9 +28,7 @@ from pydantic import (
 )
 
 from monitor.errors import ConfigError
-
-ALL = "all"  # the segment that merges all others
-OTHER = "other"  # the segment of rows whose value is not listed
+from monitor.segment_names import OTHER, WHOLE
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 ISO_DAY = "%Y-%m-%d"  # what {day} alone means
@@ -146,9 +144,9 @@ class Segments(_Strict):
 
     @model_validator(mode="after")
     def _has_no_reserved_name(self) -> Self:
-        reserved = {ALL, OTHER}.intersection(self.values)
+        reserved = {WHOLE, OTHER}.intersection(self.values)
         if reserved or len(set(self.values)) < len(self.values):
-            msg = f"values must differ and must not be {ALL} or {OTHER}"
+            msg = f"values must differ and must not be {WHOLE} or {OTHER}"
             raise ValueError(msg)
         return self
 
@@ -235,12 +233,12 @@ class Model(_Strict):
     @property
     def segment_names(self) -> tuple[str, ...]:
         """The segments that are tallied apart, in stored order; one if none are configured."""
-        return (*self.segments.values, OTHER) if self.segments else (ALL,)
+        return (*self.segments.values, OTHER) if self.segments else (WHOLE,)
 
     @property
     def stratum_names(self) -> tuple[str, ...]:
         """The parts of a segment whose priors move apart; one if none are configured."""
-        return (*self.strata.values, OTHER) if self.strata else (ALL,)
+        return (*self.strata.values, OTHER) if self.strata else (WHOLE,)
 
 
 class Engine(_Strict):

@@ -80,7 +80,7 @@ def list_days(template: str) -> list[date]:
     *_, last_field = DAY_FIELD.finditer(path)
     end = path.find("/", last_field.end())
     with reaching(template):
-        wildcard, name_pattern, directives = _reading(path if end < 0 else path[:end])
+        wildcard, name_pattern, directives = _day_pattern(path if end < 0 else path[:end])
         found = _find(filesystem, wildcard)
     matches = filter(None, map(name_pattern.fullmatch, found))
     days = {_day_written(match.groups(), directives) for match in matches}
@@ -170,7 +170,7 @@ def _must_be_readable(filesystem: LocalFileSystem, pattern: str, *, listed: bool
             raise DataError(msg)
 
 
-def _reading(template: str) -> tuple[str, re.Pattern[str], list[str]]:
+def _day_pattern(template: str) -> tuple[str, re.Pattern[str], list[str]]:
     """Give a wildcard for the names of all days, and what takes such a name apart.
 
     Returns

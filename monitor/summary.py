@@ -14,8 +14,7 @@ import numpy as np
 
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
 from monitor.metrics.core.tally import Tally, merge
-
-WHOLE = "all"  # the name of the merge of all segments
+from monitor.segment_names import WHOLE
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,6 +20,7 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import err, print_json, progress, say, stop_at_failures
 from monitor.config import load_config
+from monitor.segment_names import WHOLE
 
 if TYPE_CHECKING:
     from monitor.evaluation.evaluate import Evaluation
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 def show(
     name: ThisModel,
     config_path: ConfigPath = DEFAULT_CONFIG,
-    segment: Annotated[str, typer.Option(help="A segment, or all.")] = "all",
+    segment: Annotated[str, typer.Option(help="A segment, or all.")] = WHOLE,
     window: Annotated[int, typer.Option(help="Length of the window in days.")] = 1,
     days: Annotated[int, typer.Option(min=1, help="How many of the last days.")] = 14,
     as_json: AsJson = False,
@@ -46,7 +47,7 @@ def show(
     config = load_config(config_path)
     model = config.model(name)
     must_be_one_of("--window", window, model.windows)
-    names = dict.fromkeys(("all", *model.segment_names))
+    names = dict.fromkeys((WHOLE, *model.segment_names))
     must_be_one_of("--segment", segment, tuple(names))
     store = Store(config.store)
     stored = store.days("evaluations", name)[-days:]

@@ -11,8 +11,8 @@ from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import replace
 from monitor.report.verdicts import Episode, episodes
+from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import WHOLE
 
 CONFIG = """\
 # The flights demo: two models that predict whether a flight from New York will be late.
@@ -59,7 +59,7 @@ def month_ends(config: Config, model: str) -> list[Evaluation]:
         evaluation
         for day in days
         for evaluation in store.read_evaluations(model, day)[0]
-        if evaluation.segment == "all" and evaluation.window_days == longest
+        if evaluation.segment == WHOLE and evaluation.window_days == longest
     ]
 
 

@@ -17,7 +17,8 @@ from monitor.drift.reference import (
     what_a_reference_lacks,
 )
 from monitor.metrics.core.coarse import Coarse, coarsen
-from monitor.summary import WHOLE, Summary
+from monitor.segment_names import WHOLE
+from monitor.summary import Summary
 
 
 @dataclass(frozen=True)

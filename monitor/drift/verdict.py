@@ -40,7 +40,7 @@ from monitor.drift.reference import Reference, lift_since
 from monitor.metrics.core.coarse import Coarse, sum_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
-from monitor.summary import WHOLE
+from monitor.segment_names import WHOLE
 
 State = Literal[
     "ok",

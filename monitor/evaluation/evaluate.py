@@ -1,9 +1,8 @@
-"""A window of days judged: every measure, as scored and with the prior forgiven. Pure.
+"""The measures of a window of days, for raw and for prior-adjusted scores. Pure.
 
-Two readings of the same predictions stand side by side. *Raw* takes the scores as the
-consumer of the model got them. *Prior* takes ``sigma(logit s + delta)``, with the one
-intercept delta that makes the window right on average: what is left of the calibration error
-when a shift of the prior is forgiven.
+Each calibration measure is computed twice. *Raw* uses the scores as the consumer of the model
+got them. *Prior* uses ``sigma(logit s + delta)``, with the one intercept delta that makes the
+window right on average: it shows the calibration error that remains without the prior shift.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -28,7 +27,7 @@ from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally, shift
 from monitor.metrics.intervals.bootstrap import Interval
-from monitor.metrics.intervals.ece_interval import Reading, ece_interval
+from monitor.metrics.intervals.ece_interval import Adjustment, ece_interval
 from monitor.metrics.intervals.intervals import rbs_interval
 from monitor.metrics.logistic.conditional import fit_slope
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
@@ -36,7 +35,8 @@ from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.null_reference import tce_null_reference
 from monitor.metrics.test_based.tce import rejected_per_bin
 from monitor.metrics.test_based.tce_at_size import tce_at_size
-from monitor.summary import WHOLE, Segment, Summary, merge_summaries, whole
+from monitor.segment_names import WHOLE
+from monitor.summary import Segment, Summary, merge_summaries, whole
 
 INTERVAL_REPLICATES = 20  # enough for a 95 % interval; a tenth more or less would tell no one more
 # Of the rarer outcome, before TCE gets its null reference: five in the smallest of the paper's
@@ -268,8 +268,8 @@ def _errors(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
     )
 
 
-def _ece_interval(t: Tally, reading: Reading, rng: np.random.Generator) -> Interval:
-    return ece_interval(t, reading=reading, replicates=INTERVAL_REPLICATES, rng=rng)
+def _ece_interval(t: Tally, adjusted: Adjustment, rng: np.random.Generator) -> Interval:
+    return ece_interval(t, adjusted=adjusted, replicates=INTERVAL_REPLICATES, rng=rng)
 
 
 def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Estimate | None:

@@ -14,8 +14,8 @@ from monitor.config import Config
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.export.window_samples import Snapshot
+from monitor.segment_names import WHOLE
 from monitor.store.store import RunRecord, Store
-from monitor.summary import WHOLE
 
 MOST_SEGMENTS = 50
 

@@ -14,8 +14,9 @@ from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
 from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.metrics.core.estimate import Estimate
+from monitor.segment_names import WHOLE
 from monitor.store.store import RunRecord
-from monitor.summary import WHOLE, end_of_day
+from monitor.summary import end_of_day
 
 SECONDS_AN_HOUR, SECONDS_A_DAY = 3_600, 86_400
 

@@ -23,8 +23,9 @@ from monitor.evaluation.expected_prevalence import Expectation, expect_prevalenc
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce_at_size import standard_size
+from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import WHOLE, Segment, all_scores
+from monitor.summary import Segment, all_scores
 
 REFERENCE_DAYS = 28  # of a reference that is not configured: at least the first so many
 

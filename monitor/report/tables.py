@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.evaluation.evaluate import Evaluation
+from monitor.segment_names import WHOLE
 from monitor.summary import Summary, whole
 
 LEGEND = (
@@ -53,7 +54,7 @@ def summary_table(title: str, summary: Summary) -> RenderableType:
     """Show what was found in the logs of one day."""
     columns = ("segment", "predictions", "outcomes", "coverage", "prevalence", "mean score")
     table = plain_table(title, columns)
-    for name, part in {"all": whole(summary), **summary.segments}.items():
+    for name, part in {WHOLE: whole(summary), **summary.segments}.items():
         t = part.tally
         table.add_row(
             name,

@@ -26,7 +26,7 @@ KINDS = """\
 | Tjur's R2 | `intervals.tjur_interval`, Welch in the logarithm | the difference of means |
 | TCE@N* | `tce_at_size`, Hoeffding's bound, *wide by design* | mean TCE of samples of N* rows |
 | ECE, PAVA-BC bins | `ece_interval.ece_interval`, inverted | mean of abs(P(y=1 given s) - s) |
-| ECE, PAVA-BC bins, prior-adjusted | the same with `reading="prior"` | the same after the shift |
+| ECE, PAVA-BC bins, prior-adjusted | the same with `adjusted="prior"` | the same after the shift |
 | ECE, 15 uniform bins | bootstrap, inverted | ECE of endless rows in these bins |
 | ACE, 10 bins | bootstrap, inverted | the same |
 | MCE(Q), 10 bins | bootstrap, inverted | the widest gap of endless rows |

@@ -79,7 +79,7 @@ def two_classes(world: World) -> tuple[Truths, Callable[[np.random.Generator, bo
     def find(rng: np.random.Generator, slow: bool) -> Found:  # noqa: FBT001 - passed by position
         t = sample(p, world.size, rng)
         found = {name: normal_interval(v, e) for name, v, e in improvements(t, world)}
-        found[DAILY_ECE] = ece_interval(t, reading="raw", replicates=INTERVAL_REPLICATES, rng=rng)
+        found[DAILY_ECE] = ece_interval(t, adjusted="raw", replicates=INTERVAL_REPLICATES, rng=rng)
         if slow:
             found["TCE, monitor's sizes, inverted mean"] = bootstrap_interval(
                 t, monitors_tce, method="inverted_mean", replicates=REPLICATES, rng=rng

@@ -17,8 +17,9 @@ from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import Tally, tally_on_grid
+from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import WHOLE, Segment, Summary, merge_summaries, stratified, whole
+from monitor.summary import Segment, Summary, merge_summaries, stratified, whole
 
 DAY = date(2026, 3, 2)
 CENTRES = {"morning": -2.0, "evening": 0.0}  # of the scores' logits

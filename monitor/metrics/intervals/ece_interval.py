@@ -21,13 +21,13 @@ from monitor.metrics.logistic.intercept import (
 )
 
 CELLS_PER_LOGIT = 64  # eight times as wide as the grid's: a tenth of the time
-Reading = Literal["raw", "prior"]
+Adjustment = Literal["raw", "prior"]
 
 
 def ece_interval(
     t: Tally,
     *,
-    reading: Reading = "raw",
+    adjusted: Adjustment = "raw",
     level: float = 0.95,
     replicates: int = 100,
     rng: np.random.Generator,
@@ -38,7 +38,7 @@ def ece_interval(
     ----------
     t : Tally
         At least one prediction, as scored.
-    reading : {"raw", "prior"}
+    adjusted : {"raw", "prior"}
         Whether the scores are taken as they are or with the prior forgiven, shifted by
         `fit_intercept`. Then the intercept is fitted to every resample anew, so that its own
         chance counts.
@@ -60,7 +60,7 @@ def ece_interval(
     Raises
     ------
     ValueError
-        If the tally is empty, the reading is unknown, the level or the number of replicates is
+        If the tally is empty, the adjustment is unknown, the level or the number of replicates is
         out of range, or with ``"prior"`` if `has_intercept` is false.
 
     Notes
@@ -77,12 +77,12 @@ def ece_interval(
     >>> rng = np.random.default_rng(1)
     >>> scores = rng.random(2_000)
     >>> t = tally(scores, rng.random(2_000) < scores)
-    >>> found = ece_interval(t, reading="prior", rng=rng)
+    >>> found = ece_interval(t, adjusted="prior", rng=rng)
     >>> found.low, 0.0 < found.high < 0.06
     (0.0, True)
     """
-    check_option("reading", reading, Reading)
-    base, measure = (t, pava_bc_ece) if reading == "raw" else (_forgiven(t), forgiven_ece)
+    check_option("adjusted", adjusted, Adjustment)
+    base, measure = (t, pava_bc_ece) if adjusted == "raw" else (_forgiven(t), forgiven_ece)
     base = join_neighbours(base)
     return bootstrap_interval(
         base, measure, level=level, replicates=replicates, method="inverted", rng=rng

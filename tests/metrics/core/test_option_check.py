@@ -9,7 +9,7 @@ import pytest
 from monitor.metrics.binned.binning import Tail, pava_bc
 from monitor.metrics.core.tally import shift, tally
 from monitor.metrics.intervals.bootstrap import Method, bootstrap_interval
-from monitor.metrics.intervals.ece_interval import Reading, ece_interval
+from monitor.metrics.intervals.ece_interval import Adjustment, ece_interval
 from monitor.metrics.intervals.intervals import Scale, normal_interval, uncertainty_interval
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.scores.bounds import ScoringRule, improvement
@@ -43,7 +43,7 @@ CALLS: dict[str, tuple[str, Any, Callable[[Any], object]]] = {
     "brier": ("convention", Convention, lambda word: brier(FITTED, convention=word)),
     "rbs": ("convention", Convention, lambda word: rbs(FITTED, convention=word)),
     "normal": ("scale", Scale, lambda word: normal_interval(0.5, 0.1, scale=word)),
-    "ece": ("reading", Reading, lambda word: ece_interval(FITTED, reading=word, rng=rng())),
+    "ece": ("adjusted", Adjustment, lambda word: ece_interval(FITTED, adjusted=word, rng=rng())),
     "bootstrap": (
         "method",
         Method,

@@ -178,9 +178,9 @@ def test_the_prior_reading_forgives_the_prior() -> None:
     t = Tally(expit(logits), np.full(256, 20), rng.binomial(20, expit(logits)))
     moved = shift(t, np.log(2.0))
 
-    def find(t: Tally, reading: str) -> Interval:
+    def find(t: Tally, adjusted: str) -> Interval:
         rng = np.random.default_rng(7)
-        return ece_interval(t, reading=reading, replicates=40, rng=rng)  # type: ignore[arg-type]
+        return ece_interval(t, adjusted=adjusted, replicates=40, rng=rng)  # type: ignore[arg-type]
 
     assert find(moved, "raw").low > find(t, "raw").high
     one, other = find(t, "prior"), find(moved, "prior")
