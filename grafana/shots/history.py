@@ -21,7 +21,6 @@ MORNING = datetime(2013, 7, 10, 12, tzinfo=UTC)  # 8 o'clock in New York
 MORNINGS = [MORNING - days * DAY for days in range(13, -1, -1)]
 SHOWN = 90 * DAY
 SETTLED_AFTER = 1  # as the demo is configured
-STEP = "1h"  # no panel has a finer one
 
 
 def fill(data: Path, folder: Path) -> None:
@@ -31,7 +30,7 @@ def fill(data: Path, folder: Path) -> None:
     first, last = (MORNING - SHOWN - 7 * DAY).date(), newest_settled(MORNINGS[0])
     command(
         *("export", "openmetrics", "--config", configuration, "--from", first, "--to", last),
-        *("--until", f"{MORNINGS[0]:%Y-%m-%dT%H:%M}", "--step", STEP, "--into", past),
+        *("--until", f"{MORNINGS[0]:%Y-%m-%dT%H:%M}", "--into", past),
     )
     for path in (folder / "store").rglob("*.parquet"):
         if path.stem > str(last):

@@ -112,9 +112,9 @@ def must_be_stored(name: str, days: Sequence[date]) -> None:
 
 
 def seconds(duration: str) -> int:
-    """Read a duration such as 30s, 5m or 1h."""
-    found = re.fullmatch(r"([1-9]\d{0,5})([smh])", duration)
+    """Read a duration of full minutes such as 5m or 24h."""
+    found = re.fullmatch(r"([1-9]\d{0,5})([mh])", duration)
     if not found:
-        msg = f"--step {duration}: is no duration; write for instance 30s, 5m or 1h."
+        msg = f"--repeat {duration}: is not a duration; write for example 5m, 1h or 24h."
         raise ConfigError(msg)
-    return int(found[1]) * {"s": 1, "m": 60, "h": 3600}[found[2]]
+    return int(found[1]) * {"m": 60, "h": 3600}[found[2]]

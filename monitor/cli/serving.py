@@ -132,12 +132,13 @@ def openmetrics(
     path: Annotated[Path, typer.Option("--into", help="The file to write.")],
     config_path: ConfigPath = DEFAULT_CONFIG,
     name: OneModel = None,
-    step: Annotated[
+    repeat: Annotated[
         str,
         typer.Option(
-            help="From one sample to the next: 30s, 5m, 1h. Prometheus forgets a sample after 5m."
+            help="Repeat a value that has not changed this often: 24h, or 5m for queries that do "
+            "not look back."
         ),
-    ] = "5m",
+    ] = "24h",
     until: Annotated[
         datetime | None,
         typer.Option(
@@ -164,7 +165,7 @@ def openmetrics(
         exporting.past(reader, model, begin, end, until=end_of_time)
         for model, _ in chosen_models(config, name)
     ]
-    samples = exporting.write(path, exporting.openmetrics(models, step=seconds(step)))
+    samples = exporting.write(path, exporting.openmetrics(models, repeat=seconds(repeat)))
     if as_json:
         print_json({"written": str(path), "samples": samples})
     else:

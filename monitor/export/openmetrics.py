@@ -1,10 +1,14 @@
 """Past results as OpenMetrics with timestamps, for ``promtool tsdb create-blocks-from``.
 
-Rule 1: only final values, each from the moment it was known until the next day's was: what a
-scrape would have shown, had the monitor run then.
-Rule 2: a value is repeated at every step, because Prometheus forgets a sample after 5 minutes.
-Rule 3: nothing of the last 3 hours, which the server still keeps in memory and will write itself.
-Rule 4: of each day the segments that a scrape would have told, and no others.
+Rule 1: only final values and failed days, each from the moment it was known until the next day's
+was: what a scrape would have shown, had the monitor run then.
+Rule 2: one sample for each change, and repeats between changes that are less than 26 hours apart,
+because every panel looks back 26 hours. Where a series ends, its last minute has a sample too, so
+that it disappears when it would have disappeared after scrapes.
+Rule 3: nothing after the model's newest result is as old as `run_overdue_hours`. From then on the
+model is overdue, and a scrape would have shown no news of it.
+Rule 4: nothing of the last 3 hours, which the server still keeps in memory and will write itself.
+Rule 5: of each day the segments that a scrape would have shown, and no others.
 """
 
 from bisect import bisect_right
@@ -12,7 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
-from math import isnan
+from math import inf, isnan
 from pathlib import Path
 
 from prometheus_client.utils import floatToGoString
@@ -21,13 +25,14 @@ from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.snapshot_reader import Reader, verdicts_to_tell, with_most_outcomes
+from monitor.export.snapshot_reader import Reader, is_shown, verdicts_to_tell, with_most_outcomes
 from monitor.export.text import labels_text
-from monitor.export.window_samples import Snapshot
+from monitor.export.window_samples import SECONDS_AN_HOUR, Snapshot
 from monitor.files import replacing, writing
 from monitor.store.store import Store
 
 HEAD = timedelta(hours=3)  # the server's newest data, into which no block may reach
+MINUTE = 60  # samples lie on full minutes, as often as Prometheus scrapes
 
 
 @dataclass(frozen=True)
@@ -66,8 +71,9 @@ def past(reader: Reader, name: str, first: date, last: date, *, until: datetime)
     """Find what was known of a model by the final results of its days `first` to `last`.
 
     A window's number holds until the next final one of the same segment and window, or until a
-    day that is final as a whole knows the segment or the window no more. A verdict holds until
-    the next final one.
+    day that is final as a whole no longer has the segment or the window. A verdict holds until
+    the next one, which is final or says that the logs failed. Nothing holds longer than the model
+    takes to become overdue after its newest result.
 
     Parameters
     ----------
@@ -79,27 +85,32 @@ def past(reader: Reader, name: str, first: date, last: date, *, until: datetime)
     list of Known
         Rising by `begin`; what is of the same series does not overlap.
     """
-    end = until.timestamp()
     models = {name: reader.config.model(name)}
     nothing = Snapshot(models, evaluations=[], runs={}, version=reader.version)
     found = [
-        Known(begin, end, replace(nothing, evaluations=group))
-        for day, begin, end, group in _past_windows(reader, name, first, end)
-        if day <= last and begin < end
+        (day, begin, end, replace(nothing, evaluations=group))
+        for day, begin, end, group in _past_windows(reader, name, first)
     ]
     found += [
-        Known(begin, end, replace(nothing, verdicts=verdicts))
-        for day, begin, end, verdicts in _past_verdicts(reader, name, first, end)
-        if day <= last and begin < end
+        (day, begin, end, replace(nothing, verdicts=verdicts))
+        for day, begin, end, verdicts in _past_verdicts(reader, name, first)
     ]
-    return sorted(found, key=lambda known: known.begin)
+    newest = max((begin for _, begin, _, _ in found), default=-inf)
+    overdue = newest + models[name].verdicts.run_overdue_hours * SECONDS_AN_HOUR
+    silent = min(until.timestamp(), overdue)
+    known = [
+        Known(begin, min(end, silent), snapshot)
+        for day, begin, end, snapshot in found
+        if day <= last and begin < min(end, silent)
+    ]
+    return sorted(known, key=lambda one: one.begin)
 
 
 def _past_windows(
-    reader: Reader, name: str, first: date, rest: float
+    reader: Reader, name: str, first: date
 ) -> Iterator[tuple[date, float, float, list[Evaluation]]]:
     """Go back day by day; what is final, from when and until when it was the newest."""
-    store = Store(reader.config.store)
+    store, rest = Store(reader.config.store), inf
     ends: dict[tuple[str, int], float] = {}  # of windows of days that are final in part
     for day in reversed([day for day in store.days("evaluations", name) if day >= first]):
         evaluations = _told(store, reader, name, day)
@@ -119,18 +130,18 @@ def _past_windows(
 
 
 def _past_verdicts(
-    reader: Reader, name: str, first: date, end: float
+    reader: Reader, name: str, first: date
 ) -> Iterator[tuple[date, float, float, list[Verdict]]]:
-    """Go back day by day; what was judged for good, from when and until when it was the newest."""
-    store = Store(reader.config.store)
+    """Go back day by day; what was shown, from when and until when it was the newest."""
+    store, end = Store(reader.config.store), inf
     evaluated = store.days("evaluations", name)
     for day in reversed([day for day in store.days("verdicts", name) if day >= first]):
-        finals = [v for v in store.read_verdicts(name, day)[0] if v.final]
-        if finals:
-            begin = max(v.known_at for v in finals).timestamp()
+        shown = [v for v in store.read_verdicts(name, day)[0] if is_shown(v)]
+        if shown:
+            begin = max(v.known_at for v in shown).timestamp()
             before = bisect_right(evaluated, day)
             told = _told(store, reader, name, evaluated[before - 1]) if before else []
-            yield day, begin, end, verdicts_to_tell(finals, told)
+            yield day, begin, end, verdicts_to_tell(shown, told)
             end = min(begin, end)
 
 
@@ -139,15 +150,15 @@ def _told(store: Store, reader: Reader, name: str, day: date) -> list[Evaluation
     return with_most_outcomes(evaluations, reader.most_segments)[0]
 
 
-def openmetrics(models: Sequence[Sequence[Known]], *, step: int) -> Iterator[str]:
+def openmetrics(models: Sequence[Sequence[Known]], *, repeat: int) -> Iterator[str]:
     """Write the past of several models, line by line, gauge after gauge.
 
     Parameters
     ----------
     models : sequence of sequence of Known
         What `past` found, of each model.
-    step : int
-        Seconds from one sample of a series to the next; samples lie on multiples of it.
+    repeat : int
+        Seconds after which a value that has not changed is written again.
     """
     for gauge in CATALOGUE:
         if "segment" not in gauge.labels:
@@ -156,7 +167,7 @@ def openmetrics(models: Sequence[Sequence[Known]], *, step: int) -> Iterator[str
         yield f"# HELP {gauge.name} {gauge.meaning.replace(chr(34), chr(92) + chr(34))}\n"
         for known in models:
             for labels, spans in _series(gauge, known).items():
-                yield from _samples(gauge.name + labels_text(gauge.labels, labels), spans, step)
+                yield from _samples(gauge.name + labels_text(gauge.labels, labels), spans, repeat)
     yield "# EOF\n"
 
 
@@ -180,17 +191,32 @@ Span = tuple[float, float, float]  # begin, end, value
 
 
 def _series(gauge: Gauge, known: Iterable[Known]) -> dict[tuple[str, ...], list[Span]]:
+    """Find when each series had which value; a value that did not change is one span."""
     series: dict[tuple[str, ...], list[Span]] = {}
     for one in known:
         for labels, value in gauge.samples(one.snapshot):
-            if not isnan(value):
-                series.setdefault(labels, []).append((one.begin, one.end, value))
+            if isnan(value):
+                continue
+            spans = series.setdefault(labels, [])
+            if spans and spans[-1][1:] == (one.begin, value):
+                spans[-1] = spans[-1][0], one.end, value
+            else:
+                spans.append((one.begin, one.end, value))
     return series
 
 
-def _samples(name: str, spans: Iterable[Span], step: int) -> Iterator[str]:
-    for begin, end, value in spans:
+def _samples(name: str, spans: Sequence[Span], repeat: int) -> Iterator[str]:
+    """Write each span's beginning, its repeats, and its last minute if nothing follows at once."""
+    nexts = [*(begin for begin, _, _ in spans[1:]), inf]
+    for (begin, end, value), following in zip(spans, nexts, strict=True):
         written = floatToGoString(value)  # type: ignore[no-untyped-call]
-        first = -int(-begin // step) * step
-        for moment in range(first, -int(-end // step) * step, step):
+        first, last = _minute(begin), _minute(end) - MINUTE
+        for moment in range(first, last + 1, repeat):
             yield f"{name} {written} {moment}\n"
+        if following != end and (last - first) % repeat and first < last:
+            yield f"{name} {written} {last}\n"
+
+
+def _minute(moment: float) -> int:
+    """Find the first full minute that is not before a moment."""
+    return -int(-moment // MINUTE) * MINUTE

@@ -117,9 +117,14 @@ def newest_verdicts(days: Sequence[date], read: Read) -> list[Verdict]:
     """Find the verdicts of the newest day that was judged: a settled one, or one with bad logs."""
     for day in reversed(days):
         verdicts: list[Verdict] = read("verdicts", day)
-        if any(v.final or v.state == "data_error" for v in verdicts):
+        if any(map(is_shown, verdicts)):
             return verdicts
     return []
+
+
+def is_shown(verdict: Verdict) -> bool:
+    """Say whether a verdict replaces the one before: it is final, or the day's logs failed."""
+    return verdict.final or verdict.state == "data_error"
 
 
 def _are_the_same(before: Files, now: Files) -> bool:

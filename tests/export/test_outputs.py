@@ -23,6 +23,7 @@ from monitor.export.openmetrics import openmetrics, past
 from monitor.export.push import delete, push
 from monitor.export.snapshot_reader import Reader
 from monitor.export.window_samples import Snapshot
+from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.exporting import DAY, DRIFTING, HARD, VERDICT, exposition, fill, write_day
@@ -282,11 +283,13 @@ def moment(day: int, hour: int = 0) -> datetime:
 class TestPast:
     """What was known when."""
 
-    def lines(self, folder: Path, *, step: int = 3600, until: datetime | None = None) -> list[str]:
+    def lines(
+        self, folder: Path, *, repeat: int = 3600, until: datetime | None = None
+    ) -> list[str]:
         """Export days 1 to 3 of March."""
         first, last = date(2001, 3, 1), date(2001, 3, 3)
         known = past(reader(folder), "fraud", first, last, until=until or moment(28))
-        return list(openmetrics([known], step=step))
+        return list(openmetrics([known], repeat=repeat))
 
     def test_a_value_holds_until_the_next_is_known(self, folder: Path) -> None:
         """Each final value stands from the moment it was known to the next one's, by the hour."""
@@ -300,21 +303,76 @@ class TestPast:
             for h in range(72)
         ]
 
-        assert found == hours  # the third day was never evaluated, and the fourth ends the second
+        last = int(moment(12).timestamp()) - 60, 2.0
+        assert found == [*hours, last]  # there is no third day, and the fourth ends the second
+
+    def test_one_sample_for_each_change_and_one_a_day_between(self, folder: Path) -> None:
+        """A value that stays is repeated within the 26 hours of a panel, and in its last minute."""
+        for n, predicted in ((1, 5), (2, 5), (3, 6)):
+            e = replace(HARD, day=date(2001, 3, n), predicted=predicted, known_at=moment(n + 8, n))
+            write_day(folder, e)
+        found = values(
+            self.lines(folder, repeat=86_400), "calibration_window_predictions", model="fraud"
+        )
+        overdue = moment(12, 9)  # 30 hours after the newest result, as configured
+
+        assert found == [
+            (int(at.timestamp()), value)
+            for at, value in (
+                (moment(9, 1), 5),  # which is also what the second day has
+                (moment(10, 1), 5),
+                (moment(11, 1), 5),
+                (moment(11, 3), 6),
+                (moment(12, 3), 6),
+                (overdue - timedelta(minutes=1), 6),
+            )
+        ]
+
+    def test_nothing_is_written_once_the_model_is_overdue(self, folder: Path) -> None:
+        """The newest results of all days end `run_overdue_hours` after they were known."""
+        configured = json.loads((folder / "monitor.yaml").read_text())
+        configured["models"]["fraud"]["verdicts"] = {"run_overdue_hours": 50}
+        (folder / "monitor.yaml").write_text(json.dumps(configured))
+        write_day(folder, replace(HARD, known_at=moment(9)))
+        store = Store(str(folder / "store"))
+        store.write_verdicts("fraud", DAY, [replace(VERDICT, known_at=moment(9, 1))], basis="")
+        times = [int(line.split()[-1]) for line in self.lines(folder) if line[0] != "#"]
+
+        assert max(times) == (moment(9, 1) + timedelta(hours=50, minutes=-1)).timestamp()
+
+    def test_what_disappears_has_a_last_sample(self, folder: Path) -> None:
+        """A series that the next day lacks is written in its last minute, then no more."""
+        slopes = Estimate.normal(1.5, 0.1), None, Estimate.normal(0.5, 0.1)
+        for n, slope in enumerate(slopes, start=1):
+            e = replace(HARD, day=date(2001, 3, n), slope=slope, known_at=moment(n + 8))
+            write_day(folder, e)
+        found = values(
+            self.lines(folder, repeat=86_400, until=moment(12)), "calibration_slope", model="fraud"
+        )
+
+        assert found == [
+            (int(at.timestamp()), value)
+            for at, value in (
+                (moment(9), 1.5),
+                (moment(9, 23) + timedelta(minutes=59), 1.5),
+                (moment(11), 0.5),
+                (moment(11, 23) + timedelta(minutes=59), 0.5),
+            )
+        ]
 
     def test_provisional_values_are_left_out(self, folder: Path) -> None:
         """A value that outcomes might still move is never written; the one before stays."""
         second = replace(HARD, day=date(2001, 3, 2), predicted=2, known_at=moment(10))
         write_day(folder, replace(HARD, predicted=1))
         write_day(folder, replace(second, final=False), replace(second, window_days=1))
-        lines = self.lines(folder, until=moment(12))
+        lines = self.lines(folder, until=moment(11))
         week = values(lines, "calibration_window_predictions", window="7d")
         day = values(lines, "calibration_window_predictions", window="1d")
 
         assert {value for _, value in week} == {1.0}
         assert [week[0][0], week[-1][0]] == [
             moment(9).timestamp(),
-            moment(11, 23).timestamp(),
+            moment(11).timestamp() - 60,
         ]
         assert day[0] == (moment(10).timestamp(), 2.0)
 
@@ -326,7 +384,8 @@ class TestPast:
             self.lines(folder, until=moment(9, 2)), "calibration_window_predictions", model="fraud"
         )
 
-        assert found == [(int(moment(9, h).timestamp()), 3.0) for h in range(2)]
+        last = moment(9, 2) - timedelta(minutes=1)
+        assert found == [(int(at.timestamp()), 3.0) for at in (moment(9), moment(9, 1), last)]
 
     def test_a_verdict_holds_until_the_next_final_one(self, folder: Path) -> None:
         """What was judged for good stands until it was judged again; the provisional never does."""
@@ -335,12 +394,31 @@ class TestPast:
             verdict = replace(VERDICT, day=date(2001, 3, n), state=state, final=final)
             known = [replace(verdict, known_at=moment(n + 8))]
             store.write_verdicts("fraud", date(2001, 3, n), known, basis="")
-        lines = self.lines(folder, step=86_400, until=moment(13))
+        lines = self.lines(folder, repeat=86_400, until=moment(11))
         found = values(lines, "calibration_verdict", model="fraud", state="ok")
 
+        last = moment(10, 23) + timedelta(minutes=59)
         assert found == [
-            (int(moment(n).timestamp()), value) for n, value in ((9, 1), (10, 0), (11, 0), (12, 0))
+            (int(at.timestamp()), value)
+            for at, value in ((moment(9), 1), (moment(10), 0), (last, 0))
         ]
+
+    def test_broken_logs_are_shown_as_a_scrape_shows_them(self, folder: Path) -> None:
+        """A day that could not be read is a verdict too, and a sign that the model is run."""
+        write_day(folder, replace(HARD, known_at=moment(9)))
+        store = Store(str(folder / "store"))
+        for n, state in ((1, "ok"), (2, "data_error"), (3, "data_error")):
+            verdict = replace(VERDICT, day=date(2001, 3, n), state=state, final=state == "ok")
+            dated = replace(verdict, known_at=moment(n + 8))
+            store.write_verdicts("fraud", dated.day, [dated], basis="")
+        lines = self.lines(folder, repeat=86_400)
+        found = values(lines, "calibration_verdict", model="fraud", state="data_error")
+        outcomes = values(lines, "calibration_window_outcomes", model="fraud", window="7d")
+
+        last = moment(12, 6) - timedelta(minutes=1)
+        days = (moment(9), 0), (moment(10), 1), (moment(11), 1), (moment(12), 1), (last, 1)
+        assert found == [(int(at.timestamp()), value) for at, value in days]
+        assert outcomes[-1] == (last.timestamp(), HARD.matched)
 
     def test_tells_the_segments_of_a_scrape(self, folder: Path) -> None:
         """Of each day the fullest segments are written, and the verdict of any open drift."""
@@ -355,13 +433,16 @@ class TestPast:
             store.write_verdicts("fraud", day, dated, basis="")
         few = Reader(load_config(folder / "monitor.yaml"), most_segments=1)
         known = past(few, "fraud", date(2001, 3, 1), date(2001, 3, 2), until=moment(11))
-        lines = list(openmetrics([known], step=86_400))
+        lines = list(openmetrics([known], repeat=86_400))
+        first, second = int(moment(9).timestamp()), int(moment(10).timestamp())
 
         def told(gauge: str) -> dict[str, list[int]]:
             found = {s: values(lines, gauge, segment=s) for s in ("all", *"abc")}
-            return {s: [time for time, _ in samples] for s, samples in found.items() if samples}
+            begun = {
+                s: {time for time, _ in samples} & {first, second} for s, samples in found.items()
+            }
+            return {s: sorted(times) for s, times in begun.items() if times}
 
-        first, second = int(moment(9).timestamp()), int(moment(10).timestamp())
         assert told("calibration_window_outcomes") == {
             "all": [first, second],
             "b": [second],
@@ -376,7 +457,7 @@ class TestPast:
 
     def test_is_openmetrics(self, folder: Path) -> None:
         """A parser of OpenMetrics reads it, gauge by gauge, to the last bit."""
-        text = "".join(self.lines(folder, step=300, until=moment(9, 1)))
+        text = "".join(self.lines(folder, repeat=300, until=moment(9, 1)))
         families = list(openmetrics_in(text))
         told = [gauge.name for gauge in CATALOGUE if "segment" in gauge.labels]
         brier = {
@@ -404,13 +485,14 @@ class TestPast:
                 write_day(folder, replace(e, day=date(2001, 3, n)))
             span = date(2001, 3, 1), date(2001, 3, 3)
             known.append(past(reader(folder), model, *span, until=moment(12)))
-        text = "".join(openmetrics(known, step=21_600))
+        text = "".join(openmetrics(known, repeat=21_600))
         (family,) = (f for f in openmetrics_in(text) if f.name == "calibration_window_predictions")
         told: dict[str, list[tuple[float, float]]] = {}
         for sample in family.samples:
             at = (float(sample.timestamp), sample.value)
             told.setdefault(sample.labels["model"], []).append(at)
         days = [(moment(n + 8, h).timestamp(), n) for n in (1, 2, 3) for h in (0, 6, 12, 18)]
+        days.append((moment(12).timestamp() - 60, 3))
 
         assert told == {"fraud": days, "new": days}
 
@@ -419,7 +501,7 @@ class TestPast:
         now = datetime.now(UTC)
         day = now.date() - timedelta(days=9)
         write_day(folder, replace(HARD, day=day, known_at=now - timedelta(days=1)))
-        arguments = ("export", "openmetrics", "--config", folder / "monitor.yaml", "--step", "1m")
+        arguments = ("export", "openmetrics", "--config", folder / "monitor.yaml")
         arguments += ("--from", day, "--to", day, "--model", "fraud", "--into", folder / "past.om")
         soon = f"{now - timedelta(hours=2):%Y-%m-%dT%H:%M}"
         refused = command(*arguments, "--until", soon)
@@ -455,16 +537,16 @@ class TestPast:
         assert target.read_text() == "of yesterday"
         assert list(target.parent.iterdir()) == [target]
 
-    @pytest.mark.parametrize("step", ["5", "0m", "5 m", "1d", "-5m", "1.5h"])
-    def test_a_step_is_a_duration(self, folder: Path, command: Command, step: str) -> None:
+    @pytest.mark.parametrize("repeat", ["5", "0m", "5 m", "1d", "-5m", "1.5h", "30s"])
+    def test_a_repeat_is_a_duration(self, folder: Path, command: Command, repeat: str) -> None:
         """What is no duration is refused with examples, and nothing is written."""
         done = command(
-            *("export", "openmetrics", "--config", folder / "monitor.yaml", f"--step={step}"),
+            *("export", "openmetrics", "--config", folder / "monitor.yaml", f"--repeat={repeat}"),
             *("--from", "2001-03-01", "--to", "2001-03-03", "--into", folder / "past.om"),
         )
 
         assert done.code == 2
-        assert "write for instance 30s, 5m or 1h" in done.err
+        assert "write for example 5m, 1h or 24h" in done.err
         assert not (folder / "past.om").exists()
 
 
@@ -492,7 +574,7 @@ class TestPrometheus:
             *("--into", folder / "past.om"),
         )
         blocks = folder / "data"
-        call = (promtool, "tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=24h")
+        call = (promtool, "tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=744h")
         with started(folder, *call, folder / "past.om", blocks) as program:
             assert program.process.wait(60) == 0, program.complained.read_text()
         (folder / "prometheus.yml").write_text("{}")
@@ -501,7 +583,7 @@ class TestPrometheus:
             f"--storage.tsdb.path={blocks}",
             "--storage.tsdb.retention.time=100y",
         )
-        gauge = 'calibration_outcome_coverage_ratio{window="7d",segment="all"}'
+        gauge = 'last_over_time(calibration_outcome_coverage_ratio{window="7d",segment="all"}[26h])'
         with listening(folder, "prometheus", *server) as (_, where):
             known = {
                 when: [float(one["value"][1]) for one in self.ask(where, gauge, when)]
@@ -509,7 +591,7 @@ class TestPrometheus:
                 for when in (moment(n), moment(n, 11) + timedelta(minutes=17), moment(n, 23))
             }
             before = self.ask(where, gauge, moment(8, 23))
-            after = self.ask(where, gauge, moment(12, 1))
+            after = self.ask(where, gauge, moment(13, 3))
 
         assert done.code == 0, done.err
         assert known == {when: [(when.day - 8) / 7] for when in known}

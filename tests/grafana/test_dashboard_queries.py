@@ -2,18 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
 import pytest
 
 from monitor.export.gauges import CATALOGUE
-from tests.support.filled import DAY, HOUR, Filled, filled_prometheus
+from tests.support.filled import DAY, HOUR, Filled
 from tests.support.paths import ROOT
-from tests.support.two_models import first_day, write_store
 
 GAUGE = re.compile(r"calibration_\w+(?=\{)")
 DASHBOARDS = {
@@ -35,15 +32,6 @@ class Asked:
     expression: str
     legend: str
     instant: bool
-
-
-@pytest.fixture(scope="module")
-def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Filled]:
-    """Run the daily job on the logs of two models, and show the store to a Prometheus."""
-    folder, today = tmp_path_factory.mktemp("two"), datetime.now(UTC).date()
-    write_store(folder, today)
-    with filled_prometheus(folder, first_day(today), today) as prometheus:
-        yield prometheus
 
 
 def substituted(dashboard: str, text: str) -> str:
