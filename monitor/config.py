@@ -37,10 +37,11 @@ YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 
 # Said in place of the validator's own words, which speak of patterns and instances.
 RULES = {
-    "string_pattern_mismatch": "must be a letter or digit, then at most 62 of these or _ . -",
-    "model_type": "must hold keys of its own (see monitor.example.yaml)",
-    "dict_type": "must hold keys of its own (see monitor.example.yaml)",
-    "mapping_type": "must hold keys of its own (see monitor.example.yaml)",
+    "string_pattern_mismatch": "must be a letter or digit followed by at most 62 letters, digits "
+    "or _ . -",
+    "model_type": "must contain keys (see monitor.example.yaml)",
+    "dict_type": "must contain keys (see monitor.example.yaml)",
+    "mapping_type": "must contain keys (see monitor.example.yaml)",
     "too_short": "must not be empty",
 }
 
@@ -52,7 +53,7 @@ DayPolicy = Literal["fail", "accept"]
 
 def _is_a_place(path: str) -> str:
     if not path or "\0" in path:
-        msg = "must be a path, or a URL like s3://bucket/prefix"
+        msg = "must be a path, or a URL such as s3://bucket/prefix"
         raise ValueError(msg)
     return path
 
@@ -67,7 +68,7 @@ def _names_the_day(path: str) -> str:
     try:
         fields = [parts[1:] for parts in Formatter().parse(path) if parts[1] is not None]
     except ValueError as error:
-        msg = f"has a brace too many or too few ({error}); write a literal brace twice"
+        msg = f"has an unmatched brace ({error}); write a literal brace twice"
         raise ValueError(msg) from None
     named = set()
     for field, spec, conversion in fields:
@@ -80,21 +81,23 @@ def _names_the_day(path: str) -> str:
             raise ValueError(msg)
         named |= directives
     if not all(any(need <= named for need in needs) for needs in (YEAR, DAY_OF_YEAR)):
-        msg = "must name year, month and day, as {day} (2001-02-03) or like {day:%Y/%m/%d}"
+        msg = (
+            "must name year, month and day, as {day} (2001-02-03) or a form such as {day:%Y/%m/%d}"
+        )
         raise ValueError(msg)
     return path
 
 
 def _is_time_zone(name: str) -> str:
     if name not in available_timezones():
-        msg = "must be a name of the time zone database, like UTC or America/New_York"
+        msg = "must be a name from the time zone database, such as UTC or America/New_York"
         raise ValueError(msg)
     return name
 
 
 def _rises_from_one(windows: tuple[int, ...]) -> tuple[int, ...]:
     if not windows or windows[0] != 1 or list(windows) != sorted(set(windows)):
-        msg = "must rise and begin with 1, like [1, 7, 28]"
+        msg = "must increase and start with 1, such as [1, 7, 28]"
         raise ValueError(msg)
     return windows
 
@@ -185,7 +188,7 @@ class Span(_Strict):
 def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
     for before, after in pairwise(spans):
         if after.first <= before.last:
-            msg = "must rise and must not overlap"
+            msg = "must be in order and must not overlap"
             raise ValueError(msg)
     return spans
 
@@ -285,7 +288,7 @@ def load_config(path: Path) -> Config:
     content = read_yaml(path, option="--config")
     if not isinstance(content, dict):
         msg = (
-            f"{path}: must hold the keys store and models, got {content!r:.60}; "
+            f"{path}: must contain the keys store and models, got {content!r:.60}; "
             f"see monitor.example.yaml."
         )
         raise ConfigError(msg)
@@ -301,7 +304,10 @@ def read_yaml(path: Path, *, option: str) -> Any:
     try:
         text = path.read_text(encoding="utf-8")
     except PermissionError:
-        msg = f"{path}: may not be read by this user; let it read, or name another with {option}."
+        msg = (
+            f"{path}: may not be read by this user; grant read permission, or name another file "
+            f"with {option}."
+        )
         raise ConfigError(msg) from None
     except OSError as error:
         msg = f"{path}: cannot be read ({error}); name an existing file with {option}."
@@ -343,7 +349,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
                 continue
             key = self.construct_object(key_node, deep=True)
             if key in seen:
-                msg = f"the key '{key}' stands twice"
+                msg = f"the key '{key}' appears twice"
                 raise yaml.constructor.ConstructorError(None, None, msg, key_node.start_mark)
             seen.append(key)
         return super().construct_mapping(node, deep)
@@ -353,7 +359,7 @@ def _yaml_complaint(path: Path, error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else f"{path}"
     problem = getattr(error, "problem", None) or " ".join(str(error).split())
-    return f"{where}: is not YAML: {problem}; mend it, then run again."
+    return f"{where}: is not valid YAML: {problem}; correct it, then run again."
 
 
 def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:

@@ -55,7 +55,7 @@ def reaching(place: str) -> Iterator[None]:
     except Exception as error:
         msg = (
             f"{place}: cannot be reached ({type(error).__name__}: {error}); "
-            f"check that it exists and that this user may use it, then run again."
+            f"check that it exists and that this user has access to it, then run again."
         )
         raise DataError(msg) from error
 
@@ -68,8 +68,8 @@ def writing(place: str) -> Iterator[None]:
     except Exception as error:
         why = getattr(error, "strerror", None) or error  # without the name of a temporary file
         msg = (
-            f"{place}: cannot be written ({type(error).__name__}: {why}); make room and let this "
-            f"user write there, or name another place, then run again."
+            f"{place}: cannot be written ({type(error).__name__}: {why}); free some space or grant "
+            f"write permission, or choose another place, then run again."
         )
         raise DataError(msg) from error
 
@@ -166,7 +166,10 @@ def _must_be_readable(filesystem: LocalFileSystem, pattern: str, *, listed: bool
     folders = filesystem.glob(pattern) if GLOB_SIGN.search(pattern) else [pattern]
     for folder in folders:
         if Path(folder).is_dir() and not os.access(folder, needed, effective_ids=True):
-            msg = f"{folder}: may not be read by this user; let it read and enter, then run again."
+            msg = (
+                f"{folder}: may not be read by this user; grant read and execute permission, then "
+                f"run again."
+            )
             raise DataError(msg)
 
 

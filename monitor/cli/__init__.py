@@ -51,7 +51,7 @@ def main() -> None:
         _fail(error, DATA_ERROR)
     except SystemExit as stop:  # what the argument parser makes of Ctrl-C, among others
         if stop.code == INTERRUPTED:
-            said = "interrupted; what was finished is kept, the same command goes on from there"
+            said = "interrupted; finished work is kept, and the same command continues from there"
             err.print(said, soft_wrap=True)
         raise
 

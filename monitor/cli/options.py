@@ -33,7 +33,7 @@ def _may_have_logs(option: typer.CallbackParam, given: datetime | None) -> datet
     """Refuse a day with which no calendar can reckon."""
     if given and not EARLIEST <= given.date() <= LATEST:
         msg = (
-            f"{option.opts[0]} {given.date()}: is no day of logs; name one from {EARLIEST} to "
+            f"{option.opts[0]} {given.date()}: is out of range; choose a day from {EARLIEST} to "
             f"{LATEST}."
         )
         raise ConfigError(msg)
@@ -92,7 +92,7 @@ def day_range(first: datetime, last: datetime) -> tuple[date, date]:
     """Take the days of `--from` and `--to`, which must not be exchanged."""
     begin, end = first.date(), last.date()
     if begin > end:
-        msg = f"--from {begin} is after --to {end}; exchange them."
+        msg = f"--from {begin} is after --to {end}; swap them."
         raise ConfigError(msg)
     return begin, end
 
@@ -107,7 +107,7 @@ def must_be_one_of(option: str, value: object, allowed: tuple[object, ...]) -> N
 def must_be_stored(name: str, days: Sequence[date]) -> None:
     """Refuse to speak of a model of which the store knows no day."""
     if not days:
-        msg = f"{name}: nothing is stored yet; begin with calibration-monitor run or backfill."
+        msg = f"{name}: nothing is stored yet; start with calibration-monitor run or backfill."
         raise DataError(msg)
 
 

@@ -100,7 +100,7 @@ def write_out(text: str) -> None:
         _give_up_output()
         if isinstance(error, BrokenPipeError):
             sys.exit(NOBODY_READS)
-        msg = f"the output cannot be written ({error.strerror}); make room, then run again."
+        msg = f"the output cannot be written ({error.strerror}); free some space, then run again."
         raise DataError(msg) from None
 
 

@@ -43,7 +43,12 @@ ROW_CHECKS = (
     (Status.SCORE_MISSING, "score_missing", "predictions have no score (null or NaN)", "score"),
     (Status.SCORE_OUT_OF_RANGE, "score_out_of_range", "scores lie outside [0, 1]", "score"),
     (Status.OUTCOME_INVALID, "outcome_invalid", "outcomes are neither 0 nor 1", "outcome"),
-    (Status.OUTCOME_EARLY, "outcome_early", "outcomes precede their prediction", "observed_at"),
+    (
+        Status.OUTCOME_EARLY,
+        "outcome_early",
+        "outcomes are earlier than their prediction",
+        "observed_at",
+    ),
 )
 
 
@@ -154,8 +159,8 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> dict[
     """
     complaints = [
         f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {v.example}; "
-        f"mend the log, then rerun this day, or set checks.{v.check} to reject: such rows are "
-        f"then left out and counted."
+        f"fix the log, then rerun this day; or set checks.{v.check} to reject, and such rows are "
+        f"left out and counted."
         for v in violations
         if getattr(checks, v.check) == "fail"
     ]

@@ -49,7 +49,7 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
     msg = (
         f"{name}: no day before {as_of} has predictions at {model.predictions.path} and "
         f"outcomes {model.settled_after} days later at {model.outcomes.path}; wait for the logs, "
-        f"correct the paths, or name an unsettled day with --day."
+        f"correct the paths, or choose an unsettled day with --day."
     )
     raise DataError(msg)
 
@@ -74,7 +74,7 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
     if day >= as_of:
         msg = (
             f"{what}: as of {as_of} the outcomes of {day} are still being written; rerun this "
-            f"day once it is over, or give a later --as-of."
+            f"day when it is over, or pass a later --as-of."
         )
         raise DataError(msg)
     last = day + timedelta(days=model.settled_after)
@@ -243,7 +243,7 @@ def _check_day(what: str, model: Model, groups: Groups, *, settled: bool) -> Non
     positives = int(groups.positives.sum())
     complaint = None
     if predicted == 0:
-        complaint = "empty_day", "the log holds no valid prediction"
+        complaint = "empty_day", "the log contains no valid prediction"
     elif settled and matched == 0:
         complaint = "no_outcomes", f"none of {predicted:,} predictions has an outcome"
     elif settled and positives in (0, matched):
@@ -251,7 +251,7 @@ def _check_day(what: str, model: Model, groups: Groups, *, settled: bool) -> Non
         complaint = "one_class", f"all {matched:,} outcomes are {only}"
     if complaint and getattr(model.checks, complaint[0]) == "fail":
         msg = (
-            f"{what}: {complaint[1]}; look at the logs and their ids, then rerun this day, or set "
+            f"{what}: {complaint[1]}; check the logs and their ids, then rerun this day; or set "
             f"checks.{complaint[0]} to accept if such days are normal for this model."
         )
         raise DataError(msg)

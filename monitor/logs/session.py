@@ -164,7 +164,7 @@ def _understanding(session: Session, engine: Engine) -> Iterator[None]:
         msg = (
             f"{session.what}: the day does not fit into engine.memory_mb, {engine.memory_mb}, "
             f"with engine.threads, {engine.threads} ({_first_line(error)}); "
-            f"raise the one or lower the other in the configuration, then rerun this day."
+            f"raise memory_mb or lower threads in the configuration, then rerun this day."
         )
         raise ConfigError(msg) from error
     except DAMAGE as error:

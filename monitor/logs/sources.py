@@ -184,11 +184,14 @@ def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:
     """Refuse what DuckDB would wait for without end, or call missing or damaged."""
     path = Path(name)
     if path.is_dir():
-        wrong = f"is a folder; let {kind}.path in the configuration name its files, with /*.parquet"
+        wrong = (
+            f"is a folder; name the files in it with {kind}.path in the configuration, such as "
+            f"/*.parquet"
+        )
     elif not path.is_file():
-        wrong = "is no regular file; put a Parquet file in its place"
+        wrong = "is not a regular file; replace it with a Parquet file"
     elif not os.access(path, os.R_OK, effective_ids=True):
-        wrong = "may not be read by this user; let it read"
+        wrong = "may not be read by this user; grant read permission"
     else:
         return
     msg = f"{what}: {name} {wrong}, then rerun this day."
@@ -198,7 +201,7 @@ def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:
 def _no_partition(what: str, kind: str, template: str, day: date) -> str:
     present = list_days(template)
     range_ = (
-        f"there are days {present[0]} to {present[-1]}" if present else "there is no day at all"
+        f"there are days {present[0]} to {present[-1]}" if present else "there are no days at all"
     )
     return (
         f"{what}: no {kind} of {day} at {template.format(day=day)}; {range_}. "

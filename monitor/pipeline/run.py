@@ -158,8 +158,8 @@ def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
     if last >= as_of:
         msg = (
             f"{name}: as of {as_of} the logs of {last} are still to be written; the last "
-            f"possible day is {as_of - timedelta(days=1)}; do later ones once they are over, "
-            f"or give a later --as-of."
+            f"possible day is {as_of - timedelta(days=1)}; do later ones when they are over, or "
+            f"pass a later --as-of."
         )
         raise ConfigError(msg)
 

@@ -36,26 +36,32 @@ PROGRAM = (sys.executable, "-c", "from monitor.cli import main; main()")
 BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
     "no YAML": (
         setting("{column: country, values: [DE, FR]}", "{column: country, values: [DE, FR}"),
-        ", line 6, column 48: is not YAML: <...>; mend it, then run again.",
+        ", line 6, column 48: is not valid YAML: <...>; correct it, then run again.",
     ),
     "one key twice": (
         setting("models:", "store: elsewhere\nmodels:"),
-        ", line 2, column 1: is not YAML: the key 'store' stands twice; mend it, then run again.",
+        (
+            ", line 2, column 1: is not valid YAML: the key 'store' appears twice; correct it, "
+            "then run again."
+        ),
     ),
     "a day that does not exist": (
         setting("store: store", "store: 2026-02-30"),
         (
-            ", line 1, column 8: is not YAML: cannot be read as timestamp: <...>; "
-            "mend it, then run again."
+            ", line 1, column 8: is not valid YAML: cannot be read as timestamp: <...>; "
+            "correct it, then run again."
         ),
     ),
     "an alias of nothing": (
         setting("store: store", "store: *store"),
-        ", line 1, column 8: is not YAML: found undefined alias 'store'; mend it, then run again.",
+        (
+            ", line 1, column 8: is not valid YAML: found undefined alias 'store'; correct it, "
+            "then run again."
+        ),
     ),
     "no keys": (
         lambda p: (p.folder / "monitor.yaml").write_text("store, models"),
-        ": must hold the keys store and models, got 'store, models'; see monitor.example.yaml.",
+        ": must contain the keys store and models, got 'store, models'; see monitor.example.yaml.",
     ),
     "another encoding": (
         lambda p: (p.folder / "monitor.yaml").write_bytes("store: Läden".encode("latin-1")),
@@ -89,11 +95,12 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             "[1, 3]", "[]\n    time_zone: Mars/Olympus\n    settled_after: soon\n    alpha: .nan"
         ),
         (
-            ": models.ctr.time_zone: must be a name of the time zone database, like UTC or "
+            ": models.ctr.time_zone: must be a name from the time zone database, such as UTC or "
             "America/New_York, got 'Mars/Olympus'; correct the value.\n"
             "monitor.yaml: models.ctr.settled_after: Input should be a valid integer, got 'soon'; "
             "correct the value.\n"
-            "monitor.yaml: models.ctr.windows: must rise and begin with 1, like [1, 7, 28], got []"
+            "monitor.yaml: models.ctr.windows: must increase and start with 1, such as [1, 7, 28], "
+            "got []"
             "; correct the value.\n"
             "monitor.yaml: models.ctr.alpha: Input should be less than 1, got nan; correct the "
             "value."
@@ -102,8 +109,8 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
     "a name with a blank": (
         setting("[DE, FR]", "[DE, New York]"),
         (
-            ": models.ctr.segments.values.1: must be a letter or digit, then at most 62 of these "
-            "or _ . -, got 'New York'; correct the value."
+            ": models.ctr.segments.values.1: must be a letter or digit followed by at most 62 "
+            "letters, digits or _ . -, got 'New York'; correct the value."
         ),
     ),
     "no value listed": (
@@ -113,19 +120,19 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
     "a value in place of keys": (
         setting("{column: country, values: [DE, FR]}", "country"),
         (
-            ": models.ctr.segments: must hold keys of its own (see monitor.example.yaml), "
+            ": models.ctr.segments: must contain keys (see monitor.example.yaml), "
             "got 'country'; correct the value."
         ),
     ),
     "no store": (
         setting("store: store", "store: ''"),
-        ": store: must be a path, or a URL like s3://bucket/prefix, got ''; correct the value.",
+        ": store: must be a path, or a URL such as s3://bucket/prefix, got ''; correct the value.",
     ),
     "a template without the day": (
         setting("outcomes/{day}", "outcomes/{day:%Y-%m}"),
         (
-            ": models.ctr.outcomes.path: must name year, month and day, as {day} (2001-02-03) or "
-            "like {day:%Y/%m/%d}, got 'outcomes/{day:%Y-%m}.parquet'; correct the value."
+            ": models.ctr.outcomes.path: must name year, month and day, as {day} (2001-02-03) or a "
+            "form such as {day:%Y/%m/%d}, got 'outcomes/{day:%Y-%m}.parquet'; correct the value."
         ),
     ),
     "a template with another placeholder": (
@@ -147,7 +154,7 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
     "a template with an open brace": (
         setting("outcomes/{day}", "outcomes/{day"),
         (
-            ": models.ctr.outcomes.path: has a brace too many or too few (<...>); write a literal "
+            ": models.ctr.outcomes.path: has an unmatched brace (<...>); write a literal "
             "brace twice, got 'outcomes/{day.parquet'; correct the value."
         ),
     ),
@@ -158,7 +165,7 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
     "windows that fall": (
         setting("[1, 3]", "[3, 1]"),
         (
-            ": models.ctr.windows: must rise and begin with 1, like [1, 7, 28], got [3, 1]; "
+            ": models.ctr.windows: must increase and start with 1, such as [1, 7, 28], got [3, 1]; "
             "correct the value."
         ),
     ),
@@ -234,7 +241,7 @@ WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
     "days exchanged": (
         ("backfill", "--model", "ctr", "--from", "2026-03-02", "--to", "2026-03-01"),
         2,
-        "--from 2026-03-02 is after --to 2026-03-01; exchange them.",
+        "--from 2026-03-02 is after --to 2026-03-01; swap them.",
     ),
     "a configuration that is a folder": (
         ("run", "--config", "."),
@@ -255,7 +262,7 @@ WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
         (
             "ctr: no day before 2026-03-02 has predictions at {folder}/predictions/{day}.parquet "
             "and outcomes 1 days later at {folder}/outcomes/{day}.parquet; wait for the logs, "
-            "correct the paths, or name an unsettled day with --day."
+            "correct the paths, or choose an unsettled day with --day."
         ),
     ),
 }

@@ -211,7 +211,7 @@ def test_show_tells_what_is_offered_and_what_is_expected(watched: Path) -> None:
 
 def test_days_in_the_wrong_order_are_refused(folder: Path) -> None:
     """Exchanged ends of a range are an error of the call, never a range without days."""
-    with pytest.raises(ConfigError, match="exchange them"):
+    with pytest.raises(ConfigError, match="swap them"):
         call(folder, "evaluate", "--from", "2026-03-04", "--to", "2026-03-02")
 
 

@@ -72,7 +72,7 @@ class TestDays:
 
         assert ended.err == (
             "ctr: as of 2026-03-03 the logs of 2026-04-02 are still to be written; the last "
-            "possible day is 2026-03-02; do later ones once they are over, or give a later "
+            "possible day is 2026-03-02; do later ones when they are over, or pass a later "
             "--as-of.\n"
         )
 
@@ -181,7 +181,7 @@ class TestSeveralModels:
 
         assert (ended.code, ended.out) == (3, "ctr: evaluated 2 days.\n")
         assert ended.err.splitlines()[-1] == (
-            "ads: nothing is stored yet; begin with calibration-monitor run or backfill."
+            "ads: nothing is stored yet; start with calibration-monitor run or backfill."
         )
         assert two.results() == before
 
@@ -222,7 +222,8 @@ class TestOutput:
             ended = program(*call.split(), stdout=full)
 
         assert ended.stderr == (
-            "the output cannot be written (No space left on device); make room, then run again.\n"
+            "the output cannot be written (No space left on device); free some space, then run "
+            "again.\n"
         )
         assert ended.returncode == 3
 
@@ -293,11 +294,12 @@ def without_privileges(*arguments: object) -> subprocess.CompletedProcess[str]:
 
 # What is forbidden, the call, the exit code, and what is said.
 UNREADABLE = (
-    "{folder}/predictions: may not be read by this user; let it read and enter, then run again."
+    "{folder}/predictions: may not be read by this user; grant read and execute permission, then "
+    "run again."
 )
 UNWRITABLE = (
-    ": cannot be written (PermissionError: Permission denied); make room and let this user write "
-    "there, or name another place, then run again."
+    ": cannot be written (PermissionError: Permission denied); free some space or grant write "
+    "permission, or choose another place, then run again."
 )
 FORBIDDEN: dict[str, tuple[str, int, str, int, str]] = {
     "a folder of logs": ("predictions", 0o000, f"check --day {DAY}", 3, UNREADABLE),
@@ -305,13 +307,16 @@ FORBIDDEN: dict[str, tuple[str, int, str, int, str]] = {
     "a file of logs": (
         *(f"predictions/{DAY}.parquet", 0o000, f"check --day {DAY}", 3),
         (
-            "ctr 2026-03-02: {folder}/predictions/2026-03-02.parquet may not be read by this "
-            "user; let it read, then rerun this day."
+            "ctr 2026-03-02: {folder}/predictions/2026-03-02.parquet may not be read by this user; "
+            "grant read permission, then rerun this day."
         ),
     ),
     "the configuration": (
         *("monitor.yaml", 0o000, f"check --day {DAY}", 2),
-        "monitor.yaml: may not be read by this user; let it read, or name another with --config.",
+        (
+            "monitor.yaml: may not be read by this user; grant read permission, or name another "
+            "file with --config."
+        ),
     ),
     "writing into the store": (
         *("store/runs/ctr", 0o555, f"run --day {DAY}", 3),
@@ -363,7 +368,7 @@ class TestPlaces:
         ended = command("check", "--day", DAY)
 
         assert ended.err == (
-            f"ctr {DAY}: {path} is no regular file; put a Parquet file in its place, then rerun "
+            f"ctr {DAY}: {path} is not a regular file; replace it with a Parquet file, then rerun "
             "this day.\n"
         )
         assert ended.code == 3
@@ -379,8 +384,8 @@ class TestPlaces:
         project.configure("predictions/{day}.parquet", "predictions/{day}.parquet/*.parquet")
 
         assert ended.err == (
-            f"ctr {DAY}: {path} is a folder; let predictions.path in the configuration name its "
-            "files, with /*.parquet, then rerun this day.\n"
+            f"ctr {DAY}: {path} is a folder; name the files in it with predictions.path in the "
+            f"configuration, such as /*.parquet, then rerun this day.\n"
         )
         assert ended.code == 3
         assert command("check", "--day", DAY).code == 0
@@ -441,7 +446,7 @@ class TestPlaces:
             2,
             "",
             (
-                "monitor.yaml: models: must hold keys of its own (see monitor.example.yaml), "
+                "monitor.yaml: models: must contain keys (see monitor.example.yaml), "
                 "got None; correct the value.\n"
             ),
         )
@@ -455,5 +460,5 @@ class TestPlaces:
         assert ended == (
             3,
             "",
-            "ctr: nothing is stored yet; begin with calibration-monitor run or backfill.\n",
+            "ctr: nothing is stored yet; start with calibration-monitor run or backfill.\n",
         )

@@ -65,7 +65,7 @@ MISSING: dict[str, tuple[Damage, str]] = {
     "no predictions at all": (
         removed("predictions", DAY_BEFORE, DAY),
         (
-            f"no predictions of 2026-03-02 at {SCORES}; there is no day at all. "
+            f"no predictions of 2026-03-02 at {SCORES}; there are no days at all. "
             "Wait for the log, or correct predictions.path in the configuration."
         ),
     ),
@@ -113,7 +113,7 @@ MISSING: dict[str, tuple[Damage, str]] = {
     ),
     "no row": (
         all_of(emptied("predictions"), emptied("outcomes")),
-        "the log holds no valid prediction" + LOOK.format("empty_day"),
+        "the log contains no valid prediction" + LOOK.format("empty_day"),
     ),
     "no outcome matches": (
         emptied("outcomes"),
@@ -299,12 +299,15 @@ BROKEN_ROWS: dict[str, tuple[Damage, str, str]] = {
     ),
     "an outcome before its prediction": (
         values("outcomes", "observed_at", {8: SCORED_AT - timedelta(hours=2)}),
-        "1 of 40 outcomes precede their prediction, first 2026-03-01 22:00:00+00 (id 208)",
+        "1 of 40 outcomes are earlier than their prediction, first 2026-03-01 22:00:00+00 (id 208)",
         "outcome_early",
     ),
     "an outcome long before our era": (
         values("outcomes", "observed_at", {4: -200_000_000_000_000_000}),
-        "1 of 40 outcomes precede their prediction, first 4369-04-02 (BC) 04:26:40+00 (id 204)",
+        (
+            "1 of 40 outcomes are earlier than their prediction, first 4369-04-02 (BC) 04:26:40+00 "
+            "(id 204)"
+        ),
         "outcome_early",
     ),
 }
@@ -364,7 +367,7 @@ def test_any_time_zone_of_the_machine_gives_the_same_message(
     ended = subprocess.run([*PROGRAM, *map(str, RUN)], capture_output=True, text=True, check=False)
 
     assert ended.stderr == (
-        "ctr 2026-03-02: 1 of 40 outcomes precede their prediction, "
+        "ctr 2026-03-02: 1 of 40 outcomes are earlier than their prediction, "
         "first 2026-03-01 23:59:00+00 (id 204)" + MEND.format("outcome_early") + "\n"
     )
     assert ended.returncode == 3
@@ -374,7 +377,7 @@ def test_a_day_that_is_not_over_is_refused(project: Project, command: Command) -
     """Logs that are still being written are not read: a wrong call, and the message says so."""
     expected = (
         "ctr: as of 2026-03-02 the logs of 2026-03-02 are still to be written; the last possible "
-        "day is 2026-03-01; do later ones once they are over, or give a later --as-of."
+        "day is 2026-03-01; do later ones when they are over, or pass a later --as-of."
     )
     check_refusal(lambda _: None, (*RUN, "--as-of", DAY), 2, expected, project, command)
 

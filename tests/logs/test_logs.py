@@ -269,7 +269,7 @@ def test_a_day_that_does_not_fit_names_the_setting() -> None:
         "ctr 2026-03-02: the day does not fit into engine.memory_mb, 100, with engine.threads, 2 ("
     )
     assert message.endswith(
-        "); raise the one or lower the other in the configuration, then rerun this day."
+        "); raise memory_mb or lower threads in the configuration, then rerun this day."
     )
 
 

@@ -395,7 +395,7 @@ def test_an_interrupted_backfill_goes_on(
 
     assert stopped.returncode == 130
     assert stopped.stderr.strip().splitlines()[-1] == (
-        "interrupted; what was finished is kept, the same command goes on from there"
+        "interrupted; finished work is kept, and the same command continues from there"
     )
     assert "Traceback" not in stopped.stderr
     assert results(fresh) != expected

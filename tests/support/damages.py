@@ -21,11 +21,11 @@ Command = Callable[..., Any]
 SCORES, RESULTS = "{folder}/predictions/2026-03-02.parquet", "{folder}/outcomes/2026-03-02.parquet"
 LATE_RESULTS = "{folder}/outcomes/2026-03-03.parquet"
 MEND = (
-    "; mend the log, then rerun this day, or set checks.{} to reject: such rows are then left out "
+    "; fix the log, then rerun this day; or set checks.{} to reject, and such rows are left out "
     "and counted."
 )
 LOOK = (
-    "; look at the logs and their ids, then rerun this day, or set checks.{} to accept if such "
+    "; check the logs and their ids, then rerun this day; or set checks.{} to accept if such "
     "days are normal for this model."
 )
 UNREADABLE = " cannot be read as Parquet (<...>); write the file again, then rerun this day."

@@ -492,7 +492,7 @@ class TestWebConfig:
                 "basic_auth_users.alice: must be a bcrypt hash",
                 id="no hash",
             ),
-            pytest.param("a: b: c", "web.yml, line 1, column 5: is not YAML", id="no YAML"),
+            pytest.param("a: b: c", "web.yml, line 1, column 5: is not valid YAML", id="no YAML"),
         ],
     )
     def test_refuses(self, tmp_path: Path, text: str, complaint: str) -> None:
