@@ -36,14 +36,16 @@ def load_classes(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def our_jobs(rows: np.ndarray, labels: np.ndarray) -> dict[str, Job]:
     """Name our jobs, from rows and with the tallies at hand."""
-    from monitor.metrics.beyond_binary.multiclass import (
+    from monitor.metrics import (
         classwise_calibration_error,
         classwise_tallies,
+        ece,
+        mean_squared_gap,
+        quantile_bins,
         top_label_calibration_error,
         top_label_tally,
+        uniform_bins,
     )
-    from monitor.metrics.binned.binning import quantile_bins, uniform_bins
-    from monitor.metrics.binned.ece import ece, mean_squared_gap
 
     each, top = classwise_tallies(rows, labels), top_label_tally(rows, labels)
 

@@ -18,20 +18,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 FIRST_TCE = """
-from monitor.metrics.binned.binning import monitor_sizes, pava_bc
-from monitor.metrics.core.tally import tally
-from monitor.metrics.test_based.tce import tce
+from monitor.metrics import pava_bc, tally, tce
 """
 FIRST_TCE_RUN = """
 t = tally([i / 1000 for i in range(1000)], [i % 2 for i in range(1000)])
 tce(t, pava_bc(t, min_size=50, max_size=200))
 """
 FIRST_ECE = """
-from monitor.metrics.binned.ece import ece
-from monitor.metrics.binned.row_bins import uniform_bins_of_rows
+from monitor.metrics import ece, uniform_bins
 """
 FIRST_ECE_RUN = """
-ece(uniform_bins_of_rows([i / 1000 for i in range(1000)], [i % 2 for i in range(1000)], 15))
+ece(uniform_bins(([i / 1000 for i in range(1000)], [i % 2 for i in range(1000)]), 15))
 """
 COMMAND = "import sys; from monitor.cli import main; sys.argv[0] = 'calibration-monitor'; main()"
 CONFIG = """\

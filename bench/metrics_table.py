@@ -25,12 +25,12 @@ UNCHECKED = "numpy"  # a few plain lines, compared with the packages, that check
 
 ROADS = """\
 You can compute a measure in two ways. A tally serves every measure, but making one sorts the
-rows. If you need only one measure, call it with the two arrays instead: `row_bins` fills uniform
-bins in one pass and quantile bins in three (ECE, ACE, MCE, L2, Hosmer-Lemeshow), and `row_scores`
-adds up the Brier score, the log score and Spiegelhalter's z in one. Both check their input in the
-same pass, with the same messages as `tally`, and agree with the tally to 1e-12. In the tables
-each measure takes its shorter way. Every job is measured as a single call with cold caches, which
-is most of the cost for few predictions.
+rows. If you need only one measure, hand it the two arrays as a pair: uniform bins are then filled
+in one pass and quantile bins in three (ECE, ACE, MCE, L2, Hosmer-Lemeshow); the Brier score, the
+log score and Spiegelhalter's z are added up in one. These passes check their input too, with the
+same messages as `tally`, and agree with the tally to 1e-12. In the tables each measure takes its
+shorter way. Every job is measured as a single call with cold caches, which is most of the cost
+for few predictions.
 """
 
 

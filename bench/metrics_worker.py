@@ -22,30 +22,16 @@ REPLICATES = 100  # as many as the monitor resamples
 
 def our_measures() -> dict[str, Callable]:
     """Name the functions of a tally; those that peers have too under the same name."""
-    from monitor.metrics import ece as e
-    from monitor.metrics.binned.binning import (
+    from monitor import metrics as m
+    from monitor.metrics import (
         monitor_sizes,
         paper_sizes,
         pava,
         pava_bc,
         quantile_bins,
+        tce,
         uniform_bins,
     )
-    from monitor.metrics.binned.estimation_error import estimation_error
-    from monitor.metrics.binned.hosmer_lemeshow import hosmer_lemeshow
-    from monitor.metrics.logistic.cox import fit_cox, slope_z
-    from monitor.metrics.logistic.intercept import fit_intercept
-    from monitor.metrics.scores.bounds import calibration_bounds, improvement
-    from monitor.metrics.scores.brier import brier
-    from monitor.metrics.scores.corp import corp
-    from monitor.metrics.scores.discrimination import auc, tjur_r2
-    from monitor.metrics.scores.log_score import log_score
-    from monitor.metrics.scores.spiegelhalter import spiegelhalter
-    from monitor.metrics.smooth.cumulative import cumulative_differences
-    from monitor.metrics.smooth.skce import skce
-    from monitor.metrics.smooth.smooth_ece import smooth_ece, smooth_ece_at
-    from monitor.metrics.test_based.t_test import tce_t
-    from monitor.metrics.test_based.tce import tce
 
     def pava_bins(t, sizes):  # noqa: ANN001, ANN202
         smallest, largest = sizes(t.total)
@@ -57,102 +43,92 @@ def our_measures() -> dict[str, Callable]:
         "TCE(Q), 10 quantile bins": lambda t: tce(t, quantile_bins(t, QUANTILES)),
         "TCE(V), PAVA bins": lambda t: tce(t, pava(t)),
         "TCE, 15 uniform bins": lambda t: tce(t, uniform_bins(t, BINS)),
-        "TCE, t-test": lambda t: tce_t(t, pava_bins(t, paper_sizes)),
-        "ECE, PAVA-BC bins": lambda t: e.ece(pava_bins(t, monitor_sizes)),
-        "ECE, 15 uniform bins": lambda t: e.ece(uniform_bins(t, BINS)),
-        "ACE, 10 quantile bins": lambda t: e.ace(t, QUANTILES),
-        "MCE, 15 uniform bins": lambda t: e.mce(uniform_bins(t, BINS)),
-        "MCE(Q), 10 quantile bins": lambda t: e.mce(quantile_bins(t, QUANTILES)),
-        "L2, 15 uniform bins": lambda t: e.root_mean_squared_gap(uniform_bins(t, BINS)),
-        "L2, 15 quantile bins": lambda t: e.root_mean_squared_gap(quantile_bins(t, BINS)),
-        "L2 debiased, 15 uniform bins": lambda t: e.debiased_root_mean_squared_gap(
+        "TCE, t-test": lambda t: m.tce_t(t, pava_bins(t, paper_sizes)),
+        "ECE, PAVA-BC bins": lambda t: m.ece(pava_bins(t, monitor_sizes)),
+        "ECE, 15 uniform bins": lambda t: m.ece(uniform_bins(t, BINS)),
+        "ACE, 10 quantile bins": lambda t: m.ace(t, QUANTILES),
+        "MCE, 15 uniform bins": lambda t: m.mce(uniform_bins(t, BINS)),
+        "MCE(Q), 10 quantile bins": lambda t: m.mce(quantile_bins(t, QUANTILES)),
+        "L2, 15 uniform bins": lambda t: m.root_mean_squared_gap(uniform_bins(t, BINS)),
+        "L2, 15 quantile bins": lambda t: m.root_mean_squared_gap(quantile_bins(t, BINS)),
+        "L2 debiased, 15 uniform bins": lambda t: m.debiased_root_mean_squared_gap(
             uniform_bins(t, BINS)
         ),
-        "L2 debiased, 15 quantile bins": lambda t: e.debiased_root_mean_squared_gap(
+        "L2 debiased, 15 quantile bins": lambda t: m.debiased_root_mean_squared_gap(
             quantile_bins(t, BINS)
         ),
-        "squared and debiased, signed": lambda t: e.debiased_mean_squared_gap(
+        "squared and debiased, signed": lambda t: m.debiased_mean_squared_gap(
             quantile_bins(t, BINS)
         ),
-        "estimation errors": lambda t: estimation_error(pava_bins(t, monitor_sizes)),
-        "Hosmer-Lemeshow, 10 bins": lambda t: hosmer_lemeshow(quantile_bins(t, QUANTILES)),
-        "Brier": brier,
-        "log score": log_score,
-        "CORP, Brier": corp,
-        "CORP, log": lambda t: corp(t, rule="log"),
-        "bounds": calibration_bounds,
-        "improvement": lambda t: improvement(t, t.scores**0.9),
-        "improvement, log": lambda t: improvement(t, t.scores**0.9, rule="log"),
-        "intercept": fit_intercept,
-        "slope test": slope_z,
-        "Cox line": fit_cox,
-        "Spiegelhalter's z": spiegelhalter,
-        "AUC": auc,
-        "Tjur's R2": tjur_r2,
-        "KS and Kuiper": cumulative_differences,
-        "SKCE": skce,
-        "smooth ECE": smooth_ece,
-        "smooth ECE, one bandwidth": lambda t: smooth_ece_at(t, bandwidth=0.05),
+        "estimation errors": lambda t: m.estimation_error(pava_bins(t, monitor_sizes)),
+        "Hosmer-Lemeshow, 10 bins": lambda t: m.hosmer_lemeshow(quantile_bins(t, QUANTILES)),
+        "Brier": m.brier,
+        "log score": m.log_score,
+        "CORP, Brier": m.corp,
+        "CORP, log": lambda t: m.corp(t, rule="log"),
+        "bounds": m.calibration_bounds,
+        "improvement": lambda t: m.improvement(t, t.scores**0.9),
+        "improvement, log": lambda t: m.improvement(t, t.scores**0.9, rule="log"),
+        "intercept": m.fit_intercept,
+        "slope test": m.slope_z,
+        "Cox line": m.fit_cox,
+        "Spiegelhalter's z": m.spiegelhalter,
+        "AUC": m.auc,
+        "Tjur's R2": m.tjur_r2,
+        "KS and Kuiper": m.cumulative_differences,
+        "SKCE": m.skce,
+        "smooth ECE": m.smooth_ece,
+        "smooth ECE, one bandwidth": lambda t: m.smooth_ece_at(t, bandwidth=0.05),
         "intervals in closed form": closed_intervals,
     }
 
 
 def closed_intervals(t) -> list:  # noqa: ANN001
     """Find every interval that has a closed form, fits included."""
-    from monitor.metrics import intervals as i
-    from monitor.metrics.logistic.cox import fit_cox
-    from monitor.metrics.logistic.intercept import fit_intercept
+    from monitor import metrics as m
 
     of_scores = (
-        *(i.prevalence_interval, i.mean_score_interval, i.brier_interval, i.rbs_interval),
-        *(i.log_score_interval, i.uncertainty_interval, i.auc_interval, i.tjur_interval),
+        *(m.prevalence_interval, m.mean_score_interval, m.brier_interval, m.rbs_interval),
+        *(m.log_score_interval, m.uncertainty_interval, m.auc_interval, m.tjur_interval),
     )
-    level, line = fit_intercept(t), fit_cox(t)
+    level, line = m.fit_intercept(t), m.fit_cox(t)
     return [
         *(find(t) for find in of_scores),
-        i.normal_interval(level.delta, level.standard_error),
-        i.normal_interval(line.intercept, line.intercept_standard_error),
-        i.normal_interval(line.slope, line.slope_standard_error),
+        m.normal_interval(level.delta, level.standard_error),
+        m.normal_interval(line.intercept, line.intercept_standard_error),
+        m.normal_interval(line.slope, line.slope_standard_error),
     ]
 
 
 def our_measures_of_rows() -> dict[str, Callable]:
-    """Name the functions of two arrays that need no tally; for the other measures one is made."""
-    from monitor.metrics import ece as e
-    from monitor.metrics.binned.hosmer_lemeshow import hosmer_lemeshow
-    from monitor.metrics.binned.row_bins import quantile_bins_of_rows, uniform_bins_of_rows
-    from monitor.metrics.scores.row_scores import (
-        brier_of_rows,
-        log_score_of_rows,
-        spiegelhalter_of_rows,
-    )
+    """Name the functions of a pair of arrays; for the other measures a tally is made."""
+    from monitor import metrics as m
 
     def over_uniform_bins(measure: Callable) -> Callable:
-        return lambda s, y: measure(uniform_bins_of_rows(s, y, BINS))
+        return lambda rows: measure(m.uniform_bins(rows, BINS))
 
     def over_quantile_bins(measure: Callable, n: int = QUANTILES) -> Callable:
-        return lambda s, y: measure(quantile_bins_of_rows(s, y, n))
+        return lambda rows: measure(m.quantile_bins(rows, n))
 
     return {
-        "ECE, 15 uniform bins": over_uniform_bins(e.ece),
-        "ACE, 10 quantile bins": over_quantile_bins(e.ece),
-        "MCE, 15 uniform bins": over_uniform_bins(e.mce),
-        "MCE(Q), 10 quantile bins": over_quantile_bins(e.mce),
-        "L2, 15 uniform bins": over_uniform_bins(e.root_mean_squared_gap),
-        "L2, 15 quantile bins": over_quantile_bins(e.root_mean_squared_gap, BINS),
-        "L2 debiased, 15 quantile bins": over_quantile_bins(e.debiased_root_mean_squared_gap, BINS),
-        "L2 debiased, 15 uniform bins": over_uniform_bins(e.debiased_root_mean_squared_gap),
-        "Hosmer-Lemeshow, 10 bins": over_quantile_bins(hosmer_lemeshow),
-        "Brier": brier_of_rows,
-        "log score": log_score_of_rows,
-        "Spiegelhalter's z": spiegelhalter_of_rows,
+        "ECE, 15 uniform bins": over_uniform_bins(m.ece),
+        "ACE, 10 quantile bins": lambda rows: m.ace(rows, QUANTILES),
+        "MCE, 15 uniform bins": over_uniform_bins(m.mce),
+        "MCE(Q), 10 quantile bins": over_quantile_bins(m.mce),
+        "L2, 15 uniform bins": over_uniform_bins(m.root_mean_squared_gap),
+        "L2, 15 quantile bins": over_quantile_bins(m.root_mean_squared_gap, BINS),
+        "L2 debiased, 15 quantile bins": over_quantile_bins(m.debiased_root_mean_squared_gap, BINS),
+        "L2 debiased, 15 uniform bins": over_uniform_bins(m.debiased_root_mean_squared_gap),
+        "Hosmer-Lemeshow, 10 bins": over_quantile_bins(m.hosmer_lemeshow),
+        "Brier": m.brier,
+        "log score": m.log_score,
+        "Spiegelhalter's z": m.spiegelhalter,
     }
 
 
 def serve_rows(folder: Path, *, whole_loop: bool) -> None:
     """Serve our measures from rows and from their tally, the sorts, and the published loop."""
-    from monitor.metrics.binned.binning import paper_sizes, pava_bc
-    from monitor.metrics.core.tally import tally
+    from monitor.metrics import paper_sizes, pava_bc, tally
 
     s, y = load(folder)
     t = tally(s, y)
@@ -170,10 +146,10 @@ def serve_rows(folder: Path, *, whole_loop: bool) -> None:
     }
     without_tally = our_measures_of_rows()
     for measure in without_tally.values():
-        measure(s[:100], y[:100])  # compiled before it is timed
+        measure((s[:100], y[:100]))  # compiled before it is timed
     for name, measure in our_measures().items():
-        of_rows = without_tally.get(name, lambda s, y, measure=measure: measure(tally(s, y)))
-        jobs[f"{name}|rows"] = lambda of_rows=of_rows: of_rows(s, y)
+        of_rows = without_tally.get(name, lambda rows, measure=measure: measure(tally(*rows)))
+        jobs[f"{name}|rows"] = lambda of_rows=of_rows: of_rows((s, y))
         jobs[f"{name}|tally"] = lambda measure=measure: measure(t)
         jobs[f"{name}|tally"]()
     many = classes.our_jobs(*classes.load_classes(folder))
@@ -201,11 +177,9 @@ def test_one_by_one(tests: list[tuple[int, int, float]]) -> int:
 
 def serve_stored(total: int) -> None:
     """Serve our measures of a tally with a group in each of the 16,384 cells."""
-    from monitor.metrics.binned.binning import monitor_sizes
+    from monitor.metrics import monitor_sizes, standard_size, tce_at_size, tce_null_reference
     from monitor.metrics.core.grid import CELL_COUNT, CELLS_PER_LOGIT, LOGIT_LIMIT, OFFSETS_PER_CELL
     from monitor.metrics.core.tally import Cells, from_cells
-    from monitor.metrics.test_based.null_reference import tce_null_reference
-    from monitor.metrics.test_based.tce_at_size import standard_size, tce_at_size
 
     rng = np.random.default_rng(20_260_301)
     cells = np.arange(CELL_COUNT)

@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from monitor.metrics.binned.binning import Bins
-from monitor.metrics.binned.row_bins import uniform_bins_of_rows
+from monitor.metrics.binned.binning import Bins, uniform_bins
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
@@ -48,6 +47,8 @@ class Classwise:
 def classwise_tallies(scores: npt.ArrayLike, labels: npt.ArrayLike) -> list[Tally]:
     """Count each class against the rest.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     scores : array-like of shape (n, c)
@@ -69,8 +70,8 @@ def classwise_tallies(scores: npt.ArrayLike, labels: npt.ArrayLike) -> list[Tall
 
     Notes
     -----
-    One-vs-rest classification of [TCE, Remark 2]. All c tallies together take up to 24 n c
-    bytes; `classwise` makes them one at a time.
+    Scores ``f_k(X)`` and outcomes ``Y = k``: one-vs-rest classification of [TCE, Remark 2].
+    All c tallies together take up to 24 n c bytes; `classwise` makes them one at a time.
 
     Examples
     --------
@@ -85,6 +86,8 @@ def classwise(
     measure: Callable[[Tally], float], scores: npt.ArrayLike, labels: npt.ArrayLike
 ) -> Classwise:
     """Average any measure of a tally over the classes.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
@@ -137,6 +140,8 @@ def classwise(
 def top_label_tally(scores: npt.ArrayLike, labels: npt.ArrayLike) -> Tally:
     """Count how often the predicted class came true, by the probability it was given.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     scores : array-like of shape (n, c)
@@ -180,6 +185,8 @@ def top_label_calibration_error(
     order: float = 1.0,
 ) -> float:
     """Measure how far the top label's probability is from how often that label is right.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
@@ -235,6 +242,8 @@ def classwise_calibration_error(
     order: float = 1.0,
 ) -> float:
     """Measure how far the probability of each class by itself is from how often it comes true.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
@@ -298,7 +307,7 @@ def _check_order(order: float) -> None:
 def _cut(scores: Floats, positive: Bools, binning: Binning) -> Bins:
     if callable(binning):
         return binning(tally(scores, positive))
-    return uniform_bins_of_rows(scores, positive, binning)
+    return uniform_bins((scores, positive), binning)
 
 
 def _top_label(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Bools]:

@@ -22,6 +22,8 @@ def dawid_sebastiani(
 ) -> Floats:
     """Score every prediction of a mean and a variance; less is better.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     outcomes : array-like of shape (n,)
@@ -67,6 +69,8 @@ def squared_error_ratio(
 ) -> float:
     """Average the ratio of squared error to predicted variance.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     outcomes, means, variances : array-like of shape (n,)
@@ -108,6 +112,8 @@ def squared_error_ratio_interval(
     level: float = 0.95,
 ) -> Interval:
     """Give the interval for the ratio of squared error to predicted variance.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------

@@ -34,6 +34,8 @@ def fit_variance_scaling(
 ) -> VarianceScaling:
     """Fit Platt scaling of the variance: the line that makes the Dawid-Sebastiani score least.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     outcomes, means, variances : array-like of shape (n,)
@@ -91,6 +93,8 @@ def fit_variance_scaling(
 
 def scale_variances(variances: npt.ArrayLike, scaling: VarianceScaling) -> Floats:
     """Recalibrate variances.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------

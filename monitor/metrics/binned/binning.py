@@ -12,12 +12,15 @@ from typing import Literal
 
 import numpy as np
 
+from monitor.metrics.binned.row_bins import Filled, fill_quantiles, fill_uniform
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
 
 Tail = Literal["paper", "reference"]
+NO_BINS = "an empty sample has no bins: give it at least one prediction."
 NO_LIMIT = np.iinfo(np.int64).max
 
 
@@ -89,6 +92,8 @@ def paper_sizes(total: int) -> tuple[int, int]:
 
 def pava(t: Tally) -> Bins:
     """Pool adjacent violators: the bins of the weighted isotonic regression of the outcomes.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
@@ -168,13 +173,16 @@ def pava_bc(t: Tally, *, min_size: int, max_size: int, tail: Tail = "paper") -> 
     return _bins(t, pool(t.counts, t.positives, min_size, max_size, int(tail == "reference")))
 
 
-def quantile_bins(t: Tally, n: int) -> Bins:
+def quantile_bins(t: Tally | Rows, n: int) -> Bins:
     """Cut the predictions, sorted by score, into `n` bins of equal size.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
-    t : Tally
-        m groups of equal score.
+    t : Tally or pair of array-like
+        m groups of equal score; or scores and outcomes, which are not sorted then. Their bins
+        have the same counts, but `starts` counts rows, so they suit measures of bins alone.
     n : int
         Number of bins, at least 1.
 
@@ -187,7 +195,8 @@ def quantile_bins(t: Tally, n: int) -> Bins:
     Raises
     ------
     ValueError
-        If `n` is no whole number of at least 1, or the tally is empty.
+        If `n` is no whole number of at least 1, or there is no prediction; as `tally` does for
+        samples that are not valid.
 
     Notes
     -----
@@ -201,6 +210,8 @@ def quantile_bins(t: Tally, n: int) -> Bins:
     array([2, 2])
     """
     check_number(n)
+    if not isinstance(t, Tally):
+        return _bins_of_rows(fill_quantiles(t, n))
     ends = np.cumsum(t.counts)
     borders = np.concatenate([[0], ends])
     cuts = np.arange(1, n, dtype=np.int64) * t.total // n
@@ -210,13 +221,16 @@ def quantile_bins(t: Tally, n: int) -> Bins:
     return _bins(t, np.unique(np.concatenate([[0], nearest, [t.scores.size]])))
 
 
-def uniform_bins(t: Tally, n: int) -> Bins:
+def uniform_bins(t: Tally | Rows, n: int) -> Bins:
     """Cut the score axis [0, 1] into `n` bins of equal width, left-closed, the last closed.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
-    t : Tally
-        m groups of equal score.
+    t : Tally or pair of array-like
+        m groups of equal score; or scores and outcomes, which are not sorted then. Their bins
+        have the same counts, but `starts` counts rows, so they suit measures of bins alone.
     n : int
         Number of slices, at least 1.
 
@@ -228,7 +242,8 @@ def uniform_bins(t: Tally, n: int) -> Bins:
     Raises
     ------
     ValueError
-        If `n` is no whole number of at least 1, or the tally is empty.
+        If `n` is no whole number of at least 1, or there is no prediction; as `tally` does for
+        samples that are not valid.
 
     Notes
     -----
@@ -241,6 +256,8 @@ def uniform_bins(t: Tally, n: int) -> Bins:
     array([2, 2])
     """
     check_number(n)
+    if not isinstance(t, Tally):
+        return _bins_of_rows(fill_uniform(t, n))
     return _bins(t, _slice_starts(t.scores, n))
 
 
@@ -263,10 +280,16 @@ def check_sizes(min_size: int, max_size: int) -> None:
         raise ValueError(msg)
 
 
+def _bins_of_rows(filled: Filled) -> Bins:
+    bins = Bins(*filled)
+    if not bins.counts.size:
+        raise ValueError(NO_BINS)
+    return bins
+
+
 def _bins(t: Tally, starts: Ints) -> Bins:
     if not t.scores.size:
-        msg = "an empty tally has no bins: give it at least one prediction."
-        raise ValueError(msg)
+        raise ValueError(NO_BINS)
     first = starts[:-1]
     return Bins(
         starts,

@@ -12,6 +12,7 @@ import numpy as np
 from monitor.metrics.binned.binning import Bins, quantile_bins
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
 
 
@@ -74,13 +75,15 @@ def _mean_gap(counts: Ints, positives: Ints, score_sums: Floats) -> float:
     return gaps / total
 
 
-def ace(t: Tally, n: int) -> float:
+def ace(t: Tally | Rows, n: int) -> float:
     """Measure the adaptive calibration error: ECE over `n` quantile bins.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
-    t : Tally
-        At least one prediction.
+    t : Tally or pair of array-like
+        At least one prediction; or its scores and outcomes, which are read once, not sorted.
     n : int
         Number of quantile bins, at least 1; the paper takes 10. Ties can leave fewer.
 
@@ -92,7 +95,8 @@ def ace(t: Tally, n: int) -> float:
     Raises
     ------
     ValueError
-        If the tally is empty or `n` is below 1.
+        If there is no prediction or `n` is below 1; as `tally` does for samples that are not
+        valid.
 
     Notes
     -----
@@ -109,6 +113,8 @@ def ace(t: Tally, n: int) -> float:
 
 def mce(bins: Bins) -> WidestGap:
     """Find the widest gap between observed and predicted rate: the maximum calibration error.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
@@ -147,6 +153,8 @@ def mce(bins: Bins) -> WidestGap:
 def mean_squared_gap(bins: Bins) -> float:
     """Average the squared gap over bins, weighted by their size: L2 calibration error, *no root*.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     bins : Bins
@@ -176,6 +184,8 @@ def mean_squared_gap(bins: Bins) -> float:
 
 def root_mean_squared_gap(bins: Bins) -> float:
     """Take the root of `mean_squared_gap`: the L2 calibration error CE_2, in probability.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
@@ -261,6 +271,8 @@ def debiased_mean_squared_gap(bins: Bins) -> float:
 
 def debiased_root_mean_squared_gap(bins: Bins) -> float:
     """Take the root of `debiased_mean_squared_gap`, or 0 where that is negative.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------

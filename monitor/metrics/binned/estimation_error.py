@@ -24,6 +24,8 @@ class EstimationError:
 def estimation_error(bins: Bins) -> EstimationError:
     """Measure how much the outcomes inside bins differ from their bin's observed rate.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     bins : Bins

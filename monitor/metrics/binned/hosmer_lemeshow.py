@@ -32,6 +32,8 @@ class HosmerLemeshow:
 def hosmer_lemeshow(bins: Bins, *, degrees_lost: int = 0) -> HosmerLemeshow:
     """Test whether every bin's observed rate is its mean prediction, by chi-squared.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     bins : Bins

@@ -1,23 +1,22 @@
-"""Bins straight from rows, for whoever wants one binned measure of them once.
+"""Bins straight from rows, for those who want one binned measure of them once.
 
 A tally serves every measure, but making one sorts all rows. Bins by value need no order: one pass
 over the rows fills uniform bins, and three fill quantile bins, whose edges are found first.
-The bins are those of the exact tally, so ``ece``, ``mce``, the L2 errors and Hosmer and
-Lemeshow's test of them are the same; `starts` counts rows here, not groups of equal scores, so
-what takes a tally beside its bins (`tce`) has no use for them.
+Counts and positives are those of the exact tally, and sums of scores agree to 1e-12 of each,
+whatever the number of rows. The starts count rows, not groups of equal scores.
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from monitor.metrics.binned.binning import Bins, check_number
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.samples import Bools, Outcomes, refuse, unchecked
+from monitor.metrics.core.samples import Bools, Outcomes, Rows, refuse, unchecked
 
 ROWS_AT_ONCE = 2048  # summed plainly; sums of so many are then added with compensation
 
 ONE, TWO = np.uint64(1), np.uint64(2)
+
+Filled = tuple[Ints, Ints, Ints, Floats]  # starts, counts, positives and sums of scores
 
 # The bits of a double in [0, 1], read as an integer, rise with it, and their leading ones number a
 # drawer: the first is for all scores below 2**-32, and from there on 128 lead from a power of two
@@ -27,99 +26,40 @@ FIRST_DRAWER = int(np.float64(2.0**-32).view(np.int64) >> DRAWER_SHIFT) - 1
 DRAWERS = int(np.float64(1.0).view(np.int64) >> DRAWER_SHIFT) - FIRST_DRAWER + 1
 
 
-def uniform_bins_of_rows(scores: npt.ArrayLike, outcomes: npt.ArrayLike, n: int) -> Bins:
-    """Cut rows by score into `n` bins of equal width, without a tally.
+def fill_uniform(rows: Rows, n: int) -> Filled:
+    """Cut rows by score into `n` bins of equal width.
 
-    Parameters
-    ----------
-    scores : array-like of shape (r,)
-        Predicted probabilities in [0, 1], in any order.
-    outcomes : array-like of shape (r,)
-        What happened, 0 or 1 (booleans too), in the same order.
-    n : int
-        Number of slices, at least 1.
-
-    Returns
-    -------
-    Bins
-        Counts and positives of ``uniform_bins(tally(scores, outcomes), n)`` exactly, and its sums
-        of scores up to rounding, below 1e-12 of each whatever the number of rows. If no two
-        scores are equal the starts are the same too.
-
-    Raises
-    ------
-    ValueError
-        As `tally` for samples that are none, and if there is no row or no bin.
-
-    Notes
-    -----
-    Scores are guessed to lie in slice ``floor(n s)`` and compared with its two edges, which are
-    those of `uniform_bins`: an edge belongs to the slice above it.
+    Scores are guessed to lie in slice ``floor(n s)`` and compared with its two edges.
 
     Examples
     --------
-    >>> from monitor.metrics.binned.ece import ece
-    >>> ece(uniform_bins_of_rows([0.75, 0.25, 0.75, 0.25], [1, 0, 1, 0], 2))
-    0.25
+    >>> fill_uniform(([0.75, 0.25, 0.75, 0.25], [1, 0, 1, 0]), 2)[1:]
+    (array([2, 2]), array([0, 2]), array([0.5, 1.5]))
     """
-    check_number(n)
-    s, y = unchecked(scores, outcomes)
-    sound, rows, sums = _fill_slices(s, y, n)
-    return _bins(rows, sums) if sound else refuse(scores, outcomes)
+    s, y = unchecked(*rows)
+    sound, sizes, sums = _fill_slices(s, y, n)
+    return _without_empty(sizes, sums) if sound else refuse(*rows)
 
 
-def quantile_bins_of_rows(scores: npt.ArrayLike, outcomes: npt.ArrayLike, n: int) -> Bins:
-    """Cut rows by score into `n` bins of equal size, without a tally.
+def fill_quantiles(rows: Rows, n: int) -> Filled:
+    """Cut rows by score into `n` bins of equal size.
 
-    Parameters
-    ----------
-    scores : array-like of shape (r,)
-        Predicted probabilities in [0, 1], in any order.
-    outcomes : array-like of shape (r,)
-        What happened, 0 or 1 (booleans too), in the same order.
-    n : int
-        Number of bins, at least 1.
-
-    Returns
-    -------
-    Bins
-        Counts and positives of ``quantile_bins(tally(scores, outcomes), n)`` exactly, ties or not,
-        and its sums of scores up to rounding, below 1e-12 of each. If no two scores are equal the
-        starts are the same too.
-
-    Raises
-    ------
-    ValueError
-        As `tally` for samples that are none, and if there is no row or no bin.
-
-    Notes
-    -----
     Rows are counted in drawers by the leading bits of their score; only the drawers that hold a
     cut ``i r // n`` are sorted. A cut inside a run of equal scores moves to the nearer end of
     the run, to the upper one if both are as near.
 
     Examples
     --------
-    >>> from monitor.metrics.binned.ece import ece
-    >>> ece(quantile_bins_of_rows([0.75, 0.25, 0.75, 0.25], [1, 0, 1, 0], 2))
-    0.25
+    >>> fill_quantiles(([0.75, 0.25, 0.75, 0.25], [1, 0, 1, 0]), 2)[1:]
+    (array([2, 2]), array([0, 2]), array([0.5, 1.5]))
     """
-    check_number(n)
-    s, y = unchecked(scores, outcomes)
+    s, y = unchecked(*rows)
     bits = s.view(np.int64)
     sound, sizes = _fill_drawers(s, bits, y)
     if not sound:
-        refuse(scores, outcomes)
+        refuse(*rows)
     edges = _cut_values(s, bits, sizes, np.arange(1, n, dtype=np.int64) * s.size // n)
-    return _bins(*_fill_between(s, bits, y, edges))
-
-
-def _bins(rows: Ints, sums: Floats) -> Bins:
-    starts, counts, positives, score_sums = _without_empty(rows, sums)
-    if not counts.size:
-        msg = "no predictions have no bins: give at least one."
-        raise ValueError(msg)
-    return Bins(starts, counts, positives, score_sums)
+    return _without_empty(*_fill_between(s, bits, y, edges))
 
 
 def _cut_values(s: Floats, bits: Ints, sizes: Ints, cuts: Ints) -> Floats:
@@ -239,7 +179,7 @@ def _without_empty(rows: Ints, sums: Floats) -> tuple[Ints, Ints, Ints, Floats]:
 
 @compiled
 def _add_and_clear(sums: Floats, lost: Floats, some: Floats) -> None:
-    """Add to each sum, keep what rounding loses (Neumaier's sum), and start anew."""
+    """Add to each sum, keep what rounding loses (Neumaier's sum), and clear `some`."""
     for b in range(sums.size):
         total = sums[b] + some[b]
         # All terms are at least 0, so the larger of the two is easily told.

@@ -25,6 +25,8 @@ def binomial_pvalues(
 ) -> Floats:
     """Test whether a success probability explains a count, exactly and two-sided.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     successes : array-like of integers

@@ -1,8 +1,8 @@
-"""Raw samples: a score and an outcome for each prediction, and what is refused of them.
+"""Raw samples: a score and an outcome for each prediction, and which are rejected.
 
 Rule 1: what a sample may be is said in `checked` alone. A compiled pass may test the same
-conditions itself, so that rows are read only once; what it dislikes it brings here, where the
-words are.
+conditions itself, so that rows are read only once. When one fails, it calls `refuse`, which
+raises the error of `checked`.
 """
 
 from typing import NoReturn
@@ -14,6 +14,7 @@ from monitor.metrics.core.grid import Floats, Ints
 
 Bools = npt.NDArray[np.bool_]
 Outcomes = Ints | npt.NDArray[np.uint8]
+Rows = tuple[npt.ArrayLike, npt.ArrayLike]  # scores and outcomes, in the same order
 
 
 def checked(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> tuple[Floats, Bools]:
@@ -101,9 +102,9 @@ def unchecked(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> tuple[Floats, O
 
 
 def refuse(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> NoReturn:
-    """Raise what `checked` has to say about samples that a pass disliked."""
+    """Raise the error of `checked` for samples that a compiled pass rejected."""
     checked(scores, outcomes)
-    msg = "a pass over samples dislikes what is sound."
+    msg = "a compiled pass rejected samples that `checked` accepts."
     raise AssertionError(msg)
 
 

@@ -84,6 +84,8 @@ class Tally:
 def tally(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
     """Count predictions and positive outcomes at every distinct score.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     scores : array-like of shape (n,)
@@ -118,6 +120,8 @@ def tally(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
 
 def tally_on_grid(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
     """Count predictions and positive outcomes in the cells of the fixed grid.
+
+    For analysis, not used by the daily job.
 
     The in-memory twin of the query that reads the logs. Parameters and errors are those of
     `tally`.

@@ -84,6 +84,8 @@ def normal_interval(
 def prevalence_interval(t: Tally, *, level: float = 0.95) -> Interval:
     """Give Wilson's interval for the prevalence.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally
@@ -118,6 +120,8 @@ def prevalence_interval(t: Tally, *, level: float = 0.95) -> Interval:
 def mean_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
     """Give the normal interval for the mean score.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally
@@ -146,6 +150,8 @@ def mean_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
 def uncertainty_interval(t: Tally, *, rule: ScoringRule = "brier", level: float = 0.95) -> Interval:
     """Give the interval of CORP's uncertainty, the image of `prevalence_interval`.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
@@ -222,6 +228,8 @@ def rbs_interval(t: Tally, *, level: float = 0.95) -> Interval:
 def brier_interval(t: Tally, *, level: float = 0.95) -> Interval:
     """Give the interval for the Brier score: the squared ends of `rbs_interval`.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally
@@ -254,6 +262,8 @@ def brier_interval(t: Tally, *, level: float = 0.95) -> Interval:
 def log_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
     """Give the interval for the log score, in nats, normal in its logarithm.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally
@@ -285,6 +295,8 @@ def log_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
 def auc_interval(t: Tally, *, level: float = 0.95) -> Interval:
     """Give the interval for the AUC, in logit.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
@@ -321,6 +333,8 @@ def auc_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
 def tjur_interval(t: Tally, *, level: float = 0.95) -> Interval:
     """Give Welch's interval for Tjur's R2, in its logarithm.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------

@@ -26,6 +26,8 @@ def conditional_log_ratio(
 ) -> float:
     """Weigh a distorted curve against the curve itself, given the number of positive outcomes.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     curve : array-like of shape (m,)

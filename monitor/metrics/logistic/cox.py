@@ -50,6 +50,8 @@ class Cox:
 def fit_cox(t: Tally) -> Cox:
     """Fit intercept and slope by maximum likelihood.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally
@@ -99,6 +101,8 @@ def fit_cox(t: Tally) -> Cox:
 
 def slope_z(t: Tally) -> float:
     """Test whether the slope is 1, whatever the intercept.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------

@@ -94,6 +94,8 @@ def calibration_bounds(t: Tally) -> CalibrationBounds:
 def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") -> Estimate:
     """Tell by how much an injective map of the scores lowers the calibration error.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally

@@ -5,24 +5,26 @@ positive outcome only, as scikit-learn does; it is ours everywhere. The *two-cla
 [RBS] sums over the probabilities of both outcomes, which is exactly twice as much.
 """
 
-from math import sqrt
+from math import isnan, nan, sqrt
 from typing import Literal
 
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
+from monitor.metrics.scores.row_scores import mean_square
 
 Convention = Literal["one_vector", "two_class"]
 CLASSES = {"one_vector": 1, "two_class": 2}  # terms of the sum, all of them equal
 
 
-def brier(t: Tally, *, convention: Convention = "one_vector") -> float:
+def brier(t: Tally | Rows, *, convention: Convention = "one_vector") -> float:
     """Average the squared distance between scores and outcomes.
 
     Parameters
     ----------
-    t : Tally
-        At least one prediction.
+    t : Tally or pair of array-like
+        At least one prediction; or its scores and outcomes, which are read once, not sorted.
     convention : {"one_vector", "two_class"}
         Whether the positive outcome alone counts or both do; the latter doubles the score.
 
@@ -35,7 +37,8 @@ def brier(t: Tally, *, convention: Convention = "one_vector") -> float:
     Raises
     ------
     ValueError
-        If the tally is empty or the convention unknown.
+        If there is no prediction or the convention is unknown; as `tally` does for samples that
+        are not valid.
 
     Notes
     -----
@@ -48,20 +51,24 @@ def brier(t: Tally, *, convention: Convention = "one_vector") -> float:
     >>> brier(tally([0.5, 0.5], [0, 1]))
     0.25
     """
-    if not t.total:
-        msg = "the Brier score of an empty tally is undefined: give at least one prediction."
-        raise ValueError(msg)
     check_option("convention", convention, Convention)
-    return CLASSES[convention] * mean_loss(t, (1.0 - t.scores) ** 2, t.scores**2)
+    if not isinstance(t, Tally):
+        mean = mean_square(t)
+    else:
+        mean = mean_loss(t, (1.0 - t.scores) ** 2, t.scores**2) if t.total else nan
+    if isnan(mean):
+        msg = "the Brier score of an empty sample is undefined: give at least one prediction."
+        raise ValueError(msg)
+    return CLASSES[convention] * mean
 
 
-def rbs(t: Tally, *, convention: Convention = "one_vector") -> float:
+def rbs(t: Tally | Rows, *, convention: Convention = "one_vector") -> float:
     """Take the root of the mean squared distance between scores and outcomes.
 
     Parameters
     ----------
-    t : Tally
-        At least one prediction.
+    t : Tally or pair of array-like
+        At least one prediction; or its scores and outcomes, which are read once, not sorted.
     convention : {"one_vector", "two_class"}
         Whether the positive outcome alone counts or both do; the latter is the paper's and
         sqrt(2) times as large.
@@ -75,7 +82,8 @@ def rbs(t: Tally, *, convention: Convention = "one_vector") -> float:
     Raises
     ------
     ValueError
-        If the tally is empty or the convention unknown.
+        If there is no prediction or the convention is unknown; as `tally` does for samples that
+        are not valid.
 
     Notes
     -----

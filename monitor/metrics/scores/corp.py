@@ -40,6 +40,8 @@ class Corp:
 def corp(t: Tally, *, rule: ScoringRule = "brier") -> Corp:
     """Split a mean score by isotonic regression of the outcomes on the scores.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally

@@ -29,6 +29,8 @@ class Auc:
 def auc(t: Tally) -> Auc:
     """Count the pairs of a positive and a negative in the right order.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally
@@ -70,6 +72,8 @@ def auc(t: Tally) -> Auc:
 
 def tjur_r2(t: Tally) -> float:
     """Subtract the mean score of the negatives from that of the positives.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------

@@ -1,19 +1,25 @@
 """Log score: the surprise at the outcomes, in nats."""
 
+from math import isnan, nan
+
 import numpy as np
 
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.brier import mean_loss
+from monitor.metrics.scores.row_scores import mean_surprise
 
 
-def log_score(t: Tally) -> float:
+def log_score(t: Tally | Rows) -> float:
     """Average the negative logarithm of the probability given to what happened.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
-    t : Tally
-        At least one prediction.
+    t : Tally or pair of array-like
+        At least one prediction; or its scores and outcomes, which are read once, not sorted.
 
     Returns
     -------
@@ -26,7 +32,7 @@ def log_score(t: Tally) -> float:
     Raises
     ------
     ValueError
-        If the tally is empty.
+        If there is no prediction; as `tally` does for samples that are not valid.
 
     Notes
     -----
@@ -42,10 +48,14 @@ def log_score(t: Tally) -> float:
     >>> log_score(tally([0.0, 0.5], [1, 1]))
     inf
     """
-    if not t.total:
-        msg = "the log score of an empty tally is undefined: give at least one prediction."
+    if not isinstance(t, Tally):
+        mean = mean_surprise(t)
+    else:
+        mean = mean_loss(t, *surprises(t, t.scores)) if t.total else nan
+    if isnan(mean):
+        msg = "the log score of an empty sample is undefined: give at least one prediction."
         raise ValueError(msg)
-    return mean_loss(t, *surprises(t, t.scores))
+    return mean
 
 
 def surprises(t: Tally, p: Floats) -> tuple[Floats, Floats]:

@@ -1,139 +1,59 @@
-"""Brier score, log score and Spiegelhalter's z straight from rows, in one pass and without a tally.
+"""Sums over rows in one pass, for the measures that are handed rows instead of a tally.
 
-For whoever wants one of them once: a tally serves every measure, but making one sorts all rows.
+A tally serves every measure, but making one sorts all rows. The sums agree with those over the
+tally to 1e-12 of the sum of their terms' magnitudes, whatever the number of rows.
 """
 
 import math
 
-import numpy.typing as npt
-
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.core.samples import Outcomes, refuse, unchecked
-from monitor.metrics.scores.brier import CLASSES, Convention
-from monitor.metrics.scores.spiegelhalter import Spiegelhalter, from_sums
+from monitor.metrics.core.samples import Outcomes, Rows, refuse, unchecked
 
 ROWS_AT_ONCE = 2048  # summed plainly; sums of so many are then added with compensation
 
 
-def brier_of_rows(
-    scores: npt.ArrayLike, outcomes: npt.ArrayLike, *, convention: Convention = "one_vector"
-) -> float:
-    """Average the squared distance between scores and outcomes.
-
-    Parameters
-    ----------
-    scores : array-like of shape (r,)
-        Predicted probabilities in [0, 1], in any order.
-    outcomes : array-like of shape (r,)
-        What happened, 0 or 1 (booleans too), in the same order.
-    convention : {"one_vector", "two_class"}
-        As for `brier`.
-
-    Returns
-    -------
-    float
-        ``brier(tally(scores, outcomes))`` up to rounding, below 1e-12 of it whatever the number
-        of rows: in [0, 1], or in [0, 2] for both classes. Its root is the RBS.
-
-    Raises
-    ------
-    ValueError
-        As `tally` for samples that are none, and if there is no row.
-
-    Notes
-    -----
-    ``BS = mean (s - y)**2``; the two-class form is [RBS, equation 1]. Interval: `brier_interval`
-    of a tally of the rows.
+def mean_square(rows: Rows) -> float:
+    """Average the squared distance between scores and outcomes; nan of no rows.
 
     Examples
     --------
-    >>> brier_of_rows([0.5, 0.5], [0, 1])
+    >>> mean_square(([0.5, 0.5], [0, 1]))
     0.25
     """
-    s, y = unchecked(scores, outcomes)
-    if not s.size:
-        msg = "the Brier score of no predictions is undefined: give at least one."
-        raise ValueError(msg)
+    s, y = unchecked(*rows)
     sound, total = _squares(s, y)
-    return CLASSES[convention] * total / s.size if sound else refuse(scores, outcomes)
+    return _mean(total, s.size) if sound else refuse(*rows)
 
 
-def log_score_of_rows(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> float:
-    """Average the negative logarithm of the probability given to what happened.
-
-    Parameters
-    ----------
-    scores : array-like of shape (r,)
-        Predicted probabilities in [0, 1], in any order.
-    outcomes : array-like of shape (r,)
-        What happened, 0 or 1 (booleans too), in the same order.
-
-    Returns
-    -------
-    float
-        ``log_score(tally(scores, outcomes))`` up to rounding, below 1e-12 of it whatever the
-        number of rows: in [0, inf], in nats; infinite as soon as one outcome was called impossible.
-
-    Raises
-    ------
-    ValueError
-        As `tally` for samples that are none, and if there is no row.
-
-    Notes
-    -----
-    ``LS = -mean [y log s + (1 - y) log(1 - s)]`` with ``0 log 0 = 0`` [RBS, section 2.3]. Interval:
-    `log_score_interval` of a tally of the rows.
+def mean_surprise(rows: Rows) -> float:
+    """Average the negative logarithm of the probability given to the outcome; nan of no rows.
 
     Examples
     --------
-    >>> round(log_score_of_rows([0.5, 0.5], [0, 1]), 6)
+    >>> round(mean_surprise(([0.5, 0.5], [0, 1])), 6)
     0.693147
     """
-    s, y = unchecked(scores, outcomes)
-    if not s.size:
-        msg = "the log score of no predictions is undefined: give at least one."
-        raise ValueError(msg)
+    s, y = unchecked(*rows)
     sound, total = _surprises(s, y)
-    return total / s.size if sound else refuse(scores, outcomes)
+    return _mean(total, s.size) if sound else refuse(*rows)
 
 
-def spiegelhalter_of_rows(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Spiegelhalter:
-    """Compare the Brier score with its mean and variance under calibration.
-
-    Parameters
-    ----------
-    scores : array-like of shape (r,)
-        Predicted probabilities in [0, 1], in any order; one of them other than 0, 0.5 and 1.
-    outcomes : array-like of shape (r,)
-        What happened, 0 or 1 (booleans too), in the same order.
-
-    Returns
-    -------
-    Spiegelhalter
-        ``spiegelhalter(tally(scores, outcomes))`` up to rounding: the two sums behind z are within
-        1e-12 of the sums of their terms' magnitudes.
-
-    Raises
-    ------
-    ValueError
-        As `tally` for samples that are none; and if no score is other than 0, 0.5 and 1.
-
-    Notes
-    -----
-    ``z = sum (y - s)(1 - 2 s) / sqrt(sum (1 - 2 s)**2 s (1 - s))`` (Spiegelhalter,
-    Statistics in Medicine 5, 1986). A statistic of a test has its p-value in place of an interval.
+def sum_leans(rows: Rows) -> tuple[float, float, int]:
+    """Add up ``(y - s)(1 - 2 s)`` and its variance under calibration, and count the rows.
 
     Examples
     --------
-    >>> round(spiegelhalter_of_rows([0.2] * 4, [0, 1, 1, 0]).z, 6)
-    1.5
+    >>> sum_leans(([0.5, 1.0], [0, 1]))
+    (0.0, 0.0, 2)
     """
-    s, y = unchecked(scores, outcomes)
+    s, y = unchecked(*rows)
     sound, total, variance = _leans(s, y)
-    if not sound:
-        refuse(scores, outcomes)
-    return from_sums(total, variance, predictions=s.size)
+    return (total, variance, s.size) if sound else refuse(*rows)
+
+
+def _mean(total: float, size: int) -> float:
+    return total / size if size else math.nan
 
 
 @compiled

@@ -7,7 +7,9 @@ from scipy.special import log_ndtr
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.samples import Rows
 from monitor.metrics.core.tally import Tally
+from monitor.metrics.scores.row_scores import sum_leans
 
 
 @dataclass(frozen=True)
@@ -28,13 +30,16 @@ class Spiegelhalter:
     log10_p: float
 
 
-def spiegelhalter(t: Tally) -> Spiegelhalter:
+def spiegelhalter(t: Tally | Rows) -> Spiegelhalter:
     """Compare the Brier score with its mean and variance under calibration.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------
-    t : Tally
-        With a score other than 0, 0.5 and 1, whose contributions vary.
+    t : Tally or pair of array-like
+        With a score other than 0, 0.5 and 1, whose contributions vary; or scores and outcomes,
+        which are read once, not sorted.
 
     Returns
     -------
@@ -46,7 +51,8 @@ def spiegelhalter(t: Tally) -> Spiegelhalter:
     Raises
     ------
     ValueError
-        If the tally is empty or all its scores are 0, 0.5 or 1.
+        If there is no prediction or all scores are 0, 0.5 or 1; as `tally` does for samples
+        that are not valid.
 
     Notes
     -----
@@ -62,17 +68,11 @@ def spiegelhalter(t: Tally) -> Spiegelhalter:
     >>> round(found.z, 6), round(found.log10_p, 6)
     (1.5, -0.874147)
     """
-    return from_sums(*_sums(t.scores, t.counts, t.positives), predictions=t.total)
-
-
-def from_sums(total: float, variance: float, *, predictions: int) -> Spiegelhalter:
-    """Make the test of its two sums, or say why they make none.
-
-    Examples
-    --------
-    >>> from_sums(-2.0, 1.0, predictions=10).z
-    -2.0
-    """
+    if not isinstance(t, Tally):
+        total, variance, predictions = sum_leans(t)
+    else:
+        total, variance = _sums(t.scores, t.counts, t.positives)
+        predictions = t.total
     if not variance > 0.0:
         msg = (
             f"Spiegelhalter's z needs a score other than 0, 0.5 and 1, got none among "

@@ -56,6 +56,8 @@ class CumulativeDifferences:
 def cumulative_differences(t: Tally, *, null: Null = "calibrated") -> CumulativeDifferences:
     """Take the extremes of the cumulative difference of outcomes and scores.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally

@@ -41,6 +41,8 @@ class SKCE:
 def skce(t: Tally, *, bandwidth: float | None = None) -> SKCE:
     """Estimate the squared kernel calibration error with a Laplacian kernel, without bias.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally

@@ -25,6 +25,8 @@ MOST_STEPS = 100
 def smooth_ece(t: Tally) -> float:
     """Find the smooth ECE: the kernel width that equals the error found with it.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally
@@ -85,6 +87,8 @@ def smooth_ece(t: Tally) -> float:
 
 def smooth_ece_at(t: Tally, *, bandwidth: float) -> float:
     """Average the absolute residual, smoothed along the scores by a kernel of given width.
+
+    For analysis, not used by the daily job.
 
     Parameters
     ----------

@@ -15,6 +15,8 @@ OUTSIDE = 2.0  # farther than any probability, on either side
 def tce_t(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     """Measure the share of predictions that a t-test of their bin's outcomes rejects.
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally

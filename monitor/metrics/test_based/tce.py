@@ -49,12 +49,14 @@ class Tce:
 def tce(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     """Measure the test-based calibration error [TCE, Definition 2 and Algorithm 1].
 
+    For analysis, not used by the daily job.
+
     Parameters
     ----------
     t : Tally
         m groups of equal score, N predictions in all.
     bins : Bins
-        A partition of the tally into b runs.
+        A partition of the tally into b runs; not one of rows.
     alpha : float
         Significance level in (0, 1); a prediction whose p-value equals it is rejected.
 
@@ -66,7 +68,7 @@ def tce(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     Raises
     ------
     ValueError
-        If the tally is empty or alpha is not in (0, 1).
+        If the tally is empty, the bins are not its own or alpha is not in (0, 1).
 
     Notes
     -----
@@ -91,6 +93,12 @@ def tce(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     check_alpha(alpha)
     if not t.scores.size:
         msg = "an empty tally has no calibration error: give it at least one prediction."
+        raise ValueError(msg)
+    if bins.starts[-1] != t.scores.size:
+        msg = (
+            f"the bins are of {bins.starts[-1]} groups of equal score and the tally has "
+            f"{t.scores.size}: cut the bins from this tally."
+        )
         raise ValueError(msg)
     rejected = rejected_per_bin(
         t.scores, t.counts, bins.starts, bins.counts, bins.positives, float(alpha)

@@ -168,7 +168,7 @@ class TestClasswise:
 
     def test_errors_of_a_measure_pass(self) -> None:
         """What a measure cannot do it says itself."""
-        with pytest.raises(ValueError, match=r"^the Brier score of an empty tally is undefined"):
+        with pytest.raises(ValueError, match=r"^the Brier score of an empty sample is undefined"):
             classwise(rbs, np.empty((0, 3)), [])
 
 

@@ -217,5 +217,5 @@ def test_bad_sizes_and_numbers_are_refused() -> None:
             ValueError, match=r"^the number of bins must be an integer, got 2\.5\.$"
         ):
             cut(t, 2.5)
-    with pytest.raises(ValueError, match=r"^an empty tally has no bins"):
+    with pytest.raises(ValueError, match=r"^an empty sample has no bins"):
         uniform_bins(tally([], []), 3)

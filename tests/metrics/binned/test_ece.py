@@ -325,7 +325,7 @@ def test_estimation_errors_order_bins_as_table_1() -> None:
 
 def test_empty_tally_is_refused() -> None:
     """Nothing has no bins and no error; nor has it with no bin."""
-    with pytest.raises(ValueError, match=r"^an empty tally has no bins"):
+    with pytest.raises(ValueError, match=r"^an empty sample has no bins"):
         ace(tally([], []), 10)
     with pytest.raises(ValueError, match=r"^the number of bins must be at least 1, got 0"):
         ace(tally([0.5], [1]), 0)

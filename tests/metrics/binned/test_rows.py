@@ -11,25 +11,22 @@ from hypothesis import strategies as st
 from monitor.metrics.binned.binning import Bins, quantile_bins, uniform_bins
 from monitor.metrics.binned.ece import ace, ece, mce, root_mean_squared_gap
 from monitor.metrics.binned.hosmer_lemeshow import hosmer_lemeshow
-from monitor.metrics.binned.row_bins import quantile_bins_of_rows, uniform_bins_of_rows
 from monitor.metrics.core.samples import refuse
 from monitor.metrics.core.tally import tally
-from monitor.metrics.scores.brier import brier
+from monitor.metrics.scores.brier import brier, rbs
 from monitor.metrics.scores.log_score import log_score
-from monitor.metrics.scores.row_scores import (
-    brier_of_rows,
-    log_score_of_rows,
-    spiegelhalter_of_rows,
-)
 from monitor.metrics.scores.spiegelhalter import spiegelhalter
+from monitor.metrics.test_based.tce import tce
 
-WAYS = [(uniform_bins, uniform_bins_of_rows), (quantile_bins, quantile_bins_of_rows)]
+CUTS = [uniform_bins, quantile_bins]
 OF_ROWS = {
-    "uniform bins": lambda s, y: uniform_bins_of_rows(s, y, 5),
-    "quantile bins": lambda s, y: quantile_bins_of_rows(s, y, 5),
-    "Brier score": brier_of_rows,
-    "log score": log_score_of_rows,
-    "Spiegelhalter's z": spiegelhalter_of_rows,
+    "uniform bins": lambda rows: uniform_bins(rows, 5),
+    "quantile bins": lambda rows: quantile_bins(rows, 5),
+    "ACE": lambda rows: ace(rows, 5),
+    "Brier score": brier,
+    "RBS": rbs,
+    "log score": log_score,
+    "Spiegelhalter's z": spiegelhalter,
 }
 
 bin_numbers = st.integers(1, 40)
@@ -55,8 +52,8 @@ def test_bins_of_rows_are_those_of_the_tally(rows: list[tuple[float, bool]], n: 
     """Counts and positives are the same, ties, edges and empty bins included; so are the scores."""
     s, y = split(rows)
     t = tally(s, y)
-    for of_tally, of_rows in WAYS:
-        expected, found = of_tally(t, n), of_rows(s, y, n)
+    for cut in CUTS:
+        expected, found = cut(t, n), cut((s, y), n)
 
         assert found.counts.tolist() == expected.counts.tolist()
         assert found.positives.tolist() == expected.positives.tolist()
@@ -71,17 +68,17 @@ def test_measures_of_rows_are_those_of_the_tally(rows: list[tuple[float, bool]],
     """Binned errors agree to rounding, and so do the scores; infinite is infinite."""
     s, y = split(rows)
     t = tally(s, y)
-    for of_tally, of_rows in WAYS:
-        expected, found = of_tally(t, n), of_rows(s, y, n)
+    for cut in CUTS:
+        expected, found = cut(t, n), cut((s, y), n)
 
         for measure in (ece, root_mean_squared_gap, lambda bins: mce(bins).value):
             # In units of probability, where a few roundings of 1 are 1e-14.
             assert measure(found) == pytest.approx(measure(expected), abs=1e-14)
-    assert ece(quantile_bins_of_rows(s, y, n)) == pytest.approx(ace(t, n), abs=1e-14)
-    assert brier_of_rows(s, y) == pytest.approx(brier(t), rel=1e-13, abs=0.0)
-    both = brier_of_rows(s, y, convention="two_class")
+    assert ece(quantile_bins((s, y), n)) == pytest.approx(ace(t, n), abs=1e-14)
+    assert brier((s, y)) == pytest.approx(brier(t), rel=1e-13, abs=0.0)
+    both = brier((s, y), convention="two_class")
     assert both == pytest.approx(brier(t, convention="two_class"), rel=1e-13, abs=0.0)
-    assert log_score_of_rows(s, y) == pytest.approx(log_score(t), rel=1e-13, abs=0.0)
+    assert log_score((s, y)) == pytest.approx(log_score(t), rel=1e-13, abs=0.0)
 
 
 def a_million() -> tuple[np.ndarray, np.ndarray]:
@@ -91,11 +88,11 @@ def a_million() -> tuple[np.ndarray, np.ndarray]:
     return s, rng.random(s.size) < s
 
 
-@pytest.mark.parametrize(("of_tally", "of_rows"), WAYS)
-def test_many_rows_add_up(of_tally: Callable[..., Bins], of_rows: Callable[..., Bins]) -> None:
+@pytest.mark.parametrize("cut", CUTS)
+def test_many_rows_add_up(cut: Callable[..., Bins]) -> None:
     """A million distinct scores have the same bins throughout, and the same tests of them."""
     s, y = a_million()
-    expected, found = of_tally(tally(s, y), 15), of_rows(s, y, 15)
+    expected, found = cut(tally(s, y), 15), cut((s, y), 15)
 
     assert found.starts.tolist() == expected.starts.tolist()
     assert found.counts.tolist() == expected.counts.tolist()
@@ -112,10 +109,10 @@ def test_many_rows_have_the_same_scores() -> None:
     s, y = a_million()
     t = tally(s, y)
 
-    assert brier_of_rows(s, y) == pytest.approx(brier(t), rel=1e-13)
-    assert log_score_of_rows(s, y) == pytest.approx(log_score(t), rel=1e-13)
+    assert brier((s, y)) == pytest.approx(brier(t), rel=1e-13)
+    assert log_score((s, y)) == pytest.approx(log_score(t), rel=1e-13)
     # Its terms cancel: of a sum of 1e4 about 1e2 is left.
-    assert spiegelhalter_of_rows(s, y).z == pytest.approx(spiegelhalter(t).z, rel=1e-10)
+    assert spiegelhalter((s, y)).z == pytest.approx(spiegelhalter(t).z, rel=1e-10)
 
 
 def test_sums_lose_nothing_by_their_order() -> None:
@@ -124,16 +121,16 @@ def test_sums_lose_nothing_by_their_order() -> None:
     y = np.zeros(s.size, np.int64)
     exact = 5_000 + 3_000_000 * Fraction(float(s[-1]))
 
-    assert uniform_bins_of_rows(s, y, 1).score_sums[0] == pytest.approx(float(exact), rel=1e-12)
+    assert uniform_bins((s, y), 1).score_sums[0] == pytest.approx(float(exact), rel=1e-12)
     squares = 5_000 + 3_000_000 * Fraction(float(s[-1])) ** 2
-    assert brier_of_rows(s, y) * s.size == pytest.approx(float(squares), rel=1e-12)
+    assert brier((s, y)) * s.size == pytest.approx(float(squares), rel=1e-12)
 
 
 @given(samples)
 def test_spiegelhalter_of_rows(rows: list[tuple[float, bool]]) -> None:
     """The test of rows is the test of their tally, where there is one."""
     s, y = split([(0.3, True), *rows])
-    expected, found = spiegelhalter(tally(s, y)), spiegelhalter_of_rows(s, y)
+    expected, found = spiegelhalter(tally(s, y)), spiegelhalter((s, y))
 
     # Relative to z, whose sums cancel, or to 1; a hundred terms.
     assert found.z == pytest.approx(expected.z, rel=1e-12, abs=1e-12)
@@ -146,7 +143,7 @@ def test_scores_without_variance_have_no_test() -> None:
     with pytest.raises(ValueError, match=r"^Spiegelhalter's z needs .* 3 predictions") as expected:
         spiegelhalter(tally(s, y))
     with pytest.raises(ValueError, match=r"^Spiegelhalter's z needs") as refused:
-        spiegelhalter_of_rows(s, y)
+        spiegelhalter((s, y))
 
     assert str(refused.value) == str(expected.value)
 
@@ -157,11 +154,11 @@ def test_every_type_of_outcome_is_taken(name: str, kind: type) -> None:
     """Truths, integers and floats of 0 and 1 give the same, in lists and in strides too."""
     s, y = np.array([0.9, 0.2, 0.7, 0.1, 0.6]), np.array([1, 0, 1, 0, 0])
     measure = OF_ROWS[name]
-    expected = repr(measure(s, y))
+    expected = repr(measure((s, y)))
 
-    assert repr(measure(s, y.astype(kind))) == expected
-    assert repr(measure(s.tolist(), y.astype(kind).tolist())) == expected
-    assert repr(measure(np.repeat(s, 2)[::2], np.repeat(y.astype(kind), 2)[::2])) == expected
+    assert repr(measure((s, y.astype(kind)))) == expected
+    assert repr(measure((s.tolist(), y.astype(kind).tolist()))) == expected
+    assert repr(measure((np.repeat(s, 2)[::2], np.repeat(y.astype(kind), 2)[::2]))) == expected
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
@@ -187,7 +184,7 @@ def test_what_a_tally_refuses_is_refused(name: str, scores: list, outcomes: list
         tally(scores, outcomes)
 
     with pytest.raises(ValueError) as refused:  # noqa: PT011 - as above
-        OF_ROWS[name](scores, outcomes)
+        OF_ROWS[name]((scores, outcomes))
 
     assert str(refused.value) == str(expected.value)
 
@@ -199,24 +196,24 @@ def test_one_bad_row_of_many_is_found(name: str, row: int) -> None:
     s, y = np.full(5_000, 0.3), np.zeros(5_000, np.int64)
     s[row] = np.nan
     with pytest.raises(ValueError, match=rf"^1 of 5000 scores .* first nan at row {row}\.$"):
-        OF_ROWS[name](s, y)
+        OF_ROWS[name]((s, y))
     s[row], y[row] = 0.3, 2
     with pytest.raises(ValueError, match=rf"^1 of 5000 outcomes .* at row {row}\.$"):
-        OF_ROWS[name](s, y)
+        OF_ROWS[name]((s, y))
 
 
 @pytest.mark.parametrize("name", OF_ROWS)
 def test_no_rows_have_no_measure(name: str) -> None:
     """Nothing is refused, with the name of what was asked for."""
-    with pytest.raises(ValueError, match=r"no predictions|among 0 predictions"):
-        OF_ROWS[name]([], [])
+    with pytest.raises(ValueError, match=r"empty sample|among 0 predictions"):
+        OF_ROWS[name](([], []))
 
 
 def test_no_bins_are_refused() -> None:
     """There is at least one bin."""
-    for _, of_rows in WAYS:
+    for cut in CUTS:
         with pytest.raises(ValueError, match=r"^the number of bins must be at least 1, got 0\.$"):
-            of_rows([0.5], [1], 0)
+            cut(([0.5], [1]), 0)
 
 
 def test_input_is_not_overwritten() -> None:
@@ -224,13 +221,20 @@ def test_input_is_not_overwritten() -> None:
     s, y = np.array([0.9, 0.1, 0.5]), np.array([1, 0, 1])
 
     for measure in OF_ROWS.values():
-        measure(s, y)
+        measure((s, y))
 
     assert s.tolist() == [0.9, 0.1, 0.5]
     assert y.tolist() == [1, 0, 1]
 
 
-def test_a_pass_that_dislikes_sound_samples_is_wrong() -> None:
-    """Nobody else says what a sample may be, so this would be a mistake of ours."""
-    with pytest.raises(AssertionError, match=r"^a pass over samples dislikes what is sound\.$"):
+def test_a_pass_that_rejects_sound_samples_is_wrong() -> None:
+    """Only `checked` says what a sample may be, so this would be a mistake of ours."""
+    with pytest.raises(AssertionError, match=r"^a compiled pass rejected samples"):
         refuse([0.5], [1])
+
+
+def test_tce_rejects_bins_of_rows_with_ties() -> None:
+    """Bins of rows count rows, so TCE would read the wrong groups of the tally."""
+    rows = [0.2, 0.2, 0.8], [0, 1, 1]
+    with pytest.raises(ValueError, match=r"^the bins are of 3 groups .* has 2"):
+        tce(tally(*rows), uniform_bins(rows, 2))

@@ -152,5 +152,5 @@ def test_one_class_and_wrong_certainty() -> None:
 @pytest.mark.parametrize("rule", RULES)
 def test_empty_tallies_are_refused(rule: ScoringRule) -> None:
     """Nothing has no score to split."""
-    with pytest.raises(ValueError, match=r"score of an empty tally is undefined: give at least"):
+    with pytest.raises(ValueError, match=r"score of an empty sample is undefined: give at least"):
         corp(tally([], []), rule=rule)

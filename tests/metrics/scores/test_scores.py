@@ -300,11 +300,11 @@ def test_empty_tallies_are_refused() -> None:
     """Nothing has no score."""
     empty = tally([], [])
 
-    with pytest.raises(ValueError, match=r"^the Brier score of an empty tally is undefined"):
+    with pytest.raises(ValueError, match=r"^the Brier score of an empty sample is undefined"):
         brier(empty)
-    with pytest.raises(ValueError, match=r"^the log score of an empty tally is undefined"):
+    with pytest.raises(ValueError, match=r"^the log score of an empty sample is undefined"):
         log_score(empty)
-    with pytest.raises(ValueError, match=r"^the Brier score of an empty tally is undefined"):
+    with pytest.raises(ValueError, match=r"^the Brier score of an empty sample is undefined"):
         calibration_bounds(empty)
     with pytest.raises(ValueError, match=r"^an empty tally has no calibration to improve"):
         improvement(empty, np.array([]))

@@ -1,0 +1,99 @@
+"""What `monitor.metrics` offers: every public name, loaded when it is first used."""
+
+import ast
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import monitor.metrics
+from monitor.metrics import HOMES
+from tests.support.daily_job import path_of, reached
+from tests.support.paths import ROOT
+
+FACE = ROOT / "monitor" / "metrics" / "__init__.py"
+HEAVY = ("numba", "numpy", "scipy")
+FOR_ANALYSIS = "For analysis, not used by the daily job."
+FUNCTIONS = [name for name in HOMES if inspect.isfunction(getattr(monitor.metrics, name))]
+
+
+def test_loads_nothing_until_it_is_used() -> None:
+    """In a fresh process the import loads no numeric package; a measure loads what it needs."""
+    code = f"""
+import sys, monitor.metrics
+print([name for name in {HEAVY} if name in sys.modules], "tce" in dir(monitor.metrics))
+from monitor.metrics import tally, tce, pava_bc, rbs, ece
+print("numba" in sys.modules, rbs(tally([0.5, 0.5], [0, 1])))
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert ended.stderr == ""
+    assert ended.stdout.splitlines() == ["[] True", "True 0.5"]
+
+
+def test_its_three_lists_agree() -> None:
+    """`__all__`, the table of homes and the imports for type checkers name the same."""
+    (block,) = (node for node in ast.parse(FACE.read_text()).body if isinstance(node, ast.If))
+    typed = {
+        alias.name: str(node.module).removeprefix("monitor.metrics.")
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    assert typed == HOMES
+    assert sorted(monitor.metrics.__all__) == sorted(HOMES)
+    assert set(HOMES) <= set(dir(monitor.metrics))
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_name_resolves(name: str) -> None:
+    """Every name leads to the function or class of that name, defined where the table says."""
+    found = getattr(monitor.metrics, name)
+
+    assert found.__name__ == name
+    assert found.__module__ == f"monitor.metrics.{HOMES[name]}"
+
+
+def test_unknown_names_are_unknown() -> None:
+    """A name that is none fails as in any module."""
+    with pytest.raises(AttributeError, match=r"'monitor\.metrics' has no attribute 'tec'"):
+        monitor.metrics.__getattr__("tec")
+
+
+def test_no_shelf_has_the_name_of_a_function() -> None:
+    """Else what `from monitor.metrics import NAME` gives would depend on earlier imports."""
+    assert not {path.name for path in FACE.parent.iterdir()} & set(HOMES)
+
+
+def test_what_public_functions_give_is_public() -> None:
+    """The class of a result can be imported from the same place as the function."""
+    given = {
+        part.id
+        for name in FUNCTIONS
+        for node in ast.parse(path_of(f"monitor.metrics.{HOMES[name]}").read_text()).body
+        if isinstance(node, ast.FunctionDef) and node.name == name and node.returns
+        for part in ast.walk(node.returns)
+        if isinstance(part, ast.Name) and part.id[0].isupper()
+    }
+
+    assert given - {"Floats", "Ints"} <= set(HOMES)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_function_says_whether_the_daily_job_uses_it(name: str) -> None:
+    """The sentence is in the docstring of a public function iff the daily job never calls it."""
+    used = (f"monitor.metrics.{HOMES[name]}", name) in reached()
+
+    assert (FOR_ANALYSIS in (getattr(monitor.metrics, name).__doc__ or "")) == (not used)
+
+
+def test_the_daily_job_is_followed() -> None:
+    """It reaches some public functions, directly and through others, and not all."""
+    found = {name for module, name in reached() if HOMES.get(name)}
+
+    assert {"ece", "tce_at_size", "fit_intercept", "bootstrap_interval"} <= found
+    assert not {"smooth_ece", "corp", "hosmer_lemeshow"} & found
