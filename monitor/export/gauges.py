@@ -6,9 +6,14 @@ Rule 2: a number that does not exist has no sample: nan would draw and alert lik
 """
 
 from dataclasses import dataclass
+from math import nan
 
+from monitor.evaluation.evaluate import PriorShift
+from monitor.evaluation.expected_prevalence import Expectation
 from monitor.export import verdict_samples, window_samples
-from monitor.export.window_samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples, around
+from monitor.export.window_samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.intervals.bootstrap import Interval
 
 WINDOW = ("model", "segment", "window", "maturity")
 STREAM = ("model", "segment")
@@ -21,28 +26,51 @@ class Gauge:
     name: str
     meaning: str
     labels: tuple[str, ...]
-    samples: Samples
+    samples: Samples[float]
+
+
+def _with_interval(
+    name: str,
+    meaning: str,
+    labels: tuple[str, ...],
+    estimates: Samples[Estimate],
+    *,
+    of: str = "",
+) -> tuple[Gauge, Gauge, Gauge]:
+    """Declare three gauges at once: an estimate and the ends of its 95 % interval."""
+    return (
+        Gauge(name, meaning, labels, _part(estimates, "value")),
+        Gauge(
+            f"{name}_low",
+            f"Lower end of the 95 % interval of {of}{name}.",
+            labels,
+            _part(estimates, "low"),
+        ),
+        Gauge(
+            f"{name}_high",
+            f"Upper end of the 95 % interval of {of}{name}.",
+            labels,
+            _part(estimates, "high"),
+        ),
+    )
+
+
+def _part(estimates: Samples[Estimate], name: str) -> Samples[float]:
+    return lambda snapshot: [(labels, getattr(e, name)) for labels, e in estimates(snapshot)]
+
+
+def _around(value: float, interval: Interval | PriorShift | Expectation | None) -> Estimate:
+    """Join a value and its interval; the ends are nan, so without samples, if there is none."""
+    return Estimate(value, interval.low, interval.high) if interval else Estimate(value, nan, nan)
 
 
 CATALOGUE = (
-    Gauge(
+    *_with_interval(
         "calibration_tce_ratio",
         "TCE at one fixed number of predictions: the share that the outcomes of their bin reject; "
         "about 0.12 on calibrated scores, whatever the volume and the prevalence.",
         (*WINDOW, "adjusted"),
-        window_samples.of_errors(lambda errors: errors.tce.value if errors.tce else None),
-    ),
-    Gauge(
-        "calibration_tce_ratio_low",
-        "Lower end of the 95 % interval of calibration_tce_ratio.",
-        (*WINDOW, "adjusted"),
-        window_samples.of_errors(lambda errors: errors.tce.low if errors.tce else None),
-    ),
-    Gauge(
-        "calibration_tce_ratio_high",
-        "Upper end of the 95 % interval of calibration_tce_ratio.",
-        (*WINDOW, "adjusted"),
-        window_samples.of_errors(lambda errors: errors.tce.high if errors.tce else None),
+        window_samples.of_errors(lambda errors: errors.tce),
     ),
     Gauge(
         "calibration_tce_published_ratio",
@@ -57,67 +85,24 @@ CATALOGUE = (
         (*WINDOW, "quantile"),
         window_samples.of_null,
     ),
-    Gauge(
+    *_with_interval(
         "calibration_ece_ratio",
         "Expected calibration error: mean gap between score and outcome over bins.",
         (*WINDOW, "adjusted"),
-        window_samples.of_errors(lambda errors: errors.ece),
+        window_samples.of_errors(lambda errors: _around(errors.ece, errors.ece_interval)),
+        of="the error behind ",
     ),
-    Gauge(
-        "calibration_ece_ratio_low",
-        "Lower end of the 95 % interval of the error behind calibration_ece_ratio.",
-        (*WINDOW, "adjusted"),
-        window_samples.of_errors(
-            lambda errors: errors.ece_interval.low if errors.ece_interval else None
-        ),
-    ),
-    Gauge(
-        "calibration_ece_ratio_high",
-        "Upper end of the 95 % interval of the error behind calibration_ece_ratio.",
-        (*WINDOW, "adjusted"),
-        window_samples.of_errors(
-            lambda errors: errors.ece_interval.high if errors.ece_interval else None
-        ),
-    ),
-    Gauge(
+    *_with_interval(
         "calibration_rbs",
         "Root Brier score: root of the mean squared gap between score and outcome.",
         (*WINDOW, "adjusted"),
-        window_samples.of_errors(lambda errors: errors.rbs),
+        window_samples.of_errors(lambda errors: _around(errors.rbs, errors.rbs_interval)),
     ),
-    Gauge(
-        "calibration_rbs_low",
-        "Lower end of the 95 % interval of calibration_rbs.",
-        (*WINDOW, "adjusted"),
-        window_samples.of_errors(
-            lambda errors: errors.rbs_interval.low if errors.rbs_interval else None
-        ),
-    ),
-    Gauge(
-        "calibration_rbs_high",
-        "Upper end of the 95 % interval of calibration_rbs.",
-        (*WINDOW, "adjusted"),
-        window_samples.of_errors(
-            lambda errors: errors.rbs_interval.high if errors.rbs_interval else None
-        ),
-    ),
-    Gauge(
+    *_with_interval(
         "calibration_slope",
         "Slope of the outcomes on the scores' log-odds; below 1 the scores are too extreme.",
         WINDOW,
-        window_samples.of_slope(lambda slope: slope.value),
-    ),
-    Gauge(
-        "calibration_slope_low",
-        "Lower end of the 95 % interval of calibration_slope.",
-        WINDOW,
-        window_samples.of_slope(lambda slope: slope.low),
-    ),
-    Gauge(
-        "calibration_slope_high",
-        "Upper end of the 95 % interval of calibration_slope.",
-        WINDOW,
-        window_samples.of_slope(lambda slope: slope.high),
+        window_samples.of_window(lambda e: e.slope),
     ),
     Gauge(
         "calibration_log_loss_explained",
@@ -131,60 +116,24 @@ CATALOGUE = (
         (*WINDOW, "cause"),
         window_samples.of_causes(lambda causes: causes.squared_error),
     ),
-    Gauge(
+    *_with_interval(
         "calibration_intercept_logit",
         "Shift of all scores, in logit, that makes them right on average.",
         WINDOW,
-        window_samples.of_shift(lambda shift: shift.delta),
+        window_samples.of_window(lambda e: _around(e.shift.delta, e.shift) if e.shift else None),
     ),
-    Gauge(
-        "calibration_intercept_logit_low",
-        "Lower end of the 95 % interval of calibration_intercept_logit.",
-        WINDOW,
-        window_samples.of_shift(lambda shift: shift.low),
-    ),
-    Gauge(
-        "calibration_intercept_logit_high",
-        "Upper end of the 95 % interval of calibration_intercept_logit.",
-        WINDOW,
-        window_samples.of_shift(lambda shift: shift.high),
-    ),
-    Gauge(
+    *_with_interval(
         "calibration_intercept_log_loss_removed",
         "Log loss that adding calibration_intercept_logit to every score's logit would remove.",
         WINDOW,
-        window_samples.of_correction(lambda correction: correction.log_loss.value),
+        window_samples.of_window(lambda e: e.correction.log_loss if e.correction else None),
     ),
-    Gauge(
-        "calibration_intercept_log_loss_removed_low",
-        "Lower end of the 95 % interval of calibration_intercept_log_loss_removed.",
-        WINDOW,
-        window_samples.of_correction(lambda correction: around(correction.log_loss).low),
-    ),
-    Gauge(
-        "calibration_intercept_log_loss_removed_high",
-        "Upper end of the 95 % interval of calibration_intercept_log_loss_removed.",
-        WINDOW,
-        window_samples.of_correction(lambda correction: around(correction.log_loss).high),
-    ),
-    Gauge(
+    *_with_interval(
         "calibration_intercept_squared_error_removed",
         "Squared error that adding calibration_intercept_logit to every score's logit would "
         "remove.",
         WINDOW,
-        window_samples.of_correction(lambda correction: correction.squared_error.value),
-    ),
-    Gauge(
-        "calibration_intercept_squared_error_removed_low",
-        "Lower end of the 95 % interval of calibration_intercept_squared_error_removed.",
-        WINDOW,
-        window_samples.of_correction(lambda correction: around(correction.squared_error).low),
-    ),
-    Gauge(
-        "calibration_intercept_squared_error_removed_high",
-        "Upper end of the 95 % interval of calibration_intercept_squared_error_removed.",
-        WINDOW,
-        window_samples.of_correction(lambda correction: around(correction.squared_error).high),
+        window_samples.of_window(lambda e: e.correction.squared_error if e.correction else None),
     ),
     Gauge(
         "calibration_prevalence_ratio",
@@ -276,60 +225,24 @@ CATALOGUE = (
         STREAM,
         verdict_samples.of_starts,
     ),
-    Gauge(
+    *_with_interval(
         "calibration_drift_slope",
         "Slope of the outcomes on the reference curve since the drift began, else over 7 days.",
         STREAM,
-        verdict_samples.of_figure(lambda v: v.slope, lambda figure: figure.value),
+        verdict_samples.of_verdict(lambda v: v.slope),
     ),
-    Gauge(
-        "calibration_drift_slope_low",
-        "Lower end of the 95 % interval of calibration_drift_slope.",
-        STREAM,
-        verdict_samples.of_figure(lambda v: v.slope, lambda figure: figure.low),
-    ),
-    Gauge(
-        "calibration_drift_slope_high",
-        "Upper end of the 95 % interval of calibration_drift_slope.",
-        STREAM,
-        verdict_samples.of_figure(lambda v: v.slope, lambda figure: figure.high),
-    ),
-    Gauge(
+    *_with_interval(
         "calibration_prior_shift_logit",
         "Shift of the reference curve, in logit, that makes it right on average over 7 days.",
         STREAM,
-        verdict_samples.of_figure(lambda v: v.shift, lambda figure: figure.value),
+        verdict_samples.of_verdict(lambda v: v.shift),
     ),
-    Gauge(
-        "calibration_prior_shift_logit_low",
-        "Lower end of the 95 % interval of calibration_prior_shift_logit.",
-        STREAM,
-        verdict_samples.of_figure(lambda v: v.shift, lambda figure: figure.low),
-    ),
-    Gauge(
-        "calibration_prior_shift_logit_high",
-        "Upper end of the 95 % interval of calibration_prior_shift_logit.",
-        STREAM,
-        verdict_samples.of_figure(lambda v: v.shift, lambda figure: figure.high),
-    ),
-    Gauge(
+    *_with_interval(
         "calibration_level_change_logit",
         "Change of the level, in logit over 7 days, that the change of the prevalence does not "
         "explain.",
         STREAM,
-        verdict_samples.of_figure(lambda v: v.level_change, lambda figure: figure.value),
-    ),
-    Gauge(
-        "calibration_level_change_logit_low",
-        "Lower end of the 95 % interval of calibration_level_change_logit.",
-        STREAM,
-        verdict_samples.of_figure(lambda v: v.level_change, lambda figure: figure.low),
-    ),
-    Gauge(
-        "calibration_level_change_logit_high",
-        "Upper end of the 95 % interval of calibration_level_change_logit.",
-        STREAM,
-        verdict_samples.of_figure(lambda v: v.level_change, lambda figure: figure.high),
+        verdict_samples.of_verdict(lambda v: v.level_change),
     ),
     Gauge(
         "calibration_reference_prevalence_ratio",
@@ -337,23 +250,11 @@ CATALOGUE = (
         STREAM,
         verdict_samples.of_verdict(lambda v: v.reference_prevalence),
     ),
-    Gauge(
+    *_with_interval(
         "calibration_expected_prevalence_ratio",
         "Prevalence to expect of the newest day that awaits outcomes, if only the prior moves.",
         STREAM,
-        window_samples.of_expected(lambda expected: expected.prevalence),
-    ),
-    Gauge(
-        "calibration_expected_prevalence_ratio_low",
-        "Lower end of the 95 % interval of calibration_expected_prevalence_ratio.",
-        STREAM,
-        window_samples.of_expected(lambda expected: expected.low),
-    ),
-    Gauge(
-        "calibration_expected_prevalence_ratio_high",
-        "Upper end of the 95 % interval of calibration_expected_prevalence_ratio.",
-        STREAM,
-        window_samples.of_expected(lambda expected: expected.high),
+        window_samples.of_expected(lambda expected: _around(expected.prevalence, expected)),
     ),
     Gauge(
         "calibration_expected_prevalence_fit_log10_p",

@@ -6,64 +6,55 @@ from math import isnan
 from monitor.drift.detector import Incident
 from monitor.drift.evidence import KINDS
 from monitor.drift.verdict import STATES, Verdict
-from monitor.export.window_samples import SECONDS_A_DAY, Sample, Samples, Snapshot
-from monitor.metrics.core.estimate import Estimate
+from monitor.export.window_samples import SECONDS_A_DAY, Sample, Samples, Snapshot, T
 from monitor.summary import end_of_day
 
 
-def of_states(snapshot: Snapshot) -> Iterable[Sample]:
+def of_states(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Tell of every state whether it is the verdict."""
     return _of_verdicts(lambda v: [((s,), s == v.state) for s in STATES])(snapshot)
 
 
-def of_evidence(snapshot: Snapshot) -> Iterable[Sample]:
+def of_evidence(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Take what has accumulated for every kind of distortion, once there is a reference."""
 
-    def sums(v: Verdict) -> Iterable[Sample]:
+    def sums(v: Verdict) -> Iterable[Sample[float]]:
         if not isnan(v.reference_prevalence):
             yield from (((kind,), float(v.detector.sums[i])) for i, kind in enumerate(KINDS))
 
     return _of_verdicts(sums)(snapshot)
 
 
-def of_kinds(snapshot: Snapshot) -> Iterable[Sample]:
+def of_kinds(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Tell of every kind whether it names the open drift."""
 
-    def named(v: Verdict) -> Iterable[Sample]:
+    def named(v: Verdict) -> Iterable[Sample[float]]:
         name = v.detector.incident.kind if v.detector.incident else None
         return [((kind,), kind == name) for kind in KINDS]
 
     return _of_verdicts(named)(snapshot)
 
 
-def of_verdict(value: Callable[[Verdict], float]) -> Samples:
-    """Take one number of each verdict."""
-    return _of_verdicts(lambda v: [((), value(v))])
+def of_verdict(value: Callable[[Verdict], T | None]) -> Samples[T]:
+    """Take one value of each verdict that has it."""
+
+    def sample(v: Verdict) -> Iterable[Sample[T]]:
+        found = value(v)
+        return [] if found is None else [((), found)]
+
+    return _of_verdicts(sample)
 
 
-def of_incident(value: Callable[[Incident], float]) -> Samples:
+def of_incident(value: Callable[[Incident], float]) -> Samples[float]:
     """Take one number of each open drift."""
     return _of_verdicts(lambda v: [((), value(v.detector.incident))] if v.detector.incident else [])
 
 
-def of_figure(
-    figure: Callable[[Verdict], Estimate | None], part: Callable[[Estimate], float]
-) -> Samples:
-    """Take a number of each verdict that has it, or an end of its interval."""
-
-    def numbers(v: Verdict) -> Iterable[Sample]:
-        found = figure(v)
-        if found:
-            yield (), part(found)
-
-    return _of_verdicts(numbers)
-
-
-def of_starts(snapshot: Snapshot) -> Iterable[Sample]:
+def of_starts(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Find the moment at which the first day of each open drift began."""
     zones = {name: model.time_zone for name, model in snapshot.models.items()}
 
-    def began(v: Verdict) -> Iterable[Sample]:
+    def began(v: Verdict) -> Iterable[Sample[float]]:
         if v.detector.incident:
             ended = end_of_day(v.detector.incident.started, zones[v.model])
             yield (), ended.timestamp() - SECONDS_A_DAY
@@ -71,18 +62,18 @@ def of_starts(snapshot: Snapshot) -> Iterable[Sample]:
     return _of_verdicts(began)(snapshot)
 
 
-def of_judged_days(snapshot: Snapshot) -> Iterable[Sample]:
+def of_judged_days(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Find the moment at which the judged day ended."""
     zones = {name: model.time_zone for name, model in snapshot.models.items()}
     return of_verdict(lambda v: end_of_day(v.day, zones[v.model]).timestamp())(snapshot)
 
 
-def _of_verdicts(samples: Callable[[Verdict], Iterable[Sample]]) -> Samples:
+def _of_verdicts(samples: Callable[[Verdict], Iterable[Sample[T]]]) -> Samples[T]:
     """Put model and segment before the label values that are given."""
 
-    def fill(snapshot: Snapshot) -> Iterable[Sample]:
+    def fill(snapshot: Snapshot) -> Iterable[Sample[T]]:
         for v in snapshot.verdicts:
             for further, value in samples(v):
-                yield (v.model, v.segment, *further), float(value)
+                yield (v.model, v.segment, *further), value
 
     return fill

@@ -6,14 +6,13 @@ a number that does not exist.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import get_args
+from typing import TypeVar, get_args
 
 from monitor.config import Checks, Model, Verdicts
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
-from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift
+from monitor.evaluation.attribution import Causes, Shares
+from monitor.evaluation.evaluate import Errors, Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
-from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE
 from monitor.store.store import RunRecord
 from monitor.summary import end_of_day
@@ -55,19 +54,25 @@ class Snapshot:
     left_out: Mapping[str, int] = field(default_factory=dict)
 
 
-Sample = tuple[tuple[str, ...], float]
-Samples = Callable[[Snapshot], Iterable[Sample]]
+T = TypeVar("T")
+Sample = tuple[tuple[str, ...], T]  # label values, and a number or an estimate
+Samples = Callable[[Snapshot], Iterable[Sample[T]]]
 
 
-def of_window(value: Callable[[Evaluation], float]) -> Samples:
-    """Take one number of each window."""
-    return _of_windows(lambda e: [((), value(e))])
+def of_window(value: Callable[[Evaluation], T | None]) -> Samples[T]:
+    """Take one value of each window that has it."""
+
+    def sample(e: Evaluation) -> Iterable[Sample[T]]:
+        found = value(e)
+        return [] if found is None else [((), found)]
+
+    return _of_windows(sample)
 
 
-def of_errors(measure: Callable[[Errors], float | None]) -> Samples:
-    """Take one measure of each window that has it, as scored and with the prior forgiven."""
+def of_errors(measure: Callable[[Errors], T | None]) -> Samples[T]:
+    """Take one measure of each window that has it, for raw and for prior-adjusted scores."""
 
-    def both(e: Evaluation) -> Iterable[Sample]:
+    def both(e: Evaluation) -> Iterable[Sample[T]]:
         for adjusted, errors in (("raw", e.raw), ("prior", e.prior)):
             value = measure(errors) if errors else None
             if value is not None:
@@ -76,40 +81,20 @@ def of_errors(measure: Callable[[Errors], float | None]) -> Samples:
     return _of_windows(both)
 
 
-def of_shift(part: Callable[[PriorShift], float]) -> Samples:
-    """Take a part of the intercept of each window that has one."""
-    return _of_windows(lambda e: [((), part(e.shift))] if e.shift else [])
-
-
-def of_correction(value: Callable[[InterceptCorrection], float]) -> Samples:
-    """Take what the intercept of each window that has one would remove."""
-    return _of_windows(lambda e: [((), value(e.correction))] if e.correction else [])
-
-
-def around(estimate: Estimate) -> Estimate:
-    """Put the 95 % interval around an estimate; nan where it has no standard error."""
-    return Estimate.normal(estimate.value, estimate.standard_error)
-
-
-def of_slope(part: Callable[[Estimate], float]) -> Samples:
-    """Take the slope of each window that has one, or an end of its interval."""
-    return _of_windows(lambda e: [((), part(e.slope))] if e.slope else [])
-
-
-def of_causes(shares: Callable[[Causes], Shares]) -> Samples:
+def of_causes(shares: Callable[[Causes], Shares]) -> Samples[float]:
     """Take what each cause explains of the error of each window."""
 
-    def by_cause(e: Evaluation) -> Iterable[Sample]:
+    def by_cause(e: Evaluation) -> Iterable[Sample[float]]:
         if e.causes:
             yield from (((cause,), value) for cause, value in vars(shares(e.causes)).items())
 
     return _of_windows(by_cause)
 
 
-def of_expected(value: Callable[[Expectation], float]) -> Samples:
-    """Take what is expected of the prevalence of each segment whose outcomes are awaited."""
+def of_expected(value: Callable[[Expectation], T]) -> Samples[T]:
+    """Take a value of the expected prevalence of each segment that awaits outcomes."""
 
-    def expected(snapshot: Snapshot) -> Iterable[Sample]:
+    def expected(snapshot: Snapshot) -> Iterable[Sample[T]]:
         for e in snapshot.evaluations:
             if e.expected:
                 yield (e.model, e.segment), value(e.expected)
@@ -117,10 +102,10 @@ def of_expected(value: Callable[[Expectation], float]) -> Samples:
     return expected
 
 
-def of_null(snapshot: Snapshot) -> Iterable[Sample]:
+def of_null(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Take the quantiles of the null reference of each window that has one."""
 
-    def quantiles(e: Evaluation) -> Iterable[Sample]:
+    def quantiles(e: Evaluation) -> Iterable[Sample[float]]:
         if e.null:
             yield ("0.05",), e.null.q05
             yield ("0.5",), e.null.q50
@@ -130,10 +115,10 @@ def of_null(snapshot: Snapshot) -> Iterable[Sample]:
     return _of_windows(quantiles)(snapshot)
 
 
-def of_rejected_rows(snapshot: Snapshot) -> Iterable[Sample]:
+def of_rejected_rows(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Count the rejected rows of each window by every check, the unbroken ones as 0."""
 
-    def counts(e: Evaluation) -> Iterable[Sample]:
+    def counts(e: Evaluation) -> Iterable[Sample[float]]:
         if e.segment == WHOLE:  # a row has no segment before it is read
             for check, rows in {**dict.fromkeys(ROW_CHECKS, 0), **e.rejected}.items():
                 yield (check,), rows
@@ -141,50 +126,50 @@ def of_rejected_rows(snapshot: Snapshot) -> Iterable[Sample]:
     return _of_windows(counts)(snapshot)
 
 
-def of_window_ends(snapshot: Snapshot) -> Iterable[Sample]:
+def of_window_ends(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Find the moment at which the last day of each window ended."""
     zones = {name: model.time_zone for name, model in snapshot.models.items()}
     return of_window(lambda e: end_of_day(e.day, zones[e.model]).timestamp())(snapshot)
 
 
-def of_run(value: Callable[[RunRecord], float]) -> Samples:
+def of_run(value: Callable[[RunRecord], float]) -> Samples[float]:
     """Take one number of the last run of each model."""
     return lambda snapshot: [((name,), value(run)) for name, run in snapshot.runs.items()]
 
 
-def of_successes(snapshot: Snapshot) -> Iterable[Sample]:
+def of_successes(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Tell when the last run without a failed day of each model finished, if there was one."""
     for name, run in snapshot.runs.items():
         if run.succeeded:
             yield (name,), run.succeeded.timestamp()
 
 
-def of_segments_left_out(snapshot: Snapshot) -> Iterable[Sample]:
+def of_segments_left_out(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Count the segments of each model of which nothing is told."""
     return [((name,), count) for name, count in snapshot.left_out.items()]
 
 
-def of_models(snapshot: Snapshot) -> Iterable[Sample]:
+def of_models(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Name each configured model with its owner and severity."""
     return [((name, m.owner, m.severity), 1) for name, m in snapshot.models.items()]
 
 
-def of_limit(limit: Callable[[Verdicts], float]) -> Samples:
+def of_limit(limit: Callable[[Verdicts], float]) -> Samples[float]:
     """Take a limit of each configured model, for the rules of alerts to compare with."""
     return lambda snapshot: [
         ((name,), limit(model.verdicts)) for name, model in snapshot.models.items()
     ]
 
 
-def of_version(snapshot: Snapshot) -> Iterable[Sample]:
+def of_version(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Name the version of this program."""
     return [((snapshot.version,), 1)]
 
 
-def _of_windows(samples: Callable[[Evaluation], Iterable[Sample]]) -> Samples:
+def _of_windows(samples: Callable[[Evaluation], Iterable[Sample[T]]]) -> Samples[T]:
     """Put model, segment, window and maturity before the label values that are given."""
 
-    def fill(snapshot: Snapshot) -> Iterable[Sample]:
+    def fill(snapshot: Snapshot) -> Iterable[Sample[T]]:
         for e in snapshot.evaluations:
             maturity = "final" if e.final else "provisional"
             for further, value in samples(e):
