@@ -67,15 +67,16 @@ def _around(value: float, interval: Interval | PriorShift | Expectation | None) 
 CATALOGUE = (
     *_with_interval(
         "calibration_tce_ratio",
-        "TCE at one fixed number of predictions: the share that the outcomes of their bin reject; "
-        "about 0.12 on calibrated scores, whatever the volume and the prevalence.",
+        "TCE at a fixed number of predictions: share of predictions that the outcomes of their "
+        "bin reject. About 0.12 for calibrated scores, at any volume and prevalence.",
         (*WINDOW, "adjusted"),
         window_samples.of_errors(lambda errors: errors.tce),
     ),
     Gauge(
         "calibration_tce_published_ratio",
-        "Share of predictions that the outcomes of their bin reject, with the published bin sizes; "
-        "far from 0 on calibrated models, so read it against calibration_tce_null_ratio.",
+        "Share of predictions that the outcomes of their bin reject, with the published bin "
+        "sizes. Far from 0 even for calibrated scores, so compare it with "
+        "calibration_tce_null_ratio.",
         (*WINDOW, "adjusted"),
         window_samples.of_errors(lambda errors: errors.tce_published),
     ),
@@ -94,7 +95,7 @@ CATALOGUE = (
     ),
     *_with_interval(
         "calibration_rbs",
-        "Root Brier score: root of the mean squared gap between score and outcome.",
+        "Root Brier score: square root of the mean squared gap between score and outcome.",
         (*WINDOW, "adjusted"),
         window_samples.of_errors(lambda errors: _around(errors.rbs, errors.rbs_interval)),
     ),
@@ -106,32 +107,35 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_log_loss_explained",
-        "Calibration error of the scores that a cause explains, in nats of log loss.",
+        "Part of the calibration error of the raw scores that a cause explains, in nats of log "
+        "loss.",
         (*WINDOW, "cause"),
         window_samples.of_causes(lambda causes: causes.log_loss),
     ),
     Gauge(
         "calibration_squared_error_explained",
-        "Calibration error of the scores that a cause explains, in squared probability.",
+        "Part of the calibration error of the raw scores that a cause explains, in squared "
+        "probability.",
         (*WINDOW, "cause"),
         window_samples.of_causes(lambda causes: causes.squared_error),
     ),
     *_with_interval(
         "calibration_intercept_logit",
-        "Shift of all scores, in logit, that makes them right on average.",
+        "Constant that makes the scores right on average when added to the logit of each.",
         WINDOW,
         window_samples.of_window(lambda e: _around(e.shift.delta, e.shift) if e.shift else None),
     ),
     *_with_interval(
         "calibration_intercept_log_loss_removed",
-        "Log loss that adding calibration_intercept_logit to every score's logit would remove.",
+        "Log loss per prediction that adding calibration_intercept_logit to the logit of every "
+        "score would remove.",
         WINDOW,
         window_samples.of_window(lambda e: e.correction.log_loss if e.correction else None),
     ),
     *_with_interval(
         "calibration_intercept_squared_error_removed",
-        "Squared error that adding calibration_intercept_logit to every score's logit would "
-        "remove.",
+        "Squared error per prediction that adding calibration_intercept_logit to the logit of "
+        "every score would remove.",
         WINDOW,
         window_samples.of_window(lambda e: e.correction.squared_error if e.correction else None),
     ),
@@ -173,7 +177,7 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_rejected_rows",
-        "Rows of the logs left out of the window, by the check that they broke.",
+        "Rows of the logs that the window leaves out, by the check that they failed.",
         (*WINDOW, "reason"),
         window_samples.of_rejected_rows,
     ),
@@ -185,7 +189,7 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_verdict",
-        "Whether this is the verdict on the newest judged day: 1 for one state, 0 for the others.",
+        "Verdict on the newest judged day: 1 for its state, 0 for the other states.",
         (*STREAM, "state"),
         verdict_samples.of_states,
     ),
@@ -197,37 +201,42 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_evidence_log10",
-        "Evidence gathered for a kind of distortion of the reference curve, whatever the prior.",
+        "Accumulated evidence, log10, for a kind of distortion of the reference curve. A prior "
+        "shift does not change it.",
         (*STREAM, "kind"),
         verdict_samples.of_evidence,
     ),
     Gauge(
         "calibration_evidence_limit_log10",
-        "The evidence that makes a calibration drift; of a segment, among the others of that day.",
+        "Evidence, log10, at which the monitor reports a calibration drift. For a segment it "
+        "depends on the other segments of that day.",
         STREAM,
         verdict_samples.of_verdict(lambda v: v.limit),
     ),
     Gauge(
         "calibration_drift_kind",
-        "Whether this kind of distortion names the open calibration drift.",
+        "Kind of the open calibration drift: 1 for that kind, 0 for the others and while none is "
+        "open.",
         (*STREAM, "kind"),
         verdict_samples.of_kinds,
     ),
     Gauge(
         "calibration_drift_evidence_log10",
-        "The evidence with which the open calibration drift was found, also after it was renamed.",
+        "Evidence, log10, with which the open calibration drift was found. It stays when the "
+        "kind changes.",
         STREAM,
         verdict_samples.of_incident(lambda incident: incident.evidence),
     ),
     Gauge(
         "calibration_drift_started_timestamp_seconds",
-        "When the open calibration drift began, as estimated.",
+        "Estimated start of the open calibration drift.",
         STREAM,
         verdict_samples.of_starts,
     ),
     *_with_interval(
         "calibration_drift_slope",
-        "Slope of the outcomes on the reference curve since the drift began, else over 7 days.",
+        "Slope of the outcomes on the reference curve since the open drift began, or over 7 "
+        "days if none is open.",
         STREAM,
         verdict_samples.of_verdict(lambda v: v.slope),
     ),
@@ -252,58 +261,59 @@ CATALOGUE = (
     ),
     *_with_interval(
         "calibration_expected_prevalence_ratio",
-        "Prevalence to expect of the newest day that awaits outcomes, if only the prior moves.",
+        "Expected prevalence of the newest day whose outcomes are still arriving, if only the "
+        "prior changes.",
         STREAM,
         window_samples.of_expected(lambda expected: _around(expected.prevalence, expected)),
     ),
     Gauge(
         "calibration_expected_prevalence_fit_log10_p",
-        "Chance, log10, of scores so unlike the reference's if only the prior moves.",
+        "Probability, log10, of scores this unlike the reference's if only the prior changes.",
         STREAM,
         window_samples.of_expected(lambda expected: expected.fit_log10_p),
     ),
     Gauge(
         "calibration_false_alert_interval_seconds",
-        "Between two false alerts of calibration drift of the whole model at least so long passes, "
-        "on average.",
+        "Lower limit of the mean time between false alerts of calibration drift for the whole "
+        "model.",
         ("model",),
         window_samples.of_limit(lambda limits: limits.false_alert_days * SECONDS_A_DAY),
     ),
     Gauge(
         "calibration_segment_false_alert_interval_seconds",
-        "Between two false alerts of calibration drift of any of the model's segments at least so "
-        "long passes, on average.",
+        "Lower limit of the mean time between false alerts of calibration drift for all "
+        "segments of the model together.",
         ("model",),
         window_samples.of_limit(lambda limits: limits.segment_false_alert_days * SECONDS_A_DAY),
     ),
     Gauge(
         "calibration_run_overdue_limit_seconds",
-        "After the last run without a failed day the next one is overdue when so long has passed.",
+        "Time since the last run without a failed day after which the next run is overdue.",
         ("model",),
         window_samples.of_limit(lambda limits: limits.run_overdue_hours * SECONDS_AN_HOUR),
     ),
     Gauge(
         "calibration_run_late_limit_seconds",
-        "No run is overdue that is later than a week before by less than this.",
+        "A run is not overdue while it is late by less than this, compared with a week before.",
         ("model",),
         window_samples.of_limit(lambda limits: limits.run_late_hours * SECONDS_AN_HOUR),
     ),
     Gauge(
         "calibration_outcome_coverage_limit_ratio",
-        "Outcomes are missing when the coverage is less than this share of the usual one.",
+        "Outcomes are missing if their coverage is below this share of its usual value.",
         ("model",),
         window_samples.of_limit(lambda limits: limits.outcome_coverage_limit),
     ),
     Gauge(
         "calibration_rejected_rows_limit_ratio",
-        "Rejected rows are unusual when their share is more than this multiple of the usual one.",
+        "Rejected rows are unusual if their share is above this multiple of its usual value.",
         ("model",),
         window_samples.of_limit(lambda limits: limits.rejected_rows_limit),
     ),
     Gauge(
         "calibration_segments_left_out",
-        "Segments of which only an open calibration drift is told, because the model has more than "
-        "the exporter may tell.",
+        "Segments for which only an open calibration drift is exported, because the model has "
+        "more segments than the exporter's limit.",
         ("model",),
         window_samples.of_segments_left_out,
     ),
@@ -321,7 +331,7 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_run_duration_seconds",
-        "How long the last run took.",
+        "Duration of the last run.",
         ("model",),
         window_samples.of_run(lambda run: (run.finished - run.started).total_seconds()),
     ),
@@ -333,7 +343,7 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_build_info",
-        "The version of calibration-monitor that answers; always 1.",
+        "Version of the running calibration-monitor; always 1.",
         ("version",),
         window_samples.of_version,
     ),
