@@ -1,4 +1,4 @@
-"""The command: reads the clock and the arguments, calls one function, says what came of it.
+"""The command: read the clock and the arguments, call one function, print the result.
 
 Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the data are wrong,
 130 interrupted.
@@ -49,7 +49,7 @@ def main() -> None:
         _fail(error, CONFIG_ERROR)
     except DataError as error:
         _fail(error, DATA_ERROR)
-    except SystemExit as stop:  # what the argument parser makes of Ctrl-C, among others
+    except SystemExit as stop:  # for example what the argument parser raises on Ctrl-C
         if stop.code == INTERRUPTED:
             said = "interrupted; finished work is kept, and the same command continues from there"
             err.print(said, soft_wrap=True)
@@ -60,7 +60,7 @@ def _run() -> None:
     try:
         app()
     except OSError:
-        write_out("")  # which fails again if it was the output of the parser itself
+        write_out("")  # fails again if the parser itself could not write
         raise
 
 

@@ -1,4 +1,4 @@
-"""Days: look at their logs, do them, judge them again."""
+"""Commands for days: check their logs, process them, evaluate them again."""
 
 from datetime import date
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,9 +38,9 @@ def check(
     as_of: AsOf = None,
     as_json: AsJson = False,
 ) -> None:
-    """Look at the logs of one day, and write nothing.
+    """Check the logs of one day without writing anything.
 
-    Without --day at the newest settled day. The configuration is validated on the way.
+    Without --day, check the newest settled day. The configuration is checked too.
     """
     from monitor.logs import newest_settled_day, summarise_day
     from monitor.report.tables import summary_table
@@ -60,7 +60,7 @@ def check(
         print_json({"models": found})
     stop_at(complaints)
     if not as_json:
-        say("The configuration and these logs are in order; nothing was written.")
+        say("The configuration and these logs are valid; nothing was written.")
 
 
 def run(
@@ -72,17 +72,18 @@ def run(
         bool,
         typer.Option(
             "--unsettled",
-            help="Do all later days too, whose outcomes are awaited: their scores already tell "
-            "what prevalence to expect. Ends with code 3 if outcomes of a day are still missing "
-            "after settled_after more days; the other days are done all the same.",
+            help="Also process later days, whose outcomes are still arriving, and report the "
+            "prevalence to expect from their scores. If outcomes of a day are still missing "
+            "after settled_after more days, the exit code is 3; the other days are processed.",
         ),
     ] = False,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Do the newest settled day of every model, or --day, or --model.
+    """Process the newest settled day of every model.
 
-    This is the daily job: read the logs, judge every window that holds the day, say the verdict.
+    This is the daily job: it reads the logs, evaluates every window that contains the day, and
+    reaches a verdict. Choose another day with --day, or one model with --model.
     """
     from monitor.logs import newest_day, newest_settled_day
     from monitor.pipeline.run import RunReport
@@ -106,15 +107,15 @@ def backfill(
     last: LastDay,
     config_path: ConfigPath = DEFAULT_CONFIG,
     as_of: AsOf = None,
-    dry_run: Annotated[bool, typer.Option(help="Only say what would be done.")] = False,
-    again: Annotated[bool, typer.Option(help="Redo days whose logs have not changed.")] = False,
+    dry_run: Annotated[bool, typer.Option(help="Only print what would be done.")] = False,
+    again: Annotated[bool, typer.Option(help="Process unchanged days too.")] = False,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Do a range of days of one model.
+    """Process a range of days of one model.
 
-    Days whose logs have not changed are left alone: after an interruption the same command goes
-    on where it was.
+    Days whose logs have not changed are skipped, so after an interruption the same command
+    continues where it stopped.
     """
     from monitor.pipeline.run import check_days, reach
     from monitor.pipeline.run import run as run_days
@@ -157,9 +158,9 @@ def evaluate(
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Judge stored days again, without reading logs.
+    """Evaluate and judge stored days again, without reading logs.
 
-    After a window, a limit, a reference or a known drift was changed.
+    Use it after you change a window, a limit, a reference or a known drift.
     """
     from monitor.pipeline.references import read_references
     from monitor.pipeline.run import evaluate_days
@@ -188,7 +189,7 @@ def evaluate(
 
 
 def _counts(summary: "Summary") -> dict[str, Any]:
-    """Tell what a summary of a day holds."""
+    """Count what the summary of a day contains."""
     return {
         "final": summary.final,
         "rejected": dict(summary.rejected),

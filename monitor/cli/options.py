@@ -1,4 +1,4 @@
-"""The options that several commands share, and what is made of them."""
+"""The options that several commands share, and how their values are read."""
 
 import os
 import re
@@ -21,7 +21,7 @@ ConfigPath = Annotated[
         *("--config", "-c"),
         envvar="CALIBRATION_MONITOR_CONFIG",
         help="The configuration file.",
-        readable=False,  # the parser need not look: reading it says more
+        readable=False,  # the parser need not check: load_config gives a better message
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of tables.")]
@@ -30,7 +30,7 @@ ThisModel = Annotated[str, typer.Option("--model", "-m", help="The model.")]
 
 
 def _may_have_logs(option: typer.CallbackParam, given: datetime | None) -> datetime | None:
-    """Refuse a day with which no calendar can reckon."""
+    """Raise ConfigError for a day outside the years that may have logs."""
     if given and not EARLIEST <= given.date() <= LATEST:
         msg = (
             f"{option.opts[0]} {given.date()}: is out of range; choose a day from {EARLIEST} to "
@@ -52,23 +52,23 @@ AsOf = Annotated[
         "--as-of",
         formats=["%Y-%m-%d"],
         callback=_may_have_logs,
-        help="Read no outcomes of this day or later; today by default.",
+        help="Ignore outcomes of this day and later; today by default.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="Days to do at a time.")]
+Jobs = Annotated[int, typer.Option(min=1, help="Number of days to process in parallel.")]
 DEFAULT_CONFIG = Path("monitor.yaml")
 DEFAULT_JOBS = os.cpu_count() or 1
 
 
 def chosen_models(config: Config, name: str | None) -> Iterator[tuple[str, Model]]:
-    """Give the named model, or all of them."""
+    """Yield the named model, or all of them."""
     yield from [(name, config.model(name))] if name is not None else config.models.items()
 
 
 def of_each(
     models: Iterable[tuple[str, Model]], do: Callable[[str, Model], T]
 ) -> tuple[dict[str, T], list[str]]:
-    """Do something with every model, and collect what came of it and what is wrong with data."""
+    """Call `do` for every model, and collect the results and the messages of data errors."""
     done, complaints = dict[str, T](), list[str]()
     for name, model in models:
         try:
@@ -84,12 +84,12 @@ def now() -> datetime:
 
 
 def end_of_outcomes(given: datetime | None, model: Model) -> date:
-    """Take the given day, else today where the model lives: today's partition is incomplete."""
+    """Return the given day, or today in the model's time zone: today's partition is incomplete."""
     return given.date() if given else datetime.now(ZoneInfo(model.time_zone)).date()
 
 
 def day_range(first: datetime, last: datetime) -> tuple[date, date]:
-    """Take the days of `--from` and `--to`, which must not be exchanged."""
+    """Return the days of `--from` and `--to`, which must be in order."""
     begin, end = first.date(), last.date()
     if begin > end:
         msg = f"--from {begin} is after --to {end}; swap them."
@@ -98,14 +98,14 @@ def day_range(first: datetime, last: datetime) -> tuple[date, date]:
 
 
 def must_be_one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
-    """Refuse a value that the configuration does not have."""
+    """Raise ConfigError for a value that the configuration does not contain."""
     if value not in allowed:
         msg = f"{option} {value} is not configured; choose one of {', '.join(map(str, allowed))}."
         raise ConfigError(msg)
 
 
 def must_be_stored(name: str, days: Sequence[date]) -> None:
-    """Refuse to speak of a model of which the store knows no day."""
+    """Raise DataError for a model without a stored day."""
     if not days:
         msg = f"{name}: nothing is stored yet; start with calibration-monitor run or backfill."
         raise DataError(msg)

@@ -1,4 +1,4 @@
-"""What the commands say: tables and JSON on one stream, progress and errors on the other."""
+"""What the commands print: results on standard output, progress and errors on standard error."""
 
 import json
 import os
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from monitor.pipeline.progress import Step
     from monitor.pipeline.run import RunReport
 
-NOBODY_READS = 128 + signal.SIGPIPE  # as a shell tells of a command that this signal ended
+NOBODY_READS = 128 + signal.SIGPIPE  # what a shell reports for a command that this signal ended
 
 out = Console()
 err = Console(stderr=True)
@@ -28,7 +28,7 @@ err = Console(stderr=True)
 
 @contextmanager
 def progress(name: str, *, quiet: bool) -> Iterator[Callable[["Step"], None]]:
-    """Draw one bar for each phase of a run, on the error stream, where a terminal can show it."""
+    """Show a progress bar for each phase of a run on standard error, if it is a terminal."""
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -50,7 +50,7 @@ def progress(name: str, *, quiet: bool) -> Iterator[Callable[["Step"], None]]:
 def finish(
     reports: Iterable["RunReport"], *, as_json: bool, complaints: Sequence[str] = ()
 ) -> None:
-    """Say what runs came to, and fail with all complaints if a day or a whole run did."""
+    """Print the results of runs, and raise DataError if a day or a whole run failed."""
     reports = list(reports)
     if as_json:
         print_json({"reports": reports})
@@ -64,12 +64,12 @@ def finish(
 
 
 def stop_at_failures(reports: Iterable["RunReport"], complaints: Sequence[str] = ()) -> None:
-    """Fail with the messages of all days that failed, and with other complaints."""
+    """Raise DataError with the messages of all failed days and all other complaints."""
     stop_at([*(failure.message for r in reports for failure in r.failures), *complaints])
 
 
 def stop_at(complaints: Sequence[str]) -> None:
-    """Fail if there are complaints."""
+    """Raise DataError if there are complaints."""
     if complaints:
         raise DataError("\n".join(complaints))
 
@@ -87,7 +87,7 @@ def print_json(content: object) -> None:
 
 
 def write_out(text: str) -> None:
-    """Write to the standard output at once; end if nobody reads on, as other commands do.
+    """Write to standard output at once; exit if the reader has closed it, as other commands do.
 
     Raises
     ------
@@ -105,14 +105,14 @@ def write_out(text: str) -> None:
 
 
 def _give_up_output() -> None:
-    """Let what is still to be written go nowhere, or Python complains of it at its end."""
+    """Discard what is still buffered; otherwise Python prints an error when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
 
 
 def _plain(value: Any) -> Any:
-    """Turn dataclasses, dates and tuples into what JSON knows; nan becomes null."""
+    """Turn dataclasses, dates and tuples into JSON types; nan becomes null."""
     if is_dataclass(value) and not isinstance(value, type):
         return _plain(asdict(value))
     if isinstance(value, dict):

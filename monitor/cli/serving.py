@@ -1,4 +1,4 @@
-"""The doors through which gauges leave: a server, a gateway, a text file, a file of the past."""
+"""Commands that export gauges: an HTTP endpoint, a gateway, a text file, a file of the past."""
 
 import signal
 from datetime import UTC, datetime
@@ -27,18 +27,18 @@ MostSegments = Annotated[
     int,
     typer.Option(
         min=0,
-        help="Tell at most so many segments of a model, beside all: those with most outcomes.",
+        help="Export at most so many segments of a model: those with the most outcomes.",
     ),
 ]
 
 
 def serve(
     config_path: ConfigPath = DEFAULT_CONFIG,
-    address: Annotated[str, typer.Option(help="Where to listen.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 takes a free one.")] = 9645,
+    address: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port; 0 for any free port.")] = 9645,
     web_config: Annotated[
         Path | None,
-        typer.Option(help="Encryption and users, as in Prometheus' web configuration."),
+        typer.Option(help="TLS and passwords, in the format of Prometheus' web configuration."),
     ] = None,
     most_segments: MostSegments = 50,
     as_json: AsJson = False,
@@ -47,7 +47,7 @@ def serve(
     from monitor.export.http.app import Exporter
     from monitor.export.http.server import serve as start
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # service managers stop like Ctrl-C
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
     exporter = Exporter(config_path, most_segments)
     server, thread = start(exporter, address=address, port=port, web_path=web_config)
     scheme = "https" if server.encrypted else "http"
@@ -75,14 +75,14 @@ def push(
     config_path: ConfigPath = DEFAULT_CONFIG,
     name: OneModel = None,
     delete: Annotated[
-        bool, typer.Option("--delete", help="Delete the group of --model from the gateway instead.")
+        bool, typer.Option("--delete", help="Delete the group of --model from the gateway.")
     ] = False,
     most_segments: MostSegments = 50,
     as_json: AsJson = False,
 ) -> None:
     """Push the newest results to a Pushgateway.
 
-    One group for each model, replaced whole.
+    Each model is one group, which is replaced as a whole.
     """
     from monitor.export import push as pushing
     from monitor.export.snapshot_reader import Reader
@@ -90,7 +90,7 @@ def push(
     if delete and not name:
         msg = "--delete deletes the group of one model; name it with --model."
         raise ConfigError(msg)
-    if delete and name:  # which may be retired, so no configuration is asked
+    if delete and name:  # a removed model is not in the configuration
         pushing.delete(name, gateway)
         names = [name]
     else:
@@ -107,14 +107,14 @@ def push(
 
 
 def textfile(
-    path: Annotated[Path, typer.Option("--into", help="A file.prom in the collector's folder.")],
+    path: Annotated[Path, typer.Option("--into", help="A .prom file in the collector's folder.")],
     config_path: ConfigPath = DEFAULT_CONFIG,
     most_segments: MostSegments = 50,
     as_json: AsJson = False,
 ) -> None:
     """Write the newest results for the node exporter.
 
-    Its textfile collector reads them; the file is replaced whole.
+    Its textfile collector reads the file, which is replaced as a whole.
     """
     from monitor.export.snapshot_reader import Reader
     from monitor.export.textfile import write_textfile
@@ -143,7 +143,7 @@ def openmetrics(
         datetime | None,
         typer.Option(
             formats=["%Y-%m-%dT%H:%M"],
-            help="Write nothing from this moment (UTC) on; 3 hours ago by default, and at most.",
+            help="Write samples before this time (UTC) only; by default and at most 3 hours ago.",
         ),
     ] = None,
     most_segments: MostSegments = 50,
@@ -151,7 +151,7 @@ def openmetrics(
 ) -> None:
     """Write past final results for promtool.
 
-    For a Prometheus that was not there: promtool tsdb create-blocks-from openmetrics FILE.
+    Import the file into Prometheus with promtool tsdb create-blocks-from openmetrics FILE.
     """
     from monitor.export import openmetrics as exporting
     from monitor.export.snapshot_reader import Reader

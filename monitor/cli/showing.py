@@ -1,4 +1,4 @@
-"""Results in the terminal: the last days of a model, and a demonstration on real flights."""
+"""Commands that show results: the last days of a model, and a demo on real flights."""
 
 import sys
 from pathlib import Path
@@ -32,13 +32,13 @@ def show(
     config_path: ConfigPath = DEFAULT_CONFIG,
     segment: Annotated[str, typer.Option(help="A segment, or all.")] = WHOLE,
     window: Annotated[int, typer.Option(help="Length of the window in days.")] = 1,
-    days: Annotated[int, typer.Option(min=1, help="How many of the last days.")] = 14,
+    days: Annotated[int, typer.Option(min=1, help="Number of days to show.")] = 14,
     as_json: AsJson = False,
 ) -> None:
-    """Say the newest verdict and why; the last days as a table.
+    """Show the newest verdict with its reasons, and the last days.
 
-    Also what explains the error of the last week, which intercept would mend how much of it, and,
-    while outcomes are awaited, what prevalence the scores let expect.
+    Also shows what explains the error of the last week, how much of it an intercept would remove,
+    and, while outcomes are still arriving, the prevalence to expect from the scores.
     """
     from monitor.report.tables import evaluation_table, legend
     from monitor.report.verdicts import latest, latest_text
@@ -69,16 +69,14 @@ def show(
 
 
 def demo(
-    folder: Annotated[Path, typer.Option("--into", help="Where to put the demo.")] = Path(
-        "demo-data"
-    ),
+    folder: Annotated[Path, typer.Option("--into", help="Folder of the demo.")] = Path("demo-data"),
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Watch two models of real flights in 2013.
+    """Run the monitor on two models of real flights in 2013.
 
-    Writes ten months of logs, does every day of them, and shows what came of it. One of the models
-    was broken on purpose.
+    Writes ten months of logs, processes every day and shows the results. One of the models was
+    broken on purpose.
     """
     from monitor.demo import demo as flights
     from monitor.demo.flights import write_flights_logs

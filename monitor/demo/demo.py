@@ -1,4 +1,4 @@
-"""The demo: real flights as logs, a configuration that watches them, and what came of it."""
+"""The demo: logs of real flights, a configuration that monitors them, and the results."""
 
 from datetime import timedelta
 from pathlib import Path
@@ -69,26 +69,26 @@ def drifts(config: Config) -> dict[str, list[Episode]]:
 
 
 def introduction(logs: FlightsLogs) -> str:
-    """Say what the tables are about."""
+    """Describe what the tables show."""
     stretch = STRETCH["flights-stretched"]
     return f"""
 {logs.predictions:,} real flights from New York, {logs.first_day} to {logs.last_day}.
-A model that learnt from January and February says how probably each will arrive
+A model trained on January and February predicts how likely each is to arrive
 more than {LATE_MINUTES} minutes late. On the calmest day {logs.calmest.late_share:.0%} were late \
 ({logs.calmest.day}), on the
-worst {logs.worst.late_share:.0%} ({logs.worst.day}): real shifts of the prior.
+worst {logs.worst.late_share:.0%} ({logs.worst.day}): these are real prior shifts.
 
-  flights             the model as it is
+  flights             the model as trained
   flights-stretched   the same, but logits times {stretch} from {STRETCHED_FROM} on
 """
 
 
 def conclusion() -> str:
-    """Say what to make of the drifts that were found."""
+    """Explain the drifts that were found."""
     return f"""\
-Each day was judged by the days up to it, with March as the reference.
+Each day was judged only by the days up to it, with March as the reference.
 flights-stretched was broken on purpose on {STRETCHED_FROM}. flights may drift too:
-it has only ever seen a winter.
+it was trained only on winter.
 """
 
 

