@@ -1,8 +1,8 @@
-"""The YAML file as frozen, strict models: what to read, how to judge it, where to keep it.
+"""The YAML file as frozen, strict models: what to read, how to judge it, where to store it.
 
-Rule 1: a configuration either loads whole or is refused with file, key, value, rule and
-remedy. Nothing is guessed and no unknown key is skipped.
-Rule 2: this module knows values, not their meaning: formulas live in `monitor.metrics`.
+Rule 1: a configuration either loads completely or raises ConfigError with file, key, value, rule
+and remedy. It guesses nothing and skips no unknown key.
+Rule 2: this module knows values, not their meaning; formulas are in `monitor.metrics`.
 """
 
 import difflib
@@ -35,7 +35,7 @@ ISO_DAY = "%Y-%m-%d"  # what {day} alone means
 DAY_DIRECTIVES = {"%Y": 4, "%y": 2, "%m": 2, "%d": 2, "%j": 3}  # with their number of digits
 YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 
-# Said in place of the validator's own words, which speak of patterns and instances.
+# These replace the validator's own messages, which mention patterns and instances.
 RULES = {
     "string_pattern_mismatch": "must be a letter or digit followed by at most 62 letters, digits "
     "or _ . -",
@@ -59,12 +59,12 @@ def _is_a_place(path: str) -> str:
 
 
 def literal(path: str) -> str:
-    """Write a path so that a template means it and nothing else, whatever signs it holds."""
+    """Escape a path so that a template matches exactly this path."""
     return re.sub(r"([*?[])", r"[\1]", path).replace("{", "{{").replace("}", "}}")
 
 
 def _names_the_day(path: str) -> str:
-    """Refuse a template that would read the same file on different days."""
+    """Raise ValueError for a template that would read the same file on different days."""
     try:
         fields = [parts[1:] for parts in Formatter().parse(path) if parts[1] is not None]
     except ValueError as error:
@@ -122,7 +122,7 @@ class _Strict(BaseModel):
 
 
 class PredictionLog(_Strict):
-    """Where the predictions are and what their columns are called."""
+    """Where the predictions are and the names of their columns."""
 
     path: DayTemplate
     id: Column = "prediction_id"
@@ -131,7 +131,7 @@ class PredictionLog(_Strict):
 
 
 class OutcomeLog(_Strict):
-    """Where the outcomes are and what their columns are called."""
+    """Where the outcomes are and the names of their columns."""
 
     path: DayTemplate
     id: Column = "prediction_id"
@@ -140,7 +140,7 @@ class OutcomeLog(_Strict):
 
 
 class Segments(_Strict):
-    """One column of the predictions with few, listed values; all others count as `other`."""
+    """A column of the predictions with a few listed values; all others count as `other`."""
 
     column: Column
     values: SegmentValues
@@ -155,7 +155,7 @@ class Segments(_Strict):
 
 
 class Checks(_Strict):
-    """What a broken row or day does: `fail` stops the day, `reject` drops and counts the row."""
+    """What happens to an invalid row or day: `fail` stops the day, `reject` drops the row."""
 
     prediction_id_missing: RowPolicy = "fail"
     prediction_repeated: RowPolicy = "fail"
@@ -172,7 +172,7 @@ class Checks(_Strict):
 
 
 class Span(_Strict):
-    """Days, the first and the last included."""
+    """A span of days that includes both the first and the last."""
 
     first: date
     last: date
@@ -197,7 +197,7 @@ Spans = Annotated[tuple[Span, ...], Strict(strict=False), AfterValidator(_rise_a
 
 
 class Verdicts(_Strict):
-    """What days are compared with, and what is worth saying."""
+    """What days are compared with, and how large a change must be to be reported."""
 
     references: Spans = ()
     known_drifts: Spans = ()
@@ -235,17 +235,17 @@ class Model(_Strict):
 
     @property
     def segment_names(self) -> tuple[str, ...]:
-        """The segments that are tallied apart, in stored order; one if none are configured."""
+        """The segments that are tallied separately, in stored order; one if none are configured."""
         return (*self.segments.values, OTHER) if self.segments else (WHOLE,)
 
     @property
     def stratum_names(self) -> tuple[str, ...]:
-        """The parts of a segment whose priors move apart; one if none are configured."""
+        """The parts of a segment with their own priors; one if none are configured."""
         return (*self.strata.values, OTHER) if self.strata else (WHOLE,)
 
 
 class Engine(_Strict):
-    """How much of the machine the reading of logs may take."""
+    """How much of the machine reading the logs may use."""
 
     threads: Annotated[int, Field(ge=1, le=1024)] = 2
     memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
@@ -259,7 +259,7 @@ class Config(_Strict):
     models: Annotated[Mapping[Name, Model], Field(min_length=1)]
 
     def model(self, name: str) -> Model:
-        """Find a model by name, or say which names there are."""
+        """Find a model by name; the error lists the known names."""
         if name not in self.models:
             msg = f"there is no model '{name}'; the configuration has: {', '.join(self.models)}."
             raise ConfigError(msg)
@@ -277,7 +277,7 @@ def load_config(path: Path) -> Config:
     Returns
     -------
     Config
-        With every relative path made absolute against the folder of the file.
+        With every relative path resolved against the folder of the file.
 
     Raises
     ------
@@ -300,7 +300,7 @@ def load_config(path: Path) -> Config:
 
 
 def read_yaml(path: Path, *, option: str) -> Any:
-    """Read a YAML file that `option` names, or say what is wrong with it in a ConfigError."""
+    """Read the YAML file that `option` names, or raise ConfigError with what is wrong."""
     try:
         text = path.read_text(encoding="utf-8")
     except PermissionError:
@@ -321,7 +321,7 @@ def read_yaml(path: Path, *, option: str) -> Any:
         raise ConfigError(_yaml_complaint(path, error)) from None
 
 
-# What the YAML library lets escape: of 2026-02-30, `!!bool perhaps`, a thousand brackets.
+# Errors that escape the YAML library, on 2026-02-30, `!!bool perhaps` or a thousand brackets.
 _READER_ERRORS = (
     ArithmeticError,
     AttributeError,
@@ -333,7 +333,7 @@ _READER_ERRORS = (
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
-    """YAML without the trap that of two equal keys the last silently wins."""
+    """A YAML loader that rejects duplicate keys, where the last would silently win."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
         try:
@@ -388,7 +388,7 @@ def _complaints(path: Path, error: ValidationError) -> Iterator[str]:
     problems = error.errors(include_url=False)
     for problem in problems:
         if any(problem["loc"] == other["loc"][:-1] for other in problems):
-            continue  # the whole is wrong because a part is, which says it better
+            continue  # the message about the part is more specific
         where = ".".join(str(part) for part in problem["loc"] if part != "[key]")
         if problem["type"] == "extra_forbidden":
             key = str(problem["loc"][-1])
@@ -403,7 +403,7 @@ def _complaints(path: Path, error: ValidationError) -> Iterator[str]:
 
 
 def _siblings(location: tuple[int | str, ...]) -> list[str]:
-    """List the keys that are allowed at a place of the file."""
+    """List the keys that are allowed at a location in the file."""
     rooms: dict[str, type[BaseModel]] = {
         "predictions": PredictionLog,
         "outcomes": OutcomeLog,

@@ -1,4 +1,4 @@
-"""Files here and in object stores: open, list by day, replace whole."""
+"""Files on disk and in object stores: open, list by day, replace as a whole."""
 
 import os
 import re
@@ -23,7 +23,7 @@ GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
 
 def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
-    """Give the filesystem of a URL or path, and the path as that filesystem writes it.
+    """Return the filesystem of a URL or path, and the path as that filesystem writes it.
 
     Raises
     ------
@@ -31,7 +31,7 @@ def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
         If the scheme is unknown or its package is not installed.
     """
     try:
-        # Without a listings cache: another process may have written since the last look.
+        # No listings cache, because another process may write at any time.
         return fsspec.core.url_to_fs(url, use_listings_cache=False)  # type: ignore[no-any-return]
     except ImportError as error:
         msg = f"{url}: needs a package that is not installed ({error}); for s3:// install s3fs."
@@ -43,10 +43,10 @@ def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
 
 @contextmanager
 def reaching(place: str) -> Iterator[None]:
-    """Turn every failure to reach files into a DataError that names the place.
+    """Turn every failure to access files into a DataError that names the place.
 
-    Object stores raise errors of many libraries, so this catches them all; wrap nothing but
-    the access itself in it.
+    Object stores raise errors of many libraries, so this catches them all. Wrap only the access
+    itself in it.
     """
     try:
         yield
@@ -66,7 +66,7 @@ def writing(place: str) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        why = getattr(error, "strerror", None) or error  # without the name of a temporary file
+        why = getattr(error, "strerror", None) or error  # omits the name of a temporary file
         msg = (
             f"{place}: cannot be written ({type(error).__name__}: {why}); free some space or grant "
             f"write permission, or choose another place, then run again."
@@ -75,7 +75,7 @@ def writing(place: str) -> Iterator[None]:
 
 
 def list_days(template: str) -> list[date]:
-    """List the days, rising, for which a path template has a file or folder."""
+    """List the days for which a path template has a file or folder, in order."""
     filesystem, path = open_filesystem(template)
     *_, last_field = DAY_FIELD.finditer(path)
     end = path.find("/", last_field.end())
@@ -97,7 +97,7 @@ def list_files(template: str, day: date) -> list[str]:
 def replace(
     filesystem: fsspec.AbstractFileSystem, path: str, content: bytes, *, what: str = ""
 ) -> None:
-    """Put `content` at `path` so that a reader sees the old file or the new, never a part.
+    """Write `content` to `path` so that a reader sees the old file or the new, never a part.
 
     Object stores replace whole by nature. On a local disk the bytes are written beside the
     target, forced to the disk and renamed over it; the folder is forced too, or a power cut
@@ -135,7 +135,7 @@ def replacing(target: Path) -> Iterator[BinaryIO]:
 
 
 def describe_files(template: str, day: date) -> list[list[str]]:
-    """Describe the files of one day well enough to notice that one was written again."""
+    """Describe the files of one day so that a change of any of them is noticed."""
     filesystem, path = open_filesystem(template.format(day=day))
     with reaching(path):
         details = _find(filesystem, path)
@@ -146,7 +146,7 @@ def describe_files(template: str, day: date) -> list[list[str]]:
 
 
 def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
-    """Find the files that a wildcard means, with their details.
+    """Find the files that match a wildcard, with their details.
 
     Raises
     ------
@@ -161,7 +161,7 @@ def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[st
 
 
 def _must_be_readable(filesystem: LocalFileSystem, pattern: str, *, listed: bool) -> None:
-    """Refuse folders that this user may not enter, or not list though they are to be listed."""
+    """Raise DataError for a folder that this user may not enter, or not list where needed."""
     needed = os.X_OK | (os.R_OK if listed else 0)
     folders = filesystem.glob(pattern) if GLOB_SIGN.search(pattern) else [pattern]
     for folder in folders:
@@ -174,7 +174,7 @@ def _must_be_readable(filesystem: LocalFileSystem, pattern: str, *, listed: bool
 
 
 def _day_pattern(template: str) -> tuple[str, re.Pattern[str], list[str]]:
-    """Give a wildcard for the names of all days, and what takes such a name apart.
+    """Return a wildcard for the names of all days, and a pattern that parses such a name.
 
     Returns
     -------
@@ -196,7 +196,7 @@ def _day_pattern(template: str) -> tuple[str, re.Pattern[str], list[str]]:
 
 
 def _glob_meaning(sign: str) -> str:
-    """Write a sign of a wildcard as a regular expression."""
+    """Translate one wildcard character into a regular expression."""
     if sign in GLOB_MEANING:
         return GLOB_MEANING[sign]
     members = re.sub(r"([\\[&~|^])", r"\\\1", sign[1:-1])
@@ -204,13 +204,13 @@ def _glob_meaning(sign: str) -> str:
 
 
 def _translate(text: str, special: re.Pattern[str], meaning: Callable[[str], str]) -> str:
-    """Make a regular expression of a text in which some parts have a meaning."""
+    """Turn a text with special parts into a regular expression."""
     parts = special.split(text)
     return "".join(meaning(p) if i % 2 else re.escape(p) for i, p in enumerate(parts))
 
 
 def _day_written(parts: Sequence[str], directives: Sequence[str]) -> date | None:
-    """Read a day from parts of a name; None if they are no day, or not all of the same day."""
+    """Read a day from parts of a name; None if they are not a day or contradict each other."""
     first = dict(zip(directives, parts, strict=True))
     try:
         day = datetime.strptime(" ".join(first.values()), " ".join(first)).date()  # noqa: DTZ007 - a calendar day

@@ -1,8 +1,8 @@
-"""The only room that knows the log layout: read, check, join and tally one day.
+"""The only package that knows the log layout: it reads, checks, joins and tallies one day.
 
-`databases` keeps DuckDBs open, `session` is one of them at work on a day, `sources` opens the
-day's files as two frames with fixed column names, `joining` is the one query, `contract` says
-what is wrong with the rows, `daily` puts them together.
+`databases` keeps DuckDB connections open, `session` uses one of them for a day, `sources` opens the
+day's files as two frames with fixed column names, `joining` is the one query, `contract` reports
+what is wrong with the rows, and `daily` puts them together.
 """
 
 from monitor.logs.daily import newest_day, newest_settled_day, outcome_days, summarise_day

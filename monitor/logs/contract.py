@@ -1,8 +1,8 @@
-"""What the rows of a day must satisfy, and what is said when they do not.
+"""What the rows of a day must satisfy, and the messages when they do not.
 
-Each check has a name, which is the same in the configuration, in the messages and in the gauge
-of rejected rows. A check that fails stops the day before anything is written; one that is set
-to `reject` drops its rows and counts them.
+Each check has one name in the configuration, in the messages and in the gauge of rejected rows.
+A check that is set to `fail` stops the day before anything is written; one that is set to `reject`
+drops its rows and counts them.
 """
 
 from collections.abc import Sequence
@@ -30,14 +30,14 @@ class Violation:
 
 @dataclass(frozen=True, eq=False)
 class Strangers:
-    """What is asked about the outcomes of one partition that met no prediction, not yet run."""
+    """Queries about the outcomes of one partition that have no prediction, not yet run."""
 
     outcomes: Frame
     found: Frame
     counted: Frame
 
 
-# Status, check, what is said, and the column of the join that shows it.
+# Status, check, message, and the column of the join that shows the value.
 ROW_CHECKS = (
     (Status.PREDICTION_ID_MISSING, "prediction_id_missing", "predictions have no id", "score"),
     (Status.SCORE_MISSING, "score_missing", "predictions have no score (null or NaN)", "score"),
@@ -53,7 +53,7 @@ ROW_CHECKS = (
 
 
 def row_violations(groups: Groups, joined: Frame) -> list[Violation]:
-    """List what single rows of the join break."""
+    """List the checks that single rows of the join break."""
     of = {"score": groups.prediction_rows}
     return [
         Violation(
@@ -67,7 +67,7 @@ def row_violations(groups: Groups, joined: Frame) -> list[Violation]:
 def without_repeats(
     logs: Logs, groups: Groups, *, predictions: int, outcomes: int
 ) -> tuple[Logs, list[Violation]]:
-    """Check that no id repeats, and leave out or merge the rows of those that do.
+    """Check that no id is repeated, and leave out or merge the rows of repeated ids.
 
     Parameters
     ----------
@@ -82,8 +82,8 @@ def without_repeats(
     -------
     Logs
         The same object if every id is unique. Predictions with a repeated id are left out,
-        since nobody can tell which of them the outcome belongs to. Outcomes told twice
-        alike become one; outcomes that contradict each other are left out.
+        because it is unknown to which of them the outcome belongs. Equal outcomes of one id
+        become one; outcomes that contradict each other are left out.
     list of Violation
         Repeated predictions and conflicting outcomes.
     """
@@ -111,14 +111,14 @@ def without_repeats(
 
 
 def find_strangers(outcomes: Frame, scored: Frame) -> Strangers:
-    """Ask for outcomes without id and outcomes whose id was never predicted.
+    """Query outcomes without an id and outcomes whose id has no prediction.
 
     Parameters
     ----------
     outcomes : LazyFrame
         Of one partition, with the column `outcome_id`.
     scored : LazyFrame
-        Predictions of every day the partition can speak of, with the column `id`.
+        Predictions of every day that may get outcomes from the partition, with the column `id`.
     """
     found = outcomes.join(scored, left_on="outcome_id", right_on="id", how="anti")
     counted = found.select(nw.len().alias("rows"), nw.col("outcome_id").null_count())
@@ -126,7 +126,7 @@ def find_strangers(outcomes: Frame, scored: Frame) -> Strangers:
 
 
 def outcome_violations(strangers: Strangers) -> list[Violation]:
-    """List outcomes without id and outcomes whose id was never predicted."""
+    """List outcomes without an id and outcomes whose id has no prediction."""
     rows, missing = read_counts(strangers.counted)
     if not rows:
         return []
@@ -145,7 +145,7 @@ def outcome_violations(strangers: Strangers) -> list[Violation]:
 
 
 def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> dict[str, int]:
-    """Stop the day if a check that is set to fail is broken; else count what is left out.
+    """Stop the day if a check that is set to fail is broken; otherwise count rejected rows.
 
     Returns
     -------
@@ -170,14 +170,14 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> dict[
 
 
 def _first(joined: Frame, status: Status, column: str) -> str:
-    """Show the offender with the smallest id."""
+    """Show the first row that breaks the check, by id."""
     offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
     identity, value = _first_row(offenders, "id", column)
     return f"first {value} (id {identity})"
 
 
 def _first_row(frame: Frame, *columns: str) -> list[str]:
-    """Read the first row as texts; the engine writes them, for it knows years after 9999."""
+    """Read the first row as text, written by the engine because it supports years after 9999."""
     texts = frame.head(1).select(nw.col(*columns).cast(nw.String).fill_null("null"))
     return [str(text) for text in texts.collect(backend="pyarrow").row(0)]
 

@@ -26,7 +26,7 @@ from monitor.summary import (
 
 
 def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
-    """Find the newest day with predictions whose outcomes are all in.
+    """Find the newest day with predictions whose outcomes have all arrived.
 
     Parameters
     ----------
@@ -55,21 +55,21 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
 
 
 def newest_day(model: Model, *, as_of: date) -> date:
-    """Find the newest day with predictions before `as_of`; the first of all days if none."""
+    """Find the newest day with predictions before `as_of`, or `date.min` if there is none."""
     return max(_partitions_before(model.predictions.path, as_of), default=date.min)
 
 
 def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[date]:
-    """List the partitions of outcomes that can speak of a day and are complete.
+    """List the complete partitions that may contain outcomes of a day.
 
-    Until the day's time is up, a partition that is not there is awaited. Once it is up, the day's
-    own partition must be there and no later one may be missing before another. A log that ends
-    early leaves the day provisional.
+    Until the day's time is up, a missing partition may still arrive. After that, the day's own
+    partition must exist and none may be missing before a later one. A log that ends early leaves
+    the day provisional.
 
     Raises
     ------
     DataError
-        If the day is not over, or its time is up and the log has a hole.
+        If the day is not over, or its time is up and a partition is missing.
     """
     if day >= as_of:
         msg = (
@@ -119,7 +119,7 @@ def summarise_day(
     Returns
     -------
     Summary
-        The same bits for the same rows, whatever the files' order, the threads or the memory.
+        The same bits for the same rows, whatever the order of files, the threads or the memory.
 
     Raises
     ------
@@ -151,7 +151,7 @@ def summarise_day(
         days=(day,),
         segments=_segments(groups, model),
         rejected=rejected,
-        # Predictions without a single outcome have not settled, however old they are.
+        # Predictions without a single outcome are never final, however old they are.
         final=settled and (groups.rows_with(Status.MATCHED) > 0 or not _predicted(groups)),
         known_at=_known_at(day, partitions, model),
     )
@@ -160,7 +160,7 @@ def summarise_day(
 
 
 def _known_at(day: date, partitions: Sequence[date], model: Model) -> datetime:
-    """Find the moment up to which outcomes were read; the beginning of the day if none were."""
+    """Return the time up to which outcomes were read, or the start of the day if none were."""
     last = partitions[-1] if partitions else day - timedelta(days=1)
     return end_of_day(last, model.time_zone)
 
@@ -170,9 +170,9 @@ def _partitions_before(template: str, as_of: date) -> list[date]:
 
 
 def _strange_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
-    """List what is wrong with outcomes of `day` that no prediction of any day is waiting for."""
+    """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
     outcomes = open_ids(session, "outcomes", model.outcomes, [day])
-    sources = _days_that_could_have_asked(session, model, day)
+    sources = _days_that_may_have_predictions(session, model, day)
     scored = open_ids(session, "predictions", model.predictions, sources)
     return contract.outcome_violations(
         session.once(
@@ -182,10 +182,10 @@ def _strange_outcomes(session: Session, model: Model, day: date) -> list[contrac
     )
 
 
-def _days_that_could_have_asked(session: Session, model: Model, day: date) -> list[date]:
-    """List the days whose predictions may get their outcome on `day`, where they can be read.
+def _days_that_may_have_predictions(session: Session, model: Model, day: date) -> list[date]:
+    """List the readable days whose predictions may get their outcome on `day`.
 
-    A broken neighbour is complained of on its own day, and must not keep this one from being done.
+    A broken log is reported on its own day and must not stop this one.
     """
 
     def is_readable(asked: date) -> bool:
@@ -231,13 +231,13 @@ def _awaited(groups: Groups, place: int) -> Awaited:
 
 
 def _is_settled(groups: Groups, partitions: Sequence[date], model: Model) -> bool:
-    """Tell whether no more outcomes are to come: the days are up, or every one is in."""
+    """Return whether no more outcomes can arrive: the time is up, or all are known."""
     complete = groups.rows_with(Status.MATCHED) == _predicted(groups)
     return complete or len(partitions) == model.settled_after + 1
 
 
 def _check_day(what: str, model: Model, groups: Groups, *, settled: bool) -> None:
-    """Stop a day that is whole but cannot be judged, unless such days are said to be normal."""
+    """Stop a settled day that cannot be judged, unless the configuration accepts such days."""
     predicted = _predicted(groups)
     matched = groups.rows_with(Status.MATCHED)
     positives = int(groups.positives.sum())

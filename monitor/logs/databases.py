@@ -1,4 +1,4 @@
-"""DuckDBs that stay open from day to day, each with its share of the machine."""
+"""DuckDB connections that stay open from day to day, each with its share of the machine."""
 
 import tempfile
 from collections.abc import Hashable, Iterator
@@ -15,21 +15,21 @@ from monitor.config import Engine
 
 @dataclass(frozen=True)
 class Database:
-    """A DuckDB, the folder it spills to, and the queries over its views, by what they rest on."""
+    """A DuckDB connection, its spill folder, and the queries over its views by their key."""
 
     connection: duckdb.DuckDBPyConnection
     spill: tempfile.TemporaryDirectory[str]
     queries: dict[Hashable, Any] = field(default_factory=dict)
 
     def forget(self) -> None:
-        """Drop what was read and registered for a day, so that the next finds nothing of it."""
-        self.connection.execute("SET enable_external_file_cache = false")  # which empties it
+        """Drop everything that was read and registered for a day."""
+        self.connection.execute("SET enable_external_file_cache = false")  # this empties the cache
         self.connection.execute("SET enable_external_file_cache = true")
         for protocol in self.connection.list_filesystems():
             self.connection.unregister_filesystem(protocol)
 
     def close(self) -> None:
-        """Give the memory and the folder back."""
+        """Release the memory and the folder."""
         self.queries.clear()
         self.connection.close()
         self.spill.cleanup()
@@ -37,17 +37,17 @@ class Database:
 
 @dataclass(frozen=True)
 class Databases:
-    """DuckDBs that stay open from day to day, as many as days are read at a time.
+    """DuckDB connections that stay open, as many as days are read in parallel.
 
     Attributes
     ----------
     engine : Engine
-        The share of the machine that each may take.
+        The share of the machine that each may use.
     idle : SimpleQueue
-        Those that wait for a day.
+        Connections that are not in use.
     dtypes : dict
-        What type of column each of DuckDB's type names is, as far as it was asked: another query
-        for every file, else.
+        The column type of each of DuckDB's type names seen so far; without it every file would
+        need another query.
     """
 
     engine: Engine
@@ -56,7 +56,7 @@ class Databases:
 
     @contextmanager
     def lend(self) -> Iterator[Database]:
-        """Lend a DuckDB to one day. After an error it is closed, and nobody gets it again."""
+        """Lend a connection to one day. After an error it is closed instead of reused."""
         try:
             database = self.idle.get_nowait()
         except Empty:
@@ -70,7 +70,7 @@ class Databases:
         self.idle.put(database)
 
     def close(self) -> None:
-        """Close all that are not lent."""
+        """Close all that are not in use."""
         with suppress(Empty):
             while True:
                 self.idle.get_nowait().close()
@@ -84,14 +84,14 @@ class Databases:
             "preserve_insertion_order": False,
         }
         database = Database(duckdb.connect(config=settings), spill)
-        # Else messages would show times in the zone of this machine.
+        # Otherwise messages would show times in the time zone of this machine.
         database.connection.execute("SET TimeZone = 'UTC'")
         return database
 
 
 @contextmanager
 def open_databases(engine: Engine) -> Iterator[Databases]:
-    """Keep DuckDBs for many days: to start one takes longer than to read a small day."""
+    """Keep connections for many days: starting one takes longer than reading a small day."""
     databases = Databases(engine)
     try:
         yield databases

@@ -1,12 +1,12 @@
-"""The one query: predictions meet outcomes, rows get a status and a cell, groups come back.
+"""The one query: join predictions to outcomes, give rows a status and a cell, and group them.
 
 Written once in Narwhals, so DuckDB, Polars, PyArrow or Spark can run it.
 
-Theory of the proof that no id repeats. A full join returns every row of both logs at least
-once. If it returns as many rows with a prediction as there are predictions, no prediction met
-two outcomes; likewise for outcomes. So two sums compared with two row counts settle all ids
-that met, without a second pass. A prediction that met nobody is grouped by its id as well.
-Only when a proof fails are the ids counted one by one.
+How the query proves that no id is repeated. A full join returns every row of both logs at least
+once. If it returns as many rows with a prediction as there are predictions, no prediction matched
+two outcomes; likewise for outcomes. So comparing two sums with two row counts settles all matched
+ids without a second pass. A prediction without an outcome is also grouped by its id. Only if a
+proof fails are the ids counted one by one.
 """
 
 from dataclasses import dataclass
@@ -31,7 +31,7 @@ from monitor.metrics.core.grid import (
 
 
 class Status(IntEnum):
-    """What became of a row of the join; each row has exactly one."""
+    """The status of a row of the join; each row has exactly one."""
 
     MATCHED = 0
     UNLABELLED = 1
@@ -44,7 +44,7 @@ class Status(IntEnum):
     OUTCOME_EARLY = 8
 
 
-# Predictions with a sound score. All but the first of these await an outcome that can be used.
+# Predictions with a valid score. All but the first still need a usable outcome.
 IN_PREDICTED = (
     Status.MATCHED,
     Status.UNLABELLED,
@@ -56,14 +56,14 @@ OUTCOME_ONLY = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
 
 @dataclass(frozen=True, eq=False)
 class Query:
-    """What is asked of the logs of a day, written but not run.
+    """The queries of a day, built but not run.
 
     Attributes
     ----------
     counted : LazyFrame
         One row: the numbers of predictions and of outcomes.
     joined : LazyFrame
-        Predictions and outcomes that met, each row with its `status`.
+        The full join of predictions and outcomes, each row with its `status`.
     grouped : LazyFrame
         Those rows in groups.
     part_count : int
@@ -83,12 +83,12 @@ class Groups:
     Attributes
     ----------
     statuses, with_outcome, parts, cells : ndarray
-        What is grouped: the status, 1 where the row holds an outcome else 0, the place of
-        segment and stratum, and the cell (0 for rows without a sound score).
+        The keys: the status, 1 if the row has an outcome else 0, the index of segment and
+        stratum, and the cell (0 for rows without a valid score).
     counts, positives, offset_sums : ndarray
-        Rows; and of matched rows outcomes of 1, and sums of offsets inside the cell.
+        Rows; for matched rows also outcomes of 1 and sums of offsets inside the cell.
     repeats : ndarray
-        Predictions without outcome whose id another such prediction has too.
+        Predictions without an outcome that share their id with another such prediction.
     """
 
     statuses: Ints
@@ -102,17 +102,17 @@ class Groups:
 
     @property
     def prediction_rows(self) -> int:
-        """Rows of the join that hold a prediction."""
+        """Rows of the join that have a prediction."""
         return int(self.counts[~np.isin(self.statuses, OUTCOME_ONLY)].sum())
 
     @property
     def outcome_rows(self) -> int:
-        """Rows of the join that hold an outcome."""
+        """Rows of the join that have an outcome."""
         return int(self.counts[self.with_outcome == 1].sum())
 
     @property
     def met_rows(self) -> int:
-        """Rows of the join that hold both."""
+        """Rows of the join that have both."""
         met = (self.with_outcome == 1) & ~np.isin(self.statuses, OUTCOME_ONLY)
         return int(self.counts[met].sum())
 
@@ -125,7 +125,7 @@ class Groups:
 
 
 def write(logs: Logs, part_count: int) -> Query:
-    """Write the query.
+    """Build the query.
 
     Parameters
     ----------
@@ -139,13 +139,13 @@ def write(logs: Logs, part_count: int) -> Query:
 
 
 def _join(logs: Logs) -> Frame:
-    """Let predictions and outcomes meet, and give every row its status."""
+    """Join predictions and outcomes, and give every row its status."""
     met = logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
     return met.with_columns(status=_status(timed=logs.timed))
 
 
 def _group(joined: Frame, part_count: int) -> Frame:
-    """Put rows of the same status, part and cell together."""
+    """Group rows of the same status, part and cell."""
     matched = nw.col("status") == Status.MATCHED
     scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
     zero = nw.lit(0)
@@ -158,8 +158,8 @@ def _group(joined: Frame, part_count: int) -> Frame:
         positives=choose([(matched, nw.col("outcome").cast(nw.Int64))], zero),
         offsets=choose([(matched, nw.col("offset").cast(nw.Int64))], zero),
     )
-    # Two predictions that share an id need not share a key; which of their keys stays does
-    # not matter, because without_repeats leaves them out.
+    # Two predictions with the same id may have different keys. Which key remains does not
+    # matter, because without_repeats leaves both out.
     lone = ~nw.col("lone_id").is_null()
     by_id = (
         keyed.with_columns(place=choose([(lone, nw.lit(-1))], nw.col("key")))
@@ -185,12 +185,12 @@ def run(query: Query) -> Groups:
 
 
 def read_counts(frame: Frame) -> tuple[int, ...]:
-    """Run a query whose answer is one row of counts; a sum over no row is null there, so 0."""
+    """Run a query that returns one row of counts; a null, the sum of no rows, counts as 0."""
     return tuple(int(count or 0) for count in frame.collect(backend="pyarrow").row(0))
 
 
 def _count(logs: Logs) -> Frame:
-    """Count the rows of both logs; Parquet knows it without reading them."""
+    """Count the rows of both logs, which Parquet stores in its metadata."""
     predictions, outcomes = (
         frame.select(nw.len().alias(name))
         for name, frame in (("predictions", logs.predictions), ("outcomes", logs.outcomes))
@@ -199,7 +199,7 @@ def _count(logs: Logs) -> Frame:
 
 
 def repeated_ids(frame: Frame, column: str) -> Frame:
-    """List the ids that stand in a log more than once, with the number of their rows."""
+    """List the ids that occur in a log more than once, with the number of their rows."""
     known = frame.filter(~nw.col(column).is_null())
     return known.group_by(column).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
 
@@ -236,10 +236,10 @@ def _status(*, timed: bool) -> nw.Expr:
 
 
 def _located(joined: Frame) -> Frame:
-    """Add `cell` and `offset`: `monitor.metrics.core.grid.locate` in the words of the query.
+    """Add `cell` and `offset`: `monitor.metrics.core.grid.locate` as a query.
 
-    In steps, each naming the one before: an expression used twice would be written out twice
-    in the query, and five times nested that is thirty-two times.
+    Each step has a name, because an expression that is used twice is written twice into the
+    query; nested five times, that would be thirty-two copies.
     """
     position, cell = nw.col("position"), nw.col("cell")
     return (

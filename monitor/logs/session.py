@@ -1,4 +1,4 @@
-"""DuckDB at work on one day: what it reads and asks, and what its errors mean."""
+"""DuckDB for one day: its files, views and queries, and what its errors mean."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +14,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.files import reaching
 from monitor.logs.databases import Databases, open_databases
 
-# The decoding error comes of a damaged column name, which DuckDB hands over as it is.
+# A damaged column name causes the decoding error, because DuckDB passes it on as it is.
 DAMAGE = (duckdb.Error, UnicodeDecodeError)
 
 Frame = nw.LazyFrame[Any]
@@ -23,7 +23,7 @@ Written = TypeVar("Written")
 
 @dataclass(frozen=True)
 class Type:
-    """The type of a column, for the program and for people."""
+    """The type of a column, and its name for messages."""
 
     dtype: nw.dtypes.DType
     name: str
@@ -34,7 +34,7 @@ class Type:
 
 @dataclass(frozen=True)
 class View:
-    """A name under which a query reads; with its columns and their types all it depends on."""
+    """The name of a view and its columns with types: all that a query depends on."""
 
     name: str
     columns: tuple[tuple[str, str], ...]
@@ -42,7 +42,7 @@ class View:
 
 @dataclass(frozen=True)
 class Session:
-    """A DuckDB at work on one day.
+    """A DuckDB connection in use for one day.
 
     Attributes
     ----------
@@ -51,13 +51,13 @@ class Session:
     connection : DuckDBPyConnection
         Runs the queries.
     files : list of str
-        What was opened so far; errors look here for the file to blame.
+        Files opened so far; error handling searches them for the damaged one.
     types : dict
-        The types of the columns of every file that was asked for them.
+        The column types of each file that was inspected.
     dtypes : dict
-        Of `Databases`.
+        As in `Databases`.
     queries : dict
-        Of this DuckDB, by what they depend on.
+        Queries of this connection, by what they depend on.
     """
 
     what: str
@@ -70,14 +70,14 @@ class Session:
     def read(self, files: Sequence[str]) -> duckdb.DuckDBPyRelation:
         """Open Parquet files of equal columns as one relation.
 
-        Without the option union_by_name, which would take files of unequal columns: its threads
-        wait for the interpreter that waits for them when the files are in an object store.
+        The option union_by_name would allow unequal columns, but it deadlocks with files in an
+        object store: its threads wait for the interpreter, which waits for them.
         """
         self.files.extend(file for file in files if file not in self.files)
         return self.connection.read_parquet(list(files), hive_partitioning=False)
 
     def types_of(self, file: str) -> Mapping[str, Type]:
-        """Tell the type of every column of a file, in their order."""
+        """Return the type of every column of a file, in their order."""
         if file not in self.types:
             relation = self.read([file])
             names = [str(native) for native in relation.types]
@@ -90,17 +90,17 @@ class Session:
         return self.types[file]
 
     def once(self, key: Hashable, write: Callable[[], Written]) -> Written:
-        """Write a query, unless this DuckDB has it from another day.
+        """Build a query, unless this connection has it from another day.
 
-        On a small day it takes longer to write the query than to run it. One over views looks
-        up what they show whenever it runs, so it need not be written for every day.
+        On a small day building the query takes longer than running it. A query over views reads
+        the current content of the views, so one query serves all days.
         """
         if key not in self.queries:
             self.queries[key] = write()
         return self.queries[key]  # type: ignore[no-any-return]
 
     def show(self, name: str, relation: duckdb.DuckDBPyRelation) -> View:
-        """Let the view of this name show a relation, from now on."""
+        """Make the view of this name show a relation."""
         relation.create_view(name, replace=True)
         return View(name, tuple(zip(relation.columns, map(str, relation.types), strict=True)))
 
@@ -111,8 +111,8 @@ class Session:
     def read_through(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
         """Let DuckDB read these files of an object store.
 
-        Through a filesystem that remembers the listing of this moment: DuckDB asks for size and
-        age of a file at every step, and each time would be a request.
+        The filesystem caches the current listing, because DuckDB asks for the size and age of a
+        file at every step and each would be a request.
         """
         options = {**filesystem.storage_options, "use_listings_cache": True}
         reader = type(filesystem)(**options)
@@ -126,19 +126,19 @@ class Session:
 
 @contextmanager
 def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
-    """Open a DuckDB that keeps to its share of the machine and spills to a folder of its own.
+    """Open a DuckDB connection with its share of the machine and its own spill folder.
 
     Parameters
     ----------
     what : str
         Model and day, for messages.
     engine : Engine or Databases
-        The share of the machine; or DuckDBs that are open already.
+        The share of the machine, or connections that are already open.
 
     Raises
     ------
     ConfigError
-        If the work does not fit into the memory that it may take.
+        If the work needs more memory than it may use.
     DataError
         If a file cannot be read.
     """
@@ -185,6 +185,6 @@ def _is_damaged(session: Session, file: str) -> bool:
 
 
 def _first_line(error: Exception) -> str:
-    """Show an error on one line, without what could garble a terminal."""
+    """Show an error on one line, without characters that could garble a terminal."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     return "".join(sign if sign.isprintable() else "?" for sign in text)

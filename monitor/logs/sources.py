@@ -32,7 +32,7 @@ class Logs:
     Attributes
     ----------
     predictions : LazyFrame
-        Columns `id`, `score` (Float64), `part` (place of segment and stratum),
+        Columns `id`, `score` (Float64), `part` (index of segment and stratum),
         `predicted`, which is always 1, and `scored_at` if both logs have times.
     outcomes : LazyFrame
         Columns `outcome_id`, `outcome` (a number), `observed`, which is always 1, and
@@ -58,7 +58,7 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     day : date
         Day of the predictions.
     outcome_days : sequence of date
-        Partitions of outcomes to read, each of which must exist; without any, none is known.
+        Partitions of outcomes to read, each of which must exist; may be empty.
 
     Raises
     ------
@@ -91,21 +91,21 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
 def open_ids(
     session: Session, kind: Kind, log: PredictionLog | OutcomeLog, days: Sequence[date]
 ) -> View:
-    """Open nothing but the ids of some days of a log, as `id` or `outcome_id`."""
+    """Open only the ids of some days of a log, as `id` or `outcome_id`."""
     return session.show(f"ids of {kind}", read_ids(session, kind, log, days))
 
 
 def read_ids(
     session: Session, kind: Kind, log: PredictionLog | OutcomeLog, days: Sequence[date]
 ) -> duckdb.DuckDBPyRelation:
-    """Read nothing but the ids of some days of a log, which fails if they cannot be read."""
+    """Read only the ids of some days of a log; raises if they cannot be read."""
     opened = _open(session, kind, log.path, days)
     opened.check(log.id, f"{kind}.id", _is_id, ID_TYPES)
     return opened.read(**{ID_COLUMN[kind]: log.id})
 
 
 def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
-    """Give the value of the first case that holds."""
+    """Return the value of the first case that is true."""
     for condition, value in reversed(cases):
         otherwise = nw.when(condition).then(value).otherwise(otherwise)
     return otherwise
@@ -115,8 +115,8 @@ def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.E
 class _Log:
     """The files of one log, and the types of the columns of each of them.
 
-    Every file is held to the contract by itself. Read as the first file is, a column that
-    another file lacks would turn into nulls, and its 0.4 into the integer 0.
+    Every file is checked separately. If all files were read like the first one, a column missing
+    from another file would become null, and a 0.4 could become the integer 0.
     """
 
     session: Session
@@ -124,7 +124,7 @@ class _Log:
     files: Mapping[str, Mapping[str, Type]]
 
     def check(self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str) -> None:
-        """Say what is wrong with a needed column."""
+        """Raise DataError if a required column is missing or has the wrong type."""
         what = self.session.what
         for file, types in self.files.items():
             if column not in types:
@@ -145,11 +145,11 @@ class _Log:
                 raise DataError(msg)
 
     def type_of(self, column: str) -> Type:
-        """Give the type of a column, which was checked, in the first file."""
+        """Return the type of a checked column in the first file."""
         return next(iter(self.files.values()))[column]
 
     def read(self, **columns: str) -> duckdb.DuckDBPyRelation:
-        """Read some columns of all files under new names, as wide as what any file has in them."""
+        """Read some columns of all files under new names, in the widest type of any file."""
         alike = defaultdict[tuple[Any, ...], list[str]](list)
         for file, types in self.files.items():
             alike[tuple(types.items())].append(file)
@@ -174,14 +174,14 @@ def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> 
         session.read_through(filesystem, names)
     files = {name: session.types_of(name) for name in names}
     if any(types != files[names[0]] for types in files.values()):
-        # What writes an empty file often does not know its types; no row suffers from them.
+        # A program that writes an empty file often does not know its types, and no row needs them.
         filled = {name: types for name, types in files.items() if len(session.read([name]))}
         files = filled or files
     return _Log(session, kind, files)
 
 
 def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:
-    """Refuse what DuckDB would wait for without end, or call missing or damaged."""
+    """Raise DataError for a path that would block DuckDB or give a misleading message."""
     path = Path(name)
     if path.is_dir():
         wrong = (
@@ -227,7 +227,7 @@ def _check_ids_and_values(predictions: _Log, outcomes: _Log, model: Model) -> No
 def _check_times(
     predictions: _Log, outcomes: _Log, model: Model
 ) -> tuple[dict[str, str], dict[str, str]]:
-    """Give the column of times of either log under its new name, or none of both."""
+    """Return the time column of each log under its new name, or none for both."""
     scored, observed = model.predictions.time, model.outcomes.time
     if scored is None or observed is None:
         return {}, {}
@@ -242,7 +242,7 @@ def _check_times(
 
 
 def _check_parts(predictions: _Log, model: Model) -> dict[str, str]:
-    """Give the columns of segments and strata, as far as there are any, under new names."""
+    """Return the configured columns of segments and strata under new names."""
     configured = {"segment": model.segments, "stratum": model.strata}
     columns = {name: parts.column for name, parts in configured.items() if parts}
     for name, column in columns.items():
@@ -252,7 +252,7 @@ def _check_parts(predictions: _Log, model: Model) -> dict[str, str]:
 
 
 def _place(name: str, parts: Segments | None) -> nw.Expr:
-    """Give each row's part: its place among the listed values, or the last place."""
+    """Return each row's part: its index in the listed values, or the index after the last."""
     if parts is None:
         return nw.lit(0)
     value = nw.col(name).cast(nw.String)
@@ -261,10 +261,10 @@ def _place(name: str, parts: Segments | None) -> nw.Expr:
 
 
 def _no_outcomes(predictions: _Log, log: PredictionLog) -> duckdb.DuckDBPyRelation:
-    """Make a log without a row, with ids and times of the types that predictions have."""
+    """Make an empty log with ids and times of the same types as the predictions."""
     times = {"observed_at": log.time} if log.time else {}
-    nobody = predictions.read(outcome_id=log.id, **times).limit(0)
-    return nobody.select(duckdb.StarExpression(), duckdb.ConstantExpression(0).alias("outcome"))
+    empty = predictions.read(outcome_id=log.id, **times).limit(0)
+    return empty.select(duckdb.StarExpression(), duckdb.ConstantExpression(0).alias("outcome"))
 
 
 def _prepare_predictions(asked: Frame, model: Model) -> Frame:
@@ -277,7 +277,7 @@ def _prepare_predictions(asked: Frame, model: Model) -> Frame:
 
 
 def _prepare_outcomes(told: Frame) -> Frame:
-    """Make outcomes numbers; booleans, where no file has numbers, are none yet."""
+    """Convert outcomes to numbers; only if all files have booleans is a cast needed."""
     boolean = isinstance(told.collect_schema()["outcome"], nw.Boolean)
     outcome = nw.col("outcome").cast(nw.Int8) if boolean else nw.col("outcome")
     return told.with_columns(outcome, observed=nw.lit(1, nw.Int8))
