@@ -1,15 +1,14 @@
 """The picture of `studies/drift/run.py`: days on false alarm against delay, rule by rule."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from math import isinf
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
-from studies.drift.tables import OURS, Results, chosen, days_on, delays, rules_of
-from studies.drift.watch import YEAR
-from studies.drift.worlds import WORLDS
+from studies.drift.estimates import median
+from studies.drift.scenarios import SCENARIOS, YEAR
+from studies.drift.tables import OURS, Found, Results, chosen, days_on, delays, rules_of
 
 NO_ALARM, NO_DELAY, NEVER = 0.02, 0.5, 200.0  # where the picture puts these
 
@@ -22,16 +21,16 @@ def draw(results: Results, path: Path) -> None:
     from matplotlib import pyplot as plt
 
     mpl.rcParams |= {"svg.hashsalt": "drift", "font.size": 9, "svg.fonttype": "none"}
-    world, rules = WORLDS[3], rules_of(results)
-    sound = chosen(results, world, "sound")
+    scenario, rules = SCENARIOS["sound (5 %, 20k)"], rules_of(results)
+    sound = chosen(results, scenario, "sound")
     figure, panels = plt.subplots(1, 2, figsize=(10, 4.6), sharey=True, layout="constrained")
     for panel, name in zip(panels, ("slope 0.8", "slope 0.9"), strict=True):
-        found = chosen(results, world, name)
+        found = chosen(results, scenario, name)
         for i, rule in enumerate(rules):
             ours = rule == OURS
             share = 100 * float(np.mean([days_on(f, rule) for f in sound])) / YEAR
             panel.plot(
-                drawn_delay(found, rule, i),
+                drawn_delay(found, rule, scenario.start, i),
                 max(share, NO_ALARM),
                 marker="*" if ours else "osD^vPX"[i],
                 markersize=17 if ours else 8,
@@ -39,7 +38,7 @@ def draw(results: Results, path: Path) -> None:
                 linestyle="none",
                 label=rule.strip("*"),
             )
-        panel.set(title=f"{name}; {world} predictions a day", xlabel="median delay, days")
+        panel.set(title=f"{name}; {scenario.world} predictions a day", xlabel="median delay, days")
         panel.set(xscale="log", yscale="log", xlim=(0.4, 400), ylim=(NO_ALARM / 2, 200))
         panel.set_xticks(
             [NO_DELAY, 1, 3, 10, 30, NEVER], ["0", "1", "3", "10", "30", "never, or\nalways on"]
@@ -54,10 +53,11 @@ def draw(results: Results, path: Path) -> None:
     plt.close(figure)
 
 
-def drawn_delay(found: Sequence[Mapping[str, Any]], rule: str, number: int) -> float:
+def drawn_delay(found: Sequence[Found], rule: str, start: int, number: int) -> float:
     """Find where a rule belongs on the logarithmic axis of delays."""
     never = NEVER * 1.13 ** (number % 3 - 1)  # apart, where many rules are
-    if rule != OURS and np.mean([f["on"][rule] for f in found]) > 0.5:
+    waits = delays(found, rule, start)
+    if len(waits) < len(found) / 2:
         return never
-    middle = float(np.median(delays(found, rule)))
+    middle = median(waits)[0]
     return never if isinf(middle) else max(middle, NO_DELAY)

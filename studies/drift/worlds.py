@@ -8,21 +8,27 @@ from x0.2 to x5. Under a shift of the prior the scores given the outcome stay as
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import expit
 from scipy.stats import norm
 
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
+from studies.drift.shapes import (
+    SPREAD,
+    centre,
+    draw_priors,
+    draw_volumes,
+    informed,
+    keep_prevalence,
+    remembering,
+    shares,
+    standardised,
+)
 
-SPREAD = 1.2  # of the logits
-PRIOR_SPREAD, PRIOR_MEMORY, RHYTHM = 0.4, 0.9, 0.3
-DOUBLED, HALVED = slice(60, 90), slice(120, 140)  # days after the reference
-LEAST_VOLUME, MOST_VOLUME = 0.2, 5.0
 RAMP = 90  # days that a slow drift takes to be whole
+LASTED = 130  # days until a drift is gone that does not stay
 Distortion = Callable[[float], Floats]  # of a prevalence; added to the log-odds of each cell
 
 
@@ -35,6 +41,8 @@ class World:
 
     def __str__(self) -> str:
         size = f"{self.rows // 1000}k" if self.rows >= 1000 else str(self.rows)
+        if self.rows >= 1_000_000:
+            size = f"{self.rows // 1_000_000}M"
         return f"{100 * self.prevalence:g} %, {size}"
 
 
@@ -57,6 +65,10 @@ class Truth:
         with the memory of the prior; outcomes given scores stay as they are.
     odds : float
         By how much the odds of every day after the reference are multiplied, for good.
+    lasts : int or None
+        Days until the drift is gone again; None for one that stays.
+    flipped : float
+        Share of the outcomes that are recorded as their opposite while the drift lasts.
     centres : tuple of float
         Shift of the logits of each segment; every segment has priors of its own.
     """
@@ -68,6 +80,8 @@ class Truth:
     wobble: float = 0.0
     odds: float = 1.0
     centres: tuple[float, ...] = (0.0,)
+    lasts: int | None = None
+    flipped: float = 0.0
 
 
 WORLDS = (
@@ -80,69 +94,14 @@ WORLDS = (
 )
 
 
-def standardised(prevalence: float) -> Floats:
-    """Give the logits as standard deviations from their mean."""
-    return np.asarray((CENTRES - centre(prevalence)) / SPREAD)
-
-
-def informed(prevalence: float) -> Floats:
-    """Give the logits as standard deviations from their mean where the information is.
-
-    With rare outcomes that is among the high scores; at most four standard deviations.
-    """
-    p = expit(CENTRES)
-    weights = shares(centre(prevalence)) * p * (1.0 - p)
-    weights /= weights.sum()
-    off = CENTRES - (weights * CENTRES).sum()
-    return np.clip(off / np.sqrt((weights * off**2).sum()), -4.0, 4.0)
-
-
-@cache
-def centre(prevalence: float) -> float:
-    """Find the mean logit whose mean score is the prevalence."""
-    return float(brentq(lambda c: (shares(c) * expit(CENTRES)).sum() - prevalence, -14.0, 14.0))
-
-
-def shares(middle: float) -> Floats:
-    """Give each cell's share of the predictions while the prior is as in training."""
-    weights = norm.pdf(CENTRES, middle, SPREAD)
-    return np.asarray(weights / weights.sum())
-
-
-def keep_prevalence(distortion: Floats, weights: Floats, prevalence: float) -> Floats:
-    """Add the constant to a distortion that leaves the share of positive outcomes as it was."""
-
-    def excess(constant: float) -> float:
-        return float((weights * expit(CENTRES + distortion + constant)).sum() - prevalence)
-
-    return distortion + float(brentq(excess, -20.0, 20.0))
-
-
-def remembering(rng: np.random.Generator, days: int) -> Floats:
-    """Draw a stationary AR(1) of standard deviation 1."""
-    values = rng.normal(size=days)
-    for t in range(1, days):
-        values[t] = PRIOR_MEMORY * values[t - 1] + np.sqrt(1 - PRIOR_MEMORY**2) * values[t]
-    return values
-
-
-def draw_priors(rng: np.random.Generator, reference: int, days: int) -> Floats:
-    """Draw the shift of the log-odds on each day, reference first."""
-    total = reference + days
-    phase = 2 * np.pi * (np.arange(total) + rng.integers(7)) / 7
-    priors = PRIOR_SPREAD * remembering(rng, total) + RHYTHM * np.sin(phase)
-    priors[reference:][DOUBLED] += np.log(2)
-    priors[reference:][HALVED] -= np.log(2)
-    return np.asarray(priors)
-
-
-def draw_volumes(rng: np.random.Generator, days: int) -> Floats:
-    """Draw how many times the ordinary number of rows each day has."""
-    return np.exp(rng.uniform(np.log(LEAST_VOLUME), np.log(MOST_VOLUME), days))
-
-
 def draw_day(
-    rng: np.random.Generator, weights: Floats, rows: float, prior: float, distortion: Floats | float
+    rng: np.random.Generator,
+    weights: Floats,
+    rows: float,
+    prior: float,
+    distortion: Floats | float,
+    *,
+    flipped: float = 0.0,
 ) -> Coarse:
     """Draw one day of one segment: scores as the prior makes them, outcomes on the drifted curve.
 
@@ -151,7 +110,15 @@ def draw_day(
     """
     moved = weights * (1.0 + np.expm1(prior) * expit(CENTRES))
     counts = rng.poisson(rows * moved / moved.sum())
-    return Coarse(counts, rng.binomial(counts, expit(CENTRES + prior + distortion)))
+    right = expit(CENTRES + prior + distortion)
+    return Coarse(counts, rng.binomial(counts, right + flipped * (1.0 - 2.0 * right)))
+
+
+def grown(truth: Truth, begun: int) -> float:
+    """Give the share of a drift that is there, `begun` days after its first."""
+    if begun < 0 or (truth.lasts is not None and begun >= truth.lasts):
+        return 0.0
+    return min(1.0, (begun + 1) / max(1, truth.ramp))
 
 
 def stream(
@@ -188,12 +155,14 @@ def stream(
     unit = standardised(world.prevalence)
     drift = whole_drift(world, truth)
     for t in range(total):
-        begun = t - reference - start
-        share = 0.0 if begun < 0 else min(1.0, (begun + 1) / max(1, truth.ramp))
+        share = grown(truth, t - reference - start)
+        flipped = share * truth.flipped
         curve = share * drift + truth.slope_jitter * jitters[t] * SPREAD * unit
         tilt = np.exp(truth.wobble * tilts[t] * unit)
         yield {
-            f"segment {i}": draw_day(rng, shares(m) * tilt, volumes[t], priors[i][t], curve)
+            f"segment {i}": draw_day(
+                rng, shares(m) * tilt, volumes[t], priors[i][t], curve, flipped=flipped
+            )
             for i, m in enumerate(middles)
         }
 
@@ -236,5 +205,12 @@ DRIFTS = {
     "top tenth -0.4": Truth(lowered_top, centred=False),
     "curvature 0.3": Truth(curved),
     "wave 0.3": Truth(waved),
+    "3 % of the labels flipped": Truth(flipped=0.03),
+    "slope 0.66": Truth(tilted(0.66)),
+    "slope 0.5": Truth(tilted(0.5)),
+    "slope 1.3": Truth(tilted(1.3)),
+    "slope 1/1.3": Truth(tilted(1 / 1.3)),
+    f"slope 0.8 for {LASTED} days": Truth(tilted(0.8), lasts=LASTED),
+    f"slope 0.9 for {LASTED} days": Truth(tilted(0.9), lasts=LASTED),
     "intercept +0.3": Truth(lambda _: np.full(CENTRES.shape, 0.3), centred=False),
 }

@@ -1,0 +1,92 @@
+"""The page of the simulations: which table comes where, and the words between them."""
+
+from collections.abc import Sequence
+
+from studies.drift import rough_tables as rough
+from studies.drift import tables as compared
+from studies.drift.scenarios import FOLLOWED, SCENARIOS, START
+from studies.drift.tables import Results
+
+INTRO = (
+    "{streams} sound streams of a year in each world, and {drifting} of each drift. The size of a "
+    "world is its share of positive outcomes and its predictions on an ordinary day; a reference "
+    "has 28 days where nothing else is said.\n\n"
+    "Openings are counted a stream-year. In parentheses: 95 % limits, two-sided. They take into "
+    "account that openings come in clusters, because a stream with an unlucky reference has "
+    "several: the Poisson limits are widened by the ratio of variance and mean among streams. "
+    "Without any opening the upper limit is 3.69 divided by the stream-years. A rate above its "
+    "goal is printed in bold.\n\n"
+    f"A drift begins on day {START} and is followed for {FOLLOWED} days. Delays are medians with "
+    "a 95 % interval that needs no distribution; 0 is an alert on the first day of the drift. "
+    "Streams that were on alarm before are left out of delays. Errors of shares count two more "
+    "tries of each kind, so that none is 0.\n"
+)
+ON_ALARM = (
+    "An alert needs a week without one before it, so a rule that never stops alarming counts once "
+    "a year: read its share of days.\n"
+)
+UNSEEN = "The detector does not see an intercept, by design: the level does.\n"
+RATES = "Openings a stream-year, and the median delay in days of two drifts.\n"
+SMALL = (
+    "Each delay is the median in days, followed for a year, and the shares found within 120 days "
+    "and within the year.\n"
+)
+GAMES = (
+    "12 predictions a day on average, scores near one half (logits of sd 0.7), and a reference of "
+    "two seasons of 700 days. The slope changes on the first day of the third.\n"
+)
+INDEPENDENT = (
+    "Between-day standard deviation of the slope that the references of these worlds estimate. "
+    "Outcomes are independent, so the truth is 0.\n"
+)
+
+
+def markdown(results: Results) -> str:
+    """Lay out all tables that have results."""
+    drifts = {task.seed for task in results if task.drift != "sound"}
+    streams = {task.seed for task in results if task.drift == "sound"}
+    sections = (
+        ("Beside the usual rules", "", compared.false_alerts(results)),
+        ("", ON_ALARM, compared.rule_delays(results)),
+        ("", UNSEEN, compared.detector_delays(results)),
+        ("", "", compared.names(results)),
+        ("", "", compared.flipped_names(results)),
+        ("Something else moves", RATES, rough.worlds(results, "moving")),
+        ("Rougher worlds", RATES, rough.worlds(results, "rough")),
+        ("Outside the null", RATES, outside(results)),
+        ("Short references", RATES, rough.worlds(results, "short")),
+        ("Many segments", RATES, rough.worlds(results, "segments")),
+        ("Few outcomes", SMALL, rough.small(results)),
+        ("", INDEPENDENT, rough.jitters(results)),
+        ("Drifts that stay", "", rough.for_good(results)),
+        ("A season of games", GAMES, rough.season(results)),
+        ("Recovery", "", rough.recoveries(results)),
+        ("The estimated start", "", rough.starts(results)),
+    )
+    intro = INTRO.format(streams=len(streams), drifting=len(drifts))
+    return "\n".join([intro, *(part for section in sections for part in lay_out(*section))])
+
+
+def outside(results: Results) -> list[str]:
+    """Lay out the worlds in which the promise does not hold."""
+    lines = rough.worlds(results, "rough", outside=True)
+    more = rough.worlds(results, "moving", outside=True)
+    return [*lines[:-1], *more[2:]] if lines else more
+
+
+def lay_out(head: str, words: str, lines: Sequence[str]) -> list[str]:
+    """Put a heading and words before a table; nothing if there is no table."""
+    if not lines:
+        return []
+    return [*([f"## {head}\n"] if head else []), *([words] if words else []), *lines]
+
+
+def missed(results: Results) -> list[str]:
+    """List the worlds with more openings than wanted."""
+    return [
+        name
+        for name, scenario in SCENARIOS.items()
+        if scenario.goal is not None
+        and (found := compared.openings(compared.chosen(results, scenario, "sound")))
+        and sum(found) > scenario.goal * len(found) * scenario.years
+    ]

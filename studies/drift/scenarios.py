@@ -1,0 +1,265 @@
+"""The table of all worlds that the study simulates: size, goal, what each tests."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Protocol
+
+from monitor.metrics.core.coarse import Coarse
+from studies.drift.parts import Rough, rough_stream
+from studies.drift.rough import (
+    RECALIBRATED,
+    campaigns,
+    clustered,
+    few_values,
+    hidden_groups,
+    holiday,
+    incident,
+    jumping,
+    moving_slowly,
+    narrow,
+    piled,
+    recalibrated,
+    rounded,
+    wandering,
+    weekends,
+    weekly,
+    with_slopes,
+)
+from studies.drift.worlds import DRIFTS, WORLDS, Truth, World, stream
+
+SOUND = Truth()
+YEAR, START, FOLLOWED = 365, 150, 120  # a drift begins on day START and is followed that long
+PROMISE = 0.365  # openings a stream-year, at A = 1000
+SEGMENTS = (-1.5, -0.75, 0.0, 0.75, 1.5)
+SLOPES = ("slope 0.8", "slope 0.9")
+STRONG = (*SLOPES, "slope 0.66", "slope 0.5")
+FOR_A_WHILE = tuple(name for name in DRIFTS if name.endswith("days"))
+ONLY_SMALL = ("slope 0.66", "slope 0.5", "slope 1.3", "slope 1/1.3")
+ALL = tuple(name for name in DRIFTS if name not in ONLY_SMALL)
+
+
+class Draw(Protocol):
+    """Draws the days of a stream; see `studies.drift.worlds.stream`."""
+
+    def __call__(
+        self, world: World, truth: Truth, seed: int, *, reference: int, days: int, start: int
+    ) -> Iterator[dict[str, Coarse]]:
+        """Draw the segments of each day."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A world that the study simulates.
+
+    Attributes
+    ----------
+    name : str
+        As in the tables and on the command line.
+    world : World
+        Share of positive outcomes and size.
+    group : str
+        The table that it belongs to.
+    draw : Draw
+        Draws its days.
+    tests : str
+        What it tests.
+    sound : bool
+        Whether streams without a drift are watched.
+    goal : float or None
+        Openings a stream-year that are at most wanted.
+    outside : bool
+        Whether it is outside the null: days depend on each other, or priors hide in one stream.
+    eras : tuple of (int, int)
+        Days of a reference and days judged against it, one pair after the other.
+    drifts : tuple of str
+        Those of `studies.drift.worlds.DRIFTS` that it is watched with.
+    start, followed : int
+        Days of the last era before a drift begins, and for how many it is followed; one that
+        ends is followed for as many afterwards.
+    apart : int
+        Number of segments, each judged alone; 0 for one stream.
+    pooled : bool
+        Whether the segments are added up before they are judged.
+    """
+
+    name: str
+    world: World
+    group: str
+    draw: Draw
+    tests: str = ""
+    sound: bool = True
+    goal: float | None = PROMISE
+    outside: bool = False
+    eras: tuple[tuple[int, int], ...] = ((28, YEAR),)
+    drifts: tuple[str, ...] = SLOPES
+    start: int = START
+    followed: int = FOLLOWED
+    apart: int = 0
+    pooled: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.world})"
+
+    @property
+    def years(self) -> float:
+        """How long a sound stream is judged."""
+        return sum(judged for _, judged in self.eras) / YEAR
+
+    def calendar(self, drift: str) -> tuple[tuple[int, int], ...]:
+        """Give the eras of a stream; the last one is as long as its drift is followed."""
+        if drift == "sound":
+            return self.eras
+        followed = self.followed + (DRIFTS[drift].lasts or 0)
+        return (*self.eras[:-1], (self.eras[-1][0], self.start + followed))
+
+
+def _plain(truth: Truth = SOUND) -> Draw:
+    def draw(world: World, drift: Truth, seed: int, **calendar: int) -> Iterator[dict[str, Coarse]]:
+        fields = ("distortion", "centred", "ramp", "lasts", "flipped")
+        both = replace(truth, **{name: getattr(drift, name) for name in fields})
+        return stream(world, both, seed, **calendar)
+
+    return draw
+
+
+def _rough(name: str, world: World, rough: Rough, tests: str, **more: Any) -> Scenario:
+    return Scenario(name, world, "rough", partial(rough_stream, rough), tests, **more)
+
+
+def _clean() -> Iterator[Scenario]:
+    """List the worlds of which the usual rules are watched too, and their variants."""
+    for world in WORLDS:
+        drifts = tuple(n for n in ALL if n not in FOR_A_WHILE or world in WORLDS[:4])
+        yield Scenario("sound", world, "clean", _plain(), goal=0.05, drifts=drifts)
+    for world in WORLDS:
+        yield Scenario(
+            "14 days of reference", world, "short", _plain(), eras=((14, YEAR),), drifts=SLOPES[:1]
+        )
+    moving = {
+        "odds x5 from the first day on": (Truth(odds=5.0), "a prior that leaves for good"),
+        "odds x0.2 from the first day on": (Truth(odds=0.2), "a prior that leaves for good"),
+        "scores wobble 0.3": (Truth(wobble=0.3), "covariate shift with a memory"),
+        "slope jitters 3 %": (Truth(slope_jitter=0.03), "days that differ"),
+        "slope jitters 5 %": (Truth(slope_jitter=0.05), "days that differ"),
+        "5 segments, summed": (Truth(centres=SEGMENTS), "priors of their own"),
+    }
+    for name, (truth, tests) in moving.items():
+        for world in WORLDS[2:4]:
+            yield Scenario(name, world, "moving", _plain(truth), tests, goal=0.05)
+    for world in WORLDS[2:4]:
+        yield Scenario(
+            "5 segments, pooled",
+            world,
+            "moving",
+            _plain(Truth(centres=SEGMENTS)),
+            "what summing avoids; not a goal",
+            goal=None,
+            outside=True,
+            pooled=True,
+        )
+
+
+def _rougher() -> Iterator[Scenario]:
+    """List the worlds in which scores, curves or days are not as simple."""
+    usual, k1, k5 = World(0.05, 20_000), World(0.05, 1_000), World(0.05, 5_000)
+    huge, half = World(0.05, 5_000_000), World(0.5, 20_000)
+    for world in (k5, huge):
+        yield _rough("scores piled at two values", world, piled(0.0), "few distinct scores", goal=0)
+        yield _rough("piles that are off, sd 0.3", world, piled(0.3), "misfit of the curve", goal=0)
+    yield _rough("7 distinct scores, off by sd 0.2", usual, few_values(7, 0.2), "misfit", goal=0)
+    yield _rough(
+        "7 unequal scores, off by sd 0.2", half, few_values(7, 0.2, 0.45), "misfit", goal=0
+    )
+    yield _rough("tree of 40 leaves, off by sd 0.1", usual, few_values(40, 0.1), "misfit", goal=0)
+    yield _rough("scores rounded to two decimals", usual, rounded(2), "scores of 0", goal=0)
+    for world in (k1, usual):
+        yield _rough("scores jump", world, jumping(), "uncertainty of the curve", goal=0)
+    for world in (k1, usual):
+        yield _rough("scores jump, wave 0.15", world, jumping(0.15), "extrapolation", goal=0)
+    yield _rough(
+        "scores jump, slope 0.6 beyond 98 %", usual, jumping(0.0, 0.6), "extrapolation", goal=0
+    )
+    yield _rough("scores drift slowly", usual, moving_slowly, "covariate shift that grows")
+    yield _rough("slope by day of the week", usual, with_slopes(weekly), "a rhythm of days")
+    yield _rough("weekend slope 0.9, else 1.03", usual, with_slopes(weekends), "a rhythm of days")
+    yield _rough("holiday week in the reference", usual, with_slopes(holiday), "a bad reference")
+    yield _rough("incident in the reference", usual, with_slopes(incident), "a bad reference")
+    yield _rough("clusters of one day", usual, clustered, "outcomes that hang together")
+    yield _rough("campaigns of one day", usual, campaigns(1), "outcomes that hang together")
+    yield _rough("hidden groups, mix moves", usual, hidden_groups(0.0, 0.5), "covariate shift")
+    yield _rough(
+        "two references, model recalibrated",
+        usual,
+        with_slopes(recalibrated),
+        "a reference replaced by a person",
+        eras=((28, RECALIBRATED), (28, YEAR - RECALIBRATED)),
+    )
+    yield _rough(
+        "rounded scores, wave, three years",
+        huge,
+        rounded(3, 0.15),
+        "size: every misfit counts",
+        eras=((28, 3 * YEAR),),
+    )
+    beyond = partial(_rough, world=usual, outside=True)
+    yield beyond("campaigns of 7 days", rough=campaigns(7), tests="days that remember", goal=2.0)
+    yield beyond(
+        "slope wanders", rough=with_slopes(wandering), tests="days that remember", goal=0.4
+    )
+    yield beyond(
+        "hidden groups, priors apart", rough=hidden_groups(0.2), tests="Simpson's paradox", goal=0.7
+    )
+
+
+def _small() -> Iterator[Scenario]:
+    """List the worlds with few outcomes."""
+    sizes = ((0.5, 30, 28), (0.2, 30, 56), (0.5, 100, 28), (0.1, 100, 56), (0.05, 200, 56))
+    for prevalence, rows, reference in sizes:
+        yield Scenario(
+            f"{reference} days of reference",
+            World(prevalence, rows),
+            "small",
+            _plain(),
+            eras=((reference, YEAR),),
+            drifts=STRONG,
+            followed=YEAR,
+        )
+    rare = World(1e-4, 200_000)
+    yield Scenario("28 days of reference", rare, "small", _plain(), drifts=STRONG, followed=YEAR)
+    yield Scenario(
+        "50 segments apart", World(0.05, 1_000), "segments", _plain(), "many tests", apart=50
+    )
+
+
+def _long() -> Iterator[Scenario]:
+    """List the drifts that stay for years, and a season of games."""
+    for rows, reference in ((15, 84), (100, 28), (1_000, 28)):
+        yield Scenario(
+            f"{reference} days of reference",
+            World(0.5, rows),
+            "for good",
+            _plain(),
+            sound=False,
+            eras=((reference, YEAR),),
+            drifts=("slope 0.66",),
+            followed=2 * YEAR,
+        )
+    yield Scenario(
+        "games of a season",
+        World(0.5, 8),  # on an ordinary day, 12 on average
+        "season",
+        partial(rough_stream, narrow(0.7)),
+        "12 predictions a day near one half, two seasons of reference",
+        eras=((1_400, 700),),
+        drifts=("slope 1.3", "slope 1/1.3"),
+        start=0,
+        followed=700,
+    )
+
+
+def _named(scenarios: Iterable[Scenario]) -> dict[str, Scenario]:
+    return {str(scenario): scenario for scenario in scenarios}
+
+
+SCENARIOS = _named([*_clean(), *_rougher(), *_small(), *_long()])

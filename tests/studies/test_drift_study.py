@@ -1,0 +1,185 @@
+"""The study of the verdict counts, estimates and lays out what it should."""
+
+import json
+import subprocess
+import sys
+from dataclasses import asdict
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.stats import binom, chi2
+
+from studies.drift.estimates import median, print_median, print_rate, rate
+from studies.drift.page import markdown, missed
+from studies.drift.rough_tables import recovery
+from studies.drift.rules import Opening
+from studies.drift.run import BEGIN, END, PAGE, remembered, replace_section
+from studies.drift.scenarios import SCENARIOS, START
+from studies.drift.tables import OURS, delay, delays
+from studies.drift.watch import COMPARED, Task, since, tasks, watch
+from tests.support.paths import ROOT
+
+
+def opened(day: int, lasted: int = 5, kind: str = "too_extreme") -> dict[str, Any]:
+    """Note an opening as the study does."""
+    return asdict(Opening(day, kind, kind, day - 1, lasted))
+
+
+@pytest.mark.parametrize("total", [0, 1, 3, 17])
+def test_rate_of_independent_openings_has_exact_limits(total: int) -> None:
+    """If no stream has two openings, the limits are those of a Poisson number."""
+    value, low, high = rate([1] * total + [0] * (40 - total), years=2.0)
+
+    assert value == total / 80
+    assert high == pytest.approx(chi2.ppf(0.975, 2 * total + 2) / 2 / 80)
+    assert low == pytest.approx(chi2.ppf(0.025, 2 * total) / 2 / 80 if total else 0.0)
+
+
+def test_limits_of_a_rate_hold_it_though_openings_cluster() -> None:
+    """95 % limits hold the true rate of gamma-Poisson streams nearly as often as they say."""
+    rng = np.random.default_rng(1)
+    true, shape = 0.5, 0.4  # variance 2.25 times the mean
+    drawn = rng.poisson(rng.gamma(shape, true / shape, (600, 60)))
+    limits = np.array([rate(list(counts)) for counts in drawn])
+    held = np.mean((limits[:, 1] <= true) & (true <= limits[:, 2]))
+
+    # 600 draws leave an error of 1 %. The ratio of variance and mean is estimated, too.
+    assert held > 0.9
+
+
+@pytest.mark.parametrize("n", [6, 9, 20, 40, 101])
+def test_interval_of_a_median_is_the_narrowest_that_holds_it(n: int) -> None:
+    """The interval of order statistics has 95 %, and the next narrower one has not."""
+    _, low, high = median(range(1, n + 1))
+    k = int(low)
+
+    assert high == n + 1 - k
+    assert 1 - 2 * binom.cdf(k - 1, n, 0.5) >= 0.95
+    assert 1 - 2 * binom.cdf(k, n, 0.5) < 0.95
+
+
+def test_few_delays_have_no_interval() -> None:
+    """Three delays bound no median; what was not found is more than was followed."""
+    assert print_median([3, 1, 2], 120) == "2 (0 to > 120)"
+    assert print_median([inf] * 9 + [4], 120) == "> 120"
+    assert print_rate([0] * 10) == "0 (to 0.37)"
+    assert print_rate([1] + [0] * 9, goal=0.05).startswith("**0.10 (")
+
+
+def test_delays_leave_out_streams_on_alarm() -> None:
+    """An incident that was open when the drift began says nothing of the delay."""
+    scenario = SCENARIOS["sound (5 %, 20k)"]
+    found = [
+        {"detector": [opened(START + 3)]},
+        {"detector": [opened(START - 20, 5), opened(START + 8)]},
+        {"detector": [opened(START - 20, 30), opened(START + 20)]},
+        {"detector": []},
+    ]
+
+    assert delays(found, OURS, START) == [3, 8, inf]
+    assert delay(found[2:3] * 2 + found[:1], OURS, scenario) == "always on"
+
+
+def test_recovery_counts_from_the_end_of_the_drift() -> None:
+    """Days until closed run from the drift's last day; an incident still open never closed."""
+    scenario = SCENARIOS["sound (5 %, 20k)"]
+    found = [
+        {"detector": [opened(START + 2, 130 + days - 2)]} for days in (3, 5, 4, 4, 3, 5, 200, 4, 4)
+    ]
+
+    assert recovery(scenario, found) == ("1.00", "4 (3 to 5)")
+
+
+def test_days_of_openings_count_from_the_last_reference() -> None:
+    """What opened against an earlier reference has negative days."""
+    assert since(Opening(10, "too_timid", "too_timid", 4), -95) == {
+        **asdict(Opening(-85, "too_timid", "too_timid", -91))
+    }
+
+
+def test_watch_finds_a_drift_and_no_other() -> None:
+    """A slope of 0.66 is found soon in 1,000 outcomes a day, after 28 sound days."""
+    name = "28 days of reference (50 %, 1k)"
+    found = watch(Task(name, "slope 0.66", 1))
+    [first, *_] = found["detector"]
+
+    assert START <= first["day"] <= START + 10
+    assert first["kind"] == "too_extreme"
+
+
+def test_tasks_are_those_of_the_worlds_asked_for() -> None:
+    """A world is chosen by its name, with or without its size, and all of its drifts come."""
+    some = list(tasks(2, 1, ["scores jump"]))
+    one = list(tasks(2, 1, ["scores jump (5 %, 1k)"]))
+
+    assert len(some) == 2 * len(one) == 8
+    assert {task.drift for task in one} == {"sound", "slope 0.8", "slope 0.9"}
+
+
+def invented(task: Task) -> dict[str, Any]:
+    """Give a result without watching."""
+    drifting = task.drift != "sound"
+    result = {"detector": [opened(START + 2)] if drifting else [], "jitter": 0.0}
+    if SCENARIOS[task.scenario].group == "clean" and task.drift in COMPARED:
+        result |= {key: {"raw ECE": value} for key, value in (("alerts", [3]), ("days", 9))}
+        result["on"] = {"raw ECE": True}
+    return result
+
+
+def test_page_has_a_row_for_every_world() -> None:
+    """Every world has a place on the page, and rows are as long as their heads."""
+    text = markdown({task: invented(task) for task in tasks(2, 2)})
+    blocks = [block.splitlines() for block in text.split("\n\n") if block.startswith("|")]
+
+    for scenario in SCENARIOS.values():
+        assert str(scenario.world) in text or scenario.group == "season"
+        assert scenario.name in text or scenario.group in {"clean", "small", "for good"}
+    assert len(blocks) >= 14
+    assert all(len({line.count("|") for line in block}) == 1 for block in blocks)
+    assert "nan" not in text
+
+
+def test_worlds_above_their_goal_are_listed() -> None:
+    """One opening where none is wanted is too many; where one in three years is, one is not."""
+    results = {task: invented(task) for task in tasks(4, 0)}
+    strict, lenient = "scores jump (5 %, 1k)", "clusters of one day (5 %, 20k)"
+    for name in (strict, lenient):
+        results[Task(name, "sound", 0)] = {"detector": [opened(5)]}
+
+    assert missed(results) == [strict]
+
+
+def test_text_goes_between_the_markers() -> None:
+    """The rest of the page stays."""
+    page = f"before\n{BEGIN}\nold\n{END}\nafter\n"
+
+    assert replace_section(page, "new\n") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
+    assert replace_section(PAGE.read_text(), "new").count(END) == 1
+
+
+def test_results_of_another_program_are_forgotten(tmp_path: Path) -> None:
+    """Results count for the state of the method that gave them only."""
+    path, task = tmp_path / "results.jsonl", Task("sound (5 %, 20k)", "sound", 3)
+    lines = [{"state": s, "task": asdict(task), "result": {"of": s}} for s in ("old", "new")]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+    assert remembered(path, "new") == {task: {"of": "new"}}
+    assert remembered(path, "other") == {}
+    assert remembered(tmp_path / "none", "new") == {}
+
+
+def test_interrupted_run_is_taken_up_again(tmp_path: Path) -> None:
+    """A second run of one world watches nothing again and prints the same table."""
+    command = [sys.executable, "-m", "studies.drift.run", "--only", "clusters of one day"]
+    command += ["--streams", "1", "--drift-streams", "1", "--results", str(tmp_path / "r.jsonl")]
+    first, second = (
+        subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+        for _ in range(2)
+    )
+
+    assert first.startswith("0 of 3 streams are known")
+    assert second.startswith("3 of 3 streams are known")
+    assert first.split("## ")[1:] == second.split("## ")[1:] != []
