@@ -29,7 +29,7 @@ class Violation:
 
 
 @dataclass(frozen=True, eq=False)
-class Strangers:
+class UnmatchedOutcomes:
     """Queries about the outcomes of one partition that have no prediction, not yet run."""
 
     outcomes: Frame
@@ -110,7 +110,7 @@ def without_repeats(
     return Logs(scored, observed, logs.timed), violations
 
 
-def find_strangers(outcomes: Frame, scored: Frame) -> Strangers:
+def find_unmatched_outcomes(outcomes: Frame, scored: Frame) -> UnmatchedOutcomes:
     """Query outcomes without an id and outcomes whose id has no prediction.
 
     Parameters
@@ -122,22 +122,22 @@ def find_strangers(outcomes: Frame, scored: Frame) -> Strangers:
     """
     found = outcomes.join(scored, left_on="outcome_id", right_on="id", how="anti")
     counted = found.select(nw.len().alias("rows"), nw.col("outcome_id").null_count())
-    return Strangers(outcomes, found, counted)
+    return UnmatchedOutcomes(outcomes, found, counted)
 
 
-def outcome_violations(strangers: Strangers) -> list[Violation]:
+def outcome_violations(unmatched: UnmatchedOutcomes) -> list[Violation]:
     """List outcomes without an id and outcomes whose id has no prediction."""
-    rows, missing = read_counts(strangers.counted)
+    rows, missing = read_counts(unmatched.counted)
     if not rows:
         return []
-    (of,) = read_counts(strangers.outcomes.select(nw.len()))
+    (of,) = read_counts(unmatched.outcomes.select(nw.len()))
     violations = []
     if missing:
         violations.append(
             Violation("outcome_id_missing", missing, of, "outcomes have no id", "id null")
         )
     if orphans := rows - missing:
-        known = strangers.found.filter(~nw.col("outcome_id").is_null()).sort("outcome_id")
+        known = unmatched.found.filter(~nw.col("outcome_id").is_null()).sort("outcome_id")
         (first,) = _first_row(known, "outcome_id")
         saying = "outcomes have no prediction"
         violations.append(Violation("outcome_orphan", orphans, of, saying, f"first id {first}"))

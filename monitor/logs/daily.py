@@ -141,9 +141,9 @@ def summarise_day(
             query = write(clean, part_count)
             groups = run(query)
         violations += contract.row_violations(groups, query.joined)
-        strangers = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
-        if day in partitions and any(groups.rows_with(status) for status in strangers):
-            violations += _strange_outcomes(session, model, day)
+        unmatched = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
+        if day in partitions and any(groups.rows_with(status) for status in unmatched):
+            violations += _invalid_outcomes(session, model, day)
         rejected = contract.enforce(what, violations, model.checks)
     settled = _is_settled(groups, partitions, model)
     summary = Summary(
@@ -169,7 +169,7 @@ def _partitions_before(template: str, as_of: date) -> list[date]:
     return [day for day in list_days(template) if day < as_of]
 
 
-def _strange_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
+def _invalid_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
     """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
     outcomes = open_ids(session, "outcomes", model.outcomes, [day])
     sources = _days_that_may_have_predictions(session, model, day)
@@ -177,7 +177,9 @@ def _strange_outcomes(session: Session, model: Model, day: date) -> list[contrac
     return contract.outcome_violations(
         session.once(
             (outcomes, scored),
-            lambda: contract.find_strangers(session.frame(outcomes), session.frame(scored)),
+            lambda: contract.find_unmatched_outcomes(
+                session.frame(outcomes), session.frame(scored)
+            ),
         )
     )
 
@@ -188,15 +190,15 @@ def _days_that_may_have_predictions(session: Session, model: Model, day: date) -
     A broken log is reported on its own day and must not stop this one.
     """
 
-    def is_readable(asked: date) -> bool:
+    def is_readable(candidate: date) -> bool:
         try:
-            read_ids(session, "predictions", model.predictions, [asked])
+            read_ids(session, "predictions", model.predictions, [candidate])
         except (DataError, *DAMAGE):
             return False
         return True
 
     possible = days_between(day - timedelta(days=model.settled_after), day)
-    return [asked for asked in possible if is_readable(asked)]
+    return [candidate for candidate in possible if is_readable(candidate)]
 
 
 def _segments(groups: Groups, model: Model) -> dict[str, Segment]:

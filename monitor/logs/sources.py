@@ -71,13 +71,13 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     _check_ids_and_values(predictions, outcomes, model)
     scored_at, observed_at = _check_times(predictions, outcomes, model)
     parts = _check_parts(predictions, model)
-    asked = predictions.read(id=scored.id, score=scored.score, **scored_at, **parts)
-    told = (
+    scored_rows = predictions.read(id=scored.id, score=scored.score, **scored_at, **parts)
+    outcome_rows = (
         outcomes.read(outcome_id=observed.id, outcome=observed.outcome, **observed_at)
         if outcomes.files
         else _no_outcomes(predictions, scored)
     )
-    views = session.show("predictions", asked), session.show("outcomes", told)
+    views = session.show("predictions", scored_rows), session.show("outcomes", outcome_rows)
     return session.once(
         (*views, model.segments, model.strata),
         lambda: Logs(
@@ -150,11 +150,11 @@ class _Log:
 
     def read(self, **columns: str) -> duckdb.DuckDBPyRelation:
         """Read some columns of all files under new names, in the widest type of any file."""
-        alike = defaultdict[tuple[Any, ...], list[str]](list)
+        by_types = defaultdict[tuple[Any, ...], list[str]](list)
         for file, types in self.files.items():
-            alike[tuple(types.items())].append(file)
+            by_types[tuple(types.items())].append(file)
         wanted = [duckdb.ColumnExpression(old).alias(new) for new, old in columns.items()]
-        parts = [self.session.read(files).select(*wanted) for files in alike.values()]
+        parts = [self.session.read(files).select(*wanted) for files in by_types.values()]
         return reduce(duckdb.DuckDBPyRelation.union, parts)
 
 
@@ -267,8 +267,8 @@ def _no_outcomes(predictions: _Log, log: PredictionLog) -> duckdb.DuckDBPyRelati
     return empty.select(duckdb.StarExpression(), duckdb.ConstantExpression(0).alias("outcome"))
 
 
-def _prepare_predictions(asked: Frame, model: Model) -> Frame:
-    return asked.with_columns(
+def _prepare_predictions(rows: Frame, model: Model) -> Frame:
+    return rows.with_columns(
         score=nw.col("score").cast(nw.Float64),
         part=_place("segment", model.segments) * len(model.stratum_names)
         + _place("stratum", model.strata),
@@ -276,11 +276,11 @@ def _prepare_predictions(asked: Frame, model: Model) -> Frame:
     )
 
 
-def _prepare_outcomes(told: Frame) -> Frame:
+def _prepare_outcomes(rows: Frame) -> Frame:
     """Convert outcomes to numbers; only if all files have booleans is a cast needed."""
-    boolean = isinstance(told.collect_schema()["outcome"], nw.Boolean)
+    boolean = isinstance(rows.collect_schema()["outcome"], nw.Boolean)
     outcome = nw.col("outcome").cast(nw.Int8) if boolean else nw.col("outcome")
-    return told.with_columns(outcome, observed=nw.lit(1, nw.Int8))
+    return rows.with_columns(outcome, observed=nw.lit(1, nw.Int8))
 
 
 def _is_id(found: Type) -> bool:
