@@ -135,7 +135,7 @@ def backfill(
                 f"{begin} to {reach(model, end)}."
             )
         return
-    with progress(name, quiet=as_json) as on_step:
+    with progress(name, quiet=as_json) as on_progress:
         report = run_days(
             config,
             name,
@@ -145,7 +145,7 @@ def backfill(
             clock=now,
             skip_unchanged=not again,
             jobs=jobs,
-            on_step=on_step,
+            on_progress=on_progress,
         )
     finish([report], as_json=as_json)
 
@@ -172,12 +172,12 @@ def evaluate(
 
     def redo(model_name: str, _: Model) -> list[date]:
         must_be_stored(model_name, Store(config.store).days("summaries", model_name))
-        with progress(model_name, quiet=as_json) as on_step:
+        with progress(model_name, quiet=as_json) as on_progress:
             references = read_references(config, model_name)
             days = evaluate_days(
-                config, model_name, references, begin, end, jobs=jobs, on_step=on_step
+                config, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
             )
-            judge_days(config, model_name, references, begin, jobs=jobs, on_step=on_step)
+            judge_days(config, model_name, references, begin, jobs=jobs, on_progress=on_progress)
         return days
 
     done, complaints = of_each(chosen_models(config, name), redo)

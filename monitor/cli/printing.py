@@ -17,7 +17,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from monitor.errors import DataError
 
 if TYPE_CHECKING:
-    from monitor.pipeline.progress import Step
+    from monitor.pipeline.progress import PhaseProgress
     from monitor.pipeline.run import RunReport
 
 NOBODY_READS = 128 + signal.SIGPIPE  # what a shell reports for a command that this signal ended
@@ -27,7 +27,7 @@ err = Console(stderr=True)
 
 
 @contextmanager
-def progress(name: str, *, quiet: bool) -> Iterator[Callable[["Step"], None]]:
+def progress(name: str, *, quiet: bool) -> Iterator[Callable[["PhaseProgress"], None]]:
     """Show a progress bar for each phase of a run on standard error, if it is a terminal."""
     columns = (
         TextColumn("{task.description}"),
@@ -39,12 +39,12 @@ def progress(name: str, *, quiet: bool) -> Iterator[Callable[["Step"], None]]:
     with Progress(*columns, console=err, disable=quiet) as bars:
         tasks: dict[str, Any] = {}
 
-        def on_step(step: "Step") -> None:
+        def on_progress(step: "PhaseProgress") -> None:
             if step.phase not in tasks:
                 tasks[step.phase] = bars.add_task(f"{name} {step.phase}", total=None, day="")
             bars.update(tasks[step.phase], completed=step.done, total=step.total, day=step.day)
 
-        yield on_step
+        yield on_progress
 
 
 def finish(

@@ -87,7 +87,7 @@ def demo(
         logs = write_flights_logs(folder / "logs")
     reports = []
     for name, model in config.models.items():
-        with progress(name, quiet=as_json) as on_step:
+        with progress(name, quiet=as_json) as on_progress:
             reports.append(
                 run_days(
                     config,
@@ -98,7 +98,7 @@ def demo(
                     clock=now,
                     skip_unchanged=True,
                     jobs=jobs,
-                    on_step=on_step,
+                    on_progress=on_progress,
                 )
             )
     stop_at_failures(reports)

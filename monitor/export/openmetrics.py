@@ -25,7 +25,7 @@ from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.snapshot_reader import Reader, is_shown, verdicts_to_tell, with_most_outcomes
+from monitor.export.snapshot_reader import Reader, is_shown, verdicts_to_export, with_most_outcomes
 from monitor.export.text import labels_text
 from monitor.export.window_samples import SECONDS_AN_HOUR, Snapshot
 from monitor.files import replacing, writing
@@ -113,7 +113,7 @@ def _past_windows(
     store, rest = Store(reader.config.store), inf
     ends: dict[tuple[str, int], float] = {}  # of windows of days that are final in part
     for day in reversed([day for day in store.days("evaluations", name) if day >= first]):
-        evaluations = _told(store, reader, name, day)
+        evaluations = _exported_evaluations(store, reader, name, day)
         finals = [e for e in evaluations if e.final]
         if not finals:
             continue
@@ -140,12 +140,14 @@ def _past_verdicts(
         if shown:
             begin = max(v.known_at for v in shown).timestamp()
             before = bisect_right(evaluated, day)
-            told = _told(store, reader, name, evaluated[before - 1]) if before else []
-            yield day, begin, end, verdicts_to_tell(shown, told)
+            exported = (
+                _exported_evaluations(store, reader, name, evaluated[before - 1]) if before else []
+            )
+            yield day, begin, end, verdicts_to_export(shown, exported)
             end = min(begin, end)
 
 
-def _told(store: Store, reader: Reader, name: str, day: date) -> list[Evaluation]:
+def _exported_evaluations(store: Store, reader: Reader, name: str, day: date) -> list[Evaluation]:
     evaluations, _ = store.read_evaluations(name, day)
     return with_most_outcomes(evaluations, reader.most_segments)[0]
 

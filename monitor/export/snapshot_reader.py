@@ -24,8 +24,8 @@ Files = dict[tuple[str, date], tuple[bytes, list[Any]]]  # by kind and day: byte
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
-    """What was told of a model, and all that it rests on."""
+class Cached:
+    """What was exported of a model, and all that it rests on."""
 
     snapshot: Snapshot
     run: RunRecord | None
@@ -41,7 +41,7 @@ class Reader:
     config : Config
         Which models, and where the store is.
     most_segments : int
-        Of so many segments of a model, beside `all`, something is told.
+        Of so many segments of a model, beside `all`, something is exported.
     version : str
         Of this program.
     """
@@ -49,7 +49,7 @@ class Reader:
     config: Config
     most_segments: int = MOST_SEGMENTS
     version: str = field(default_factory=lambda: version("calibration-monitor"))
-    _told: dict[str, Told] = field(default_factory=dict, repr=False)
+    _cached: dict[str, Cached] = field(default_factory=dict, repr=False)
 
     def snapshots(self) -> dict[str, Snapshot]:
         """Read the newest evaluations and the last run of every model.
@@ -65,7 +65,7 @@ class Reader:
 
     def snapshot(self, name: str) -> Snapshot:
         """Read the newest results and the last run of one model; the same object if all is."""
-        store, before, files = Store(self.config.store), self._told.get(name), Files()
+        store, before, files = Store(self.config.store), self._cached.get(name), Files()
         parse: dict[str, Callable[..., tuple[list[Any], str]]] = {
             "evaluations": store.parse_evaluations,
             "verdicts": store.parse_verdicts,
@@ -84,16 +84,16 @@ class Reader:
         verdicts = newest_verdicts(store.days("verdicts", name), read)
         if before and before.run == run and _are_the_same(before.files, files):
             return before.snapshot
-        told, left_out = with_most_outcomes(evaluations, self.most_segments)
+        exported, left_out = with_most_outcomes(evaluations, self.most_segments)
         snapshot = Snapshot(
             models={name: self.config.model(name)},
-            evaluations=told,
+            evaluations=exported,
             runs={name: run} if run else {},
             version=self.version,
-            verdicts=verdicts_to_tell(verdicts, told),
-            left_out={name: left_out} if told else {},
+            verdicts=verdicts_to_export(verdicts, exported),
+            left_out={name: left_out} if exported else {},
         )
-        self._told[name] = Told(snapshot, run, files)
+        self._cached[name] = Cached(snapshot, run, files)
         return snapshot
 
 
@@ -131,9 +131,11 @@ def _are_the_same(before: Files, now: Files) -> bool:
     return before.keys() == now.keys() and all(now[key] is before[key] for key in now)
 
 
-def verdicts_to_tell(verdicts: Sequence[Verdict], told: Sequence[Evaluation]) -> list[Verdict]:
-    """Keep the verdicts of the segments that are told, and of every open drift: it may page."""
-    kept = {WHOLE, *(e.segment for e in told)}
+def verdicts_to_export(
+    verdicts: Sequence[Verdict], exported: Sequence[Evaluation]
+) -> list[Verdict]:
+    """Keep the verdicts of the segments that are exported, and of every open drift: it may page."""
+    kept = {WHOLE, *(e.segment for e in exported)}
     return [v for v in verdicts if v.segment in kept or v.detector.incident]
 
 

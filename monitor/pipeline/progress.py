@@ -1,4 +1,4 @@
-"""What the phases of a run have in common: steps told, failures kept, days done side by side."""
+"""What the phases of a run share: progress, failures, parallel days and fingerprints."""
 
 import hashlib
 import json
@@ -15,8 +15,8 @@ Phase = Literal["summarise", "evaluate", "judge"]
 
 
 @dataclass(frozen=True)
-class Step:
-    """One day done in one phase of a run: what a progress bar shows."""
+class PhaseProgress:
+    """A finished day of one phase of a run, for a progress bar."""
 
     phase: Phase
     day: date
@@ -26,14 +26,14 @@ class Step:
 
 @dataclass(frozen=True)
 class Failure:
-    """A day whose logs broke the contract; what the store held of it is as before."""
+    """A day whose logs are missing or fail a check; its part of the store does not change."""
 
     day: date
     message: str
 
 
 def in_parallel(function: Callable[[date], T], days: Sequence[date], jobs: int) -> Iterator[T]:
-    """Yield results in the order of the days; drop what has not begun when interrupted."""
+    """Yield results in the order of the days; on an interrupt, drop days that have not begun."""
     pool = ThreadPoolExecutor(jobs)
     try:
         yield from pool.map(function, days)
@@ -42,7 +42,7 @@ def in_parallel(function: Callable[[date], T], days: Sequence[date], jobs: int) 
 
 
 def fingerprint(parts: list[object]) -> str:
-    """Identify what a result rests on, the program included."""
+    """Identify everything that a result depends on, including the version of the program."""
     return hashlib.sha256(json.dumps([_program(), *parts]).encode()).hexdigest()
 
 

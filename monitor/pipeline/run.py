@@ -1,12 +1,11 @@
-"""Dates in, store out: summarise the days, then evaluate every day they touch.
+"""Dates in, store out: summarise the days, then evaluate and judge every day they affect.
 
-Rule 1: a run reaches forward. A window that ends up to its length later contains the day, so
-redoing a day redoes every later day whose window holds it. Ten days in one call or in ten
-calls therefore leave the same bytes.
+Rule 1: a run reaches forward. Redoing a day also redoes every later day whose longest window
+contains it. So ten days in one call and in ten calls leave the same bytes.
 Rule 2: this module translates configuration into plain arguments and decides nothing else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
@@ -21,14 +20,14 @@ from monitor.evaluation.evaluate import Settings, evaluate
 from monitor.files import describe_files, list_days
 from monitor.logs import Databases, open_databases, outcome_days, summarise_day
 from monitor.metrics.core.coarse import coarsen
-from monitor.pipeline.progress import Failure, Step, fingerprint, in_parallel
+from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References, read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
 from monitor.summary import Summary, days_between
 
-# The settings that a summary rests on; after a change of another one no log is read again.
-READ_BY = {
+# The settings that a summary depends on. A change of any other setting reads no log again.
+SUMMARY_SETTINGS = {
     "predictions",
     "outcomes",
     "segments",
@@ -41,7 +40,7 @@ READ_BY = {
 
 @dataclass(frozen=True)
 class RunReport:
-    """What a run did: days read, days left alone, days judged, and days that failed."""
+    """What a run did: days summarised, left unchanged and evaluated, and days that failed."""
 
     model: str
     summarised: tuple[date, ...]
@@ -60,9 +59,9 @@ def run(
     clock: Callable[[], datetime],
     skip_unchanged: bool = False,
     jobs: int = 1,
-    on_step: Callable[[Step], None] = lambda _: None,
+    on_progress: Callable[[PhaseProgress], None] = lambda _: None,
 ) -> RunReport:
-    """Summarise the days of a range and evaluate every day they touch.
+    """Summarise the days of a range, evaluate every day that they affect, and judge.
 
     Parameters
     ----------
@@ -73,21 +72,21 @@ def run(
     first, last : date
         The days of predictions, both included.
     as_of : date
-        Outcome partitions of this day and later are not read: they are still being written.
+        Outcome partitions of this day and later are not read, because they are not complete.
     clock : callable
-        Tells the time, for the run record only.
+        Returns the current time, for the run record only.
     skip_unchanged : bool
-        Leave out days whose files, configuration and program are those of their last run.
+        Leave out days whose files, settings and program version have not changed.
     jobs : int
-        Days done at a time, which share the engine's threads and memory. It never changes the
-        result.
-    on_step : callable
-        Told after every day of every phase.
+        How many days to process at a time; they share the engine's threads and memory. The
+        result does not depend on it.
+    on_progress : callable
+        Called after every day of every phase.
 
     Returns
     -------
     RunReport
-        Days that failed are named in it; the other days are done all the same.
+        It names the days that failed. A failed day does not stop the others.
 
     Raises
     ------
@@ -98,31 +97,25 @@ def run(
     model, store = config.model(name), Store(config.store)
     check_days(name, first, last, as_of=as_of)
     summarised = store.days("summaries", name)
-    store.note_stale(name, first)
-    stored = set(summarised if skip_unchanged else ())
-
-    def read(databases: Databases, day: date) -> Literal["summarised", "unchanged"] | Failure:
-        try:
-            if day in stored and _is_unchanged(store, name, model, day, as_of):
-                return "unchanged"
-            summarise(config, name, day, as_of=as_of, engine=databases)
-        except DataError as error:
-            return Failure(day, str(error))
-        return "summarised"
-
-    days = days_between(first, last)
-    outcomes = []
-    with open_databases(share(config.engine, jobs)) as databases:
-        for done, outcome in enumerate(in_parallel(partial(read, databases), days, jobs), 1):
-            outcomes.append(outcome)
-            on_step(Step("summarise", days[done - 1], done, len(days)))
+    store.mark_stale(name, first)
+    results = _summarise_days(
+        config,
+        name,
+        days_between(first, last),
+        as_of=as_of,
+        may_skip=set(summarised if skip_unchanged else ()),
+        jobs=jobs,
+        on_progress=on_progress,
+    )
+    failures = tuple(result for result in results.values() if isinstance(result, Failure))
     references = read_references(config, name)
-    do_days = partial(evaluate_days, config, name, references, jobs=jobs, on_step=on_step)
+    evaluate_range = partial(
+        evaluate_days, config, name, references, jobs=jobs, on_progress=on_progress
+    )
     reached = reach(model, last)
-    evaluated = do_days(first, reached, skip_unchanged=skip_unchanged)
+    evaluated = evaluate_range(first, reached, skip_unchanged=skip_unchanged)
     if first <= references.last:  # every later day is compared with them
-        evaluated += do_days(reached + timedelta(days=1), date.max, skip_unchanged=True)
-    failures = tuple(outcome for outcome in outcomes if isinstance(outcome, Failure))
+        evaluated += evaluate_range(reached + timedelta(days=1), date.max, skip_unchanged=True)
     judge_days(
         config,
         name,
@@ -131,26 +124,25 @@ def run(
         failures=_failures_to_report(failures, model, summarised),
         as_of=as_of,
         jobs=jobs,
-        on_step=on_step,
+        on_progress=on_progress,
     )
     store.write_run(name, started=started, finished=clock(), failed=bool(failures))
-    became = list(zip(days, outcomes, strict=True))
     return RunReport(
         model=name,
-        summarised=tuple(day for day, outcome in became if outcome == "summarised"),
-        unchanged=tuple(day for day, outcome in became if outcome == "unchanged"),
+        summarised=tuple(day for day, result in results.items() if result == "summarised"),
+        unchanged=tuple(day for day, result in results.items() if result == "unchanged"),
         evaluated=tuple(evaluated),
         failures=failures,
     )
 
 
 def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
-    """Refuse days whose logs cannot be whole, so that nothing is said of them.
+    """Raise ConfigError for days whose logs cannot be complete.
 
     Raises
     ------
     ConfigError
-        If the last day is not before `as_of`, or the first before all logs of this world.
+        If the last day is not before `as_of`, or the first is before `EARLIEST`.
     """
     if first < EARLIEST:
         msg = f"{name}: no logs are as old as {first}; begin with {EARLIEST} or later."
@@ -177,7 +169,7 @@ def summarise(
     Raises
     ------
     DataError
-        If the logs are missing or break the contract; the store is as before.
+        If the logs are missing or fail a check; the store does not change.
     """
     model, store = config.model(name), Store(config.store)
     inputs = _log_fingerprint(name, model, day, as_of)
@@ -195,7 +187,7 @@ def evaluate_days(
     *,
     skip_unchanged: bool = False,
     jobs: int = 1,
-    on_step: Callable[[Step], None] = lambda _: None,
+    on_progress: Callable[[PhaseProgress], None] = lambda _: None,
 ) -> list[date]:
     """Evaluate every summarised day of a range from stored summaries.
 
@@ -203,7 +195,7 @@ def evaluate_days(
     ----------
     references : References
         What `read_references` found, after the summaries were written.
-    config, name, first, last, skip_unchanged, jobs, on_step
+    config, name, first, last, skip_unchanged, jobs, on_progress
         As for `run`.
 
     Returns
@@ -214,22 +206,22 @@ def evaluate_days(
     model, store = config.model(name), Store(config.store)
     stored = store.days("summaries", name)
     days = [day for day in stored if first <= day <= last]
-    remembered = 2 * model.windows[-1] + jobs
-    recall = lru_cache(remembered)(lambda day: store.read_summary(name, day))
-    # A day comes back in every window that holds it, and is explained once.
-    in_segments = lru_cache(remembered * len(model.segment_names))
+    cached_days = 2 * model.windows[-1] + jobs
+    read_summary = lru_cache(cached_days)(lambda day: store.read_summary(name, day))
+    # A day is part of many windows; its attribution is computed once.
+    in_segments = lru_cache(cached_days * len(model.segment_names))
     explain, compress = in_segments(attribute), in_segments(coarsen)
 
     def evaluate_day(day: date) -> bool:
         window = [d for d in stored if reach_back(day, model.windows[-1]) <= d <= day]
-        parts = [recall(d) for d in window]
+        parts = [read_summary(d) for d in window]
         settings = Settings(
             alpha=model.alpha,
             null_replicates=model.null_replicates,
             tce_size=references.tce_size(day),
         )
         marks = [mark for _, mark in parts]
-        if not parts[-1][0].final:  # what is expected of it rests on the reference too
+        if not parts[-1][0].final:  # its expected prevalence depends on the reference too
             marks += chain.from_iterable(references.marks)
         inputs = fingerprint([model.windows, repr(settings), *marks])
         if skip_unchanged and inputs == store.evaluation_inputs(name, day):
@@ -254,25 +246,56 @@ def evaluate_days(
         day = days[done - 1]
         if wrote:
             written.append(day)
-        on_step(Step("evaluate", day, done, len(days)))
+        on_progress(PhaseProgress("evaluate", day, done, len(days)))
     return written
 
 
 def share(engine: Engine, jobs: int) -> Engine:
-    """Divide the machine among so many days read at a time."""
+    """Divide threads and memory among the days that are read at a time."""
     return Engine(
         threads=max(1, engine.threads // jobs), memory_mb=max(100, engine.memory_mb // jobs)
     )
 
 
 def reach(model: Model, day: date) -> date:
-    """Find the last day that has `day` in its longest window."""
+    """Find the last day whose longest window contains `day`."""
     return day + timedelta(days=model.windows[-1] - 1)
 
 
 def reach_back(day: date, window_days: int) -> date:
     """Find the first day of the window of `window_days` that ends at `day`."""
     return day - timedelta(days=window_days - 1)
+
+
+def _summarise_days(
+    config: Config,
+    name: str,
+    days: Sequence[date],
+    *,
+    as_of: date,
+    may_skip: Container[date],
+    jobs: int,
+    on_progress: Callable[[PhaseProgress], None],
+) -> dict[date, Literal["summarised", "unchanged"] | Failure]:
+    """Summarise days, except unchanged ones that may be skipped; keep what became of each."""
+    model, store = config.model(name), Store(config.store)
+
+    def read(databases: Databases, day: date) -> Literal["summarised", "unchanged"] | Failure:
+        try:
+            if day in may_skip and _is_unchanged(store, name, model, day, as_of):
+                return "unchanged"
+            summarise(config, name, day, as_of=as_of, engine=databases)
+        except DataError as error:
+            return Failure(day, str(error))
+        return "summarised"
+
+    results = {}
+    with open_databases(share(config.engine, jobs)) as databases:
+        done = in_parallel(partial(read, databases), days, jobs)
+        for day, result in zip(days, done, strict=True):
+            results[day] = result
+            on_progress(PhaseProgress("summarise", day, len(results), len(days)))
+    return results
 
 
 def _failures_to_report(
@@ -297,13 +320,13 @@ def _is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date)
 
 
 def _log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:
-    """Identify all that a summary rests on: files by name, size and age, and how they are read."""
+    """Identify everything that a summary depends on: files by name, size and age, and settings."""
     partitions = outcome_days(f"{name} {day}", model, day, as_of=as_of)
     asked = days_between(day - timedelta(days=model.settled_after), day)
     return fingerprint(
         [
             [describe_files(model.predictions.path, d) for d in asked],
             [describe_files(model.outcomes.path, d) for d in partitions],
-            model.model_dump_json(include=READ_BY),
+            model.model_dump_json(include=SUMMARY_SETTINGS),
         ]
     )

@@ -15,7 +15,7 @@ from monitor.drift.inputs import (
 from monitor.drift.reference import LEAST_OF_EACH
 from monitor.drift.verdict import WEEK, judge
 from monitor.errors import DataError
-from monitor.pipeline.progress import Failure, Step, fingerprint, in_parallel
+from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import REFERENCE_DAYS, References, limits_of
 from monitor.store.store import Store
 from monitor.summary import end_of_day
@@ -30,7 +30,7 @@ def judge_days(
     failures: Sequence[Failure] = (),
     as_of: date | None = None,
     jobs: int = 1,
-    on_step: Callable[[Step], None] = lambda _: None,
+    on_progress: Callable[[PhaseProgress], None] = lambda _: None,
 ) -> list[date]:
     """Give every day from the first to the last stored one its verdict.
 
@@ -45,7 +45,7 @@ def judge_days(
         begin with the first stored day.
     failures : sequence of Failure
         Days of this run that have no summary because their logs broke the contract.
-    as_of, jobs, on_step : date, int, callable
+    as_of, jobs, on_progress : date, int, callable
         As for `run`; `as_of` is needed with failures.
 
     Returns
@@ -65,7 +65,7 @@ def judge_days(
     days = sorted({*stored, *known})
 
     basis = fingerprint([repr(limits), references.marks])
-    start, detectors = _where_to_begin(store, name, days, store.note_stale(name, first), basis)
+    start, detectors = _where_to_begin(store, name, days, store.mark_stale(name, first), basis)
 
     def with_evidence(day: date) -> EvidenceOfDay:
         found = known[day] if day in known else inputs_of(store.read_summary(name, day)[0])
@@ -84,8 +84,8 @@ def judge_days(
     )
     for done, of_day in enumerate(verdicts, 1):
         store.write_verdicts(name, of_day[0].day, of_day, basis=basis)
-        on_step(Step("judge", of_day[0].day, done, len(to_do)))
-    store.note_fresh(name)
+        on_progress(PhaseProgress("judge", of_day[0].day, done, len(to_do)))
+    store.clear_stale(name)
     return to_do
 
 

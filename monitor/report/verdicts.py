@@ -54,8 +54,8 @@ class Latest:
             span = f"day {self.week.day}"
         drifting = bool(self.verdict and self.verdict.state == "calibration_drift")
         return (
-            error_wording.explanation(self.week.causes, span),
-            error_wording.offer(self.week.correction, span, drifting=drifting),
+            error_wording.causes_sentence(self.week.causes, span),
+            error_wording.correction_sentence(self.week.correction, span, drifting=drifting),
         )
 
     @property

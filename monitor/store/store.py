@@ -63,19 +63,19 @@ class Store:
     root: str
 
     @cached_property
-    def _place(self) -> tuple[fsspec.AbstractFileSystem, str]:
+    def _location(self) -> tuple[fsspec.AbstractFileSystem, str]:
         filesystem, path = open_filesystem(self.root)
         return filesystem, path.rstrip("/")
 
     def days(self, kind: str, model: str) -> list[date]:
         """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""
-        filesystem, root = self._place
+        filesystem, root = self._location
         folder = f"{root}/{kind}/{model}"
         with reaching(f"{self.root}/{kind}/{model}"):
             try:
                 names = filesystem.ls(folder, detail=False)
             except (FileNotFoundError, NotADirectoryError):
-                names = self._nothing_yet()
+                names = self._no_files_yet()
         return sorted(day for day in map(_day_of, names) if day)
 
     def content(self, kind: str, model: str, day: date) -> bytes:
@@ -91,8 +91,8 @@ class Store:
         """Read one day's summary and the fingerprint of its bytes."""
         name = f"summaries/{model}/{day}.parquet"
         content = self._read(name)
-        with _understanding(self.root, name):
-            table = _table(content)
+        with _parsing(self.root, name):
+            table = _read_table(content)
             return summary_of(model, day, table), hashlib.sha256(content).hexdigest()
 
     def write_evaluations(
@@ -112,8 +112,8 @@ class Store:
         self, model: str, day: date, content: bytes
     ) -> tuple[list[Evaluation], str]:
         """Understand the content of the file of one day."""
-        with _understanding(self.root, f"evaluations/{model}/{day}.parquet"):
-            table = _table(content)
+        with _parsing(self.root, f"evaluations/{model}/{day}.parquet"):
+            table = _read_table(content)
             inputs = (table.schema.metadata or {})[b"inputs"].decode()
             return [evaluation_of(row) for row in table.to_pylist()], inputs
 
@@ -137,13 +137,13 @@ class Store:
 
     def parse_verdicts(self, model: str, day: date, content: bytes) -> tuple[list[Verdict], str]:
         """Understand the content of the file of one day."""
-        with _understanding(self.root, f"verdicts/{model}/{day}.parquet"):
-            table = _table(content)
+        with _parsing(self.root, f"verdicts/{model}/{day}.parquet"):
+            table = _read_table(content)
             return verdicts_of(table), (table.schema.metadata or {})[b"basis"].decode()
 
     def remove_verdicts(self, model: str, day: date) -> None:
         """Remove the verdicts of a day that should have got none."""
-        filesystem, root = self._place
+        filesystem, root = self._location
         with writing(f"store: {self.root}"):
             filesystem.rm_file(f"{root}/verdicts/{model}/{day}.parquet")
 
@@ -171,7 +171,7 @@ class Store:
         record = self._read_record(f"{model}/last")
         if not record:
             return None
-        with _understanding(self.root, f"runs/{model}/last.json"):
+        with _parsing(self.root, f"runs/{model}/last.json"):
             return RunRecord(
                 started=datetime.fromisoformat(record["started"]),
                 finished=datetime.fromisoformat(record["finished"]),
@@ -180,7 +180,7 @@ class Store:
                 else None,
             )
 
-    def note_stale(self, model: str, first: date) -> date:
+    def mark_stale(self, model: str, first: date) -> date:
         """Note that verdicts from a day on are about to change; give the first such day.
 
         A run that was killed leaves its note, so that the next one begins no later than it did.
@@ -189,7 +189,7 @@ class Store:
         self._write_record(f"{model}/stale", {"first": earliest.isoformat()})
         return earliest
 
-    def note_fresh(self, model: str) -> None:
+    def clear_stale(self, model: str) -> None:
         """Note that every verdict rests on the summaries that are stored."""
         self._write_record(f"{model}/stale", {"first": None})
 
@@ -201,9 +201,9 @@ class Store:
         except (TypeError, ValueError):
             return date.min
 
-    def _nothing_yet(self) -> list[str]:
+    def _no_files_yet(self) -> list[str]:
         """Find nothing, unless what should be the store is something else."""
-        filesystem, root = self._place
+        filesystem, root = self._location
         wrong = "is a file" if filesystem.isfile(root) else ""
         if isinstance(filesystem, LocalFileSystem) and Path(root).is_symlink():
             wrong = wrong or ("" if Path(root).exists() else "is a link to nothing")
@@ -214,12 +214,12 @@ class Store:
 
     def _write_record(self, name: str, record: Mapping[str, str | None]) -> None:
         content = json.dumps(record, indent=1, sort_keys=True) + "\n"
-        self._put(f"runs/{name}.json", content.encode())
+        self._replace(f"runs/{name}.json", content.encode())
 
     def _read_record(
         self, name: str, *, damaged: Mapping[str, Any] = MappingProxyType({})
     ) -> Mapping[str, Any]:
-        filesystem, root = self._place
+        filesystem, root = self._location
         path = f"{root}/runs/{name}.json"
         with reaching(path):
             content = filesystem.cat_file(path) if filesystem.exists(path) else b"{}"
@@ -232,14 +232,14 @@ class Store:
     def _write(self, name: str, table: pa.Table) -> None:
         sink = pa.BufferOutputStream()
         pq.write_table(table, sink, compression="zstd")
-        self._put(name, sink.getvalue().to_pybytes())
+        self._replace(name, sink.getvalue().to_pybytes())
 
-    def _put(self, name: str, content: bytes) -> None:
-        filesystem, root = self._place
+    def _replace(self, name: str, content: bytes) -> None:
+        filesystem, root = self._location
         replace(filesystem, f"{root}/{name}", content, what=f"store: {self.root}")
 
     def _read(self, name: str) -> bytes:
-        filesystem, root = self._place
+        filesystem, root = self._location
         with reaching(f"{self.root}/{name}"):
             return filesystem.cat_file(f"{root}/{name}")  # type: ignore[no-any-return]
 
@@ -253,7 +253,7 @@ def _day_of(name: str) -> date | None:
         return None
 
 
-def _table(content: bytes) -> pa.Table:
+def _read_table(content: bytes) -> pa.Table:
     """Read Parquet without a Python file or Arrow's threads: at exit either may abort the process.
 
     See https://github.com/apache/arrow/issues/34314; these files are too small for threads.
@@ -262,7 +262,7 @@ def _table(content: bytes) -> pa.Table:
 
 
 @contextmanager
-def _understanding(root: str, name: str) -> Iterator[None]:
+def _parsing(root: str, name: str) -> Iterator[None]:
     """Turn whatever a damaged file makes the reader raise into a DataError that says so."""
     try:
         yield

@@ -14,7 +14,7 @@ from monitor.drift.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
 
 NUMBERS = pa.list_(pa.float64())
-FIGURE = pa.struct([(name, pa.float64()) for name in ("value", "low", "high")])
+ESTIMATE = pa.struct([(name, pa.float64()) for name in ("value", "low", "high")])
 SCORES = {"scores": NUMBERS, "informations": NUMBERS, "slopes": NUMBERS}
 
 COLUMNS: dict[str, pa.DataType] = {
@@ -41,14 +41,14 @@ COLUMNS: dict[str, pa.DataType] = {
         [("started", pa.date32()), ("closed", pa.date32()), ("reason", pa.string())]
     ),
     "limit": pa.float64(),
-    "shift": FIGURE,
-    "level_change": FIGURE,
-    "slope": FIGURE,
+    "shift": ESTIMATE,
+    "level_change": ESTIMATE,
+    "slope": ESTIMATE,
     "reference_prevalence": pa.float64(),
 }
 VERDICTS = pa.schema(COLUMNS)
 OF_DETECTOR = ("incident", "ended")  # columns of their own, for whoever reads the file
-FIGURES = ("shift", "level_change", "slope")
+ESTIMATES = ("shift", "level_change", "slope")
 
 
 def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> pa.Table:
@@ -73,7 +73,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
         "reference_prevalence": None
         if isnan(verdict.reference_prevalence)
         else verdict.reference_prevalence,
-        **{k: asdict(row[k]) if row[k] else None for k in FIGURES},
+        **{k: asdict(row[k]) if row[k] else None for k in ESTIMATES},
     }
 
 
@@ -95,7 +95,7 @@ def _verdict(row: dict[str, Any]) -> Verdict:
     row["reasons"] = tuple(row["reasons"])
     if row["reference_prevalence"] is None:
         row["reference_prevalence"] = nan
-    for name in FIGURES:
+    for name in ESTIMATES:
         row[name] = Estimate(**row[name]) if row[name] else None
     return Verdict(**row)
 

@@ -19,7 +19,7 @@ from monitor.config import Config, Model, load_config
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.pipeline import references
 from monitor.pipeline.references import read_references
-from monitor.pipeline.run import RunReport, Step, evaluate_days, reach, run, share
+from monitor.pipeline.run import PhaseProgress, RunReport, evaluate_days, reach, run, share
 from monitor.store.store import Store
 from tests.conftest import Ended
 
@@ -301,12 +301,12 @@ def test_evaluate_needs_no_logs(fresh: Path) -> None:
 
 def test_steps_are_told_in_order(fresh: Path) -> None:
     """Whoever draws a progress bar hears of every day of every phase, in order."""
-    steps: list[Step] = []
+    steps: list[PhaseProgress] = []
 
-    do(configure(fresh), DAYS[0], DAYS[2], jobs=2, on_step=steps.append)
+    do(configure(fresh), DAYS[0], DAYS[2], jobs=2, on_progress=steps.append)
 
     assert steps == [
-        Step(phase, day, i + 1, 3)
+        PhaseProgress(phase, day, i + 1, 3)
         for phase in ("summarise", "evaluate", "judge")
         for i, day in enumerate(DAYS[:3])
     ]

@@ -14,7 +14,7 @@ from monitor.config import Config, load_config
 from monitor.drift.detector import Ended, EndReason
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.progress import Failure, Step
+from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
@@ -121,12 +121,12 @@ def killed_while_judging(config: Config) -> None:
     judge_from(config, FIRST)
     store.write_summary(summary(DAYS[20]))
 
-    def stop(step: Step) -> None:
+    def stop(step: PhaseProgress) -> None:
         if step.day == DAYS[22]:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        judge_from(config, DAYS[20], on_step=stop)
+        judge_from(config, DAYS[20], on_progress=stop)
     judge_from(config, DAYS[-1])
 
 
@@ -135,7 +135,7 @@ def killed_before_judging(config: Config) -> None:
     store = Store(config.store)
     store.write_summary(summary(DAYS[20], final=False))
     judge_from(config, FIRST)
-    store.note_stale("ctr", DAYS[20])
+    store.mark_stale("ctr", DAYS[20])
     store.write_summary(summary(DAYS[20]))
     judge_from(config, DAYS[-1])
 

@@ -17,7 +17,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from monitor.config import Config, load_config
 from monitor.errors import ConfigError, DataError
-from monitor.export.http.auth import Doorkeeper, WebConfig
+from monitor.export.http.auth import PasswordChecker, WebConfig
 from monitor.export.snapshot_reader import MOST_SEGMENTS, Reader
 from monitor.export.text import CONTENT_TYPE, Lines, exposition, lines
 from monitor.export.window_samples import Snapshot
@@ -83,13 +83,13 @@ class Exporter:
 
 def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplication:
     """Answer over HTTP; `web` gives who may ask, as it is now."""
-    keeper = Doorkeeper()
+    checker = PasswordChecker()
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         further: list[tuple[str, str]] = []
         try:
             users = web().basic_auth_users
-            if users and not _may_ask(environ, users, keeper):
+            if users and not _is_authorised(environ, users, checker):
                 further = [("WWW-Authenticate", "Basic")]
                 status, kind, content = _said("401 Unauthorized", "Unauthorized\n")
             elif environ["REQUEST_METHOD"] != "GET":
@@ -134,7 +134,9 @@ def _said(status: str, text: str) -> Answer:
     return status, "text/plain; charset=utf-8", text.encode()
 
 
-def _may_ask(environ: WSGIEnvironment, users: Mapping[str, str], keeper: Doorkeeper) -> bool:
+def _is_authorised(
+    environ: WSGIEnvironment, users: Mapping[str, str], checker: PasswordChecker
+) -> bool:
     scheme, _, credentials = environ.get("HTTP_AUTHORIZATION", "").partition(" ")
     if scheme.lower() != "basic":
         return False
@@ -142,7 +144,7 @@ def _may_ask(environ: WSGIEnvironment, users: Mapping[str, str], keeper: Doorkee
         name, _, password = b64decode(credentials.strip(), validate=True).decode().partition(":")
     except ValueError:
         return False
-    return keeper.admits(users, name, password)
+    return checker.admits(users, name, password)
 
 
 def _state(path: Path) -> FileState | None:

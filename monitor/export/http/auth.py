@@ -130,7 +130,7 @@ def encryption(path: Path, tls: Tls) -> ssl.SSLContext:
 
 
 @dataclass(frozen=True)
-class Doorkeeper:
+class PasswordChecker:
     """Checks passwords, and knows those again that were right.
 
     bcrypt is slow on purpose, and a Prometheus asks with the same password all day. Only right

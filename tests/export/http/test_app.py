@@ -21,7 +21,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.errors import ConfigError
 from monitor.export.http.app import Exporter
-from monitor.export.http.auth import Doorkeeper, load_web_config
+from monitor.export.http.auth import PasswordChecker, load_web_config
 from monitor.export.http.server import serve
 from monitor.export.snapshot_reader import with_most_outcomes
 from monitor.store.store import Store
@@ -342,7 +342,7 @@ class TestUsers:
 
     def test_a_right_password_is_checked_once(self, checked: list[bytes]) -> None:
         """Another password, user or hash is checked anew, and so is each wrong guess."""
-        keeper, users = Doorkeeper(), {"alice": HASH, "twin": HASH, "bob": OTHER_HASH}
+        checker, users = PasswordChecker(), {"alice": HASH, "twin": HASH, "bob": OTHER_HASH}
         asked = [
             ("alice", "correct horse", True, 1),
             ("alice", "correct horse", True, 1),
@@ -355,26 +355,26 @@ class TestUsers:
             ("alice", "correct horse", True, 7),
         ]
         for name, password, admitted, checks in asked:
-            assert keeper.admits(users, name, password) is admitted
+            assert checker.admits(users, name, password) is admitted
             assert len(checked) == checks
 
-        assert not keeper.admits({"alice": HASH}, "twin", "correct horse")
-        assert not keeper.admits({"alice": OTHER_HASH}, "alice", "correct horse")
-        assert keeper.admits({"alice": OTHER_HASH}, "alice", "sesame")
+        assert not checker.admits({"alice": HASH}, "twin", "correct horse")
+        assert not checker.admits({"alice": OTHER_HASH}, "alice", "correct horse")
+        assert checker.admits({"alice": OTHER_HASH}, "alice", "sesame")
 
     def test_few_things_are_remembered_and_no_password(self, checked: list[bytes]) -> None:
-        """Memory is bounded and holds digests only, which another keeper's are unlike."""
-        keepers = Doorkeeper(most=2), Doorkeeper(most=2)
-        for keeper in keepers:
+        """Memory is bounded and holds digests only, which another checker's are unlike."""
+        checkers = PasswordChecker(most=2), PasswordChecker(most=2)
+        for checker in checkers:
             for number in range(5):
-                assert keeper.admits({str(number): HASH}, str(number), "correct horse")
-                assert 0 < len(keeper._known) <= 2  # noqa: SLF001 - there is no other way to see it
-        kept = [keeper._known for keeper in keepers]  # noqa: SLF001 - as above
+                assert checker.admits({str(number): HASH}, str(number), "correct horse")
+                assert 0 < len(checker._known) <= 2  # noqa: SLF001 - there is no other way to see it
+        kept = [checker._known for checker in checkers]  # noqa: SLF001 - as above
 
         assert len(checked) == 10
         assert kept[0].isdisjoint(kept[1])
         assert {len(digest) for digest in kept[0] | kept[1]} == {64}
-        assert "correct horse" not in repr(keepers)
+        assert "correct horse" not in repr(checkers)
 
 
 class TestEncryption:
