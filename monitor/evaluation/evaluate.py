@@ -26,7 +26,6 @@ from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally, shift
-from monitor.metrics.intervals.bootstrap import Interval
 from monitor.metrics.intervals.ece_interval import Adjustment, ece_interval
 from monitor.metrics.intervals.intervals import rbs_interval
 from monitor.metrics.logistic.conditional import fit_slope
@@ -62,7 +61,7 @@ class Errors:
     tce : Estimate or None
         TCE at the model's fixed size N*, a ratio in [0, 1], comparable across days, volumes and
         models; None with fewer predictions, or before there is a reference that tells the size.
-    ece_interval, rbs_interval : Interval or None
+    ece_interval, rbs_interval : Estimate or None
         Of 95 %. That of ECE is for the error of the scores themselves, which chance only adds
         to, so ECE may lie above it.
     """
@@ -71,8 +70,8 @@ class Errors:
     ece: float
     rbs: float
     tce: Estimate | None = None
-    ece_interval: Interval | None = None
-    rbs_interval: Interval | None = None
+    ece_interval: Estimate | None = None
+    rbs_interval: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -87,21 +86,12 @@ class TceNull:
 
 
 @dataclass(frozen=True)
-class PriorShift:
-    """The intercept by which the scores miss the prevalence, in logit units, with 95 % interval."""
-
-    delta: float
-    low: float
-    high: float
-
-
-@dataclass(frozen=True)
 class Evaluation:
     """What one window says of one segment.
 
     `rejected` counts the rows left out by check; rows have no segment before they are read, so
-    it is filled for the whole only. `raw` is None without a single labelled prediction; `shift`
-    and `prior` are None while only one class of outcomes has been seen, because then no intercept
+    it is filled for the whole only. `raw` is None without a single labelled prediction; `shift`,
+    the intercept by which the scores miss the prevalence in logit, and `prior` are None while only one class of outcomes has been seen, because then no intercept
     is finite; `null` is None with fewer than `LEAST_RARER` of the rarer outcome. `slope` is that of
     the outcomes on the scores' log-odds, with an intercept of its own for each day and segment;
     `causes` divides the error of raw scores. `correction` is what one intercept for the whole
@@ -122,7 +112,7 @@ class Evaluation:
     coverage: float
     prevalence: float
     mean_score: float
-    shift: PriorShift | None
+    shift: Estimate | None
     raw: Errors | None
     prior: Errors | None
     null: TceNull | None
@@ -216,8 +206,7 @@ def _evaluate_segment(
     shift_, prior, null, raw = None, None, None, None
     if has_intercept(t):
         fitted = fit_intercept(t)
-        around = Estimate.normal(fitted.delta, fitted.standard_error)
-        shift_ = PriorShift(around.value, around.low, around.high)
+        shift_ = Estimate.normal(fitted.delta, fitted.standard_error)
         adjusted = shift(t, fitted.delta)
         if min(t.total_positives, t.total - t.total_positives) >= LEAST_RARER:
             null = _tce_null(adjusted, settings, rng)
@@ -268,15 +257,14 @@ def _errors(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
     )
 
 
-def _ece_interval(t: Tally, adjusted: Adjustment, rng: np.random.Generator) -> Interval:
+def _ece_interval(t: Tally, adjusted: Adjustment, rng: np.random.Generator) -> Estimate:
     return ece_interval(t, adjusted=adjusted, replicates=INTERVAL_REPLICATES, rng=rng)
 
 
 def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Estimate | None:
     if settings.tce_size is None or t.total < settings.tce_size:
         return None
-    found = tce_at_size(t, size=settings.tce_size, alpha=settings.alpha, rng=rng)
-    return Estimate(found.value, found.interval.low, found.interval.high)
+    return tce_at_size(t, size=settings.tce_size, alpha=settings.alpha, rng=rng).mean
 
 
 def _tce_null(t: Tally, settings: Settings, rng: np.random.Generator) -> TceNull:

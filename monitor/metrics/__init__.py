@@ -67,7 +67,6 @@ if TYPE_CHECKING:
         tally_on_grid,
     )
     from monitor.metrics.intervals.bootstrap import (
-        Interval,
         bootstrap_interval,
         bootstrap_intervals,
     )
@@ -128,7 +127,7 @@ NAMES = {
     "core.coarse": "Coarse coarsen",
     "core.estimate": "Estimate",
     "core.tally": "Cells Tally from_cells merge shift tally tally_on_grid",
-    "intervals.bootstrap": "Interval bootstrap_interval bootstrap_intervals",
+    "intervals.bootstrap": "bootstrap_interval bootstrap_intervals",
     "intervals.ece_interval": "ece_interval",
     "intervals.intervals": (
         "auc_interval brier_interval log_score_interval mean_score_interval normal_interval "
@@ -160,7 +159,7 @@ HOMES = {name: module for module, names in NAMES.items() for name in names.split
 __all__ = [
     "SKCE", "Auc", "Bins", "CalibrationBounds", "Cells", "Classwise", "Coarse", "Corp", "Cox",
     "CumulativeDifferences", "Estimate", "EstimationError", "FittedScore", "HosmerLemeshow",
-    "Intercept", "Interval", "Level", "Lift", "NestedMaps", "NullReference", "RemainingError",
+    "Intercept", "Level", "Lift", "NestedMaps", "NullReference", "RemainingError",
     "Spiegelhalter", "Tally", "Tce", "TceAtSize", "VarianceScaling", "WidestGap",
     "accepted_intervals", "ace", "auc", "auc_interval", "binomial_pvalues", "bootstrap_interval",
     "bootstrap_intervals", "brier", "brier_interval", "calibration_bounds", "classwise",

@@ -32,8 +32,9 @@ from monitor.metrics.binned.ece import (
     mce,
     root_mean_squared_gap,
 )
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally
-from monitor.metrics.intervals.bootstrap import Interval, Measure, Method, bootstrap_intervals
+from monitor.metrics.intervals.bootstrap import Measure, Method, bootstrap_intervals
 from monitor.metrics.intervals.ece_interval import forgiven_ece, pava_bc_ece
 from monitor.metrics.logistic.cox import fit_cox
 from monitor.metrics.logistic.intercept import fit_intercept
@@ -62,16 +63,16 @@ FRESH = 1_000
 COUNTS, PAGE = Path("studies/coverage/run.json"), Path("docs/coverage.md")
 SLOW = "smooth ECE"
 ADJUSTED = "ECE, PAVA-BC bins, prior-adjusted"
-Find = Callable[[Tally], Interval]
+Find = Callable[[Tally], Estimate]
 
 
-def line(t: Tally, part: str) -> Interval:
+def line(t: Tally, part: str) -> Estimate:
     """Take the normal interval of one part of Cox's line."""
     found = fit_cox(t)
     return closed.normal_interval(getattr(found, part), getattr(found, f"{part}_standard_error"))
 
 
-def intercept(t: Tally) -> Interval:
+def intercept(t: Tally) -> Estimate:
     """Take the normal interval of calibration in the large."""
     found = fit_intercept(t)
     return closed.normal_interval(found.delta, found.standard_error)
@@ -149,7 +150,7 @@ def true_values(world: World) -> dict[str, float]:
     return values | {"TCE@N*": float(np.mean([published_tce(t) for t in fixed]))}
 
 
-def closed_forms(world: World, t: Tally, rng: np.random.Generator) -> dict[str, Interval]:
+def closed_forms(world: World, t: Tally, rng: np.random.Generator) -> dict[str, Estimate]:
     """Find the intervals that cost little; leave out what is undefined for this sample."""
     found = {}
     for name, (_, interval) in CLOSED.items():
@@ -159,15 +160,15 @@ def closed_forms(world: World, t: Tally, rng: np.random.Generator) -> dict[str, 
             continue
     fixed = standard_size(world.prevalence)
     if world.size > fixed:
-        found["TCE@N*"] = tce_at_size(t, size=fixed, rng=rng).interval
+        found["TCE@N*"] = tce_at_size(t, size=fixed, rng=rng).mean
     return found
 
 
 def bootstrap(
     world: World, t: Tally, rng: np.random.Generator, *, slow: bool
-) -> dict[str, Interval]:
+) -> dict[str, Estimate]:
     """Find the bootstrap intervals, those of one method from the same resamples."""
-    found: dict[str, Interval] = {}
+    found: dict[str, Estimate] = {}
     listed = {n: m for n, m in bootstrapped(world).items() if slow or n != SLOW}
     for method in {method: None for _, method in listed.values()}:
         measures = {name: measure for name, (measure, how) in listed.items() if how == method}

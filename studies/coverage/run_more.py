@@ -22,8 +22,9 @@ from monitor.metrics.beyond_binary.regression import dawid_sebastiani, squared_e
 from monitor.metrics.beyond_binary.variance_scaling import fit_variance_scaling
 from monitor.metrics.binned.binning import monitor_sizes, pava_bc
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally
-from monitor.metrics.intervals.bootstrap import Interval, bootstrap_interval
+from monitor.metrics.intervals.bootstrap import bootstrap_interval
 from monitor.metrics.intervals.ece_interval import ece_interval
 from monitor.metrics.intervals.intervals import normal_interval, rbs_interval
 from monitor.metrics.scores.bounds import ScoringRule, improvement
@@ -38,7 +39,7 @@ PREVALENCES, SIZES = (0.5, 0.05, 0.005), (1_000, 10_000)
 FEWER, REPLICATES, REFITS, FRESH = 5, 100, 30, 400
 SLOPE, INTERCEPT = 2.0, 0.5  # of the true variances
 Truths = Mapping[str, float]
-Found = dict[str, Interval]
+Found = dict[str, Estimate]
 
 
 def monitors_tce(t: Tally) -> float:
@@ -109,7 +110,7 @@ def three_classes(size: int) -> tuple[Truths, Callable[[np.random.Generator, boo
         each = [
             rbs_interval(t, level=1 - 0.05 / 3) for t in classwise_tallies(*draw_classes(size, rng))
         ]
-        return {name: Interval(*np.mean([(one.low, one.high) for one in each], axis=0))}
+        return {name: Estimate(*np.mean([(e.value, e.low, e.high) for e in each], axis=0))}
 
     return {name: truth}, find
 

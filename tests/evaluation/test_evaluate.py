@@ -73,7 +73,7 @@ def test_every_number_is_that_of_its_measure() -> None:
     assert points(e.raw) == errors(t)
     assert points(e.prior) == errors(shift(t, fitted.delta))
     assert e.shift is not None
-    assert e.shift.delta == fitted.delta
+    assert e.shift.value == fitted.delta
     # 1.96 standard errors on both sides of the estimate.
     half_width = (e.shift.high - e.shift.low) / 2
     assert half_width == pytest.approx(1.959964 * fitted.standard_error, rel=1e-6)
@@ -124,7 +124,7 @@ def test_the_offered_intercept_is_one_for_the_whole_window() -> None:
     assert e.correction is not None
     assert e.causes is not None
     assert e.shift is not None
-    assert e.correction.delta.value == pytest.approx(e.shift.delta, rel=1e-9)
+    assert e.correction.delta.value == pytest.approx(e.shift.value, rel=1e-9)
     share, removed = e.causes.log_loss.prior_shift, e.correction.log_loss
     assert share > removed.value + 5 * removed.standard_error > 0
     one_class = by_segment(summary(all=tally_on_grid([0.1] * 50, [0] * 50)))["all"]

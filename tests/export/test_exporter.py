@@ -217,7 +217,7 @@ class TestPrometheus:
             ("calibration_ece_ratio", {"adjusted": "raw"}, e.raw.ece),
             ("calibration_ece_ratio", {"adjusted": "prior"}, e.prior.ece),
             ("calibration_rbs", {"adjusted": "prior"}, e.prior.rbs),
-            ("calibration_intercept_logit", {}, e.shift.delta),
+            ("calibration_intercept_logit", {}, e.shift.value),
             ("calibration_prevalence_ratio", {}, e.prevalence),
             ("calibration_mean_score_ratio", {}, e.mean_score),
             ("calibration_window_predictions", {}, e.predicted),

@@ -14,13 +14,12 @@ from monitor.config import Config
 from monitor.drift.detector import Incident, new_detector
 from monitor.drift.verdict import STATES, Verdict
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
-from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift, TceNull
+from monitor.evaluation.evaluate import Errors, Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.intervals.bootstrap import Interval
 from monitor.store.store import Store
 from tests.support.paths import GOLDEN, ROOT
 
@@ -45,8 +44,8 @@ def evaluation(
             ece=place(nth + 1),
             rbs=place(nth + 2),
             tce=Estimate(place(nth + 60), place(nth + 61), place(nth + 62)),
-            ece_interval=Interval(place(nth + 70), place(nth + 71)),
-            rbs_interval=Interval(place(nth + 80), place(nth + 81)),
+            ece_interval=Estimate(place(nth + 10), place(nth + 70), place(nth + 71)),
+            rbs_interval=Estimate(place(nth + 20), place(nth + 80), place(nth + 81)),
         )
 
     return Evaluation(
@@ -64,7 +63,7 @@ def evaluation(
         coverage=place(18),
         prevalence=place(19),
         mean_score=place(20),
-        shift=PriorShift(delta=-place(21), low=-place(22), high=place(23)),
+        shift=Estimate(value=-place(21), low=-place(22), high=place(23)),
         raw=errors(1),
         prior=errors(4),
         null=TceNull(mean=place(7), q05=place(8), q50=place(9), q95=place(10), q99=place(11)),

@@ -13,7 +13,12 @@ from scipy.stats import binom, chi2
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
-from monitor.metrics.logistic.intercept import expect, fit_intercept, has_intercept, solve_nearby
+from monitor.metrics.logistic.intercept import (
+    expect_positives,
+    fit_intercept,
+    has_intercept,
+    solve_nearby,
+)
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.null_reference import (
     QUANTILES,
@@ -207,7 +212,7 @@ def test_nearby_intercept_equals_the_fitted_one() -> None:
     scores = np.concatenate([[0.0], expit(np.linspace(-9.0, 4.0, 300)), [1.0]])
     inverse_odds = np.concatenate([[np.inf], (1.0 - scores[1:]) / scores[1:]])
     counts = np.full(302, 1_000)
-    at_zero = expect(inverse_odds, counts, 0.0)
+    at_zero = expect_positives(inverse_odds, counts, 0.0)
     for delta in (-3.0, -0.4, -1e-3, 0.0, 1e-6, 0.01, 0.4, 3.0):
         positives = np.round(1_000 / (1.0 + inverse_odds * np.exp(-delta))).astype(np.int64)
 
@@ -225,7 +230,9 @@ def test_nearby_intercept_leaves_one_class_alone(count: int) -> None:
     """Without both outcomes there is no intercept near by."""
     inverse_odds, counts = np.array([3.0, 1.0]), np.array([500, 500])
 
-    assert np.isnan(solve_nearby(inverse_odds, counts, count, expect(inverse_odds, counts, 0.0)))
+    assert np.isnan(
+        solve_nearby(inverse_odds, counts, count, expect_positives(inverse_odds, counts, 0.0))
+    )
 
 
 @pytest.mark.parametrize(

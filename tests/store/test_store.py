@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.errors import ConfigError, DataError
-from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift, TceNull
+from monitor.evaluation.evaluate import Errors, Evaluation, TceNull
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.core.tally import tally, tally_on_grid
 from monitor.store.store import Store
@@ -59,7 +59,7 @@ def an_evaluation(segment: str, **changes: object) -> Evaluation:
         "coverage": 0.9,
         "prevalence": 0.1,
         "mean_score": 0.125,
-        "shift": PriorShift(-0.25, -0.5, 0.0),
+        "shift": Estimate(-0.25, -0.5, 0.0),
         "raw": Errors(0.5, 0.0625, 0.3),
         "prior": Errors(0.25, 0.03125, 0.29),
         "null": TceNull(0.1, 0.0, 0.1, 0.2, 0.3),

@@ -15,7 +15,7 @@ import numpy as np
 from monitor.drift.detector import Incident, new_detector
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.attribution import InterceptCorrection
-from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift, TceNull
+from monitor.evaluation.evaluate import Errors, Evaluation, TceNull
 from monitor.export.http.app import Exporter
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store
@@ -42,7 +42,7 @@ HARD = Evaluation(
     coverage=1 / 3,
     prevalence=1e-300 / 3,
     mean_score=nextafter(1, 0),
-    shift=PriorShift(delta=0.1 + 0.2, low=2 / 3 - 0.5, high=1 / 7 + 1),
+    shift=Estimate(value=0.1 + 0.2, low=2 / 3 - 0.5, high=1 / 7 + 1),
     raw=Errors(tce_published=6 / 7, ece=nextafter(0.5, 1), rbs=2**-0.5),
     prior=Errors(tce_published=5 / 7, ece=nextafter(0.5, 0), rbs=3**-0.5),
     correction=InterceptCorrection(
@@ -102,7 +102,7 @@ def fill(folder: Path) -> Path:
         day=now.date() - timedelta(days=1),
         days_present=7,
         rejected={},
-        shift=PriorShift(0.0, -0.1, 0.1),
+        shift=Estimate(0.0, -0.1, 0.1),
         correction=None,
         prior=Errors(tce_published=0.01, ece=0.0, rbs=0.3),
     )

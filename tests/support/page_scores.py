@@ -98,7 +98,7 @@ def headline(t: Tally, *, adjusted: bool) -> float:
     """Take TCE@N*, of the model's own size, before or after forgiving the prior."""
     size = standard_size(0.005 if t.prevalence < 0.05 else 0.23)
     moved = shift(t, fit_intercept(t).delta) if adjusted else t
-    return tce_at_size(moved, size=size, rng=np.random.default_rng(1)).value
+    return tce_at_size(moved, size=size, rng=np.random.default_rng(1)).mean.value
 
 
 def in_deviations(t: Tally) -> float:

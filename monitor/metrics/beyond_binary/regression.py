@@ -12,8 +12,8 @@ from math import sqrt
 import numpy as np
 import numpy.typing as npt
 
+from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.intervals.bootstrap import Interval
 from monitor.metrics.intervals.intervals import normal_interval
 
 
@@ -109,8 +109,8 @@ def squared_error_ratio_interval(
     *,
     means: npt.ArrayLike,
     variances: npt.ArrayLike,
-    level: float = 0.95,
-) -> Interval:
+    level: float = CONFIDENCE,
+) -> Estimate:
     """Give the interval for the ratio of squared error to predicted variance.
 
     For analysis, not used by the daily job.
@@ -124,8 +124,8 @@ def squared_error_ratio_interval(
 
     Returns
     -------
-    Interval
-        Without unit, both ends at least 0.
+    Estimate
+        The ratio and its interval, without unit, at least 0.
 
     Raises
     ------

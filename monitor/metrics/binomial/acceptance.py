@@ -35,7 +35,7 @@ Verdicts = npt.NDArray[np.int8]
 REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2
 
 
-class Level(NamedTuple):
+class Significance(NamedTuple):
     """What a p-value is compared with: alpha, touched if within the relative `doubt`.
 
     `two_sided` and `one_sided` are standard normal deviates that are exceeded with probability
@@ -102,9 +102,9 @@ def check_alpha(alpha: float) -> None:
 
 
 @compiled
-def level(alpha: float, doubt: float) -> Level:
+def significance(alpha: float, doubt: float) -> Significance:
     """Add the normal deviates of alpha."""
-    return Level(alpha, doubt, _deviate(alpha), _deviate(2.0 * alpha * (1.0 + doubt)))
+    return Significance(alpha, doubt, _deviate(alpha), _deviate(2.0 * alpha * (1.0 + doubt)))
 
 
 @compiled
@@ -122,7 +122,7 @@ def _deviate(alpha: float) -> float:
 
 @compiled
 def acceptance(
-    k: int, n: int, against: Level, lowest: float, highest: float
+    k: int, n: int, against: Significance, lowest: float, highest: float
 ) -> tuple[Floats, Verdicts]:
     """Give the e edges, rising in q, where the verdict changes, and the e + 1 verdicts between.
 
@@ -147,7 +147,7 @@ def acceptance(
 
 @compiled
 def _outward(
-    k: int, n: int, against: Level, nearest: float, farthest: float
+    k: int, n: int, against: Significance, nearest: float, farthest: float
 ) -> tuple[Floats, Verdicts]:
     """Go up from k/n: the thetas of the edges, and the verdict after each.
 
@@ -165,7 +165,7 @@ def _outward(
 
 
 @compiled
-def certainly_accepted(k: int, n: int, against: Level, q: float, p: float) -> bool:
+def certainly_accepted(k: int, n: int, against: Significance, q: float, p: float) -> bool:
     """Tell whether P(X <= k) alone exceeds alpha at q, and so from k/n up to q, without a sum.
 
     ``P(X <= k) >= Phi(-sqrt(2 D(k)))`` with the deviance D (Zubkov and Serov, Theory of
@@ -176,7 +176,7 @@ def certainly_accepted(k: int, n: int, against: Level, q: float, p: float) -> bo
 
 
 @compiled
-def _walk(k: int, n: int, against: Level, farthest: float) -> tuple[Floats, Verdicts]:
+def _walk(k: int, n: int, against: Significance, farthest: float) -> tuple[Floats, Verdicts]:
     """Judge piece after piece, from the first that can reach alpha until all is rejected."""
     thetas, verdicts, size = np.empty(8, np.float64), np.empty(8, np.int8), 0
     j, floor = first_doubtful_piece(k, n, against.alpha * (1.0 + against.doubt), against.two_sided)
@@ -223,7 +223,7 @@ def _judge(
     k: int,
     j: int,
     n: int,
-    against: Level,
+    against: Significance,
     left: float,
     right: float,
     ends: tuple[float, float],

@@ -3,7 +3,8 @@
 from dataclasses import dataclass, field
 from math import nan
 
-NORMAL_95 = 1.959963984540054  # two-sided 95 % quantile of the normal distribution
+CONFIDENCE = 0.95  # level of every interval, unless a caller asks for another
+NORMAL_95 = 1.959963984540054  # its two-sided quantile of the normal distribution
 
 
 @dataclass(frozen=True)
@@ -13,7 +14,7 @@ class Estimate:
     Attributes
     ----------
     value : float
-        The estimate.
+        The estimate: the measure of the sample at hand.
     low, high : float
         Ends of its interval, of 95 % unless said otherwise, in the same units; nan if there is
         none.

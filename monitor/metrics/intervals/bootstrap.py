@@ -8,7 +8,7 @@ that could have given the value observed.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import ceil
 from typing import Literal
 
@@ -16,6 +16,7 @@ import numpy as np
 from scipy.special import ndtri
 
 from monitor.metrics.binned.binning import monitor_sizes, pava_bc
+from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.resampling import resample
@@ -31,30 +32,15 @@ GRADUAL = 0.75  # the same of a half as miscalibrated one: errors give 1/2, squa
 SAME = 1e-9  # relative, between a measure and itself on more copies of the same rows
 
 
-@dataclass(frozen=True)
-class Interval:
-    """A confidence interval.
-
-    Attributes
-    ----------
-    low, high : float
-        Its ends, in the units of the measure, the low one at most the high one; both nan if there
-        is none.
-    """
-
-    low: float
-    high: float
-
-
 def bootstrap_interval(
     t: Tally,
     measure: Measure,
     *,
-    level: float = 0.95,
+    level: float = CONFIDENCE,
     replicates: int = 200,
     method: Method = "auto",
     rng: np.random.Generator,
-) -> Interval:
+) -> Estimate:
     """Find an interval for the population value of any scalar measure of a tally.
 
     Parameters
@@ -80,8 +66,8 @@ def bootstrap_interval(
 
     Returns
     -------
-    Interval
-        In the units of the measure.
+    Estimate
+        The measure of the tally and its interval, in the units of the measure; no standard error.
 
     Raises
     ------
@@ -135,11 +121,11 @@ def bootstrap_intervals(
     t: Tally,
     measures: Mapping[str, Measure],
     *,
-    level: float = 0.95,
+    level: float = CONFIDENCE,
     replicates: int = 200,
     method: Method = "auto",
     rng: np.random.Generator,
-) -> dict[str, Interval]:
+) -> dict[str, Estimate]:
     """Find intervals for several measures from the same resamples, which saves most of the time.
 
     Parameters and errors are those of `bootstrap_interval`, but for a dictionary of measures,
@@ -159,17 +145,18 @@ def bootstrap_intervals(
     chosen = {n: choose_method(t, m) if method == "auto" else method for n, m in measures.items()}
     inverted = {n: m for n, m in measures.items() if chosen[n].startswith("inverted")}
     plain = {n: m for n, m in measures.items() if n not in inverted}
-    found = _inverted(t, inverted, chosen, level, replicates, rng)
+    observed = {name: measure(t) for name, measure in measures.items()}
+    found = _inverted(t, inverted, observed, chosen, level, replicates, rng)
     samples = _values(t, t.positives / t.counts, plain, replicates, rng)
     for name, values in samples.items():
         if chosen[name] == "percentile":
             low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2]).tolist()
         else:
-            centre = 2.0 * plain[name](t) - float(values.mean())
+            centre = 2.0 * observed[name] - float(values.mean())
             reach = float(ndtri(0.5 + level / 2)) * float(values.std(ddof=1))
             low, high = centre - reach, centre + reach
-        found[name] = Interval(low, high)
-    return {name: found[name] for name in measures}
+        found[name] = low, high
+    return {name: Estimate(observed[name], *found[name]) for name in measures}
 
 
 def choose_method(t: Tally, measure: Measure) -> Method:
@@ -198,14 +185,14 @@ def choose_method(t: Tally, measure: Measure) -> Method:
 def _inverted(
     t: Tally,
     measures: Mapping[str, Measure],
+    observed: Mapping[str, float],
     chosen: Mapping[str, Method],
     level: float,
     replicates: int,
     rng: np.random.Generator,
-) -> dict[str, Interval]:
+) -> dict[str, tuple[float, float]]:
     """Visit worlds of one amplitude after the other, with all measures that ask for it."""
     gaps, outside = _gaps(t), 0.5 - level / 2
-    observed = {name: measure(t) for name, measure in measures.items()}
     visits: dict[str, Visits] = {name: {} for name in measures}
     while wanted := _by_amplitude(visits, outside):
         for amplitude, names in wanted.items():
@@ -220,7 +207,7 @@ def _inverted(
                 if not amplitude:  # of the calibrated world both tails lie on one side
                     at_least += float(ndtri(outside) - ndtri(2.0 * outside))
                 visits[name][amplitude] = Visit(truth, at_least, -at_most)
-    return {name: Interval(*both_ends(found, outside)) for name, found in visits.items()}
+    return {name: both_ends(found, outside) for name, found in visits.items()}
 
 
 def _by_amplitude(visits: Mapping[str, Visits], outside: float) -> dict[float, list[str]]:

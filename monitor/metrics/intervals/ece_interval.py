@@ -1,5 +1,6 @@
 """The interval of ECE over PAVA-BC bins, fast enough for every segment of every day."""
 
+from dataclasses import replace
 from math import exp, isnan
 from typing import Literal
 
@@ -8,12 +9,13 @@ from scipy.special import logit
 
 from monitor.metrics.binned.binning import monitor_sizes, pool
 from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import HIGHEST_SCORE, LOWEST_SCORE, Floats, Ints
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.tally import Tally, shift
-from monitor.metrics.intervals.bootstrap import Interval, bootstrap_interval
+from monitor.metrics.intervals.bootstrap import bootstrap_interval
 from monitor.metrics.logistic.intercept import (
-    expect,
+    expect_positives,
     fit_intercept,
     has_intercept,
     solve_intercept,
@@ -28,11 +30,11 @@ def ece_interval(
     t: Tally,
     *,
     adjusted: Adjustment = "raw",
-    level: float = 0.95,
+    level: float = CONFIDENCE,
     replicates: int = 100,
     rng: np.random.Generator,
-) -> Interval:
-    """Find the interval of ECE over PAVA-BC bins of `monitor_sizes`.
+) -> Estimate:
+    """Measure ECE over PAVA-BC bins of `monitor_sizes`, with its interval.
 
     Parameters
     ----------
@@ -51,8 +53,8 @@ def ece_interval(
 
     Returns
     -------
-    Interval
-        A ratio in [0, 1] at both ends. It is for the error ``E |P(y=1|s) - s|`` of the scores
+    Estimate
+        ECE and its interval, ratios in [0, 1]. The interval is for the error ``E |P(y=1|s) - s|`` of the scores
         themselves, which is less than ECE, for chance only adds to it. So ECE may lie above its
         own interval, and does when the model is calibrated: then the low end is 0 in
         19 of 20 samples.
@@ -83,10 +85,15 @@ def ece_interval(
     """
     check_option("adjusted", adjusted, Adjustment)
     base, measure = (t, pava_bc_ece) if adjusted == "raw" else (_forgiven(t), forgiven_ece)
-    base = join_neighbours(base)
-    return bootstrap_interval(
-        base, measure, level=level, replicates=replicates, method="inverted", rng=rng
+    found = bootstrap_interval(
+        join_neighbours(base),
+        measure,
+        level=level,
+        replicates=replicates,
+        method="inverted",
+        rng=rng,
     )
+    return replace(found, value=pava_bc_ece(base))
 
 
 def pava_bc_ece(t: Tally) -> float:
@@ -167,7 +174,7 @@ def _forgiven_ece(
             hits += positives[i]
         elif scores[i] == 1.0:
             hits += counts[i]
-    delta = solve_nearby(inverse_odds, counts, hits, expect(inverse_odds, counts, 0.0))
+    delta = solve_nearby(inverse_odds, counts, hits, expect_positives(inverse_odds, counts, 0.0))
     if isnan(delta):
         delta, _ = solve_intercept(-np.log(inverse_odds), counts, positives)
     moved = 1.0 / (1.0 + inverse_odds * exp(-delta))

@@ -6,17 +6,19 @@ closed form has `bootstrap`. How often each holds the true value is measured
 in docs/coverage.md. Every `level` is a confidence level in (0, 1).
 """
 
+from dataclasses import replace
 from math import exp, inf, log, sqrt
 from typing import Literal
 
 import numpy as np
 from scipy.special import expit, logit, stdtrit
 
+from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.tally import Tally
-from monitor.metrics.intervals.bootstrap import Interval
 from monitor.metrics.scores.bounds import ScoringRule, calibration_bounds
+from monitor.metrics.scores.brier import brier
 from monitor.metrics.scores.discrimination import auc, tjur_r2
 
 Scale = Literal["plain", "log", "logit"]
@@ -27,10 +29,10 @@ def normal_interval(
     value: float,
     standard_error: float,
     *,
-    level: float = 0.95,
+    level: float = CONFIDENCE,
     degrees: float = inf,
     scale: Scale = "plain",
-) -> Interval:
+) -> Estimate:
     """Take an estimate plus or minus a quantile times its standard error.
 
     Parameters
@@ -48,7 +50,7 @@ def normal_interval(
 
     Returns
     -------
-    Interval
+    Estimate
         In the units of the value; nan if the standard error is.
 
     Raises
@@ -72,16 +74,18 @@ def normal_interval(
     quantile = -float(stdtrit(degrees, 0.5 - level / 2.0))
     if scale == "log" and 0.0 < value < inf:
         reach = min(quantile * standard_error / value, LONGEST_REACH)
-        return Interval(value * exp(-reach), value * exp(reach))
+        return Estimate(value, value * exp(-reach), value * exp(reach), standard_error)
     if scale == "logit" and 0.0 < value < 1.0:
         reach = quantile * standard_error / (value * (1.0 - value))
         centre = float(logit(value))
-        return Interval(float(expit(centre - reach)), float(expit(centre + reach)))
+        return Estimate(
+            value, float(expit(centre - reach)), float(expit(centre + reach)), standard_error
+        )
     reach = quantile * standard_error
-    return Interval(value - reach, value + reach)
+    return Estimate(value, value - reach, value + reach, standard_error)
 
 
-def prevalence_interval(t: Tally, *, level: float = 0.95) -> Interval:
+def prevalence_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give Wilson's interval for the prevalence.
 
     For analysis, not used by the daily job.
@@ -95,7 +99,7 @@ def prevalence_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
     Returns
     -------
-    Interval
+    Estimate
         Ratios in [0, 1].
 
     Notes
@@ -114,10 +118,10 @@ def prevalence_interval(t: Tally, *, level: float = 0.95) -> Interval:
     rate, square = t.prevalence, float(stdtrit(inf, 0.5 - level / 2.0)) ** 2 / t.total
     centre = (rate + square / 2.0) / (1.0 + square)
     reach = sqrt(square * (rate * (1.0 - rate) + square / 4.0)) / (1.0 + square)
-    return Interval(max(0.0, centre - reach), min(1.0, centre + reach))
+    return Estimate(rate, max(0.0, centre - reach), min(1.0, centre + reach))
 
 
-def mean_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
+def mean_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the normal interval for the mean score.
 
     For analysis, not used by the daily job.
@@ -131,7 +135,7 @@ def mean_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
     Returns
     -------
-    Interval
+    Estimate
         Units of probability; nan for a single prediction. It is not cut to [0, 1].
 
     Notes
@@ -148,7 +152,9 @@ def mean_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
     return normal_interval(t.mean_score, sqrt(_moments(t.scores, t.counts)[1]), level=level)
 
 
-def uncertainty_interval(t: Tally, *, rule: ScoringRule = "brier", level: float = 0.95) -> Interval:
+def uncertainty_interval(
+    t: Tally, *, rule: ScoringRule = "brier", level: float = CONFIDENCE
+) -> Estimate:
     """Give the interval of CORP's uncertainty, the image of `prevalence_interval`.
 
     For analysis, not used by the daily job.
@@ -164,7 +170,7 @@ def uncertainty_interval(t: Tally, *, rule: ScoringRule = "brier", level: float 
 
     Returns
     -------
-    Interval
+    Estimate
         In [0, 1/4] for Brier, in [0, log 2] nats for log.
 
     Raises
@@ -189,10 +195,10 @@ def uncertainty_interval(t: Tally, *, rule: ScoringRule = "brier", level: float 
     ends = [_uncertainty(found.low, rule), _uncertainty(found.high, rule)]
     if found.low <= 0.5 <= found.high:  # noqa: PLR2004 - where uncertainty is greatest
         ends.append(_uncertainty(0.5, rule))
-    return Interval(min(ends), max(ends))
+    return Estimate(_uncertainty(found.value, rule), min(ends), max(ends))
 
 
-def rbs_interval(t: Tally, *, level: float = 0.95) -> Interval:
+def rbs_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the interval for the root Brier score, by the delta method.
 
     Parameters
@@ -204,7 +210,7 @@ def rbs_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
     Returns
     -------
-    Interval
+    Estimate
         In [0, 1], units of probability; all of that for a single prediction.
 
     Notes
@@ -222,10 +228,10 @@ def rbs_interval(t: Tally, *, level: float = 0.95) -> Interval:
     """
     found = calibration_bounds(t).root
     plain = normal_interval(found.value, found.standard_error, level=level)
-    return Interval(max(0.0, plain.low), min(1.0, plain.high))
+    return replace(plain, low=max(0.0, plain.low), high=min(1.0, plain.high))
 
 
-def brier_interval(t: Tally, *, level: float = 0.95) -> Interval:
+def brier_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the interval for the Brier score: the squared ends of `rbs_interval`.
 
     For analysis, not used by the daily job.
@@ -239,7 +245,7 @@ def brier_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
     Returns
     -------
-    Interval
+    Estimate
         In [0, 1], squared units of probability; all of that for a single prediction.
 
     Notes
@@ -256,10 +262,10 @@ def brier_interval(t: Tally, *, level: float = 0.95) -> Interval:
     True
     """
     found = rbs_interval(t, level=level)
-    return Interval(found.low**2, found.high**2)
+    return Estimate(brier(t), found.low**2, found.high**2)
 
 
-def log_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
+def log_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the interval for the log score, in nats, normal in its logarithm.
 
     For analysis, not used by the daily job.
@@ -273,7 +279,7 @@ def log_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
     Returns
     -------
-    Interval
+    Estimate
         Nats, at least 0; nan for a single prediction or an infinite score.
 
     Notes
@@ -293,7 +299,7 @@ def log_score_interval(t: Tally, *, level: float = 0.95) -> Interval:
     return normal_interval(found.value, found.standard_error, level=level, scale="log")
 
 
-def auc_interval(t: Tally, *, level: float = 0.95) -> Interval:
+def auc_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give the interval for the AUC, in logit.
 
     For analysis, not used by the daily job.
@@ -307,7 +313,7 @@ def auc_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
     Returns
     -------
-    Interval
+    Estimate
         Ratios in [0, 1].
 
     Notes
@@ -331,7 +337,7 @@ def auc_interval(t: Tally, *, level: float = 0.95) -> Interval:
     )
 
 
-def tjur_interval(t: Tally, *, level: float = 0.95) -> Interval:
+def tjur_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """Give Welch's interval for Tjur's R2, in its logarithm.
 
     For analysis, not used by the daily job.
@@ -345,7 +351,7 @@ def tjur_interval(t: Tally, *, level: float = 0.95) -> Interval:
 
     Returns
     -------
-    Interval
+    Estimate
         Ratios, not cut to 1; nan with fewer than two of an outcome.
 
     Notes
@@ -370,7 +376,7 @@ def tjur_interval(t: Tally, *, level: float = 0.95) -> Interval:
         return normal_interval(value, together, level=level)
     degrees = together**2 / (one**2 / (size - 1) + other**2 / (other_size - 1))
     found = normal_interval(value, sqrt(together), level=level, degrees=degrees, scale="log")
-    return Interval(found.low, min(found.high, 1.0))
+    return replace(found, high=min(found.high, 1.0))
 
 
 def _uncertainty(rate: float, rule: ScoringRule) -> float:

@@ -129,7 +129,7 @@ def solve_intercept(logits: Floats, counts: Ints, positives: Ints) -> tuple[floa
     return delta, information
 
 
-class Expectation(NamedTuple):
+class ExpectedPositives(NamedTuple):
     """What is expected at some intercept: positives, and the first two derivatives by it."""
 
     positives: float
@@ -138,7 +138,7 @@ class Expectation(NamedTuple):
 
 
 @compiled
-def expect(inverse_odds: Floats, counts: Ints, delta: float) -> Expectation:
+def expect_positives(inverse_odds: Floats, counts: Ints, delta: float) -> ExpectedPositives:
     """Sum over groups whose odds are multiplied by ``exp(delta)``; scores of 0 and 1 stay."""
     factor = exp(-delta)
     positives = information = bend = 0.0
@@ -148,14 +148,16 @@ def expect(inverse_odds: Floats, counts: Ints, delta: float) -> Expectation:
         positives += counts[i] * p
         information += variance
         bend += variance * (1.0 - 2.0 * p)
-    return Expectation(positives, information, bend)
+    return ExpectedPositives(positives, information, bend)
 
 
 @compiled
-def solve_nearby(inverse_odds: Floats, counts: Ints, hits: int, at_zero: Expectation) -> float:
+def solve_nearby(
+    inverse_odds: Floats, counts: Ints, hits: int, at_zero: ExpectedPositives
+) -> float:
     """Find the intercept at which so many positives are expected, if it is near; else nan.
 
-    Halley's steps from zero, at which `expect` is the same for all worlds of the same scores.
+    Halley's steps from zero, at which `expect_positives` is the same for all worlds of the same scores.
     The information changes at most by the factor e in a logit, so what is left after a step
     is less than its square.
     """
@@ -168,5 +170,5 @@ def solve_nearby(inverse_odds: Floats, counts: Ints, hits: int, at_zero: Expecta
         delta += step
         if step * step <= TOLERANCE:
             return delta
-        here = expect(inverse_odds, counts, delta)
+        here = expect_positives(inverse_odds, counts, delta)
     return nan

@@ -11,7 +11,7 @@ from monitor.metrics.binomial.acceptance import check_alpha
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
-from monitor.metrics.logistic.intercept import expect, solve_intercept, solve_nearby
+from monitor.metrics.logistic.intercept import expect_positives, solve_intercept, solve_nearby
 from monitor.metrics.test_based.tce import count_rejected
 
 QUANTILES = (0.05, 0.5, 0.95, 0.99)
@@ -122,7 +122,7 @@ def _null_values(
 ) -> Floats:
     """Fill `values` with the TCE of so many resampled worlds."""
     inverse_odds = (1.0 - scores) / scores  # so that a shift of all logits is one product
-    at_zero = expect(inverse_odds, counts, 0.0)
+    at_zero = expect_positives(inverse_odds, counts, 0.0)
     slices = cut_slices(scores, counts)
     for replicate in range(values.size):
         positives = draw_outcomes(rng, scores, counts, slices)

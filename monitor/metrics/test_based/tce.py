@@ -8,12 +8,12 @@ from monitor.metrics.binned.binning import Bins
 from monitor.metrics.binomial.acceptance import (
     ACCEPTED,
     REJECTED,
-    Level,
+    Significance,
     acceptance,
     accepted_intervals,
     certainly_accepted,
     check_alpha,
-    level,
+    significance,
 )
 from monitor.metrics.binomial.binomial import pvalue, pvalue_bounds
 from monitor.metrics.core.compiled import compiled
@@ -138,7 +138,7 @@ def rejected_per_bin(
     The arrays are those of a `Tally` and of its `Bins`; callable from other compiled functions.
     Groups and bins without a prediction are allowed, as resampling makes them.
     """
-    against = level(alpha, RELATIVE_DOUBT)
+    against = significance(alpha, RELATIVE_DOUBT)
     rejected = np.zeros(bin_counts.size, np.int64)
     for b in range(bin_counts.size):
         first, last = starts[b], starts[b + 1]
@@ -154,14 +154,14 @@ def rejected_per_bin(
 
 
 @compiled
-def _rejected_in_bin(scores: Floats, counts: Ints, k: int, n: int, against: Level) -> int:
+def _rejected_in_bin(scores: Floats, counts: Ints, k: int, n: int, against: Significance) -> int:
     if scores.size <= FEW_GROUPS:
         return _rejected_by_group(scores, counts, k, n, against)
     return _rejected_by_edge(scores, counts, k, n, against)
 
 
 @compiled
-def _rejected_by_group(scores: Floats, counts: Ints, k: int, n: int, against: Level) -> int:
+def _rejected_by_group(scores: Floats, counts: Ints, k: int, n: int, against: Significance) -> int:
     """Judge group after group from both ends of the bin, up to where all others are accepted."""
     total, below, above = 0, 0, scores.size - 1
     while below <= above and scores[below] * n < k:
@@ -178,7 +178,7 @@ def _rejected_by_group(scores: Floats, counts: Ints, k: int, n: int, against: Le
 
 
 @compiled
-def _rejected_of_group(score: float, count: int, k: int, n: int, against: Level) -> int:
+def _rejected_of_group(score: float, count: int, k: int, n: int, against: Significance) -> int:
     if count == 0:
         return 0
     least, most = pvalue_bounds(k, n, score)
@@ -190,7 +190,7 @@ def _rejected_of_group(score: float, count: int, k: int, n: int, against: Level)
 
 
 @compiled
-def _rejected_by_edge(scores: Floats, counts: Ints, k: int, n: int, against: Level) -> int:
+def _rejected_by_edge(scores: Floats, counts: Ints, k: int, n: int, against: Significance) -> int:
     """Find the edges of what the bin accepts, and so judge all groups between two at once."""
     low, high = scores[0], scores[-1]
     edges, verdicts = acceptance(

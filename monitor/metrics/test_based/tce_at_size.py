@@ -14,10 +14,10 @@ from scipy.special import stdtrit
 from monitor.metrics.binned.binning import pool
 from monitor.metrics.binomial.acceptance import check_alpha
 from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.resampling import drawn, index_rows, lay_out
 from monitor.metrics.core.tally import Tally
-from monitor.metrics.intervals.bootstrap import Interval
 from monitor.metrics.test_based.tce import count_rejected
 
 SMALLEST_SIZE = 5_000
@@ -31,20 +31,17 @@ class TceAtSize:
 
     Attributes
     ----------
-    value : float
-        The mean, a ratio in [0, 1].
+    mean : Estimate
+        A ratio in [0, 1]. Its interval is for the mean TCE over all samples of this size from
+        where the tally came from; both ends nan if the tally is no larger than a subsample.
     standard_deviation : float
         Of TCE over the subsamples, same units; 0 if the tally is no larger than a subsample.
-    interval : Interval
-        For the mean TCE over all samples of this size from where the tally came from; both
-        ends nan if the tally is no larger than a subsample.
     size : int
         Predictions in a subsample.
     """
 
-    value: float
+    mean: Estimate
     standard_deviation: float
-    interval: Interval
     size: int
 
 
@@ -90,7 +87,7 @@ def tce_at_size(
     size: int,
     subsamples: int = 20,
     alpha: float = 0.05,
-    level: float = 0.95,
+    level: float = CONFIDENCE,
     rng: np.random.Generator,
 ) -> TceAtSize:
     """Average TCE over random subsamples of one fixed size.
@@ -146,7 +143,7 @@ def tce_at_size(
     >>> scores = rng.random(4_000)
     >>> t = tally(scores, rng.random(4_000) < scores)
     >>> found = tce_at_size(t, size=1_000, rng=rng)
-    >>> found.interval.low < found.value < 0.3
+    >>> found.mean.low < found.mean.value < 0.3
     True
     """
     check_alpha(alpha)
@@ -155,12 +152,12 @@ def tce_at_size(
     _fill_values(rng, t.scores, t.counts, t.positives, size, float(alpha), values)
     mean = float(values.mean())
     if values.size == 1:
-        return TceAtSize(mean, 0.0, Interval(nan, nan), size)
+        return TceAtSize(Estimate(mean, nan, nan), 0.0, size)
     deviation = float(values.std(ddof=1))
     reach = sqrt(size / (t.total - size) + 1.0 / subsamples) * deviation
     reach *= float(stdtrit(subsamples - 1, 0.5 + level / 2.0))
-    interval = Interval(max(0.0, mean - reach), min(1.0, mean + reach))
-    return TceAtSize(mean, deviation, interval, size)
+    found = Estimate(mean, max(0.0, mean - reach), min(1.0, mean + reach))
+    return TceAtSize(found, deviation, size)
 
 
 def _check(t: Tally, size: int, subsamples: int, level: float) -> None:

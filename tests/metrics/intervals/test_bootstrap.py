@@ -16,7 +16,6 @@ from monitor.metrics.binned.ece import ace, ece
 from monitor.metrics.core.resampling import find_group, index_rows, resample
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.intervals.bootstrap import (
-    Interval,
     Measure,
     Method,
     bootstrap_interval,
@@ -152,7 +151,7 @@ def test_plain_intervals_equal_a_naive_version() -> None:
     values = np.array([brier(resample(t, rates, rng=rng)) for _ in range(100)])
     centre, reach = 2 * brier(t) - values.mean(), norm.ppf(0.95) * values.std(ddof=1)
 
-    def found(method: Method) -> Interval:
+    def found(method: Method) -> Estimate:
         rng = np.random.default_rng(4)
         return bootstrap_interval(t, brier, level=0.9, replicates=100, method=method, rng=rng)
 

@@ -13,7 +13,7 @@ from scipy.stats import binom, binomtest, norm, sem, ttest_ind
 from monitor.metrics.binned.binning import uniform_bins
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.tally import Tally, shift, tally
-from monitor.metrics.intervals.bootstrap import Interval, bootstrap_interval
+from monitor.metrics.intervals.bootstrap import bootstrap_interval
 from monitor.metrics.intervals.ece_interval import ece_interval, join_neighbours, pava_bc_ece
 from monitor.metrics.intervals.intervals import (
     auc_interval,
@@ -122,10 +122,10 @@ def test_scores_keep_their_range() -> None:
     two = tally([0.2, 0.9], [0, 0])
 
     assert (square.low, square.high) == (root.low**2, root.high**2)
-    assert rbs_interval(two, level=0.99) == Interval(0.0, 1.0)
+    assert rbs_interval(two, level=0.99) == Estimate(rbs(two), 0.0, 1.0)
     assert log_score_interval(two).low > 0.0
     assert 0.0 < auc_interval(some).low < auc_interval(some).high < 1.0
-    assert auc_interval(tally([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])) == Interval(1.0, 1.0)
+    assert auc_interval(tally([0.1, 0.2, 0.8, 0.9], [0, 0, 1, 1])) == Estimate(1.0, 1.0, 1.0)
 
 
 @pytest.mark.parametrize("k", range(40, 60))
@@ -178,7 +178,7 @@ def test_the_prior_reading_forgives_the_prior() -> None:
     t = Tally(expit(logits), np.full(256, 20), rng.binomial(20, expit(logits)))
     moved = shift(t, np.log(2.0))
 
-    def find(t: Tally, adjusted: str) -> Interval:
+    def find(t: Tally, adjusted: str) -> Estimate:
         rng = np.random.default_rng(7)
         return ece_interval(t, adjusted=adjusted, replicates=40, rng=rng)  # type: ignore[arg-type]
 

@@ -14,7 +14,12 @@ from scipy.special import expit, logit
 
 from monitor.metrics.binned.binning import Bins, pava, pava_bc, quantile_bins, uniform_bins
 from monitor.metrics.binned.ece import ece
-from monitor.metrics.binomial.acceptance import UNDECIDED, acceptance, accepted_intervals, level
+from monitor.metrics.binomial.acceptance import (
+    UNDECIDED,
+    acceptance,
+    accepted_intervals,
+    significance,
+)
 from monitor.metrics.binomial.binomial import binomial_pvalues
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
@@ -230,7 +235,7 @@ class TestDecisions:
         alpha = bottom.fun * (1 + distance)
         scores = np.unique(np.concatenate([np.linspace(0.16, 0.18, 2001), beside(bottom.x[None])]))
         rejects = binomial_pvalues(k, n, scores) <= alpha
-        _, verdicts = acceptance(k, n, level(alpha, RELATIVE_DOUBT), 0.0, 1.0)
+        _, verdicts = acceptance(k, n, significance(alpha, RELATIVE_DOUBT), 0.0, 1.0)
 
         found = rejected_in_one_bin(scores, np.ones(scores.size, np.int64), k, n, alpha)
 

@@ -147,7 +147,7 @@ def test_mean_and_deviation_equal_a_naive_version() -> None:
 
     found = tce_at_size(tally(scores, outcomes), size=1_000, subsamples=300, rng=rng)
 
-    assert abs(found.value - np.mean(values)) < 4 * np.std(values) * np.sqrt(2 / 300)
+    assert abs(found.mean.value - np.mean(values)) < 4 * np.std(values) * np.sqrt(2 / 300)
     assert found.standard_deviation == pytest.approx(np.std(values), rel=0.2)
     assert found.size == 1_000
 
@@ -158,8 +158,8 @@ def test_interval_follows_its_formula() -> None:
     found = tce_at_size(t, size=2_000, subsamples=10, level=0.9, rng=np.random.default_rng(5))
 
     reach = student.ppf(0.95, 9) * found.standard_deviation * np.sqrt(0.25 / 0.75 + 1 / 10)
-    assert found.interval.low == pytest.approx(max(0.0, found.value - reach), abs=1e-12)
-    assert found.interval.high == pytest.approx(found.value + reach, abs=1e-12)
+    assert found.mean.low == pytest.approx(max(0.0, found.mean.value - reach), abs=1e-12)
+    assert found.mean.high == pytest.approx(found.mean.value + reach, abs=1e-12)
 
 
 def test_interval_covers_at_every_share() -> None:
@@ -169,12 +169,15 @@ def test_interval_covers_at_every_share() -> None:
     """
     rng = np.random.default_rng(6)
     truth = np.mean(
-        [tce_at_size(calibrated_day(0.3, 500, rng), size=500, rng=rng).value for _ in range(500)]
+        [
+            tce_at_size(calibrated_day(0.3, 500, rng), size=500, rng=rng).mean.value
+            for _ in range(500)
+        ]
     )
     for size in (5_000, 625):
         held = 0
         for _ in range(100):
-            found = tce_at_size(calibrated_day(0.3, size, rng), size=500, rng=rng).interval
+            found = tce_at_size(calibrated_day(0.3, size, rng), size=500, rng=rng).mean
             held += found.low <= truth <= found.high
         assert held >= 91
 
@@ -184,10 +187,10 @@ def test_the_whole_tally_has_one_subsample() -> None:
     t = calibrated_day(0.3, 2_000, np.random.default_rng(7))
     found = tce_at_size(t, size=2_000, rng=np.random.default_rng(7))
 
-    assert found.value == tce(t, pava_bc(t, min_size=100, max_size=400)).value
+    assert found.mean.value == tce(t, pava_bc(t, min_size=100, max_size=400)).value
     assert found.standard_deviation == 0.0
-    assert isnan(found.interval.low)
-    assert isnan(found.interval.high)
+    assert isnan(found.mean.low)
+    assert isnan(found.mean.high)
 
 
 def test_results_are_reproducible() -> None:
@@ -212,7 +215,7 @@ def test_calibrated_days_are_near_12_percent(prevalence: float, volume: int) -> 
     rng = np.random.default_rng(9)
     size = standard_size(prevalence)
     days = [
-        tce_at_size(calibrated_day(prevalence, volume * size, rng), size=size, rng=rng).value
+        tce_at_size(calibrated_day(prevalence, volume * size, rng), size=size, rng=rng).mean.value
         for _ in range(20)
     ]
 
