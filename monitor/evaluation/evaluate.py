@@ -90,9 +90,10 @@ class Evaluation:
     """What one window says of one segment.
 
     `rejected` counts the rows left out by check; rows have no segment before they are read, so
-    it is filled for the whole only. `raw` is None without a single labelled prediction; `shift`,
-    the intercept by which the scores miss the prevalence in logit, and `prior` are None while only one class of outcomes has been seen, because then no intercept
-    is finite; `null` is None with fewer than `LEAST_RARER` of the rarer outcome. `slope` is that of
+    it is filled for the whole only. `raw` is None without a single labelled prediction. `shift` is
+    the intercept, in logit, that makes the scores right on average; it and `prior` are None while
+    only one class of outcomes has been seen, because then no intercept is finite. `null` is None
+    with fewer than `LEAST_RARER` of the rarer outcome. `slope` is that of
     the outcomes on the scores' log-odds, with an intercept of its own for each day and segment;
     `causes` divides the error of raw scores. `correction` is what one intercept for the whole
     window would remove of it.
@@ -214,8 +215,8 @@ def _evaluate_segment(
     if t.total:
         raw = _errors(t, settings, rng)
     if name == WHOLE and window_days >= settings.interval_days:
-        raw = raw and replace(raw, ece_interval=_ece_interval(t, "raw", rng))
-        prior = prior and replace(prior, ece_interval=_ece_interval(t, "prior", rng))
+        raw = raw and _with_ece_interval(raw, t, "raw", rng)
+        prior = prior and _with_ece_interval(prior, t, "prior", rng)
     return Evaluation(
         model=window.model,
         segment=name,
@@ -257,8 +258,12 @@ def _errors(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
     )
 
 
-def _ece_interval(t: Tally, adjusted: Adjustment, rng: np.random.Generator) -> Estimate:
-    return ece_interval(t, adjusted=adjusted, replicates=INTERVAL_REPLICATES, rng=rng)
+def _with_ece_interval(
+    errors: Errors, t: Tally, adjusted: Adjustment, rng: np.random.Generator
+) -> Errors:
+    found = ece_interval(t, adjusted=adjusted, replicates=INTERVAL_REPLICATES, rng=rng)
+    # The same value from another sum: the one that is stored, to its last digit.
+    return replace(errors, ece_interval=replace(found, value=errors.ece))
 
 
 def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Estimate | None:

@@ -8,12 +8,10 @@ Rule 2: a number that does not exist has no sample: nan would draw and alert lik
 from dataclasses import dataclass
 from math import nan
 
-from monitor.evaluation.evaluate import PriorShift
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.export import verdict_samples, window_samples
 from monitor.export.window_samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.intervals.bootstrap import Interval
 
 WINDOW = ("model", "segment", "window", "maturity")
 STREAM = ("model", "segment")
@@ -59,7 +57,7 @@ def _part(estimates: Samples[Estimate], name: str) -> Samples[float]:
     return lambda snapshot: [(labels, getattr(e, name)) for labels, e in estimates(snapshot)]
 
 
-def _around(value: float, interval: Interval | PriorShift | Expectation | None) -> Estimate:
+def _around(value: float, interval: Estimate | Expectation | None) -> Estimate:
     """Join a value and its interval; the ends are nan, so without samples, if there is none."""
     return Estimate(value, interval.low, interval.high) if interval else Estimate(value, nan, nan)
 
@@ -123,7 +121,7 @@ CATALOGUE = (
         "calibration_intercept_logit",
         "Constant that makes the scores right on average when added to the logit of each.",
         WINDOW,
-        window_samples.of_window(lambda e: _around(e.shift.delta, e.shift) if e.shift else None),
+        window_samples.of_window(lambda e: e.shift),
     ),
     *_with_interval(
         "calibration_intercept_log_loss_removed",

@@ -9,12 +9,16 @@ from typing import Any, get_args, get_type_hints
 import pyarrow as pa
 
 from monitor.evaluation.attribution import Causes, InterceptCorrection
-from monitor.evaluation.evaluate import Errors, Evaluation, PriorShift, TceNull
+from monitor.evaluation.evaluate import Errors, Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.metrics.core.estimate import Estimate
 
 ESTIMATE = pa.struct([(name, pa.float64()) for name in ("value", "low", "high")])
 MEAN = pa.struct([(name, pa.float64()) for name in ("value", "standard_error")])
+# The names and layouts of earlier versions, which files keep.
+SHIFT = pa.struct([(name, pa.float64()) for name in ("delta", "low", "high")])
+ENDS = pa.struct([(name, pa.float64()) for name in ("low", "high")])
+VALUES_OF_ENDS = {"ece_interval": "ece", "rbs_interval": "rbs"}
 
 
 def _numbers(kind: type, estimate: pa.DataType = ESTIMATE) -> pa.DataType:
@@ -22,7 +26,12 @@ def _numbers(kind: type, estimate: pa.DataType = ESTIMATE) -> pa.DataType:
     if kind is Estimate:
         return estimate
     inner = {f.name: _inner(kind, f.name) for f in fields(kind)}
-    return pa.struct([(k, _numbers(v, estimate) if v else pa.float64()) for k, v in inner.items()])
+    return pa.struct(
+        [
+            (k, _numbers(v, ENDS if k in VALUES_OF_ENDS else estimate) if v else pa.float64())
+            for k, v in inner.items()
+        ]
+    )
 
 
 @cache  # for every number of every row, and reading the hints takes longer than reading the file
@@ -36,6 +45,11 @@ def _inner(kind: type, name: str) -> type | None:
 def _rebuilt(kind: type, row: Mapping[str, Any]) -> Any:
     if kind is Estimate and "standard_error" in row:
         return Estimate.normal(**row)
+    if kind is Estimate and "delta" in row:
+        return Estimate(row["delta"], row["low"], row["high"])
+    for ends, value in VALUES_OF_ENDS.items():
+        if row.get(ends):
+            row = {**row, ends: {"value": row[value], **row[ends]}}
     return kind(
         **{
             name: _rebuilt(inner, value)
@@ -61,7 +75,7 @@ EVALUATION_COLUMNS: dict[str, pa.DataType] = {
     "coverage": pa.float64(),
     "prevalence": pa.float64(),
     "mean_score": pa.float64(),
-    "shift": _numbers(PriorShift),
+    "shift": SHIFT,
     "raw": _numbers(Errors),
     "prior": _numbers(Errors),
     "null": _numbers(TceNull),
@@ -76,7 +90,7 @@ EVALUATIONS = pa.schema(EVALUATION_COLUMNS)
 
 
 NESTED = {
-    "shift": PriorShift,
+    "shift": Estimate,
     "raw": Errors,
     "prior": Errors,
     "null": TceNull,
@@ -94,10 +108,14 @@ def evaluation_table(evaluations: Sequence[Evaluation]) -> pa.Table:
             name: None if isinstance(value, float) and isnan(value) else value
             for name, value in _plain(evaluation).items()
         }
-        | {"rejected": sorted(evaluation.rejected.items())}
+        | {"rejected": sorted(evaluation.rejected.items()), "shift": _shift(evaluation.shift)}
         for evaluation in evaluations
     ]
     return pa.Table.from_pylist(rows, schema=EVALUATIONS)
+
+
+def _shift(shift: Estimate | None) -> dict[str, float] | None:
+    return {"delta": shift.value, "low": shift.low, "high": shift.high} if shift else None
 
 
 def _plain(value: Any) -> Any:

@@ -21,8 +21,8 @@ from monitor.metrics.beyond_binary.multiclass import classwise, classwise_tallie
 from monitor.metrics.beyond_binary.regression import dawid_sebastiani, squared_error_ratio_interval
 from monitor.metrics.beyond_binary.variance_scaling import fit_variance_scaling
 from monitor.metrics.binned.binning import monitor_sizes, pava_bc
-from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.bootstrap import bootstrap_interval
 from monitor.metrics.intervals.ece_interval import ece_interval

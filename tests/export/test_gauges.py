@@ -44,8 +44,8 @@ def evaluation(
             ece=place(nth + 1),
             rbs=place(nth + 2),
             tce=Estimate(place(nth + 60), place(nth + 61), place(nth + 62)),
-            ece_interval=Estimate(place(nth + 10), place(nth + 70), place(nth + 71)),
-            rbs_interval=Estimate(place(nth + 20), place(nth + 80), place(nth + 81)),
+            ece_interval=Estimate(place(nth + 1), place(nth + 70), place(nth + 71)),
+            rbs_interval=Estimate(place(nth + 2), place(nth + 80), place(nth + 81)),
         )
 
     return Evaluation(

@@ -12,8 +12,10 @@ import pytest
 
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.evaluate import Errors, Evaluation, TceNull
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.core.tally import tally, tally_on_grid
+from monitor.store.evaluation_table import EVALUATIONS
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores, awaited, merge_summaries
 
@@ -60,7 +62,14 @@ def an_evaluation(segment: str, **changes: object) -> Evaluation:
         "prevalence": 0.1,
         "mean_score": 0.125,
         "shift": Estimate(-0.25, -0.5, 0.0),
-        "raw": Errors(0.5, 0.0625, 0.3),
+        "raw": Errors(
+            0.5,
+            0.0625,
+            0.3,
+            tce=Estimate(0.12, 0.1, 0.14),
+            ece_interval=Estimate(0.0625, 0.0, 0.07),
+            rbs_interval=Estimate(0.3, 0.29, 0.31),
+        ),
         "prior": Errors(0.25, 0.03125, 0.29),
         "null": TceNull(0.1, 0.0, 0.1, 0.2, 0.3),
     }
@@ -145,6 +154,20 @@ def test_evaluations_come_back(tmp_path: Path) -> None:
     assert second == nothing
     assert np.isnan([third.coverage, third.prevalence]).all()
     assert inputs == "abc"
+
+
+def test_columns_of_evaluations_keep_their_names() -> None:
+    """Files of this format are read for years, here and elsewhere, so no field may be renamed."""
+    pair, three = "struct<low: double, high: double>", "value: double, low: double, high: double"
+    errors = (
+        f"struct<tce_published: double, ece: double, rbs: double, tce: struct<{three}>, "
+        f"ece_interval: {pair}, rbs_interval: {pair}>"
+    )
+
+    types = {field.name: str(field.type) for field in EVALUATIONS}
+    assert types["shift"] == "struct<delta: double, low: double, high: double>"
+    assert types["slope"] == f"struct<{three}>"
+    assert (types["raw"], types["prior"]) == (errors, errors)
 
 
 def test_writing_again_gives_the_same_bytes(tmp_path: Path) -> None:

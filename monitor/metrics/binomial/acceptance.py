@@ -2,8 +2,9 @@
 
 The set is not always an interval, so bisection for two bounds would be wrong: one success
 in 30 accepts up to .16323, rejects, and accepts again from .17506 to .17723. It is found by
-walking outward from k/n over the few pieces (see `pieces`) between "certainly accepted" and
-"certainly rejected". "Accepted" means p-value > alpha.
+walking outward from k/n over the few smooth pieces of the p-value as a function of q (see
+`pvalue_curve`) between "certainly accepted" and "certainly rejected". "Accepted" means
+p-value > alpha.
 """
 
 import math
@@ -15,7 +16,7 @@ import numpy.typing as npt
 
 from monitor.metrics.binomial.binomial import last_likelier
 from monitor.metrics.binomial.pmf import deviance, lower_tail
-from monitor.metrics.binomial.pvalue_pieces import (
+from monitor.metrics.binomial.pvalue_curve import (
     LAST_THETA,
     boundary,
     ceiling,
@@ -36,10 +37,11 @@ REJECTED, ACCEPTED, UNDECIDED = 0, 1, 2
 
 
 class Significance(NamedTuple):
-    """What a p-value is compared with: alpha, touched if within the relative `doubt`.
+    """What a p-value is compared with: alpha, which counts as equal within the relative `doubt`.
 
     `two_sided` and `one_sided` are standard normal deviates that are exceeded with probability
-    alpha, on both sides together or on one; a trifle too small, the second by the doubt too.
+    alpha, on both sides together or on one. They are rounded down, the second by the doubt too, so
+    that "certainly rejected" and "certainly accepted" stay certain.
     """
 
     alpha: float
@@ -88,7 +90,7 @@ def accepted_intervals(successes: int, trials: int, *, alpha: float = 0.05) -> F
         msg = f"a count needs 0 <= successes <= trials and trials >= 1, got {k} of {n}."
         raise ValueError(msg)
     check_alpha(alpha)
-    edges, verdicts = acceptance(k, n, level(float(alpha), 0.0), 0.0, 1.0)
+    edges, verdicts = acceptance(k, n, significance(float(alpha), 0.0), 0.0, 1.0)
     bounds = np.concatenate([[0.0], edges, [1.0]])
     accepted = verdicts == ACCEPTED
     return np.column_stack([bounds[:-1][accepted], bounds[1:][accepted]])

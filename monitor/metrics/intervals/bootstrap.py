@@ -68,6 +68,7 @@ def bootstrap_interval(
     -------
     Estimate
         The measure of the tally and its interval, in the units of the measure; no standard error.
+        By inversion both ends are values that the measure can have: at least 0 for an error.
 
     Raises
     ------

@@ -54,9 +54,9 @@ def ece_interval(
     Returns
     -------
     Estimate
-        ECE and its interval, ratios in [0, 1]. The interval is for the error ``E |P(y=1|s) - s|`` of the scores
-        themselves, which is less than ECE, for chance only adds to it. So ECE may lie above its
-        own interval, and does when the model is calibrated: then the low end is 0 in
+        ECE and its interval, ratios in [0, 1]. The interval is for the error ``E |P(y=1|s) - s|``
+        of the scores themselves, which is less than ECE, because chance only adds to it. So ECE may
+        lie above its own interval, and does when the model is calibrated: then the low end is 0 in
         19 of 20 samples.
 
     Raises

@@ -51,7 +51,8 @@ def normal_interval(
     Returns
     -------
     Estimate
-        In the units of the value; nan if the standard error is.
+        The value with its interval, in its units: above 0 on the log scale, in (0, 1) on that of
+        logit; the ends are nan if the standard error is.
 
     Raises
     ------

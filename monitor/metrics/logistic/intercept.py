@@ -1,4 +1,8 @@
-"""The prior shift of a tally: the one intercept that makes its predictions right on average."""
+"""The prior shift of a tally: the one intercept that makes its predictions right on average.
+
+`solve_intercept` is the solver for any scores; `solve_nearby` is a fast path for many samples of
+the same scores, whose intercepts lie near each other.
+"""
 
 from dataclasses import dataclass
 from math import exp, inf, isinf, log, nan, sqrt
@@ -155,10 +159,10 @@ def expect_positives(inverse_odds: Floats, counts: Ints, delta: float) -> Expect
 def solve_nearby(
     inverse_odds: Floats, counts: Ints, hits: int, at_zero: ExpectedPositives
 ) -> float:
-    """Find the intercept at which so many positives are expected, if it is near; else nan.
+    """Find the intercept at which `hits` positives are expected if it is near; else nan.
 
-    Halley's steps from zero, at which `expect_positives` is the same for all worlds of the same scores.
-    The information changes at most by the factor e in a logit, so what is left after a step
+    Halley's steps from zero, at which `expect_positives` is the same for all worlds of the same
+    scores. The information changes at most by the factor e in a logit, so what is left after a step
     is less than its square.
     """
     delta, here = 0.0, at_zero

@@ -1,4 +1,8 @@
-"""The test-based calibration error: the share of predictions that their bin's outcomes reject."""
+"""The test-based calibration error: the share of predictions that their bin's outcomes reject.
+
+Every decision is that of the exact binomial test, reached at a cost that hardly depends on the
+number of predictions.
+"""
 
 from dataclasses import dataclass
 

@@ -21,7 +21,7 @@ from monitor.metrics.binomial.binomial import (
     pvalue_bounds,
 )
 from monitor.metrics.binomial.pmf import MANY, deviance, log_pmf, lower_tail
-from monitor.metrics.binomial.pvalue_pieces import (
+from monitor.metrics.binomial.pvalue_curve import (
     boundary,
     ceiling,
     on_piece,

@@ -13,6 +13,7 @@ from scipy.stats import beta, binom, chisquare, norm
 
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ace, ece
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.resampling import find_group, index_rows, resample
 from monitor.metrics.core.tally import Tally, tally
 from monitor.metrics.intervals.bootstrap import (

@@ -1,6 +1,7 @@
 """Closed-form intervals against their definitions, ECE's own, and the page of coverages."""
 
 import json
+from collections.abc import Callable
 from importlib import import_module
 from math import isnan, nan
 from re import findall
@@ -10,11 +11,17 @@ import pytest
 from scipy.special import expit, logit
 from scipy.stats import binom, binomtest, norm, sem, ttest_ind
 
-from monitor.metrics.binned.binning import uniform_bins
+from monitor.metrics.binned.binning import monitor_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ece
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally, shift, tally
 from monitor.metrics.intervals.bootstrap import bootstrap_interval
-from monitor.metrics.intervals.ece_interval import ece_interval, join_neighbours, pava_bc_ece
+from monitor.metrics.intervals.ece_interval import (
+    Adjustment,
+    ece_interval,
+    join_neighbours,
+    pava_bc_ece,
+)
 from monitor.metrics.intervals.intervals import (
     auc_interval,
     brier_interval,
@@ -26,13 +33,52 @@ from monitor.metrics.intervals.intervals import (
     tjur_interval,
     uncertainty_interval,
 )
+from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.scores.bounds import ScoringRule
+from monitor.metrics.scores.brier import brier, rbs
+from monitor.metrics.scores.corp import corp
+from monitor.metrics.scores.discrimination import auc, tjur_r2
+from monitor.metrics.scores.log_score import log_score
 from studies.coverage.page import page as coverage_page
 from tests.support.paths import ROOT
 
 scores = np.round(np.random.default_rng(1).random(300), 2)
 outcomes = np.random.default_rng(2).random(300) < scores
 some = tally(scores, outcomes)
+
+
+CLOSED = {
+    prevalence_interval: lambda t: t.prevalence,
+    mean_score_interval: lambda t: t.mean_score,
+    uncertainty_interval: lambda t: corp(t).uncertainty,
+    rbs_interval: rbs,
+    brier_interval: brier,
+    log_score_interval: log_score,
+    auc_interval: lambda t: auc(t).value,
+    tjur_interval: tjur_r2,
+}
+
+
+@pytest.mark.parametrize("interval", CLOSED)
+def test_value_is_the_measure_itself(interval: Callable[[Tally], Estimate]) -> None:
+    """An interval comes with the number that it belongs to, which is inside."""
+    found = interval(some)
+
+    # Some take another sum to it: a few roundings of 300 terms.
+    assert found.value == pytest.approx(CLOSED[interval](some), rel=1e-13)
+    assert found.low < found.value < found.high
+
+
+@pytest.mark.parametrize("adjusted", ["raw", "prior"])
+def test_value_of_ece_is_that_of_all_its_groups(adjusted: Adjustment) -> None:
+    """Groups are put together to find the interval, not for the value."""
+    moved = some if adjusted == "raw" else shift(some, fit_intercept(some).delta)
+    smallest, largest = monitor_sizes(some.total)
+    expected = ece(pava_bc(moved, min_size=smallest, max_size=largest))
+    rng = np.random.default_rng(1)
+
+    found = ece_interval(some, adjusted=adjusted, replicates=20, rng=rng)
+    assert found.value == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize(("n", "k"), [(10, 0), (10, 10), (1_000, 5), (200, 90)])
@@ -59,7 +105,8 @@ def test_mean_score_equals_scipy() -> None:
 def test_uncertainty_is_the_image_of_the_prevalence(positives: int, rule: ScoringRule) -> None:
     """The ends are least and greatest uncertainty of 100,001 prevalences inside, to 1e-6."""
     t = tally([0.5] * 20, [1] * positives + [0] * (20 - positives))
-    p = np.linspace(*vars(prevalence_interval(t)).values(), 100_001)
+    prevalence = prevalence_interval(t)
+    p = np.linspace(prevalence.low, prevalence.high, 100_001)
     p = np.clip(p, 1e-300, 1.0 - 1e-16)
     values = p * (1 - p) if rule == "brier" else -p * np.log(p) - (1 - p) * np.log1p(-p)
     found = uncertainty_interval(t, rule=rule)
