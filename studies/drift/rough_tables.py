@@ -67,11 +67,12 @@ def time_to_find(results: Results, scenario: Scenario, drift: str) -> str:
 def jitters(results: Results) -> list[str]:
     """Lay out the between-day standard deviation of the slope where outcomes are independent."""
     rows = []
-    for scenario in group(results, "small"):
-        found = [f for drift in ("sound", *STRONG) for f in chosen(results, scenario, drift)]
-        spreads = np.sqrt([f["jitter"] for f in found])
-        low, middle, high = np.quantile(spreads, (0.1, 0.5, 0.9), method="inverted_cdf")
-        rows.append([scenario.world, scenario.name, f"{middle:.3f}", f"{low:.3f} to {high:.3f}"])
+    for scenario in group(results, "independent"):
+        spreads = np.sqrt([f["jitter"] for f in chosen(results, scenario, "sound")])
+        if spreads.size:
+            cuts = np.quantile(spreads, (0.1, 0.5, 0.9), method="inverted_cdf")
+            low, middle, high = (f"{cut:.3f}" for cut in cuts)
+            rows.append([scenario.world, scenario.name, middle, f"{low} to {high}"])
     return table(["world", "reference", "median", "10 to 90 %"], rows)
 
 

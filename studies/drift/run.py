@@ -61,9 +61,8 @@ def remembered(path: Path, state: str) -> dict[Task, dict[str, Any]]:
     return {Task(**e["task"]): e["result"] for e in entries if e["state"] == state}
 
 
-def run(wanted: Sequence[Task], path: Path, workers: int) -> None:
+def run(wanted: Sequence[Task], path: Path, state: str, workers: int) -> None:
     """Watch the streams that are missing, appending each result to the file."""
-    state = fingerprint()
     results = remembered(path, state)
     missing = [task for task in wanted if task not in results]
     print(f"{len(wanted) - len(missing)} of {len(wanted)} streams are known in {path}", flush=True)
@@ -113,14 +112,15 @@ def main() -> None:
     if chosen.list:
         print("\n".join(SCENARIOS))
         return
+    state = fingerprint()  # of the program that watches, whatever is edited meanwhile
     wanted = list(tasks(chosen.streams, chosen.drift_streams, chosen.only))
     if not chosen.known:
-        run(wanted, chosen.results, max(1, chosen.workers))
-    known = remembered(chosen.results, fingerprint())
+        run(wanted, chosen.results, state, max(1, chosen.workers))
+    known = remembered(chosen.results, state)
     results = {task: known[task] for task in wanted if task in known}
     text = markdown(results)
     print(text)
-    print("\n".join(f"above its goal: {name}" for name in missed(results)))
+    print("\n".join(f"goal not reached: {what}" for what in missed(results)))
     if chosen.write and not chosen.only:
         PAGE.write_text(replace_section(PAGE.read_text(), text))
         draw(results, PICTURE)

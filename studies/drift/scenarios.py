@@ -30,7 +30,14 @@ from studies.drift.worlds import DRIFTS, WORLDS, Truth, World, stream
 
 SOUND = Truth()
 YEAR, START, FOLLOWED = 365, 150, 120  # a drift begins on day START and is followed that long
-PROMISE = 0.365  # openings a stream-year, at A = 1000
+PROMISE, SHOWN = 0.365, 0.5  # openings a stream-year at A = 1000, and their upper limit
+DELAYS = {  # days, median at most, by drift and world
+    ("slope 0.8", World(0.05, 20_000)): 2,
+    ("slope 0.8", World(0.5, 2_000)): 3,
+    ("slope 0.8", World(0.05, 1_000)): 11,
+    ("slope 0.8", World(1e-4, 200_000)): 12,
+    ("slope 0.9", World(0.05, 20_000)): 4,
+}
 SEGMENTS = (-1.5, -0.75, 0.0, 0.75, 1.5)
 SLOPES = ("slope 0.8", "slope 0.9")
 STRONG = (*SLOPES, "slope 0.66", "slope 0.5")
@@ -232,6 +239,21 @@ def _small() -> Iterator[Scenario]:
     )
 
 
+def _independent() -> Iterator[Scenario]:
+    """List references whose days differ by chance alone."""
+    for rows, reference in ((5, 168), (20, 84), (100, 28)):
+        for parts in ((0.0,), SEGMENTS):
+            yield Scenario(
+                f"{reference} days, {len(parts)} parts",
+                World(0.5, rows),
+                "independent",
+                _plain(Truth(centres=parts)),
+                goal=None,
+                eras=((reference, 0),),
+                drifts=(),
+            )
+
+
 def _long() -> Iterator[Scenario]:
     """List the drifts that stay for years, and a season of games."""
     for rows, reference in ((15, 84), (100, 28), (1_000, 28)):
@@ -262,4 +284,4 @@ def _named(scenarios: Iterable[Scenario]) -> dict[str, Scenario]:
     return {str(scenario): scenario for scenario in scenarios}
 
 
-SCENARIOS = _named([*_clean(), *_rougher(), *_small(), *_long()])
+SCENARIOS = _named([*_clean(), *_rougher(), *_small(), *_independent(), *_long()])

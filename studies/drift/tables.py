@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from studies.drift.estimates import print_median, print_rate, print_share
-from studies.drift.scenarios import ALL, FOR_A_WHILE, SCENARIOS, YEAR, Scenario
+from studies.drift.estimates import median, print_median, print_rate, print_share
+from studies.drift.scenarios import ALL, DELAYS, FOR_A_WHILE, SCENARIOS, YEAR, Scenario
 from studies.drift.watch import Task
 
 OURS = "**evidence detector, A = 1000**"
@@ -125,11 +125,24 @@ def rule_delays(results: Results) -> list[str]:
     return table(["median delay, days", *(s.world for s in worlds)], rows)
 
 
+def late(results: Results, drift: str, scenario: Scenario) -> bool:
+    """Say whether the median delay of a drift is longer than its goal."""
+    goal = DELAYS.get((drift, scenario.world))
+    waits = delays(chosen(results, scenario, drift), OURS, scenario.start)
+    return goal is not None and bool(waits) and median(waits)[0] > goal
+
+
+def marked_delay(results: Results, drift: str, scenario: Scenario) -> str:
+    """Print the median delay of the detector, in bold if it is longer than its goal."""
+    text = delay(chosen(results, scenario, drift), OURS, scenario)
+    return f"**{text}**" if late(results, drift, scenario) else text
+
+
 def detector_delays(results: Results) -> list[str]:
     """Lay out the detector's delay for every drift, and how often it was found in time."""
     worlds = group(results, "clean")
     rows = [
-        [name, *(delay(chosen(results, s, name), OURS, s) for s in worlds)]
+        [name, *(marked_delay(results, name, s) for s in worlds)]
         for name in ALL
         if name not in FOR_A_WHILE
     ]
