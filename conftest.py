@@ -8,8 +8,8 @@ from hypothesis import settings
 
 ROOT = Path(__file__).parent
 
-# Machine code kept on disk does not notice that a function it calls was changed in another file,
-# so every state of the mathematics gets a cache of its own.
+# numba's cache does not notice a change in a function of another file, so every version of
+# monitor/metrics gets its own cache.
 source = b"".join(path.read_bytes() for path in sorted((ROOT / "monitor/metrics").rglob("*.py")))
 cache = ROOT / ".pytest_cache" / "numba" / hashlib.sha256(source).hexdigest()[:16]
 os.environ["NUMBA_CACHE_DIR"] = str(cache)

@@ -1,12 +1,12 @@
-"""One large day: time and memory of `summarise_day` beside the bare DuckDB join and group-by.
+"""One large day: time and memory of `summarise_day` and of the bare DuckDB join and group-by.
 
     python -m bench.day [--rows 20000000] [--rounds 3]
 
 Writes predictions and outcomes (nine of ten predictions have one) with integer and with UUID
-ids into a temporary folder, then runs both jobs in fresh processes, in turn, so that they share
-whatever else the machine is doing. The bare job joins and groups by score and segment; ours
-does that with every check of the contract. Printed: the least wall time of the rounds, the
-ratio of the two, CPU time, and the largest resident memory of each process.
+ids into a temporary folder, then runs both jobs in fresh processes in turn, so that other work on
+the machine affects both. The bare job joins and groups by score and segment; ours also makes every
+check of the contract. Prints the least wall time of the rounds, the ratio of the two, the CPU time,
+and the largest resident memory of each process.
 """
 
 import argparse
@@ -62,7 +62,7 @@ def write_logs(folder: Path, rows: int) -> None:
 
 
 def bare(folder: Path) -> int:
-    """Join and group, and nothing else."""
+    """Join and group without any check."""
     with duckdb.connect(config={"temp_directory": str(folder / "spill")}) as connection:
         connection.execute(f"set threads={THREADS}; set memory_limit='{MEMORY_MB}MB'")
         connection.execute("set preserve_insertion_order=false")
@@ -78,7 +78,7 @@ def bare(folder: Path) -> int:
 
 
 def checked(folder: Path) -> int:
-    """Do what the daily job does with a day."""
+    """Summarise the day as the daily job does."""
     from monitor.config import Engine, Model
     from monitor.logs import summarise_day
 
@@ -99,9 +99,9 @@ JOBS = {"bare": bare, "checked": checked}
 
 
 def measure_here(job: str, folder: Path) -> None:
-    """Run one job in this process and print what it took.
+    """Run one job in this process and print its time and memory.
 
-    Both begin with their program loaded: what loading takes is told by `metrics_start.py`.
+    Both start with their program loaded; `metrics_start.py` measures the loading.
     """
     import monitor.logs  # noqa: F401
 
@@ -151,7 +151,7 @@ def main() -> None:
 
 
 def report(kind: str, found: dict[str, list[dict[str, float]]]) -> None:
-    """Print a line for each job, and what is to be compared."""
+    """Print a line for each job, and the ratios."""
     best = {job: min(rounds, key=lambda r: r["wall"]) for job, rounds in found.items()}
     if best["bare"]["matched"] != best["checked"]["matched"]:
         sys.exit(f"{kind}: the two jobs matched different rows: {best}")

@@ -1,18 +1,17 @@
-"""How long the measures take, beside numpy's sorts, the published algorithm and other packages.
+"""How long the measures take, compared with numpy's sorts, the published loop and other packages.
 
     python -m bench.metrics [--peers PYTHON] [--rounds 5] [--whole-loop] [--write]
 
-Every number is CPU time of one thread. All jobs of one size run in turn, in several rounds,
-in two processes that stay up: `metrics_worker.py`, and `peers_worker.py` in the environment of
-the packages that we compare with (`--peers`, its Python, of an environment that
-`bench/peers.txt` describes; without it the page says "not measured"). A control
-job, the same sort in both processes, opens and closes each round and shows how far the machine
-drifted. `metrics_table.py` writes what was found: ratios are of the least times; medians stand
-beside them in the first table.
+Every number is CPU time of one thread. All jobs of one size run in turn, in several rounds, in two
+long-lived processes: `metrics_worker.py`, and `peers_worker.py` in an environment with the packages
+that we compare with (`--peers` names its Python, `bench/peers.txt` describes it; without it the
+page says "not measured"). A control job, the same sort in both processes, starts and ends each
+round and shows how much the speed of the machine varied. `metrics_table.py` writes the page. Ratios
+use the least times; the first table also shows medians.
 
-The published algorithm tests every prediction of every bin with ``scipy.stats.binomtest``. It
-is timed on a random sample of about 400 predictions, the same share of every bin, and scaled
-up; `--whole-loop` runs it whole, once, on 50,000 predictions. Only its tests are counted.
+The published algorithm tests every prediction of every bin with ``scipy.stats.binomtest``. It is
+timed on a random sample of about 400 predictions, the same share of every bin, and scaled up;
+`--whole-loop` runs it once on all of 50,000 predictions. Only its tests are counted.
 """
 
 import argparse
@@ -34,7 +33,7 @@ from bench.peers_worker import CONTROL
 
 SIZES = (10_000, 50_000, 100_000, 1_000_000, 10_000_000)
 STORED = (100_000, 1_000_000, 10_000_000)  # predictions in the 16,384 cells
-LONG, TOO_LONG = 3.0, 90.0  # seconds: measured once only, left out
+LONG, TOO_LONG = 3.0, 90.0  # seconds: above the first measured once, above the second left out
 OURS, PEERS = (f"bench.{side}_worker" for side in ("metrics", "peers"))
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
 ONE_THREAD = {f"{name}_NUM_THREADS": "1" for name in ("OMP", "OPENBLAS", "MKL", "NUMBA")}
@@ -48,7 +47,7 @@ class Worker(NamedTuple):
     facts: dict[str, str]
 
     def ask(self, job: str) -> float | None:
-        """Give the CPU seconds of a job; None if it failed."""
+        """Return the CPU seconds of a job; None if it failed."""
         print(job, file=self.process.stdin, flush=True)
         answer = json.loads(self.process.stdout.readline())
         if "error" in answer:
@@ -56,12 +55,12 @@ class Worker(NamedTuple):
         return answer.get("cpu")
 
     def end(self) -> None:
-        """Let it go home."""
+        """End the process."""
         self.process.communicate()
 
 
 def start(*command: object) -> Worker:
-    """Start a worker and read what it can do."""
+    """Start a worker and read the names of its jobs."""
     process = subprocess.Popen(  # noqa: S603
         [str(part) for part in command],
         stdin=subprocess.PIPE,
@@ -70,15 +69,15 @@ def start(*command: object) -> Worker:
         text=True,
         env=os.environ | ONE_THREAD,
     )
-    told = process.stdout.readline()
-    if not told:
+    line = process.stdout.readline()
+    if not line:
         sys.exit(f"the worker did not start: {' '.join(map(str, command))}")
-    found = json.loads(told)
+    found = json.loads(line)
     return Worker(process, found["jobs"], found["facts"])
 
 
 def rounds_of(workers: list[Worker], rounds: int, skip: set[str]) -> tuple[Times, list[float]]:
-    """Run all jobs in turn, round after round; give the times and those of the control."""
+    """Run all jobs in turn in several rounds; return their times and those of the control."""
     found: Times = {}
     controls = []
     for _ in range(rounds):
@@ -98,7 +97,7 @@ def rounds_of(workers: list[Worker], rounds: int, skip: set[str]) -> tuple[Times
 
 
 def measure_rows(options: argparse.Namespace) -> tuple[dict[int, Times], dict, list[float]]:
-    """Measure every size; jobs that would take too long at the next are left out there."""
+    """Measure every size; skip jobs that would take too long at the next size."""
     found: dict[int, Times] = {}
     facts, controls = {}, []
     before = 0

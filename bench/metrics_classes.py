@@ -1,8 +1,8 @@
 """Ten classes, for both sides of `metrics.py`: the data, our measures, and other packages'.
 
-There are as many *scores* as predictions elsewhere, so a tenth as many rows. Plain numpy, with
-no checks at all, stands beside the packages: one that loops over columns and counts with
-``bincount`` is what many people write.
+The number of *scores* equals the number of predictions elsewhere, so there are a tenth as many
+rows. The packages are also compared with plain numpy without any checks: many people write such a
+loop over columns with ``bincount``.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ TOP_EVEN = f"top-label, {BINS} quantile bins"
 
 
 def write_classes(folder: Path, size: int) -> None:
-    """Write seeded probabilities, a little too extreme, and the classes that came true."""
+    """Write seeded probabilities, a little too extreme, and the observed classes."""
     rng = np.random.default_rng(20_260_302)
     weights = np.exp(rng.normal(0.0, 1.5, (max(1, size // CLASSES), CLASSES)))
     true = weights**0.9
@@ -35,7 +35,7 @@ def load_classes(folder: Path) -> tuple[np.ndarray, np.ndarray]:
 
 
 def our_jobs(rows: np.ndarray, labels: np.ndarray) -> dict[str, Job]:
-    """Name our jobs, from rows and with the tallies at hand."""
+    """Name our jobs, from rows and from existing tallies."""
     from monitor.metrics import (
         classwise_calibration_error,
         classwise_tallies,
@@ -65,7 +65,7 @@ def our_jobs(rows: np.ndarray, labels: np.ndarray) -> dict[str, Job]:
 
 
 def plain_numpy(rows: np.ndarray, labels: np.ndarray) -> dict[str, Job]:
-    """Name what a few lines of numpy do."""
+    """Name the jobs of plain numpy."""
 
     def gaps(s: np.ndarray, right: np.ndarray) -> float:
         drawer = np.minimum((s * BINS).astype(np.int64), BINS - 1)

@@ -1,8 +1,8 @@
-"""What a fresh process takes: a first measure, and the commands people type, cold and warm.
+"""The time of a fresh process: a first measure and the commands, cold and warm.
 
-*Cold* is an empty cache of the compiler: the first run after an installation or an upgrade, and
-every run if nothing can be written beside the package and `NUMBA_CACHE_DIR` names no other
-folder. *Warm* is every later one.
+*Cold* means an empty compiler cache: the first run after an installation or an upgrade, and every
+run if numba cannot write next to the package and `NUMBA_CACHE_DIR` is not set. *Warm* is every
+later run.
 """
 
 import os
@@ -47,7 +47,7 @@ Took = dict[str, list[tuple[float, float]]]
 
 
 def write_project(folder: Path) -> None:
-    """Write a configuration and the logs of so many calibrated days."""
+    """Write a configuration and logs of calibrated days."""
     rng = np.random.default_rng(1)
     for kind in ("predictions", "outcomes"):
         (folder / kind).mkdir()
@@ -65,14 +65,14 @@ def write_project(folder: Path) -> None:
 
 
 def run(code: str, arguments: list[object], folder: Path, cache: Path) -> tuple[float, float]:
-    """Run a program to its end; give wall and CPU seconds."""
+    """Run a program to its end; return wall and CPU seconds."""
     begin = time.perf_counter()
     child = subprocess.Popen(  # noqa: S603
         [sys.executable, "-c", code, *map(str, arguments)],
         env=os.environ | {"NUMBA_CACHE_DIR": str(cache)},
         cwd=folder,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,  # where progress is shown
+        stderr=subprocess.DEVNULL,  # progress goes there
     )
     _, status, usage = os.wait4(child.pid, 0)
     child.returncode = status
@@ -82,7 +82,7 @@ def run(code: str, arguments: list[object], folder: Path, cache: Path) -> tuple[
 
 
 def measure_start(rounds: int) -> Took:
-    """Give wall and CPU seconds of fresh processes, from start to end."""
+    """Return wall and CPU seconds of fresh processes, from start to end."""
     programs: dict[str, tuple[str, list[object]]] = {
         "first TCE": (FIRST_TCE + FIRST_TCE_RUN, []),
         "first ECE of rows": (FIRST_ECE + FIRST_ECE_RUN, []),

@@ -17,11 +17,11 @@ from bench import metrics_classes as classes
 from bench.peers_worker import BINS, CONTROL, QUANTILES, Job, control, load, serve
 
 LOOP_SIZE, LOOP_SAMPLE = 50_000, 400
-REPLICATES = 100  # as many as the monitor resamples
+REPLICATES = 100  # as many as the monitor uses
 
 
 def our_measures() -> dict[str, Callable]:
-    """Name the functions of a tally; those that peers have too under the same name."""
+    """Name the functions of a tally, with the peers' names for the same measures."""
     from monitor import metrics as m
     from monitor.metrics import (
         monitor_sizes,
@@ -136,7 +136,7 @@ def serve_rows(folder: Path, *, whole_loop: bool) -> None:
     whole = whole_loop and s.size == LOOP_SIZE
     share = 1.0 if whole else min(1.0, LOOP_SAMPLE / s.size)
     tests = list(sampled_tests(t, pava_bc(t, min_size=smallest, max_size=largest), share))
-    test_one_by_one(tests[:1])  # SciPy is imported before it is timed
+    test_one_by_one(tests[:1])  # imports SciPy before timing
     jobs: dict[str, Job] = {
         CONTROL: control,
         "np.sort": lambda: np.sort(s),
@@ -146,7 +146,7 @@ def serve_rows(folder: Path, *, whole_loop: bool) -> None:
     }
     without_tally = our_measures_of_rows()
     for measure in without_tally.values():
-        measure((s[:100], y[:100]))  # compiled before it is timed
+        measure((s[:100], y[:100]))  # compiles before timing
     for name, measure in our_measures().items():
         of_rows = without_tally.get(name, lambda rows, measure=measure: measure(tally(*rows)))
         jobs[f"{name}|rows"] = lambda of_rows=of_rows: of_rows((s, y))
@@ -160,7 +160,7 @@ def serve_rows(folder: Path, *, whole_loop: bool) -> None:
 
 
 def sampled_tests(t, bins, share: float) -> Iterator[tuple[int, int, float]]:  # noqa: ANN001
-    """Give successes, trials and probability of the tests of a share of each bin's predictions."""
+    """Yield successes, trials and probability for the tests of a share of each bin."""
     rng = np.random.default_rng(1)
     for b in range(bins.counts.size):
         members = t.scores[bins.starts[b] : bins.starts[b + 1]]
@@ -169,7 +169,7 @@ def sampled_tests(t, bins, share: float) -> Iterator[tuple[int, int, float]]:  #
 
 
 def test_one_by_one(tests: list[tuple[int, int, float]]) -> int:
-    """Do what [TCE, Algorithm 1] says, word for word."""
+    """Run [TCE, Algorithm 1] literally."""
     from scipy.stats import binomtest
 
     return sum(binomtest(k, n, q).pvalue <= 0.05 for k, n, q in tests)

@@ -2,7 +2,7 @@
 
     python -m bench.peers_worker FOLDER
 
-imports numpy and the packages below, nothing of ours. It reads ``scores.npy`` and
+imports numpy and the packages below, and nothing from this project. It reads ``scores.npy`` and
 ``outcomes.npy`` from the folder and prints which jobs it has; then it runs the job named on
 each line of its input and prints the CPU time. `serve` is that loop, for both sides.
 """
@@ -27,21 +27,21 @@ BINS, QUANTILES = 15, 10
 
 
 def serve(jobs: dict[str, Job], facts: dict[str, str]) -> None:
-    """Answer each line of the input, a job's name, with its CPU time; never fail, but say so."""
+    """Answer each line of the input, the name of a job, with its CPU time or its error."""
     answers = os.fdopen(os.dup(1), "w")
-    os.dup2(2, 1)  # what packages print is no answer
+    os.dup2(2, 1)  # output of the packages is not an answer
     print(json.dumps({"jobs": list(jobs), "facts": facts}), file=answers, flush=True)
     for line in sys.stdin:
         print(json.dumps(_timed(jobs[line.strip()])), file=answers, flush=True)
 
 
 def load(folder: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Read the predictions and outcomes that both sides are given."""
+    """Read the predictions and outcomes that both sides use."""
     return np.load(folder / "scores.npy"), np.load(folder / "outcomes.npy")
 
 
 def control() -> object:
-    """Do the same work whatever is measured: it tells how fast the machine is just now."""
+    """Do a fixed amount of work, which shows the current speed of the machine."""
     return np.sort(np.random.default_rng(0).random(1_000_000))
 
 

@@ -2,9 +2,9 @@
 
     .venv/bin/python -m bench.scrape [--models 100] [--segments 10] [--days 30] [--scrapes 15]
 
-A store of so many models, each of so many segments beside `all`, windows of 1, 7 and 28 days,
-is written through the store's own interface into a temporary folder. Then the exporter is
-started as a program and scraped over HTTP, and the parts of a scrape are timed in this process.
+Writes a store with the given models, each with the given segments besides `all` and windows of 1, 7
+and 28 days, through the store's own interface into a temporary folder. Then it starts the exporter
+as a program, scrapes it over HTTP, and times the parts of a scrape in this process.
 """
 
 import argparse
@@ -54,7 +54,7 @@ def one_day(segments: int) -> list[Evaluation]:
 
 
 def verdicts_of(evaluations: list[Evaluation]) -> list[Verdict]:
-    """Make a verdict of each segment, with every number that a quiet day has."""
+    """Make a verdict of each segment with every number of an ordinary day."""
     figure = Estimate(1 / 3, 1 / 7, 2 / 3)
     return [
         Verdict(
@@ -99,7 +99,7 @@ def build(folder: Path, models: int, segments: int, days: int) -> Config:
 
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
-    """Start the exporter and say where it listens."""
+    """Start the exporter and yield its address."""
     call = [COMMAND, "serve", "--config", folder / "monitor.yaml", "--port", "0"]
     with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own program
         said = process.stdout.readline() if process.stdout else ""
@@ -110,7 +110,7 @@ def serving(folder: Path) -> Iterator[str]:
 
 
 def scrape(where: str, *, compressed: bool) -> bytes:
-    """Ask like Prometheus does."""
+    """Scrape as Prometheus does."""
     connection = HTTPConnection(where, timeout=60)
     connection.request("GET", "/metrics", headers={"Accept-Encoding": "gzip"} if compressed else {})
     content = connection.getresponse().read()
@@ -129,7 +129,7 @@ def milliseconds(action: Callable[[], object], repeats: int) -> str:
 
 
 def parts(config: Config, path: Path, repeats: int) -> None:
-    """Time the parts of a scrape, first as after the start, then as when nothing has changed."""
+    """Time the parts of a scrape, first after a start, then when nothing has changed."""
     from monitor.export.http.app import Exporter
     from monitor.export.snapshot_reader import Reader
     from monitor.export.text import exposition, lines

@@ -1,13 +1,13 @@
-"""How long verdicts and the daily evaluation take where there are many segments.
+"""How long verdicts and the daily evaluation take with many segments.
 
     .venv/bin/python -m bench.verdicts [--models 2] [--segments 50] [--days 365] [--rounds 2]
                                        [--predictions 2000] [--share 0.05] [--into FOLDER]
 
 Writes the summaries of a year through the store's own interface, then runs every job in a fresh
-process of its own: the whole year judged again, the detector alone, and what a daily run does once
-its logs are read. The control job, a sort of a million random numbers, runs before each, so that a
-slow or busy machine shows. Printed is the least of the rounds. A goal is reached if the CPU time of
-all cores together is below it; where other work shares the cores, the wall time tells of that.
+process: judging the whole year again, the detector alone, and a daily run after its logs are read.
+The control job, a sort of a million random numbers, runs before each and shows if the machine is
+slow or busy. Prints the least time of the rounds. A goal is reached if the CPU time of all cores
+together is below it; the wall time is longer if other work shares the cores.
 
 Exit code: 0 if every goal is reached, 1 if not, 2 if the call is wrong.
 """
@@ -41,13 +41,13 @@ from monitor.summary import Segment, Summary
 
 FIRST = date(2025, 1, 1)
 CORES = 2
-LEAST_DAYS = 42  # of a reference, and some to judge
+LEAST_DAYS = 42  # a reference and some days to judge
 METER_DAYS = 20
 LOGS = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
 
 
 def configure(folder: Path, models: int, segments: int) -> Config:
-    """Write and load the configuration; a model's last segment is all that is not listed."""
+    """Write and load the configuration; the last segment of a model is `other`."""
     values = [f"segment-{number:03}" for number in range(segments - 1)]
     model = {**LOGS, "segments": {"column": "c", "values": values}, "windows": [1, 7, 28]}
     content = {"store": "store", "models": {f"model-{i}": model for i in range(models)}}
@@ -56,7 +56,7 @@ def configure(folder: Path, models: int, segments: int) -> Config:
 
 
 def build(folder: Path, size: argparse.Namespace) -> None:
-    """Write the summaries: every segment and day with a prior of its own, all calibrated."""
+    """Write calibrated summaries in which every segment and day has its own prior."""
     config, rng = configure(folder, size.models, size.segments), np.random.default_rng(1)
     store = Store(config.store)
     for name in config.models:
@@ -79,7 +79,7 @@ def one_day(
 
 
 def sort(_: Config) -> Iterator[int]:
-    """Do what has nothing to do with us."""
+    """Sort random numbers, which does not depend on our code."""
     numbers = np.random.default_rng(1).random(1_000_000)
     yield 20
     for _ in range(20):
@@ -94,7 +94,7 @@ def rejudge(config: Config) -> Iterator[int]:
 
 
 def detector(config: Config) -> Iterator[int]:
-    """Weigh and add up days of every segment, without reading or writing anything."""
+    """Compute and add up the evidence of every segment without reading or writing."""
     name, *_ = config.models
     store = Store(config.store)
     (period,) = read_references(config, name).periods
@@ -111,7 +111,7 @@ def detector(config: Config) -> Iterator[int]:
 
 
 def evaluate_last(config: Config) -> Iterator[int]:
-    """Evaluate and judge the newest day, as a daily run does once its logs are read."""
+    """Evaluate and judge the newest day, as a daily run does after reading its logs."""
     yield 1
     for name in config.models:
         last = Store(config.store).days("summaries", name)[-1]
@@ -134,7 +134,7 @@ GOALS = {  # seconds; the cores together may take as long as the wall clock of e
 
 
 def measure_here(job: str, folder: Path) -> None:
-    """Run one job in this process and print what one of its repetitions took."""
+    """Run one job in this process and print the time of one repetition."""
     steps = JOBS[job](load_config(folder / "monitor.yaml"))
     repetitions = next(steps)
     begin, before = time.perf_counter(), _cpu()
@@ -167,7 +167,7 @@ def measure(folder: Path, rounds: int) -> dict[str, list[dict[str, float]]]:
 
 
 def report(found: dict[str, list[dict[str, float]]]) -> bool:
-    """Print a line for each job; tell whether all goals were reached."""
+    """Print a line for each job; return whether all goals were reached."""
     control = sorted(1000 * taken["cpu"] for taken in found["control"])
     print(
         f"control job {control[0]:.0f} to {control[-1]:.0f} ms, {median(control):.0f} in the "
@@ -211,7 +211,7 @@ def main() -> None:
             if not (place / "monitor.yaml").exists():
                 print(f"writing {size.days} days in {place}", file=sys.stderr)
                 build(place, size)
-        measure(warm, 1)  # so that no job below has to compile anything
+        measure(warm, 1)  # compiles everything before the jobs below
         print(
             f"{given.models} models of {given.segments} segments, {given.days} days, of each "
             f"{given.predictions:,} predictions, {given.share:.1%} positive"

@@ -34,7 +34,7 @@ from monitor.metrics.test_based.tce import tce
 PRINTED = json.loads(Path(__file__).with_suffix(".json").read_text())["tables"]
 PAGE = Path(__file__).parents[1] / "docs" / "paper-tables.md"
 MARK = "<!-- `make paper-tables` writes everything below this line. -->\n"
-# Bins (P: PAVA-BC, Q: quantile, V: PAVA, U: uniform) and what is measured on them.
+# Bins (P: PAVA-BC, Q: quantile, V: PAVA, U: uniform) and the measure on them.
 COLUMNS = {
     **dict.fromkeys(["TCE", "TCE(P)", "TCE(P)-B"], ("P", "TCE")),
     **dict.fromkeys(["TCE(Q)", "TCE(Q)-B"], ("Q", "TCE")),
@@ -93,7 +93,7 @@ def fit_logistic(x: Floats, outcomes: Ints) -> Floats:
 
 
 def fit_as_now(x: Floats, outcomes: Ints) -> Floats:
-    """Fit the same with the scikit-learn that is installed, which comes closer to the optimum."""
+    """Fit the same model with the installed scikit-learn, which comes closer to the optimum."""
     from sklearn.linear_model import LogisticRegression
 
     model = LogisticRegression().fit(x[:, None], outcomes)
@@ -138,7 +138,7 @@ def truncated_quantile_bins(sample: Tally, n: int) -> Bins:
 
 
 def t_test_by_variance(sample: Tally, bins: Bins, alpha: float) -> float:
-    """Give the share of predictions rejected if the t-test divides by the variance instead."""
+    """Return the share of predictions rejected if the t-test divides by the variance instead."""
     rates = np.repeat(bins.rates, bins.counts)
     sizes = np.repeat(bins.counts, bins.counts)
     with np.errstate(divide="ignore"):
@@ -150,7 +150,7 @@ def t_test_by_variance(sample: Tally, bins: Bins, alpha: float) -> float:
 def compute(
     setting: Setting, column: str, *, truncated: bool, by_variance: bool, fit: Fit = fit_logistic
 ) -> float:
-    """Compute one value, in percent for TCE, with or without the published program's ways."""
+    """Compute one value, in percent for TCE, our way or as the published program does."""
     sample = draw(setting.train, setting.test, setting.train_size, setting.test_size, fit)
     kind, measure = COLUMNS[column]
     bins = cut(sample, setting, kind, truncated=truncated)
@@ -186,7 +186,7 @@ def rounded(value: float, printed: str) -> str:
 
 
 def would_differ(columns: list[str], row: dict[str, Any], cells: list[Cell]) -> int:
-    """Count values without the printed digits had the fit not stopped, all else as in its cell."""
+    """Count the values that would lose the printed digits if the fit had not stopped early."""
     setting = Setting(**row["setting"])
     values = [
         compute(
@@ -222,13 +222,13 @@ def write_row(labels: list[str], cells: list[Cell]) -> str:
 
 
 def write_cell(cell: Cell) -> str:
-    """Write computed / printed, in bold and with its note where they differ."""
+    """Write computed / printed, in bold and with a note where they differ."""
     text = f"{cell.computed} / {cell.printed}"
     return f"**{text}** ({', '.join(cell.notes)})" if cell.notes else text
 
 
 def summarise(cells: list[Cell]) -> str:
-    """Say how many values are as printed, and how many are not for which reason."""
+    """Count the values that agree with the printed ones, and those that differ by reason."""
     counts = Counter(cell.notes for cell in cells)
     return (
         f"Of {len(cells)} values {counts['']} are as printed; {counts['a']} differ by (a), "

@@ -1,4 +1,4 @@
-"""What `studies/flights/run.py` found, as tables in Markdown and as a picture."""
+"""The results of `studies/flights/run.py` as Markdown tables and as a picture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from studies.flights.run import Watched
 
-# Until when the slope is as in March, by model; until when nothing of the curve has changed.
+# The first day on which the slope differs from March, by model; the first with another curve.
 SLOPE_HOLDS = {"flights": date(2013, 8, 1), "flights-stretched": date(2013, 6, 1)}
 BENT_FROM, LAST = date(2013, 6, 1), date(2013, 12, 31)
 COLUMNS = {
@@ -36,7 +36,7 @@ def markdown(months: Sequence[Mapping[str, Any]], watched: Mapping[str, Sequence
 
 
 def truth_table(months: Sequence[Mapping[str, Any]], columns: Mapping[str, str]) -> str:
-    """Tabulate what the regressions found."""
+    """Tabulate the results of the regressions."""
     lines = [
         f"| month | late | {' | '.join(columns.values())} |",
         "| --- " * (len(columns) + 2) + "|",
@@ -48,7 +48,7 @@ def truth_table(months: Sequence[Mapping[str, Any]], columns: Mapping[str, str])
 
 
 def spans(model: str) -> dict[str, tuple[date, date]]:
-    """Name the times between which alerts are counted apart."""
+    """Name the periods in which alerts are counted separately."""
     holds = SLOPE_HOLDS[model]
     found = {"before June": (date.min, BENT_FROM)}
     if holds > BENT_FROM:
@@ -73,7 +73,7 @@ def alerts_table(model: str, rules: Sequence[Watched]) -> str:
 
 
 def shares_on(found: Watched, holds: date) -> tuple[float, float]:
-    """Give the shares of days on alarm while the slope held, and after."""
+    """Return the shares of days on alarm while the slope was unchanged, and after."""
     before = sum(day < holds for day in found.alarms)
     return (
         before / (holds - found.first).days,

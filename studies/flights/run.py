@@ -1,10 +1,10 @@
-"""Every rule on real outcomes: the flights of the demo, beside what is true of them.
+"""Every rule on real outcomes: the flights of the demo, compared with the true drift.
 
     python -m studies.flights.run [--into FOLDER] [--write]
 
 Writes the demo's logs into the folder (a temporary one by default), fits the truth of each month
 (`studies/flights/truth.py`), and runs our detector and the usual rules (`studies/drift/rules.py`)
-over the days. With --write the tables go into docs/drift.md and the picture beside it.
+over the days. With --write the tables go into docs/drift.md and the picture into docs.
 """
 
 import argparse
@@ -27,7 +27,7 @@ USUAL, LONG = 28, 61  # days of a reference: the default, and March with April
 
 @dataclass(frozen=True)
 class Watched:
-    """What a rule said of a model: its alerts, what each was called, and the days on alarm."""
+    """What a rule reported about a model: its alerts, their names, and the days on alarm."""
 
     rule: str
     first: date
@@ -78,7 +78,7 @@ def watch(flights: Flights) -> list[Watched]:
 
 
 def main() -> None:
-    """Compute, print the tables, and write them where they belong."""
+    """Compute and print the tables, and write them into the page."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--into", type=Path, help="folder of the logs; a temporary one by default")
     parser.add_argument("--write", action="store_true", help="write docs/drift.md and its picture")

@@ -1,7 +1,7 @@
-"""What is true of the flights: regressions that know every flight, month by month.
+"""The true drift of the flights: monthly regressions on every flight.
 
-Every group of flights has an intercept of its own, so that no prior enters. Standard errors are
-clustered by day: one storm delays a whole day.
+Every group of flights has its own intercept, so that prior shifts do not enter. Standard errors are
+clustered by day, because one storm delays a whole day.
 """
 
 from collections.abc import Mapping
@@ -81,7 +81,7 @@ def read_flights(root: Path, model: str) -> Flights:
 
 
 def by_day(flights: Flights, groups: np.ndarray) -> Days:
-    """Bring every day's groups onto the grid of the detector."""
+    """Convert the groups of every day to the grid of the detector."""
     days: Days = {}
     edges = np.nonzero(np.diff(flights.day.astype(int), prepend=-1))[0]
     for rows in np.split(np.arange(flights.day.size), edges[1:]):
@@ -93,7 +93,7 @@ def by_day(flights: Flights, groups: np.ndarray) -> Days:
 
 
 def names(*columns: np.ndarray) -> np.ndarray:
-    """Give each combination of values a number, and every flight its own."""
+    """Return the number of every flight's combination of values."""
     number = np.zeros(columns[0].size, np.int64)
     for column in columns:
         values, codes = np.unique(column, return_inverse=True)
@@ -136,7 +136,7 @@ def regress(
 
 
 def parts_of_score(flights: Flights) -> np.ndarray:
-    """Split the logit into what hour, carrier and destination give; shape (n, 3).
+    """Split the logit into the parts of hour, carrier and destination; shape (n, 3).
 
     The model is linear in its categories, so the split is exact. The origin and the weekday are
     the same for all flights of one day and origin, and drop out with its intercept.

@@ -1,7 +1,7 @@
 """Theorem 3.1 of the RBS paper on random worlds: both sides of every inequality.
 
-A world is a handful of predictions of 2 to 10 classes and labels that follow them or do not.
-The law of its rows is the whole world, so every error is a finite sum and nothing is estimated.
+A world is a small set of predictions of 2 to 10 classes with labels that follow them or not. The
+rows are the whole population, so every error is a finite sum and nothing is estimated.
 """
 
 from math import sqrt
@@ -49,7 +49,7 @@ def world(rng: np.random.Generator) -> tuple[Floats, Ints]:
 
 
 def by_score(t: Tally) -> Bins:
-    """Give every score a bin of its own."""
+    """Put every score into its own bin."""
     return uniform_bins(t, 2 * STEPS)
 
 
@@ -120,7 +120,7 @@ def of_tallies(scores: Floats, labels: Ints) -> Sides:
 
 
 def both_sides(worlds: int) -> dict[str, Floats]:
-    """Draw worlds; give an array of shape (worlds, 2) for each inequality, controls last."""
+    """Draw worlds; return an array of shape (worlds, 2) for each inequality, controls last."""
     rng = np.random.default_rng(31)
     drawn = [world(rng) for _ in range(worlds)]
     rows = [of_tallies(*one) | of_vectors(*one) for one in drawn]

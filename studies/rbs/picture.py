@@ -1,4 +1,4 @@
-"""The picture of docs/rbs-properties.md, the same bytes every time."""
+"""Draw the picture of docs/rbs-properties.md, with the same bytes every time."""
 
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from studies.rbs.inequalities import CONTROLS, summary
 Floats = npt.NDArray[np.float64]
 Means = dict[str, dict[int, tuple[float, float]]]
 
-# Okabe and Ito's colours, which colour-blind people can tell apart.
+# Okabe and Ito's colours, which colour-blind people can distinguish.
 BLACK, ORANGE, SKY, GREEN = "#000000", "#e69f00", "#56b4e9", "#009e73"
 BLUE, RED, PINK, GREY = "#0072b2", "#d55e00", "#cc79a7", "#777777"
 LEVELS = {
@@ -62,7 +62,7 @@ def apart(heights: Floats, gap: float) -> Floats:
 
 
 def tidy(axes: Any, title: str, y: str) -> None:
-    """Set what the panels over the sample size share."""
+    """Set the axes of the panels over the sample size."""
     axes.set_title(title, loc="left", fontsize=10, fontweight="bold")
     axes.set(xscale="log", xlabel="rows in the sample", ylabel=y)
     axes.set_xticks([100, 1_000, 10_000, 100_000], ["100", "1,000", "10,000", "100,000"])
@@ -97,7 +97,7 @@ def gains_panel(axes: Any, found: Means, true: dict[str, float], title: str) -> 
 
 
 def sides_panel(axes: Any, found: dict[str, Floats], title: str) -> None:
-    """Draw where smaller over larger side lies: all worlds thin, nine in ten thick."""
+    """Draw the ratio of the smaller to the larger side: all worlds thin, nine in ten thick."""
     for row, (name, sides) in enumerate(found.items()):
         violations, _, (least, low, middle, high, most) = summary(sides)
         colour = RED if name in CONTROLS else BLUE

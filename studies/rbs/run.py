@@ -23,7 +23,7 @@ from studies.rbs.samples import (
     TEMPERATURE,
     Means,
     average,
-    endless,
+    infinite_sample,
     not_injective,
     population,
     true_improvements,
@@ -42,7 +42,7 @@ def cell(value: float, error: float) -> str:
 
 
 def table(found: Means, heads: tuple[str, str], last: Callable[[str], list[str]]) -> list[str]:
-    """Lay out means by size, and two columns of what they are compared with."""
+    """Lay out means by size, and two columns that they are compared with."""
     names = ["mean over samples of", *(f"{size:,}" for size in SHOWN), *heads]
     lines = ["| " + " | ".join(names) + " |", "|---|" + "---:|" * (len(names) - 1)]
     for name, by_size in found.items():
@@ -52,19 +52,19 @@ def table(found: Means, heads: tuple[str, str], last: Callable[[str], list[str]]
 
 
 def level_table(found: Means, world: str) -> list[str]:
-    """Show levels beside those of endless rows, and how far they fall."""
-    rows = endless(population(CURVES[world]))
+    """Show levels, those of an infinite sample, and how far they fall."""
+    rows = infinite_sample(population(CURVES[world]))
 
     def last(name: str) -> list[str]:
         limit = f"{round(ESTIMATORS[name](rows), 5) + 0.0:.5f}"  # no -0
         fall = found[name][SIZES[0]][0] / found[name][SIZES[-1]][0]
         return [limit, "-" if "signed" in name else f"{fall:.3f}"]
 
-    return table(found, ("endless", "at 100 / at 100,000"), last)
+    return table(found, ("infinite sample", "at 100 / at 100,000"), last)
 
 
 def gain_table(found: Means) -> list[str]:
-    """Show improvements beside the true ones, and the worst distance in Monte-Carlo errors."""
+    """Show improvements, the true ones, and the worst difference in Monte-Carlo errors."""
     true = true_improvements(population(SLOPE))
 
     def last(name: str) -> list[str]:

@@ -38,7 +38,7 @@ TEMPERATURE, BANDWIDTH = 1.4, 0.2
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Scores, how often each comes, and the true probability behind it; shape (m,) each."""
+    """Scores, their frequencies and the true probabilities; shape (m,) each."""
 
     scores: Floats
     shares: Floats
@@ -61,8 +61,8 @@ def sample(p: Population, size: int, rng: np.random.Generator) -> Tally:
     return Tally(p.scores[kept], counts[kept], positives[kept])
 
 
-def endless(p: Population) -> Tally:
-    """Take a billion rows without chance: what estimators tend to."""
+def infinite_sample(p: Population) -> Tally:
+    """Return the tally of a billion rows without random error: the limit of the estimators."""
     counts = np.rint(p.shares * 1e9).astype(np.int64)
     ends = np.rint(np.cumsum(counts * p.truths)).astype(np.int64)
     return Tally(p.scores, counts, np.diff(ends, prepend=0))
@@ -71,7 +71,7 @@ def endless(p: Population) -> Tally:
 def average(
     p: Population, measures: dict[str, Callable[[Tally], float]], most: int, seed: int
 ) -> Means:
-    """Average measures over samples of every size: `most` of the smallest, fewer of larger ones."""
+    """Average measures over samples of every size: `most` samples of the smallest, then fewer."""
     found: Means = defaultdict(dict)
     for size in SIZES:
         rng = np.random.default_rng([2022, seed, size])
@@ -88,7 +88,7 @@ def our_bins(t: Tally) -> Bins:
     return pava_bc(t, min_size=smallest, max_size=largest)
 
 
-# Every one in units of probability, but for the last three.
+# All but the last three are in units of probability.
 ESTIMATORS: dict[str, Callable[[Tally], float]] = {
     "RBS": rbs,
     "L2 error, 100 uniform bins": lambda t: sqrt(mean_squared_gap(uniform_bins(t, 100))),
@@ -109,12 +109,12 @@ ESTIMATORS: dict[str, Callable[[Tally], float]] = {
 
 
 def cooled(t: Tally) -> Tally:
-    """Divide the logits by the temperature, an injective map fixed beforehand."""
+    """Divide the logits by the temperature, an injective map fixed in advance."""
     return Tally(expit(logit(t.scores) / TEMPERATURE), t.counts, t.positives)
 
 
-def flattery(t: Tally) -> float:
-    """Fit a shift to the very rows that judge it; return what they claim beyond its true gain."""
+def overstated_gain(t: Tally) -> float:
+    """Fit a shift and evaluate it on the same rows; return the gain beyond its true gain."""
     delta, p = fit_intercept(t).delta, population(SLOPE)
     moved = true_errors(p, expit(logit(p.scores) + delta))["squared"]
     true = true_errors(p, p.scores)["squared"] - moved
@@ -122,7 +122,7 @@ def flattery(t: Tally) -> float:
 
 
 def gain(measure: Callable[[Tally], float]) -> Callable[[Tally], float]:
-    """Turn a measure into the improvement that it finds."""
+    """Turn a measure into the improvement that it measures."""
     return lambda t: measure(t) - measure(cooled(t))
 
 
@@ -134,7 +134,7 @@ IMPROVEMENTS: dict[str, Callable[[Tally], float]] = {
     "squared L2 error, 100 uniform bins": gain(lambda t: mean_squared_gap(uniform_bins(t, 100))),
     "squared L2 error, 15 quantile bins": gain(lambda t: mean_squared_gap(quantile_bins(t, 15))),
     "RBS": gain(rbs),
-    "flattery of a shift fitted on the same rows, Brier score": flattery,
+    "overstated gain of a shift fitted on the same rows, Brier score": overstated_gain,
 }
 
 
@@ -154,11 +154,11 @@ def true_errors(p: Population, scores: Floats) -> dict[str, float]:
 
 
 def true_improvements(p: Population) -> dict[str, float]:
-    """Say what each improvement is meant to estimate."""
+    """Return the quantity that each improvement estimates."""
     before, after = (true_errors(p, s) for s in (p.scores, expit(logit(p.scores) / TEMPERATURE)))
     true = {name: before[name] - after[name] for name in before}
     kinds = {"log score": "log", "ECE squared, 15 uniform bins": "ECE squared", "RBS": "root"}
-    flat = dict.fromkeys((name for name in IMPROVEMENTS if "flattery" in name), "none")
+    flat = dict.fromkeys((name for name in IMPROVEMENTS if "overstated" in name), "none")
     return {name: true[(kinds | flat).get(name, "squared")] for name in IMPROVEMENTS}
 
 

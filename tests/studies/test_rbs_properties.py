@@ -47,10 +47,10 @@ def test_mean_improvement_is_the_true_one_at_every_size(name: str) -> None:
         assert error < true / 10  # or the line above would prove nothing
 
 
-def test_true_improvement_is_what_endless_rows_give() -> None:
+def test_true_improvement_is_what_an_infinite_sample_gives() -> None:
     """The exact gain agrees with the estimate from a billion rows without chance."""
     p = samples.population(samples.SLOPE)
-    rows = samples.endless(p)
+    rows = samples.infinite_sample(p)
 
     for name in ("Brier score", "log score"):
         # Each of 449 groups rounds its positives to integers: 1e-6 of their number at most.
