@@ -1,13 +1,15 @@
 """The YAML file as frozen, strict models: what to read, how to judge it, where to store it.
 
-Rule 1: a configuration either loads completely or raises ConfigError with file, key, value, rule
-and remedy. It guesses nothing and skips no unknown key.
+Rule 1: a model either loads completely or is invalid, with a message of file, key, value, rule and
+remedy. Nothing is guessed and no unknown key is skipped. An error in one model does not affect the
+others; an error in the keys that all models share raises ConfigError.
 Rule 2: this module knows values, not their meaning; formulas are in `monitor.metrics`.
 """
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from itertools import pairwise
 from pathlib import Path
@@ -23,6 +25,7 @@ from pydantic import (
     Field,
     Strict,
     StringConstraints,
+    TypeAdapter,
     ValidationError,
     model_validator,
 )
@@ -46,6 +49,7 @@ RULES = {
 }
 
 LOGS = "predictions", "outcomes"
+COMMON_FILE, MODELS_FOLDER = "monitor.yaml", "models"  # in a folder of configuration files
 
 RowPolicy = Literal["fail", "reject"]
 DayPolicy = Literal["fail", "accept"]
@@ -251,55 +255,205 @@ class Engine(_Strict):
     memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
 
 
-class Config(_Strict):
-    """The whole file. Relative paths are relative to the file's folder."""
+class Common(_Strict):
+    """The keys that all models share. Relative paths are relative to the file's folder."""
 
     store: Place
     engine: Engine = Engine()
-    models: Annotated[Mapping[Name, Model], Field(min_length=1)]
+
+
+class _File(Common):
+    """A file as it is written; the content of `models` is checked model by model."""
+
+    models: Annotated[Mapping[Any, Any], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class InvalidModel:
+    """A model whose configuration breaks a rule.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, one line for each broken rule.
+    shown_as : Model
+        Its valid keys, and defaults for the others: enough to export the results that the store
+        has of it, but not to read logs.
+    """
+
+    message: str
+    shown_as: Model
+
+
+class Config(Common):
+    """The whole configuration: the common keys, the valid models, and the invalid ones."""
+
+    models: Mapping[Name, Model]
+    invalid: Mapping[str, InvalidModel] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all configured models."""
+        return (*self.models, *self.invalid)
 
     def model(self, name: str) -> Model:
-        """Find a model by name; the error lists the known names."""
+        """Find a model by name.
+
+        Raises
+        ------
+        ConfigError
+            If the configuration of the model is invalid, or there is no such model.
+        """
+        if name in self.invalid:
+            raise ConfigError(self.invalid[name].message)
         if name not in self.models:
-            msg = f"there is no model '{name}'; the configuration has: {', '.join(self.models)}."
+            msg = f"there is no model '{name}'; the configuration has: {', '.join(self.names)}."
             raise ConfigError(msg)
         return self.models[name]
 
+    def shown(self, name: str) -> Model:
+        """Find a model by name as its results are exported, whether it is valid or not."""
+        return self.invalid[name].shown_as if name in self.invalid else self.models[name]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A model as it is written: its file, the keys above it, and its content."""
+
+    path: Path
+    keys: tuple[str, ...]
+    content: Any
+
 
 def load_config(path: Path) -> Config:
-    """Read and check a configuration file.
+    """Read and check a configuration.
 
     Parameters
     ----------
     path : Path
-        A YAML file.
+        A YAML file with all keys, or a folder: its `monitor.yaml` holds the common keys, and each
+        `models/NAME.yaml` the keys of one model.
 
     Returns
     -------
     Config
-        With every relative path resolved against the folder of the file.
+        With every relative path resolved against the folder of the file with the common keys.
 
     Raises
     ------
     ConfigError
-        If the file cannot be read, is not YAML, or breaks a rule; the message has one line
-        for each broken rule.
+        If a file cannot be read, is not YAML, or a common key breaks a rule; the message has one
+        line for each broken rule, those of models included.
     """
-    content = read_yaml(path, option="--config")
+    file, *model_files = config_files(path)
+    content = read_yaml(file, option="--config", loader=_ApartLoader)
     if not isinstance(content, dict):
         msg = (
-            f"{path}: must contain the keys store and models, got {content!r:.60}; "
+            f"{file}: must contain the keys store and models, got {content!r:.60}; "
             f"see monitor.example.yaml."
         )
         raise ConfigError(msg)
+    entries = [*_entries(file, content.get("models")), *map(_entry_of_file, model_files)]
+    checked = dict(_checked(entries, file.absolute().parent))
+    invalid = {name: model for name, model in checked.items() if isinstance(model, InvalidModel)}
+    if model_files and not content.get("models"):
+        content["models"] = dict(entries)
     try:
-        Config.model_validate(content)
+        common = _File.model_validate(content)
     except ValidationError as error:
-        raise ConfigError("\n".join(_complaints(path, error))) from None
-    return Config.model_validate(_absolute(content, path.absolute().parent))
+        of_models = [model.message for model in invalid.values()]
+        raise ConfigError("\n".join([*_complaints(file, error, _File), *of_models])) from None
+    store = common.store
+    return Config(
+        store=store if "://" in store else str(file.absolute().parent / store),
+        engine=common.engine,
+        models={name: model for name, model in checked.items() if isinstance(model, Model)},
+        invalid=invalid,
+    )
 
 
-def read_yaml(path: Path, *, option: str) -> Any:
+def config_files(path: Path) -> list[Path]:
+    """List the files of a configuration: the one with the common keys, then those of models."""
+    if not path.is_dir():
+        return [path]
+    folder = path / MODELS_FOLDER
+    try:
+        found = sorted(folder.iterdir())
+    except FileNotFoundError:
+        found = []
+    except OSError as error:
+        msg = f"{folder}: cannot be read ({error}); make it a folder of files like fraud.yaml."
+        raise ConfigError(msg) from None
+    # Editors and Kubernetes keep their own files there, with names that begin with a dot.
+    return [
+        path / COMMON_FILE,
+        *(f for f in found if f.suffix in {".yaml", ".yml"} and not f.name.startswith(".")),
+    ]
+
+
+def _entries(file: Path, models: Any) -> Iterator[tuple[str, _Entry]]:
+    if isinstance(models, dict):
+        for name, content in models.items():
+            yield str(name), _Entry(file, ("models", str(name)), content)
+
+
+def _entry_of_file(file: Path) -> tuple[str, _Entry]:
+    try:
+        content = read_yaml(file, option="--config")
+    except ConfigError as error:
+        content = error
+    return file.stem, _Entry(file, (), content)
+
+
+def _checked(
+    entries: Sequence[tuple[str, _Entry]], folder: Path
+) -> Iterator[tuple[str, Model | InvalidModel]]:
+    """Check each model separately; a model that is defined twice is invalid."""
+    for name, entry in entries:
+        places = [other.path for same, other in entries if same == name]
+        complaints = list(_complaints_about(name, entry))
+        if len(places) > 1:
+            msg = f"{places[-1]}: the model '{name}' is also in {places[0]}; remove one of them."
+            complaints.append(msg)
+        if complaints:
+            yield name, InvalidModel("\n".join(complaints), _valid_part(entry.content))
+        else:
+            yield name, Model.model_validate(_absolute(entry.content, folder))
+
+
+def _complaints_about(name: str, entry: _Entry) -> Iterator[str]:
+    if isinstance(entry.content, ConfigError):
+        yield str(entry.content)
+        return
+    if isinstance(entry.content, yaml.YAMLError):
+        yield _yaml_complaint(entry.path, entry.content)
+        return
+    try:
+        _NAME.validate_python(name)
+    except ValidationError as error:
+        yield from _complaints(entry.path, error, Model, entry.keys)
+    try:
+        Model.model_validate(entry.content)
+    except ValidationError as error:
+        yield from _complaints(entry.path, error, Model, entry.keys)
+
+
+_NAME = TypeAdapter(Name)
+_NOWHERE = {log: {"path": "{day}"} for log in LOGS}
+
+
+def _valid_part(content: Any) -> Model:
+    """Keep the valid keys of an invalid model, and use defaults for the others."""
+    keys = set(Model.model_fields)
+    while True:
+        given = content.items() if isinstance(content, dict) else ()
+        try:
+            return Model.model_validate(_NOWHERE | {k: v for k, v in given if k in keys})
+        except ValidationError as error:
+            keys -= {str(part) for problem in error.errors() for part in problem["loc"][:1]} or keys
+
+
+def read_yaml(path: Path, *, option: str, loader: "type[_UniqueKeyLoader] | None" = None) -> Any:
     """Read the YAML file that `option` names, or raise ConfigError with what is wrong."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -316,7 +470,7 @@ def read_yaml(path: Path, *, option: str) -> Any:
         msg = f"{path}: is not UTF-8 text ({error}); save it as UTF-8, then run again."
         raise ConfigError(msg) from None
     try:
-        return yaml.load(text, Loader=_UniqueKeyLoader)  # noqa: S506 - a subclass of SafeLoader
+        return yaml.load(text, Loader=loader or _UniqueKeyLoader)  # noqa: S506 - subclasses of SafeLoader
     except (yaml.YAMLError, *_READER_ERRORS) as error:
         raise ConfigError(_yaml_complaint(path, error)) from None
 
@@ -355,6 +509,43 @@ class _UniqueKeyLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+class _ApartLoader(_UniqueKeyLoader):
+    """Reads the models of a file one by one; an unreadable one becomes the error."""
+
+    def get_single_data(self) -> Any:
+        root = self.get_single_node()
+        self._models: dict[yaml.Node, yaml.YAMLError | None] = {}
+        for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+            if key.value == "models" and isinstance(value, yaml.MappingNode):
+                self._set_apart(value)
+        return self.construct_document(root) if root is not None else None
+
+    def _set_apart(self, models: yaml.MappingNode) -> None:
+        """Note which nodes are models, and keep the first of those with the same name."""
+        named: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
+        for key, value in models.value:
+            if key.value not in named or key.tag == "tag:yaml.org,2002:merge":
+                named[key.value] = key, value
+                self._models.setdefault(value, None)
+            else:
+                msg = f"the key '{key.value}' appears twice"
+                error = yaml.constructor.ConstructorError(None, None, msg, key.start_mark)
+                self._models[named[key.value][1]] = error
+        models.value = list(named.values())
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
+        if node not in self._models:
+            return super().construct_object(node, deep)
+        known = self._models[node]
+        if known:
+            return known
+        try:
+            return super().construct_object(node, deep=True)
+        except yaml.YAMLError as error:
+            self.recursive_objects, self.deep_construct = {}, False
+            return error
+
+
 def _yaml_complaint(path: Path, error: Exception) -> str:
     mark = getattr(error, "problem_mark", None)
     where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else f"{path}"
@@ -363,47 +554,42 @@ def _yaml_complaint(path: Path, error: Exception) -> str:
 
 
 def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Make the relative paths of checked content absolute."""
+    """Make the relative paths of a valid model absolute."""
 
     def resolve(template: str) -> str:
         remote = "://" in template or Path(template).is_absolute()
         return template if remote else str(Path(literal(str(folder))) / template)
 
-    models = {
-        name: {
-            **model,
-            **{log: {**model[log], "path": resolve(model[log]["path"])} for log in LOGS},
-        }
-        for name, model in content["models"].items()
-    }
-    store = content["store"]
-    return {
-        **content,
-        "store": store if "://" in store else str(folder / store),
-        "models": models,
-    }
+    logs = {log: {**content[log], "path": resolve(content[log]["path"])} for log in LOGS}
+    return {**content, **logs}
 
 
-def _complaints(path: Path, error: ValidationError) -> Iterator[str]:
+def _complaints(
+    path: Path, error: ValidationError, section: type[BaseModel], keys: tuple[str, ...] = ()
+) -> Iterator[str]:
+    """Word what is wrong with a section, which is below some keys of a file."""
     problems = error.errors(include_url=False)
     for problem in problems:
-        if any(problem["loc"] == other["loc"][:-1] for other in problems):
+        if any(other["loc"] and problem["loc"] == other["loc"][:-1] for other in problems):
             continue  # the message about the part is more specific
-        where = ".".join(str(part) for part in problem["loc"] if part != "[key]")
+        keys_to_it = ".".join([*keys, *map(str, problem["loc"])])
+        where = f"{path}: {keys_to_it}" if keys_to_it else f"{path}"
         if problem["type"] == "extra_forbidden":
             key = str(problem["loc"][-1])
-            near = difflib.get_close_matches(key, _siblings(problem["loc"][:-1]), n=1, cutoff=0.5)
+            near = difflib.get_close_matches(
+                key, _siblings(problem["loc"][:-1], section), n=1, cutoff=0.5
+            )
             remedy = f"did you mean '{near[0]}'?" if near else "remove it."
-            yield f"{path}: {where}: is not a known key; {remedy}"
+            yield f"{where}: is not a known key; {remedy}"
         elif problem["type"] == "missing":
-            yield f"{path}: {where}: is missing; add it (see monitor.example.yaml)."
+            yield f"{where}: is missing; add it (see monitor.example.yaml)."
         else:
             rule = RULES.get(problem["type"], problem["msg"].removeprefix("Value error, "))
-            yield f"{path}: {where}: {rule}, got {problem['input']!r}; correct the value."
+            yield f"{where}: {rule}, got {problem['input']!r}; correct the value."
 
 
-def _siblings(location: tuple[int | str, ...]) -> list[str]:
-    """List the keys that are allowed at a location in the file."""
+def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list[str]:
+    """List the keys that are allowed at a location below a section."""
     rooms: dict[str, type[BaseModel]] = {
         "predictions": PredictionLog,
         "outcomes": OutcomeLog,
@@ -415,7 +601,5 @@ def _siblings(location: tuple[int | str, ...]) -> list[str]:
         "known_drifts": Span,
         "engine": Engine,
     }
-    inside_a_model = len(location) == 2 and location[0] == "models"  # noqa: PLR2004 - models.NAME
     named = [part for part in location if isinstance(part, str)]
-    room = Model if inside_a_model else rooms.get(named[-1], Config) if named else Config
-    return list(room.model_fields)
+    return list((rooms.get(named[-1], section) if named else section).model_fields)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from monitor.config import (
     Checks,
-    Config,
+    Common,
     Engine,
     Model,
     OutcomeLog,
@@ -30,7 +30,7 @@ from tests.support.paths import ROOT
 
 EXAMPLE = ROOT / "monitor.example.yaml"
 ROOMS: dict[str, type[BaseModel]] = {
-    "": Config,
+    "": Common,
     "engine": Engine,
     "models.fraud": Model,
     "models.fraud.predictions": PredictionLog,
@@ -98,7 +98,8 @@ def test_the_example_loads() -> None:
 @pytest.mark.parametrize("place", ROOMS)
 def test_the_example_holds_every_key(place: str) -> None:
     """Every key that the program knows stands in the example."""
-    assert sorted(at(example(), place)) == sorted(ROOMS[place].model_fields)
+    below = {"models"} if not place else set()
+    assert set(at(example(), place)) == set(ROOMS[place].model_fields) | below
 
 
 @pytest.mark.parametrize("place", TELLING)
@@ -234,3 +235,142 @@ def test_nothing_can_be_changed() -> None:
 
     with pytest.raises(ValidationError, match="frozen"):
         model.settled_after = 0
+
+
+MODELS = """\
+store: store
+models:
+  good: {predictions: {path: "p/{day}"}, outcomes: {path: "o/{day}"}}
+  ctr:
+    predictions: {path: "p/{day}"}
+    outcomes: {path: "o/{day}"}
+    severity: page
+    time_zone: Europe/Berlin
+    verdicts: {slope_effect: 0.2}
+"""
+# What is wrong with `ctr`, and what is said of it.
+MISTAKES = {
+    "severity: page": ("severity: loud", "models.ctr.severity: Input should be 'page', "),
+    "slope_effect": ("slope_efect", "models.ctr.verdicts.slope_efect: is not a known key; did "),
+    "  ctr:": (
+        "  click rate:",
+        "models.click rate: must be a letter or digit followed",
+    ),
+    "time_zone: Europe/Berlin": (
+        "time_zone: 2026-02-30",
+        "is not valid YAML: cannot be read as",
+    ),
+    "    severity": ("    outcomes: {}\n    severity", "the key 'outcomes' appears twice"),
+    "store: store": ("store: store\nengine: {threads: 1}", ""),
+    "  good": ("  ctr: {owner: me}\n  good", "is not valid YAML: the key 'ctr' appears twice"),
+}
+
+
+class TestInvalidModels:
+    """What is wrong in one model stops that model, and what all share stops all."""
+
+    @pytest.mark.parametrize("old", MISTAKES)
+    def test_one_mistake_leaves_the_others(self, old: str, tmp_path: Path) -> None:
+        """A mistake in one model makes it invalid, with its message; the other one loads."""
+        new, message = MISTAKES[old]
+        (tmp_path / "monitor.yaml").write_text(MODELS.replace(old, new))
+
+        config = load_config(tmp_path / "monitor.yaml")
+
+        assert config.model("good").owner == ""
+        assert len(config.invalid) == bool(message)
+        for name, invalid in config.invalid.items():
+            assert invalid.message.startswith(f"{tmp_path}/monitor.yaml")
+            assert message in invalid.message
+            with pytest.raises(ConfigError, match=re.escape(invalid.message)):
+                config.model(name)
+
+    def test_what_is_valid_of_it_is_shown(self, tmp_path: Path) -> None:
+        """Results go on being exported with the valid keys; the invalid ones get defaults."""
+        text = MODELS.replace("slope_effect", "slope_efect")
+        (tmp_path / "monitor.yaml").write_text(text)
+
+        shown = load_config(tmp_path / "monitor.yaml").shown("ctr")
+
+        assert [shown.severity, shown.time_zone] == ["page", "Europe/Berlin"]
+        assert shown.verdicts == Verdicts()
+
+    @pytest.mark.parametrize(
+        ("old", "new", "message"),
+        [
+            ("store: store", "shop: store", "store: is missing; add it"),
+            ("models:", "engine: {threads: 0}\nmodels:", "engine.threads: Input should be"),
+            ("models:", "models: []\nmodel:", "models: must contain keys"),
+            ("page", "[", "is not valid YAML: "),
+        ],
+    )
+    def test_a_mistake_in_common_keys_stops_all(
+        self, old: str, new: str, message: str, tmp_path: Path
+    ) -> None:
+        """Without a store, or with text that is no YAML, there is no configuration."""
+        (tmp_path / "monitor.yaml").write_text(MODELS.replace(old, new))
+
+        with pytest.raises(ConfigError, match=message):
+            load_config(tmp_path / "monitor.yaml")
+
+
+class TestFolder:
+    """A folder with one file for each model is as good as one file."""
+
+    def write(self, folder: Path, **files: str) -> Path:
+        """Write the common keys, and files of models."""
+        (folder / "models").mkdir(parents=True)
+        (folder / "monitor.yaml").write_text("store: store\nengine: {threads: 3}\n")
+        for name, text in files.items():
+            (folder / "models" / f"{name}.yaml").write_text(text)
+        return folder
+
+    def test_is_the_same_as_one_file(self, tmp_path: Path) -> None:
+        """Paths are relative to the folder, whether a model has a file of its own or not."""
+        keys = yaml.safe_load(MODELS)["models"]
+        folder = self.write(tmp_path, **{name: yaml.safe_dump(keys[name]) for name in keys})
+        (folder / "models" / ".ctr.yaml.swp").write_text("of an editor")
+        (folder / "models" / "README.md").write_text("of people")
+        config = load_config(folder)
+        (folder / "one.yaml").write_text(MODELS.replace("models:", "engine: {threads: 3}\nmodels:"))
+
+        assert set(config.names) == {"good", "ctr"}
+        assert config == load_config(folder / "one.yaml")
+
+    def test_models_may_be_in_both(self, tmp_path: Path) -> None:
+        """The common file may hold models too; a model that is in both is invalid."""
+        model = 'predictions: {path: "p/{day}"}\noutcomes: {path: "o/{day}"}\n'
+        folder = self.write(tmp_path, ctr=model, ads=model)
+        (folder / "monitor.yaml").write_text(MODELS)
+
+        config = load_config(folder)
+
+        assert set(config.models) == {"good", "ads"}
+        assert config.invalid["ctr"].message == (
+            f"{folder}/models/ctr.yaml: the model 'ctr' is also in {folder}/monitor.yaml; "
+            "remove one of them."
+        )
+
+    @pytest.mark.parametrize(
+        ("text", "message"),
+        [
+            ("owner: [", ", line 1, column 9: is not valid YAML: "),
+            ("", ": must contain keys (see monitor.example.yaml), got None; "),
+            ("ownr: me", ": ownr: is not a known key; did you mean 'owner'?"),
+        ],
+    )
+    def test_a_file_that_is_wrong_stops_its_model(
+        self, text: str, message: str, tmp_path: Path
+    ) -> None:
+        """Also one that is no YAML at all; the message names the file."""
+        folder = self.write(tmp_path, ctr=text, good=yaml.safe_dump(example()["models"]["fraud"]))
+
+        config = load_config(folder)
+
+        assert set(config.models) == {"good"}
+        assert f"{folder}/models/ctr.yaml{message}" in config.invalid["ctr"].message
+
+    def test_needs_a_model(self, tmp_path: Path) -> None:
+        """A folder without models is refused as a file without models is."""
+        with pytest.raises(ConfigError, match=r"monitor\.yaml: models: is missing; add it"):
+            load_config(self.write(tmp_path))

@@ -17,7 +17,6 @@ from monitor.cli.options import (
     LastDay,
     OneModel,
     ThisModel,
-    chosen_models,
     day_range,
     end_of_outcomes,
     must_be_stored,
@@ -55,10 +54,10 @@ def check(
             say(summary_table(f"{model_name}, logs of {looked_at}", summary))
         return {"day": looked_at, **_counts(summary)}
 
-    found, complaints = of_each(chosen_models(config, name), look)
+    found, errors = of_each(config, name, look)
     if as_json:
         print_json({"models": found})
-    stop_at(complaints)
+    stop_at(errors)
     if not as_json:
         say("The configuration and these logs are valid; nothing was written.")
 
@@ -97,8 +96,8 @@ def run(
         last = max(chosen, newest_day(model, as_of=until)) if unsettled else chosen
         return run_days(config, model_name, chosen, last, as_of=until, clock=now, jobs=jobs)
 
-    reports, complaints = of_each(chosen_models(config, name), do)
-    finish(reports.values(), as_json=as_json, complaints=complaints)
+    reports, errors = of_each(config, name, do)
+    finish(reports.values(), as_json=as_json, errors=errors)
 
 
 def backfill(
@@ -180,12 +179,12 @@ def evaluate(
             judge_days(config, model_name, references, begin, jobs=jobs, on_progress=on_progress)
         return days
 
-    done, complaints = of_each(chosen_models(config, name), redo)
+    done, errors = of_each(config, name, redo)
     if as_json:
         print_json({"evaluated": done})
     for model_name, days in {} if as_json else done.items():
         say(f"{model_name}: evaluated {len(days)} days.")
-    stop_at(complaints)
+    stop_at(errors)
 
 
 def _counts(summary: "Summary") -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, TypeVar
@@ -20,7 +20,7 @@ ConfigPath = Annotated[
     typer.Option(
         *("--config", "-c"),
         envvar="CALIBRATION_MONITOR_CONFIG",
-        help="The configuration file.",
+        help="The configuration: a file, or a folder with one file for each model.",
         readable=False,  # the parser need not check: load_config gives a better message
     ),
 ]
@@ -60,22 +60,30 @@ DEFAULT_CONFIG = Path("monitor.yaml")
 DEFAULT_JOBS = os.cpu_count() or 1
 
 
-def chosen_models(config: Config, name: str | None) -> Iterator[tuple[str, Model]]:
-    """Yield the named model, or all of them."""
-    yield from [(name, config.model(name))] if name is not None else config.models.items()
+def chosen_models(config: Config, name: str | None) -> dict[str, Model]:
+    """Return the named model, or all valid ones."""
+    return dict(config.models) if name is None else {name: config.model(name)}
+
+
+def invalid_models(config: Config, name: str | None) -> list[ConfigError]:
+    """Return the errors of the models that a command on all models leaves out."""
+    return [ConfigError(m.message) for m in config.invalid.values()] if name is None else []
 
 
 def of_each(
-    models: Iterable[tuple[str, Model]], do: Callable[[str, Model], T]
-) -> tuple[dict[str, T], list[str]]:
-    """Call `do` for every model, and collect the results and the messages of data errors."""
-    done, complaints = dict[str, T](), list[str]()
-    for name, model in models:
+    config: Config, name: str | None, do: Callable[[str, Model], T]
+) -> tuple[dict[str, T], list[ConfigError | DataError]]:
+    """Call `do` for the named model or for every model, and collect results and errors.
+
+    Bad data or an invalid configuration of one model does not stop the others.
+    """
+    done, errors = dict[str, T](), list[ConfigError | DataError]()
+    for each, model in chosen_models(config, name).items():
         try:
-            done[name] = do(name, model)
+            done[each] = do(each, model)
         except DataError as error:
-            complaints.append(str(error))
-    return done, complaints
+            errors.append(error)
+    return done, [*errors, *invalid_models(config, name)]
 
 
 def now() -> datetime:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from monitor.errors import DataError
+from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from monitor.pipeline.progress import PhaseProgress
@@ -48,9 +48,12 @@ def progress(name: str, *, quiet: bool) -> Iterator[Callable[["PhaseProgress"], 
 
 
 def finish(
-    reports: Iterable["RunReport"], *, as_json: bool, complaints: Sequence[str] = ()
+    reports: Iterable["RunReport"],
+    *,
+    as_json: bool,
+    errors: Sequence[ConfigError | DataError] = (),
 ) -> None:
-    """Print the results of runs, and raise DataError if a day or a whole run failed."""
+    """Print the results of runs, and raise an error if a day or a whole run failed."""
     reports = list(reports)
     if as_json:
         print_json({"reports": reports})
@@ -60,18 +63,22 @@ def finish(
             f"unchanged {len(report.unchanged)}, evaluated {len(report.evaluated)}, "
             f"failed {len(report.failures)}"
         )
-    stop_at_failures(reports, complaints)
+    stop_at_failures(reports, errors)
 
 
-def stop_at_failures(reports: Iterable["RunReport"], complaints: Sequence[str] = ()) -> None:
-    """Raise DataError with the messages of all failed days and all other complaints."""
-    stop_at([*(failure.message for r in reports for failure in r.failures), *complaints])
+def stop_at_failures(
+    reports: Iterable["RunReport"], errors: Sequence[ConfigError | DataError] = ()
+) -> None:
+    """Raise one error with the messages of all failed days and of all other errors."""
+    stop_at([*(DataError(failure.message) for r in reports for failure in r.failures), *errors])
 
 
-def stop_at(complaints: Sequence[str]) -> None:
-    """Raise DataError if there are complaints."""
-    if complaints:
-        raise DataError("\n".join(complaints))
+def stop_at(errors: Sequence[ConfigError | DataError]) -> None:
+    """Raise one error with all messages, if any: a ConfigError if one of them is."""
+    if errors:
+        message = "\n".join(map(str, errors))
+        wrong = any(isinstance(error, ConfigError) for error in errors)
+        raise ConfigError(message) if wrong else DataError(message)
 
 
 def say(*content: object, **options: Any) -> None:

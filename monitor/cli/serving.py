@@ -16,10 +16,11 @@ from monitor.cli.options import (
     OneModel,
     chosen_models,
     day_range,
+    invalid_models,
     now,
     seconds,
 )
-from monitor.cli.printing import print_json, say
+from monitor.cli.printing import print_json, say, stop_at
 from monitor.config import load_config
 from monitor.errors import ConfigError
 
@@ -92,11 +93,12 @@ def push(
         raise ConfigError(msg)
     if delete and name:  # a removed model is not in the configuration
         pushing.delete(name, gateway)
-        names = [name]
+        names, errors = [name], []
     else:
         config = load_config(config_path)
         reader = Reader(config, most_segments)
-        names = [model for model, _ in chosen_models(config, name)]
+        errors = invalid_models(config, name)
+        names = [*chosen_models(config, name), *(config.invalid if errors else ())]
         for model in names:
             pushing.push(reader, model, gateway)
     done = "deleted" if delete else "pushed"
@@ -104,6 +106,7 @@ def push(
         print_json({done: names})
     else:
         say(f"{done}: {', '.join(names)}", soft_wrap=True)
+    stop_at(errors)
 
 
 def textfile(
@@ -119,11 +122,13 @@ def textfile(
     from monitor.export.snapshot_reader import Reader
     from monitor.export.textfile import write_textfile
 
-    write_textfile(Reader(load_config(config_path), most_segments), path)
+    config = load_config(config_path)
+    write_textfile(Reader(config, most_segments), path)
     if as_json:
         print_json({"written": str(path)})
     else:
         say(f"written: {path}", soft_wrap=True)
+    stop_at(invalid_models(config, None))
 
 
 def openmetrics(
@@ -163,10 +168,11 @@ def openmetrics(
     reader = Reader(config, most_segments)
     models = [
         exporting.past(reader, model, begin, end, until=end_of_time)
-        for model, _ in chosen_models(config, name)
+        for model in chosen_models(config, name)
     ]
     samples = exporting.write(path, exporting.openmetrics(models, repeat=seconds(repeat)))
     if as_json:
         print_json({"written": str(path), "samples": samples})
     else:
         say(f"written: {path}, {samples:,} samples", soft_wrap=True)
+    stop_at(invalid_models(config, name))

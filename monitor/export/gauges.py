@@ -340,6 +340,12 @@ CATALOGUE = (
         window_samples.of_models,
     ),
     Gauge(
+        "calibration_model_config_valid",
+        "Whether the configuration of the model is valid: 1 yes, 0 no.",
+        ("model",),
+        window_samples.of_valid_configurations,
+    ),
+    Gauge(
         "calibration_build_info",
         "Version of the running calibration-monitor; always 1.",
         ("version",),

@@ -61,7 +61,7 @@ class Reader:
         DataError
             If a file of the store cannot be reached or understood.
         """
-        return {name: self.snapshot(name) for name in self.config.models}
+        return {name: self.snapshot(name) for name in self.config.names}
 
     def snapshot(self, name: str) -> Snapshot:
         """Read the newest results and the last run of one model; the same object if all is."""
@@ -86,12 +86,13 @@ class Reader:
             return before.snapshot
         exported, left_out = with_most_outcomes(evaluations, self.most_segments)
         snapshot = Snapshot(
-            models={name: self.config.model(name)},
+            models={name: self.config.shown(name)},
             evaluations=exported,
             runs={name: run} if run else {},
             version=self.version,
             verdicts=verdicts_to_export(verdicts, exported),
             left_out={name: left_out} if exported else {},
+            invalid=frozenset({name} & self.config.invalid.keys()),
         )
         self._cached[name] = Cached(snapshot, run, files)
         return snapshot

@@ -44,6 +44,8 @@ class Snapshot:
     left_out : mapping of str to int
         How many segments of each model are not among the evaluations, to keep the series few;
         among the verdicts are those of them with an open drift.
+    invalid : frozenset of str
+        The models whose configuration is invalid; those in `models` are what is valid of it.
     """
 
     models: Mapping[str, Model]
@@ -52,6 +54,7 @@ class Snapshot:
     version: str
     verdicts: Sequence[Verdict] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
+    invalid: frozenset[str] = frozenset()
 
 
 T = TypeVar("T")
@@ -152,6 +155,11 @@ def of_segments_left_out(snapshot: Snapshot) -> Iterable[Sample[float]]:
 def of_models(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Name each configured model with its owner and severity."""
     return [((name, m.owner, m.severity), 1) for name, m in snapshot.models.items()]
+
+
+def of_valid_configurations(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Say of each configured model whether its configuration is valid."""
+    return [((name,), name not in snapshot.invalid) for name in snapshot.models]
 
 
 def of_limit(limit: Callable[[Verdicts], float]) -> Samples[float]:

@@ -42,6 +42,7 @@ URGENCY = {
     "CalibrationEvaluationMissing": "ticket",
     "CalibrationDataRejected": "ticket",
     "CalibrationDataError": "ticket",
+    "CalibrationConfigInvalid": "ticket",
     "CalibrationInsufficientData": "info",
     "CalibrationExporterAbsent": "ticket",
 }
@@ -49,6 +50,7 @@ URGENCY = {
 WAITS = dict.fromkeys(URGENCY, (None, "26h")) | {
     "CalibrationEvaluationMissing": (None, "15m"),
     "CalibrationDataError": ("6h", "15m"),
+    "CalibrationConfigInvalid": (None, "15m"),
     "CalibrationInsufficientData": ("26h", "26h"),
     "CalibrationExporterAbsent": ("15m", None),
 }
@@ -129,7 +131,7 @@ class TestPrograms:
 
     def test_promtool_accepts_the_rules(self) -> None:
         """The rules are valid and none stands twice."""
-        assert "SUCCESS: 15 rules found" in told("promtool", "check", "rules", RULES)
+        assert "SUCCESS: 16 rules found" in told("promtool", "check", "rules", RULES)
 
     @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
     def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:

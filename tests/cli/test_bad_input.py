@@ -82,12 +82,13 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             setting("windows", "owned: x\n    checks: {score_lost: fail, xyz: 1}\n    windows"),
         ),
         (
-            ": models.ctr.predictions.scored: is not a known key; did you mean 'score'?\n"
+            ": engin: is not a known key; did you mean 'engine'?\n"
+            "monitor.yaml: models.ctr.predictions.scored: is not a known key; "
+            "did you mean 'score'?\n"
             "monitor.yaml: models.ctr.checks.score_lost: is not a known key; "
             "did you mean 'score_missing'?\n"
             "monitor.yaml: models.ctr.checks.xyz: is not a known key; remove it.\n"
-            "monitor.yaml: models.ctr.owned: is not a known key; did you mean 'owner'?\n"
-            "monitor.yaml: engin: is not a known key; did you mean 'engine'?"
+            "monitor.yaml: models.ctr.owned: is not a known key; did you mean 'owner'?"
         ),
     ),
     "wrong values everywhere": (
@@ -216,6 +217,56 @@ def test_a_mistyped_key_in_a_real_program(project: Project) -> None:
     assert ended.returncode == 2
 
 
+ON_ALL_MODELS: dict[str, tuple[object, ...]] = {
+    "check": ("check", "--day", DAY),
+    "run": ("run", "--day", DAY),
+    "evaluate": ("evaluate", "--from", DAY, "--to", DAY),
+    "textfile": ("textfile", "--into", "gauges.prom"),
+    "openmetrics": ("export", "openmetrics", "--from", DAY, "--to", DAY, "--into", "past.om"),
+}
+
+
+@pytest.mark.parametrize("name", ON_ALL_MODELS)
+def test_an_invalid_model_does_not_stop_the_others(
+    name: str, project: Project, command: Command
+) -> None:
+    """A command on all models does what it does without the invalid one, and ends with code 2."""
+    call = ON_ALL_MODELS[name]
+    sound = command(*call, "--json")
+    before = project.results()
+    project.configure("models:", "models:\n  bad: {owner: me}")
+
+    ended = command(*call, "--json")
+
+    assert sound.code == 0, sound.err
+    assert ended.code == 2
+    assert ended.out == sound.out
+    assert project.results() == before
+    assert message_of(project, ended.err) == (
+        "monitor.yaml: models.bad.predictions: is missing; add it (see monitor.example.yaml).\n"
+        "monitor.yaml: models.bad.outcomes: is missing; add it (see monitor.example.yaml)."
+    )
+    assert command(*call, "--config", "monitor.yaml", "--json").code == 2
+
+
+@pytest.mark.parametrize(
+    "call", [RUN, ("show",), ("backfill", "--from", DAY, "--to", DAY), ("push", "--gateway", "x")]
+)
+def test_an_invalid_model_is_refused(
+    call: tuple[object, ...], project: Project, command: Command
+) -> None:
+    """A command on the invalid model alone ends with code 2 and its message; nothing is written."""
+    before = project.results()
+    project.configure("models:", "models:\n  bad: {owner: me}")
+
+    ended = command(*call, "--model", "bad")
+
+    assert ended.code == 2
+    assert "models.bad.predictions: is missing" in ended.err
+    assert project.results() == before
+    assert command(*RUN, "--model", "ctr").code == 0
+
+
 # The call, its exit code, and the last line of what is said.
 WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
     "no date": (
@@ -243,10 +294,13 @@ WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
         2,
         "--from 2026-03-02 is after --to 2026-03-01; swap them.",
     ),
-    "a configuration that is a folder": (
-        ("run", "--config", "."),
+    "a folder without a configuration": (
+        ("run", "--config", "store"),
         2,
-        ".: cannot be read ([Errno 21] Is a directory: '.'); name an existing file with --config.",
+        (
+            "store/monitor.yaml: cannot be read ([Errno 2] No such file or directory: "
+            "'store/monitor.yaml'); name an existing file with --config."
+        ),
     ),
     "a configuration that is not there": (
         ("run", "--config", "nowhere.yaml"),

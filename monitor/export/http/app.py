@@ -15,7 +15,7 @@ from threading import Lock
 from urllib.parse import parse_qs
 from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
-from monitor.config import Config, load_config
+from monitor.config import Config, config_files, load_config
 from monitor.errors import ConfigError, DataError
 from monitor.export.http.auth import PasswordChecker, WebConfig
 from monitor.export.snapshot_reader import MOST_SEGMENTS, Reader
@@ -29,7 +29,7 @@ OK = "200 OK"
 WELCOME = "calibration-monitor: gauges at /metrics, health at /healthz\n"
 
 Answer = tuple[str, str, bytes]  # status, content type, content
-FileState = tuple[int, int, int, int]
+State = tuple[tuple[str, int, int, int, int], ...]  # of each file of the configuration
 
 
 @dataclass
@@ -39,14 +39,14 @@ class Exporter:
     Attributes
     ----------
     path : Path
-        The configuration; it is loaded again when the file was changed.
+        The configuration, a file or a folder; it is loaded again when a file was changed.
     most_segments : int
         Of so many segments of a model, beside `all`, something is told.
     """
 
     path: Path
     most_segments: int = MOST_SEGMENTS
-    _loaded: tuple[FileState, Reader] | None = field(default=None, repr=False)
+    _loaded: tuple[State, Reader] | None = field(default=None, repr=False)
     _written: dict[str, tuple[Snapshot, Lines]] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
@@ -61,7 +61,7 @@ class Exporter:
     def look(self) -> None:
         """Load the configuration and list the store, or raise what is wrong with either."""
         config = self.config()
-        Store(config.store).days("evaluations", next(iter(config.models)))
+        Store(config.store).days("evaluations", config.names[0])
 
     def config(self) -> Config:
         """Give the configuration as it is now."""
@@ -72,7 +72,9 @@ class Exporter:
         state = _state(self.path)
         if state is None or self._loaded is None or self._loaded[0] != state:
             config = load_config(self.path)
-            self._loaded = (state or (0, 0, 0, 0)), Reader(config, self.most_segments)
+            for model in config.invalid.values():
+                log.error("%s", model.message)
+            self._loaded = (state or ()), Reader(config, self.most_segments)
         return self._loaded[1]
 
     def _lines(self, name: str, snapshot: Snapshot) -> Lines:
@@ -147,10 +149,13 @@ def _is_authorised(
     return checker.admits(users, name, password)
 
 
-def _state(path: Path) -> FileState | None:
-    """Describe a file well enough to notice that it was written again; None if it is not there."""
+def _state(path: Path) -> State | None:
+    """Describe the files well enough to notice a change; None if one is not there."""
     try:
-        stat = path.stat()
+        return tuple(
+            (str(file), stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_size)
+            for file in config_files(path)
+            for stat in [file.stat()]
+        )
     except OSError:
         return None
-    return stat.st_mtime_ns, stat.st_ctime_ns, stat.st_ino, stat.st_size

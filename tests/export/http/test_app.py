@@ -85,9 +85,11 @@ TLS = {"cert_file": "server.crt", "key_file": "server.key"}
 
 
 @contextmanager
-def answering(folder: Path, web: Path | None = None) -> Iterator[str]:
+def answering(
+    folder: Path, web: Path | None = None, *, config: Path | None = None
+) -> Iterator[str]:
     """Serve in this process on a free port: host:port."""
-    exporter = Exporter(folder / "monitor.yaml")
+    exporter = Exporter(config or folder / "monitor.yaml")
     server, _ = serve(exporter, address="127.0.0.1", port=0, web_path=web)
     try:
         yield f"127.0.0.1:{server.server_port}"
@@ -179,6 +181,41 @@ class TestConfiguration:
         assert f"{config}, line " in broken[1]
         assert "cannot be read" in gone[1]
         assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR"]
+
+    def test_an_invalid_model_is_told_and_its_results_stay(
+        self, folder: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """One wrong key of a model moves one gauge; the message is a line of the log."""
+        config = folder / "monitor.yaml"
+        content = json.loads(config.read_text())
+        with answering(folder) as where:
+            before = get(where)[1]
+            content["models"]["fraud"]["windows"] = [7]
+            config.write_text(json.dumps(content))
+            status, after = get(where)
+            healthy = get(where, "/healthz")
+
+        gauge = 'calibration_model_config_valid{model="fraud"}'
+        assert (status, healthy) == (200, (200, "ok\n"))
+        assert f"{gauge} 1.0\n" in before
+        expected = before.replace(f"{gauge} 1.0", f"{gauge} 0.0")
+        assert sorted(after.splitlines()) == sorted(expected.splitlines())
+        (record,) = caplog.records
+        assert record.message.startswith(f"{config}: models.fraud.windows: must increase")
+
+    def test_a_file_of_a_folder_is_loaded_again(self, folder: Path) -> None:
+        """A model that gets a file of its own, or loses it, is there or gone at the next scrape."""
+        content = json.loads((folder / "monitor.yaml").read_text())
+        (folder / "models").mkdir()
+        with answering(folder, config=folder) as where:
+            before = get(where)[1]
+            (folder / "models" / "late.yaml").write_text(json.dumps(content["models"]["fraud"]))
+            added = get(where)[1]
+            (folder / "models" / "late.yaml").unlink()
+            after = get(where)[1]
+
+        assert 'model="late"' in added
+        assert before == after == exposition(folder)
 
 
 class TestMostSegments:
