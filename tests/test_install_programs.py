@@ -10,7 +10,9 @@ import pytest
 from tests.support.paths import ROOT
 
 SCRIPT = ROOT / "tools" / "install-programs"
-PACKAGES = re.findall(r'^packages="([^"]*)"', SCRIPT.read_text(), re.MULTILINE)[0].split()
+LISTED = re.findall(r'^packages="([^"]*)"', SCRIPT.read_text(), re.MULTILINE)[0]
+PACKAGES = re.findall(r"([\w-]+)(?:=[\w-]+)?", LISTED)
+PROGRAMS = re.findall(r"(?:[\w-]+=)?([\w-]+)", LISTED)
 POLICY = "/usr/sbin/policy-rc.d"
 ORDINARY = ("cat", "chmod", "mktemp", "rm")
 AS_ROOT = {"id": "echo 0"}
@@ -51,7 +53,7 @@ def called(folder: Path) -> list[str]:
 
 def test_is_silent_where_all_is_there(tmp_path: Path) -> None:
     """With every program installed it says nothing and starts no other program."""
-    ended = run(tmp_path, **dict.fromkeys(PACKAGES, ""))
+    ended = run(tmp_path, **dict.fromkeys(PROGRAMS, ""))
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
     assert called(tmp_path) == []
@@ -92,7 +94,7 @@ def test_installs_what_is_missing_as_root(tmp_path: Path) -> None:
 def test_installs_a_program_that_it_is_asked_for(tmp_path: Path) -> None:
     """An argument is one more program; the tests themselves need no browser."""
     ended = run(
-        tmp_path, "chromium", **AS_ROOT, **dict.fromkeys(PACKAGES, ""), **{"apt-get": "true"}
+        tmp_path, "chromium", **AS_ROOT, **dict.fromkeys(PROGRAMS, ""), **{"apt-get": "true"}
     )
 
     assert ended.returncode == 0

@@ -1,0 +1,105 @@
+"""The files that an installation needs beside the program: rules, dashboards, DAG, manifests.
+
+They lie in the top folders of the repository, where people look for them, and the wheel carries
+them inside the package (`force-include` in pyproject.toml).
+"""
+
+from collections.abc import Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from textwrap import indent
+from typing import Annotated
+
+import typer
+
+from monitor.cli.options import AsJson
+from monitor.cli.printing import print_json, say
+from monitor.errors import ConfigError
+from monitor.files import writing
+
+PACKAGED = Path(str(files("monitor"))) / "assets"
+CHECKOUT = Path(str(files("monitor"))).parent
+PARTS = ("alerts", "dags", "deploy", "grafana/dashboards", "grafana/provisioning")
+SINGLE = ("grafana/prometheus.yml", "monitor.example.yaml")
+RULES = "alerts/calibration.rules.yml"
+DASHBOARDS = "grafana/dashboards"
+KUBERNETES = "deploy/kubernetes"
+METADATA = """\
+metadata:
+  name: {name}
+  namespace: calibration-monitor
+  labels:
+    app.kubernetes.io/name: calibration-monitor
+"""
+
+
+def assets(
+    folder: Annotated[Path, typer.Option("--into", help="The folder to write them to.")],
+    force: Annotated[bool, typer.Option("--force", help="Overwrite files that differ.")] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Write rules, dashboards, DAG and manifests.
+
+    Also the Alertmanager configuration, the runbook, and an example of monitor.yaml.
+    """
+    contents = {name: (_source() / name).read_bytes() for name in sorted(shipped())} | composed()
+    if not force:
+        _refuse_to_overwrite(folder, contents)
+    for name, content in contents.items():
+        with writing(str(folder / name)):
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+    written = [str(folder / name) for name in contents]
+    if as_json:
+        print_json({"written": written})
+    else:
+        say("\n".join(f"written: {path}" for path in written), soft_wrap=True)
+
+
+def shipped() -> Iterator[str]:
+    """List the files by their place in the repository, which they keep."""
+    yield from SINGLE
+    for part in PARTS:
+        for path in (_source() / part).rglob("*"):
+            if path.is_file() and "__pycache__" not in path.parts:
+                yield path.relative_to(_source()).as_posix()
+
+
+def composed() -> dict[str, bytes]:
+    """Put the rules and the dashboards into manifests, so that each is kept in one file only."""
+    rules = (_source() / RULES).read_text(encoding="utf-8")
+    rule = "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\n"
+    rule += METADATA.format(name="calibration-monitor") + "spec:\n" + indent(rules, "  ")
+    boards = "apiVersion: v1\nkind: ConfigMap\n"
+    boards += METADATA.format(name="calibration-monitor-dashboards")
+    boards += '    grafana_dashboard: "1" # which the sidecar of Grafana\'s Helm chart looks for\n'
+    boards += "data:\n"
+    for path in sorted((_source() / DASHBOARDS).glob("*.json")):
+        text = path.read_text(encoding="utf-8")
+        boards += f"  calibration-{path.name}: |\n" + indent(text, "    ")
+    return {
+        f"{KUBERNETES}/dashboards.yaml": boards.encode(),
+        f"{KUBERNETES}/prometheusrule.yaml": rule.encode(),
+    }
+
+
+def _source() -> Path:
+    """Find the files: in the installed package, or beside it in a checkout."""
+    return PACKAGED if PACKAGED.is_dir() else CHECKOUT
+
+
+def _refuse_to_overwrite(folder: Path, contents: Mapping[str, bytes]) -> None:
+    """Refuse to replace files of other content, which may hold an installation's own settings."""
+    there = {name: folder / name for name in contents if (folder / name).exists()}
+    differing = [
+        path
+        for name, path in there.items()
+        if not path.is_file() or path.read_bytes() != contents[name]
+    ]
+    if differing:
+        some = "a file" if len(differing) == 1 else f"{len(differing)} files"
+        msg = (
+            f"--into {folder}: has {some} with other content, first {differing[0]}; write to "
+            "another folder and compare, or overwrite with --force."
+        )
+        raise ConfigError(msg)

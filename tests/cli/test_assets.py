@@ -1,0 +1,70 @@
+"""The command `assets`: what it writes, and what it leaves alone."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import yaml
+
+from monitor.cli.assets import shipped
+from tests.conftest import Ended
+from tests.support.paths import ROOT
+
+Command = Callable[..., Ended]
+
+
+def test_writes_every_file_and_lists_it(tmp_path: Path, command: Command) -> None:
+    """Each file is the repository's; text and JSON list the same paths, all of which exist."""
+    done = command("assets", "--into", tmp_path / "new" / "there")
+    again = command("assets", "--into", tmp_path / "new" / "there", "--json")
+    listed = [Path(line.removeprefix("written: ")) for line in done.out.splitlines()]
+
+    assert (done.code, done.err, again.code) == (0, "", 0)
+    assert json.loads(again.out)["written"] == list(map(str, listed))
+    assert sorted(p for p in (tmp_path / "new").rglob("*") if p.is_file()) == sorted(listed)
+    for name in shipped():
+        assert (tmp_path / "new" / "there" / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+def test_keeps_what_was_adapted(tmp_path: Path, command: Command) -> None:
+    """A changed file stops the command before it writes anything; --force overwrites it."""
+    command("assets", "--into", tmp_path)
+    mine, gone = tmp_path / "alerts" / "alertmanager.yml", tmp_path / "monitor.example.yaml"
+    mine.write_text("mine")
+    gone.unlink()
+    refused = command("assets", "--into", tmp_path)
+    kept, still_gone = mine.read_text(), not gone.exists()
+    forced = command("assets", "--into", tmp_path, "--force")
+
+    assert refused.code == 2
+    assert f"has a file with other content, first {mine};" in refused.err
+    assert "overwrite with --force" in refused.err
+    assert (kept, still_gone) == ("mine", True)
+    assert forced.code == 0
+    assert mine.read_bytes() == (ROOT / "alerts" / "alertmanager.yml").read_bytes()
+
+
+def test_a_folder_that_cannot_be_written_is_an_error(tmp_path: Path, command: Command) -> None:
+    """A file in the place of the folder is reported with its name."""
+    (tmp_path / "taken").write_text("")
+    done = command("assets", "--into", tmp_path / "taken")
+
+    assert done.code == 3
+    assert f"{tmp_path / 'taken'}" in done.err
+    assert "cannot be written" in done.err
+
+
+def test_manifests_hold_the_rules_and_dashboards(tmp_path: Path, command: Command) -> None:
+    """The composed manifests are YAML that says what the files say."""
+    command("assets", "--into", tmp_path)
+    folder = tmp_path / "deploy" / "kubernetes"
+    rule = yaml.safe_load((folder / "prometheusrule.yaml").read_text())
+    boards = yaml.safe_load((folder / "dashboards.yaml").read_text())
+    rules = yaml.safe_load((ROOT / "alerts" / "calibration.rules.yml").read_text())
+
+    assert rule["spec"] == rules
+    assert boards["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert {name: json.loads(text)["uid"] for name, text in boards["data"].items()} == {
+        "calibration-fleet.json": "calibration-fleet",
+        "calibration-model.json": "calibration-model",
+    }

@@ -1,0 +1,57 @@
+"""The mixin, evaluated by jsonnet: our rules and dashboards, and nothing else."""
+
+import json
+from typing import Any
+
+import _jsonnet
+import yaml
+
+from tests.support.paths import ROOT
+
+FOLDER = ROOT / "deploy" / "mixin"
+RULES = (ROOT / "alerts" / "calibration.rules.yml").read_text()
+FIELDS = ("prometheusAlerts", "prometheusRules", "grafanaDashboards")  # of every mixin
+DASHBOARDS = {
+    f"calibration-{path.name}": json.loads(path.read_text())
+    for path in (ROOT / "grafana" / "dashboards").glob("*.json")
+}
+
+
+def evaluated(further: str = "{}") -> dict[str, Any]:
+    """Evaluate the mixin, with something laid over it, as a vendoring project does."""
+    shown = ", ".join(f"{name}: mixin.{name}" for name in FIELDS)
+    program = f"local mixin = (import '{FOLDER / 'mixin.libsonnet'}') + {further}; {{ {shown} }}"
+    return dict(json.loads(_jsonnet.evaluate_snippet("mixin", program)))
+
+
+def test_it_gives_the_rules_and_dashboards() -> None:
+    """Its fields hold what the files hold."""
+    found = evaluated()
+
+    assert found["prometheusAlerts"] == yaml.safe_load(RULES)
+    assert found["prometheusRules"] == {"groups": []}
+    assert found["grafanaDashboards"] == DASHBOARDS
+
+
+def test_its_hosts_can_be_set() -> None:
+    """The two example hosts are replaced in every link, and nothing else changes."""
+    hosts = "{_config+:: {dashboardHost: 'https://g.corp', runbookHost: 'https://r.corp'}}"
+    mine = RULES.replace("https://grafana.example.org", "https://g.corp")
+    mine = mine.replace("https://runbooks.example.org", "https://r.corp")
+
+    assert evaluated(hosts)["prometheusAlerts"] == yaml.safe_load(mine)
+    assert "example.org" not in json.dumps(evaluated(hosts)["prometheusAlerts"])
+
+
+def test_it_adds_to_other_mixins() -> None:
+    """Laid over another mixin, the dashboards of both are there."""
+    other = "{grafanaDashboards+:: {'other.json': {}}, prometheusAlerts+:: {groups+: []}}"
+
+    assert evaluated(other)["grafanaDashboards"].keys() == {*DASHBOARDS, "other.json"}
+
+
+def test_jb_can_vendor_it() -> None:
+    """The file of the bundler is one of version 1 without dependencies."""
+    described = json.loads((FOLDER / "jsonnetfile.json").read_text())
+
+    assert described == {"version": 1, "dependencies": [], "legacyImports": False}

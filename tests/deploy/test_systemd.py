@@ -1,0 +1,105 @@
+"""The units of systemd: verified by systemd itself, and their commands run."""
+
+import re
+import shutil
+import subprocess
+from collections.abc import Callable
+from configparser import RawConfigParser
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Ended, Project
+from tests.support.exporting import COMMAND, fill
+from tests.support.paths import ROOT
+from tests.support.servers import get, program_path, started, wait_for
+
+FOLDER = ROOT / "deploy" / "systemd"
+UNITS = sorted(path.name for path in FOLDER.iterdir())
+INSTALLED = "/opt/calibration-monitor/bin/calibration-monitor"
+CONFIGURED = "/etc/calibration-monitor/monitor.yaml"
+
+
+def unit(name: str) -> RawConfigParser:
+    """Read a unit; a key that comes twice keeps its last value."""
+    parsed = RawConfigParser(strict=False, delimiters=("=",))
+    parsed.optionxform = str  # type: ignore[assignment,method-assign] - keys keep their case
+    parsed.read(FOLDER / name)
+    return parsed
+
+
+def start_line(name: str) -> list[str]:
+    """Give the command of a service as words."""
+    return unit(name)["Service"]["ExecStart"].split()
+
+
+def test_there_are_a_server_and_a_job_with_its_timer() -> None:
+    """The three units are these, and the timer starts the service of its name."""
+    assert UNITS == [
+        "calibration-monitor-run.service",
+        "calibration-monitor-run.timer",
+        "calibration-monitor.service",
+    ]
+    assert unit("calibration-monitor.service")["Install"]["WantedBy"] == "multi-user.target"
+    assert unit("calibration-monitor-run.timer")["Install"]["WantedBy"] == "timers.target"
+
+
+def verified(folder: Path, name: str) -> "subprocess.CompletedProcess[str]":
+    """Let systemd verify a unit, with a program of this machine in the place of the installed."""
+    for path in FOLDER.iterdir():
+        (folder / path.name).write_text(path.read_text().replace(INSTALLED, "/bin/true"))
+    call = [program_path("systemd-analyze"), "verify", "--man=no", "--recursive-errors=yes"]
+    return subprocess.run([*call, folder / name], check=False, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("name", UNITS)
+def test_systemd_accepts_the_unit(tmp_path: Path, name: str) -> None:
+    """No key or value is unknown to systemd, and every unit that one names exists."""
+    checked = verified(tmp_path, name)
+    said = [line for line in checked.stderr.splitlines() if "calibration-monitor" in line]
+
+    assert said == []
+
+
+def test_systemd_finds_a_mistyped_key(tmp_path: Path) -> None:
+    """The check above can fail: a key that does not exist is reported."""
+    verified(tmp_path, UNITS[0])
+    wrong = tmp_path / "calibration-monitor.service"
+    wrong.write_text(wrong.read_text().replace("RestartSec", "RestartSecs"))
+    call = [program_path("systemd-analyze"), "verify", "--man=no", wrong]
+    checked = subprocess.run(call, check=False, capture_output=True, text=True)
+
+    assert "'RestartSecs'" in checked.stderr
+
+
+def test_the_timer_is_a_calendar() -> None:
+    """The times are ones that systemd reads, and the job starts six times a day."""
+    spelled = unit("calibration-monitor-run.timer")["Timer"]["OnCalendar"]
+    call = [program_path("systemd-analyze"), "calendar", "--iterations=7", spelled]
+    told = subprocess.run(call, check=True, capture_output=True, text=True).stdout
+
+    assert len(set(re.findall(r"(\d\d:\d\d:\d\d) \S+$", told, re.MULTILINE))) >= 6
+
+
+def test_the_command_of_the_job_runs(project: Project, command: Callable[..., Ended]) -> None:
+    """The line that systemd starts does the daily job, with the paths of this test."""
+    program, *arguments = start_line("calibration-monitor-run.service")
+    assert (program, arguments[-1]) == (INSTALLED, CONFIGURED)
+    shutil.rmtree(project.folder / "store")
+    done = command(*arguments[:-1], project.folder / "monitor.yaml")
+
+    assert done.code == 0, done.err
+    assert "ctr: days summarised" in done.out
+
+
+def test_the_command_of_the_server_runs(tmp_path: Path) -> None:
+    """The line that systemd starts serves gauges, with the paths and a port of this test."""
+    program, *arguments = start_line("calibration-monitor.service")
+    assert (program, arguments[-1]) == (INSTALLED, CONFIGURED)
+    call = (COMMAND, *arguments[:-1], fill(tmp_path) / "monitor.yaml", "--port", "0")
+    with started(tmp_path, *call) as server:
+        url = r"http://(127\.0\.0\.1:\d+)/metrics"
+        where = wait_for(server, lambda: re.search(url, server.printed.read_text()))[1]
+        status, text = get(where)
+
+    assert (status, "calibration_build_info" in text) == (200, True)

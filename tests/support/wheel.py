@@ -1,0 +1,61 @@
+"""The wheel, built once in a session, and an environment in which it is installed."""
+
+import os
+import subprocess
+import sys
+import sysconfig
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.paths import ROOT
+
+
+@dataclass(frozen=True)
+class Installed:
+    """An environment with the wheel, whose dependencies are those of the tests.
+
+    Attributes
+    ----------
+    wheel : Path
+        What pip built.
+    bin : Path
+        Where its commands are.
+    """
+
+    wheel: Path
+    bin: Path
+
+    def run(self, folder: Path, *arguments: object) -> "subprocess.CompletedProcess[str]":
+        """Run a command of the environment in a folder, with no path to the checkout."""
+        program, *rest = map(str, arguments)
+        environment = {
+            k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "VIRTUAL"))
+        }
+        return subprocess.run(
+            [self.bin / program, *rest],
+            cwd=folder,
+            env=environment,
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+
+
+def installed(folder: Path) -> Installed:
+    """Build the wheel, and install it into an environment that has no other monitor.
+
+    Dependencies are not installed again, which would take minutes: a .pth file names the folder
+    where the tests have them. Such a folder is searched for packages, but its own .pth files, one
+    of which leads to the checkout, are not read.
+    """
+    pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
+    build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder / "dist", ROOT)
+    subprocess.run([*pip, *build], check=True, capture_output=True)
+    (wheel,) = (folder / "dist").glob("*.whl")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
+    python = folder / "env" / "bin" / "python"
+    install = ("--python", python, "install", "--no-deps", "--no-index", wheel)
+    subprocess.run([*pip, *install], check=True, capture_output=True)
+    (packages,) = (folder / "env" / "lib").glob("python*/site-packages")
+    (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
+    return Installed(wheel, python.parent)

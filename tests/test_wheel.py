@@ -1,0 +1,115 @@
+"""What pip installs: the wheel is built, checked, and tried where there is no checkout."""
+
+import base64
+import csv
+import hashlib
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.metadata import Metadata
+
+from monitor.cli.assets import PARTS, SINGLE, shipped
+from tests.conftest import Project
+from tests.support.paths import ROOT
+from tests.support.wheel import Installed, installed
+
+OF_EVERY_KIND = (
+    "alerts/alertmanager.yml",
+    "alerts/calibration.rules.yml",
+    "alerts/runbook.md",
+    "alerts/templates/calibration.tmpl",
+    "dags/calibration.py",
+    "deploy/container/Dockerfile",
+    "deploy/kubernetes/exporter.yaml",
+    "deploy/mixin/mixin.libsonnet",
+    "deploy/systemd/calibration-monitor.service",
+    "grafana/dashboards/fleet.json",
+    "grafana/dashboards/model.json",
+    "monitor.example.yaml",
+)
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Installed:
+    """Build and install the wheel."""
+    return installed(tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_wheel_is_well_formed(environment: Installed) -> None:
+    """PyPI would take its metadata, and every file is the one that its record lists."""
+    with zipfile.ZipFile(environment.wheel) as wheel:
+        (about,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+        metadata = Metadata.from_email(wheel.read(about), validate=True)
+        record = wheel.read(about.replace("METADATA", "RECORD")).decode().splitlines()
+        listed = {name: digest for name, digest, _ in csv.reader(record) if digest}
+        for name, digest in listed.items():
+            found = base64.urlsafe_b64encode(hashlib.sha256(wheel.read(name)).digest())
+            assert digest == f"sha256={found.rstrip(b'=').decode()}", name
+
+        assert metadata.name == "calibration-monitor"
+        assert metadata.description_content_type == "text/markdown"
+        assert metadata.description == (ROOT / "README.md").read_text()
+        assert set(wheel.namelist()) - set(listed) == {about.replace("METADATA", "RECORD")}
+
+
+def test_the_wheel_holds_the_package_and_nothing_of_the_tests(environment: Installed) -> None:
+    """Every module is in it, and no test, study, benchmark or compiled file."""
+    with zipfile.ZipFile(environment.wheel) as wheel:
+        names = set(wheel.namelist())
+    modules = {path.relative_to(ROOT).as_posix() for path in (ROOT / "monitor").rglob("*.py")}
+    tops = {name.split("/")[0] for name in names}
+
+    assert modules <= names
+    assert {top for top in tops if not top.endswith(".dist-info")} == {"monitor"}
+    assert not [name for name in names if name.endswith((".pyc", ".nbi", ".nbc"))]
+
+
+def test_the_program_is_that_of_the_wheel(environment: Installed, tmp_path: Path) -> None:
+    """The test would not notice a missing file if the checkout were imported."""
+    asked = "import monitor, monitor.cli; print(monitor.__file__)"
+    ended = environment.run(tmp_path, "python", "-c", asked)
+
+    assert ended.returncode == 0, ended.stderr
+    assert Path(ended.stdout.strip()).is_relative_to(environment.bin.parent)
+
+
+def test_the_commands_work(environment: Installed, project: Project) -> None:
+    """The installed program explains itself, and checks and shows a day of real logs."""
+    told = environment.run(project.folder, "calibration-monitor", "--help")
+    checked = environment.run(project.folder, "calibration-monitor", "check", "--json")
+    shown = environment.run(project.folder, "calibration-monitor", "show", "--model", "ctr")
+
+    assert (told.returncode, checked.returncode, shown.returncode) == (0, 0, 0), checked.stderr
+    assert "assets" in told.stdout
+    assert json.loads(checked.stdout)["models"]["ctr"]["day"] == "2026-03-02"
+    assert "ctr" in shown.stdout
+
+
+def test_assets_of_the_wheel_are_those_of_the_repository(
+    environment: Installed, tmp_path: Path
+) -> None:
+    """All files of the listed places come along, byte for byte, and something of every kind."""
+    ended = environment.run(
+        tmp_path, "calibration-monitor", "assets", "--into", tmp_path / "there", "--json"
+    )
+    assert ended.returncode == 0, ended.stderr
+    written = {
+        Path(p).relative_to(tmp_path / "there").as_posix()
+        for p in json.loads(ended.stdout)["written"]
+    }
+
+    assert set(OF_EVERY_KIND) <= written
+    assert set(shipped()) <= written
+    for name in shipped():
+        assert (tmp_path / "there" / name).read_bytes() == (ROOT / name).read_bytes(), name
+
+
+def test_the_wheel_and_the_command_name_the_same_places() -> None:
+    """What pyproject.toml puts into the wheel is what the command looks for in a checkout."""
+    from tests.test_packaging import SETTINGS  # noqa: PLC0415 - one place reads the file
+
+    wheel = SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"]
+
+    assert wheel == {place: f"monitor/assets/{place}" for place in (*PARTS, *SINGLE)}
