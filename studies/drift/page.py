@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from studies.drift import rough_tables as rough
 from studies.drift import tables as compared
 from studies.drift.estimates import rate
-from studies.drift.scenarios import FOLLOWED, SCENARIOS, SHOWN, START
+from studies.drift.scenario import FOLLOWED, SHOWN, START
+from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import Results
 
 INTRO = (

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 
 from studies.drift.estimates import median
-from studies.drift.scenarios import SCENARIOS, YEAR
+from studies.drift.scenario import YEAR
+from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import OURS, Found, Results, chosen, days_on, delays, rules_of
 
 NO_ALARM, NO_DELAY, NEVER = 0.02, 0.5, 200.0  # where the picture puts these

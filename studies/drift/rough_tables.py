@@ -6,7 +6,8 @@ from math import isfinite
 import numpy as np
 
 from studies.drift.estimates import print_median, print_rate, print_share
-from studies.drift.scenarios import FOR_A_WHILE, STRONG, YEAR, Scenario
+from studies.drift.scenario import YEAR, Scenario
+from studies.drift.scenarios import FOR_A_WHILE, STRONG
 from studies.drift.tables import (
     OURS,
     Found,

@@ -35,6 +35,7 @@ DECISIVE = (
     "studies/drift/shapes.py",
     "studies/drift/parts.py",
     "studies/drift/rough.py",
+    "studies/drift/scenario.py",
     "studies/drift/scenarios.py",
     "monitor/drift/detector.py",
     "monitor/drift/evidence.py",

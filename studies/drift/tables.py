@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from studies.drift.estimates import median, print_median, print_rate, print_share
-from studies.drift.scenarios import ALL, DELAYS, FOR_A_WHILE, SCENARIOS, YEAR, Scenario
+from studies.drift.scenario import DELAYS, YEAR, Scenario
+from studies.drift.scenarios import ALL, FOR_A_WHILE, SCENARIOS
 from studies.drift.watch import Task
 
 OURS = "**evidence detector, A = 1000**"

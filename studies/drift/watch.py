@@ -18,7 +18,8 @@ from studies.drift.rules import (
     pool,
     usual_rules,
 )
-from studies.drift.scenarios import SCENARIOS, SOUND, Scenario
+from studies.drift.scenario import SOUND, Scenario
+from studies.drift.scenarios import SCENARIOS
 from studies.drift.worlds import DRIFTS
 
 SEGMENT_ALERT_DAYS = 365  # A of e-d-BH among segments

@@ -18,7 +18,7 @@ from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.logistic.conditional import score_directions
 from monitor.metrics.logistic.level import compare_levels, fit_level
 from studies.drift.rules import FIRST, follow_detector, pool
-from studies.drift.watch import SEGMENTS
+from studies.drift.scenarios import SEGMENTS
 from studies.drift.worlds import (
     DRIFTS,
     Truth,

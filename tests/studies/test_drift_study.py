@@ -17,7 +17,8 @@ from studies.drift.page import markdown, missed
 from studies.drift.rough_tables import recovery
 from studies.drift.rules import Opening
 from studies.drift.run import BEGIN, END, PAGE, remembered, replace_section
-from studies.drift.scenarios import SCENARIOS, START
+from studies.drift.scenario import START
+from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import OURS, delay, delays
 from studies.drift.watch import COMPARED, Task, since, tasks, watch
 from tests.support.paths import ROOT

@@ -11,7 +11,8 @@ from monitor.metrics.core.grid import locate
 from studies.drift import parts, rough, worlds
 from studies.drift.parts import Part, locate_logits, rough_stream
 from studies.drift.rough import bent, campaigns, few_values, normal_scores, rounded
-from studies.drift.scenarios import SCENARIOS, SOUND, START
+from studies.drift.scenario import SOUND, START
+from studies.drift.scenarios import SCENARIOS
 from studies.drift.shapes import centre
 from studies.drift.watch import Task, draw
 from studies.drift.worlds import DRIFTS, Truth, World, grown, stream
