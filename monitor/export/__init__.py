@@ -1,1 +1,1 @@
-"""Evaluations as Prometheus gauges, through whatever door they are asked for."""
+"""Results as Prometheus gauges: served, pushed, written to a file or exported with timestamps."""

@@ -1,8 +1,8 @@
 """The catalogue of gauges. Pure.
 
-Rule 1: a gauge is one entry of the catalogue, with the words that rules, panels and
-docs/gauges.md use. Ratios, not percent; base units; no label holds a date or a run id.
-Rule 2: a number that does not exist has no sample: nan would draw and alert like a value.
+Rule 1: every gauge is in the catalogue, with the words that rules, panels and docs/gauges.md use.
+Ratios, not percent; base units; no label holds a date or a run id.
+Rule 2: a number that does not exist has no sample, because panels and rules treat nan as a value.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ STREAM = ("model", "segment")
 
 @dataclass(frozen=True)
 class Gauge:
-    """One gauge: its name, what it means, its labels, and what fills it from a snapshot."""
+    """One gauge: its name, meaning and labels, and how to take its samples from a snapshot."""
 
     name: str
     meaning: str

@@ -1,7 +1,7 @@
-"""Gauges into a Pushgateway: for machines that are gone before a scrape comes by.
+"""Pushes gauges to a Pushgateway, for machines that do not live until the next scrape.
 
-One group for each model, replaced whole, so a push leaves nothing behind of the one before. A
-gateway keeps a group until somebody deletes it, also that of a model long retired.
+Each model has one group, which a push replaces whole. A gateway keeps a group until someone
+deletes it, even if the model was removed long ago.
 """
 
 from base64 import b64encode
@@ -13,7 +13,7 @@ from monitor.export.snapshot_reader import Reader
 from monitor.export.text import CONTENT_TYPE, exposition, lines
 
 JOB = "calibration-monitor"
-PATIENCE = 30  # seconds
+TIMEOUT = 30  # seconds
 
 
 def push(reader: Reader, model: str, gateway: str) -> None:
@@ -26,24 +26,24 @@ def push(reader: Reader, model: str, gateway: str) -> None:
     DataError
         If the store cannot be read, or the gateway cannot be reached or refuses.
     """
-    _ask(gateway, "PUT", model, exposition([lines(reader.snapshot(model))]))
+    _send(gateway, "PUT", model, exposition([lines(reader.snapshot(model))]))
 
 
 def delete(model: str, gateway: str) -> None:
-    """Delete the group of a model, which need not be configured any more; errors as in `push`."""
-    _ask(gateway, "DELETE", model, b"")
+    """Delete the group of a model, configured or not; errors as in `push`."""
+    _send(gateway, "DELETE", model, b"")
 
 
-def _ask(gateway: str, method: str, model: str, content: bytes) -> None:
+def _send(gateway: str, method: str, model: str, content: bytes) -> None:
     url = _parsed(gateway)
     place = f"{url.hostname}:{url.port}" if url.port else f"{url.hostname}"
     kind = HTTPSConnection if url.scheme == "https" else HTTPConnection
-    connection = kind(str(url.hostname), url.port, timeout=PATIENCE)
+    connection = kind(str(url.hostname), url.port, timeout=TIMEOUT)
     path = f"{url.path.rstrip('/')}/metrics/job/{JOB}/model/{quote(model, safe='')}"
     try:
         connection.request(method, path, content, {"Content-Type": CONTENT_TYPE, **_login(url)})
-        answer = connection.getresponse()
-        said = " ".join(answer.read(1000).decode(errors="replace").split())
+        response = connection.getresponse()
+        said = " ".join(response.read(1000).decode(errors="replace").split())
     except (OSError, HTTPException) as error:
         msg = (
             f"{model}: the Pushgateway at {place} cannot be reached ({error}); "
@@ -52,10 +52,10 @@ def _ask(gateway: str, method: str, model: str, content: bytes) -> None:
         raise DataError(msg) from None
     finally:
         connection.close()
-    if answer.status not in {200, 202}:
+    if response.status not in {200, 202}:
         msg = (
-            f"{model}: the Pushgateway at {place} refused {method} {path} with {answer.status} "
-            f"{answer.reason} ({said:.300}); mend what it names, then push again."
+            f"{model}: the Pushgateway at {place} refused {method} {path} with {response.status} "
+            f"{response.reason} ({said:.300}); correct what it names, then push again."
         )
         raise DataError(msg)
 

@@ -1,7 +1,7 @@
-"""What a door tells of a store: one snapshot of each configured model.
+"""Reads a snapshot of the newest results of each configured model from the store.
 
-Rule 1: every file that matters is read anew each time. What is remembered is only how bytes
-that were seen before are to be understood, so nothing can be out of date.
+Rule: every file that matters is read each time. The cache only saves parsing bytes that have not
+changed, so a snapshot is never out of date.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,12 +20,12 @@ from monitor.store.store import RunRecord, Store
 MOST_SEGMENTS = 50
 
 Parse = Callable[[str, date, bytes], tuple[list[Any], str]]
-Files = dict[tuple[str, date], tuple[bytes, list[Any]]]  # by kind and day: bytes, understood
+Files = dict[tuple[str, date], tuple[bytes, list[Any]]]  # by kind and day: bytes, parsed
 
 
 @dataclass(frozen=True, eq=False)
 class Cached:
-    """What was exported of a model, and all that it rests on."""
+    """The last snapshot of a model, and the run and files that it was made from."""
 
     snapshot: Snapshot
     run: RunRecord | None
@@ -34,16 +34,16 @@ class Cached:
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the newest results of every model, again and again.
+    """Reads the newest results of every model, as often as you ask.
 
     Attributes
     ----------
     config : Config
         Which models, and where the store is.
     most_segments : int
-        Of so many segments of a model, beside `all`, something is exported.
+        How many segments of a model are exported, besides `all`.
     version : str
-        Of this program.
+        Version of this program.
     """
 
     config: Config
@@ -59,12 +59,15 @@ class Reader:
         ConfigError
             If the store is not a folder, or of an unknown kind.
         DataError
-            If a file of the store cannot be reached or understood.
+            If a file of the store cannot be reached or parsed.
         """
         return {name: self.snapshot(name) for name in self.config.names}
 
     def snapshot(self, name: str) -> Snapshot:
-        """Read the newest results and the last run of one model; the same object if all is."""
+        """Read the newest results and the last run of one model.
+
+        Returns the object of the last call if nothing has changed.
+        """
         store, before, files = Store(self.config.store), self._cached.get(name), Files()
         parse: dict[str, Callable[..., tuple[list[Any], str]]] = {
             "evaluations": store.parse_evaluations,

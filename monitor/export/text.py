@@ -1,7 +1,7 @@
 """Snapshots in Prometheus' text format 0.0.4. Pure.
 
-prometheus_client writes the same bytes (a test compares them), but sorts and escapes the labels
-of every sample anew, which is most of its time; here gauges of the same labels share them.
+prometheus_client writes the same bytes (a test compares them), but it sorts and escapes the
+labels of every sample, which takes most of its time. Here, gauges with the same labels share them.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -31,7 +31,7 @@ def exposition(models: Iterable[Lines], *, only: Container[str] | None = None) -
     models : iterable of Lines
         What `lines` wrote for each model, at least one.
     only : container of str, optional
-        Names of the gauges that are asked for; all if None.
+        Names of the requested gauges; all if None.
     """
     several = list(models)
     parts = []
@@ -39,7 +39,7 @@ def exposition(models: Iterable[Lines], *, only: Container[str] | None = None) -
         if only is not None and gauge.name not in only:
             continue
         parts.append(f"# HELP {gauge.name} {gauge.meaning}\n# TYPE {gauge.name} gauge\n")
-        # What is not of a model stands in the lines of each.
+        # A gauge without the label model is in the lines of every model; one copy is enough.
         parts += [one[gauge.name] for one in (several if "model" in gauge.labels else several[:1])]
     return "".join(parts).encode()
 

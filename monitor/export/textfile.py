@@ -1,4 +1,4 @@
-"""Gauges into a file that the textfile collector of Prometheus' node exporter reads."""
+"""Writes gauges to a file for the textfile collector of the Prometheus node exporter."""
 
 from pathlib import Path
 
@@ -9,11 +9,11 @@ from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.files import replace
 
-SUFFIX = ".prom"  # the collector reads no other files, so none that is half written
+SUFFIX = ".prom"  # the collector ignores other files, such as a half-written temporary one
 
 
 def write_textfile(reader: Reader, path: Path) -> None:
-    """Write the newest results of every model, so that a reader sees the old file or the new.
+    """Write the newest results of every model; a reader sees the old file or the new one.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How the gauges of a verdict pick their samples from a snapshot. Pure."""
+"""How the gauges of verdicts take their samples from a snapshot. Pure."""
 
 from collections.abc import Callable, Iterable
 from math import isnan
@@ -11,12 +11,12 @@ from monitor.summary import end_of_day
 
 
 def of_states(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Tell of every state whether it is the verdict."""
+    """Give 1 for the state of each verdict, and 0 for the other states."""
     return _of_verdicts(lambda v: [((s,), s == v.state) for s in STATES])(snapshot)
 
 
 def of_evidence(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Take what has accumulated for every kind of distortion, once there is a reference."""
+    """Take the accumulated evidence for every kind of distortion, if there is a reference."""
 
     def sums(v: Verdict) -> Iterable[Sample[float]]:
         if not isnan(v.reference_prevalence):
@@ -26,7 +26,7 @@ def of_evidence(snapshot: Snapshot) -> Iterable[Sample[float]]:
 
 
 def of_kinds(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Tell of every kind whether it names the open drift."""
+    """Give 1 for the kind of each open drift, and 0 for the other kinds."""
 
     def named(v: Verdict) -> Iterable[Sample[float]]:
         name = v.detector.incident.kind if v.detector.incident else None

@@ -1,4 +1,4 @@
-"""What one scrape knows, and how gauges pick their samples from it. Pure.
+"""A snapshot of the results, and how gauges take their samples from it. Pure.
 
 A sample is its label values, in the order of the gauge's labels, and a number; nan stands for
 a number that does not exist.
@@ -19,7 +19,7 @@ from monitor.summary import end_of_day
 
 SECONDS_AN_HOUR, SECONDS_A_DAY = 3_600, 86_400
 
-# The checks that count rows; those of whole days know no "reject".
+# The checks of rows. Checks of whole days cannot be set to "reject".
 ROW_CHECKS = tuple(
     name for name, field in Checks.model_fields.items() if "reject" in get_args(field.annotation)
 )
@@ -27,7 +27,7 @@ ROW_CHECKS = tuple(
 
 @dataclass(frozen=True)
 class Snapshot:
-    """All that one scrape knows.
+    """Everything that one scrape shows.
 
     Attributes
     ----------
@@ -38,14 +38,14 @@ class Snapshot:
     runs : mapping of str to RunRecord
         The last run of each model that has one.
     version : str
-        Of this program.
+        Version of this program.
     verdicts : sequence of Verdict
         The newest of each model and segment.
     left_out : mapping of str to int
-        How many segments of each model are not among the evaluations, to keep the series few;
-        among the verdicts are those of them with an open drift.
+        How many segments of each model are left out of the evaluations, to limit the number of
+        series. Their verdicts are included while a drift is open.
     invalid : frozenset of str
-        The models whose configuration is invalid; those in `models` are what is valid of it.
+        The models whose configuration is invalid; `models` holds the valid part of it.
     """
 
     models: Mapping[str, Model]
@@ -85,7 +85,7 @@ def of_errors(measure: Callable[[Errors], T | None]) -> Samples[T]:
 
 
 def of_causes(shares: Callable[[Causes], Shares]) -> Samples[float]:
-    """Take what each cause explains of the error of each window."""
+    """Take the part of each window's error that each cause explains."""
 
     def by_cause(e: Evaluation) -> Iterable[Sample[float]]:
         if e.causes:
@@ -119,10 +119,10 @@ def of_null(snapshot: Snapshot) -> Iterable[Sample[float]]:
 
 
 def of_rejected_rows(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Count the rejected rows of each window by every check, the unbroken ones as 0."""
+    """Count the rejected rows of each window by check; 0 for a check that no row failed."""
 
     def counts(e: Evaluation) -> Iterable[Sample[float]]:
-        if e.segment == WHOLE:  # a row has no segment before it is read
+        if e.segment == WHOLE:  # a rejected row has no segment
             for check, rows in {**dict.fromkeys(ROW_CHECKS, 0), **e.rejected}.items():
                 yield (check,), rows
 
@@ -141,14 +141,14 @@ def of_run(value: Callable[[RunRecord], float]) -> Samples[float]:
 
 
 def of_successes(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Tell when the last run without a failed day of each model finished, if there was one."""
+    """Give the time at which the last run without a failed day of each model finished."""
     for name, run in snapshot.runs.items():
         if run.succeeded:
             yield (name,), run.succeeded.timestamp()
 
 
 def of_segments_left_out(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Count the segments of each model of which nothing is told."""
+    """Count the segments of each model that are not exported."""
     return [((name,), count) for name, count in snapshot.left_out.items()]
 
 
@@ -163,7 +163,7 @@ def of_valid_configurations(snapshot: Snapshot) -> Iterable[Sample[float]]:
 
 
 def of_limit(limit: Callable[[Verdicts], float]) -> Samples[float]:
-    """Take a limit of each configured model, for the rules of alerts to compare with."""
+    """Take a limit of each configured model, which alert rules compare with."""
     return lambda snapshot: [
         ((name,), limit(model.verdicts)) for name, model in snapshot.models.items()
     ]

@@ -1,1 +1,1 @@
-"""Evaluations for people to read."""
+"""Results for people: tables and sentences."""

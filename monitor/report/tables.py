@@ -1,4 +1,4 @@
-"""Evaluations as terminal tables that explain themselves."""
+"""Evaluations as tables for the terminal, with a legend."""
 
 from collections.abc import Sequence
 from math import isnan
@@ -13,13 +13,13 @@ from monitor.segment_names import WHOLE
 from monitor.summary import Summary, whole
 
 LEGEND = (
-    "prevalence   share of outcomes that are 1; the mean score is what was promised",
-    "prior shift  how far the two are apart, in logit: 0 is right on average",
-    "ECE          mean gap between promised and observed rates: as scored (raw), and",
-    "             with the prior shift forgiven (prior)",
-    "TCE          share of predictions that the outcomes around them reject",
-    "by chance    the TCE of a calibrated model with these scores, 5 to 95 %, if",
-    "             outcomes are independent; a TCE above it is marked \u25b2",
+    "prevalence   share of outcomes that are 1; the mean score should be equal to it",
+    "prior shift  difference of the two, in logit: at 0 the scores are right on average",
+    "ECE          mean gap between scores and observed rates: for the scores as they are",
+    "             (raw), and without the prior shift (prior)",
+    "TCE          share of predictions that the outcomes of their bin reject",
+    "by chance    TCE of a calibrated model with these scores, 5 to 95 %, if outcomes",
+    "             are independent; a TCE above this range is marked \u25b2",
 )
 COLUMNS = (
     "day",
@@ -42,16 +42,16 @@ def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> Renderabl
         table.add_row(*_cells(e), style="" if e.final else "dim")
     if all(e.final for e in evaluations):
         return table
-    return Group(table, Text("* provisional: outcomes are still awaited", style="dim"))
+    return Group(table, Text("* provisional: outcomes are still arriving", style="dim"))
 
 
 def legend() -> RenderableType:
-    """Say what the columns of `evaluation_table` mean."""
+    """Explain the columns of `evaluation_table`."""
     return Text("\n".join(LEGEND), style="dim")
 
 
 def summary_table(title: str, summary: Summary) -> RenderableType:
-    """Show what was found in the logs of one day."""
+    """Show the counts of the logs of one day."""
     columns = ("segment", "predictions", "outcomes", "coverage", "prevalence", "mean score")
     table = plain_table(title, columns)
     for name, part in {WHOLE: whole(summary), **summary.segments}.items():
@@ -64,14 +64,14 @@ def summary_table(title: str, summary: Summary) -> RenderableType:
             percent(t.prevalence),
             percent(t.mean_score),
         )
-    state = "final" if summary.final else "provisional: outcomes are still awaited"
+    state = "final" if summary.final else "provisional: outcomes are still arriving"
     rejected = ", ".join(f"{rows:,} by {check}" for check, rows in summary.rejected.items())
     lines = [f"state     {state}", f"rejected  {rejected or 'no rows'}"]
     return Group(table, Text("\n".join(lines)))
 
 
 def plain_table(title: str, columns: Sequence[str]) -> Table:
-    """Begin a table without lines between its columns, numbers to the right."""
+    """Make an empty table without lines between its columns, with numbers on the right."""
     table = Table(
         title=title,
         title_justify="left",

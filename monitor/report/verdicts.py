@@ -1,4 +1,4 @@
-"""The verdict in the terminal: what it says, what is offered, and what is expected meanwhile."""
+"""The verdict in the terminal: its reasons, a correction, and the expected prevalence."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -17,27 +17,27 @@ from monitor.report import error_wording
 from monitor.report.tables import percent, plain_table
 from monitor.store.store import Store
 
-LEAST_SHOWN = -3.0  # log10 of a chance: below, the power of ten is shown
+LEAST_SHOWN = -3.0  # log10 of a probability; smaller ones are shown as a power of ten
 EXPECTED = (
-    "expected     prevalence if only the prior moved, told from the scores alone",
-    "fit          chance of such scores if so; far below 0.001 it means nothing",
-    "rates kept   prevalence if every score still comes true as in the reference",
+    "expected     prevalence if only the prior changed, computed from the scores alone",
+    "fit          probability of such scores if so; far below 0.001, ignore 'expected'",
+    "rates kept   prevalence if every score comes true as often as in the reference",
 )
 COLOURS = {"ok": "green", "calibration_drift": "red", "data_error": "red"}
 
 
 @dataclass(frozen=True)
 class Latest:
-    """The newest that is known of one segment.
+    """The newest results of one segment.
 
     Attributes
     ----------
     verdict : Verdict or None
-        Of the newest day that was judged, or whose logs are broken.
+        Of the newest day that was judged, or whose logs failed a check.
     week : Evaluation or None
         Of the newest final window that is nearest to a week.
     waiting : sequence of Evaluation
-        Of the later days, which await outcomes.
+        Of the later days, whose outcomes are still arriving.
     """
 
     verdict: Verdict | None
@@ -46,7 +46,7 @@ class Latest:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What explains the error of the week, and what an intercept would remove of it."""
+        """The causes of the week's error, and how much of it an intercept would remove."""
         if not self.week or not self.week.causes or not self.week.correction:
             return ()
         span = f"{self.week.window_days} days to {self.week.day}"
@@ -60,7 +60,7 @@ class Latest:
 
     @property
     def document(self) -> dict[str, Any]:
-        """The same for machines."""
+        """The same as a JSON document."""
         v, week = self.verdict, self.week
         return {
             "verdict": v and {"state": v.state, "day": v.day, "reasons": v.reasons},
@@ -90,7 +90,7 @@ class Episode:
 
 
 def latest(store: Store, model: str, segment: str, windows: Sequence[int]) -> Latest:
-    """Collect the newest verdict, the newest final week and what is expected of later days."""
+    """Collect the newest verdict, the newest final week and the expectations for later days."""
     verdict = newest_verdict(store, model, segment)
     length = max(days for days in windows if days <= WEEK)
     week, waiting = None, list[Evaluation]()
@@ -107,7 +107,7 @@ def latest(store: Store, model: str, segment: str, windows: Sequence[int]) -> La
 
 
 def newest_verdict(store: Store, model: str, segment: str) -> Verdict | None:
-    """Find the verdict of the newest day that was judged or refused, else of any; None if none."""
+    """Find the verdict of the newest day that was judged or failed, else the newest; or None."""
     newest = None
     for day in reversed(store.days("verdicts", model)):
         for verdict in store.read_verdicts(model, day)[0]:
@@ -119,7 +119,7 @@ def newest_verdict(store: Store, model: str, segment: str) -> Verdict | None:
 
 
 def episodes(store: Store, model: str, segment: str) -> list[Episode]:
-    """List the calibration drifts that were found, each under its first name."""
+    """List the calibration drifts that were found, each with its first kind."""
     found = list[Episode]()
     for day in store.days("verdicts", model):
         for verdict in store.read_verdicts(model, day)[0]:
@@ -135,7 +135,7 @@ def episodes(store: Store, model: str, segment: str) -> list[Episode]:
 
 
 def latest_text(found: Latest) -> RenderableType:
-    """Say the verdict and its reasons, what explains the week, and what is expected."""
+    """Write the verdict and its reasons, the causes of the week's error, and the expectations."""
     parts = list[RenderableType]()
     if found.verdict:
         v = found.verdict
@@ -148,10 +148,10 @@ def latest_text(found: Latest) -> RenderableType:
 
 
 def expectation_table(waiting: Sequence[Evaluation]) -> RenderableType:
-    """Show what the scores of days without all outcomes let expect; it is no verdict."""
+    """Show the prevalence to expect on days whose outcomes are still arriving."""
     columns = ("day", "predictions", "known", "expected", "95 %", "fit", "rates\nkept")
     table = plain_table(
-        "Outcomes are awaited: no verdict yet, but what the scores let expect", columns
+        "Outcomes are still arriving: no verdict yet, but the prevalence to expect", columns
     )
     for e in waiting:
         if e.expected:

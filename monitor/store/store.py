@@ -4,11 +4,11 @@
 
     <root>/summaries/<model>/2026-03-01.parquet     one day's tallies by segment
     <root>/evaluations/<model>/2026-03-01.parquet   every window that ends that day
-    <root>/verdicts/<model>/2026-03-01.parquet      what is said of that day, and what has gathered
-    <root>/runs/<model>/2026-03-01.json             when and from which files; not reproducible
+    <root>/verdicts/<model>/2026-03-01.parquet      verdicts of that day, and their detectors
+    <root>/runs/<model>/2026-03-01.json             times and input files; not reproducible
 
-Rule 1: the same input gives the same bytes in the first three; times of runs live in the fourth.
-Rule 2: nothing is ever changed in place, so a killed run leaves a readable store.
+Rule 1: the same input gives the same bytes in the first three; the times of runs are in the fourth.
+Rule 2: files are replaced, never changed in place, so a killed run leaves a readable store.
 """
 
 import hashlib
@@ -43,7 +43,7 @@ DAY_FILE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.parquet$")
 
 @dataclass(frozen=True)
 class RunRecord:
-    """When the last run of a model was, and the last one in which no day failed."""
+    """The times of the last run of a model, and of the last run without a failed day."""
 
     started: datetime
     finished: datetime
@@ -79,7 +79,7 @@ class Store:
         return sorted(day for day in map(_day_of, names) if day)
 
     def content(self, kind: str, model: str, day: date) -> bytes:
-        """Read the bytes of one kind and day, which `parse_evaluations` and the like understand."""
+        """Read the bytes of one kind and day, for `parse_evaluations` or `parse_verdicts`."""
         return self._read(f"{kind}/{model}/{day}.parquet")
 
     def write_summary(self, summary: Summary) -> None:
@@ -98,27 +98,27 @@ class Store:
     def write_evaluations(
         self, model: str, day: date, evaluations: Sequence[Evaluation], *, inputs: str
     ) -> None:
-        """Replace the evaluations of one day; `inputs` is the fingerprint of all they rest on."""
+        """Replace the evaluations of one day; `inputs` is the fingerprint of their inputs."""
         table = evaluation_table(evaluations).replace_schema_metadata(
             {"format": str(FORMAT), "inputs": inputs}
         )
         self._write(f"evaluations/{model}/{day}.parquet", table)
 
     def read_evaluations(self, model: str, day: date) -> tuple[list[Evaluation], str]:
-        """Read the evaluations of one day and the fingerprint of all they rest on."""
+        """Read the evaluations of one day and the fingerprint of their inputs."""
         return self.parse_evaluations(model, day, self.content("evaluations", model, day))
 
     def parse_evaluations(
         self, model: str, day: date, content: bytes
     ) -> tuple[list[Evaluation], str]:
-        """Understand the content of the file of one day."""
+        """Parse the bytes of the file of one day."""
         with _parsing(self.root, f"evaluations/{model}/{day}.parquet"):
             table = _read_table(content)
             inputs = (table.schema.metadata or {})[b"inputs"].decode()
             return [evaluation_of(row) for row in table.to_pylist()], inputs
 
     def evaluation_inputs(self, model: str, day: date) -> str | None:
-        """Read what the evaluations of a day rest on; None if there are no readable ones."""
+        """Read the fingerprint of the evaluations' inputs; None if no readable ones exist."""
         try:
             return self.read_evaluations(model, day)[1]
         except DataError:
@@ -136,27 +136,27 @@ class Store:
         return self.parse_verdicts(model, day, self.content("verdicts", model, day))
 
     def parse_verdicts(self, model: str, day: date, content: bytes) -> tuple[list[Verdict], str]:
-        """Understand the content of the file of one day."""
+        """Parse the bytes of the file of one day."""
         with _parsing(self.root, f"verdicts/{model}/{day}.parquet"):
             table = _read_table(content)
             return verdicts_of(table), (table.schema.metadata or {})[b"basis"].decode()
 
     def remove_verdicts(self, model: str, day: date) -> None:
-        """Remove the verdicts of a day that should have got none."""
+        """Remove the verdicts of a day that must not have any."""
         filesystem, root = self._location
         with writing(f"store: {self.root}"):
             filesystem.rm_file(f"{root}/verdicts/{model}/{day}.parquet")
 
     def write_inputs(self, model: str, day: date, inputs: str) -> None:
-        """Note from which files the summary of a day was made, as a fingerprint."""
+        """Record the files from which the summary of a day was made, as a fingerprint."""
         self._write_record(f"{model}/{day}", {"inputs": inputs})
 
     def read_inputs(self, model: str, day: date) -> str | None:
-        """Recall from which files the summary of a day was made; None if it is not known."""
+        """Read the fingerprint that `write_inputs` recorded; None if there is none."""
         return self._read_record(f"{model}/{day}").get("inputs")
 
     def write_run(self, model: str, *, started: datetime, finished: datetime, failed: bool) -> None:
-        """Note when the last run was, and when the last one without a failed day."""
+        """Record the times of the last run, and of the last one without a failed day."""
         before = self.read_run(model)
         success = before.succeeded if failed and before else None if failed else finished
         record = {
@@ -167,7 +167,7 @@ class Store:
         self._write_record(f"{model}/last", record)
 
     def read_run(self, model: str) -> RunRecord | None:
-        """Recall the last run; None if there was none."""
+        """Read the record of the last run; None if there was none."""
         record = self._read_record(f"{model}/last")
         if not record:
             return None
@@ -181,20 +181,20 @@ class Store:
             )
 
     def mark_stale(self, model: str, first: date) -> date:
-        """Note that verdicts from a day on are about to change; give the first such day.
+        """Record that the verdicts from a day on are stale, and return the first stale day.
 
-        A run that was killed leaves its note, so that the next one begins no later than it did.
+        The record of a killed run stays, so the next run begins no later than that one did.
         """
         earliest = min(first, self._stale_since(model))
         self._write_record(f"{model}/stale", {"first": earliest.isoformat()})
         return earliest
 
     def clear_stale(self, model: str) -> None:
-        """Note that every verdict rests on the summaries that are stored."""
+        """Record that every verdict is up to date with the stored summaries."""
         self._write_record(f"{model}/stale", {"first": None})
 
     def _stale_since(self, model: str) -> date:
-        """Recall from which day on verdicts are stale; all are if the note is damaged."""
+        """Read the first day with stale verdicts; all are stale if the record is damaged."""
         noted = self._read_record(f"{model}/stale", damaged={"first": ""}).get("first")
         try:
             return date.max if noted is None else date.fromisoformat(noted)
@@ -202,7 +202,7 @@ class Store:
             return date.min
 
     def _no_files_yet(self) -> list[str]:
-        """Find nothing, unless what should be the store is something else."""
+        """List no files, or raise ConfigError if the store is not a folder."""
         filesystem, root = self._location
         wrong = "is a file" if filesystem.isfile(root) else ""
         if isinstance(filesystem, LocalFileSystem) and Path(root).is_symlink():
@@ -225,7 +225,7 @@ class Store:
             content = filesystem.cat_file(path) if filesystem.exists(path) else b"{}"
         try:
             record = json.loads(content)
-        except ValueError:  # a record is a convenience: without it the day is read again
+        except ValueError:  # without this record, the day is only read again
             return damaged
         return record if isinstance(record, dict) else damaged
 
@@ -263,7 +263,7 @@ def _read_table(content: bytes) -> pa.Table:
 
 @contextmanager
 def _parsing(root: str, name: str) -> Iterator[None]:
-    """Turn whatever a damaged file makes the reader raise into a DataError that says so."""
+    """Turn the errors of parsing a damaged file into a DataError that names the file."""
     try:
         yield
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:

@@ -52,12 +52,12 @@ def summary_table(summary: Summary) -> pa.Table:
 
 
 def summary_of(model: str, day: date, table: pa.Table) -> Summary:
-    """Understand the table of a day.
+    """Read the table of a day back.
 
     Raises
     ------
     ValueError, LookupError, TypeError
-        If it is not one of this program.
+        If this program did not write it.
     """
     about = json.loads((table.schema.metadata or {})[b"summary"])
     if about["format"] != FORMAT or about["cells"] != CELL_COUNT:
@@ -100,7 +100,7 @@ def _numbers(part: Segment) -> dict[str, Ints]:
 
 
 def _rows_by_part(table: pa.Table) -> dict[tuple[str, str], slice]:
-    """Find the run of rows of each part: comparing every name with every row takes too long."""
+    """Find the rows of each part by their runs; comparing every row by name takes too long."""
     encoded = [pc.call_function("run_end_encode", [table[name].combine_chunks()]) for name in NAMES]
     ends = np.unique(np.concatenate([column.run_ends.to_numpy() for column in encoded]))
     starts = np.concatenate([[0], ends])[:-1]

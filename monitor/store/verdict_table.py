@@ -52,7 +52,7 @@ ESTIMATES = ("shift", "level_change", "slope")
 
 
 def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> pa.Table:
-    """Lay verdicts out as rows; `about` goes beside them."""
+    """Lay verdicts out as rows, with `about` as the metadata."""
     table = pa.Table.from_pylist([_row(verdict) for verdict in verdicts], schema=VERDICTS)
     return table.replace_schema_metadata(dict(about))
 

@@ -181,8 +181,8 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_show_tells_what_is_offered_and_what_is_expected(watched: Path) -> None:
-    """After the verdict come causes, the offered intercept and, of unsettled days, expectations."""
+def test_show_gives_causes_a_correction_and_expectations(watched: Path) -> None:
+    """After the verdict come causes, a correction and, for unsettled days, expectations."""
     until = ("--as-of", "2026-03-17")
     only_settled = json.loads(call(watched, "run", *until, "--json"))
     done = json.loads(call(watched, "run", *until, "--unsettled", "--json"))
@@ -200,13 +200,13 @@ def test_show_tells_what_is_offered_and_what_is_expected(watched: Path) -> None:
     assert awaiting["low"] < 0.5 < awaiting["high"]
     assert -3 < awaiting["fit_log10_p"] <= 0
     correction = told["week"]["correction"]
-    offer = f"Adding {correction['delta']['value']:+.2f} to the log-odds of every score"
-    assert told["week"]["sentences"][1].startswith(f"{offer} would remove")
+    advice = f"Adding {correction['delta']['value']:+.2f} to the log-odds of every score"
+    assert told["week"]["sentences"][1].startswith(f"{advice} would remove")
     words = " ".join(text.split())
     assert "prior_shift" in words
     assert all(sentence in words for sentence in told["week"]["sentences"])
     assert words.count("2026-03-17*") == 2
-    assert "Outcomes are awaited: no verdict yet" in words
+    assert "Outcomes are still arriving: no verdict yet" in words
     assert max(map(len, text.splitlines())) <= 80
 
 

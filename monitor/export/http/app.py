@@ -1,8 +1,8 @@
-"""What the exporter answers: gauges at /metrics, whether it could at /healthz.
+"""The exporter's responses: gauges at /metrics, its health at /healthz.
 
-Rule 1: the configuration and the store are looked at for each answer. A fault is the answer, and
-a line in the log; no number from before it is shown in its place.
-Rule 2: who may not ask learns nothing, not even whether all is well.
+Rule 1: each response looks at the configuration and the store. If one is faulty, the response and
+a line in the log say so; no older number is shown instead.
+Rule 2: a client without a valid password learns nothing, not even whether the exporter is healthy.
 """
 
 import gzip
@@ -34,14 +34,14 @@ State = tuple[tuple[str, int, int, int, int], ...]  # of each file of the config
 
 @dataclass
 class Exporter:
-    """Tells what the store of a configuration file holds, at every moment.
+    """Writes the gauges of the store that a configuration file names.
 
     Attributes
     ----------
     path : Path
-        The configuration, a file or a folder; it is loaded again when a file was changed.
+        The configuration, a file or a folder; it is loaded again when a file changes.
     most_segments : int
-        Of so many segments of a model, beside `all`, something is told.
+        How many segments of a model are exported, besides `all`.
     """
 
     path: Path
@@ -59,7 +59,7 @@ class Exporter:
         return exposition(written.values(), only=only)
 
     def look(self) -> None:
-        """Load the configuration and list the store, or raise what is wrong with either."""
+        """Load the configuration and list the store, or raise the error of either."""
         config = self.config()
         Store(config.store).days("evaluations", config.names[0])
 
@@ -78,13 +78,13 @@ class Exporter:
         return self._loaded[1]
 
     def _lines(self, name: str, snapshot: Snapshot) -> Lines:
-        """Write a model, unless it is in the very state in which it was written before."""
+        """Write a model, or reuse what was written if its snapshot is the same."""
         before = self._written.get(name)
         return before[1] if before and before[0] is snapshot else lines(snapshot)
 
 
 def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplication:
-    """Answer over HTTP; `web` gives who may ask, as it is now."""
+    """Respond over HTTP; `web` returns the current web configuration."""
     checker = PasswordChecker()
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:

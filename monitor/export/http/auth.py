@@ -1,7 +1,7 @@
-"""Who may ask the exporter, and whether encrypted: the web configuration of Prometheus' exporters.
+"""Encryption and passwords of the exporter: the web configuration of the Prometheus exporters.
 
-A file that the exporters of Prometheus understand means the same here. What cannot be kept
-here is refused, never skipped.
+A web configuration file of a Prometheus exporter means the same here. A setting that is not
+supported is an error.
 """
 
 import hashlib
@@ -28,9 +28,9 @@ from monitor.config import read_yaml
 from monitor.errors import ConfigError
 
 BCRYPT_HASH = re.compile(r"\$2[aby]\$(0[4-9]|[12]\d|3[01])\$[./A-Za-z0-9]{53}")
-MOST_BCRYPT_BYTES = 72  # of a password; bcrypt knows nothing of the rest
+MOST_BCRYPT_BYTES = 72  # of a password; bcrypt ignores the rest
 
-# Whose certificates are asked for. Go's two other ways do not check what they ask for.
+# Which client certificates are required. Go's two other types do not verify certificates.
 CLIENT_CERTIFICATES = {
     "NoClientCert": ssl.CERT_NONE,
     "VerifyClientCertIfGiven": ssl.CERT_OPTIONAL,
@@ -54,7 +54,7 @@ FileName = Annotated[str, StringConstraints(min_length=1)]
 
 
 class Tls(_Strict):
-    """The certificate that is shown, and the ones that are asked for."""
+    """The server's certificate, and the certificates that clients need."""
 
     cert_file: FileName
     key_file: FileName
@@ -65,7 +65,7 @@ class Tls(_Strict):
     min_version: Literal["TLS12", "TLS13"] = "TLS12"
 
     @model_validator(mode="after")
-    def _asks_whom_it_can_check(self) -> Self:
+    def _verifies_clients_with_an_authority(self) -> Self:
         if (self.client_auth_type == "NoClientCert") != (self.client_ca_file is None):
             msg = (
                 "client_ca_file and a client_auth_type other than NoClientCert need each other; "
@@ -76,14 +76,14 @@ class Tls(_Strict):
 
 
 class WebConfig(_Strict):
-    """The whole file; an empty one asks for nothing."""
+    """The whole file; an empty file requires no encryption and no password."""
 
     tls_server_config: Tls | None = None
     basic_auth_users: Mapping[str, Annotated[str, AfterValidator(_is_a_bcrypt_hash)]] = {}
 
 
 def load_web_config(path: Path | None) -> WebConfig:
-    """Read and check a web configuration; without a file nothing is asked for.
+    """Read and check a web configuration; without a file there is no encryption and no password.
 
     Raises
     ------
@@ -131,11 +131,12 @@ def encryption(path: Path, tls: Tls) -> ssl.SSLContext:
 
 @dataclass(frozen=True)
 class PasswordChecker:
-    """Checks passwords, and knows those again that were right.
+    """Checks passwords, and recognises those that were correct before.
 
-    bcrypt is slow on purpose, and a Prometheus asks with the same password all day. Only right
-    ones are remembered, so guesses displace nobody; only as digests, under a key that lives and
-    dies with this object; and with name and hash, so a changed user file is obeyed at once.
+    bcrypt is slow by design, and Prometheus sends the same password all day. Only correct
+    passwords are cached, so guesses cannot fill the cache. They are cached as digests, under a key
+    that exists only in this object, and together with name and hash, so a changed user file takes
+    effect at once.
     """
 
     most: int = 100
@@ -144,7 +145,7 @@ class PasswordChecker:
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def admits(self, users: Mapping[str, str], name: str, password: str) -> bool:
-        """Tell whether a user may ask; unknown names take as long as wrong passwords."""
+        """Say whether a password is correct; unknown names take as long as wrong passwords."""
         against = users.get(name) or next(iter(users.values()))
         seen = json.dumps([name, against, password]).encode()
         digest = hashlib.blake2b(seen, key=self._key).digest()
@@ -193,7 +194,7 @@ def _complaint(path: Path, problem: Any) -> str:
     if problem["type"] == "missing":
         return f"{where}: is missing; add it."
     rule = problem["msg"].removeprefix("Value error, ")
-    # What stands beside a user may be a password in plain text, which no log should show.
+    # The value of a user may be a password in plain text, which no log should show.
     secret = location[0] == "basic_auth_users"
     got = "" if secret or problem["type"] == "value_error" else f", got {problem['input']!r}"
     return f"{where}: {rule}{got}; correct the value."

@@ -19,20 +19,20 @@ from monitor.export.http.auth import encryption, load_web_config
 
 log = logging.getLogger(__name__)
 
-PATIENCE = 30  # seconds that a client may stay silent
+TIMEOUT = 30  # seconds that a client may stay silent
 
 
 class Handler(WSGIRequestHandler):
-    """Answers one connection; who is silent is not waited for."""
+    """Handles one connection; a client that stays silent is dropped."""
 
-    timeout = PATIENCE
+    timeout = TIMEOUT
 
     def log_message(self, *_: Any) -> None:
-        """Keep no log of who asked."""
+        """Do not log requests."""
 
 
 class Server(ThreadingMixIn, WSGIServer):
-    """A thread for each connection, so that a slow client holds up nobody but itself."""
+    """A server with a thread for each connection, so that a slow client delays no other."""
 
     daemon_threads = True
 
@@ -43,7 +43,7 @@ class Server(ThreadingMixIn, WSGIServer):
         super().__init__(address, Handler)
 
     def get_request(self) -> tuple[socket.socket, Any]:
-        """Take a connection, under the certificates as they are now."""
+        """Accept a connection, with the certificates that are on disk now."""
         connection, address = super().get_request()
         if not self.encrypted:
             return connection, address
@@ -58,7 +58,7 @@ class Server(ThreadingMixIn, WSGIServer):
         return secured, address
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Say in one line that a client was lost, which is no fault of this program."""
+        """Log a lost client in one line; any other error keeps its traceback."""
         error = sys.exception()
         if not isinstance(error, OSError):
             super().handle_error(request, client_address)
@@ -67,7 +67,7 @@ class Server(ThreadingMixIn, WSGIServer):
 
 
 def server_encryption(path: Path | None) -> ssl.SSLContext:
-    """Load the certificates of a web configuration that must have some."""
+    """Load the certificates of a web configuration, which must name some."""
     tls = load_web_config(path).tls_server_config
     if path is None or tls is None:
         msg = f"{path}: tls_server_config: is gone; stop and start to serve without encryption."
@@ -83,7 +83,7 @@ def serve(
     Parameters
     ----------
     exporter : Exporter
-        What is told.
+        Writes the gauges.
     address, port : str, int
         Where to listen; port 0 takes a free one, see ``server_port`` of the result.
     web_path : Path, optional
@@ -94,8 +94,8 @@ def serve(
     ConfigError
         If a configuration is wrong, or the address cannot be listened on.
     """
-    # Reading everything the first time takes a second or two, for which no scrape should wait. The
-    # store may come later; until then each scrape says so.
+    # The first read takes a second or two, which no scrape should wait for. If the store cannot be
+    # read yet, the scrapes report it.
     with suppress(DataError):
         exporter.text()
     if load_web_config(web_path).tls_server_config:
