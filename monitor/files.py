@@ -99,9 +99,9 @@ def replace(
 ) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new, never a part.
 
-    Object stores replace whole by nature. On a local disk the bytes are written beside the
-    target, forced to the disk and renamed over it; the folder is forced too, or a power cut
-    could undo the rename. Errors speak of `what`, or else of the path.
+    Object stores always replace a whole object. On a local disk the bytes are written to a file in
+    the same folder, forced to the disk and renamed; the folder is forced to the disk too, because
+    a power cut could otherwise undo the rename. Errors name `what`, or else the path.
     """
     with writing(what or path):
         if not isinstance(filesystem, LocalFileSystem):

@@ -1,4 +1,4 @@
-"""What several files of tests need: a project with sound days behind it, and the command."""
+"""Fixtures of several test files: a project with valid past days, and the command."""
 
 import io
 import shutil
@@ -39,12 +39,12 @@ class Ended(NamedTuple):
 
 @dataclass(frozen=True)
 class Project:
-    """A folder with monitor.yaml, the logs of two days, and a store that knows both."""
+    """A folder with monitor.yaml, the logs of two days, and a store that contains both."""
 
     folder: Path
 
     def rows(self, kind: str, day: date = DAY) -> dict[str, list[Any]]:
-        """Give the sound rows of a day: 40 predictions, or their outcomes, a third of them 1."""
+        """Return the valid rows of a day: 40 predictions, or their outcomes, a third of them 1."""
         midnight = datetime.combine(day, time(), UTC)
         ids = [100 * day.day + i for i in range(ROWS)]
         if kind == "predictions":
@@ -99,7 +99,7 @@ def run_command(*arguments: object) -> Ended:
 
 @pytest.fixture(scope="session")
 def command() -> Callable[..., Ended]:
-    """Run the command in this process and tell how it ended."""
+    """Run the command in this process and return how it ended."""
     return run_command
 
 
@@ -122,7 +122,7 @@ def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def project(finished_project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
-    """Give a copy of the finished project, and stand in its folder."""
+    """Return a copy of the finished project, and change to its folder."""
     shutil.copytree(finished_project, tmp_path / "project")
     monkeypatch.chdir(tmp_path / "project")
     return Project(tmp_path / "project")

@@ -1,4 +1,4 @@
-"""What a stranger needs to pick the project up: a licence, a security page, and checks that run."""
+"""What a new maintainer needs: a licence, a security page, and CI that runs the checks."""
 
 import os
 import re
@@ -22,7 +22,7 @@ VERSIONS = JOB["strategy"]["matrix"]["python"]
 
 
 def test_the_workflow_runs_the_checks_of_the_project() -> None:
-    """The last step is .ci/run, which the file system lets run, with the Python just set up."""
+    """The last step runs .ci/run, which is executable, with the Python that was just set up."""
     *_, last = JOB["steps"]
 
     assert last["run"] == ".ci/run"

@@ -1,4 +1,4 @@
-"""The stack of compose.yml, as far as it can be tried without Docker and without Grafana."""
+"""The stack of compose.yml, as far as it can be tested without Docker and Grafana."""
 
 import json
 import re
@@ -21,7 +21,7 @@ PROVIDERS = ROOT / "grafana" / "provisioning" / "dashboards" / "calibration.yml"
 
 
 def mounts(service: str) -> dict[str, str]:
-    """Give what a service sees: the place in the container, and where it comes from."""
+    """Return the mounts of a service: the path in the container and its source."""
     found = {}
     for volume in SERVICES[service]["volumes"]:
         # The source may be ${VARIABLE:-default}, which has colons of its own.
@@ -34,7 +34,7 @@ def mounts(service: str) -> dict[str, str]:
 
 
 def assembled(service: str, container: str, folder: Path) -> Path:
-    """Copy what a service sees below a folder of its own to where a test can look at it."""
+    """Copy the files that a service mounts below a folder to a folder of the test."""
     for place, source in mounts(service).items():
         if place.startswith(container) and source.startswith("./"):
             target = folder / Path(place).relative_to(container)
@@ -63,13 +63,13 @@ def test_only_this_machine_is_answered(service: str) -> None:
 
 
 def test_images_are_pinned() -> None:
-    """No image is the newest of whatever day it is."""
+    """Every image has a fixed version."""
     for service in SERVICES.values():
         assert "build" in service or re.search(r":v?\d+\.\d+\.\d+$", service["image"])
 
 
-def test_the_exporter_is_called_as_it_wants_to_be() -> None:
-    """Its recipe exists, and the command has the options that are given."""
+def test_the_exporter_is_called_with_options_that_exist() -> None:
+    """Its Dockerfile exists, and the command has the given options."""
     built = SERVICES["exporter"]["build"]
     command = SERVICES["exporter"]["command"]
     program = [COMMAND, command[0], "--help"]
@@ -82,7 +82,7 @@ def test_the_exporter_is_called_as_it_wants_to_be() -> None:
 
 
 def test_prometheus_accepts_its_configuration(tmp_path: Path) -> None:
-    """With the rules where compose.yml mounts them, promtool has nothing to say against it."""
+    """With the rules where compose.yml mounts them, promtool accepts the configuration."""
     folder = assembled("prometheus", "/etc/prometheus", tmp_path)
     call = [program_path("promtool"), "check", "config", folder / "prometheus.yml"]
     checked = subprocess.run(call, check=False, capture_output=True, text=True)
@@ -93,7 +93,7 @@ def test_prometheus_accepts_its_configuration(tmp_path: Path) -> None:
 
 
 def test_prometheus_and_the_exporter_agree() -> None:
-    """Prometheus asks the ports that the services of the stack listen on, under the known job."""
+    """Prometheus scrapes the ports on which the services listen, under the expected job."""
     configuration = yaml.safe_load((ROOT / "grafana" / "prometheus.yml").read_text())
     jobs = {job["job_name"]: job["static_configs"] for job in configuration["scrape_configs"]}
     managers = configuration["alerting"]["alertmanagers"][0]["static_configs"]
@@ -119,7 +119,7 @@ def test_alertmanager_accepts_its_configuration(tmp_path: Path) -> None:
 
 
 def test_grafana_finds_its_data_source_and_dashboards() -> None:
-    """The data source is the stack's Prometheus; the dashboards are read from where they are."""
+    """The data source is the Prometheus of the stack; the dashboards are read from their folder."""
     (source,) = yaml.safe_load(DATA_SOURCES.read_text())["datasources"]
     (provider,) = yaml.safe_load(PROVIDERS.read_text())["providers"]
     seen = mounts("grafana")

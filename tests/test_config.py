@@ -1,4 +1,4 @@
-"""The configuration: the example is complete and true, and paths mean what they seem to mean."""
+"""The configuration: the example is complete and correct, and paths are read as written."""
 
 import re
 from collections.abc import Iterator, Mapping
@@ -40,7 +40,7 @@ ROOMS: dict[str, type[BaseModel]] = {
     "models.fraud.checks": Checks,
     "models.fraud.verdicts": Verdicts,
 }
-# What the example sets to something else than the default, because the default says nothing.
+# Keys that the example sets to another value than the default, because it is empty or off.
 TELLING = {
     "engine": set(),
     "models.fraud": {
@@ -52,7 +52,7 @@ TELLING = {
     "models.fraud.checks": set(),
     "models.fraud.verdicts": set(),
 }  # fmt: skip
-# Keys of the example that need no words.
+# Keys of the example that need no comment.
 PLAIN = {"models", "fraud", "outcomes", "owner"}
 SMALL = """\
 store: {store}
@@ -97,14 +97,14 @@ def test_the_example_loads() -> None:
 
 @pytest.mark.parametrize("place", ROOMS)
 def test_the_example_holds_every_key(place: str) -> None:
-    """Every key that the program knows stands in the example."""
+    """The example contains every known key."""
     below = {"models"} if not place else set()
     assert set(at(example(), place)) == set(ROOMS[place].model_fields) | below
 
 
 @pytest.mark.parametrize("place", TELLING)
 def test_the_example_states_the_defaults(place: str) -> None:
-    """Where the example gives a value without need, it gives the one the program would take."""
+    """All other values of the example are the defaults."""
     fields = ROOMS[place].model_fields
     content = at(example(), place)
     given = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
@@ -113,31 +113,31 @@ def test_the_example_states_the_defaults(place: str) -> None:
 
 
 def commented_keys(text: str) -> Iterator[tuple[str, bool]]:
-    """Give each key, and whether a comment stands beside it, right above it, or at its parent."""
+    """Yield each key, and whether it has a comment: in its line, above it, or at its parent."""
     above, parents = False, list[tuple[int, bool]]()
     for line in text.splitlines():
         key = re.match(r"( *)([\w]+):", line)
         if key:
             indent = len(key[1])
             parents = [parent for parent in parents if parent[0] < indent]
-            told = "#" in line or above or any(told for _, told in parents)
-            parents.append((indent, told))
-            yield key[2], told
+            commented = "#" in line or above or any(parent for _, parent in parents)
+            parents.append((indent, commented))
+            yield key[2], commented
         above = line.lstrip().startswith("#")
 
 
 def test_the_example_explains_every_key() -> None:
-    """Every key has a comment where it stands, or where it stands in another log."""
-    told = {key for key, is_told in commented_keys(EXAMPLE.read_text()) if is_told}
+    """Every key has a comment, or has one in the other log."""
+    commented = {key for key, has_comment in commented_keys(EXAMPLE.read_text()) if has_comment}
     keys = {key for key, _ in commented_keys(EXAMPLE.read_text())}
 
-    assert keys - told == PLAIN
+    assert keys - commented == PLAIN
 
 
 def test_relative_paths_belong_to_the_folder_of_the_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It does not matter from where the command is called."""
+    """The result does not depend on the current folder."""
     write_config(tmp_path / "project", store="../results", predictions="logs/{day}.parquet")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
@@ -151,7 +151,7 @@ def test_relative_paths_belong_to_the_folder_of_the_file(
 
 @pytest.mark.parametrize("place", ["/srv/monitor/{day}", "s3://bucket/{day}", "file:///srv/{day}"])
 def test_absolute_paths_and_urls_stay(place: str, tmp_path: Path) -> None:
-    """What names a place by itself is left as it is."""
+    """Absolute paths and URLs are not changed."""
     store = place.removesuffix("/{day}")
     config = load_config(write_config(tmp_path, store=store, predictions=place))
 
@@ -161,7 +161,7 @@ def test_absolute_paths_and_urls_stay(place: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["[prod]", "{x}", "50%", "a*b?", "{day}", "[!a]{{", "ü ]["])
 def test_a_folder_may_have_any_name(name: str, tmp_path: Path) -> None:
-    """Signs that mean something in a template mean nothing in the name of the folder."""
+    """Special characters of templates are ordinary characters in the name of the folder."""
     folder, day = tmp_path / name, date(2026, 3, 2)
     write_config(folder, predictions="predictions/{day}.parquet")
     sound = {
@@ -202,13 +202,13 @@ def test_templates_that_name_the_day(template: str) -> None:
      "{day:%Y %B %d}", "{day", "day}", "{day}\0"],
 )  # fmt: skip
 def test_templates_that_do_not(template: str) -> None:
-    """A template that would mix up days, or that cannot be read back, is refused."""
+    """A template that would mix up days, or that cannot be parsed back, is rejected."""
     with pytest.raises(ValidationError):
         PredictionLog(path=template)
 
 
 def test_a_merge_key_is_no_repetition(tmp_path: Path) -> None:
-    """YAML's own way to share settings works, and what is set anew wins."""
+    """A YAML merge key works, and a key that is set again takes precedence."""
     (tmp_path / "monitor.yaml").write_text(
         "store: store\n"
         "models:\n"
@@ -222,15 +222,15 @@ def test_a_merge_key_is_no_repetition(tmp_path: Path) -> None:
     assert config.model("a").predictions == config.model("b").predictions
 
 
-def test_an_unknown_model_is_told_the_known_ones() -> None:
-    """The message names the model that is not there and those that are."""
+def test_the_message_for_an_unknown_model_lists_the_known_ones() -> None:
+    """The message names the unknown model and the known ones."""
     message = r"^there is no model 'cvr'; the configuration has: fraud\.$"
     with pytest.raises(ConfigError, match=message):
         load_config(EXAMPLE).model("cvr")
 
 
 def test_nothing_can_be_changed() -> None:
-    """A configuration is frozen, so that no part of the program can tell another a lie."""
+    """A configuration is frozen, so that all parts of the program see the same values."""
     model = load_config(EXAMPLE).model("fraud")
 
     with pytest.raises(ValidationError, match="frozen"):

@@ -1,4 +1,4 @@
-"""docs/glossary.md: every page leads to it, every link arrives, and every word has its place."""
+"""docs/glossary.md: every page links to it, and every link leads to a word."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ LINK = re.compile(r"\]\(([^)\s]*glossary\.md)(?:#([\w-]+))?\)")
 
 
 def anchor(word: str) -> str:
-    """Give the anchor that GitHub makes of a heading."""
+    """Return the anchor that GitHub generates for a heading."""
     return re.sub(r"[^\w -]", "", word.lower()).replace(" ", "-")
 
 
@@ -39,7 +39,7 @@ def test_there_are_pages() -> None:
 
 
 def test_the_words_are_in_order_and_short() -> None:
-    """Each word stands once, in alphabetical order, with at most three lines."""
+    """Each word appears once, in alphabetical order, with at most three lines."""
     entries = re.split(r"^### .+\n", GLOSSARY.read_text(), flags=re.MULTILINE)[1:]
 
     assert sorted(set(WORDS), key=str.lower) == WORDS
@@ -51,7 +51,7 @@ def test_the_words_are_in_order_and_short() -> None:
 
 
 def test_the_glossary_refers_to_its_own_words() -> None:
-    """A word explained by another links to one that is there."""
+    """Links between words lead to existing words."""
     inner = re.findall(r"\]\(#([\w-]+)\)", GLOSSARY.read_text())
 
     assert set(inner) <= {anchor(word) for word in WORDS}

@@ -1,4 +1,4 @@
-"""tools/install-programs in a world of stubs: nothing to do, not allowed to, and as root."""
+"""tools/install-programs with stubs: nothing to do, no permission, and as root."""
 
 import re
 import shutil
@@ -22,7 +22,7 @@ OPTIONS = "--yes --no-install-recommends -o DPkg::Lock::Timeout=300"
 def run(
     folder: Path, *arguments: str, ci: str = "", **programs: str
 ) -> "subprocess.CompletedProcess[str]":
-    """Run the script in a world that has only the given programs, and notes which it starts.
+    """Run the script where only the given programs exist, and note which it starts.
 
     Its rule that forbids services to start lies in that world too.
     """
@@ -52,7 +52,7 @@ def called(folder: Path) -> list[str]:
 
 
 def test_is_silent_where_all_is_there(tmp_path: Path) -> None:
-    """With every program installed it says nothing and starts no other program."""
+    """With every program installed it prints nothing and starts no other program."""
     ended = run(tmp_path, **dict.fromkeys(PROGRAMS, ""))
 
     assert (ended.returncode, ended.stdout, ended.stderr) == (0, "", "")
@@ -60,7 +60,7 @@ def test_is_silent_where_all_is_there(tmp_path: Path) -> None:
 
 
 def test_explains_itself_to_others_than_root(tmp_path: Path) -> None:
-    """Who is not root gets one line with the remedy, success, and no attempt to install."""
+    """Without root it prints one line with the remedy, succeeds, and installs nothing."""
     there, *missing = PACKAGES
     ended = run(tmp_path, id="echo 1000", **{there: ""})
 
@@ -75,7 +75,7 @@ def test_explains_itself_to_others_than_root(tmp_path: Path) -> None:
 
 
 def test_installs_what_is_missing_as_root(tmp_path: Path) -> None:
-    """Root gets exactly the missing packages, asked no question, and one line that says so."""
+    """As root it installs exactly the missing packages without a question, and prints one line."""
     there, *missing = PACKAGES
     apt = '[ "$DEBIAN_FRONTEND $RUNLEVEL" = "noninteractive 1" ] || exit 7; echo much to say'
 
@@ -92,7 +92,7 @@ def test_installs_what_is_missing_as_root(tmp_path: Path) -> None:
 
 
 def test_installs_a_program_that_it_is_asked_for(tmp_path: Path) -> None:
-    """An argument is one more program; the tests themselves need no browser."""
+    """An argument is an additional program; the tests do not need a browser."""
     ended = run(
         tmp_path, "chromium", **AS_ROOT, **dict.fromkeys(PROGRAMS, ""), **{"apt-get": "true"}
     )
@@ -104,7 +104,7 @@ def test_installs_a_program_that_it_is_asked_for(tmp_path: Path) -> None:
 
 
 def test_no_service_is_started(tmp_path: Path) -> None:
-    """While packages are installed a rule forbids services; it and the log are gone afterwards."""
+    """During the installation a rule forbids services; afterwards it and the log are removed."""
     apt = f"'{tmp_path}/policy'; echo $? >>'{tmp_path}/answers'"
 
     run(tmp_path, **AS_ROOT, **{"apt-get": apt})
@@ -114,7 +114,7 @@ def test_no_service_is_started(tmp_path: Path) -> None:
 
 
 def test_a_rule_of_this_machine_stays(tmp_path: Path) -> None:
-    """Where the machine has a rule of its own, that one holds, and is still there."""
+    """An existing rule of the machine applies and stays."""
     (tmp_path / "policy").write_text("of this machine\n")
 
     run(tmp_path, **AS_ROOT, **{"apt-get": "true"})
@@ -124,7 +124,7 @@ def test_a_rule_of_this_machine_stays(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ci", ["", "true"])
 def test_leaves_the_judgement_of_a_failure_to_the_tests(tmp_path: Path, ci: str) -> None:
-    """What apt-get said is shown, with what it means; the script succeeds, in CI too."""
+    """The output of apt-get is shown with its meaning; the script succeeds, in CI too."""
     apt = '[ "$1" = update ] || { echo "E: no room" >&2; exit 100; }'
 
     ended = run(tmp_path, ci=ci, **AS_ROOT, **{"apt-get": apt})
@@ -138,7 +138,7 @@ def test_leaves_the_judgement_of_a_failure_to_the_tests(tmp_path: Path, ci: str)
 
 
 def test_an_update_that_fails_does_not_keep_from_installing(tmp_path: Path) -> None:
-    """With some source of packages out of reach the others may do, and nothing is complained of."""
+    """If a package source is not reachable, the others may suffice, and no error is shown."""
     ended = run(tmp_path, **AS_ROOT, **{"apt-get": '[ "$1" = install ]'})
 
     assert (ended.returncode, ended.stderr) == (0, "")

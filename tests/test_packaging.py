@@ -1,4 +1,4 @@
-"""What is installed: honest bounds, pins that obey them, and an environment that make can mend."""
+"""Packaging: tested bounds, pins within them, and an environment that make can repair."""
 
 import os
 import re
@@ -41,7 +41,7 @@ def test_constraints_are_pins_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("requirement", REQUIREMENTS, ids=str)
 def test_every_dependency_is_pinned_within_its_bounds(requirement: Requirement) -> None:
-    """Each dependency of the project and of its extras has a lower bound, and a pin that obeys."""
+    """Each dependency of the project and of its extras has a lower bound, and a pin within it."""
     pinned = pins()[canonicalize_name(requirement.name)]
     lower = [bound for bound in requirement.specifier if bound.operator in {">=", "=="}]
 
@@ -51,7 +51,7 @@ def test_every_dependency_is_pinned_within_its_bounds(requirement: Requirement) 
 
 
 def test_the_extra_for_development_has_all_others() -> None:
-    """What make sets up for the tests holds every extra that a user may install."""
+    """The environment for the tests contains every extra that a user may install."""
     (own,) = (
         requirement
         for line in EXTRAS["dev"]
@@ -62,7 +62,7 @@ def test_the_extra_for_development_has_all_others() -> None:
 
 
 def test_the_builder_is_bounded_on_both_sides() -> None:
-    """No release of the build program with another first number gets into a build by itself."""
+    """A build never picks up a new major release of the build backend by itself."""
     (builder,) = map(Requirement, SETTINGS["build-system"]["requires"])
 
     assert builder.name == "hatchling"
@@ -70,7 +70,7 @@ def test_the_builder_is_bounded_on_both_sides() -> None:
 
 
 def test_the_layers_are_those_that_lint_enforces() -> None:
-    """CONTRIBUTING.md draws the layers of the contract, with the DAGs beside the command."""
+    """CONTRIBUTING.md shows the layers of the contract, with the DAGs next to the command."""
     (contract,) = (
         contract
         for contract in SETTINGS["tool"]["importlinter"]["contracts"]
@@ -101,14 +101,14 @@ def make(folder: Path, python: str) -> "subprocess.CompletedProcess[str]":
 
 
 def stub(path: Path, does: str) -> None:
-    """Write a program that notes its arguments beside the Makefile."""
+    """Write a program that notes its arguments in the folder of the Makefile."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(f"#!/bin/sh\necho $* >>calls\n{does}\n")
     path.chmod(0o755)
 
 
 def test_says_what_is_missing_for_an_environment(tmp_path: Path) -> None:
-    """Where Python lacks venv make fails, shows Python's words, and says what to install."""
+    """If Python lacks venv, make fails, shows the error, and says what to install."""
     ended = make(tmp_path, "echo 'ensurepip is not available'; exit 1")
 
     assert ended.returncode != 0
@@ -118,25 +118,25 @@ def test_says_what_is_missing_for_an_environment(tmp_path: Path) -> None:
     assert not (tmp_path / ".venv" / "demo.stamp").exists()
 
 
-def test_makes_a_half_made_environment_anew(tmp_path: Path) -> None:
-    """An environment with a Python but no pip that works is cleared and made again."""
+def test_creates_a_half_finished_environment_again(tmp_path: Path) -> None:
+    """An environment whose pip does not work is cleared and created again."""
     stub(tmp_path / ".venv" / "bin" / "python", "exit 1")
     pip = "-m pip --quiet --disable-pip-version-check"
-    mended = r"printf '#!/bin/sh\necho mended: $* >>calls\n' >.venv/bin/python"
+    repaired = r"printf '#!/bin/sh\necho repaired: $* >>calls\n' >.venv/bin/python"
 
-    ended = make(tmp_path, mended)
+    ended = make(tmp_path, repaired)
 
     assert ended.returncode == 0, ended.stderr
     assert (tmp_path / "calls").read_text().splitlines() == [
         f"{pip} --version",
         "-m venv --clear .venv",
-        f"mended: {pip} install --constraint constraints.txt --editable .[demo]",
+        f"repaired: {pip} install --constraint constraints.txt --editable .[demo]",
     ]
     assert (tmp_path / ".venv" / "demo.stamp").exists()
 
 
 def test_leaves_a_sound_environment_alone(tmp_path: Path) -> None:
-    """Where pip works nothing is made, and packages are installed into what is there."""
+    """If pip works, the existing environment is kept and packages are installed into it."""
     stub(tmp_path / ".venv" / "bin" / "python", "")
 
     ended = make(tmp_path, "exit 1")

@@ -1,4 +1,4 @@
-"""Input nobody expects: configurations, calls, stores and bytes. One error each, nothing lost.
+"""Unexpected input: configurations, calls, stores and bytes. One error each, nothing lost.
 
 Logs that break a rule are in test_contract.py.
 """
@@ -32,7 +32,7 @@ from tests.support.damages import (
 
 PROGRAM = (sys.executable, "-c", "from monitor.cli import main; main()")
 
-# What is changed in the configuration, and what is said of it after "monitor.yaml".
+# A change of the configuration, and the message after "monitor.yaml".
 BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
     "no YAML": (
         setting("{column: country, values: [DE, FR]}", "{column: country, values: [DE, FR}"),
@@ -198,7 +198,7 @@ def test_broken_configurations(case: str, project: Project, command: Command) ->
 def test_an_unknown_kind_of_url_is_a_mistake_of_the_configuration(
     place: str, project: Project, command: Command
 ) -> None:
-    """A URL scheme that nobody knows ends with code 2, and names the URL and what is possible."""
+    """An unknown URL scheme ends with code 2 and a message with the URL and the alternatives."""
     damage = setting(place, re.sub('(store: |")', r"\1s9://", place))
     expected = "s9://<...>: Protocol not known: s9; use a local path or s3://bucket/prefix."
     check_refusal(damage, RUN, 2, expected, project, command)
@@ -267,7 +267,7 @@ def test_an_invalid_model_is_refused(
     assert command(*RUN, "--model", "ctr").code == 0
 
 
-# The call, its exit code, and the last line of what is said.
+# The call, its exit code, and the last line of the message.
 WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
     "no date": (
         ("run", "--day", "yesterday"),
@@ -324,7 +324,7 @@ WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
 
 @pytest.mark.parametrize("case", WRONG_CALLS)
 def test_wrong_calls(case: str, project: Project, command: Command) -> None:
-    """A wrong call is told what was given and what is possible, and nothing is written."""
+    """The message of a wrong call has the given and the possible values; nothing is written."""
     arguments, code, expected = WRONG_CALLS[case]
     before = project.results()
 
@@ -337,7 +337,7 @@ def test_wrong_calls(case: str, project: Project, command: Command) -> None:
 
 
 def test_a_store_that_is_a_file(project: Project, command: Command) -> None:
-    """A file in the place of the store ends with code 2, names the path, and stays as it is."""
+    """If the store is a file, the exit code is 2, the message names it, and it is unchanged."""
     (project.folder / "store").rename(project.folder / "kept")
     (project.folder / "store").write_text("in the way")
 
@@ -353,7 +353,7 @@ def test_a_store_that_is_a_file(project: Project, command: Command) -> None:
 
 
 def test_a_damaged_summary_of_another_day(project: Project, command: Command) -> None:
-    """A window that needs a damaged summary is not judged; its evaluation is as before."""
+    """A window with a damaged summary is not evaluated; its old evaluation stays."""
     before = project.results()
     damaged = project.folder / "store/summaries/ctr/2026-03-01.parquet"
     damaged.write_bytes(damaged.read_bytes()[:100])
@@ -384,7 +384,7 @@ def test_a_damaged_summary_of_another_day(project: Project, command: Command) ->
 def test_a_damaged_store_names_the_file(
     kind: str, arguments: tuple[object, ...], project: Project, command: Command
 ) -> None:
-    """A damaged result is named, with what to do about it; doing that mends it."""
+    """The message names the damaged result and the remedy, and the remedy repairs it."""
     path = project.folder / "store" / kind / "ctr" / f"{DAY}.parquet"
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2])
@@ -402,7 +402,7 @@ def test_a_damaged_store_names_the_file(
     assert path.read_bytes() == whole
 
 
-# The project is written anew for each example, so that one may serve them all.
+# Each example writes the project again, so all examples can share one folder.
 FUZZ = settings(
     deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
@@ -422,7 +422,7 @@ def test_damaged_files_are_read_or_refused(
     project: Project,
     command: Command,
 ) -> None:
-    """Whatever bytes a log loses or gets, it is accepted or ends with code 3, never otherwise."""
+    """Whatever bytes a log loses or gains, the run succeeds or ends with code 3."""
     path = project.path(*file)
     sound = path.read_bytes()
     damaged = bytearray(sound)
@@ -500,7 +500,7 @@ def grafted(tree: Any, place: int, graft: Any) -> Any:
 def test_grafted_configurations_are_accepted_or_refused(
     place: int, graft: Any, project: Project, command: Command
 ) -> None:
-    """Whatever stands in any place of the configuration, the exit code is 0, 2 or 3, never 1."""
+    """Whatever value the configuration has anywhere, the exit code is 0, 2 or 3, never 1."""
     config = project.folder / "monitor.yaml"
     sound = config.read_text()
     config.write_text(yaml.safe_dump(grafted(yaml.safe_load(sound), place, graft)))
@@ -526,7 +526,7 @@ def test_grafted_configurations_are_accepted_or_refused(
 @example(noise=b'a: "\\UFFFFFFFF"')
 @example(noise=b"%YAML 9.9\n---\n")
 def test_noise_is_no_configuration(noise: bytes, project: Project, command: Command) -> None:
-    """Whatever text stands in place of the configuration, the exit code is 2."""
+    """Whatever text replaces the configuration, the exit code is 2."""
     (project.folder / "monitor.yaml").write_bytes(noise)
 
     ended = command("check", "--day", DAY)

@@ -56,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def call(folder: Path, *arguments: str) -> str:
-    """Call a command with the configuration of the folder and give what it prints."""
+    """Call a command with the configuration of the folder and return its output."""
     result = CliRunner().invoke(app, [*arguments, "--config", str(folder / "monitor.yaml")])
     if result.exception and not isinstance(result.exception, SystemExit):
         raise result.exception
@@ -65,7 +65,7 @@ def call(folder: Path, *arguments: str) -> str:
 
 
 def test_the_commands_are_these() -> None:
-    """The list that the tests below go through is the program's own."""
+    """The list that the tests below use is the list of the program."""
     registered = [info.callback.__name__ for info in app.registered_commands if info.callback]
     for group in app.registered_groups:
         inner = group.typer_instance.registered_commands if group.typer_instance else []
@@ -87,12 +87,12 @@ def test_every_command_has_help_and_json_and_is_in_the_readme(command: str) -> N
 
 
 def test_the_list_of_commands_cuts_no_sentence() -> None:
-    """In 80 columns each command is told in a whole sentence."""
+    """In 80 columns the list shows a whole sentence for each command."""
     result = CliRunner().invoke(app, ["--help"], env={"COLUMNS": "80"})
 
-    told = result.stdout.partition("Commands:")[2].splitlines()
-    assert len([line for line in told if line.startswith("  ")]) >= 10
-    assert [line for line in told if "..." in line] == []
+    listed = result.stdout.partition("Commands:")[2].splitlines()
+    assert len([line for line in listed if line.startswith("  ")]) >= 10
+    assert [line for line in listed if "..." in line] == []
 
 
 def test_check_writes_nothing(folder: Path) -> None:
@@ -112,7 +112,7 @@ def test_check_writes_nothing(folder: Path) -> None:
 
 
 def test_run_backfill_evaluate_show(folder: Path) -> None:
-    """The commands of a normal week, one after the other, and what they say."""
+    """The commands of a normal week, one after the other, and their output."""
     run = json.loads(call(folder, "run", "--json"))["reports"][0]
     plan = json.loads(
         call(
@@ -186,7 +186,7 @@ def test_show_gives_causes_a_correction_and_expectations(watched: Path) -> None:
     until = ("--as-of", "2026-03-17")
     only_settled = json.loads(call(watched, "run", *until, "--json"))
     done = json.loads(call(watched, "run", *until, "--unsettled", "--json"))
-    # The last day is not over for its own outcomes, so those of tomorrow are asked for.
+    # The outcomes of the last day arrive until tomorrow, hence the date.
     call(watched, "run", "--day", "2026-03-17", "--as-of", "2026-03-18")
     told = json.loads(call(watched, "show", "--model", "ctr", "--json"))
     text = call(watched, "show", "--model", "ctr")
@@ -211,7 +211,7 @@ def test_show_gives_causes_a_correction_and_expectations(watched: Path) -> None:
 
 
 def test_days_in_the_wrong_order_are_refused(folder: Path) -> None:
-    """Exchanged ends of a range are an error of the call, never a range without days."""
+    """A range that ends before it starts is an error of the call, not an empty range."""
     with pytest.raises(ConfigError, match="swap them"):
         call(folder, "evaluate", "--from", "2026-03-04", "--to", "2026-03-02")
 
@@ -224,7 +224,7 @@ def test_days_in_the_wrong_order_are_refused(folder: Path) -> None:
     ],
 )
 def test_a_store_that_is_a_file_is_refused(tmp_path: Path, command: tuple[str, ...]) -> None:
-    """A file in the place of the store is a wrong configuration, not a store without days."""
+    """A store that is a file is a wrong configuration, not an empty store."""
     (tmp_path / "monitor.yaml").write_text(CONFIG)
     (tmp_path / "store").touch()
     with pytest.raises(ConfigError, match="is a file; name a folder"):
@@ -234,7 +234,7 @@ def test_a_store_that_is_a_file_is_refused(tmp_path: Path, command: tuple[str, .
 def test_the_readme_is_true() -> None:
     """Its small configuration loads, its links lead somewhere, and its exit codes are ours.
 
-    Of what each of them is said when, tests of calls, logs and interruptions tell.
+    Other tests cover when each exit code is used.
     """
     readme = (ROOT / "README.md").read_text()
     blocks = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)

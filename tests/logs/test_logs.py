@@ -66,7 +66,7 @@ def write(root: object, name: str, **columns: Any) -> None:
 
 
 def after(days: int) -> date:
-    """Give the day so many days after the one under test."""
+    """Return the day so many days after the one under test."""
     return DAY + timedelta(days=days)
 
 
@@ -81,7 +81,7 @@ ROWS = st.fixed_dictionaries(
         "country": st.sampled_from(["DE", "FR", "IT", "", None]),
         "outcome": st.sampled_from([None, 0, 1]),
         "late": st.integers(0, 3),
-        "told": st.integers(1, 3),
+        "copies": st.integers(1, 3),
         "file": st.integers(0, 1),
     }
 )
@@ -107,7 +107,7 @@ def test_a_day_equals_plain_python(
 ) -> None:
     """Counts, cells and offsets are those of a dictionary, whatever types the files have.
 
-    Outcomes come up to three days late, or too late to be read, and are told up to three times.
+    Outcomes arrive up to three days late, or too late to be read, and are logged up to three times.
     """
     root = tmp_path_factory.mktemp("day")
     name = ID_TYPES[id_type]
@@ -122,15 +122,15 @@ def test_a_day_equals_plain_python(
             ),
             country=pa.array([row["country"] for _, row in part], pa.string()),
         )
-    told = [
+    logged = [
         (i, row["outcome"], row["late"])
         for i, row in enumerate(rows)
-        for _ in range(row["told"])
+        for _ in range(row["copies"])
         if row["outcome"] is not None
     ] + [(200 + i, 1, 0) for i in range(orphans)]
     for late in range(4):
         for file, outcome_type in enumerate(outcome_types):
-            part = [(i, outcome) for i, outcome, day in told if day == late][file::2]
+            part = [(i, outcome) for i, outcome, day in logged if day == late][file::2]
             write(
                 root,
                 f"outcomes/{after(late)}/{file}",
@@ -143,7 +143,7 @@ def test_a_day_equals_plain_python(
     )
 
     told_in_time = [r for r in rows if r["outcome"] is not None and r["late"] <= settled_after]
-    # A day of which nothing is known has not settled, however old it is.
+    # A day without a known outcome is never final, however old it is.
     assert summary.final == (bool(told_in_time) or not rows)
     assert summary.known_at == datetime.combine(after(settled_after + 1), datetime.min.time(), UTC)
     assert summary.rejected == ({"outcome_orphan": orphans} if orphans else {})
@@ -237,9 +237,9 @@ def large_day(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_a_large_day_leaves_the_same_bytes(
     logs: str, engine: Engine, large_day: Path, tmp_path: Path, first_bytes: dict[str, bytes]
 ) -> None:
-    """The stored summary does not tell how files, rows, threads and memory were.
+    """The stored summary does not depend on files, order of rows, threads or memory.
 
-    In 100 MB the join does not fit, so it goes by way of the disk.
+    The join needs more than 100 MB, so it spills to the disk.
     """
     model = model_of(large_day / logs, settled_after=0)
     summary = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=engine)
@@ -252,12 +252,12 @@ def test_a_large_day_leaves_the_same_bytes(
 
 @pytest.fixture(scope="module")
 def first_bytes() -> dict[str, bytes]:
-    """Remember the bytes of the first way to do the large day."""
+    """Return the bytes of the first way to process the large day."""
     return {}
 
 
 def test_a_day_that_does_not_fit_names_the_setting() -> None:
-    """Too little memory is a matter of the configuration, and no file is blamed for it."""
+    """Too little memory is a ConfigError that does not name a file."""
     with (
         pytest.raises(ConfigError) as refusal,
         open_session("ctr 2026-03-02", Engine(threads=2, memory_mb=100)) as session,
@@ -274,7 +274,7 @@ def test_a_day_that_does_not_fit_names_the_setting() -> None:
 
 
 def test_databases_serve_many_days(tmp_path: Path) -> None:
-    """A DuckDB that stays open gives what a new one gives, and sees files written since."""
+    """An open DuckDB gives the same result as a new one, and sees files written since."""
     model = model_of(tmp_path, settled_after=0)
     engine = Engine(threads=1, memory_mb=100)
     written = []
@@ -322,7 +322,7 @@ def test_databases_serve_days_of_any_shape(tmp_path: Path) -> None:
 
 
 def test_a_database_is_closed_with_the_run_and_after_an_error() -> None:
-    """It serves good days one after the other; what an error left of it serves nobody."""
+    """A connection is reused after a good day, and not after an error."""
     with open_databases(Engine(threads=1, memory_mb=100)) as databases:
         folders = []
         for _ in range(2):
@@ -351,12 +351,12 @@ def small_day(root: object, *, outcomes: dict[int, dict[int, int]]) -> None:
         score=[0.1, 0.4, 0.6, 0.9],
         country=["DE", "FR", "IT", "DE"],
     )
-    for late, told in outcomes.items():
+    for late, known in outcomes.items():
         write(
             root,
             f"outcomes/{after(late)}/0",
-            prediction_id=pa.array(list(told), pa.int64()),
-            outcome=pa.array(list(told.values()), pa.int8()),
+            prediction_id=pa.array(list(known), pa.int64()),
+            outcome=pa.array(list(known.values()), pa.int8()),
         )
 
 
@@ -380,7 +380,7 @@ def test_maturity(
     final: bool,  # noqa: FBT001 - a value of the table
     tmp_path: Path,
 ) -> None:
-    """Outcomes of days that are over are read; a day is final when none is awaited any more."""
+    """Outcomes of past days are read; a day is final when no more can arrive."""
     small_day(tmp_path, outcomes={0: {1: 0, 4: 1}, 1: {2: 0}, 2: {3: 1}, 3: {}})
     model = model_of(tmp_path, settled_after=settled_after)
 
@@ -405,12 +405,12 @@ def test_maturity(
 def test_missing_partitions_are_awaited(
     there: tuple[int, ...], as_of: int, matched: int, known_days: int, tmp_path: Path
 ) -> None:
-    """Until a day's time is up it is done with what is there, as provisional, and counts the rest.
+    """Until its time is up, a day is provisional; it uses the known outcomes and counts the rest.
 
     Rows of a partition that is there have their outcome, all others are awaited.
     """
-    told = {0: {1: 0, 4: 1}, 1: {2: 0}}
-    small_day(tmp_path, outcomes={late: told[late] for late in there})
+    known = {0: {1: 0, 4: 1}, 1: {2: 0}}
+    small_day(tmp_path, outcomes={late: known[late] for late in there})
     model = model_of(tmp_path, settled_after=2)
 
     summary = summarise_day("ctr", model, DAY, as_of=after(as_of))
@@ -429,7 +429,7 @@ def test_missing_partitions_are_awaited(
 def test_a_day_whose_time_is_up_needs_its_partitions(
     there: tuple[int, ...], missing: int, tmp_path: Path
 ) -> None:
-    """Once the time is up, the day's own partition must be there, and none before a later one."""
+    """After its time, the day's own partition must exist, and no gap may precede another one."""
     small_day(tmp_path, outcomes={late: {} for late in there})
     model = model_of(tmp_path, settled_after=2)
 
@@ -443,7 +443,7 @@ def test_a_day_whose_time_is_up_needs_its_partitions(
 
 
 def test_a_day_without_outcomes_is_held_to_the_rest_of_the_contract(tmp_path: Path) -> None:
-    """Predictions are checked before any outcome is there: scores, ids and times."""
+    """Predictions are checked before any outcome arrives: scores, ids and times."""
     times = {"predictions": "scored_at", "outcomes": "observed_at"}
     timed = {
         kind: {"path": f"{tmp_path}/{kind}/{{day}}/*.parquet", "time": time}
@@ -462,7 +462,7 @@ def test_a_day_without_outcomes_is_held_to_the_rest_of_the_contract(tmp_path: Pa
 
 
 def test_a_partition_without_rows_has_no_orphans(tmp_path: Path) -> None:
-    """An outcome of the day after, which is of a later prediction, is none of this day's."""
+    """An outcome of the next day that belongs to a later prediction does not count here."""
     small_day(tmp_path, outcomes={0: {}, 1: {1: 0, 4: 1, 99: 1}})
 
     summary = summarise_day("ctr", model_of(tmp_path, settled_after=1), DAY, as_of=LONG_AFTER)
@@ -472,7 +472,7 @@ def test_a_partition_without_rows_has_no_orphans(tmp_path: Path) -> None:
 
 
 def test_a_day_is_settled_when_its_last_partition_is_over(tmp_path: Path) -> None:
-    """The newest settled day is the last whose outcomes can all have come."""
+    """The newest settled day is the last whose outcomes have all had time to arrive."""
     for late in range(4):
         small_day(tmp_path, outcomes={late: {}})
         write(tmp_path, f"predictions/{after(late)}/0", prediction_id=[1])
@@ -506,7 +506,7 @@ def test_a_day_ends_at_midnight_where_the_model_lives(
     assert summarise_day("ctr", model, day, as_of=LONG_AFTER).known_at.isoformat() == known_at
 
 
-# Templates, the names there are, and those that are days: each name with the day, or None.
+# Templates and file names: each name with its day, or None if it is not a day.
 NAMES: dict[str, dict[str, date | None]] = {
     "{day}.parquet": {
         "2026-03-02.parquet": DAY,
@@ -547,7 +547,7 @@ def test_days_are_read_from_names(template: str, tmp_path: Path) -> None:
 
 
 def test_an_empty_file_need_not_know_its_types(tmp_path: Path) -> None:
-    """A day without outcomes may be written by a tool that has no types without values."""
+    """A day without outcomes may come from a tool that writes no types for empty columns."""
     small_day(tmp_path, outcomes={0: {1: 0, 4: 1}})
     nothing = pa.array([], pa.null())
     write(tmp_path, f"outcomes/{after(1)}/0", prediction_id=nothing, outcome=nothing)
@@ -578,7 +578,7 @@ def bucket() -> Iterator[str]:
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
 def test_files_that_differ_in_an_object_store(bucket: str, tmp_path: Path) -> None:
-    """Files of several types in an object store give what they give on disk, and never block."""
+    """Files of several types give the same in an object store as on disk, and never block."""
     summaries = []
     for root in (f"{bucket}/differ", str(tmp_path)):
         small_day(root, outcomes={0: {1: 0, 4: 1}, 1: {}})
@@ -602,8 +602,8 @@ def test_files_that_differ_in_an_object_store(bucket: str, tmp_path: Path) -> No
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
 def test_a_file_that_was_replaced_in_an_object_store_is_read_anew(bucket: str) -> None:
-    """Nothing is remembered from one day's work to the next."""
-    root, totals = f"{bucket}/anew", []
+    """Nothing is cached between days: changed files are read again."""
+    root, totals = f"{bucket}/again", []
     for outcomes in ({1: 0, 4: 1}, {1: 0, 2: 1, 3: 1}):
         small_day(root, outcomes={0: outcomes, 1: {}})
         summary = summarise_day("ctr", model_of(root), DAY, as_of=LONG_AFTER)
