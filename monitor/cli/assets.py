@@ -1,4 +1,4 @@
-"""The files that an installation needs beside the program: rules, dashboards, DAG, manifests.
+"""The files that an installation needs besides the program: rules, dashboards, DAG, manifests.
 
 They lie in the top folders of the repository, where people look for them, and the wheel carries
 them inside the package (`force-include` in pyproject.toml).
@@ -84,12 +84,12 @@ def composed() -> dict[str, bytes]:
 
 
 def _source() -> Path:
-    """Find the files: in the installed package, or beside it in a checkout."""
+    """Find the files: in the installed package, or in the checkout."""
     return PACKAGED if PACKAGED.is_dir() else CHECKOUT
 
 
 def _refuse_to_overwrite(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Refuse to replace files of other content, which may hold an installation's own settings."""
+    """Raise ConfigError if files with other content exist: they may have local settings."""
     there = {name: folder / name for name in contents if (folder / name).exists()}
     differing = [
         path

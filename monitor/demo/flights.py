@@ -11,8 +11,8 @@ real outcomes. Layout under the root::
     predictions/<model>/<YYYY-MM-DD>.parquet   prediction_id, score, scored_at, origin, carrier
     outcomes/<YYYY-MM-DD>.parquet              prediction_id, outcome, observed_at
 
-A prediction lies in the file of its flight's day, an outcome in that of the day, by the New York
-calendar, on which it became known: a flight that lands after midnight is in the next day's file.
+A prediction is in the file of its flight's day, an outcome in the file of the New York day on which
+it became known: a flight that lands after midnight is in the next day's file.
 """
 
 from __future__ import annotations
@@ -232,7 +232,7 @@ def _logits(training: pd.DataFrame, scored: pd.DataFrame) -> NDArray[np.float64]
     from sklearn.preprocessing import OneHotEncoder
 
     # Newton's method has no random start and goes to the optimum itself, so that the same scores
-    # come out whatever the processor; the penalty (C) is weak beside some 50,000 flights.
+    # come out on every processor; the penalty (C) is weak compared with some 50,000 flights.
     model = make_pipeline(
         OneHotEncoder(handle_unknown="ignore"),
         LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8),
@@ -328,7 +328,7 @@ def _minutes(number: pd.Series | int) -> pd.Series | pd.Timedelta:
 
 
 def _by_day(table: pa.Table, moments: pd.Series, *, last: date) -> dict[date, pa.Table]:
-    """Return the rows of every day from FIRST_DAY to ``last``, in their order; none is lost."""
+    """Return the rows of every day from FIRST_DAY to ``last``, in order, without losing any."""
     days = moments.to_numpy().astype("datetime64[D]")
     order = np.argsort(days, kind="stable")
     calendar = _calendar(FIRST_DAY, last)
