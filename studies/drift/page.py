@@ -34,8 +34,9 @@ SMALL = (
     "and within the year.\n"
 )
 GAMES = (
-    "12 predictions a day on average, scores near one half (logits of sd 0.7), and a reference of "
-    "two seasons of 700 days. The slope changes on the first day of the third.\n"
+    "12 predictions a day on average, prevalence one half, and a reference of two seasons of 700 "
+    "days. The slope changes on the first day of the third. How many predictions of it are over "
+    "when that is found, of 8,400: the median.\n"
 )
 INDEPENDENT = (
     "Between-day standard deviation of the slope that references estimate. "

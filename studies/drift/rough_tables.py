@@ -1,7 +1,6 @@
 """Tables of the rougher and the smaller worlds, of recoveries and of estimated starts."""
 
 from collections.abc import Sequence
-from math import isfinite
 
 import numpy as np
 
@@ -94,16 +93,15 @@ def season(results: Results) -> list[str]:
     """Lay out how many games are over when a changed slope is found."""
     rows = []
     for scenario in group(results, "season"):
-        sound = chosen(results, scenario, "sound")
+        sound = openings(chosen(results, scenario, "sound"))
+        row = [scenario.tests, print_rate(sound, scenario.years, scenario.goal)]
         for drift in scenario.drifts:
             waits = delays(chosen(results, scenario, drift), OURS, scenario.start)
-            games = [GAMES * wait for wait in waits]
-            share = [isfinite(wait) for wait in waits]
             total = GAMES * scenario.followed
-            rows.append([drift, print_median(games, total), f"{print_share(share)} %"])
-        rate = print_rate(openings(sound), scenario.years, scenario.goal)
-        rows.append(["sound: openings a stream-year", rate, ""])
-    return table(["games of a season", "predictions until found, median", "found"], rows)
+            share = f"{100 * np.mean(np.isfinite(waits)):.0f} % found" if waits else ""
+            row.append(f"{print_median([GAMES * wait for wait in waits], total)}, {share}")
+        rows.append(row)
+    return table(["scores", "openings a stream-year", "slope 1.3", "slope 1/1.3"], rows)
 
 
 def recoveries(results: Results) -> list[str]:

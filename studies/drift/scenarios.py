@@ -27,6 +27,7 @@ from studies.drift.rough import (
     with_slopes,
 )
 from studies.drift.scenario import SLOPES, SOUND, YEAR, Draw, Scenario
+from studies.drift.shapes import SPREAD
 from studies.drift.worlds import DRIFTS, WORLDS, Truth, World, stream
 
 SEGMENTS = (-1.5, -0.75, 0.0, 0.75, 1.5)
@@ -56,7 +57,7 @@ def _clean() -> Iterator[Scenario]:
         yield Scenario("sound", world, "clean", _plain(), goal=0.05, drifts=drifts)
     for world in WORLDS:
         yield Scenario(
-            "14 days of reference", world, "short", _plain(), eras=((14, YEAR),), drifts=SLOPES[:1]
+            "14 days of reference", world, "short", _plain(), "few days", eras=((14, YEAR),)
         )
     moving = {
         "odds x5 from the first day on": (Truth(odds=5.0), "a prior that leaves for good"),
@@ -174,7 +175,7 @@ def _long() -> Iterator[Scenario]:
     """List the drifts that stay for years, and a season of games."""
     for rows, reference in ((15, 84), (100, 28), (1_000, 28)):
         yield Scenario(
-            f"{reference} days of reference",
+            "a drift that stays",
             World(0.5, rows),
             "for good",
             _plain(),
@@ -183,21 +184,27 @@ def _long() -> Iterator[Scenario]:
             drifts=("slope 0.66",),
             followed=2 * YEAR,
         )
-    yield Scenario(
-        "games of a season",
-        World(0.5, 8),  # on an ordinary day, 12 on average
-        "season",
-        partial(rough_stream, narrow(0.7)),
-        "12 predictions a day near one half, two seasons of reference",
-        eras=((1_400, 700),),
-        drifts=("slope 1.3", "slope 1/1.3"),
-        start=0,
-        followed=700,
-    )
+    for name, spread in (("games of a season", SPREAD), ("games, scores near one half", 0.7)):
+        yield Scenario(
+            name,
+            World(0.5, 8),  # on an ordinary day, 12 on average
+            "season",
+            partial(rough_stream, narrow(spread)),
+            f"logits of sd {spread:g}",
+            eras=((1_400, 700),),
+            drifts=("slope 1.3", "slope 1/1.3"),
+            start=0,
+            followed=700,
+        )
 
 
 def _named(scenarios: Iterable[Scenario]) -> dict[str, Scenario]:
-    return {str(scenario): scenario for scenario in scenarios}
+    named: dict[str, Scenario] = {}
+    for scenario in scenarios:
+        if named.setdefault(str(scenario), scenario) is not scenario:
+            msg = f"two worlds are named {scenario}."
+            raise ValueError(msg)
+    return named
 
 
 SCENARIOS = _named([*_clean(), *_rougher(), *_small(), *_independent(), *_long()])
