@@ -1,4 +1,4 @@
-"""Ways to damage the logs or the configuration of a project, and the words about them.
+"""Ways to damage the logs or the configuration of a project, and the messages about them.
 
 A project is that of conftest.py, whose class cannot be imported from here.
 """
@@ -36,7 +36,7 @@ NO_OUTCOMES = (
 
 
 def values(kind: str, column: str, rows: dict[int, Any]) -> Damage:
-    """Write other values into some rows of a column."""
+    """Replace the values in some rows of a column."""
 
     def damage(project: Project) -> None:
         table = project.rows(kind)
@@ -48,22 +48,22 @@ def values(kind: str, column: str, rows: dict[int, Any]) -> Damage:
 
 
 def column(kind: str, name: str, content: Any) -> Damage:
-    """Write a column anew, with a type of its own."""
+    """Replace a column, with a type of its own."""
     return lambda project: project.write(kind, project.rows(kind) | {name: content})
 
 
 def without_column(kind: str, name: str) -> Damage:
-    """Leave a column out."""
+    """Remove a column."""
     return lambda project: project.write(kind, without(name)(project.rows(kind)))
 
 
 def without(name: str) -> Callable[[dict[str, Any]], dict[str, Any]]:
-    """Leave a column out of a table."""
+    """Remove a column from a table."""
     return lambda rows: {k: v for k, v in rows.items() if k != name}
 
 
 def more(kind: str, *rows: dict[str, Any]) -> Damage:
-    """Add rows, which are like the first where nothing else is said."""
+    """Add rows, which equal the first row except for the given values."""
 
     def damage(project: Project) -> None:
         table = project.rows(kind)
@@ -76,7 +76,7 @@ def more(kind: str, *rows: dict[str, Any]) -> Damage:
 
 
 def tomorrow(**columns: Any) -> Damage:
-    """Write the outcomes that arrive a day later; the times are sound."""
+    """Write the outcomes that arrive a day later, with valid times."""
 
     def damage(project: Project) -> None:
         rows = len(columns["prediction_id"])
@@ -92,7 +92,7 @@ def removed(kind: str, *days: date) -> Damage:
 
 
 def emptied(kind: str) -> Damage:
-    """Leave no row in a partition."""
+    """Remove all rows from a partition."""
     return lambda project: project.write(kind, pq.read_table(project.path(kind)).slice(0, 0))
 
 
@@ -124,7 +124,7 @@ def setting(old: str, new: str) -> Damage:
 
 
 def checks(**policies: str) -> Damage:
-    """Set what broken rows or odd days do."""
+    """Set what happens to invalid rows or days."""
     lines = ", ".join(f"{check}: {policy}" for check, policy in policies.items())
     return setting("windows: [1, 3]", f"windows: [1, 3]\n    checks: {{{lines}}}")
 
@@ -135,7 +135,7 @@ def all_of(*damages: Damage) -> Damage:
 
 
 def mistyped(name: str, found: str, wanted: str, file: str, key: str) -> str:
-    """Say that a column has the wrong type."""
+    """Return the message that a column has the wrong type."""
     return (
         f"column '{name}' of the {key.partition('.')[0]} is {found}, must be {wanted} ({file}); "
         f"correct the log, or {key} in the configuration, then rerun this day."
@@ -143,12 +143,12 @@ def mistyped(name: str, found: str, wanted: str, file: str, key: str) -> str:
 
 
 def message_of(project: Project, printed: str) -> str:
-    """Put a word for the folder, which differs from test to test."""
+    """Replace the folder, which differs between tests, by a fixed word."""
     return printed.strip().replace(str(project.folder), "{folder}")
 
 
 def matches(message: str, expected: str) -> bool:
-    """Compare whole messages, with <...> for any words on one line: those of other programs."""
+    """Compare whole messages; <...> stands for any words of other programs on one line."""
     return re.fullmatch(re.escape(expected).replace("<\\.\\.\\.>", ".+"), message) is not None
 
 
@@ -156,7 +156,7 @@ def check_refusal(
     damage: Damage, arguments: tuple[object, ...], code: int, expected: str, project: Project,
     command: Command,
 ) -> None:  # fmt: skip
-    """Damage the project and see the command end with code and message, the store as before."""
+    """Damage the project, run the command, and check code, message and an unchanged store."""
     before = project.results()
     damage(project)
 

@@ -1,4 +1,4 @@
-"""An HTTP server that writes down what is posted to it, in place of Slack and PagerDuty."""
+"""An HTTP server that records what is posted to it, in place of Slack and PagerDuty."""
 
 import json
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ class Received:
 
 
 def at(path: str, posts: Posts) -> list[Any]:
-    """Give what was posted to one path."""
+    """Return what was posted to one path."""
     return [content for where, content in posts if where == path]
 
 

@@ -1,4 +1,4 @@
-"""Real programs beside a test: found, started on a free port, waited for, asked, and stopped."""
+"""Real programs for tests: find, start on a free port, wait for, query and stop them."""
 
 import re
 import shutil
@@ -30,7 +30,7 @@ class Program:
     complained: Path
 
     def stop(self, number: signal.Signals) -> int:
-        """Send a signal, and give the exit code."""
+        """Send a signal, and return the exit code."""
         self.process.send_signal(number)
         return self.process.wait(PATIENCE)
 
@@ -45,7 +45,7 @@ def program_path(name: str) -> str:
 
 @contextmanager
 def started(folder: Path, *arguments: str | Path) -> Iterator[Program]:
-    """Run a program beside the test, and end it with the test; `folder` gets what it says."""
+    """Run a program during the test and stop it afterwards; its output goes to `folder`."""
     name = Path(arguments[0]).name
     printed, complained = folder / f"{name}.out", folder / f"{name}.err"
     with printed.open("wb") as out, complained.open("wb") as err:
@@ -58,7 +58,7 @@ def started(folder: Path, *arguments: str | Path) -> Iterator[Program]:
 
 
 def wait_for(program: Program, look: Callable[[], T | None]) -> T:
-    """Look again and again until there is something, the program ends, or patience does."""
+    """Poll until there is a result, the program ends, or the time is up."""
     deadline = monotonic() + PATIENCE
     while monotonic() < deadline:
         if (found := look()) is not None:
@@ -88,7 +88,7 @@ def get(
     login: str | None = None,
     secure: SSLContext | None = None,
 ) -> tuple[int, str]:
-    """Ask `host:port` over HTTP, past any proxy: the status and the text.
+    """Send a request to `host:port` without any proxy; return the status and the text.
 
     `login` is ``name:password``; with `secure` the question goes over TLS.
     """
