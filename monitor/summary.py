@@ -1,7 +1,7 @@
 """A span of days as tallies by segment, and how spans add up.
 
-Rule 1: a day is a Summary of one day; a window is the merge of its days; nothing else is.
-Rule 2: a day counts once. Merging spans that share a day is refused.
+Rule 1: a day is a Summary of one day, and a window is the merge of its days.
+Rule 2: a day counts once. Merging spans that share a day raises an error.
 """
 
 from collections import Counter
@@ -61,9 +61,9 @@ class Segment:
     predicted : int
         All valid predictions, with or without an outcome.
     awaited : Awaited
-        The others: predicted less matched.
+        The predictions without a known outcome.
     strata : mapping of str to Segment
-        On a single day, its parts with priors of their own; empty if it is not divided.
+        On a single day, its parts with separate priors; empty if it is not divided.
     """
 
     tally: Tally
@@ -84,22 +84,22 @@ class Segment:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What is known of one model over a span of days.
+    """The counts of one model over a span of days.
 
     Attributes
     ----------
     model : str
         Name of the model.
     days : tuple of date
-        The days covered, rising.
+        The days covered, in rising order.
     segments : mapping of str to Segment
         Disjoint parts; together they are the whole.
     rejected : mapping of str to int
-        Rows left out, by the check that refused them.
+        Rows left out, by the check that they failed.
     final : bool
-        Whether every day was settled: no more outcomes are awaited.
+        Whether every day is settled: no more outcomes can arrive.
     known_at : datetime
-        The moment up to which outcomes were read: data time, not the time of a run.
+        The moment up to which outcomes were read: a time of the data, not of a run.
     """
 
     model: str
@@ -111,20 +111,20 @@ class Summary:
 
 
 def stratified(strata: Mapping[str, Segment]) -> Segment:
-    """Make one segment of its strata, in their order."""
+    """Merge strata into one segment that keeps them, in their order."""
     if len(strata) == 1:
         return next(iter(strata.values()))
     return replace(_merge_segments(strata.values()), strata=strata)
 
 
 def all_scores(part: Segment) -> tuple[Floats, Ints]:
-    """Give the scores of all predictions, with or without an outcome, and their numbers.
+    """Give the scores of all predictions, with or without an outcome, and their counts.
 
     Returns
     -------
     scores, counts : ndarray of shape (m,)
-        By cell. A prediction without an outcome stands in the middle of its cell, at most
-        1/1024 in logit from where it was.
+        By cell. A prediction without an outcome gets the middle of its cell, at most 1/1024 in
+        logit from its score.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def all_scores(part: Segment) -> tuple[Floats, Ints]:
     (array([0.5       , 0.82907724]), array([1, 1]))
     """
     if part.tally.cells is None:
-        msg = "only tallies on the grid tell the cells of all predictions; use tally_on_grid."
+        msg = "only tallies on the grid have cells; use tally_on_grid."
         raise TypeError(msg)
     late = part.awaited
     known = part.tally.cells
@@ -161,7 +161,7 @@ def merge_summaries(summaries: Iterable[Summary]) -> Summary:
     Returns
     -------
     Summary
-        Final only if every part is; known at the latest of their moments.
+        Final only if every part is; `known_at` is the latest of theirs.
 
     Raises
     ------

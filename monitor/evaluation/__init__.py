@@ -1,1 +1,1 @@
-"""A window of days becomes measures. Pure."""
+"""The measures of a window of days, and what explains them. Pure."""

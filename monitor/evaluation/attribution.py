@@ -1,11 +1,11 @@
 """How much of a window's calibration error each cause explains. Pure.
 
-The scores pass through maps that forgive one thing after the other: the prior, the slope, the
-shape. An increasing map keeps what the scores know, so by [RBS, Proposition 4.5] the proper score
-that each map saves is exactly the calibration error that it removes.
+The scores pass through maps that correct one cause after the other: the prior, the slope, the
+shape. An increasing map keeps the discrimination of the scores, so by [RBS, Proposition 4.5] the
+proper score that each map saves is exactly the calibration error that it removes.
 
-Rule: causes are compared inside one day and segment. Priors that differ between days would look
-like a slope if the days were pooled.
+Rule: causes are compared within one day and segment. If days with different priors were pooled,
+the difference would look like a slope.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,15 +29,15 @@ from monitor.metrics.scores.brier import mean_loss
 class Explained:
     """Calibration error by cause: squared probability (Brier), or nats of divergence (log).
 
-    Each is signed: around 0, on both sides, is where a cause that is absent is. A cause whose
-    map could not be fitted explains 0 with error 0, and its p-value is nan.
+    Each is signed: a cause that is absent scatters around 0, on both sides. A cause whose map
+    could not be fitted explains 0 with error 0, and its p-value is nan.
 
     Attributes
     ----------
     prior_shift, slope, shape : float
-        What forgiving the intercept, then the slope, then two curved terms removes.
+        What correcting the intercept, then the slope, then two curved terms removes.
     rest : float
-        What bins of predictions still show; nan with too few outcomes for bins.
+        The error that bins of predictions still show; nan with too few outcomes for bins.
     prior_shift_error, slope_error, shape_error, rest_error : float
         Standard errors, for predictions drawn independently.
     before, after : float
@@ -58,7 +58,7 @@ class Explained:
 
 @dataclass(frozen=True)
 class PValues:
-    """Chance of as much or more if the cause were absent; nan where it could not be fitted.
+    """Probability of as much or more if the cause were absent; nan where it could not be fitted.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Attribution:
     Attributes
     ----------
     log_loss : Explained
-        In nats: never negative but for noise, so shares may be drawn.
+        In nats: negative only by chance, so shares of the whole can be drawn.
     squared_error : Explained
         In squared probability. A single cause can be truly negative, because the maps are
         fitted by likelihood.
@@ -96,7 +96,7 @@ class Attribution:
 
 @dataclass(frozen=True)
 class InterceptCorrection:
-    """One number that forgives the prior, and the error it would remove from each prediction.
+    """The intercept that corrects a prior shift, and the error that it would remove.
 
     Attributes
     ----------
@@ -165,7 +165,7 @@ def attribute(t: Tally) -> Attribution | None:
 
 
 def intercept_correction(t: Tally) -> InterceptCorrection | None:
-    """Tell what adding the fitted intercept to the logit of every score would remove.
+    """Estimate the error that adding the fitted intercept to every logit would remove.
 
     Parameters
     ----------
@@ -203,7 +203,7 @@ def _score(maps: NestedMaps, i: int, rule: ScoringRule) -> FittedScore:
 
 
 def _scores(maps: NestedMaps, rule: ScoringRule) -> list[FittedScore]:
-    """Score all maps; one that could not be fitted is the very score before it."""
+    """Score all maps; a map that could not be fitted gets the score of the one before it."""
     scores = [_score(maps, 0, rule)]
     for i in (1, 2, 3):
         fitted = maps.terms[i] > maps.terms[i - 1]
@@ -248,7 +248,9 @@ def _p_values(maps: NestedMaps, scores: list[FittedScore], rest: float) -> PValu
     return PValues(test(0), test(1), test(2), rest)
 
 
-LEAST_COVERED = 0.5  # of the predictions; below, days are too small to be explained one by one
+LEAST_COVERED = (
+    0.5  # of the predictions; with less, the days are too small to be attributed one by one
+)
 
 
 NAMES = ("prior_shift", "slope", "shape", "rest")
@@ -256,7 +258,7 @@ NAMES = ("prior_shift", "slope", "shape", "rest")
 
 @dataclass(frozen=True)
 class Shares:
-    """Calibration error by cause, per prediction; around 0, on both sides, where it is absent."""
+    """Calibration error by cause, per prediction; an absent cause scatters around 0."""
 
     prior_shift: float
     slope: float
@@ -292,7 +294,7 @@ def mean_causes(
     strata : sequence of Tally
         One for each day and segment.
     merged : Tally
-        Their sum, explained at once where most strata are too small to be explained apart.
+        Their sum, attributed as one where most strata are too small to be attributed apart.
     explain : callable
         `attribute`.
 
@@ -313,7 +315,7 @@ def mean_causes(
 
 
 def _mean(parts: Sequence[tuple[int, Explained]]) -> tuple[Shares, Shares]:
-    """Average shares and their errors; a share that no part knows is nan."""
+    """Average shares and their errors; a share that no part has is nan."""
     values = np.array([_VALUES(part) for _, part in parts])
     errors = np.array([_ERRORS(part) for _, part in parts])
     known = ~np.isnan(values)

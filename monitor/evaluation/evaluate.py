@@ -37,9 +37,11 @@ from monitor.metrics.test_based.tce_at_size import tce_at_size
 from monitor.segment_names import WHOLE
 from monitor.summary import Segment, Summary, merge_summaries, whole
 
-INTERVAL_REPLICATES = 20  # enough for a 95 % interval; a tenth more or less would tell no one more
-# Of the rarer outcome, before TCE gets its null reference: five in the smallest of the paper's
-# bins, N/20, the usual rule. With fewer, bins reject next to nothing, and worlds say only that.
+INTERVAL_REPLICATES = (
+    20  # enough for a 95 % interval: more would change its width by less than a tenth
+)
+# Of the rarer outcome, for a null reference of TCE: five in the smallest of the paper's bins,
+# N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
 LEAST_RARER = 100
 Explain = Callable[[Tally], Attribution | None]
 Compress = Callable[[Tally], Coarse]
@@ -59,8 +61,8 @@ class Errors:
     rbs : float
         Root Brier score, in [0, 1].
     tce : Estimate or None
-        TCE at the model's fixed size N*, a ratio in [0, 1], comparable across days, volumes and
-        models; None with fewer predictions, or before there is a reference that tells the size.
+        TCE at the model's fixed size N*, a ratio in [0, 1]; comparable across days, volumes and
+        models; None with fewer predictions, or before there is a reference, which determines N*.
     ece_interval, rbs_interval : Estimate or None
         Of 95 %. That of ECE is for the error of the scores themselves, which chance only adds
         to, so ECE may lie above it.
@@ -87,16 +89,15 @@ class TceNull:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What one window says of one segment.
+    """The measures of one segment over one window.
 
-    `rejected` counts the rows left out by check; rows have no segment before they are read, so
-    it is filled for the whole only. `raw` is None without a single labelled prediction. `shift` is
-    the intercept, in logit, that makes the scores right on average; it and `prior` are None while
-    only one class of outcomes has been seen, because then no intercept is finite. `null` is None
-    with fewer than `LEAST_RARER` of the rarer outcome. `slope` is that of
-    the outcomes on the scores' log-odds, with an intercept of its own for each day and segment;
-    `causes` divides the error of raw scores. `correction` is what one intercept for the whole
-    window would remove of it.
+    `rejected` counts the rows left out, by check; only the whole has them, because rejected rows
+    have no segment. `raw` is None without a prediction with an outcome. `shift` is the intercept,
+    in logit, that makes the scores right on average; it and `prior` are None while all outcomes
+    are equal, because then the intercept is not finite. `null` is None with fewer than
+    `LEAST_RARER` of the rarer outcome. `slope` is that of the outcomes on the scores' log-odds,
+    with a separate intercept for each day and segment. `causes` divides the error of raw scores;
+    `correction` is the part of it that one intercept for the whole window would remove.
     """
 
     model: str
@@ -125,19 +126,19 @@ class Evaluation:
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices behind the numbers.
+    """The settings of an evaluation.
 
     Attributes
     ----------
     alpha : float
         Level of the tests inside TCE.
     null_replicates : int
-        Number of resampled worlds behind its null reference.
+        Number of resampled data sets behind its null reference.
     tce_size : int or None
         N* of TCE; None before there is a reference.
     interval_days : int
-        From this length of window on, the whole gets an interval of ECE. It is by far the most
-        costly number, and short windows and segments tell little of it.
+        Least length of a window for which the whole gets an interval of ECE. The interval is by far
+        the most expensive number, and of little use for short windows and segments.
     """
 
     alpha: float
@@ -155,20 +156,20 @@ def evaluate(
     compress: Compress = coarsen,
     expect: Expect | None = None,
 ) -> list[Evaluation]:
-    """Judge every segment of a window, and the whole.
+    """Evaluate every segment of a window, and the whole.
 
     Parameters
     ----------
     days : sequence of Summary
-        The window's days; the last is the day that is judged.
+        The window's days; the last is the day that the evaluations belong to.
     window_days : int
         Length of the window in days, of which some may be missing.
     settings : Settings
         The same for every window of a day.
     explain, compress : callable
-        `attribute` and `coarsen`, or such that remember: days come back in many windows.
+        `attribute` and `coarsen`, or cached versions of them: a day is part of many windows.
     expect : callable, optional
-        Tells the prevalence to expect of a segment while its outcomes are awaited.
+        Returns the expected prevalence of a segment whose outcomes are still arriving.
 
     Returns
     -------
@@ -243,7 +244,7 @@ def _evaluate_segment(
 def _errors(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
     smallest, largest = paper_sizes(t.total)
     bins = pava_bc(t, min_size=smallest, max_size=largest)
-    # All of `tce` but the accepted intervals, which nobody sees here.
+    # The same as `tce` without the accepted intervals, which are not needed here.
     rejected = rejected_per_bin(
         t.scores, t.counts, bins.starts, bins.counts, bins.positives, settings.alpha
     )
@@ -286,7 +287,7 @@ def _tce_null(t: Tally, settings: Settings, rng: np.random.Generator) -> TceNull
 
 
 def _generator(window: Summary, segment: str, window_days: int) -> np.random.Generator:
-    """Seed chance by what is evaluated, so that every rerun draws the same worlds."""
+    """Seed the generator by what is evaluated, so that every rerun draws the same numbers."""
     return np.random.default_rng(
         [
             crc32(window.model.encode()),

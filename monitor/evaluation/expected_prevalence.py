@@ -1,10 +1,10 @@
 """The prevalence to expect from a day's scores alone, before its outcomes arrive. Pure.
 
-Two expectations stand side by side, one for each thing that may have changed. Under a shift of
-the prior, scores given the outcome are distributed as in the reference, and the day is a mixture
-of its two classes. Under a covariate shift the rate at each score is as in the reference. No
-outcome tells which of the two holds, so neither is a verdict: the goodness of fit tells only
-whether the first one can hold at all.
+There are two expectations, one for each thing that may have changed. Under a prior shift, the
+scores of each outcome are distributed as in the reference, and the day is a mixture of the two.
+Under a covariate shift, the rate at each score is as in the reference. Without outcomes it is
+unknown which of the two holds, so neither is a verdict: the goodness of fit only shows whether
+the first one is possible at all.
 """
 
 from collections.abc import Callable
@@ -32,20 +32,20 @@ LEAST_SHARE = 0.5  # of an equal bin
 
 @dataclass(frozen=True)
 class Expectation:
-    """What a day's scores say of its prevalence, ratios in [0, 1].
+    """The prevalence that a day's scores suggest, ratios in [0, 1].
 
     Attributes
     ----------
     prevalence : float
-        Under a shift of the prior. 0 or 1 where even that is not extreme enough, nan where the
-        reference does not tell its scores apart.
+        Under a prior shift. 0 or 1 where even that is not extreme enough; nan where the scores of
+        the reference do not separate its outcomes.
     low, high : float
-        Its 95 % interval, the reference's own uncertainty included; wide where scores hardly tell
-        the classes apart. nan where the prevalence is.
+        Its 95 % interval, which includes the uncertainty of the reference; wide where scores hardly
+        separate the classes. nan where the prevalence is.
     fit_log10_p : float
-        Logarithm to base 10 of the chance of scores so unlike a mixture of the reference's two
-        classes, in (-inf, 0]. Far below -3 the expectation means nothing. nan with fewer than
-        three bins.
+        Logarithm to base 10 of the probability of scores this unlike a mixture of the reference's
+        two classes, in (-inf, 0]. Ignore the expectation if it is far below -3. nan with fewer
+        than three bins.
     unshifted : float
         Under a covariate shift: mean of the scores, calibrated by the reference.
     unshifted_error : float
@@ -85,8 +85,8 @@ def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expecta
     most likely pi solves ``mean rho = pi``, the fixed point of the EM algorithm of Saerens,
     Latinne and Decaestecker (Neural Computation 14, 2002); the likelihood is concave in pi.
     ``mean rho - pi`` has variance ``var rho / N + V``, V by the reference's sample. The interval
-    holds every pi at which it is within 1.96 standard errors of 0, a score test: honest at 0
-    and 1 too, and where there is little to tell.
+    holds every pi at which it is within 1.96 standard errors of 0, a score test: valid at 0
+    and 1 too, and where the scores hold little information.
 
     The fit compares the day with both classes of the reference over at most 30 bins that hold
     equal shares of the two, each with five expected predictions: the generalised
@@ -120,7 +120,7 @@ def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expecta
 
 
 def _carried(maps: NestedMaps, x: Floats) -> tuple[Floats, Floats]:
-    """Give the last map's log-odds and terms at other logits; lines go on, curves end."""
+    """Give the last map's log-odds and terms at other logits; beyond the ends it is a line."""
     known, design = maps.logits[0], maps.design[:, : maps.terms[-1]]
     held = np.clip(x, known[0], known[-1])
     beyond = x - held

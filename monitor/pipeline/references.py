@@ -27,12 +27,12 @@ from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import Segment, all_scores
 
-REFERENCE_DAYS = 28  # of a reference that is not configured: at least the first so many
+REFERENCE_DAYS = 28  # the default reference has at least this many days, the first ones
 
 
 @dataclass(frozen=True, eq=False)
 class References:
-    """What the days of a model are compared with.
+    """The references that the days of a model are compared with.
 
     Attributes
     ----------
@@ -47,11 +47,11 @@ class References:
 
     @property
     def last(self) -> date:
-        """The last day of any."""
+        """The last day of any reference."""
         return max((period.last for period in self.periods), default=date.min)
 
     def expect(self, day: date, name: str, part: Segment) -> Expectation | None:
-        """Tell the prevalence to expect of a segment of a day from its scores alone."""
+        """Estimate the prevalence to expect of a segment of a day from its scores alone."""
         period = reference_of_day(day, self.periods)
         reference = period.streams.get(name) if period and day > period.last else None
         if not isinstance(reference, Reference):
