@@ -94,9 +94,11 @@ def openings(found: Sequence[Found]) -> list[int]:
 
 
 def table(heads: Sequence[object], rows: Sequence[Sequence[object]]) -> list[str]:
-    """Lay out a table; none if it has no rows."""
+    """Lay out a table; none if it has no rows, or no column beside their names."""
+    if not rows or len(heads) == 1:
+        return []
     lines = [heads, ["---"] * len(heads), *rows]
-    return ["| " + " | ".join(map(str, line)) + " |" for line in lines] + [""] if rows else []
+    return ["| " + " | ".join(map(str, line)) + " |" for line in lines] + [""]
 
 
 def false_alerts(results: Results) -> list[str]:

@@ -14,6 +14,7 @@ from scipy.stats import binom, chi2
 
 from studies.drift.estimates import median, print_median, print_rate, rate
 from studies.drift.page import markdown, missed
+from studies.drift.picture import draw
 from studies.drift.rough_tables import recovery
 from studies.drift.rules import Opening
 from studies.drift.run import BEGIN, END, PAGE, remembered, replace_section
@@ -142,6 +143,25 @@ def test_page_has_a_row_for_every_world() -> None:
     assert len(blocks) >= 14
     assert all(len({line.count("|") for line in block}) == 1 for block in blocks)
     assert "nan" not in text
+
+
+def test_page_of_one_world_has_its_table_only() -> None:
+    """Worlds that were not watched leave no empty tables."""
+    name = "clusters of one day"
+    text = markdown({task: invented(task) for task in tasks(1, 1, [name])})
+
+    assert [line for line in text.splitlines() if line.startswith("#")] == ["## Rougher worlds"]
+    assert text.count("\n| ---") == 1
+    assert f"| {name} |" in text
+
+
+def test_picture_has_a_mark_for_every_rule(tmp_path: Path) -> None:
+    """Both panels show our detector and the rule that was watched with it."""
+    path = tmp_path / "picture.svg"
+    draw({task: invented(task) for task in tasks(2, 9, ["sound (5 %, 20k)"])}, path)
+
+    for words in ("slope 0.8; 5 %, 20k", "slope 0.9; 5 %, 20k", "raw ECE", OURS.strip("*")):
+        assert f">{words}" in path.read_text()
 
 
 def test_goals_that_are_not_reached_are_listed() -> None:
