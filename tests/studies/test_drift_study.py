@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from scipy.stats import binom, chi2
 from studies.drift.estimates import median, print_median, print_rate, rate
 from studies.drift.page import markdown, missed
 from studies.drift.picture import draw
-from studies.drift.rough_tables import recovery
+from studies.drift.rough_tables import recovery, starts
 from studies.drift.rules import Opening
 from studies.drift.run import BEGIN, END, PAGE, remembered, replace_section
 from studies.drift.scenario import START
@@ -26,8 +26,9 @@ from tests.support.paths import ROOT
 
 
 def opened(day: int, lasted: int = 5, kind: str = "too_extreme") -> dict[str, Any]:
-    """Note an opening as the study does."""
-    return asdict(Opening(day, kind, kind, day - 1, lasted))
+    """Note an opening as the study does; its start lies in an interval of three days."""
+    starts = {"started": day - 1, "start_low": day - 2, "start_high": day}
+    return {"day": day, "kind": kind, "later": kind, "lasted": lasted} | starts
 
 
 @pytest.mark.parametrize("total", [0, 1, 3, 17])
@@ -96,10 +97,24 @@ def test_recovery_counts_from_the_end_of_the_drift() -> None:
 
 
 def test_days_of_openings_count_from_the_last_reference() -> None:
-    """What opened against an earlier reference has negative days."""
-    assert since(Opening(10, "too_timid", "too_timid", 4), -95) == {
-        **asdict(Opening(-85, "too_timid", "too_timid", -91))
-    }
+    """What opened against an earlier reference has negative days; how long it lasted stays."""
+    known = {field.name for field in fields(Opening)}
+    values = {name: value for name, value in opened(10).items() if name in known}
+    moved = {name: value for name, value in opened(-85).items() if name in known}
+
+    assert since(Opening(**values), -95) == moved
+
+
+def test_interval_of_the_start_is_compared_with_the_true_one() -> None:
+    """An interval that ends before the drift began does not hold its start."""
+    name = "sound (5 %, 20k)"
+    results = {Task(name, "slope 0.8", seed): {"detector": [opened(START)]} for seed in range(8)}
+    for seed in range(2):
+        results[Task(name, "slope 0.8", seed)] = {"detector": [opened(START + 9)]}
+    [_, _, row, _] = starts(results)
+
+    # One in four starts eight days late; with four tries more, 8 of 12 hold it.
+    assert row == "| 5 %, 20k | slope 0.8 | -1 (-1 to 8) | 75 ± 14 % | 2 |"
 
 
 def test_watch_finds_a_drift_and_no_other() -> None:
