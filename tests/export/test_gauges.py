@@ -190,9 +190,15 @@ NEW = {
 class TestExposition:
     """What a scrape of a store answers."""
 
-    def test_is_this_text(self, config: Config) -> None:
+    def test_is_this_text(self, config: Config, tmp_path: Path) -> None:
         """The whole exposition of the store is the golden text, byte for byte."""
-        assert expose(config) == EXPOSITION.read_bytes().decode()
+        found = tmp_path / EXPOSITION.name
+        found.write_bytes(expose(config).encode())
+
+        meant = (
+            f"see `diff {found} {EXPOSITION}`; if the change is meant: `cp {found} {EXPOSITION}`"
+        )
+        assert found.read_bytes() == EXPOSITION.read_bytes(), meant
 
     def test_tells_the_same_twice(self, config: Config) -> None:
         """A scrape leaves nothing behind that the next one would add to."""
