@@ -8,7 +8,7 @@ prevalence; calibrated, or with a slope of 0.8 and the same prevalence. Logits a
 is its value on a billion expected rows; that of measures without a population value is their
 mean over fresh samples. Closed forms are tried more often than bootstrap intervals, smooth
 ECE, which is slow, in every second round only. Counts are kept in studies/coverage/run.json
-after each world, so an interrupted study goes on where it was; delete it to begin anew.
+after each world, so an interrupted study goes on where it was; delete it to start over.
 The tables go to docs/coverage.md.
 """
 
@@ -94,7 +94,7 @@ CLOSED: dict[str, tuple[Measure, Find]] = {
 
 
 def published_tce(t: Tally) -> float:
-    """Take TCE as in the paper, without its accepted intervals, which nobody looks at here."""
+    """Take TCE as in the paper, without its accepted intervals, which are not needed here."""
     smallest, largest = paper_sizes(t.total)
     starts = pava_bc(t, min_size=smallest, max_size=largest).starts
     return int(count_rejected(t.scores, t.counts, t.positives, starts, 0.05).sum()) / t.total

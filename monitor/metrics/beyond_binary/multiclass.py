@@ -3,7 +3,7 @@
 Two questions. Is every class's probability right by itself (*class-wise*)? And does the
 probability of the predicted class say how often the prediction is right (*top-label*)? Both
 are weaker than whole vectors of probabilities being right [RBS, Definition 2.1], which no
-tally can tell.
+tally can show.
 
 Names: [RBS, Definition C.1] abbreviates the top-label calibration error as "TCE". In this
 project TCE is the *test-based* calibration error only, and the other is always written out.
@@ -21,7 +21,9 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools
 from monitor.metrics.core.tally import Tally, tally
 
-Binning = Callable[[Tally], Bins] | int  # so many uniform bins need no tally, and so no sorting
+Binning = (
+    Callable[[Tally], Bins] | int
+)  # a number of uniform bins needs no tally, and so no sorting
 
 # Single precision over a thousand classes leaves 1e-6, and scores logged with 6 decimals over
 # a hundred classes 5e-5; scores that are no distribution at all are off by far more.
@@ -318,7 +320,7 @@ def _top_label(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Bo
     sound, top, right = _take_top(np.ascontiguousarray(rows), np.ascontiguousarray(classes))
     if sound:
         return top, right
-    rows, classes = _checked(scores, labels)  # which knows the words, or is content after all
+    rows, classes = _checked(scores, labels)  # raises with the reason, or finds nothing wrong
     predicted = rows.argmax(axis=1)
     return rows[np.arange(classes.size), predicted], np.asarray(predicted == classes)
 
@@ -357,7 +359,7 @@ def _checked(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Ints
             f"{rows.shape} and {classes.shape}."
         )
         raise ValueError(msg)
-    # The usual case in few passes; whatever fails it is looked at again, for its words.
+    # The usual case in few passes; whatever fails it is checked again, for the message.
     if not (rows.size and rows.min() >= 0.0 and rows.max() <= 1.0):
         _check_scores(rows)
     _check_sums(rows)

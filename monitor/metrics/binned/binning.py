@@ -105,7 +105,7 @@ def pava(t: Tally) -> Bins:
     Bins
         Observed rates strictly increase. Neighbours of equal rate are one bin, which is decided
         in integers: ``scipy.optimize.isotonic_regression`` compares rounded quotients, and now
-        and then leaves two such blocks apart, 14 of 28 beside 31 of 62.
+        and then leaves two such blocks apart, such as 14 of 28 next to 31 of 62.
 
     Raises
     ------
@@ -262,7 +262,7 @@ def uniform_bins(t: Tally | Rows, n: int) -> Bins:
 
 
 def check_number(n: int) -> None:
-    """Refuse fewer than one bin, and parts of one."""
+    """Raise ValueError unless it is a whole number of at least 1."""
     try:
         index(n)
     except TypeError:
@@ -274,7 +274,7 @@ def check_number(n: int) -> None:
 
 
 def check_sizes(min_size: int, max_size: int) -> None:
-    """Refuse bin sizes out of order."""
+    """Raise ValueError for bin sizes out of order."""
     if not 0 <= min_size <= max_size:
         msg = f"bin sizes must satisfy 0 <= min_size <= max_size, got {min_size} and {max_size}."
         raise ValueError(msg)

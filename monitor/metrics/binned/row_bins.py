@@ -12,7 +12,7 @@ from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Bools, Outcomes, Rows, refuse, unchecked
 
-ROWS_AT_ONCE = 2048  # summed plainly; sums of so many are then added with compensation
+ROWS_AT_ONCE = 2048  # summed plainly; sums of this many are then added with compensation
 
 ONE, TWO = np.uint64(1), np.uint64(2)
 
@@ -96,7 +96,7 @@ def _fill_slices(s: Floats, y: Outcomes, n: int) -> tuple[bool, Ints, Floats]:
             score, outcome = s[i], y[i]
             if not ((score >= 0.0) & (score <= 1.0) & ((outcome == 0) | (outcome == 1))):
                 return False, rows, sums
-            b = np.uint64(score * n)  # without a sign, no index is asked whether it is negative
+            b = np.uint64(score * n)  # without a sign, no index is checked for being negative
             b -= np.uint64(score < edges[b])
             b += np.uint64(score >= edges[b + ONE])
             place = TWO * b + np.uint64(outcome)
@@ -125,8 +125,8 @@ def _fill_drawers(s: Floats, bits: Ints, y: Outcomes) -> tuple[bool, Ints]:
 
 @compiled
 def _take_out(s: Floats, bits: Ints, opened: Bools, size: int) -> Floats:
-    """Give the scores in the open drawers, so many of them, in the order of the rows."""
-    values = np.empty(size + 1)  # one more, to write without asking
+    """Give the scores in the open drawers, `size` in all, in the order of the rows."""
+    values = np.empty(size + 1)  # one more, to write without a check
     found = 0
     for i in range(s.size):
         values[found] = s[i]
@@ -182,7 +182,7 @@ def _add_and_clear(sums: Floats, lost: Floats, some: Floats) -> None:
     """Add to each sum, keep what rounding loses (Neumaier's sum), and clear `some`."""
     for b in range(sums.size):
         total = sums[b] + some[b]
-        # All terms are at least 0, so the larger of the two is easily told.
+        # All terms are at least 0, so comparing the sums compares their magnitudes.
         if sums[b] >= some[b]:
             lost[b] += (sums[b] - total) + some[b]
         else:

@@ -97,7 +97,7 @@ def accepted_intervals(successes: int, trials: int, *, alpha: float = 0.05) -> F
 
 
 def check_alpha(alpha: float) -> None:
-    """Refuse a significance level outside (0, 1)."""
+    """Raise ValueError for a significance level outside (0, 1)."""
     if not 0.0 < alpha < 1.0:
         msg = f"alpha must be in (0, 1), got {alpha}; the paper uses 0.05."
         raise ValueError(msg)
@@ -168,7 +168,7 @@ def _outward(
 
 @compiled
 def certainly_accepted(k: int, n: int, against: Significance, q: float, p: float) -> bool:
-    """Tell whether P(X <= k) alone exceeds alpha at q, and so from k/n up to q, without a sum.
+    """Check whether P(X <= k) alone exceeds alpha at q, and so from k/n up to q, without a sum.
 
     ``P(X <= k) >= Phi(-sqrt(2 D(k)))`` with the deviance D (Zubkov and Serov, Theory of
     Probability and its Applications 57, 2013, theorem 1).
@@ -233,8 +233,8 @@ def _judge(
 ) -> tuple[int, float, float]:
     """Judge a piece: the verdict at its left end, where it falls to alpha, where it rises again.
 
-    `ends` are the p-values at its ends; `floor` is that of the piece, or nan; infinity stands
-    for nowhere.
+    `ends` are the p-values at its ends; `floor` is that of the piece, or nan; infinity means
+    nowhere.
     """
     at_left, at_right = ends
     alpha, margin = against.alpha, against.doubt * against.alpha

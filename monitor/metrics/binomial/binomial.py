@@ -17,7 +17,7 @@ from monitor.metrics.core.grid import Floats, Ints
 # that rounding cannot part the two outcomes of a symmetric pair.
 TIE_FACTOR = 1.0 + 1e-7
 LOG_TIE = math.log1p(1e-7)
-NEIGHBOURS_TIE = 40_000_000  # so many trials at least, for two neighbours within that factor
+NEIGHBOURS_TIE = 40_000_000  # at least this many trials put two neighbours within that factor
 
 
 def binomial_pvalues(
@@ -64,9 +64,9 @@ def binomial_pvalues(
     k, n, q = np.broadcast_arrays(k, n, q)
     _refuse(n < 1, n, "trials must be at least 1")
     _refuse((k < 0) | (k > n), k, "successes must be between 0 and the trials")
-    # Written so that nan is refused too.
+    # Written so that nan fails too.
     _refuse(~((q >= 0.0) & (q <= 1.0)), q, "probabilities must be numbers in [0, 1]")
-    # Copies, because a view of a broadcast array warns whoever looks whether it is writeable.
+    # Copies, because asking a view of a broadcast array whether it is writeable raises a warning.
     return _pvalues(k.flatten(), n.flatten(), q.flatten()).reshape(q.shape)
 
 

@@ -2,7 +2,7 @@
 
 In compiled functions of the binomial k is the observed number of successes, n of trials, x any
 number of successes, and a probability q travels with its complement p = 1 - q, because next
-to 1 only the complement knows how far away 1 is. Swapping the two, and k for n - k,
+to 1 only the complement shows how far away 1 is. Swapping the two, and k for n - k,
 mirrors every statement, so only one side is ever written down.
 """
 
@@ -11,7 +11,7 @@ import math
 from monitor.metrics.core.compiled import compiled
 
 MANY = 400.0  # of k p, about the variance: from here on the fraction is faster than the sum
-BLOCK = 8  # steps of the fraction between two looks at its value
+BLOCK = 8  # steps of the fraction between two checks of its value
 SERIES_REACH = 0.1  # beyond it the logarithm itself is as accurate as its series
 TINY = 1e-290
 
@@ -142,7 +142,7 @@ def _deviance(x: float, mean: float) -> float:
     """Give ``x log(x/mean) + mean - x`` without cancellation where x is near the mean."""
     v = (x - mean) / (x + mean)
     if abs(v) > SERIES_REACH:
-        # The quotient is more accurate, but overflows beside the smallest numbers.
+        # The quotient is more accurate, but overflows for the smallest numbers.
         log_ratio = math.log(x / mean) if mean > TINY else math.log(x) - math.log(mean)
         return x * log_ratio + mean - x
     # log(x/mean) = 2 artanh(v), whose first term combines with mean - x to (x - mean) v.

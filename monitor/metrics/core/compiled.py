@@ -1,4 +1,4 @@
-"""One typed door to the compiler: machine code, cached on disk, free of the interpreter lock."""
+"""The one typed way to the compiler: machine code, cached on disk, free of the interpreter lock."""
 
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar

@@ -1,4 +1,4 @@
-"""A number that shows how well it is known. Pure."""
+"""A number with its uncertainty. Pure."""
 
 from dataclasses import dataclass, field
 from math import nan

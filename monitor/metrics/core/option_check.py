@@ -4,7 +4,7 @@ from typing import get_args
 
 
 def check_option(name: str, value: object, options: object) -> None:
-    """Refuse a word that is none of a `Literal`."""
+    """Raise ValueError unless the value is one of a `Literal`."""
     known = get_args(options)
     if value not in known:
         msg = f"the {name} must be one of {', '.join(known)}, got {value!r}."

@@ -9,7 +9,7 @@ from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
 
-ROWS_PER_GROUP = 16  # up to so many, single draws are faster than binomial generators
+ROWS_PER_GROUP = 16  # up to this many, single draws are faster than binomial generators
 ONE_BY_ONE = 32
 ROWS_PER_KIND = 4  # beyond, a binomial draw for each kind is faster than one by one
 
@@ -151,7 +151,7 @@ def drawn(
 def _taken(
     rng: np.random.Generator, rows: Ints, ends: Ints, guide: Ints, shift: int, size: int
 ) -> Ints:
-    """Draw so many different rows; return how many of each kind.
+    """Draw `size` different rows; return how many of each kind.
 
     Rows of one kind are alike, so let those with the lowest numbers be the ones already
     taken: then a row drawn from all is new iff its number within its kind is not among these.

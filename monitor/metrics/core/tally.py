@@ -4,7 +4,7 @@ Every measure is a function of a tally. Tallies are integers that add, so a day,
 segment, a shard and a reference period are the same kind of thing, the order of rows
 never matters, and equal scores are never split.
 
-Rule 1: whoever makes a tally of raw samples checks them (`samples.checked`); everything
+Rule 1: the code that makes a tally from raw samples checks them (`samples.checked`); everything
 downstream trusts a Tally.
 """
 
@@ -97,7 +97,7 @@ def tally(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
     -------
     Tally
         Exact: one group for each distinct score. Case weights have no place here: a binomial
-        test of weighted counts would not be exact, so weights are refused, not faked.
+        test of weighted counts would not be exact, so weights are not accepted.
 
     Raises
     ------
@@ -257,7 +257,7 @@ def _count_groups(keys: Ints) -> tuple[Floats, Ints, Ints]:
     scores = keys[:group].view(np.float64)
     if group == keys.size:
         return scores, counts, positives
-    # Copies, lest a few groups keep the memory of all rows.
+    # Copies, so that a few groups do not keep the memory of all rows.
     return scores.copy(), counts[:group].copy(), positives[:group].copy()
 
 

@@ -3,7 +3,7 @@
 Rule 1: an interval is for the *population value* of a measure, what it would be without the
 chance of this sample. Resampling the tally as it is serves measures that chance moves up as
 often as down. It does not serve calibration errors, which chance only raises: there the
-outcomes are drawn anew from curves that err by less and by more, and the interval holds those
+outcomes are drawn again from curves that err by less and by more, and the interval holds those
 that could have given the value observed.
 """
 
@@ -49,7 +49,7 @@ def bootstrap_interval(
         m groups of equal score, at least one prediction, drawn independently.
     measure : callable
         From a tally to a float. It must be defined on every resample: an error that it raises
-        (for want of one outcome, say) is not caught, for then the tally is too small.
+        (because one outcome is missing, say) is not caught: then the tally is too small.
     level : float
         Confidence level in (0, 1).
     replicates : int
@@ -237,7 +237,7 @@ def _values(
     replicates: int,
     rng: np.random.Generator,
 ) -> dict[str, Floats]:
-    """Take every measure of so many resamples."""
+    """Compute every measure on each resample."""
     values = {name: np.empty(replicates) for name in measures}
     for i in range(replicates if measures else 0):
         drawn = resample(t, rates, rng=rng)
@@ -253,7 +253,7 @@ def _gaps(t: Tally) -> Floats:
 
 
 def _population(t: Tally, rates: Floats) -> Tally:
-    """Make so many rows that chance is gone, with positives as they should be in any run."""
+    """Copy the rows until chance is negligible, with positives as they should be in any run."""
     many = _many(t, _copies(t))
     # Cumulative rounding: a bin's positives are off by less than 1, however many its groups.
     expected = np.cumsum(many.counts * np.clip(rates, 0.0, 1.0))

@@ -42,7 +42,7 @@ def ece_interval(
         At least one prediction, as scored.
     adjusted : {"raw", "prior"}
         Whether the scores are taken as they are or with the prior forgiven, shifted by
-        `fit_intercept`. Then the intercept is fitted to every resample anew, so that its own
+        `fit_intercept`. Then the intercept is fitted again to every resample, so that its own
         chance counts.
     level : float
         Confidence level in (0, 1).

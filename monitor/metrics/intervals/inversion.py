@@ -15,7 +15,7 @@ from monitor.metrics.core.grid import Floats
 
 FIRST_AMPLITUDES, LARGER_AMPLITUDES = (0.0, 1.0), (1.5, 2.0, 3.0, 4.5, 7.0, 10.0)
 NEAR = 0.5  # normal quantiles between an end and a world that are near enough
-FINEST = 1 / 64  # amplitudes nearer than this are not told apart
+FINEST = 1 / 64  # amplitudes nearer than this count as the same
 SHORTEST = 0.1  # of the way between two worlds, from either
 
 
@@ -42,7 +42,7 @@ Visits = dict[float, Visit]  # by amplitude, in any order
 def height(values: Floats, observed: float) -> float:
     """Turn the share of values that are not below the observed one into a normal quantile.
 
-    A share of 0 or 1 only says "far": how far, the standard deviation tells.
+    A share of 0 or 1 only says "far"; how far is measured in standard deviations.
 
     Examples
     --------
@@ -60,7 +60,7 @@ def height(values: Floats, observed: float) -> float:
 
 
 def next_amplitude(visits: Visits, outside: float) -> float | None:
-    """Choose the world that tells most of an end; None if both ends are known well enough.
+    """Choose the world that narrows down an end the most; None if both ends are known well enough.
 
     After the calibrated world and the observed one: worlds that err more, as long as the observed
     value would be no surprise in any; then where an end seems to be, until one is next to it.

@@ -68,7 +68,7 @@ def fit_cox(t: Tally) -> Cox:
     ------
     ValueError
         If one class only is there, or the scores separate the classes: then no finite line
-        is the best. `slope_z` still tells whether the slope is 1.
+        is the best. `slope_z` still tests whether the slope is 1.
 
     Notes
     -----
@@ -169,7 +169,7 @@ def _check_overlap(logits: Floats, counts: Ints, positives: Ints) -> None:
 def _one_score(logits: Floats, counts: Ints) -> str:
     return (
         f"a slope needs two different logits, got that of {expit(logits[0]):.6g} for all "
-        f"{counts.sum()} predictions: fit_intercept is all there is."
+        f"{counts.sum()} predictions: use fit_intercept instead."
     )
 
 

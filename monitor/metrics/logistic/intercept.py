@@ -36,7 +36,7 @@ class Intercept:
 
 
 def has_intercept(t: Tally) -> bool:
-    """Tell whether both outcomes occur among the scores strictly between 0 and 1.
+    """Check that both outcomes occur among the scores strictly between 0 and 1.
 
     Only then is there a finite intercept: with one class only, every shift is too small.
 

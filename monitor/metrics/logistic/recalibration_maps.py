@@ -161,7 +161,7 @@ def project(design: Floats, direction: Floats) -> Floats:
 def _design(
     scored: Floats, moved: Floats, counts: Ints, most_terms: int
 ) -> tuple[Floats, float, float]:
-    """Build as many terms as the scores can tell apart, and how the logit was standardised."""
+    """Build as many terms as the scores can distinguish, and how the logit was standardised."""
     if most_terms == 1:
         return np.ones((scored.size, 1)), 0.0, 1.0
     weights = counts * expit(moved) * expit(-moved)
@@ -190,7 +190,7 @@ def _curved(design: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
 
 
 def _increasing_fit(moved: Floats, design: Floats, t: Tally) -> tuple[Floats, Floats] | None:
-    """Fit, and refuse what has no finite maximum or does not increase."""
+    """Fit; None if there is no finite maximum or the map does not increase."""
     coefficients, found = solve_logistic(moved, design, t.counts, t.positives)
     if not found:
         return None
@@ -232,10 +232,10 @@ def _collect(
 def solve_logistic(
     offsets: Floats, design: Floats, counts: Ints, positives: Ints
 ) -> tuple[Floats, bool]:
-    """Maximise the likelihood of ``sigma(offset + x'theta)`` from 0; tell whether it was found.
+    """Maximise the likelihood of ``sigma(offset + x'theta)`` from 0, and say whether it was found.
 
     Newton's method, each step halved until the likelihood does not fall; the log-likelihood is
-    concave, so this cannot go astray.
+    concave, so this always converges.
     """
     p = design.shape[1]
     theta, gradient, information = np.zeros(p), np.zeros(p), np.zeros((p, p))

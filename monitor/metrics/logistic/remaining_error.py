@@ -14,7 +14,7 @@ from monitor.metrics.logistic.recalibration_maps import NestedMaps, gram
 
 MOST_BINS = 20
 INFORMATION_PER_BIN = 10.0  # uncertain outcomes, sum p(1-p): then a bin's error is nearly normal
-LEAST_INFORMATION = 5.0  # of a bin beside a large group of equal scores
+LEAST_INFORMATION = 5.0  # of a bin next to a large group of equal scores
 
 
 @dataclass(frozen=True)

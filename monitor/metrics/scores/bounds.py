@@ -55,7 +55,7 @@ def calibration_bounds(t: Tally) -> CalibrationBounds:
     Returns
     -------
     CalibrationBounds
-        Loose for a model that cannot know better: on calibrated data the errors are 0 and
+        Loose for a model that cannot predict better: on calibrated data the errors are 0 and
         the bounds are not. They are tight only when the outcomes are almost certain.
 
     Raises
@@ -147,7 +147,7 @@ def improvement(t: Tally, recalibrated: Floats, *, rule: ScoringRule = "brier") 
         s, h = t.scores, recalibrated
         return _estimate(t, (s - h) * (s + h - 2.0), (s - h) * (s + h))
     before, after = surprises(t, t.scores), surprises(t, recalibrated)
-    with np.errstate(invalid="ignore"):  # inf - inf is refused below
+    with np.errstate(invalid="ignore"):  # inf - inf raises below
         change = _estimate(t, before[0] - after[0], before[1] - after[1])
     if isnan(change.value):
         msg = (

@@ -1,6 +1,6 @@
 """Brier score and its root: the typical distance between a predicted probability and the outcome.
 
-Two conventions are about. The *one-vector* form looks at the predicted probability of the
+There are two conventions. The *one-vector* form uses the predicted probability of the
 positive outcome only, as scikit-learn does; it is ours everywhere. The *two-class* form of
 [RBS] sums over the probabilities of both outcomes, which is exactly twice as much.
 """

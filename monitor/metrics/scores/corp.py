@@ -26,7 +26,7 @@ class Corp:
         At least 0: what the best increasing map of the scores would save. Infinite with the
         log score.
     discrimination : float
-        At least 0: what the recalibrated scores know beyond the prevalence.
+        At least 0: how much better the recalibrated scores predict than the prevalence.
     uncertainty : float
         Score of always predicting the prevalence; a property of the outcomes alone.
     """

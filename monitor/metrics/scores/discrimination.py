@@ -1,4 +1,4 @@
-"""Discrimination: how well the scores tell positives from negatives, calibrated or not."""
+"""Discrimination: how well the scores separate positives from negatives, calibrated or not."""
 
 from dataclasses import dataclass
 from math import nan, sqrt
@@ -83,7 +83,7 @@ def tjur_r2(t: Tally) -> float:
     Returns
     -------
     float
-        In [-1, 1], in units of probability: 0 for scores that know nothing, 1 for perfect
+        In [-1, 1], in units of probability: 0 for scores without information, 1 for perfect
         ones. Unlike the AUC it moves with the calibration of the scores.
 
     Raises

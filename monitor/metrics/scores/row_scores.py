@@ -10,7 +10,7 @@ from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.samples import Outcomes, Rows, refuse, unchecked
 
-ROWS_AT_ONCE = 2048  # summed plainly; sums of so many are then added with compensation
+ROWS_AT_ONCE = 2048  # summed plainly; sums of this many are then added with compensation
 
 
 def mean_square(rows: Rows) -> float:
@@ -58,7 +58,7 @@ def _mean(total: float, size: int) -> float:
 
 @compiled
 def _squares(s: Floats, y: Outcomes) -> tuple[bool, float]:
-    """Add up squared distances, and tell whether all samples are sound."""
+    """Add up squared distances, and check all samples."""
     sound = True
     total = lost = 0.0
     for start in range(0, s.size, ROWS_AT_ONCE):
@@ -73,7 +73,7 @@ def _squares(s: Floats, y: Outcomes) -> tuple[bool, float]:
 
 @compiled
 def _surprises(s: Floats, y: Outcomes) -> tuple[bool, float]:
-    """Add up surprises, and tell whether all samples are sound."""
+    """Add up surprises, and check all samples."""
     sound = True
     total = lost = 0.0
     for start in range(0, s.size, ROWS_AT_ONCE):
@@ -90,7 +90,7 @@ def _surprises(s: Floats, y: Outcomes) -> tuple[bool, float]:
 
 @compiled
 def _leans(s: Floats, y: Outcomes) -> tuple[bool, float, float]:
-    """Add up the terms of Spiegelhalter's z and their variances; tell whether samples are sound."""
+    """Add up the terms of Spiegelhalter's z and their variances; check the samples."""
     sound = True
     total = lost = variance = lost_variance = 0.0
     for start in range(0, s.size, ROWS_AT_ONCE):

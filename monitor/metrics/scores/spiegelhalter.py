@@ -44,7 +44,7 @@ def spiegelhalter(t: Tally | Rows) -> Spiegelhalter:
     Returns
     -------
     Spiegelhalter
-        The normal approximation wants dozens of expected positives and negatives. Scores
+        The normal approximation needs dozens of expected positives and negatives. Scores
         of 0 and 1 that were wrong add to z only their distance of 1, although under
         calibration they cannot occur at all: look at the log score, which is then infinite.
 

@@ -112,7 +112,7 @@ def mean_distance(t: Tally) -> float:
     ``2/(N (N-1)) sum_j (s_{j+1} - s_j) M_j (N - M_j)``, with M_j the predictions up to group
     j (Gini's mean difference). Like the usual median of the distances it follows the spread
     of the scores, so that rare events are not all neighbours of each other; unlike it, it
-    takes one pass. It looks at scores, never at outcomes, which keeps the SKCE unbiased.
+    takes one pass. It uses scores only, never outcomes, which keeps the SKCE unbiased.
 
     Examples
     --------

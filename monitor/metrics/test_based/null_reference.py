@@ -75,8 +75,8 @@ def tce_null_reference(
     Notes
     -----
     In each world ``y* ~ Bernoulli(s)`` (consistency resampling: Broecker and Smith, Weather and
-    Forecasting 22, 2007); the intercept is fitted anew and forgiven, bins are
-    found anew, and TCE is taken. TCE of a calibrated model has no fixed level: it depends on
+    Forecasting 22, 2007); the intercept is fitted again and forgiven, bins are
+    cut again, and TCE is computed. TCE of a calibrated model has no fixed level: it depends on
     how many predictions there are and how their scores spread, so it is only read against
     this reference.
 
@@ -120,7 +120,7 @@ def _null_values(
     alpha: float,
     values: Floats,
 ) -> Floats:
-    """Fill `values` with the TCE of so many resampled worlds."""
+    """Fill `values` with the TCE of one resampled world each."""
     inverse_odds = (1.0 - scores) / scores  # so that a shift of all logits is one product
     at_zero = expect_positives(inverse_odds, counts, 0.0)
     slices = cut_slices(scores, counts)

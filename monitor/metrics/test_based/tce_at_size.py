@@ -1,4 +1,4 @@
-"""TCE at a fixed size: the headline figure, comparable across volumes and prevalences.
+"""TCE at a fixed size: the headline number, comparable across volumes and prevalences.
 
 Published TCE rises with the number of predictions, whatever the model. Averaged over
 subsamples of one fixed size it does not, so a number means the same on a quiet Sunday
@@ -187,7 +187,7 @@ def _fill_values(
     alpha: float,
     values: Floats,
 ) -> None:
-    """Fill `values` with the TCE of so many subsamples."""
+    """Fill `values` with the TCE of one subsample each."""
     rows = lay_out(counts, positives)
     ends = np.cumsum(rows)
     guide, shift = index_rows(ends)

@@ -77,7 +77,7 @@ def test_conventions_equal_the_recorded_ones() -> None:
 
 
 def test_log_score_after_clipping_equals_the_recorded_one() -> None:
-    """Whoever wants a finite value clips the scores first: here to [1e-12, 1 - 1e-12]."""
+    """To get a finite value, clip the scores first: here to [1e-12, 1 - 1e-12]."""
     t = recorded("ties_and_bounds")
     clipped = Tally(np.clip(t.scores, 1e-12, 1 - 1e-12), t.counts, t.positives)
     expected = SMALL["ties_and_bounds"]["recorded"]["nll"]["clip_1e_12"]
