@@ -14,7 +14,7 @@ from monitor.summary import Summary, whole
 
 LEGEND = (
     "prevalence   share of outcomes that are 1; the mean score should be equal to it",
-    "prior shift  difference of the two, in logit: at 0 the scores are right on average",
+    "prior shift  difference of the two, in logit: 0 is right on average",
     "ECE          mean gap between scores and observed rates: for the scores as they are",
     "             (raw), and without the prior shift (prior)",
     "TCE          share of predictions that the outcomes of their bin reject",

@@ -93,8 +93,8 @@ def test_whole_is_the_merge_of_the_segments() -> None:
     assert [dict(e.rejected) for e in found.values()] == [{"score_missing": 2}, {}, {}]
 
 
-def test_a_prior_shift_is_forgiven_and_a_slope_is_not() -> None:
-    """TCE with the prior forgiven is inside its null reference under a shift, above it else."""
+def test_a_prior_shift_is_adjusted_and_a_slope_is_not() -> None:
+    """Prior-adjusted TCE is inside its null reference under a prior shift, else above it."""
     shifted = by_segment(summary(all=drawn(50_000, seed=4, delta=1.0)))["all"]
     tilted = by_segment(summary(all=drawn(50_000, seed=4, slope=0.7)))["all"]
 

@@ -276,7 +276,7 @@ class TestExposition:
 
 
 class TestNewest:
-    """Which of the stored days a scrape tells."""
+    """Which of the stored days a scrape shows."""
 
     @pytest.mark.parametrize(
         ("stored", "told"),
@@ -291,7 +291,7 @@ class TestNewest:
         ],
     )
     def test_days(self, tmp_path: Path, stored: str, told: str) -> None:
-        """The newest final day is told, and the newest provisional one if it is newer."""
+        """The newest final day is exported, and the newest provisional one if it is newer."""
         config = configure(tmp_path, fraud={})
         for place, maturity in enumerate(stored):
             day = FINAL + timedelta(days=place)
@@ -413,7 +413,7 @@ class TestCatalogue:
 
 
 class TestPage:
-    """docs/gauges.md beside the catalogue."""
+    """docs/gauges.md against the catalogue."""
 
     def test_table_is_the_catalogue(self) -> None:
         """The page's table has the gauges of the catalogue, all of them, in order, as they are."""

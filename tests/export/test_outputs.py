@@ -1,4 +1,4 @@
-"""The exporter's other doors, with the real programs behind them."""
+"""Textfile, Pushgateway and OpenMetrics export, with the real programs that read them."""
 
 import json
 import re

@@ -84,7 +84,7 @@ def configure(
 def results(folder: Path) -> dict[str, bytes]:
     """Read every byte of the store that is promised to be reproducible.
 
-    A kill can leave a half-written ``.….tmp`` beside them, which no reader looks at.
+    A kill can leave a half-written ``.….tmp`` next to them, which no reader looks at.
     """
     return {
         str(path.relative_to(folder)): path.read_bytes()
@@ -300,7 +300,7 @@ def test_evaluate_needs_no_logs(fresh: Path) -> None:
 
 
 def test_steps_are_told_in_order(fresh: Path) -> None:
-    """Whoever draws a progress bar hears of every day of every phase, in order."""
+    """A progress bar gets every day of every phase, in order."""
     steps: list[PhaseProgress] = []
 
     do(configure(fresh), DAYS[0], DAYS[2], jobs=2, on_progress=steps.append)

@@ -1,4 +1,4 @@
-"""A store with the results of three models, and the exporter that tells of it."""
+"""A store with the results of three models, and the exporter that serves it."""
 
 import json
 import re

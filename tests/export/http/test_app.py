@@ -136,7 +136,7 @@ class TestPaths:
     """What is where."""
 
     def test_other_paths_and_methods(self, folder: Path) -> None:
-        """The root points to the doors; other paths are 404, other methods 405."""
+        """The root points to the other paths; unknown paths are 404, other methods 405."""
         with answering(folder) as where:
             assert get(where, "/")[0] == 200
             assert "/metrics" in get(where, "/")[1]
@@ -219,7 +219,7 @@ class TestConfiguration:
 
 
 class TestMostSegments:
-    """Of how many segments something is told."""
+    """How many segments are exported."""
 
     def test_those_with_most_outcomes_stay(self) -> None:
         """Beside `all` the fullest segments stay, of equal ones the first by name."""
@@ -286,7 +286,7 @@ class TestMemory:
     def test_all_is_read_before_the_first_scrape(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A file is understood before anybody is answered, and no scrape pays for it."""
+        """Files are parsed before the first response, so no scrape waits for it."""
         expected, parse, models = exposition(folder), Store.parse_evaluations, list[str]()
 
         def noting(store: Store, model: str, day: date, content: bytes) -> Any:
@@ -302,7 +302,7 @@ class TestMemory:
         assert answer == (200, expected)
 
     def test_a_changed_file_is_read_again(self, folder: Path) -> None:
-        """New bytes under the old name, size and time are told at the next scrape."""
+        """New bytes under the old name, size and time are exported on the next scrape."""
         exporter = Exporter(folder / "monitor.yaml")
         day = folder / "store" / "evaluations" / "fraud" / f"{HARD.day}.parquet"
         write_day(folder, replace(HARD, predicted=123_456))
@@ -318,7 +318,7 @@ class TestMemory:
         assert after == exposition(folder)
 
     def test_verdicts_are_read_again_too(self, folder: Path) -> None:
-        """A day that is judged anew is told anew, beside evaluations that stayed as they were."""
+        """A day that is judged again has new gauges, next to evaluations that did not change."""
         exporter, store = Exporter(folder / "monitor.yaml"), Store(str(folder / "store"))
         ok = 'calibration_verdict{model="fraud",segment="all",state="ok"} '
         told = []
