@@ -7,7 +7,16 @@ from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Proper
 from overview import overview
 from pages import choice, every, laid_out, link, page
 from panels import VERDICTS, lines, marked, number, said, thresholds, timeline
-from queries import JUDGED_MODELS, WINDOWS_OF_MODELS, evidence_share, newest, or_words, verdict
+from queries import (
+    JUDGED_MODELS,
+    MODELS,
+    WINDOWS_OF_MODELS,
+    evidence_share,
+    newest,
+    or_words,
+    top_ten,
+    verdict,
+)
 
 THERE = "var-segment=${segment}&var-datasource=${datasource}&${__url_time_range}"
 NO_VERDICT = "no verdict yet"
@@ -24,8 +33,8 @@ def fleet() -> dashboard.Dashboard:
             )
         ),
         [
-            ("", [counts(), versions()]),
             ("", [overview(to_model("__data.fields.Model"))]),
+            ("", [counts(), broken(), versions()]),
             ("", [verdicts()]),
             ("", [evidence(), prior_shifts(), coverage()]),
         ],
@@ -70,7 +79,20 @@ def counts() -> stat.Panel:
         "where the model says so. A prior shift is information: the base rate moved, and the "
         "curve held.",
         none=NO_VERDICT,
-        width=20,
+        width=16,
+    )
+
+
+def broken() -> stat.Panel:
+    """Name the models whose configuration cannot be used."""
+    invalid = or_words(f"{newest('model_config_valid', MODELS)} == 0", "model", "none")
+    return said(
+        number({"{{model}}": invalid}, unit="none", named=True),
+        "Invalid configurations",
+        "The models that are not run because their part of the configuration is wrong. "
+        "`calibration-monitor check` says which key, and what to write.",
+        none="none",
+        width=4,
     )
 
 
@@ -90,10 +112,11 @@ def versions() -> stat.Panel:
 def verdicts() -> statetimeline.Panel:
     """Draw the verdict of every model over time."""
     return said(
-        timeline({"{{model}}": verdict(JUDGED_MODELS)}).height(6),
+        timeline({"{{model}}": top_ten(verdict(JUDGED_MODELS))}).height(8),
         "Verdicts",
-        "What was said of each model, day by day. A verdict speaks of days whose outcomes are "
-        "complete, so it comes some days later. A gap: nothing was exported.",
+        "What was said of the ten models with the worst verdict now, day by day. A verdict speaks "
+        "of days whose outcomes are complete, so it comes some days later. A gap: nothing was "
+        "exported.",
         none=NO_VERDICT,
         width=24,
     )
@@ -101,14 +124,14 @@ def verdicts() -> statetimeline.Panel:
 
 def evidence() -> timeseries.Panel:
     """Draw how near each model is to an incident."""
-    panel = lines({"{{model}}": evidence_share(JUDGED_MODELS)}, unit="percentunit").min(0)
+    panel = lines({"{{model}}": top_ten(evidence_share(JUDGED_MODELS))}, unit="percentunit").min(0)
     return said(
         linked(marked(panel, 1, "red")),
         "Evidence of drift against its limit",
         "The strongest evidence that a model's curve is bent, as a share of what opens an "
-        "incident (100 %, dashed). A calibrated model stays low whatever its base rate does. On "
-        "the day it would pass the limit an incident opens and it falls to 0; if it does so once "
-        "more, the incident goes on and nobody is paged anew.",
+        "incident (100 %, dashed), of the ten models with most of it now. A calibrated model stays "
+        "low whatever its base rate does. While an incident is open, its line stays at the "
+        "evidence that opened it.",
         none="no reference yet",
         width=8,
     )
@@ -116,7 +139,8 @@ def evidence() -> timeseries.Panel:
 
 def prior_shifts() -> timeseries.Panel:
     """Draw the shift of every model's prior."""
-    shifts = {"{{model}}": newest("prior_shift_logit", JUDGED_MODELS)}
+    shift = newest("prior_shift_logit", JUDGED_MODELS)
+    shifts = {"{{model}}": top_ten(shift, f"abs({shift})")}
     panel = (
         lines(shifts, unit="short", axis="logit")
         .decimals(2)
@@ -126,7 +150,8 @@ def prior_shifts() -> timeseries.Panel:
         linked(marked(panel, 0)),
         "Prior shift",
         "How far the base rate of the last 7 days is from what the reference curve expects, in "
-        "logit. +0.7 means doubled odds, -0.7 halved odds. Not an error of the curve.",
+        "logit. +0.7 means doubled odds, -0.7 halved odds. Not an error of the curve. The ten "
+        "models whose base rate moved most are drawn.",
         none="no reference yet",
         width=8,
     )
@@ -134,12 +159,14 @@ def prior_shifts() -> timeseries.Panel:
 
 def coverage() -> timeseries.Panel:
     """Draw how complete the outcomes of every model are."""
-    ratios = {"{{model}}": newest("outcome_coverage_ratio", WINDOWS_OF_MODELS)}
+    ratio = newest("outcome_coverage_ratio", WINDOWS_OF_MODELS)
+    ratios = {"{{model}}": top_ten(ratio, pick="bottomk")}
     return said(
         linked(lines(ratios, unit="percentunit").max(1)),
         "Outcome coverage",
-        "The share of predictions whose outcome has arrived, in the newest complete window. A "
-        "fall means that a join or a feed of outcomes is broken: look there before the model.",
+        "The share of predictions whose outcome has arrived, in the newest complete window, of "
+        "the ten models with the least. A fall means that a join or a feed of outcomes is broken: "
+        "look there before the model.",
         none="no final window yet",
         width=8,
     )

@@ -4,11 +4,17 @@ from grafana_foundation_sdk.builders import dashboard as builders
 from grafana_foundation_sdk.models import dashboard
 from model_errors import attribution, calibration_errors
 from model_health import health
-from model_now import owner, segments, strip
+from model_now import false_alerts, owner, segments, strip
 from model_verdict import drift, priors, verdicts
-from pages import choice, laid_out, link, page
+from model_words import alerts, in_words
+from pages import budget, choice, constant, laid_out, link, page
 from panels import SOURCE
 from queries import JUDGED, newest
+
+ADDRESSES = {
+    "alertmanager": "https://alertmanager.example.org",
+    "runbook": "https://runbooks.example.org/runbook.md",
+}
 
 
 def model() -> dashboard.Dashboard:
@@ -23,8 +29,10 @@ def model() -> dashboard.Dashboard:
     return laid_out(
         with_choices(begun),
         [
+            ("", [in_words()]),
             ("", strip()),
-            ("", [*verdicts(), segments(), owner()]),
+            ("", [*verdicts(), alerts()]),
+            ("", [segments(), owner(), false_alerts()]),
             ("Is the curve bent? Independent of the base rate", drift()),
             ("Has the base rate moved?", priors()),
             ("How large is the error?", calibration_errors()),
@@ -47,4 +55,8 @@ def with_choices(model: builders.Dashboard) -> builders.Dashboard:
     windows = 'calibration_window_outcomes{model="$model"}'
     model.with_variable(choice("model", "label_values(calibration_model_info, model)"))
     model.with_variable(choice("segment", f"label_values({windows}, segment)", "all"))
-    return model.with_variable(choice("window", f"label_values({windows}, window)", "7d"))
+    model.with_variable(choice("window", f"label_values({windows}, window)", "7d"))
+    model.with_variable(budget())
+    for name, address in ADDRESSES.items():
+        model.with_variable(constant(name, address))
+    return model

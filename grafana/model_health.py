@@ -3,8 +3,8 @@
 from grafana_foundation_sdk.builders import stat, timeseries
 from grafana_foundation_sdk.models import common
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
-from panels import dashed, lines, marked, number, said, stacked
-from queries import JUDGED, MODEL, WINDOW, newest
+from panels import dashed, lines, marked, number, said, stacked, thresholds
+from queries import JUDGED, MODEL, ONE_DAY, WHOLE, WINDOW, newest, run_share
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -66,7 +66,7 @@ def rejected() -> timeseries.Panel:
 
 
 def limits() -> stat.Panel:
-    """Show what the alerts about data and runs compare with."""
+    """Show what the alerts about data and runs compare with, and how much of it is used."""
     hours = {
         "no run for": newest("run_overdue_limit_seconds", MODEL),
         "later than a week ago": newest("run_late_limit_seconds", MODEL),
@@ -75,19 +75,35 @@ def limits() -> stat.Panel:
         "coverage / usual": newest("outcome_coverage_limit_ratio", MODEL),
         "rejected / usual": newest("rejected_rows_limit_ratio", MODEL),
     }
-    panel = number({n: f"{q} / {HOUR}" for n, q in hours.items()} | shares, unit="percentunit")
+    used = {"run age, of its limit": run_share(MODEL), "lack of outcomes, of its limit": lacking()}
+    targets = used | {n: f"{q} / {HOUR}" for n, q in hours.items()} | shares
+    panel = number(targets, unit="percentunit").decimals(0)
     for name in hours:
         panel.override_by_name(name, [Property(id_val="unit", value="suffix: h")])
+    exceeded = thresholds("green", {"orange": 0.8, "red": 1})
+    for name in used:
+        colours = Property(id_val="thresholds", value=exceeded.build())
+        panel.override_by_name(name, [colours])
     return said(
         panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME)
         .orientation(common.VizOrientation.HORIZONTAL)
         .height(8),
         "Limits of the alerts",
-        "What the alerts about this model's runs and data compare with, as configured. An alert "
-        "that comes too often or too late is changed here, and not in the rules.",
+        "What the alerts about this model's runs and data compare with, as configured, and how "
+        "much of two of them is used up: red from 100 %. An alert that comes too often or too "
+        "late is changed in the configuration, not in the rules.",
         none="nothing exported",
         width=6,
     )
+
+
+def lacking() -> str:
+    """Ask how near the coverage of the newest final day is to the limit of its alert."""
+    day = f'{MODEL}, segment="{WHOLE}", window="{ONE_DAY}", maturity="final"'
+    longer = f'{MODEL}, segment="{WHOLE}", window!="{ONE_DAY}", maturity="final"'
+    usual = newest("outcome_coverage_ratio", longer)
+    allowed = f"{newest('outcome_coverage_limit_ratio', MODEL)} * {usual}"
+    return f"{allowed} / {newest('outcome_coverage_ratio', day)}"
 
 
 def ages() -> timeseries.Panel:

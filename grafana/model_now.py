@@ -3,16 +3,28 @@
 from grafana_foundation_sdk.builders import stat
 from grafana_foundation_sdk.models import common
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
-from panels import GREY, KINDS, MOMENT, in_words, number, said, thresholds, verdict_words
+from panels import (
+    GREY,
+    KINDS,
+    MOMENT,
+    in_words,
+    near_limit,
+    number,
+    said,
+    thresholds,
+    verdict_words,
+)
 from queries import (
     JUDGED,
     MODEL,
     WHOLE,
+    drift_share,
     evidence_share,
-    milliseconds,
+    local_date,
     newest,
     or_words,
     recent,
+    run_share,
     verdict,
     while_open,
 )
@@ -23,7 +35,7 @@ STARTED = newest("drift_started_timestamp_seconds", JUDGED)
 
 def strip() -> list[stat.Panel]:
     """Give the panels from left to right."""
-    return [said_now(), kind(), since(), found(), false_alerts(), evidence(), judged(), success()]
+    return [said_now(), since(), evidence(), budget_spent(), judged(), success(), found(), kind()]
 
 
 def said_now() -> stat.Panel:
@@ -62,10 +74,11 @@ def kind() -> stat.Panel:
 def since() -> stat.Panel:
     """Show since when the incident lasts."""
     return said(
-        number({"since": milliseconds(while_open(STARTED, JUDGED))}, unit=MOMENT),
+        number({"since": while_open(local_date(STARTED), JUDGED)}, unit=MOMENT),
         "Drifting since",
-        "When the drift of the open incident began, as estimated from the outcomes: look at what "
-        "was released then. It is found some days after it began.",
+        "The day on which the drift of the open incident began, in the model's time zone, as "
+        "estimated from the outcomes: look at what was released then. It is found some days "
+        "after it began.",
         none="no incident",
         width=WIDTH,
     )
@@ -89,10 +102,10 @@ def evidence() -> stat.Panel:
     """Show how near the next incident is."""
     panel = number({"evidence": evidence_share(JUDGED)}, unit="percentunit").decimals(0)
     return said(
-        panel.thresholds(thresholds("text", {"green": 0, "yellow": 0.5, "orange": 0.8})),
+        panel.thresholds(near_limit()),
         "Evidence / limit",
-        "The strongest evidence of a bent curve, as a share of what opens an incident. It starts "
-        "again from 0 when one opens: a low share does not mean that the incident is over.",
+        "The strongest evidence of a bent curve, as a share of what opens an incident. While an "
+        "incident is open, that with which it was opened: at least 100 %, in red.",
         none="no reference yet",
         width=WIDTH,
     )
@@ -110,18 +123,34 @@ def false_alerts() -> stat.Panel:
         "If the curve never bends, incidents of the whole model are at least this far apart on "
         "average, and so are those of all its segments together.",
         none="no limit yet",
+        width=6,
+    )
+
+
+def budget_spent() -> stat.Panel:
+    """Show which share of the days was in drift, and whether that is more than allowed."""
+    share = drift_share(JUDGED)
+    panel = number({"of 90 days": share, "of the budget": f"({share}) / ($budget / 100)"}, unit="")
+    panel.unit("percentunit").decimals(0).text_mode(common.BigValueTextMode.VALUE_AND_NAME)
+    plain = [Property(id_val="thresholds", value=thresholds("text", {}).build())]
+    return said(
+        panel.override_by_name("of 90 days", plain).thresholds(near_limit()),
+        "Days in drift",
+        "The share of the last 90 days in calibration drift, and how much that is of what is "
+        "allowed: the drift budget at the top. Red: more than allowed.",
+        none="no verdict yet",
         width=WIDTH,
     )
 
 
 def judged() -> stat.Panel:
     """Show which day the verdict speaks of."""
-    ends = milliseconds(newest("verdict_timestamp_seconds", JUDGED))
+    ends = local_date(newest("verdict_timestamp_seconds", JUDGED), ends=True)
     return said(
-        number({"judged": ends}, unit="dateTimeFromNow"),
+        number({"judged": ends}, unit=MOMENT),
         "Last day judged",
-        "When the day ended that the verdict speaks of. It is some days back, because outcomes "
-        "need their time to arrive.",
+        "The day that the verdict speaks of, in the model's time zone. It is some days back, "
+        "because outcomes need their time to arrive.",
         none="no reference yet",
         width=WIDTH,
     )
@@ -130,13 +159,13 @@ def judged() -> stat.Panel:
 def success() -> stat.Panel:
     """Show how old the last good run is."""
     age = f"(time() - {newest('last_success_timestamp_seconds', MODEL)})"
-    share = f"{age} / {newest('run_overdue_limit_seconds', MODEL)}"
-    panel = number({"ago": age, "of the limit": share}, unit="percentunit").decimals(0)
+    targets = {"ago": age, "of the limit": run_share(MODEL)}
+    panel = number(targets, unit="percentunit").decimals(0)
     plain = Property(id_val="thresholds", value=thresholds("text", {}).build())
     units = [Property(id_val="unit", value="s"), Property(id_val="decimals", value=1), plain]
     panel.override_by_name("ago", units).text_mode(common.BigValueTextMode.VALUE_AND_NAME)
     return said(
-        panel.thresholds(thresholds("green", {"red": 1})),
+        panel.thresholds(near_limit()),
         "Last success",
         "How long ago the last run without a failed day finished, and how much that is of what "
         "the model's configuration allows. Red: a run is overdue.",
@@ -155,7 +184,7 @@ def segments() -> stat.Panel:
         "The segments with an open incident, whichever segment is chosen above. Choose one of "
         "them there to see it.",
         none="none",
-        width=WIDTH,
+        width=12,
     )
 
 
@@ -167,5 +196,5 @@ def owner() -> stat.Panel:
         "Owner",
         "Who answers for the model, and how urgent its alerts are, as configured.",
         none="unknown model",
-        width=WIDTH,
+        width=6,
     )

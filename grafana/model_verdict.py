@@ -23,11 +23,11 @@ def verdicts() -> list[statetimeline.Panel]:
     """Draw the verdict over time."""
     return [
         said(
-            timeline({"verdict": verdict(JUDGED)}).height(4),
+            timeline({"verdict": verdict(JUDGED)}).height(5),
             "Verdict over time",
             "What was said of the model, day by day. A gap: nothing was exported.",
             none="no verdict yet: the model has no reference",
-            width=18,
+            width=15,
         )
     ]
 

@@ -4,19 +4,35 @@ from grafana_foundation_sdk.builders import common as parts
 from grafana_foundation_sdk.builders import table
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
-from panels import KINDS, MOMENT, asked, said, thresholds, verdict_words
+from panels import KINDS, MOMENT, asked, near_limit, said, thresholds, verdict_words
 from queries import (
     JUDGED_MODELS,
     MODELS,
     WINDOWS_OF_MODELS,
+    drift_share,
     evidence_share,
-    milliseconds,
+    local_date,
     newest,
     recent,
+    run_share,
     segments_drifting,
     verdict,
     while_open,
 )
+
+WIDTHS = {
+    "Verdict": 130,
+    "Kind of drift": 160,
+    "Since": 100,
+    "Segments": 90,
+    "Evidence / limit": 130,
+    "Days in drift": 105,
+    "Prior shift": 90,
+    "Coverage": 90,
+    "Last day judged": 130,
+    "Run age / limit": 130,
+    "Severity": 80,
+}  # in pixels, so that no value is cut; the model and its owner share the rest
 
 
 def overview(to_model: str) -> table.Panel:
@@ -24,18 +40,21 @@ def overview(to_model: str) -> table.Panel:
     columns = {
         "Verdict": verdict(JUDGED_MODELS),
         "Kind of drift": f"{newest('drift_kind', JUDGED_MODELS, 'model, kind')} == 1",
-        "Since": milliseconds(
-            while_open(newest("drift_started_timestamp_seconds", JUDGED_MODELS), JUDGED_MODELS)
+        "Since": while_open(
+            local_date(newest("drift_started_timestamp_seconds", JUDGED_MODELS)), JUDGED_MODELS
         ),
-        "Segments drifting": segments_drifting(MODELS),
+        "Segments": segments_drifting(MODELS),
         "Evidence / limit": evidence_share(JUDGED_MODELS),
+        "Days in drift": drift_share(JUDGED_MODELS),
         "Prior shift": newest("prior_shift_logit", JUDGED_MODELS),
         "Coverage": newest("outcome_coverage_ratio", WINDOWS_OF_MODELS),
-        "Last day judged": milliseconds(newest("verdict_timestamp_seconds", JUDGED_MODELS)),
-        "Last success": milliseconds(newest("last_success_timestamp_seconds", MODELS)),
+        "Last day judged": local_date(
+            newest("verdict_timestamp_seconds", JUDGED_MODELS), ends=True
+        ),
+        "Run age / limit": run_share(MODELS),
         "Owner": f"max by (model, owner, severity) ({recent('model_info', MODELS)})",
     }
-    panel = asked(table.Panel(), columns, now=True, rows=True).unit("short").height(7)
+    panel = asked(table.Panel(), columns, now=True, rows=True).unit("short").height(12)
     for transformation in arranged(list(columns)):
         panel.with_transformation(transformation)
     styled(panel, to_model)
@@ -44,9 +63,10 @@ def overview(to_model: str) -> table.Panel:
         panel,
         "Models",
         "One row for each model, the worst verdict first. An incident is open where a kind of "
-        "drift is named; open ones of any segment are counted, whichever segment is chosen above. "
-        "Evidence of 100 % of its limit opens an incident. Prior shift is in "
-        "logit: +0.7 doubles the odds. Coverage is the share of predictions whose outcome is "
+        "drift is named; Segments counts the open ones, whichever segment is chosen above. "
+        "Evidence of 100 % of its limit opens an incident, and stays while it is open. Days in "
+        "drift are a share of the last 90. A run is overdue at 100 % of its limit. Prior shift is "
+        "in logit: +0.7 doubles the odds. Coverage is the share of predictions whose outcome is "
         "known. Click a model to see why.",
         none="no model has reported in the last 26 hours",
         width=24,
@@ -79,7 +99,6 @@ def arranged(columns: list[str]) -> list[dashboard.DataTransformerConfig]:
 def styled(panel: table.Panel, to_model: str) -> None:
     """Give each column its unit, its colours and its link."""
     kinds = {kind: dashboard.ValueMappingResult(text=kind.replace("_", " ")) for kind in KINDS}
-    age = {"unit": "dateTimeFromNow"}
     looks: dict[str, dict[str, object]] = {
         "Model": {"links": [{"title": "Open the model", "url": to_model}]},
         "Verdict": {
@@ -88,7 +107,7 @@ def styled(panel: table.Panel, to_model: str) -> None:
         },
         "Kind of drift": {"mappings": [dashboard.ValueMap(options=kinds)], "noValue": "none"},
         "Since": {"unit": MOMENT, "noValue": "no incident"},
-        "Segments drifting": {
+        "Segments": {
             "decimals": 0,
             "thresholds": thresholds("text", {"red": 1}).build(),
             "color": {"mode": "thresholds"},
@@ -100,16 +119,33 @@ def styled(panel: table.Panel, to_model: str) -> None:
             "decimals": 0,
             "min": 0,
             "max": 1,
-            "thresholds": thresholds("green", {"yellow": 0.5, "orange": 0.8}).build(),
+            "thresholds": near_limit().build(),
             "color": {"mode": "thresholds"},
             "custom.cellOptions": {"type": "gauge", "mode": "basic", "valueDisplayMode": "text"},
             "noValue": "no reference yet",
         },
         "Prior shift": {"decimals": 2, "noValue": "no reference yet"},
         "Coverage": {"unit": "percentunit", "decimals": 1, "noValue": "no final window"},
-        "Last day judged": {**age, "noValue": "no reference yet"},
-        "Last success": {**age, "noValue": "none within 26 hours"},
+        "Days in drift": {
+            "unit": "percentunit",
+            "decimals": 0,
+            "thresholds": thresholds("text", {"red": 0.001}).build(),
+            "color": {"mode": "thresholds"},
+            "custom.cellOptions": {"type": "color-text"},
+            "noValue": "no verdict yet",
+        },
+        "Last day judged": {"unit": MOMENT, "noValue": "no reference yet"},
+        "Run age / limit": {
+            "unit": "percentunit",
+            "decimals": 0,
+            "thresholds": near_limit().build(),
+            "color": {"mode": "thresholds"},
+            "custom.cellOptions": {"type": "color-text"},
+            "noValue": "no success",
+        },
     }
+    for column, width in WIDTHS.items():
+        looks.setdefault(column, {})["custom.width"] = width
     for column, properties in looks.items():
         values = [Property(id_val=key, value=value) for key, value in properties.items()]
         panel.override_by_name(column, values)

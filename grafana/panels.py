@@ -17,7 +17,7 @@ Targets = Mapping[str, str]  # what the legend calls it -> PromQL
 
 SOURCE = dashboard.DataSourceRef(type_val="prometheus", uid="${datasource}")
 GREY = "#8e8e8e"
-MOMENT = "time:YYYY-MM-DD HH:mm"  # to be compared with what was released when
+MOMENT = "time:YYYY-MM-DD"
 VERDICTS = dict(
     zip(STATES, ("green", "blue", "yellow", "orange", "red", GREY, "purple"), strict=True)
 )
@@ -133,6 +133,11 @@ def thresholds(base: str, steps: Mapping[str, float]) -> builders.ThresholdsConf
     """Colour values: a base colour, and further ones with the value at which each begins."""
     limits = [dashboard.Threshold(value=at, color=color) for color, at in steps.items()]
     return builders.ThresholdsConfig().steps([dashboard.Threshold(color=base), *limits])
+
+
+def near_limit() -> builders.ThresholdsConfig:
+    """Colour a share of a limit: red is what exceeds it."""
+    return thresholds("green", {"yellow": 0.5, "orange": 0.8, "red": 1})
 
 
 def number(targets: Targets, *, unit: str, named: bool = False) -> stat.Panel:

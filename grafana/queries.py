@@ -6,7 +6,10 @@ Rule 2: every query aggregates instance and job away, so that a restarted export
 one, doubles no line.
 """
 
+from collections.abc import Mapping
+
 LOOK_BACK = "26h"
+BUDGET_DAYS = 90  # of which a share may be spent in drift
 
 # What is selected of a gauge: models, their verdicts, their windows of complete outcomes.
 MODELS = 'model=~"$model"'
@@ -16,7 +19,10 @@ MODEL = 'model="$model"'
 JUDGED = f'{MODEL}, segment="$segment"'
 WINDOW = f'{JUDGED}, window="$window", maturity="final"'
 
+NOON = 43_200  # seconds from a midnight
+
 WHOLE = "all"  # the segment that is the sum of the others
+ONE_DAY = "1d"  # the window that alerts compare with longer ones
 
 # The states of the verdict, the most severe last: where two exporters differ, it is shown.
 STATES = (
@@ -58,9 +64,48 @@ def verdict(selector: str) -> str:
 
 
 def evidence_share(selector: str) -> str:
-    """Ask for the strongest evidence of each model, as a share of its limit."""
-    strongest, limit = (newest(g, selector) for g in ("evidence_log10", "evidence_limit_log10"))
-    return f"{strongest} / {limit}"
+    """Ask for the evidence of each model as a share of its limit.
+
+    While an incident is open, that with which it was opened: what gathers begins again from 0.
+    """
+    strongest, found = (newest(g, selector) for g in ("evidence_log10", "drift_evidence_log10"))
+    limit = newest("evidence_limit_log10", selector)
+    opened = while_open(f"clamp_min({found} / {limit}, 1)", selector)
+    return f"{opened} or on (model) {strongest} / {limit}"
+
+
+def drift_share(selector: str) -> str:
+    """Ask which share of the last 90 days each model was in calibration drift."""
+    drifting = f'{selector}, state="calibration_drift"'
+    return f"avg_over_time(({newest('verdict', drifting)})[{BUDGET_DAYS}d:6h])"
+
+
+def run_share(selector: str) -> str:
+    """Ask how much of the allowed time has passed since the last success of each model."""
+    age = f"(time() - {newest('last_success_timestamp_seconds', selector)})"
+    return f"{age} / {newest('run_overdue_limit_seconds', selector)}"
+
+
+def top_ten(query: str, rank: str | None = None, *, pick: str = "topk") -> str:
+    """Keep the ten models that rank highest at the end of the time range."""
+    ranked = (rank or query).replace(f"[{LOOK_BACK}]", f"[{LOOK_BACK}] @ end()")
+    return f"({query}) and on (model) {pick}(10, {ranked})"
+
+
+def as_label(query: str, label: str) -> str:
+    """Turn the value of each model into a label, for sentences: a legend can hold only labels."""
+    return f'count_values by (model) ("{label}", {query})'
+
+
+def with_labels(query: str, labels: Mapping[str, str]) -> str:
+    """Give what a query finds of each model the values of other queries as labels."""
+    parts = [f"on (model) group_left ({name}) {as_label(q, name)}" for name, q in labels.items()]
+    return " * ".join([f"({query})", *parts])
+
+
+def two_digits(query: str, label: str) -> str:
+    """Put a 0 before a label of one digit."""
+    return f'label_replace({query}, "{label}", "0$1", "{label}", "(.)")'
 
 
 def segments_drifting(selector: str) -> str:
@@ -80,6 +125,10 @@ def or_words(query: str, label: str, words: str) -> str:
     return f'{query} or on () label_replace(vector(0), "{label}", "{words}", "", "")'
 
 
-def milliseconds(query: str) -> str:
-    """Turn a Unix time into the one that Grafana's dates want."""
-    return f"1000 * {query}"
+def local_date(query: str, *, ends: bool = False) -> str:
+    """Turn a local midnight into a time of Grafana whose UTC date is the local one.
+
+    A local noon is on the same date in UTC from Hawaii to New Zealand's winter. `ends` says that
+    the midnight is the end of the day.
+    """
+    return f"1000 * ({query} {'-' if ends else '+'} {NOON})"

@@ -19,6 +19,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from threading import Thread
 from time import sleep
+from typing import Any
 from urllib.parse import urlencode
 
 from history import MORNING, SHOWN, fill
@@ -30,7 +31,7 @@ WIDTH = 1600
 SEEN = {"segment": "all", "owner": ".+"}
 SHOTS = {
     "fleet": {**SEEN, "model": ".+", "window": "1d"},
-    "model": {**SEEN, "model": "flights-stretched", "window": "7d"},
+    "model": {**SEEN, "model": "flights-stretched", "window": "7d", "budget": "5"},
 }
 
 
@@ -100,10 +101,28 @@ def shoot(page: str, picture: Path, height: int) -> None:
         few.save(picture, optimize=True)  # a third of the bytes
 
 
-def height(dashboard: Path) -> int:
+def opened(dashboard: dict[str, Any]) -> dict[str, Any]:
+    """Open every section, as a click on its heading does."""
+    panels: list[dict[str, Any]] = []
+    lowered = 0
+    for panel in dashboard["panels"]:
+        inside = panel.pop("panels", [])
+        for one in (panel, *inside):
+            one["gridPos"]["y"] += lowered
+            panels.append(one)
+        if inside:
+            lowered += max(bottom(one) for one in inside) - bottom(panel)
+    return dashboard | {"panels": panels}
+
+
+def bottom(panel: dict[str, Any]) -> int:
+    """Give where a panel ends, in units from the top."""
+    return int(panel["gridPos"]["y"] + panel["gridPos"]["h"])
+
+
+def height(dashboard: dict[str, Any]) -> int:
     """Give the height of a dashboard, with its title and choices, in pixels."""
-    places = [panel["gridPos"] for panel in json.loads(dashboard.read_text())["panels"]]
-    return 38 * max(int(place["y"] + place["h"]) for place in places) + 115
+    return 38 * max(map(bottom, dashboard["panels"])) + 115
 
 
 def main(docs: Path, demo: Path | None) -> None:
@@ -114,8 +133,9 @@ def main(docs: Path, demo: Path | None) -> None:
         span = {"from": int((MORNING - SHOWN).timestamp()), "to": int(MORNING.timestamp())}
         with prometheus(Path(folder)) as server:
             for name, values in SHOTS.items():
-                dashboard = ROOT / "grafana" / "dashboards" / f"{name}.json"
-                shutil.copy(dashboard, built)
+                committed = ROOT / "grafana" / "dashboards" / f"{name}.json"
+                dashboard = opened(json.loads(committed.read_text()))
+                (built / committed.name).write_text(json.dumps(dashboard))
                 query = urlencode({"dashboard": name, "server": server, **span, **values})
                 picture = docs / f"dashboard-{name}.png"
                 shoot(f"{site}/index.html?{query}", picture, height(dashboard))

@@ -34,13 +34,18 @@ def test_it_gives_the_rules_and_dashboards() -> None:
 
 
 def test_its_hosts_can_be_set() -> None:
-    """The two example hosts are replaced in every link, and nothing else changes."""
-    hosts = "{_config+:: {dashboardHost: 'https://g.corp', runbookHost: 'https://r.corp'}}"
+    """The example hosts are replaced in every link, and nothing else changes."""
+    hosts = (
+        "{_config+:: {dashboardHost: 'https://g.corp', runbookHost: 'https://r.corp', "
+        "alertmanagerHost: 'https://a.corp'}}"
+    )
     mine = RULES.replace("https://grafana.example.org", "https://g.corp")
     mine = mine.replace("https://runbooks.example.org", "https://r.corp")
 
     assert evaluated(hosts)["prometheusAlerts"] == yaml.safe_load(mine)
-    assert "example.org" not in json.dumps(evaluated(hosts)["prometheusAlerts"])
+    assert "example.org" not in json.dumps(evaluated(hosts))
+    assert "https://a.corp/#/silences/new" not in json.dumps(DASHBOARDS)  # it is a variable
+    assert '"https://a.corp"' in json.dumps(evaluated(hosts)["grafanaDashboards"])
 
 
 def test_it_adds_to_other_mixins() -> None:

@@ -4,11 +4,15 @@ import json
 import re
 from dataclasses import dataclass
 from itertools import groupby
+from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import pytest
 
 from monitor.export.gauges import CATALOGUE
+from tests.conftest import run_command
+from tests.grafana.test_dashboards import panels
 from tests.support.filled import DAY, HOUR, Filled
 from tests.support.paths import ROOT
 
@@ -19,8 +23,10 @@ DASHBOARDS = {
 }
 CHOSEN = {
     "fleet": {"model": "(ads|fraud)", "owner": ".*", "segment": "all", "window": "1d"},
-    "model": {"model": "fraud", "segment": "all", "window": "28d"},  # the ECE's interval
+    "model": {"model": "fraud", "segment": "all", "window": "28d", "budget": "5"},  # ECE's interval
 }
+ONE_OF_SEVERAL = "In words"  # whose queries each answer for one verdict
+MAY_BE_EMPTY = (ONE_OF_SEVERAL, "Invalid configurations")
 
 
 @dataclass(frozen=True)
@@ -36,15 +42,20 @@ class Asked:
 
 def substituted(dashboard: str, text: str) -> str:
     """Put the chosen values in the place of the variables."""
-    return re.sub(r"\$(\w+)", lambda found: CHOSEN[dashboard][found[1]], text)
+    return re.sub(r"\$([a-z]\w*)", lambda found: CHOSEN[dashboard][found[1]], text)
+
+
+def legend(written: str, metric: dict[str, str]) -> str:
+    """Put the values of labels into a legend."""
+    return re.sub(r"\{\{(\w+)\}\}", lambda found: metric[found[1]], written)
 
 
 def every_query() -> list[Any]:
     """List each query of each panel, and of the annotations."""
     asked = []
     for name, dashboard in DASHBOARDS.items():
-        for panel in dashboard["panels"]:
-            for target in panel.get("targets", []):
+        for panel in panels(dashboard):
+            for target in panel["targets"]:
                 legend, instant = target["legendFormat"], target.get("instant", False)
                 asked.append(Asked(name, panel["title"], target["expr"], legend, instant))
         notes = dashboard["annotations"].get("list", [])
@@ -62,8 +73,88 @@ RANGES = [param for param in every_query() if not param.values[0].instant]
 def test_every_query_answers(filled: Filled, asked: Asked) -> None:
     """With its variables replaced, each query finds something now, without words for nothing."""
     query = substituted(asked.dashboard, asked.expression.partition(" or on () ")[0])
+    at = filled.begun if "ALERTS" in query else filled.now  # alerts are of this moment
+    found = filled.ask("query", query=query, time=at)["result"]
 
-    assert filled.ask("query", query=query, time=filled.now)["result"]
+    assert found or asked.title in MAY_BE_EMPTY
+
+
+def test_the_first_row_says_what_show_says(filled: Filled, two_models: Path) -> None:
+    """One sentence, with the kind, the first day and the slope that `show` prints."""
+    (panel,) = (p for p in panels(DASHBOARDS["model"]) if p["title"] == ONE_OF_SEVERAL)
+    sentences = [
+        legend(target["legendFormat"], one["metric"])
+        for target in panel["targets"]
+        for one in filled.ask("query", query=substituted("model", target["expr"]), time=filled.now)[
+            "result"
+        ]
+    ]
+    shown = run_command(
+        *("show", "--config", two_models / "monitor.yaml", "--model", "fraud", "--json")
+    )
+    reason = json.loads(shown.out)["verdict"]["reasons"][0]
+    since, kind = re.findall(r"Since (\S+) scores are (.+?):", reason)[0]
+    numbers = re.findall(r"slope about ([\d.]+), 95 % ([\d.]+) to ([\d.]+)", reason)[0]
+    slope, low, high = (f"{float(number):g}" for number in numbers)
+
+    assert sentences == [
+        f"Calibration drift: {kind} since {since}, slope {slope} (95 % {low} to {high})"
+    ]
+
+
+def test_evidence_is_over_its_limit_while_a_drift_is_open(filled: Filled) -> None:
+    """At every hour of an open incident the share is at least 100 %: nothing is green beside it."""
+    (share,) = panel_of("model", "Evidence / limit")
+    state = substituted(
+        "model",
+        'last_over_time(calibration_verdict{model="$model", segment="all"'
+        ', state="calibration_drift"}[26h])',
+    )
+    span = filled.now - 20 * DAY, filled.now, HOUR
+    (shares,), (drifting,) = filled.values(share, *span), filled.values(f"max({state})", *span)
+    at = {time: float(value) for time, value in shares["values"]}
+    opened = [time for time, value in drifting["values"] if value == "1"]
+
+    assert len(opened) > 24
+    assert min(at[time] for time in opened) >= 1
+    assert min(at.values()) < 1
+
+
+def test_the_budget_counts_the_hours_in_drift(filled: Filled) -> None:
+    """The share of the last 90 days is that of the hours whose verdict was a drift."""
+    share, of_budget = panel_of("model", "Days in drift")
+    (spent,) = filled.ask("query", query=share, time=filled.now)["result"]
+    (used,) = filled.ask("query", query=of_budget, time=filled.now)["result"]
+    state = (
+        'max(last_over_time(calibration_verdict{model="fraud", segment="all"'
+        ', state="calibration_drift"}[26h]))'
+    )
+    (series,) = filled.values(state, filled.now - 90 * DAY, filled.now, 6 * HOUR)
+    hours = [float(value) for _, value in series["values"]]
+
+    # Both look every six hours, at moments that differ by less than that.
+    assert float(spent["value"][1]) == pytest.approx(sum(hours) / len(hours), abs=2 / len(hours))
+    assert float(used["value"][1]) == pytest.approx(float(spent["value"][1]) / 0.05)
+
+
+def test_the_alerts_of_the_model_are_listed(filled: Filled) -> None:
+    """The open drift is in the panel, with its part of the runbook and a filled-in silence."""
+    (query,) = panel_of("model", "Alerts of this model")
+    found = filled.ask("query", query=query, time=filled.begun)["result"]
+    (panel,) = (p for p in panels(DASHBOARDS["model"]) if p["title"] == "Alerts of this model")
+    (links,) = (
+        p["value"]
+        for override in panel["fieldConfig"]["overrides"]
+        for p in override["properties"]
+        if p["id"] == "links"
+    )
+    silence = (
+        unquote(links[0]["url"]).replace("${__data.fields.Alert}", "A").replace("${model}", "m")
+    )
+
+    alerts = {one["metric"]["alertname"]: one["metric"]["section"] for one in found}
+    assert alerts["CalibrationDrift"] == "calibrationdrift"
+    assert silence.endswith('/#/silences/new?filter={alertname="A",model="m"}')
 
 
 @pytest.mark.parametrize("asked", RANGES)
@@ -94,7 +185,7 @@ def test_lines_can_be_told_apart(filled: Filled, asked: Asked) -> None:
     """No two lines of a query have one name, also while three exporters are remembered."""
     query = substituted(asked.dashboard, asked.expression)
     names = [
-        re.sub(r"\{\{(\w+)\}\}", lambda found, s=series: s["metric"][found[1]], asked.legend)
+        legend(asked.legend, series["metric"])
         for series in filled.values(query, filled.now - 40 * DAY, filled.now, HOUR)
     ]
 
@@ -119,7 +210,7 @@ def test_every_choice_has_values(filled: Filled, name: str) -> None:
 
 def test_the_verdicts_are_told_in_order(filled: Filled) -> None:
     """The numbers of the timeline tell what happened to each model, in its words."""
-    panel = next(p for p in DASHBOARDS["fleet"]["panels"] if p["title"] == "Verdicts")
+    panel = next(p for p in panels(DASHBOARDS["fleet"]) if p["title"] == "Verdicts")
     words = panel["fieldConfig"]["defaults"]["mappings"][0]["options"]
     query = substituted("fleet", panel["targets"][0]["expr"])
     told = {}
@@ -135,7 +226,7 @@ def test_the_verdicts_are_told_in_order(filled: Filled) -> None:
 
 def panel_of(dashboard: str, title: str) -> list[str]:
     """Give the queries of a panel."""
-    (panel,) = (p for p in DASHBOARDS[dashboard]["panels"] if p.get("title") == title)
+    (panel,) = (p for p in panels(DASHBOARDS[dashboard]) if p["title"] == title)
     return [substituted(dashboard, target["expr"]) for target in panel["targets"]]
 
 

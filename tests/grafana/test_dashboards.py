@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 from grafana_foundation_sdk.cog.encoder import JSONEncoder
 from grafana_foundation_sdk.cog.plugins import register_default_plugins
 from grafana_foundation_sdk.models.dashboard import Dashboard
@@ -37,9 +38,14 @@ def dashboard(request: pytest.FixtureRequest) -> Json:
     return load(request.param)
 
 
+def everything(dashboard: Json) -> list[Json]:
+    """Give all panels, the headings of sections and what is in them too."""
+    return [one for panel in dashboard["panels"] for one in (panel, *panel.get("panels", []))]
+
+
 def panels(dashboard: Json) -> list[Json]:
     """Give the panels that show something."""
-    return [panel for panel in dashboard["panels"] if panel["type"] != "row"]
+    return [panel for panel in everything(dashboard) if panel["type"] != "row"]
 
 
 def queries(dashboard: Json) -> list[str]:
@@ -112,7 +118,7 @@ class TestHouseRules:
 
     def test_ids_are_unique(self, dashboard: Json) -> None:
         """Grafana tells panels apart by their number, and queries of a panel by their letter."""
-        numbers = [panel["id"] for panel in dashboard["panels"]]
+        numbers = [panel["id"] for panel in everything(dashboard)]
 
         assert sorted(numbers) == list(range(1, len(numbers) + 1))
         for panel in panels(dashboard):
@@ -121,13 +127,66 @@ class TestHouseRules:
 
     def test_panels_do_not_overlap(self, dashboard: Json) -> None:
         """Every panel lies within the 24 columns, and none on another."""
-        places = [panel["gridPos"] for panel in dashboard["panels"]]
-        for p in places:
-            assert 0 <= p["x"] < p["x"] + p["w"] <= 24
-        for a, b in combinations(places, 2):
-            beside = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
-            below = a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
-            assert beside or below, (a, b)
+        sections = [panel["panels"] for panel in dashboard["panels"] if panel["type"] == "row"]
+        for together in (dashboard["panels"], *sections):
+            places = [panel["gridPos"] for panel in together]
+            for p in places:
+                assert 0 <= p["x"] < p["x"] + p["w"] <= 24
+            for a, b in combinations(places, 2):
+                beside = a["x"] + a["w"] <= b["x"] or b["x"] + b["w"] <= a["x"]
+                below = a["y"] + a["h"] <= b["y"] or b["y"] + b["h"] <= a["y"]
+                assert beside or below, (a, b)
+
+    def test_sections_are_closed(self) -> None:
+        """Below the first rows of a model there are headings, one under the other, until opened."""
+        shown = load("model")["panels"]
+        first = next(place for place, panel in enumerate(shown) if panel["type"] == "row")
+        rows = shown[first:]
+
+        assert len(rows) == 5
+        assert {row["type"] for row in rows} == {"row"}
+        assert all(row["collapsed"] and row["panels"] for row in rows)
+        ends = [panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in shown[:first]]
+        begin = max(ends)
+        assert [row["gridPos"]["y"] for row in rows] == [begin + place for place in range(5)]
+        for row in rows:  # where Grafana wants the panels of a section that is opened
+            assert min(p["gridPos"]["y"] for p in row["panels"]) == row["gridPos"]["y"] + 1
+
+    def test_limits_that_are_exceeded_are_red(self) -> None:
+        """Every share of a limit is red from 100 % on, in panels and in the table."""
+        steps = {}
+        for dashboard in map(load, NAMES):
+            for panel in panels(dashboard):
+                config = panel["fieldConfig"]
+                found = [config["defaults"].get("thresholds")] if panel["type"] == "stat" else []
+                found += [
+                    p["value"]
+                    for override in config["overrides"]
+                    for p in override["properties"]
+                    if p["id"] == "thresholds"
+                ]
+                for one in found:
+                    if one and len(one["steps"]) > 2:
+                        steps[panel["title"]] = one["steps"][-1]
+
+        assert steps.keys() == {
+            *("Models", "Evidence / limit", "Days in drift", "Last success", "Limits of the alerts")
+        }
+        assert all((s["value"], s["color"]) == (1, "red") for s in steps.values())
+
+    def test_the_alerts_are_those_of_the_rules(self) -> None:
+        """Each alert about a model has its part of the runbook in the query of the panel."""
+        rules = yaml.safe_load((ROOT / "alerts" / "calibration.rules.yml").read_text())
+        (panel,) = (p for p in panels(load("model")) if p["title"] == "Alerts of this model")
+        known = re.findall(r'"section", "(\w+)", "alertname", "(\w+)"', panel["targets"][0]["expr"])
+        runbooks = {
+            rule["alert"]: rule["annotations"]["runbook_url"].rpartition("#")[2]
+            for group in rules["groups"]
+            for rule in group["rules"]
+            if "$labels.model" in str(rule.get("annotations", ""))
+        }
+
+        assert {alert: section for section, alert in known} == runbooks
 
     def test_every_panel_explains_itself(self, dashboard: Json) -> None:
         """A title, a unit, a description in sentences, and words for when there is nothing."""
@@ -146,9 +205,9 @@ class TestHouseRules:
         """No query names a job, an instance, or a model; all it names is chosen or a constant."""
         for query in queries(dashboard):
             assert not re.search(r"\b(job|instance)\b", query), query
-            for label in ("model", "segment", "window"):
+            for label, constants in {"model": (), "segment": ("all",), "window": ("1d",)}.items():
                 for value in re.findall(rf'\b{label}=~?"([^"]*)"', query):
-                    assert value == f"${label}", query
+                    assert value in (f"${label}", *constants), query
 
     def test_every_variable_that_is_used_exists(self, dashboard: Json) -> None:
         """A $name that nobody declares would be sent to Prometheus as it is."""
@@ -156,7 +215,7 @@ class TestHouseRules:
             *queries(dashboard),
             *(selector for selector, _ in label_values(dashboard).values()),
         ]
-        used = {name for query in asked for name in re.findall(r"\$\{?(\w+)", query)}
+        used = {name for query in asked for name in re.findall(r"\$\{?([a-z]\w*)", query)}
 
         assert used <= set(choices(dashboard))
         assert {"model", "segment", "window"} <= used
@@ -165,8 +224,9 @@ class TestHouseRules:
         """Results are daily, and Prometheus forgets a value after five minutes."""
         for query in queries(dashboard):
             gauges = re.findall(r"calibration_\w+(?=\{)", query)
-            looking = re.findall(r"last_over_time\(calibration_\w+\{[^}]*\}\[26h\]\)", query)
-            assert len(looking) == len(gauges) > 0, query
+            back = r"last_over_time\(calibration_\w+\{[^}]*\}\[26h\](?: @ end\(\))?\)"
+            assert len(re.findall(back, query)) == len(gauges), query
+            assert gauges or "ALERTS{" in query, query
 
     def test_links_lead_somewhere(self) -> None:
         """A link names a dashboard of ours, and hands over only what that one has chosen."""
@@ -224,6 +284,7 @@ class TestGauges:
                     for labels in re.findall(r"by \(([\w, ]+)\)", target["expr"])
                     for label in labels.split(", ")
                 }
+                kept |= set(re.findall(r'count_values by \(model\) \("(\w+)"', target["expr"]))
                 assert set(re.findall(r"\{\{(\w+)\}\}", target["legendFormat"])) <= kept
 
     def test_every_gauge_is_on_a_panel(self) -> None:

@@ -4,7 +4,7 @@ import json
 import re
 import subprocess
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import date, timedelta
 from pathlib import Path
@@ -12,14 +12,12 @@ from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-import yaml
 
 from tests.conftest import run_command
 from tests.grafana.test_dashboard_queries import Asked, every_query, substituted
 from tests.support.exporting import serving
-from tests.support.filled import DAY, HOUR
-from tests.support.paths import ROOT
-from tests.support.servers import get, listening, program_path, wait_for
+from tests.support.filled import DAY, HOUR, scraping
+from tests.support.servers import get, program_path
 
 LAST_DAYS = 12  # in which a drift opens and logs break
 BLOCKS = ("tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=744h")
@@ -58,7 +56,7 @@ def pasts(
         for repeat in ("24h", "5m"):
             folder = tmp_path_factory.mktemp("past")
             counts.append(fill(two_models, folder, first, today, repeat=repeat))
-            where.append(stack.enter_context(server(folder, exporter)))
+            where.append(stack.enter_context(scraping(folder, exporter)))
         samples = (folder / "past.om").read_text().splitlines()
         times = [int(line.rpartition(" ")[2]) for line in samples if line[0] != "#"]
         yield Pasts(where[0], where[1], (counts[0], counts[1]), min(times), max(times))
@@ -74,32 +72,6 @@ def fill(store: Path, folder: Path, first: date, last: date, *, repeat: str) -> 
     call = [program_path("promtool"), *BLOCKS, folder / "past.om", folder / "data"]
     subprocess.run(call, check=True, capture_output=True)
     return int(json.loads(ended.out)["samples"])
-
-
-@contextmanager
-def server(folder: Path, exporter: str) -> Iterator[str]:
-    """Start a Prometheus with our rules, evaluated every second."""
-    rules = yaml.safe_load((ROOT / "alerts" / "calibration.rules.yml").read_text())
-    for group in rules["groups"]:
-        group["interval"] = "1s"
-    (folder / "rules.yml").write_text(yaml.safe_dump(rules))
-    job = {"job_name": "calibration-monitor", "static_configs": [{"targets": [exporter]}]}
-    configuration = {
-        "global": {"scrape_interval": "1s"},
-        "scrape_configs": [job],
-        "rule_files": ["rules.yml"],
-    }
-    (folder / "prometheus.yml").write_text(json.dumps(configuration))
-    options = (
-        f"--config.file={folder / 'prometheus.yml'}",
-        f"--storage.tsdb.path={folder / 'data'}",
-        "--storage.tsdb.retention.time=100y",
-    )
-    with listening(folder, "prometheus", *options) as (program, where):
-        asked = "/api/v1/query?query=calibration_build_info"
-        wait_for(program, lambda: '"value"' in get(where, asked)[1] or None)
-        wait_for(program, lambda: "CalibrationDrift" in str(of_rules(where)) or None)
-        yield where
 
 
 def of_rules(where: str) -> set[str]:

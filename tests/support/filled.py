@@ -12,8 +12,11 @@ from time import time
 from typing import Any
 from urllib.parse import urlencode
 
+import yaml
+
 from tests.conftest import run_command
 from tests.support.exporting import serving
+from tests.support.paths import ROOT
 from tests.support.servers import get, program_path, started, wait_for
 
 HOUR = 3600
@@ -30,6 +33,8 @@ class Filled:
         Where it listens, host:port.
     exported : int
         Up to when the past reaches, Unix time.
+    begun : int
+        When the exporter had been scraped and the rules evaluated, Unix time.
     now : int
         The full hour after the first scrape, Unix time: a subquery looks at full hours.
     past : dict of str to set of str
@@ -38,6 +43,7 @@ class Filled:
 
     server: str
     exported: int
+    begun: int
     now: int
     past: dict[str, set[str]]
 
@@ -87,15 +93,24 @@ def filled_prometheus(folder: Path, first: date, last: date) -> Iterator[Filled]
     samples = [line for line in past if line[0] != "#"]
     labels = {s.partition("{")[0]: set(re.findall(r'(\w+)="', s)) for s in samples}
     with serving(folder) as (_, exporter), scraping(folder, exporter) as where:
-        now = -int(-time() // HOUR) * HOUR
-        yield Filled(where, max(map(time_of, samples)), now, labels)
+        begun = int(time()) + 1
+        now = -int(-begun // HOUR) * HOUR
+        yield Filled(where, max(map(time_of, samples)), begun, now, labels)
 
 
 @contextmanager
 def scraping(folder: Path, exporter: str) -> Iterator[str]:
-    """Start a Prometheus in a folder of blocks, and wait until it has scraped the exporter."""
+    """Start a Prometheus in a folder of blocks, and wait until a rule says that a model drifts."""
+    rules = yaml.safe_load((ROOT / "alerts" / "calibration.rules.yml").read_text())
+    for group in rules["groups"]:
+        group["interval"] = "1s"
+    (folder / "rules.yml").write_text(yaml.safe_dump(rules))
     job = {"job_name": "calibration-monitor", "static_configs": [{"targets": [exporter]}]}
-    configuration = {"global": {"scrape_interval": "1s"}, "scrape_configs": [job]}
+    configuration = {
+        "global": {"scrape_interval": "1s"},
+        "scrape_configs": [job],
+        "rule_files": ["rules.yml"],
+    }
     (folder / "prometheus.yml").write_text(json.dumps(configuration))
     call = (
         program_path("prometheus"),
@@ -108,6 +123,6 @@ def scraping(folder: Path, exporter: str) -> Iterator[str]:
         heard = r'"Listening on".* address=(\S+)'
         where = wait_for(program, lambda: re.search(heard, program.complained.read_text()))[1]
         wait_for(program, lambda: get(where, "/-/ready")[0] == 200 or None)
-        asked = "/api/v1/query?query=calibration_build_info"
-        wait_for(program, lambda: '"value"' in get(where, asked)[1] or None)
+        asked = "/api/v1/query?query=ALERTS"
+        wait_for(program, lambda: "CalibrationDrift" in get(where, asked)[1] or None)
         yield where

@@ -107,7 +107,8 @@ async function annotate({ expr, iconColor }: any): Promise<void> {
 }
 
 function choices(dashboard: any): SceneVariableSet {
-  const variables = dashboard.templating.list.map(({ name, label, multi }: any) => {
+  const visible = dashboard.templating.list.filter(({ type }: any) => type !== 'constant');
+  const variables = visible.map(({ name, label, multi }: any) => {
     const value = name === 'datasource' ? 'prometheus' : (asked[name] ?? '').replace('.+', 'All');
     return new CustomVariable({ name, label, query: value, value, text: value });
   });
