@@ -1,44 +1,31 @@
 r"""One DAG for each configured model: a schedule that passes dates to `monitor.pipeline.run.run`.
 
-The environment variable CALIBRATION_MONITOR_CONFIG names the configuration file, for the
-dag-processor and for the workers alike.
+Set the environment variable CALIBRATION_MONITOR_CONFIG to the configuration, a file or a folder,
+for the dag-processor and for the workers. docs/airflow.md explains schedules, waiting, retries,
+backfills, assets and Slack messages.
 
-A scheduled run does the days that became settled in its interval. With a daily schedule that is
-one: the run for the interval [D, D + 1) does day D - settled_after. Outcomes of the day on which
-the interval ends are not read, because they are still being written. To do a certain day::
-
-    airflow dags trigger calibration_fraud --conf '{"day": "2026-03-01"}'
-
-Give a manual run its day: without one it has no interval and is refused, or, triggered with
---logical-date, it takes the newest interval whatever that date is. To make up for the past, or
-for a time in which no scheduler ran::
-
-    airflow backfill create --dag-id calibration_fraud \
-        --from-date 2026-03-02 --to-date 2026-03-31T23:59
-
-The dates bound the beginnings of intervals, in UTC unless they carry an offset. Keep the T23:59: a
-bare date is its midnight, which leaves the last interval out. An interval that has a run already
-is left alone unless --reprocess-behavior completed is given.
-
-Afterwards `run_unsettled` does the days that are not due yet, as `run --unsettled` does, so that
-the prevalence to expect is known. What becomes of it never changes the state of the run, and Slack
-is not told. It is skipped if a day was asked for, and in a run that did not begin on the day on
-which its interval ended, as in a backfill or when an old run is cleared: later days may be settled
-since, and would be read as they were then.
-
-A run that has failed for good is told to Slack if CALIBRATION_MONITOR_SLACK_CONNECTION names a
-connection of the type "Slack Incoming Webhook" (install calibration-monitor[slack]). The message
-links to the runbook if CALIBRATION_MONITOR_RUNBOOK names the address of your alerts/runbook.md.
+An error in the keys of one model does not affect the other DAGs: the DAG of that model stays, and
+its task `run` fails with the message. An error in the keys that all models share is the import
+error of this file.
 """
 
 import logging
 import os
+import re
 from datetime import UTC, date, datetime, timedelta
 from html import escape
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from airflow.sdk import DAG, Context, CronDataIntervalTimetable, Param, get_current_context, task
+from airflow.sdk import (
+    DAG,
+    Asset,
+    Context,
+    CronDataIntervalTimetable,
+    Param,
+    get_current_context,
+    task,
+)
 from airflow.sdk.exceptions import (
     AirflowFailException,
     AirflowSkipException,
@@ -54,68 +41,102 @@ SLACK = "CALIBRATION_MONITOR_SLACK_CONNECTION"
 RUNBOOK = "CALIBRATION_MONITOR_RUNBOOK"
 PREFIX = "calibration_"
 ABOUT = """\
-Can the probabilities of **{name}** still be trusted?
+Can you still trust the probabilities of **{name}**?
 
-Reads the logs of the days that became settled, joins predictions to outcomes, and judges every
-window that holds one of these days, as `calibration-monitor run` does. The same logs give the
-same results, so running it again is harmless.
+Each run reads the logs of the days that have settled, joins predictions to outcomes, and gives a
+verdict, as `calibration-monitor run` does. You can run it again safely: the same logs give the
+same results.
 
-* `run` does these days. `run_unsettled` does the later ones, whose outcomes are awaited: their
-  scores already tell what prevalence to expect.
-* To do a certain day, trigger it with that `day`.
-* Missing or broken logs are tried again for some hours; the message says what to mend.
-* A wrong configuration or call fails at once: trying again would not help.
+* `wait_for_logs` waits for missing logs, up to the deadline in the configuration.
+* `run` processes the settled days. It retries after a crash, and while logs are damaged.
+* `run_unsettled` processes later days, whose outcomes are still arriving, and reports the
+  prevalence to expect.
+* To process one day, trigger the DAG and enter the `day`.
+* A successful run updates the asset `{asset}`.
 """
+ABOUT_INVALID = """\
+**The configuration of {name} is invalid.** Its runs fail until you correct it:
+
+    {message}
+"""
+DAY = """\
+The day of predictions to process, such as 2026-03-01. Always enter a day in a manual run. Without a
+day, a run with a logical date processes the newest settled day, whatever its logical date is, and a
+run without a logical date fails."""
 
 
 def configuration() -> Config:
-    """Load the file that the environment names."""
+    """Load the configuration that the environment names."""
     path = os.environ.get(VARIABLE)
     if not path:
-        msg = f"{VARIABLE} is not set; let it name the configuration file, here and on the workers."
+        msg = (
+            f"{VARIABLE} is not set; set it to the path of the configuration, here and on the "
+            f"workers."
+        )
         raise ConfigError(msg)
     return load_config(Path(path))
 
 
 def timetable(name: str, model: Model) -> CronDataIntervalTimetable:
-    """Turn a model's schedule into intervals that begin and end by its own clock."""
+    """Turn the schedule of a model into intervals in the time zone of the model."""
     intervals = CronDataIntervalTimetable(model.schedule, timezone=model.time_zone)
     try:
         intervals.validate()
     except AirflowTimetableInvalid as error:
         where = f"{os.environ[VARIABLE]}: models.{name}.schedule"
         why = str(error).rstrip(".")
-        msg = f"{where}: {why}, got {model.schedule!r}; write five fields, like '0 6 * * *'."
+        msg = f"{where}: {why}, got {model.schedule!r}; write five fields, such as '0 6 * * *'."
         raise ConfigError(msg) from None
     return intervals
 
 
+def valid_model(name: str) -> Model:
+    """Find a model, or raise ConfigError with what is wrong with its configuration."""
+    model = CONFIG.model(name)
+    timetable(name, model)
+    return model
+
+
 def local(moment: datetime, model: Model) -> date:
-    """Find the day by a model's own clock."""
+    """Find the day in the time zone of a model."""
     return moment.astimezone(ZoneInfo(model.time_zone)).date()
 
 
-def days_to_do(model: Model, day: str | None, dag_run: DagRunProtocol) -> tuple[date, date, date]:
-    """Find the first and the last day of a run, and the day from which on no outcomes are read."""
+def days_to_process(
+    model: Model, day: str | None, dag_run: DagRunProtocol
+) -> tuple[date, date, date]:
+    """Find the first and the last day of a run, and the first day whose outcomes are not read."""
     if day:
         asked = date.fromisoformat(day)
         return asked, asked, local(dag_run.run_after, model)
     if not dag_run.data_interval_start or not dag_run.data_interval_end:
-        msg = f"{dag_run.run_id}: has no interval; trigger it with a day, like 2026-03-01."
+        msg = f"{dag_run.run_id}: has no interval; trigger it with a day, such as 2026-03-01."
         raise ConfigError(msg)
     start, end = (
         local(moment, model) for moment in (dag_run.data_interval_start, dag_run.data_interval_end)
     )
     last = end - timedelta(days=1 + model.settled_after)
-    # Within one day nothing becomes settled: more than one run a day repeats the newest day.
+    # Within one day nothing settles: with several runs a day, each repeats the newest settled day.
     return min(start - timedelta(days=model.settled_after), last), last, end
 
 
-def tell_slack(context: Context) -> None:
-    """Tell Slack that a run has failed for good: which model and day, why, and what to do.
+def missing_logs(name: str, model: Model, first: date, last: date, *, as_of: date) -> str | None:
+    """Say which log of a range of days is missing; None if none is."""
+    from monitor.logs import check_logs_exist  # noqa: PLC0415 - as in `process`
 
-    A function, because a notifier's template fields are rendered in place on one shared object, and
-    a message could carry the text of another run.
+    try:
+        for number in range((last - first).days + 1):
+            check_logs_exist(name, model, first + timedelta(days=number), as_of=as_of)
+    except DataError as error:
+        return str(error)
+    return None
+
+
+def tell_slack(context: Context) -> None:
+    """Tell Slack that a run has finally failed: which model and day, why, and what to do.
+
+    This is a function because Airflow renders the template fields of a notifier in place on one
+    shared object, so a message could contain the text of another run.
     """
     connection = os.environ.get(SLACK)
     if not connection:
@@ -124,111 +145,174 @@ def tell_slack(context: Context) -> None:
         SlackWebhookHook,
     )
 
-    name, error = context["dag"].dag_id.removeprefix(PREFIX), context.get("exception")
+    (name,), error = context["task"].op_args, context.get("exception")
     try:
-        first, last, _ = days_to_do(
-            CONFIG.model(name), context["params"]["day"], context["dag_run"]
+        first, last, _ = days_to_process(
+            valid_model(name), context["params"]["day"], context["dag_run"]
         )
         days = f"{first}" if first == last else f"{first} to {last}"
     except ConfigError:
         days = "no day"
-    heading = (
-        "calibrationdataerror" if isinstance(error, DataError) else "calibrationevaluationmissing"
+    of_data = isinstance(error, DataError) or isinstance(
+        getattr(error, "__cause__", None), DataError
     )
+    heading = "calibrationdataerror" if of_data else "calibrationevaluationmissing"
     book = os.environ.get(RUNBOOK)
     SlackWebhookHook(slack_webhook_conn_id=connection).send_text(
-        f"*{name}*, {days}: the run has failed for good.\n"
+        f"*{name}*, {days}: the run has failed.\n"
         f"{escape(str(error), quote=False)}" + (f"\n<{book}#{heading}|Runbook>" if book else "")
     )
 
 
+# In the mode `reschedule` the task occupies no worker between two looks at the logs.
+@task.sensor(mode="reschedule", poke_interval=300, timeout=timedelta(days=8))
+def wait_for_logs(name: str) -> bool:
+    """Wait until the logs of this run are there, or the deadline has passed."""
+    context = get_current_context()
+    try:
+        model = valid_model(name)
+        first, last, as_of = days_to_process(model, context["params"]["day"], context["dag_run"])
+    except ConfigError:
+        return True  # `run` fails with the message
+    missing = missing_logs(name, model, first, last, as_of=as_of)
+    deadline = context["dag_run"].run_after + timedelta(hours=model.log_deadline_hours)
+    if missing:
+        logging.getLogger(__name__).info("%s The deadline is %s.", missing, deadline)
+    return not missing or datetime.now(UTC) >= deadline
+
+
 @task(
     on_failure_callback=tell_slack,
-    retries=4,
-    retry_delay=timedelta(minutes=15),
+    trigger_rule="all_done",  # whatever became of the waiting
+    # A task that was killed runs again within minutes; damaged logs are tried for some hours.
+    retries=7,
+    retry_delay=timedelta(minutes=2),
     retry_exponential_backoff=2,
     max_retry_delay=timedelta(hours=2),
-    # A run rewrites later days too, and a backfill does not heed the DAG's max_active_runs.
+    # Runs of one model take turns, also those of a backfill, which has limits of its own.
     max_active_tis_per_dag=1,
 )
 def run(name: str) -> None:
-    """Do the days of this run; a day with bad logs does not keep the others from being done."""
+    """Process the days of this run, and missing days before it whose logs have arrived."""
     context = get_current_context()
+    day, dag_run = context["params"]["day"], context["dag_run"]
     try:
-        first, last, as_of = days_to_do(
-            CONFIG.model(name), context["params"]["day"], context["dag_run"]
-        )
-        do(name, first, last, as_of=as_of)
+        model = valid_model(name)
+        first, last, as_of = days_to_process(model, day, dag_run)
+        try:
+            days = process(
+                name,
+                first,
+                last,
+                as_of=as_of,
+                # A backfill leaves the days before it alone, and so does a run of one day.
+                catch_up=not day and dag_run.run_type != "backfill",
+                must_settle=not day,
+            )
+        except DataError as error:
+            if missing_logs(name, model, first, last, as_of=as_of):  # the deadline has passed
+                raise AirflowFailException(str(error)) from error
+            raise
     except ConfigError as error:
         raise AirflowFailException(str(error)) from error
+    event = context["outlet_events"][Asset(dag_id(name))]
+    event.extra = {"days": [str(day) for day in days]}
 
 
-# The next run does these days again, and until then nobody waits for a retry.
+# The next run processes these days again, so nothing needs to wait for a retry.
 @task(retries=0, max_active_tis_per_dag=1)
 def run_unsettled(name: str) -> None:
-    """Do the days too that are not due, if this run is of today.
+    """Process later days too, whose outcomes are still arriving, if this is the run of today.
 
-    The days of `run` are looked at again and left alone if they were done, so that the record of
-    the model's last run speaks of all days: one that failed is not covered up.
+    It checks the days of `run` again and skips them if they are done, so the record of the last
+    run covers all days and hides no failure.
     """
-    from monitor.logs import newest_day  # noqa: PLC0415 - as in `do`
+    from monitor.logs import newest_day  # noqa: PLC0415 - as in `process`
 
-    context, model = get_current_context(), CONFIG.model(name)
+    context, model = get_current_context(), valid_model(name)
     day, dag_run = context["params"]["day"], context["dag_run"]
-    first, last, as_of = days_to_do(model, day, dag_run)
+    first, last, as_of = days_to_process(model, day, dag_run)
     began = local(dag_run.start_date, model) if dag_run.start_date else None
     if day or began != as_of:
-        msg = f"{name}: this run is of {day or f'the past, as of {as_of}'}; a run of today does it."
+        msg = f"{name}: this run is for {day or f'the past, as of {as_of}'}; today's run does it."
         raise AirflowSkipException(msg)
     newest = newest_day(model, as_of=as_of)
     if newest <= last:
-        msg = f"{name}: as of {as_of} there are no predictions after {last}; nothing is awaited."
+        msg = f"{name}: as of {as_of} there are no predictions after {last}."
         raise AirflowSkipException(msg)
-    do(name, first, newest, as_of=as_of, skip_unchanged=True)
+    process(name, first, newest, as_of=as_of, skip_unchanged=True)
 
 
-def do(name: str, first: date, last: date, *, as_of: date, skip_unchanged: bool = False) -> None:
-    """Hand the dates to the pipeline, and fail if a day did."""
-    from monitor.pipeline import run as pipeline  # noqa: PLC0415 - the parser of DAGs need not load the mathematics
+def process(
+    name: str,
+    first: date,
+    last: date,
+    *,
+    as_of: date,
+    catch_up: bool = False,
+    must_settle: bool = False,
+    skip_unchanged: bool = False,
+) -> tuple[date, ...]:
+    """Pass the dates to the pipeline, give the days that it processed, and fail if one failed."""
+    # The parser of DAGs need not load the mathematics.
+    from monitor.pipeline.catch_up import days_to_catch_up  # noqa: PLC0415
+    from monitor.pipeline.run import run as run_days  # noqa: PLC0415
 
-    report = pipeline.run(
+    log = logging.getLogger(__name__)
+    report = run_days(
         CONFIG,
         name,
         first,
         last,
         as_of=as_of,
         clock=lambda: datetime.now(UTC),
+        catch_up=days_to_catch_up(CONFIG, name, first) if catch_up else (),
+        must_settle=must_settle,
         skip_unchanged=skip_unchanged,
     )
+    for failure in report.still_missing:
+        log.warning("%s is still missing. %s", failure.day, failure.message)
     if report.failures:
         raise DataError("\n".join(failure.message for failure in report.failures))
-    days = f"{first}" if first == last else f"{first} to {last}"
-    logging.getLogger(__name__).info(
-        "%s: did %s, judged %d days", name, days, len(report.evaluated)
-    )
+    done = ", ".join(map(str, report.summarised)) or "no day"
+    log.info("%s: processed %s, evaluated %d days", name, done, len(report.evaluated))
+    return report.summarised
+
+
+def dag_id(name: str) -> str:
+    """Name the DAG of a model, and its asset; the name of an invalid model may have any sign."""
+    return PREFIX + re.sub(r"[^A-Za-z0-9_.-]", "_", name)
+
+
+def make_dag(name: str) -> None:
+    """Make the DAG of a model; the one of an invalid model has only a task that fails."""
+    shown = CONFIG.shown(name)
+    asset = Asset(dag_id(name))
+    about = ABOUT.format(name=name, asset=asset.name)
+    try:
+        schedule, valid = timetable(name, valid_model(name)), True
+    except ConfigError as error:
+        about = ABOUT_INVALID.format(name=name, message=str(error).replace("\n", "\n    "))
+        schedule, valid = CronDataIntervalTimetable("0 6 * * *", timezone=shown.time_zone), False
+    with DAG(
+        dag_id(name),
+        schedule=schedule,
+        catchup=False,
+        default_args={"owner": shown.owner or "airflow"},
+        params={
+            "day": Param(None, type=["string", "null"], format="date", title="Day", description=DAY)
+        },
+        tags=["calibration", shown.severity, *([] if valid else ["invalid configuration"])],
+        description=f"Can you still trust the probabilities of {name}?",
+        doc_md=about,
+    ):
+        done = run.override(outlets=[asset])(name)
+        if valid:
+            # A teardown runs whatever became of `run`, and does not affect the state of the run.
+            wait_for_logs(name) >> done >> run_unsettled(name).as_teardown()
 
 
 CONFIG = configuration()
-
-for name, model in CONFIG.models.items():
-    with DAG(
-        f"{PREFIX}{name}",
-        schedule=timetable(name, model),
-        catchup=False,
-        max_active_runs=1,
-        default_args={"owner": model.owner or "airflow"},
-        params={
-            "day": Param(
-                None,
-                type=["string", "null"],
-                format="date",
-                title="Day",
-                description="The day of predictions to do; empty: what the interval settled.",
-            )
-        },
-        tags=["calibration", model.severity],
-        description=f"Can the probabilities of {name} still be trusted?",
-        doc_md=ABOUT.format(name=name),
-    ):
-        # A teardown is done whatever became of `run`, and has no say in the state of the DAG's run.
-        run(name) >> run_unsettled(name).as_teardown()
+# Of two names that give the same DAG, which only an invalid name can, the first one gets it.
+for each in {dag_id(name): name for name in reversed(CONFIG.names)}.values():
+    make_dag(each)

@@ -234,6 +234,8 @@ class Model(_Strict):
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     null_replicates: Annotated[int, Field(ge=100, le=10_000)] = 100
     schedule: str = "0 6 * * *"
+    log_deadline_hours: Annotated[float, Field(ge=0, le=168)] = 6
+    catch_up_days: Annotated[int, Field(ge=0, le=366)] = 7
     checks: Checks = Checks()
     verdicts: Verdicts = Verdicts()
 
@@ -289,7 +291,7 @@ class Config(Common):
     """The whole configuration: the common keys, the valid models, and the invalid ones."""
 
     models: Mapping[Name, Model]
-    invalid: Mapping[str, InvalidModel] = {}
+    invalid: Annotated[Mapping[str, InvalidModel], Field(exclude=True)] = {}
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -82,9 +82,11 @@ def run(
     """Process the newest settled day of every model.
 
     This is the daily job: it reads the logs, evaluates every window that contains the day, and
-    reaches a verdict. Choose another day with --day, or one model with --model.
+    reaches a verdict. It also processes missing days of the last catch_up_days whose logs have
+    arrived. Choose another day with --day, or one model with --model.
     """
     from monitor.logs import newest_day, newest_settled_day
+    from monitor.pipeline.catch_up import days_to_catch_up
     from monitor.pipeline.run import RunReport
     from monitor.pipeline.run import run as run_days
 
@@ -94,7 +96,16 @@ def run(
         until = end_of_outcomes(as_of, model)
         chosen = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         last = max(chosen, newest_day(model, as_of=until)) if unsettled else chosen
-        return run_days(config, model_name, chosen, last, as_of=until, clock=now, jobs=jobs)
+        return run_days(
+            config,
+            model_name,
+            chosen,
+            last,
+            as_of=until,
+            clock=now,
+            catch_up=() if day else days_to_catch_up(config, model_name, chosen),
+            jobs=jobs,
+        )
 
     reports, errors = of_each(config, name, do)
     finish(reports.values(), as_json=as_json, errors=errors)
@@ -171,7 +182,8 @@ def evaluate(
 
     def redo(model_name: str, _: Model) -> list[date]:
         must_be_stored(model_name, Store(config.store).days("summaries", model_name))
-        with progress(model_name, quiet=as_json) as on_progress:
+        locked = Store(config.store).locked(model_name)
+        with locked, progress(model_name, quiet=as_json) as on_progress:
             references = read_references(config, model_name)
             days = evaluate_days(
                 config, model_name, references, begin, end, jobs=jobs, on_progress=on_progress

@@ -63,6 +63,8 @@ def finish(
             f"unchanged {len(report.unchanged)}, evaluated {len(report.evaluated)}, "
             f"failed {len(report.failures)}"
         )
+        for failure in report.still_missing:
+            say(f"{report.model}: {failure.day} is still missing. {failure.message}")
     stop_at_failures(reports, errors)
 
 

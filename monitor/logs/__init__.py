@@ -5,11 +5,18 @@ day's files as two frames with fixed column names, `joining` is the one query, `
 what is wrong with the rows, and `daily` puts them together.
 """
 
-from monitor.logs.daily import newest_day, newest_settled_day, outcome_days, summarise_day
+from monitor.logs.daily import (
+    check_logs_exist,
+    newest_day,
+    newest_settled_day,
+    outcome_days,
+    summarise_day,
+)
 from monitor.logs.databases import Databases, open_databases
 
 __all__ = [
     "Databases",
+    "check_logs_exist",
     "newest_day",
     "newest_settled_day",
     "open_databases",

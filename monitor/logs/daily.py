@@ -12,7 +12,7 @@ from monitor.logs import contract
 from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Status, read_counts, run, write
 from monitor.logs.session import DAMAGE, Session, open_session
-from monitor.logs.sources import open_ids, open_logs, read_ids
+from monitor.logs.sources import no_partition, open_ids, open_logs, read_ids
 from monitor.metrics.core.tally import Cells, from_cells
 from monitor.summary import (
     Awaited,
@@ -84,13 +84,24 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
         return present
     wanted = [d for d in due if d <= max(present, default=day)]
     for missing in sorted(set(wanted).difference(present)):
-        msg = (
-            f"{what}: no outcomes of {missing} at {model.outcomes.path.format(day=missing)}; "
-            f"wait for the log (a day without outcomes needs an empty file), "
-            f"or correct outcomes.path in the configuration."
-        )
-        raise DataError(msg)
+        raise DataError(_no_outcomes_of(what, model, missing))
     return wanted
+
+
+def check_logs_exist(name: str, model: Model, day: date, *, as_of: date) -> None:
+    """Check that a day has predictions and all partitions of outcomes up to `as_of`.
+
+    Raises
+    ------
+    DataError
+        If a file is missing, even the last one, without which the day would stay provisional.
+    """
+    what = f"{name} {day}"
+    if not list_files(model.predictions.path, day):
+        raise DataError(no_partition(what, "predictions", model.predictions.path, day))
+    for due in days_between(day, day + timedelta(days=model.settled_after)):
+        if due < as_of and not list_files(model.outcomes.path, due):
+            raise DataError(_no_outcomes_of(what, model, due))
 
 
 def summarise_day(
@@ -157,6 +168,14 @@ def summarise_day(
     )
     _check_day(what, model, groups, settled=settled)
     return summary
+
+
+def _no_outcomes_of(what: str, model: Model, missing: date) -> str:
+    return (
+        f"{what}: no outcomes of {missing} at {model.outcomes.path.format(day=missing)}; "
+        f"wait for the log (a day without outcomes needs an empty file), "
+        f"or correct outcomes.path in the configuration."
+    )
 
 
 def _known_at(day: date, partitions: Sequence[date], model: Model) -> datetime:

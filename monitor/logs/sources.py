@@ -163,7 +163,7 @@ def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> 
     for day in days:
         of_day = list_files(template, day)
         if not of_day:
-            raise DataError(_no_partition(session.what, kind, template, day))
+            raise DataError(no_partition(session.what, kind, template, day))
         names += of_day
     filesystem, _ = open_filesystem(template)
     if isinstance(filesystem, LocalFileSystem):
@@ -198,7 +198,8 @@ def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:
     raise DataError(msg)
 
 
-def _no_partition(what: str, kind: str, template: str, day: date) -> str:
+def no_partition(what: str, kind: str, template: str, day: date) -> str:
+    """Word that a day has no file."""
     present = list_days(template)
     range_ = (
         f"there are days {present[0]} to {present[-1]}" if present else "there are no days at all"

@@ -18,7 +18,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.evaluation.attribution import attribute
 from monitor.evaluation.evaluate import Settings, evaluate
 from monitor.files import describe_files, list_days
-from monitor.logs import Databases, open_databases, outcome_days, summarise_day
+from monitor.logs import Databases, check_logs_exist, open_databases, outcome_days, summarise_day
 from monitor.metrics.core.coarse import coarsen
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References, read_references
@@ -37,16 +37,31 @@ SUMMARY_SETTINGS = {
     "checks",
 }
 
+Result = Literal["summarised", "unchanged"] | Failure  # what became of a day
+
 
 @dataclass(frozen=True)
 class RunReport:
-    """What a run did: days summarised, left unchanged and evaluated, and days that failed."""
+    """What a run did.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    summarised, unchanged, evaluated : tuple of date
+        The days that were summarised, left unchanged, and evaluated.
+    failures : tuple of Failure
+        The days of the range that failed.
+    still_missing : tuple of Failure
+        The days to catch up that failed again; they do not make the run a failed one.
+    """
 
     model: str
     summarised: tuple[date, ...]
     unchanged: tuple[date, ...]
     evaluated: tuple[date, ...]
     failures: tuple[Failure, ...]
+    still_missing: tuple[Failure, ...] = ()
 
 
 def run(
@@ -58,6 +73,8 @@ def run(
     as_of: date,
     clock: Callable[[], datetime],
     skip_unchanged: bool = False,
+    catch_up: Sequence[date] = (),
+    must_settle: bool = False,
     jobs: int = 1,
     on_progress: Callable[[PhaseProgress], None] = lambda _: None,
 ) -> RunReport:
@@ -77,6 +94,10 @@ def run(
         Returns the current time, for the run record only.
     skip_unchanged : bool
         Leave out days whose files, settings and program version have not changed.
+    catch_up : sequence of date
+        Earlier days to process too, unless they are unchanged.
+    must_settle : bool
+        Fail a day without the last of its outcomes, which would stay provisional.
     jobs : int
         How many days to process at a time; they share the engine's threads and memory. The
         result does not depend on it.
@@ -93,27 +114,68 @@ def run(
     ConfigError
         If the model is unknown, the store cannot be opened, or a day is not over.
     """
-    started = clock()
-    model, store = config.model(name), Store(config.store)
+    started, store = clock(), Store(config.store)
+    config.model(name)
     check_days(name, first, last, as_of=as_of)
+    store.days("summaries", name)  # raises if there cannot be a store
+    days = days_between(first, last)
+    with store.locked(name):
+        results, evaluated = _process(
+            config,
+            name,
+            [*catch_up, *days],
+            as_of=as_of,
+            may_skip={*catch_up, *(days if skip_unchanged else ())},
+            must_settle=must_settle,
+            jobs=jobs,
+            on_progress=on_progress,
+        )
+        failed = [result for result in results.values() if isinstance(result, Failure)]
+        failures = tuple(failure for failure in failed if failure.day >= first)
+        store.write_run(name, started=started, finished=clock(), failed=bool(failures))
+    return RunReport(
+        model=name,
+        summarised=tuple(day for day, result in results.items() if result == "summarised"),
+        unchanged=tuple(day for day, result in results.items() if result == "unchanged"),
+        evaluated=tuple(evaluated),
+        failures=failures,
+        still_missing=tuple(failure for failure in failed if failure.day < first),
+    )
+
+
+def _process(
+    config: Config,
+    name: str,
+    days: Sequence[date],
+    *,
+    as_of: date,
+    may_skip: set[date],
+    must_settle: bool,
+    jobs: int,
+    on_progress: Callable[[PhaseProgress], None],
+) -> tuple[dict[date, Result], list[date]]:
+    """Summarise days, evaluate every day that they affect, and judge; give what became of each."""
+    model, store = config.model(name), Store(config.store)
+    first, last = days[0], days[-1]
     summarised = store.days("summaries", name)
     store.mark_stale(name, first)
     results = _summarise_days(
         config,
         name,
-        days_between(first, last),
+        days,
         as_of=as_of,
-        may_skip=set(summarised if skip_unchanged else ()),
+        may_skip=may_skip.intersection(summarised),
+        must_settle=must_settle,
         jobs=jobs,
         on_progress=on_progress,
     )
-    failures = tuple(result for result in results.values() if isinstance(result, Failure))
+    failures = [result for result in results.values() if isinstance(result, Failure)]
     references = read_references(config, name)
     evaluate_range = partial(
         evaluate_days, config, name, references, jobs=jobs, on_progress=on_progress
     )
     reached = reach(model, last)
-    evaluated = evaluate_range(first, reached, skip_unchanged=skip_unchanged)
+    evaluated = evaluate_range(first, reached, skip_unchanged=may_skip.issuperset(days))
     if first <= references.last:  # every later day is compared with them
         evaluated += evaluate_range(reached + timedelta(days=1), date.max, skip_unchanged=True)
     judge_days(
@@ -126,14 +188,7 @@ def run(
         jobs=jobs,
         on_progress=on_progress,
     )
-    store.write_run(name, started=started, finished=clock(), failed=bool(failures))
-    return RunReport(
-        model=name,
-        summarised=tuple(day for day, result in results.items() if result == "summarised"),
-        unchanged=tuple(day for day, result in results.items() if result == "unchanged"),
-        evaluated=tuple(evaluated),
-        failures=failures,
-    )
+    return results, evaluated
 
 
 def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
@@ -274,22 +329,25 @@ def _summarise_days(
     *,
     as_of: date,
     may_skip: Container[date],
+    must_settle: bool,
     jobs: int,
     on_progress: Callable[[PhaseProgress], None],
-) -> dict[date, Literal["summarised", "unchanged"] | Failure]:
+) -> dict[date, Result]:
     """Summarise days, except unchanged ones that may be skipped; keep what became of each."""
     model, store = config.model(name), Store(config.store)
 
-    def read(databases: Databases, day: date) -> Literal["summarised", "unchanged"] | Failure:
+    def read(databases: Databases, day: date) -> Result:
         try:
             if day in may_skip and _is_unchanged(store, name, model, day, as_of):
                 return "unchanged"
+            if must_settle:
+                check_logs_exist(name, model, day, as_of=as_of)
             summarise(config, name, day, as_of=as_of, engine=databases)
         except DataError as error:
             return Failure(day, str(error))
         return "summarised"
 
-    results = {}
+    results = dict[date, Result]()
     with open_databases(share(config.engine, jobs)) as databases:
         done = in_parallel(partial(read, databases), days, jobs)
         for day, result in zip(days, done, strict=True):

@@ -15,7 +15,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property
@@ -33,6 +33,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
+from monitor.store.lock import locked
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Summary
@@ -179,6 +180,19 @@ class Store:
                 if record["succeeded"]
                 else None,
             )
+
+    @contextmanager
+    def locked(self, model: str) -> Iterator[None]:
+        """Keep other processes from writing results of a model; wait until none does.
+
+        An object store has no such lock.
+        """
+        filesystem, root = self._location
+        with ExitStack() as held:
+            if isinstance(filesystem, LocalFileSystem):
+                with writing(f"store: {self.root}"):
+                    held.enter_context(locked(Path(root, "runs", model, "lock"), what=model))
+            yield
 
     def mark_stale(self, model: str, first: date) -> date:
         """Record that the verdicts from a day on are stale, and return the first stale day.

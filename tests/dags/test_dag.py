@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 
 from monitor.demo.flights import write_flights_logs
@@ -39,6 +40,8 @@ MODELS = {
     "asked": "owner: flights-team",
     "written": "severity: page",
     "late": "severity: info",
+    "mended": "severity: info",
+    "missed": "catch_up_days: 7",
     # At 22:00 in New York it is the next day in UTC, and in this week the clocks change there.
     "weekdays": "schedule: '0 22 * * 1-5'",
     "hourly": "schedule: '0 * * * *'",
@@ -48,10 +51,11 @@ MODELS = {
     "lost": "severity: info",
     "damaged": "severity: info",
 }
-PATHS = {name: {"scores": f"{name}-scores"} for name in ("late", "damaged")}
+PATHS = {name: {"scores": f"{name}-scores"} for name in ("late", "mended", "missed", "damaged")}
 PATHS |= {name: {"outcomes": f"{name}-outcomes"} for name in ("awaited", "lost")}
 PREDICTED = [f"2013-03-{n:02}" for n in range(4, 20)]
 OBSERVED = [*PREDICTED, "2013-03-20"]
+STILL_MISSING = "2013-03-14"
 NEWEST = date(2013, 3, 19)
 KINDS = ("summaries", "evaluations", "verdicts")
 
@@ -73,16 +77,22 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for source, target, names in (
         ("predictions/flights", "scores", PREDICTED),
         ("predictions/flights", "on-their-way", PREDICTED),
+        ("predictions/flights", "mended-scores", PREDICTED),
+        ("predictions/flights", "missed-scores", [d for d in PREDICTED if d != STILL_MISSING]),
         ("predictions/flights", "damaged-scores", PREDICTED[-2:]),
         ("outcomes", "outcomes", OBSERVED),
-        ("outcomes", "awaited-outcomes", OBSERVED[:15]),  # the newest day has none yet
+        ("outcomes", "awaited-outcomes", OBSERVED[:15]),
         ("outcomes", "lost-outcomes", OBSERVED[:14]),  # nor has the one that is due
     ):
         (folder / "logs" / target).mkdir(parents=True)
         for name in names:
             file = f"{name}.parquet"
             shutil.copy(flights_logs / source / file, folder / "logs" / target / file)
+    # The newest day has no outcomes yet.
+    last = pq.read_table(folder / "logs" / "outcomes" / f"{NEWEST}.parquet")
+    pq.write_table(last.slice(0, 0), folder / "logs" / "awaited-outcomes" / f"{NEWEST}.parquet")
     (folder / "logs" / "damaged-scores" / f"{NEWEST}.parquet").write_bytes(b"no Parquet")
+    (folder / "logs" / "mended-scores" / "2013-03-09.parquet").write_bytes(b"no Parquet")
     write_config(folder / "monitor.yaml", "store")
     write_config(folder / "command.yaml", "store-of-command")
     return folder
@@ -115,7 +125,11 @@ def seen(folder: Path) -> Seen:
 
 def plan_of(folder: Path) -> dict[str, Any]:
     """Say which runs to do and which configurations to break."""
-    broken = {"typo": ("settled_after", "setled_after"), "cron": ("0 * * * *", "at noon")}
+    broken = {
+        "common": ("store:", "shop:"),
+        "typo": ("owner: flights-team", "ownr: me"),
+        "cron": ("0 * * * *", "at noon"),
+    }
     for label, (old, new) in broken.items():
         text = (folder / "monitor.yaml").read_text(encoding="utf-8")
         (folder / f"{label}.yaml").write_text(text.replace(old, new), encoding="utf-8")
@@ -134,18 +148,28 @@ def plan_of(folder: Path) -> dict[str, Any]:
                 str(folder / "logs" / "on-their-way"): str(folder / "logs" / "late-scores"),
             },
         },
+        "mended": {
+            "conf": {"day": "2013-03-09"},
+            "meanwhile": {
+                str(folder / "store"): str(folder / "store-while-damaged"),
+                str(folder / "logs" / "on-their-way"): str(folder / "logs" / "mended-scores"),
+            },
+        },
+        "missed before": {"dag_id": "calibration_missed", "conf": {"day": "2013-03-10"}},
+        "missed": {"logical_date": today},
         "neither": {},
+        "typo": {"conf": {"day": "2013-03-08"}, "config": str(folder / "typo.yaml")},
         "blocked": {"conf": {"day": "2013-03-08"}, "config": str(folder / "blocked.yaml")},
         "not over": {"conf": {"day": "2013-03-09"}, "run_after": "2013-03-09T23:30-05:00"},
         "awaited": {"logical_date": today},
-        "lost": {"logical_date": today},
+        "lost": {"logical_date": today, "run_after": today},
         "damaged": {"logical_date": today},
     }
     return {
-        "refused": {"unset": None, "absent": str(folder / "absent.yaml")}
+        "parsed_with": {"unset": None, "absent": str(folder / "absent.yaml")}
         | {label: str(folder / f"{label}.yaml") for label in broken},
         "runs": {
-            label: {"dag_id": f"calibration_{label if label in MODELS else 'asked'}", **how}
+            label: {"dag_id": f"calibration_{label if label in MODELS else 'asked'}"} | how
             for label, how in runs.items()
         },
         "backfills": [
@@ -192,6 +216,13 @@ def has_succeeded(folder: Path, model: str, store: str = "store") -> bool:
     return record.succeeded == record.finished
 
 
+def without_waiting(run: dict[str, Any]) -> dict[str, Any]:
+    """Give state, try and possible retries of the tasks after `wait_for_logs`, which succeeded."""
+    tasks = dict(run["tasks"])
+    assert tasks.pop("wait_for_logs")[0] == "success"
+    return tasks
+
+
 def days(*numbers: int) -> set[str]:
     """Name what is left of days in March 2013."""
     return {f"{kind} 2013-03-{n:02}" for kind in KINDS for n in numbers}
@@ -205,7 +236,10 @@ class TestRuns:
         asked, left = seen.report["runs"]["asked"], left_by_dag(seen.folder, "asked")
 
         assert asked["state"] == "success"
-        assert asked["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["skipped", 1, 0]}
+        assert without_waiting(asked) == {
+            "run": ["success", 1, 7],
+            "run_unsettled": ["skipped", 1, 0],
+        }
         assert left == left_by_command(seen.folder, "asked", "run --day 2013-03-08")
         assert set(left) == days(8)
 
@@ -269,7 +303,10 @@ class TestUnsettled:
 
         assert awaited["state"] == "success"
         assert has_succeeded(seen.folder, "awaited")
-        assert awaited["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["success", 1, 0]}
+        assert without_waiting(awaited) == {
+            "run": ["success", 1, 7],
+            "run_unsettled": ["success", 1, 0],
+        }
         assert [whole.final, whole.matched] == [False, 0]
         assert whole.expected is not None
         assert 0 < whole.expected.prevalence < 1
@@ -279,8 +316,7 @@ class TestUnsettled:
         lost, left = seen.report["runs"]["lost"], left_by_dag(seen.folder, "lost")
 
         assert lost["state"] == "failed"
-        assert [wait["task"] for wait in lost["waits"]] == ["run"]
-        assert lost["tasks"] == {"run": ["failed", 1, 4], "run_unsettled": ["failed", 1, 0]}
+        assert without_waiting(lost) == {"run": ["failed", 1, 7], "run_unsettled": ["failed", 1, 0]}
         assert [name for name in left if "summaries" in name] == ["summaries 2013-03-19"]
         assert not has_succeeded(seen.folder, "lost")
 
@@ -290,7 +326,10 @@ class TestUnsettled:
 
         assert damaged["state"] == "success"
         assert damaged["waits"] == []
-        assert damaged["tasks"] == {"run": ["success", 1, 4], "run_unsettled": ["failed", 1, 0]}
+        assert without_waiting(damaged) == {
+            "run": ["success", 1, 7],
+            "run_unsettled": ["failed", 1, 0],
+        }
         assert "summaries 2013-03-18" in left_by_dag(seen.folder, "damaged")
         assert "DataError: damaged 2013-03-19: " in seen.log
 
@@ -300,33 +339,83 @@ class TestUnsettled:
             assert run["tasks"]["run_unsettled"] == ["skipped", 1, 0]
 
 
-class TestFailures:
-    """What may mend itself is tried again; what cannot is not."""
+class TestMissingDays:
+    """Days whose logs are late."""
 
-    def test_waits_for_late_logs(self, seen: Seen) -> None:
-        """Without logs a run fails, waits longer and longer, up to two hours, and does the day."""
+    def test_waits_without_a_worker(self, seen: Seen) -> None:
+        """While logs are missing the sensor is rescheduled, nothing fails, and the day is done."""
         late = seen.report["runs"]["late"]
         (wait,) = late["waits"]
-        first, second, third, fourth = wait["minutes"]
 
-        assert not has_succeeded(seen.folder, "late", "store-while-waiting")
-        assert has_succeeded(seen.folder, "late")
-        assert [wait["task"], wait["tries"]] == ["run", 1]
-        assert 15 <= first <= 30 <= second <= 60 <= third <= 120 == fourth
+        assert [wait["task"], wait["state"]] == ["wait_for_logs", "up_for_reschedule"]
+        assert "late 2013-03-09: no predictions of 2013-03-09 at" in seen.log
+        assert not (seen.folder / "store-while-waiting" / "runs" / "late").exists()
         assert late["state"] == "success"
-        assert late["tasks"]["run"] == ["success", 2, 4]
+        assert late["tasks"]["run"] == ["success", 1, 7]
         assert set(left_by_dag(seen.folder, "late")) == days(9)
-        assert "DataError: late 2013-03-09: no predictions of 2013-03-09 at" in seen.log
+
+    def test_become_a_data_error_at_the_deadline(self, seen: Seen) -> None:
+        """After the deadline the run fails at once, with the message of the pipeline."""
+        lost = seen.report["runs"]["lost"]
+
+        assert lost["waits"] == []
+        assert lost["state"] == "failed"
+        assert lost["tasks"]["run"] == ["failed", 1, 7]
+        assert "AirflowFailException: lost 2013-03-18: no outcomes of 2013-03-18 at " in seen.log
+        assert not has_succeeded(seen.folder, "lost")
+
+    def test_are_done_by_later_runs(self, seen: Seen) -> None:
+        """A run does the missing days of `catch_up_days` whose logs are there, and no older one."""
+        missed, left = seen.report["runs"]["missed"], left_by_dag(seen.folder, "missed")
+        calls = (
+            "run --day 2013-03-10",
+            "backfill --from 2013-03-11 --to 2013-03-13 --as-of 2013-03-20",
+            "backfill --from 2013-03-15 --to 2013-03-18 --as-of 2013-03-20",
+            "run --as-of 2013-03-20 --unsettled",
+        )
+
+        assert missed["state"] == "success"
+        assert left == left_by_command(seen.folder, "missed", *calls)
+        assert set(left) == days(10, 11, 12, 13, 15, 16, 17, 18, 19)
+
+
+class TestFailures:
+    """What may be repaired is tried again; what cannot be is not."""
+
+    def test_tries_damaged_logs_again(self, seen: Seen) -> None:
+        """The first retry comes within minutes, as after a crash; then it waits up to two hours."""
+        mended = seen.report["runs"]["mended"]
+        (wait,) = mended["waits"]
+        low = [2, 4, 8, 16, 32, 64, 120]
+
+        assert not has_succeeded(seen.folder, "mended", "store-while-damaged")
+        assert has_succeeded(seen.folder, "mended")
+        assert [wait["task"], wait["state"], wait["tries"]] == ["run", "up_for_retry", 1]
+        for minutes, at_least in zip(wait["minutes"], low, strict=True):
+            assert at_least <= minutes <= min(2 * at_least, 120)
+        assert mended["state"] == "success"
+        assert mended["tasks"]["run"] == ["success", 2, 7]
+
+    def test_fails_at_once_with_an_invalid_configuration(self, seen: Seen) -> None:
+        """The run of the invalid model fails with the message, and does not start anything."""
+        typo = seen.report["runs"]["typo"]
+
+        assert [typo["state"], typo["tasks"]] == ["failed", {"run": ["failed", 1, 7]}]
+        where = f"{seen.folder}/typo.yaml: models.asked.ownr: is not a known key; did you mean"
+        assert f"AirflowFailException: {where} 'owner'?" in seen.log
 
     def test_fails_at_once_without_a_day(self, seen: Seen) -> None:
-        """A run that has neither a day nor an interval fails in its first of five tries."""
+        """A run that has neither a day nor an interval fails in its first of eight tries."""
         neither = seen.report["runs"]["neither"]
 
         assert neither["interval"] == [None, None]
         assert neither["waits"] == []
         assert neither["state"] == "failed"
-        assert neither["tasks"] == {"run": ["failed", 1, 4], "run_unsettled": ["failed", 1, 0]}
-        assert "has no interval; trigger it with a day, like 2026-03-01." in seen.log
+        assert without_waiting(neither) == {
+            "run": ["failed", 1, 7],
+            "run_unsettled": ["failed", 1, 0],
+        }
+        assert "has no interval; trigger it with a day, such as 2026-03-01." in seen.log
 
     @pytest.mark.parametrize(
         ("label", "message"),
@@ -338,27 +427,41 @@ class TestFailures:
     def test_fails_at_once_where_the_pipeline_refuses(
         self, seen: Seen, label: str, message: str
     ) -> None:
-        """A wrong configuration or call that only the pipeline notices gets one try of five."""
+        """A wrong configuration or call that only the pipeline notices gets one try of eight."""
         refused = seen.report["runs"][label]
 
         assert refused["waits"] == []
         assert refused["state"] == "failed"
-        assert refused["tasks"]["run"] == ["failed", 1, 4]
+        assert refused["tasks"]["run"] == ["failed", 1, 7]
         assert f"AirflowFailException: {message.format(folder=seen.folder)}" in seen.log
+
+
+class TestAssets:
+    """What other DAGs can be scheduled on."""
+
+    def test_are_updated_by_every_successful_run(self, seen: Seen) -> None:
+        """The update names the days that were processed, those caught up included."""
+        updated = {dag: [name, extra] for dag, name, extra in seen.report["updated"]}
+        missed = [f"2013-03-{n}" for n in (11, 12, 13, 15, 16, 17, 18)]
+
+        assert updated["calibration_asked"] == ["calibration_asked", {"days": ["2013-03-08"]}]
+        assert updated["calibration_missed"] == ["calibration_missed", {"days": missed}]
+        assert "calibration_lost" not in updated
 
 
 class TestParsing:
     """Airflow parses the file all the time, and shows what is wrong with it."""
 
     def test_makes_a_dag_of_every_model(self, seen: Seen) -> None:
-        """Each model has a DAG, of which no two runs overlap and none is made up unasked."""
+        """Each model has a DAG, whose tasks take turns, and no past run is made up."""
         parsed = seen.report["parsed"]
 
         assert parsed["errors"] == {}
         assert set(parsed["dags"]) == {f"calibration_{name}" for name in MODELS}
-        for dag in parsed["dags"].values():
-            assert [dag["max_active_runs"], dag["catchup"]] == [1, False]
-            assert dag["at_a_time"] == {"run": 1, "run_unsettled": 1}
+        for dag_id, dag in parsed["dags"].items():
+            assert dag["catchup"] is False
+            assert dag["at_a_time"] == {"wait_for_logs": None, "run": 1, "run_unsettled": 1}
+            assert dag["asset"] == [dag_id]
 
     def test_follows_the_configuration(self, seen: Seen) -> None:
         """Schedule, time zone, owner and severity of a model are those of its DAG."""
@@ -372,27 +475,55 @@ class TestParsing:
         assert dags["calibration_written"]["tags"] == ["calibration", "page"]
         assert "**asked**" in asked["doc"]
 
+    def test_says_in_the_form_what_to_enter(self, seen: Seen) -> None:
+        """Who triggers a run by hand is asked for a day, with an example."""
+        form = seen.report["parsed"]["dags"]["calibration_asked"]["form"]
+
+        assert form.startswith("The day of predictions to process, such as 2026-03-01. Always")
+
     def test_imports_nothing_heavy(self, seen: Seen) -> None:
         """Parsing imports the configuration and the errors of this program, and no engine."""
         imported = seen.report["parsed"]["imported"]
         ours = {name for name in imported if name.partition(".")[0] == "monitor"}
 
-        assert ours == {"monitor", "monitor.config", "monitor.errors"}
+        assert ours == {"monitor", "monitor.config", "monitor.errors", "monitor.segment_names"}
         assert HEAVY.isdisjoint(name.partition(".")[0] for name in imported)
 
     @pytest.mark.parametrize(
         ("label", "message"),
         [
-            ("unset", "ConfigError: CALIBRATION_MONITOR_CONFIG is not set; let it name the"),
+            ("unset", "ConfigError: CALIBRATION_MONITOR_CONFIG is not set; set it to the path of"),
             ("absent", "ConfigError: {folder}/absent.yaml: cannot be read ("),
-            (
-                "typo",
-                "{folder}/typo.yaml: models.asked.setled_after: is not a known key; did you mean",
-            ),
-            ("cron", "ConfigError: {folder}/cron.yaml: models.hourly.schedule: "),
-            ("cron", "got 'at noon'; write five fields, like '0 6 * * *'."),
+            ("common", "ConfigError: {folder}/common.yaml: store: is missing; add it"),
         ],
     )
-    def test_shows_what_is_wrong(self, seen: Seen, label: str, message: str) -> None:
-        """A configuration that is refused makes no DAG, and its message is the import error."""
-        assert message.format(folder=seen.folder) in seen.report["refused"][label]
+    def test_shows_what_is_wrong_with_common_keys(
+        self, seen: Seen, label: str, message: str
+    ) -> None:
+        """A configuration that stops all makes no DAG, and its message is the import error."""
+        parsed = seen.report["parsed_with"][label]
+
+        assert parsed["tasks"] == {}
+        assert message.format(folder=seen.folder) in parsed["error"]
+
+    @pytest.mark.parametrize(
+        ("label", "model", "message"),
+        [
+            ("typo", "asked", "{folder}/typo.yaml: models.asked.ownr: is not a known key; did you"),
+            ("cron", "hourly", "{folder}/cron.yaml: models.hourly.schedule: "),
+            ("cron", "hourly", "got 'at noon'; write five fields, such as '0 6 * * *'."),
+        ],
+    )
+    def test_shows_what_is_wrong_with_one_model(
+        self, seen: Seen, label: str, model: str, message: str
+    ) -> None:
+        """The DAG of the invalid model shows its message; the others are as ever."""
+        parsed = seen.report["parsed_with"][label]
+        others = {f"calibration_{name}" for name in MODELS if name != model}
+
+        assert parsed["error"] == ""
+        assert set(parsed["tasks"]) == {f"calibration_{name}" for name in MODELS}
+        for dag_id in others:
+            assert parsed["tasks"][dag_id] == ["run", "run_unsettled", "wait_for_logs"]
+        assert parsed["tasks"][f"calibration_{model}"] == ["run"]
+        assert message.format(folder=seen.folder) in parsed["docs"][f"calibration_{model}"]

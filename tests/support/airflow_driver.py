@@ -22,7 +22,7 @@ def main() -> None:
     plan = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
     report: dict[str, Any] = {
         "parsed": parse(),
-        "refused": {label: refusal(config) for label, config in plan["refused"].items()},
+        "parsed_with": {label: parse_with(path) for label, path in plan["parsed_with"].items()},
     }
     command("db", "migrate")
     command("dags", "reserialize")
@@ -31,6 +31,7 @@ def main() -> None:
         command("backfill", "create", *words)
     report["backfilled"] = do_backfilled()
     report["passed_between_tasks"] = passed_between_tasks()
+    report["updated"] = updated_assets()
     Path(sys.argv[2]).write_text(json.dumps(report, default=str), encoding="utf-8")
 
 
@@ -52,16 +53,17 @@ def describe(dag: Any) -> dict[str, Any]:
     return {
         "schedule": [dag.timetable.expression, dag.timetable.timezone],
         "catchup": dag.catchup,
-        "max_active_runs": dag.max_active_runs,
         "owner": dag.owner,
         "tags": sorted(dag.tags),
         "doc": dag.doc_md,
+        "form": dag.params.get_param("day").description,
+        "asset": [asset.name for task in dag.tasks for asset in task.outlets],
         "at_a_time": {task.task_id: task.max_active_tis_per_dag for task in dag.tasks},
     }
 
 
-def refusal(config: str | None) -> str:
-    """Parse with another configuration, or none, and return the import error."""
+def parse_with(config: str | None) -> dict[str, Any]:
+    """Parse with another configuration, or none: the import error, and the tasks of each DAG."""
     from airflow.dag_processing.dagbag import DagBag
 
     with patch.dict(os.environ):
@@ -69,7 +71,11 @@ def refusal(config: str | None) -> str:
         if config:
             os.environ["CALIBRATION_MONITOR_CONFIG"] = config
         bag = DagBag()
-    return "".join(bag.import_errors.values()) if not bag.dags else ""
+    return {
+        "error": "".join(bag.import_errors.values()),
+        "tasks": {dag_id: sorted(dag.task_dict) for dag_id, dag in bag.dags.items()},
+        "docs": {dag_id: dag.doc_md for dag_id, dag in bag.dags.items()},
+    }
 
 
 def command(*words: str) -> None:
@@ -134,6 +140,16 @@ def passed_between_tasks() -> list[Any]:
     return [list(row) for row in left]
 
 
+def updated_assets() -> list[Any]:
+    """List every update of an asset: by which DAG, which one, and what it says."""
+    from airflow import settings
+    from airflow.models.asset import AssetEvent
+    from sqlalchemy import select
+
+    events = settings.Session().scalars(select(AssetEvent).order_by(AssetEvent.id))
+    return [[event.source_dag_id, event.name, event.extra] for event in events]
+
+
 def outcome(run: Any) -> dict[str, Any]:
     """Tell how a run ended, with the states and tries of its tasks."""
     tasks = run.get_task_instances()
@@ -148,33 +164,40 @@ def outcome(run: Any) -> dict[str, Any]:
 
 @contextmanager
 def while_waiting(meanwhile: Mapping[str, str]) -> Iterator[list[dict[str, Any]]]:
-    """Let the hours pass in which `DAG.test` would sleep because a task is up for retry.
+    """Let the hours pass in which `DAG.test` would sleep because a task waits for its next try.
 
     A task that waits unexpectedly, or again, gets no other try.
     """
     from airflow import settings
     from airflow.models.taskinstance import TaskInstance
-    from sqlalchemy import select
+    from airflow.models.taskreschedule import TaskReschedule
+    from sqlalchemy import select, update
 
     waits: list[dict[str, Any]] = []
 
     def pass_the_time(_seconds: float) -> None:
         session = settings.Session()
         waiting = session.scalars(
-            select(TaskInstance).where(TaskInstance.state == "up_for_retry")
+            select(TaskInstance).where(
+                TaskInstance.state.in_(["up_for_retry", "up_for_reschedule"])
+            )
         ).one()
         waiting.task = dag_of(waiting.dag_id).get_task(waiting.task_id)
         waits.append(
             {
                 "task": waiting.task_id,
+                "state": waiting.state,
                 "tries": waiting.try_number,
-                "minutes": [minutes_after(waiting, tries) for tries in (1, 2, 3, 4)],
+                "minutes": [minutes_after(waiting, tries) for tries in range(1, 8)]
+                if waiting.state == "up_for_retry"
+                else [],
             }
         )
         if len(waits) == 1 and meanwhile:
             for source, target in meanwhile.items():
-                shutil.copytree(source, target)
+                shutil.copytree(source, target, dirs_exist_ok=True)
             waiting.end_date -= timedelta(hours=2)
+            session.execute(update(TaskReschedule).values(reschedule_date=waiting.end_date))
         else:
             waiting.state = "failed"
         session.commit()

@@ -1,0 +1,124 @@
+"""Days whose logs came too late for their run, and processes that want the same model."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from monitor.store.store import Store
+from tests.conftest import Ended, Project
+from tests.support.servers import started, wait_for
+
+COMMAND = Path(sys.executable).with_name("calibration-monitor")
+Command = Callable[..., Ended]
+THIRD, FOURTH, FIFTH, SIXTH = (date(2026, 3, n) for n in (3, 4, 5, 6))
+RUN = ("run", "--as-of", "2026-03-07")
+
+
+@pytest.fixture
+def gap(project: Project) -> Project:
+    """Give a project with two stored days, then one without predictions, and two with all logs."""
+    for day in (FOURTH, FIFTH):
+        project.write("predictions", project.rows("predictions", day), day)
+    for day in (THIRD, FOURTH, FIFTH, SIXTH):
+        project.write("outcomes", project.rows("outcomes", day), day)
+    return project
+
+
+def stored_days(project: Project) -> list[int]:
+    """List the days of March that have a summary."""
+    return [day.day for day in Store(str(project.folder / "store")).days("summaries", "ctr")]
+
+
+class TestCatchUp:
+    """`run` also processes the missing days of `catch_up_days`."""
+
+    def test_does_missing_days_once_their_logs_are_there(
+        self, gap: Project, command: Command
+    ) -> None:
+        """A day is left out while its logs are missing, and done by the first run after that."""
+        first = command(*RUN, "--json")
+        before = stored_days(gap)
+        gap.write("predictions", gap.rows("predictions", THIRD), THIRD)
+        second = command(*RUN, "--json")
+        results = gap.results()
+        shutil.rmtree(gap.folder / "store")
+        serial = command("backfill", "--model", "ctr", "--from", "2026-03-01", "--to", FIFTH)
+
+        assert [first.code, second.code, serial.code] == [0, 0, 0]
+        assert '"failures": []' in first.out
+        assert before == [1, 2, 4, 5]
+        assert results == gap.results()
+
+    @pytest.mark.parametrize(("days", "done"), [(0, [1, 2, 5]), (1, [1, 2, 4, 5])])
+    def test_reaches_as_far_as_configured(
+        self, days: int, done: list[int], gap: Project, command: Command
+    ) -> None:
+        """Only the last `catch_up_days` before the day of the run are looked at."""
+        gap.write("predictions", gap.rows("predictions", THIRD), THIRD)
+        gap.configure("windows:", f"catch_up_days: {days}\n    windows:")
+
+        assert command(*RUN).code == 0
+        assert stored_days(gap) == done
+
+    def test_makes_up_no_past(self, gap: Project, command: Command) -> None:
+        """Without a stored day there is nothing to catch up: `backfill` does the past."""
+        shutil.rmtree(gap.folder / "store")
+
+        assert command(*RUN).code == 0
+        assert stored_days(gap) == [5]
+
+    def test_a_day_that_is_damaged_fails_no_later_run(self, gap: Project, command: Command) -> None:
+        """The message says that the day is still missing, and the run ends with code 0."""
+        gap.path("predictions", THIRD).write_bytes(b"no Parquet")
+
+        ended = command(*RUN)
+
+        assert ended.code == 0
+        assert "ctr: 2026-03-03 is still missing. ctr 2026-03-03: " in ended.out.replace("\n", " ")
+        assert stored_days(gap) == [1, 2, 4, 5]
+
+
+class TestTurns:
+    """Two processes never write results of the same model at once."""
+
+    @pytest.mark.parametrize(
+        "call",
+        ["run --day 2026-03-02", "evaluate --from 2026-03-01 --to 2026-03-02"],
+    )
+    def test_a_second_process_waits(self, call: str, project: Project, tmp_path: Path) -> None:
+        """It says so, and goes on when the first one has finished."""
+        before = project.results()
+        with ExitStack() as held:
+            held.enter_context(Store(str(project.folder / "store")).locked("ctr"))
+            with started(tmp_path, COMMAND, *call.split()) as second:
+                said = second.complained
+                wait_for(second, lambda: "waits until another" in said.read_text() or None)
+                held.close()
+                code = second.process.wait(60)
+
+        assert code == 0
+        assert project.results() == before
+
+    def test_both_leave_the_bytes_of_one(self, gap: Project) -> None:
+        """Ranges that overlap, done by two processes at a time, are as done by one."""
+        gap.write("predictions", gap.rows("predictions", THIRD), THIRD)
+        spans = (("2026-03-01", FOURTH), ("2026-03-02", FIFTH))
+        calls = [
+            (COMMAND, "backfill", "--model", "ctr", "--again", "--from", str(a), "--to", str(b))
+            for a, b in spans
+        ]
+        both = [subprocess.Popen(call, stdout=subprocess.DEVNULL) for call in calls]
+        codes = [process.wait(120) for process in both]
+        results = gap.results()
+        shutil.rmtree(gap.folder / "store")
+        for call in calls:
+            subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
+
+        assert codes == [0, 0]
+        assert results == gap.results()
