@@ -142,11 +142,14 @@ class Store:
             table = _read_table(content)
             return verdicts_of(table), (table.schema.metadata or {})[b"basis"].decode()
 
-    def remove_verdicts(self, model: str, day: date) -> None:
-        """Remove the verdicts of a day that must not have any."""
+    def remove(self, kind: str, model: str, day: date) -> None:
+        """Remove the file of one kind and day; with a summary, the record of its inputs too."""
         filesystem, root = self._location
         with writing(f"store: {self.root}"):
-            filesystem.rm_file(f"{root}/verdicts/{model}/{day}.parquet")
+            filesystem.rm_file(f"{root}/{kind}/{model}/{day}.parquet")
+            record = f"{root}/runs/{model}/{day}.json"
+            if kind == "summaries" and filesystem.exists(record):
+                filesystem.rm_file(record)
 
     def write_inputs(self, model: str, day: date, inputs: str) -> None:
         """Record the files from which the summary of a day was made, as a fingerprint."""

@@ -20,7 +20,7 @@ from tests.support.paths import ROOT
 
 COMMANDS = (
     *("check", "run", "backfill", "evaluate", "show", "serve", "push", "textfile"),
-    *("assets", "demo"),
+    *("assets", "prune", "demo"),
     "export openmetrics",
 )
 DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]

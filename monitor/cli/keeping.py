@@ -1,0 +1,71 @@
+"""The command that keeps the store small."""
+
+import re
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from monitor.cli.options import (
+    DEFAULT_CONFIG,
+    AsJson,
+    ConfigPath,
+    OneModel,
+    end_of_outcomes,
+    of_each,
+)
+from monitor.cli.printing import print_json, say, stop_at
+from monitor.config import Model, load_config
+from monitor.errors import ConfigError
+
+if TYPE_CHECKING:
+    from monitor.pipeline.prune import Pruning
+
+
+def prune(
+    keep: Annotated[str, typer.Option(help="How many days to keep, for example 400d.")],
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    name: OneModel = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Remove old days from the store.
+
+    Days of references stay, and so does what the oldest windows and verdicts that are kept need.
+    """
+    from monitor.pipeline import prune as pruning
+
+    config, days = load_config(config_path), _days(keep)
+
+    def do(model_name: str, model: Model) -> "Pruning":
+        today = end_of_outcomes(None, model)
+        planned = pruning.plan(config, model_name, keep_days=days, today=today)
+        if not dry_run:
+            pruning.prune(config, planned)
+        return planned
+
+    done, errors = of_each(config, name, do)
+    if as_json:
+        print_json({"dry_run": dry_run, "removed": done})
+    else:
+        for planned in done.values():
+            say(_told(planned, dry_run=dry_run), soft_wrap=True)
+    stop_at(errors)
+
+
+def _told(planned: "Pruning", *, dry_run: bool) -> str:
+    counts = ", ".join(f"{len(days)} {kind}" for kind, days in planned.days.items())
+    gone = sorted({day for days in planned.days.values() for day in days})
+    span = f", {gone[0]} to {gone[-1]}" if gone else ""
+    kept = f"; kept {len(planned.reference)} older days of references" if planned.reference else ""
+    return f"{planned.model}: {'would remove' if dry_run else 'removed'} {counts}{span}{kept}"
+
+
+def _days(keep: str) -> int:
+    """Read a number of days."""
+    found = re.fullmatch(r"([1-9]\d{0,4})d", keep)
+    if not found:
+        msg = f"--keep {keep}: is not a number of days; write for example 400d."
+        raise ConfigError(msg)
+    return int(found[1])

@@ -1,0 +1,80 @@
+"""Remove old days from the store, so that the rest stays as it is and can be made again.
+
+Rule 1: a day of a reference keeps its summary, however old: every verdict is compared with it.
+Rule 2: the oldest evaluation that is kept can be made again, so the summaries of its longest window
+are kept too, and the verdicts of those days, from which the fold goes on.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from monitor.config import Config
+from monitor.drift.verdict import WEEK
+from monitor.errors import ConfigError
+from monitor.pipeline.references import read_references
+from monitor.store.store import Store
+
+KINDS = ("summaries", "evaluations", "verdicts")
+
+
+@dataclass(frozen=True)
+class Pruning:
+    """What is removed of a model.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    days : mapping of str to sequence of date
+        The days that are removed of each kind, rising.
+    reference : sequence of date
+        The old days whose summaries stay, because they are a reference, rising.
+    """
+
+    model: str
+    days: Mapping[str, Sequence[date]]
+    reference: Sequence[date]
+
+
+def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
+    """Find what is older than so many days and not needed by what is younger.
+
+    Raises
+    ------
+    ConfigError
+        If a day that the next run needs would be removed.
+    DataError
+        If a summary of a reference cannot be read.
+    """
+    model, store = config.model(name), Store(config.store)
+    longest = max(model.windows)
+    least = longest + model.settled_after + WEEK
+    if keep_days < least:
+        msg = (
+            f"--keep {keep_days}d: {name} needs {least} days: its longest window of {longest}, "
+            f"settled_after of {model.settled_after}, and a week; keep at least {least}d."
+        )
+        raise ConfigError(msg)
+    oldest = today - timedelta(days=keep_days)
+    firsts = {kind: oldest - timedelta(days=max(longest, WEEK)) for kind in KINDS}
+    firsts["evaluations"] = oldest
+    old = {kind: [d for d in store.days(kind, name) if d < firsts[kind]] for kind in KINDS}
+    spans = [(period.first, period.last) for period in read_references(config, name).periods]
+    reference = [d for d in old["summaries"] if any(first <= d <= last for first, last in spans)]
+    kept = set(reference)
+    return Pruning(name, old | {"summaries": sorted({*old["summaries"]} - kept)}, reference)
+
+
+def prune(config: Config, pruning: Pruning) -> None:
+    """Remove what was planned: first what rests on other files, so that a killed run leaves no gap.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be removed.
+    """
+    store = Store(config.store)
+    for kind in reversed(KINDS):
+        for day in pruning.days[kind]:
+            store.remove(kind, pruning.model, day)

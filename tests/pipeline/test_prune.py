@@ -1,0 +1,179 @@
+"""Old days leave the store, and what stays is neither changed nor orphaned."""
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from monitor.config import Config, load_config
+from monitor.errors import ConfigError
+from monitor.pipeline.prune import KINDS, plan, prune
+from monitor.pipeline.references import read_references
+from monitor.pipeline.run import evaluate_days, run
+from monitor.store.store import Store
+from tests.conftest import Ended
+from tests.support.two_models import write_day
+
+FIRST = date(2026, 1, 1)
+DAYS, REFERENCE_DAYS, KEPT = 40, 10, 20
+TODAY = FIRST + timedelta(days=DAYS)
+MODEL = "fraud"
+
+
+def day(place: int) -> date:
+    """Name a day of the logs by its place."""
+    return FIRST + timedelta(days=place)
+
+
+def do(config: Config, first: int, last: int, *, as_of: int = DAYS) -> None:
+    """Run the daily job for some days."""
+    run(
+        config,
+        MODEL,
+        day(first),
+        day(last),
+        as_of=day(as_of),
+        clock=lambda: datetime(2026, 2, 10, tzinfo=UTC),
+    )
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fill a store with 40 days, the first ten of which are the reference."""
+    folder = tmp_path_factory.mktemp("prune")
+    model = {
+        "predictions": {"path": "logs/fraud/predictions/{day}.parquet"},
+        "outcomes": {"path": "logs/fraud/outcomes/{day}.parquet"},
+        "windows": [1, 3],
+        "verdicts": {"references": [{"first": day(0), "last": day(REFERENCE_DAYS - 1)}]},
+    }
+    configuration = {"store": "store", "models": {MODEL: model}}
+    (folder / "monitor.yaml").write_text(yaml.safe_dump(configuration))
+    for place in range(DAYS + 1):
+        write_day(folder, MODEL, day(place), place, np.random.default_rng(place))
+    do(load_config(folder / "monitor.yaml"), 0, DAYS - 2)
+    return folder
+
+
+@pytest.fixture
+def whole(filled: Path, tmp_path: Path) -> Config:
+    """Give a copy of the store."""
+    shutil.copytree(filled, tmp_path / "whole")
+    return load_config(tmp_path / "whole" / "monitor.yaml")
+
+
+@pytest.fixture
+def pruned(filled: Path, tmp_path: Path) -> Config:
+    """Give a copy from which all but twenty days were removed."""
+    shutil.copytree(filled, tmp_path / "pruned")
+    config = load_config(tmp_path / "pruned" / "monitor.yaml")
+    prune(config, plan(config, MODEL, keep_days=KEPT, today=TODAY))
+    return config
+
+
+def content(config: Config, kind: str, first: int = 0) -> dict[date, bytes]:
+    """Read every file of a kind from a day on."""
+    store = Store(config.store)
+    return {d: store.content(kind, MODEL, d) for d in store.days(kind, MODEL) if d >= day(first)}
+
+
+def test_what_is_removed(pruned: Config) -> None:
+    """Evaluations from the day named, a week more of the rest, and summaries of the reference."""
+    oldest = DAYS - KEPT
+    found = {kind: list(content(pruned, kind)) for kind in KINDS}
+    records = {path.stem for path in (Path(pruned.store) / "runs" / MODEL).glob("2026*.json")}
+
+    assert found["evaluations"] == [day(place) for place in range(oldest, DAYS - 1)]
+    assert found["verdicts"] == [day(place) for place in range(oldest - 7, DAYS - 1)]
+    assert found["summaries"] == [
+        day(place) for place in (*range(REFERENCE_DAYS), *range(oldest - 7, DAYS - 1))
+    ]
+    assert records == set(map(str, found["summaries"]))
+
+
+def test_what_follows_is_as_if_nothing_had_been_removed(whole: Config, pruned: Config) -> None:
+    """The next day, and the oldest kept one done again with other logs, get the same bytes."""
+    oldest = DAYS - KEPT
+    for config in (whole, pruned):
+        folder = Path(config.store).parent
+        write_day(folder, MODEL, day(oldest), oldest, np.random.default_rng(1_000))
+        do(config, oldest, oldest)
+        do(config, DAYS - 1, DAYS - 1, as_of=DAYS + 1)
+
+    for kind in KINDS:
+        assert content(pruned, kind, oldest) == content(whole, kind, oldest), kind
+
+
+def test_the_oldest_windows_can_be_made_again(whole: Config, pruned: Config) -> None:
+    """The oldest evaluations that are kept have all days of their windows."""
+    oldest = DAYS - KEPT
+    before = content(whole, "evaluations", oldest)
+    evaluate_days(pruned, MODEL, read_references(pruned, MODEL), day(oldest), day(DAYS))
+
+    assert content(pruned, "evaluations") == before
+
+
+def test_pruning_twice_removes_nothing_more(pruned: Config) -> None:
+    """What was kept for others is still kept."""
+    again = plan(pruned, MODEL, keep_days=KEPT, today=TODAY)
+
+    assert {kind: list(days) for kind, days in again.days.items()} == {kind: [] for kind in KINDS}
+    assert list(again.reference) == [day(place) for place in range(REFERENCE_DAYS)]
+
+
+def test_a_reference_that_nobody_configured_stays(filled: Path, tmp_path: Path) -> None:
+    """Without references in the configuration the first 28 days are one, and are kept."""
+    shutil.copytree(filled, tmp_path / "copy")
+    configuration = yaml.safe_load((filled / "monitor.yaml").read_text())
+    del configuration["models"][MODEL]["verdicts"]
+    (tmp_path / "copy" / "monitor.yaml").write_text(yaml.safe_dump(configuration))
+    config = load_config(tmp_path / "copy" / "monitor.yaml")
+    planned = plan(config, MODEL, keep_days=KEPT, today=TODAY + timedelta(days=100))
+
+    assert list(planned.reference) == [day(place) for place in range(28)]
+    assert list(planned.days["summaries"]) == [day(place) for place in range(28, DAYS - 1)]
+
+
+def test_what_the_next_run_needs_cannot_be_removed(whole: Config) -> None:
+    """Fewer days than the longest window, the wait for outcomes and a week are refused."""
+    least = 3 + 1 + 7
+    plan(whole, MODEL, keep_days=least, today=TODAY)
+
+    with pytest.raises(ConfigError, match=r"--keep 10d: fraud needs 11 days: .* keep at least 11d"):
+        plan(whole, MODEL, keep_days=least - 1, today=TODAY)
+
+
+def test_the_command_says_what_it_removes(whole: Config, command: Callable[..., Ended]) -> None:
+    """A dry run removes nothing and lists in JSON what the command then removes."""
+    path = Path(whole.store).parent / "monitor.yaml"
+    before = {kind: content(whole, kind) for kind in KINDS}
+    dry = command("prune", "--config", path, "--keep", "11d", "--dry-run", "--json")
+    untouched = {kind: content(whole, kind) for kind in KINDS}
+    done = command("prune", "--config", path, "--keep", "11d")
+    (planned,) = json.loads(dry.out)["removed"].values()
+
+    assert (dry.code, done.code) == (0, 0)
+    assert untouched == before
+    for kind in KINDS:
+        gone = sorted(set(before[kind]) - set(content(whole, kind)))
+        assert planned["days"][kind] == [str(d) for d in gone]
+        assert f"{len(gone)} {kind}" in done.out
+    assert f"kept {REFERENCE_DAYS} older days of references" in done.out
+
+
+@pytest.mark.parametrize("keep", ["400", "0d", "-1d", "1y", "4.5d"])
+def test_a_number_of_days_is_wanted(
+    whole: Config, command: Callable[..., Ended], keep: str
+) -> None:
+    """Anything else is refused with an example, and nothing is removed."""
+    before = {kind: content(whole, kind) for kind in KINDS}
+    done = command("prune", "--config", Path(whole.store).parent / "monitor.yaml", f"--keep={keep}")
+
+    assert done.code == 2
+    assert "write for example 400d" in done.err
+    assert {kind: content(whole, kind) for kind in KINDS} == before
