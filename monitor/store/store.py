@@ -280,12 +280,22 @@ def _read_table(content: bytes) -> pa.Table:
 
 @contextmanager
 def _parsing(root: str, name: str) -> Iterator[None]:
-    """Turn the errors of parsing a damaged file into a DataError that names the file."""
+    """Turn the errors of parsing a file, damaged or of another version, into a DataError."""
     try:
         yield
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         msg = (
             f"{root}/{name}: is not a readable file of this store ({type(error).__name__}: "
-            f"{error}); delete it, then run its day again."
+            f"{error}); it is damaged or of another version: {_remedy(name)}."
         )
         raise DataError(msg) from error
+
+
+def _remedy(name: str) -> str:
+    """Give the command that writes a file of the store again."""
+    kind, model, file = name.split("/")
+    if kind == "runs":
+        return "delete it"
+    command = "backfill" if kind == "summaries" else "evaluate"
+    day = file.removesuffix(".parquet")
+    return f"run calibration-monitor {command} --model {model} --from {day} --to {day}"

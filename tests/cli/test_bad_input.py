@@ -6,9 +6,12 @@ Logs that break a rule are in test_contract.py.
 import re
 import subprocess
 import sys
+from collections.abc import Callable
 from datetime import date
+from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 import yaml
 from hypothesis import HealthCheck, example, given, settings
@@ -365,7 +368,8 @@ def test_a_damaged_summary_of_another_day(project: Project, command: Command) ->
     assert matches(
         message,
         "{folder}/store/summaries/ctr/2026-03-01.parquet: is not a readable file of this store "
-        "(<...>); delete it, then run its day again.",
+        "(<...>); it is damaged or of another version: run calibration-monitor backfill --model "
+        "ctr --from 2026-03-01 --to 2026-03-01.",
     ), message
     assert ended.code == 3
     assert project.results() == damage_done
@@ -373,6 +377,18 @@ def test_a_damaged_summary_of_another_day(project: Project, command: Command) ->
     assert project.results() == before
 
 
+def cut_short(path: Path) -> None:
+    """Leave the first half of a file."""
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+
+
+def of_an_older_version(path: Path) -> None:
+    """Take a column away that an older version did not have."""
+    table = pq.read_table(path)
+    pq.write_table(table.drop_columns([table.column_names[-1]]), path)
+
+
+@pytest.mark.parametrize("damage", [cut_short, of_an_older_version])
 @pytest.mark.parametrize(
     ("kind", "arguments"),
     [
@@ -381,24 +397,26 @@ def test_a_damaged_summary_of_another_day(project: Project, command: Command) ->
         ("verdicts", ("show", "--model", "ctr")),
     ],
 )
-def test_a_damaged_store_names_the_file(
-    kind: str, arguments: tuple[object, ...], project: Project, command: Command
+def test_an_unreadable_store_names_the_file_and_the_command(
+    kind: str,
+    arguments: tuple[object, ...],
+    damage: Callable[[Path], None],
+    project: Project,
+    command: Command,
 ) -> None:
-    """The message names the damaged result and the remedy, and the remedy repairs it."""
+    """The message names the file, and the command that it gives writes the same bytes again."""
     path = project.folder / "store" / kind / "ctr" / f"{DAY}.parquet"
     whole = path.read_bytes()
-    path.write_bytes(whole[: len(whole) // 2])
+    damage(path)
 
     ended = command(*arguments)
-    path.unlink()
-    command(*RUN)
+    message = " ".join(ended.err.split())
+    remedy = re.findall(r"run calibration-monitor ((?:backfill|evaluate) [^.]+)\.", message)
+    repaired = command(*remedy[-1].split())
 
     assert ended.code == 3
-    assert matches(
-        message_of(project, ended.err).splitlines()[-1],
-        f"{{folder}}/store/{kind}/ctr/{DAY}.parquet: is not a readable file<...>"
-        "; delete it, then run its day again.",
-    )
+    assert f"store/{kind}/ctr/{DAY}.parquet: is not a readable file of this store" in message
+    assert repaired.code == 0, repaired.err
     assert path.read_bytes() == whole
 
 

@@ -1,0 +1,44 @@
+"""docs/operate.md: its commands are the program's, and its links lead somewhere."""
+
+import re
+import subprocess
+
+import pytest
+
+from tests.support.exporting import COMMAND
+from tests.support.paths import ROOT
+
+PAGE = (ROOT / "docs" / "operate.md").read_text()
+CALL = re.compile(r"calibration-monitor ((?:export )?[a-z]+)((?: [^`\n|]+)?)")
+CALLS = sorted(
+    (found[1], found[2].strip())
+    for found in CALL.finditer(PAGE)
+    if not found[0].startswith("calibration-monitor install")
+)
+
+
+def test_there_are_calls() -> None:
+    """The pattern finds the commands that the page is about."""
+    assert {"assets", "prune", "backfill", "evaluate", "export openmetrics"} <= {
+        command for command, _ in CALLS
+    }
+
+
+@pytest.mark.parametrize(("command", "arguments"), CALLS)
+def test_a_call_is_understood(command: str, arguments: str) -> None:
+    """The command exists, and has every option that the page gives it."""
+    told = subprocess.run(
+        [COMMAND, *command.split(), "--help"], check=False, capture_output=True, text=True
+    )
+
+    assert told.returncode == 0, told.stderr
+    for option in re.findall(r"--[a-z-]+", arguments):
+        assert f"{option} " in told.stdout, option
+
+
+def test_its_links_lead_somewhere() -> None:
+    """Every relative link is a file or a folder of the repository."""
+    links = re.findall(r"\]\(([^)#:]+)\)", PAGE)
+
+    assert len(links) >= 6
+    assert [link for link in links if not (ROOT / "docs" / link).exists()] == []
