@@ -165,7 +165,13 @@ def tell_slack(context: Context) -> None:
 
 
 # In the mode `reschedule` the task occupies no worker between two looks at the logs.
-@task.sensor(mode="reschedule", poke_interval=300, timeout=timedelta(days=8))
+@task.sensor(
+    mode="reschedule",
+    poke_interval=300,
+    timeout=timedelta(days=8),  # longer than any deadline
+    retries=3,
+    retry_delay=timedelta(minutes=2),
+)
 def wait_for_logs(name: str) -> bool:
     """Wait until the logs of this run are there, or the deadline has passed."""
     context = get_current_context()

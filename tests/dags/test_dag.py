@@ -16,13 +16,14 @@ import pytest
 
 from monitor.demo.flights import write_flights_logs
 from monitor.store.store import Store
+from tests.conftest import run_command
 from tests.support.paths import ROOT
+from tests.support.receivers import receiving
 
 assert find_spec("airflow"), (
     "Airflow is not installed; pip install 'calibration-monitor[airflow]' to test the DAGs."
 )
 
-COMMAND = Path(sys.executable).with_name("calibration-monitor")
 HEAVY = {"duckdb", "narwhals", "numba", "numpy", "pandas", "pyarrow", "scipy"}
 
 # One model for each thing to see. All read the same logs, but for the paths that are given.
@@ -62,11 +63,12 @@ KINDS = ("summaries", "evaluations", "verdicts")
 
 @dataclass(frozen=True)
 class Seen:
-    """What Airflow did with the DAGs of `folder`, and all that it printed."""
+    """What Airflow did with the DAGs of `folder`, all that it printed, and what it told Slack."""
 
     folder: Path
     report: dict[str, Any]
     log: str
+    posts: list[tuple[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -104,23 +106,29 @@ def seen(folder: Path) -> Seen:
     plan, report = folder / "plan.json", folder / "report.json"
     plan.write_text(json.dumps(plan_of(folder)), encoding="utf-8")
     ours = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "PYTHONWARN"))}
-    done = subprocess.run(
-        [sys.executable, ROOT / "tests" / "support" / "airflow_driver.py", plan, report],
-        env=ours
-        | {
-            "AIRFLOW_HOME": str(folder / "airflow"),
-            "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
-            "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
-            "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml"),
-        },
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    with receiving() as slack:
+        webhook = {"conn_type": "slackwebhook", "host": slack.url, "password": "T/B/secret"}
+        done = subprocess.run(
+            [sys.executable, ROOT / "tests" / "support" / "airflow_driver.py", plan, report],
+            env=ours
+            | {
+                "AIRFLOW_HOME": str(folder / "airflow"),
+                "AIRFLOW__CORE__DAGS_FOLDER": str(ROOT / "dags"),
+                "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+                "AIRFLOW_CONN_ON_CALL": json.dumps(webhook),
+                "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml"),
+                "CALIBRATION_MONITOR_SLACK_CONNECTION": "on_call",
+                "CALIBRATION_MONITOR_RUNBOOK": "https://runbooks.test/runbook.md",
+            },
+            capture_output=True,
+            text=True,
+            timeout=600,
+            check=False,
+        )
     if done.returncode:
         pytest.fail(f"the driver of Airflow failed:\n{done.stdout}\n{done.stderr}", pytrace=False)
-    return Seen(folder, json.loads(report.read_text(encoding="utf-8")), done.stdout + done.stderr)
+    log = done.stdout + done.stderr
+    return Seen(folder, json.loads(report.read_text(encoding="utf-8")), log, slack.posts)
 
 
 def plan_of(folder: Path) -> dict[str, Any]:
@@ -160,6 +168,7 @@ def plan_of(folder: Path) -> dict[str, Any]:
         "neither": {},
         "typo": {"conf": {"day": "2013-03-08"}, "config": str(folder / "typo.yaml")},
         "blocked": {"conf": {"day": "2013-03-08"}, "config": str(folder / "blocked.yaml")},
+        "untold": {"config": str(folder / "blocked.yaml"), "slack": False},
         "not over": {"conf": {"day": "2013-03-09"}, "run_after": "2013-03-09T23:30-05:00"},
         "awaited": {"logical_date": today},
         "lost": {"logical_date": today, "run_after": today},
@@ -204,8 +213,8 @@ def left_by_dag(folder: Path, model: str, store: str = "store") -> dict[str, byt
 def left_by_command(folder: Path, model: str, *calls: str) -> dict[str, bytes]:
     """Do with the command what a DAG has done, and return what that leaves."""
     for words in calls:
-        done = [COMMAND, *words.split(), f"--model={model}", f"--config={folder / 'command.yaml'}"]
-        subprocess.run(done, check=True, capture_output=True)
+        done = run_command(*words.split(), "--model", model, "--config", folder / "command.yaml")
+        assert done.code == 0, done.err
     return left_by_dag(folder, model, "store-of-command")
 
 
@@ -434,6 +443,40 @@ class TestFailures:
         assert refused["state"] == "failed"
         assert refused["tasks"]["run"] == ["failed", 1, 7]
         assert f"AirflowFailException: {message.format(folder=seen.folder)}" in seen.log
+
+
+class TestSlack:
+    """Messages that need no Alertmanager."""
+
+    def message(self, seen: Seen, heading: str) -> list[str]:
+        """Find the lines of the only message with a heading."""
+        (found,) = (m["text"].split("\n") for _, m in seen.posts if m["text"].startswith(heading))
+        return list(found)
+
+    def test_names_model_day_error_and_remedy(self, seen: Seen) -> None:
+        """A run whose logs are missing after the deadline is told in the words of the error."""
+        first, error, link = self.message(seen, "*lost*")
+
+        assert {where for where, _ in seen.posts} == {"/T/B/secret"}
+        assert first == "*lost*, 2013-03-18: the run has failed."
+        assert error.startswith("lost 2013-03-18: no outcomes of 2013-03-18 at ")
+        assert link == "<https://runbooks.test/runbook.md#calibrationdataerror|Runbook>"
+
+    def test_names_a_wrong_call(self, seen: Seen) -> None:
+        """A run without a day is told with the way to call it right."""
+        first, error, link = self.message(seen, "*asked*, no day: the run has failed.\nmanual__")
+
+        assert first == "*asked*, no day: the run has failed."
+        assert error.endswith(": has no interval; trigger it with a day, such as 2026-03-01.")
+        assert link.endswith("#calibrationevaluationmissing|Runbook>")
+
+    def test_tells_nothing_else(self, seen: Seen) -> None:
+        """Retries, days that are not due and successes are no news; nor is all without Slack."""
+        states = {label: run["state"] for label, run in seen.report["runs"].items()}
+        failed = [label for label, state in states.items() if state == "failed"]
+
+        assert set(failed) == {"lost", "neither", "typo", "blocked", "untold", "not over"}
+        assert len(seen.posts) == len(failed) - 1
 
 
 class TestAssets:

@@ -94,12 +94,14 @@ def do(
     run_after: str | None = None,
     config: str | None = None,
     meanwhile: Mapping[str, str] | None = None,
+    slack: bool = True,
 ) -> dict[str, Any]:
     """Do one manual run, perhaps by another configuration than the others.
 
     The folders of `meanwhile` are copied while a task waits for its retry.
     """
     ours = {"CALIBRATION_MONITOR_CONFIG": config} if config else {}
+    ours |= {} if slack else {"CALIBRATION_MONITOR_SLACK_CONNECTION": ""}
     with patch.dict(os.environ, ours), while_waiting(meanwhile or {}) as waits:
         run = dag_of(dag_id).test(
             logical_date=moment(logical_date), run_after=moment(run_after), run_conf=conf

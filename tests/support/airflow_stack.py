@@ -1,0 +1,228 @@
+"""All programs of an Airflow on PostgreSQL, started for a test and stopped by their own ids."""
+
+import json
+import os
+import pwd
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from dataclasses import dataclass
+from http.client import HTTPConnection
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any, TypeVar
+
+import psycopg
+import pytest
+
+from tests.support.paths import ROOT
+
+T = TypeVar("T")
+
+PATIENCE = 600  # seconds after which something counts as stuck
+AIRFLOW = Path(sys.executable).with_name("airflow")
+PAGE = ROOT / "docs" / "airflow.md"  # with a DAG that follows another
+WORKERS = ("one", "two")
+
+
+@dataclass(frozen=True)
+class Stack:
+    """A running Airflow.
+
+    Attributes
+    ----------
+    folder : Path
+        Its DAGs, configuration and logs.
+    environment : mapping of str to str
+        Of its programs.
+    database : str
+        Where PostgreSQL listens, for psycopg.
+    api : str
+        Where the api-server listens, host:port.
+    """
+
+    folder: Path
+    environment: Mapping[str, str]
+    database: str
+    api: str
+
+    def sql(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
+        """Ask or change the database of Airflow."""
+        with psycopg.connect(self.database, autocommit=True) as connection:
+            done = connection.execute(statement, values)
+            return done.fetchall() if done.description else []
+
+    def wait_for(self, look: Callable[[], T | None]) -> T:
+        """Look until there is something; show the logs if patience ends."""
+        deadline = monotonic() + PATIENCE
+        while monotonic() < deadline:
+            if (found := look()) is not None:
+                return found
+            sleep(0.5)
+        logs = "\n".join(path.read_text()[-3000:] for path in self.folder.glob("*.log"))
+        return pytest.fail(f"nothing came of it; {self.sql(STATES)}\n{logs}")
+
+    def command(self, *words: str) -> None:
+        """Run a command of Airflow."""
+        subprocess.run([AIRFLOW, *words], env=self.environment, check=True, capture_output=True)
+
+    def request(self, method: str, path: str, content: object = None, token: str = "") -> Any:
+        """Ask the api-server."""
+        headers = {"Content-Type": "application/json", "Authorization": f"Bearer {token}"}
+        with closing(HTTPConnection(self.api, timeout=PATIENCE)) as connection:
+            connection.request(method, path, json.dumps(content), headers)
+            answer = connection.getresponse()
+            text = answer.read().decode()
+        assert answer.status < 300, text
+        return json.loads(text)
+
+    def unpause(self, *dag_ids: str) -> None:
+        """Let DAGs be scheduled, as the switch of the web interface does."""
+        token = self.request("GET", "/auth/token")["access_token"]
+        for dag_id in dag_ids:
+            self.request("PATCH", f"/api/v2/dags/{dag_id}", {"is_paused": False}, token)
+
+
+STATES = """\
+select dag_id, run_id, task_id, state, try_number, hostname, pid from task_instance
+order by dag_id, run_id, task_id"""
+
+
+def free_port() -> int:
+    """Find a port that nothing listens on."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return int(listener.getsockname()[1])
+
+
+@contextmanager
+def running(
+    log: Path, *call: str | Path, stop: int = signal.SIGTERM, **options: Any
+) -> Iterator[None]:
+    """Run a program and what it starts, and end them with the test."""
+    with log.open("ab") as out:
+        process = subprocess.Popen(
+            call,
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=out,
+            start_new_session=True,
+            **options,
+        )
+    try:
+        yield
+    finally:
+        process.send_signal(stop)
+        try:
+            process.wait(30)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        with suppress(ProcessLookupError):  # what it left behind in the group that it leads
+            os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextmanager
+def postgresql(folder: Path) -> Iterator[str]:
+    """Run an empty PostgreSQL, which root must not: then the user of Debian's package does."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    programs = found[-1] if found else Path(shutil.which("postgres") or "/").parent
+    user: dict[str, Any] = {}
+    data = Path(tempfile.mkdtemp(prefix="postgresql-"))  # pytest's folders are for its user only
+    try:
+        if os.geteuid() == 0:
+            entry = pwd.getpwnam("postgres")
+            os.chown(data, entry.pw_uid, entry.pw_gid)
+            user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
+        make = [programs / "initdb", "-D", data, "-A", "trust", "-U", "airflow", "--no-sync"]
+        subprocess.run(make, check=True, capture_output=True, cwd="/", **user)
+        port = free_port()
+        settings = (f"-cport={port}", "-clisten_addresses=127.0.0.1", "-cfsync=off")
+        call = (programs / "postgres", "-D", data, "-k", data, *settings)
+        log = folder / "postgresql.log"
+        with running(log, *call, stop=signal.SIGINT, cwd="/", **user):
+            server = f"postgresql://airflow@127.0.0.1:{port}"
+            deadline = monotonic() + PATIENCE
+            while True:
+                try:
+                    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
+                        connection.execute("create database airflow")
+                    break
+                except psycopg.OperationalError:
+                    assert monotonic() < deadline, log.read_text()
+                    sleep(0.1)
+            yield f"{server}/airflow"
+    finally:
+        shutil.rmtree(data)
+
+
+def environment_of(folder: Path, database: str, api: str) -> dict[str, str]:
+    """Configure an Airflow whose DAGs, configuration and home are in a folder."""
+    ours = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "PYTHONWARN"))}
+    sqlalchemy = database.replace("postgresql:", "postgresql+psycopg:")
+    return ours | {
+        "AIRFLOW_HOME": str(folder / "home"),
+        "AIRFLOW__CORE__DAGS_FOLDER": str(folder / "dags"),
+        "AIRFLOW__CORE__LOAD_EXAMPLES": "False",
+        "AIRFLOW__CORE__EXECUTOR": "LocalExecutor",
+        "AIRFLOW__CORE__PARALLELISM": "3",
+        "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://{api}/execution/",
+        "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
+        "AIRFLOW__API__SECRET_KEY": "secret of this test",
+        "AIRFLOW__API_AUTH__JWT_SECRET": "a secret of this test that is long enough " * 2,
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": sqlalchemy,
+        "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN_ASYNC": sqlalchemy,
+        "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml"),
+    }
+
+
+@contextmanager
+def redis(folder: Path) -> Iterator[str]:
+    """Run an empty Redis that writes nothing to the disk."""
+    port = free_port()
+    options = ("--bind", "127.0.0.1", "--port", str(port), "--save", "", "--appendonly", "no")
+    with running(folder / "redis.log", shutil.which("redis-server") or "", *options):
+        yield f"redis://127.0.0.1:{port}/0"
+
+
+@contextmanager
+def airflow(folder: Path, *, celery: bool) -> Iterator[Stack]:
+    """Start all programs of Airflow: api-server, scheduler, dag-processor, triggerer, workers."""
+    (folder / "dags").mkdir()
+    shutil.copy(ROOT / "dags" / "calibration.py", folder / "dags")
+    (example,) = re.findall("```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
+    follower = example.replace("calibration_fraud", "calibration_daily")
+    (folder / "dags" / "follower.py").write_text(follower)
+    with ExitStack() as programs:
+        database = programs.enter_context(postgresql(folder))
+        api = f"127.0.0.1:{free_port()}"
+        environment = environment_of(folder, database, api)
+        port = api.partition(":")[2]
+        calls = {
+            "api-server": ("api-server", "--host", "127.0.0.1", "--port", port, "-w", "1"),
+            "scheduler": ("scheduler", "-s"),
+            "dag-processor": ("dag-processor",),
+            "triggerer": ("triggerer", "-s"),
+        }
+        if celery:
+            environment |= {
+                "AIRFLOW__CORE__EXECUTOR": "CeleryExecutor",
+                "AIRFLOW__CELERY__BROKER_URL": programs.enter_context(redis(folder)),
+                "AIRFLOW__CELERY__RESULT_BACKEND": "db+"
+                + environment["AIRFLOW__DATABASE__SQL_ALCHEMY_CONN"],
+            }
+            alone = ("-c", "1", "--without-mingle", "--without-gossip")
+            worker = ("celery", "worker", "-s", *alone)
+            calls |= {f"worker-{name}": (*worker, "-H", f"{name}@test") for name in WORKERS}
+        stack = Stack(folder, environment, database, api)
+        stack.command("db", "migrate")
+        for name, call in calls.items():
+            log = folder / f"{name}.log"
+            programs.enter_context(running(log, AIRFLOW, *call, env=environment))
+        yield stack
