@@ -9,7 +9,7 @@ from model_verdict import drift, priors, verdicts
 from model_words import alerts, in_words
 from pages import budget, choice, constant, laid_out, link, page
 from panels import SOURCE
-from queries import JUDGED, newest
+from queries import DAY, JUDGED, MODEL, at_end, newest, recent
 
 ADDRESSES = {
     "alertmanager": "https://alertmanager.example.org",
@@ -24,7 +24,7 @@ def model() -> dashboard.Dashboard:
         "Calibration: one model",
         "Whether a model's probabilities can still be trusted, what is off, and what explains it.",
     )
-    begun.annotation(incidents())
+    begun.annotation(incidents()).annotation(deployments())
     begun.link(link("All models", "/d/calibration-fleet?var-datasource=${datasource}"))
     return laid_out(
         with_choices(begun),
@@ -48,6 +48,16 @@ def incidents() -> builders.AnnotationQuery:
     named = f'label_replace({opened}, "alertname", "calibration drift", "", "")'
     shade = builders.AnnotationQuery().name("Incidents").datasource(SOURCE).enable(enable=True)
     return shade.icon_color("red").expr(named)
+
+
+def deployments() -> builders.AnnotationQuery:
+    """Mark the first day of each configured reference: a model was released then."""
+    selected = recent("reference_start_timestamp_seconds", MODEL)
+    # At its own time a start was not exported yet, so what is known at the end is asked.
+    age = f"(time() - max by (model, reference) ({at_end(selected)}))"
+    named = f'label_replace({age} >= 0 < {DAY}, "alertname", "new reference", "", "")'
+    mark = builders.AnnotationQuery().name("Deployments").datasource(SOURCE).enable(enable=True)
+    return mark.icon_color("blue").expr(named)
 
 
 def with_choices(model: builders.Dashboard) -> builders.Dashboard:

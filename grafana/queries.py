@@ -19,7 +19,8 @@ MODEL = 'model="$model"'
 JUDGED = f'{MODEL}, segment="$segment"'
 WINDOW = f'{JUDGED}, window="$window", maturity="final"'
 
-NOON = 43_200  # seconds from a midnight
+DAY = 86_400  # seconds
+NOON = DAY // 2  # after a midnight
 
 WHOLE = "all"  # the segment that is the sum of the others
 ONE_DAY = "1d"  # the window that alerts compare with longer ones
@@ -88,8 +89,12 @@ def run_share(selector: str) -> str:
 
 def top_ten(query: str, rank: str | None = None, *, pick: str = "topk") -> str:
     """Keep the ten models that rank highest at the end of the time range."""
-    ranked = (rank or query).replace(f"[{LOOK_BACK}]", f"[{LOOK_BACK}] @ end()")
-    return f"({query}) and on (model) {pick}(10, {ranked})"
+    return f"({query}) and on (model) {pick}(10, {at_end(rank or query)})"
+
+
+def at_end(query: str) -> str:
+    """Ask for what holds at the end of the time range, at each of its moments."""
+    return query.replace(f"[{LOOK_BACK}]", f"[{LOOK_BACK}] @ end()")
 
 
 def as_label(query: str, label: str) -> str:

@@ -334,6 +334,12 @@ CATALOGUE = (
         window_samples.of_run(lambda run: (run.finished - run.started).total_seconds()),
     ),
     Gauge(
+        "calibration_reference_start_timestamp_seconds",
+        "Start of the first day of each configured reference, numbered from the oldest.",
+        ("model", "reference"),
+        window_samples.of_reference_starts,
+    ),
+    Gauge(
         "calibration_model_info",
         "A configured model, with its owner and severity; always 1.",
         ("model", "owner", "severity"),

@@ -6,6 +6,7 @@ a number that does not exist.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import timedelta
 from typing import TypeVar, get_args
 
 from monitor.config import Checks, Model, Verdicts
@@ -150,6 +151,14 @@ def of_successes(snapshot: Snapshot) -> Iterable[Sample[float]]:
 def of_segments_left_out(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Count the segments of each model that are not exported."""
     return [((name,), count) for name, count in snapshot.left_out.items()]
+
+
+def of_reference_starts(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Find when the first day of every configured reference of each model began."""
+    for name, model in snapshot.models.items():
+        for number, span in enumerate(model.verdicts.references, start=1):
+            before = end_of_day(span.first - timedelta(days=1), model.time_zone)
+            yield (name, str(number)), before.timestamp()
 
 
 def of_models(snapshot: Snapshot) -> Iterable[Sample[float]]:

@@ -144,7 +144,15 @@ def config(tmp_path: Path) -> Config:
     """Fill a store with two models, three days, segments, and windows of two lengths."""
     config = configure(
         tmp_path,
-        ads={"time_zone": "America/New_York"},
+        ads={
+            "time_zone": "America/New_York",
+            "verdicts": {
+                "references": [
+                    {"first": date(2025, 6, 1), "last": date(2025, 6, 28)},
+                    {"first": date(2025, 12, 1), "last": date(2025, 12, 28)},
+                ]
+            },
+        },
         fraud={"owner": "risk-team", "severity": "page"},
     )
     days = {
@@ -382,7 +390,7 @@ class TestCatalogue:
     def test_labels_are_few_and_known(self, gauge: Gauge) -> None:
         """A gauge has labels of closed lists only: no day, no run, no id."""
         known = {"model", "segment", "window", "maturity", "adjusted", "quantile", "reason"}
-        known |= {"owner", "severity", "version", "state", "kind", "cause"}
+        known |= {"owner", "severity", "version", "state", "kind", "cause", "reference"}
 
         assert known.issuperset(gauge.labels)
         assert len(set(gauge.labels)) == len(gauge.labels)

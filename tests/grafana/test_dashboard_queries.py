@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import dataclass
+from datetime import UTC, date, datetime, time
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from tests.conftest import run_command
 from tests.grafana.test_dashboards import panels
 from tests.support.filled import DAY, HOUR, Filled
 from tests.support.paths import ROOT
+from tests.support.two_models import first_day
 
 GAUGE = re.compile(r"calibration_\w+(?=\{)")
 DASHBOARDS = {
@@ -26,7 +28,7 @@ CHOSEN = {
     "model": {"model": "fraud", "segment": "all", "window": "28d", "budget": "5"},  # ECE's interval
 }
 ONE_OF_SEVERAL = "In words"  # whose queries each answer for one verdict
-MAY_BE_EMPTY = (ONE_OF_SEVERAL, "Invalid configurations")
+MAY_BE_EMPTY = (ONE_OF_SEVERAL, "Invalid configurations", "Deployments")
 
 
 @dataclass(frozen=True)
@@ -135,6 +137,20 @@ def test_the_budget_counts_the_hours_in_drift(filled: Filled) -> None:
     # Both look every six hours, at moments that differ by less than that.
     assert float(spent["value"][1]) == pytest.approx(sum(hours) / len(hours), abs=2 / len(hours))
     assert float(used["value"][1]) == pytest.approx(float(spent["value"][1]) / 0.05)
+
+
+def test_a_deployment_is_marked_on_its_day(filled: Filled, today: date) -> None:
+    """The start of the configured reference is drawn for a day, though it was not scraped then."""
+    (query,) = (
+        substituted("model", note["expr"])
+        for note in DASHBOARDS["model"]["annotations"]["list"]
+        if note["name"] == "Deployments"
+    )
+    begun = int(datetime.combine(first_day(today), time(), UTC).timestamp())
+    (found,) = filled.values(query, begun - DAY, filled.now, HOUR)
+
+    assert [at for at, _ in found["values"]] == list(range(begun, begun + DAY, HOUR))
+    assert found["metric"]["alertname"] == "new reference"
 
 
 def test_the_alerts_of_the_model_are_listed(filled: Filled) -> None:
