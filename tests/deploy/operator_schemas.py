@@ -1,8 +1,8 @@
 """What the Prometheus operator accepts of the two kinds that we use, as JSON schemas.
 
-Written after its published definitions of version 0.84: the fields and types of PrometheusRule,
-and of ServiceMonitor those that a monitor like ours may have. The API server drops or refuses
-fields that it does not know, so here an unknown one is an error.
+Written after its published definitions, which have all of these fields in version 0.93: those of
+PrometheusRule, and of ServiceMonitor those that a monitor like ours may have. The API server drops
+or refuses fields that it does not know, so here an unknown one is an error.
 """
 
 from typing import Any
