@@ -93,7 +93,7 @@ def build(folder: Path, models: int, segments: int, days: int) -> Config:
             evaluations = [replace(e, model=name, day=day) for e in template]
             store.write_evaluations(name, day, evaluations, inputs="")
             store.write_verdicts(name, day, verdicts_of(evaluations), basis="")
-        store.write_run(name, started=now, finished=now, failed=False)
+        store.write_run(name, started=now, finished=now)
     return config
 
 

@@ -215,6 +215,7 @@ class Verdicts(_Strict):
     level_odds: Annotated[float, Field(gt=1, le=100)] = 1.10
     run_overdue_hours: Annotated[float, Field(ge=1, le=10_000)] = 30
     run_late_hours: Annotated[float, Field(ge=0, le=10_000)] = 6
+    data_error_hours: Annotated[float, Field(ge=0, le=10_000)] = 6
     outcome_coverage_limit: Annotated[float, Field(gt=0, lt=1)] = 0.5
     rejected_rows_limit: Annotated[float, Field(ge=1, le=1000)] = 2.0
 
@@ -228,6 +229,7 @@ class Model(_Strict):
     strata: Segments | None = None
     owner: str = ""
     severity: Literal["page", "ticket", "info"] = "ticket"
+    report_url: Annotated[str, Field(pattern=r"^(https?://\S+)?$")] = ""
     time_zone: TimeZone = "UTC"
     settled_after: Annotated[int, Field(ge=0, le=120)] = 1
     windows: Windows = (1, 7, 28)

@@ -1,9 +1,41 @@
 """The two errors of this program; which one it is says whose fault it is."""
 
+from dataclasses import dataclass
+
 
 class ConfigError(Exception):
     """Raised when the configuration or the call is wrong: fix it here, then run again."""
 
 
+@dataclass(frozen=True)
+class Fault:
+    """What is wrong with a day's logs, in fields that gauges can carry.
+
+    Attributes
+    ----------
+    log : str
+        `predictions` or `outcomes`.
+    check : str
+        The check of the configuration that failed, or `missing`, `unreadable`, `column`, `other`.
+    complaint : str
+        The same in words that the program chooses: no text of the logs is in it.
+    rows, of : int
+        How many rows of how many; 0 where rows are not the matter.
+    value : float or None
+        The first offending value, if it is a number.
+    """
+
+    log: str
+    check: str
+    complaint: str
+    rows: int = 0
+    of: int = 0
+    value: float | None = None
+
+
 class DataError(Exception):
     """Raised when the logs or the store are wrong: the data must be mended, or come later."""
+
+    def __init__(self, message: str, fault: Fault | None = None) -> None:
+        super().__init__(message)
+        self.fault = fault

@@ -44,8 +44,8 @@ ROOMS: dict[str, type[BaseModel]] = {
 TELLING = {
     "engine": set(),
     "models.fraud": {
-        "checks", "outcomes", "owner", "predictions", "segments", "settled_after", "severity",
-        "strata", "time_zone", "verdicts",
+        "checks", "outcomes", "owner", "predictions", "report_url", "segments", "settled_after",
+        "severity", "strata", "time_zone", "verdicts",
     },
     "models.fraud.predictions": {"path", "time"},
     "models.fraud.outcomes": {"path", "time"},

@@ -111,9 +111,15 @@ def _size(facts: Facts, incident: Incident) -> str:
     if facts.slope and incident.kind in ("too_extreme", "too_timid"):
         figure = facts.slope
         return f"slope about {figure.value:.2f}, 95 % {figure.low:.2f} to {figure.high:.2f}"
+    return f"by about {shape_size(incident):.2f} in log-odds"
+
+
+def shape_size(incident: Incident) -> float | None:
+    """Find how far the log-odds are off where a distortion is strongest; None of a slope."""
     direction = KINDS.index(incident.kind) // 2
-    size = abs(incident.scores[direction] / incident.informations[direction])
-    return f"by about {size:.2f} in log-odds"
+    if not direction:
+        return None
+    return float(abs(incident.scores[direction] / incident.informations[direction]))
 
 
 def _level(lift: Lift) -> str:

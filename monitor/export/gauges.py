@@ -10,7 +10,7 @@ from math import nan
 
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.export import verdict_samples, window_samples
-from monitor.export.window_samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples
+from monitor.export.window_samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples, seconds_of
 from monitor.metrics.core.estimate import Estimate
 
 WINDOW = ("model", "segment", "window", "maturity")
@@ -198,6 +198,12 @@ CATALOGUE = (
         verdict_samples.of_judged_days,
     ),
     Gauge(
+        "calibration_verdict_date_seconds",
+        "The newest judged day: the Unix time of that date's midnight in UTC.",
+        STREAM,
+        verdict_samples.of_verdict(lambda v: seconds_of(v.day)),
+    ),
+    Gauge(
         "calibration_evidence_log10",
         "Accumulated evidence, log10, for a kind of distortion of the reference curve. A prior "
         "shift does not change it.",
@@ -230,6 +236,34 @@ CATALOGUE = (
         "Estimated start of the open calibration drift.",
         STREAM,
         verdict_samples.of_starts,
+    ),
+    Gauge(
+        "calibration_drift_started_date_seconds",
+        "First day of the open calibration drift: the Unix time of that date's midnight in UTC, "
+        "whatever the model's time zone.",
+        STREAM,
+        verdict_samples.of_incident(lambda incident: seconds_of(incident.started)),
+    ),
+    Gauge(
+        "calibration_drift_size_logit",
+        "How far the log-odds are off where the open calibration drift is strongest; not of drifts "
+        "that calibration_drift_slope measures.",
+        STREAM,
+        verdict_samples.of_sizes,
+    ),
+    Gauge(
+        "calibration_ended_drift_date_seconds",
+        "Day on which the last calibration drift closed, and why, until another one opens: the "
+        "Unix time of that date's midnight in UTC.",
+        (*STREAM, "ending"),
+        verdict_samples.of_ends,
+    ),
+    Gauge(
+        "calibration_ended_drift_duration_seconds",
+        "How long the last calibration drift lasted, from its first day to the one on which it "
+        "closed.",
+        STREAM,
+        verdict_samples.of_durations,
     ),
     *_with_interval(
         "calibration_drift_slope",
@@ -297,6 +331,12 @@ CATALOGUE = (
         window_samples.of_limit(lambda limits: limits.run_late_hours * SECONDS_AN_HOUR),
     ),
     Gauge(
+        "calibration_data_error_limit_seconds",
+        "Runs may fail for so long before it is a data error.",
+        ("model",),
+        window_samples.of_limit(lambda limits: limits.data_error_hours * SECONDS_AN_HOUR),
+    ),
+    Gauge(
         "calibration_outcome_coverage_limit_ratio",
         "Outcomes are missing if their coverage is below this share of its usual value.",
         ("model",),
@@ -328,6 +368,37 @@ CATALOGUE = (
         window_samples.of_successes,
     ),
     Gauge(
+        "calibration_failing_since_timestamp_seconds",
+        "When the first run with a failed day after the last success finished.",
+        ("model",),
+        window_samples.of_failing_runs,
+    ),
+    Gauge(
+        "calibration_failed_day_date_seconds",
+        "Newest failed day of the last run, and what is wrong with its logs: the Unix time of that "
+        "date's midnight in UTC.",
+        ("model", "log", "check", "complaint"),
+        window_samples.of_failed_days,
+    ),
+    Gauge(
+        "calibration_failed_rows",
+        "Rows of that day and log that broke the check.",
+        ("model",),
+        window_samples.of_fault(lambda fault: fault.rows if fault.of else None),
+    ),
+    Gauge(
+        "calibration_failed_checked_rows",
+        "Rows of that day and log to which the check applies.",
+        ("model",),
+        window_samples.of_fault(lambda fault: fault.of or None),
+    ),
+    Gauge(
+        "calibration_failed_value",
+        "The first value that broke the check, if it is a number.",
+        ("model",),
+        window_samples.of_fault(lambda fault: fault.value),
+    ),
+    Gauge(
         "calibration_run_duration_seconds",
         "Duration of the last run.",
         ("model",),
@@ -350,6 +421,12 @@ CATALOGUE = (
         "Whether the configuration of the model is valid: 1 yes, 0 no.",
         ("model",),
         window_samples.of_valid_configurations,
+    ),
+    Gauge(
+        "calibration_report_info",
+        "The report page of a model, as configured; always 1.",
+        ("model", "url"),
+        window_samples.of_reports,
     ),
     Gauge(
         "calibration_build_info",

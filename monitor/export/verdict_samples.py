@@ -1,12 +1,14 @@
 """How the gauges of verdicts take their samples from a snapshot. Pure."""
 
 from collections.abc import Callable, Iterable
+from datetime import timedelta
 from math import isnan
 
 from monitor.drift.detector import Incident
 from monitor.drift.evidence import KINDS
 from monitor.drift.verdict import STATES, Verdict
-from monitor.export.window_samples import SECONDS_A_DAY, Sample, Samples, Snapshot, T
+from monitor.drift.wording import shape_size
+from monitor.export.window_samples import SECONDS_A_DAY, Sample, Samples, Snapshot, T, seconds_of
 from monitor.summary import end_of_day
 
 
@@ -56,10 +58,41 @@ def of_starts(snapshot: Snapshot) -> Iterable[Sample[float]]:
 
     def began(v: Verdict) -> Iterable[Sample[float]]:
         if v.detector.incident:
-            ended = end_of_day(v.detector.incident.started, zones[v.model])
-            yield (), ended.timestamp() - SECONDS_A_DAY
+            before = v.detector.incident.started - timedelta(days=1)
+            yield (), end_of_day(before, zones[v.model]).timestamp()
 
     return _of_verdicts(began)(snapshot)
+
+
+def of_sizes(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Take the size of each open drift that no slope describes."""
+
+    def size(v: Verdict) -> Iterable[Sample[float]]:
+        found = shape_size(v.detector.incident) if v.detector.incident else None
+        if found is not None:
+            yield (), found
+
+    return _of_verdicts(size)(snapshot)
+
+
+def of_ends(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Find the date on which the last drift closed, and why."""
+
+    def closed(v: Verdict) -> Iterable[Sample[float]]:
+        if v.detector.ended:
+            yield (v.detector.ended.reason,), seconds_of(v.detector.ended.closed)
+
+    return _of_verdicts(closed)(snapshot)
+
+
+def of_durations(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Find how long the last drift lasted that is over."""
+
+    def lasted(v: Verdict) -> Iterable[Sample[float]]:
+        if v.detector.ended:
+            yield (), (v.detector.ended.closed - v.detector.ended.started).days * SECONDS_A_DAY
+
+    return _of_verdicts(lasted)(snapshot)
 
 
 def of_judged_days(snapshot: Snapshot) -> Iterable[Sample[float]]:

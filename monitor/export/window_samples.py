@@ -6,11 +6,12 @@ a number that does not exist.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from typing import TypeVar, get_args
 
 from monitor.config import Checks, Model, Verdicts
 from monitor.drift.verdict import Verdict
+from monitor.errors import Fault
 from monitor.evaluation.attribution import Causes, Shares
 from monitor.evaluation.evaluate import Errors, Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
@@ -56,6 +57,11 @@ class Snapshot:
     verdicts: Sequence[Verdict] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     invalid: frozenset[str] = frozenset()
+
+
+def seconds_of(day: date) -> float:
+    """Write a date as the Unix time of its midnight in UTC: formatted as UTC it is that date."""
+    return datetime.combine(day, time(), UTC).timestamp()
 
 
 T = TypeVar("T")
@@ -146,6 +152,38 @@ def of_successes(snapshot: Snapshot) -> Iterable[Sample[float]]:
     for name, run in snapshot.runs.items():
         if run.succeeded:
             yield (name,), run.succeeded.timestamp()
+
+
+def of_failing_runs(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Find the end of the first run with a failed day since each model's last success."""
+    for name, run in snapshot.runs.items():
+        if run.failing_since:
+            yield (name,), run.failing_since.timestamp()
+
+
+def of_failed_days(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Name what is wrong with the logs of the newest failed day of each last run, and the date."""
+    for name, run in snapshot.runs.items():
+        if run.failed:
+            fault = run.failed.fault or Fault("logs", "other", "the logs cannot be used")
+            yield (name, fault.log, fault.check, fault.complaint), seconds_of(run.failed.day)
+
+
+def of_fault(value: Callable[[Fault], float | None]) -> Samples[float]:
+    """Take a number of what is wrong with the logs of each model whose last run failed."""
+
+    def numbers(snapshot: Snapshot) -> Iterable[Sample[float]]:
+        for name, run in snapshot.runs.items():
+            found = value(run.failed.fault) if run.failed and run.failed.fault else None
+            if found is not None:
+                yield (name,), found
+
+    return numbers
+
+
+def of_reports(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Name the report page of each model that has one configured."""
+    return [((name, m.report_url), 1) for name, m in snapshot.models.items() if m.report_url]
 
 
 def of_segments_left_out(snapshot: Snapshot) -> Iterable[Sample[float]]:

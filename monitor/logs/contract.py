@@ -7,11 +7,12 @@ drops its rows and counts them.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import isfinite
 
 import narwhals as nw
 
 from monitor.config import Checks
-from monitor.errors import DataError
+from monitor.errors import DataError, Fault
 from monitor.logs.joining import Groups, Status, merge_outcomes, read_counts, repeated_ids
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs
@@ -26,6 +27,13 @@ class Violation:
     of: int
     saying: str  # "scores lie outside [0, 1]"
     example: str  # "first 1.7 (prediction_id 88123)"
+    first: str = ""  # "1.7"
+
+    @property
+    def fault(self) -> Fault:
+        """The same without any text of the logs."""
+        log = "outcomes" if self.check.startswith("outcome") else "predictions"
+        return Fault(log, self.check, self.saying, self.rows, self.of, _number(self.first))
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +65,7 @@ def row_violations(groups: Groups, joined: Frame) -> list[Violation]:
     of = {"score": groups.prediction_rows}
     return [
         Violation(
-            check, rows, of.get(column, groups.met_rows), saying, _first(joined, status, column)
+            check, rows, of.get(column, groups.met_rows), saying, *_first(joined, status, column)
         )
         for status, check, saying, column in ROW_CHECKS
         if (rows := groups.rows_with(status))
@@ -157,23 +165,31 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> dict[
     DataError
         With one line for each broken check.
     """
+    broken = [v for v in violations if getattr(checks, v.check) == "fail"]
     complaints = [
         f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {v.example}; "
         f"fix the log, then rerun this day; or set checks.{v.check} to reject, and such rows are "
         f"left out and counted."
-        for v in violations
-        if getattr(checks, v.check) == "fail"
+        for v in broken
     ]
     if complaints:
-        raise DataError("\n".join(complaints))
+        raise DataError("\n".join(complaints), broken[0].fault)
     return {v.check: v.rows for v in violations}
 
 
-def _first(joined: Frame, status: Status, column: str) -> str:
-    """Show the first row that breaks the check, by id."""
+def _first(joined: Frame, status: Status, column: str) -> tuple[str, str]:
+    """Show the first row that breaks the check, by id, and its value alone."""
     offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
     identity, value = _first_row(offenders, "id", column)
-    return f"first {value} (id {identity})"
+    return f"first {value} (id {identity})", value
+
+
+def _number(text: str) -> float | None:
+    try:
+        number = float(text)
+    except ValueError:
+        return None
+    return number if isfinite(number) else None
 
 
 def _first_row(frame: Frame, *columns: str) -> list[str]:

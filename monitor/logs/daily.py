@@ -6,13 +6,13 @@ from datetime import date, datetime, timedelta
 import numpy as np
 
 from monitor.config import Engine, Model
-from monitor.errors import DataError
+from monitor.errors import DataError, Fault
 from monitor.files import list_days, list_files
 from monitor.logs import contract
 from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Status, read_counts, run, write
 from monitor.logs.session import DAMAGE, Session, open_session
-from monitor.logs.sources import no_partition, open_ids, open_logs, read_ids
+from monitor.logs.sources import MISSING, no_partition, open_ids, open_logs, read_ids
 from monitor.metrics.core.tally import Cells, from_cells
 from monitor.summary import (
     Awaited,
@@ -23,6 +23,13 @@ from monitor.summary import (
     end_of_day,
     stratified,
 )
+
+# What is wrong with a day whose rows are all valid.
+DAY_FAULTS = {
+    "empty_day": Fault("predictions", "empty_day", "the log holds no valid prediction"),
+    "no_outcomes": Fault("outcomes", "no_outcomes", "no prediction has an outcome"),
+    "one_class": Fault("outcomes", "one_class", "all outcomes are equal"),
+}
 
 
 def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
@@ -84,7 +91,7 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
         return present
     wanted = [d for d in due if d <= max(present, default=day)]
     for missing in sorted(set(wanted).difference(present)):
-        raise DataError(_no_outcomes_of(what, model, missing))
+        raise DataError(_no_outcomes_of(what, model, missing), MISSING["outcomes"])
     return wanted
 
 
@@ -98,10 +105,11 @@ def check_logs_exist(name: str, model: Model, day: date, *, as_of: date) -> None
     """
     what = f"{name} {day}"
     if not list_files(model.predictions.path, day):
-        raise DataError(no_partition(what, "predictions", model.predictions.path, day))
+        msg = no_partition(what, "predictions", model.predictions.path, day)
+        raise DataError(msg, MISSING["predictions"])
     for due in days_between(day, day + timedelta(days=model.settled_after)):
         if due < as_of and not list_files(model.outcomes.path, due):
-            raise DataError(_no_outcomes_of(what, model, due))
+            raise DataError(_no_outcomes_of(what, model, due), MISSING["outcomes"])
 
 
 def summarise_day(
@@ -275,4 +283,4 @@ def _check_day(what: str, model: Model, groups: Groups, *, settled: bool) -> Non
             f"{what}: {complaint[1]}; check the logs and their ids, then rerun this day; or set "
             f"checks.{complaint[0]} to accept if such days are normal for this model."
         )
-        raise DataError(msg)
+        raise DataError(msg, DAY_FAULTS[complaint[0]])

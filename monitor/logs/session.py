@@ -10,7 +10,7 @@ import narwhals as nw
 from fsspec import AbstractFileSystem
 
 from monitor.config import Engine
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError, DataError, Fault
 from monitor.files import reaching
 from monitor.logs.databases import Databases, open_databases
 
@@ -173,7 +173,8 @@ def _understanding(session: Session, engine: Engine) -> Iterator[None]:
             f"{session.what}: {culprit} cannot be read as Parquet ({_first_line(error)}); "
             f"write the file again, then rerun this day."
         )
-        raise DataError(msg) from error
+        fault = Fault("logs", "unreadable", "a file cannot be read")
+        raise DataError(msg, fault) from error
 
 
 def _is_damaged(session: Session, file: str) -> bool:

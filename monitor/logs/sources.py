@@ -15,13 +15,16 @@ import narwhals as nw
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import Model, OutcomeLog, PredictionLog, Segments
-from monitor.errors import DataError
+from monitor.errors import DataError, Fault
 from monitor.files import list_days, list_files, open_filesystem
 from monitor.logs.session import Frame, Session, Type, View
 
 Kind = Literal["predictions", "outcomes"]
 
 ID_COLUMN = {"predictions": "id", "outcomes": "outcome_id"}
+MISSING = {
+    log: Fault(log, "missing", "a day of the log is missing") for log in ("predictions", "outcomes")
+}
 ID_TYPES = "integer, string or UUID"
 
 
@@ -135,14 +138,14 @@ class _Log:
                     f"{', '.join(types)} ({file}); {hint}"
                     f"correct {setting} in the configuration, or the log."
                 )
-                raise DataError(msg)
+                raise DataError(msg, Fault(self.kind, "column", "a column is missing"))
             if not fits(types[column]):
                 msg = (
                     f"{what}: column '{column}' of the {self.kind} is {types[column]}, "
                     f"must be {wanted} ({file}); correct the log, or {setting} "
                     f"in the configuration, then rerun this day."
                 )
-                raise DataError(msg)
+                raise DataError(msg, Fault(self.kind, "column", "a column has another type"))
 
     def type_of(self, column: str) -> Type:
         """Return the type of a checked column in the first file."""
@@ -163,7 +166,8 @@ def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> 
     for day in days:
         of_day = list_files(template, day)
         if not of_day:
-            raise DataError(no_partition(session.what, kind, template, day))
+            msg = no_partition(session.what, kind, template, day)
+            raise DataError(msg, MISSING[kind])
         names += of_day
     filesystem, _ = open_filesystem(template)
     if isinstance(filesystem, LocalFileSystem):
@@ -195,7 +199,7 @@ def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:
     else:
         return
     msg = f"{what}: {name} {wrong}, then rerun this day."
-    raise DataError(msg)
+    raise DataError(msg, Fault(kind, "unreadable", "a file cannot be read"))
 
 
 def no_partition(what: str, kind: str, template: str, day: date) -> str:

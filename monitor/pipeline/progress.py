@@ -10,6 +10,8 @@ from functools import cache
 from importlib.metadata import version
 from typing import Literal, TypeVar
 
+from monitor.errors import Fault
+
 T = TypeVar("T")
 Phase = Literal["summarise", "evaluate", "judge"]
 
@@ -30,6 +32,7 @@ class Failure:
 
     day: date
     message: str
+    fault: Fault | None = None
 
 
 def in_parallel(function: Callable[[date], T], days: Sequence[date], jobs: int) -> Iterator[T]:

@@ -23,7 +23,7 @@ from monitor.metrics.core.coarse import coarsen
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References, read_references
 from monitor.pipeline.verdicts import judge_days
-from monitor.store.store import Store
+from monitor.store.store import FailedDay, Store
 from monitor.summary import Summary, days_between
 
 # The settings that a summary depends on. A change of any other setting reads no log again.
@@ -132,7 +132,8 @@ def run(
         )
         failed = [result for result in results.values() if isinstance(result, Failure)]
         failures = tuple(failure for failure in failed if failure.day >= first)
-        store.write_run(name, started=started, finished=clock(), failed=bool(failures))
+        newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
+        store.write_run(name, started=started, finished=clock(), failed=newest)
     return RunReport(
         model=name,
         summarised=tuple(day for day, result in results.items() if result == "summarised"),
@@ -344,7 +345,7 @@ def _summarise_days(
                 check_logs_exist(name, model, day, as_of=as_of)
             summarise(config, name, day, as_of=as_of, engine=databases)
         except DataError as error:
-            return Failure(day, str(error))
+            return Failure(day, str(error), error.fault)
         return "summarised"
 
     results = dict[date, Result]()

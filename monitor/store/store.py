@@ -16,7 +16,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -29,7 +29,7 @@ import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.drift.verdict import Verdict
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError, DataError, Fault
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
@@ -43,12 +43,34 @@ DAY_FILE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.parquet$")
 
 
 @dataclass(frozen=True)
+class FailedDay:
+    """A day whose logs broke the contract, and how, as far as gauges can say it."""
+
+    day: date
+    fault: Fault | None = None
+
+
+@dataclass(frozen=True)
 class RunRecord:
-    """The times of the last run of a model, and of the last run without a failed day."""
+    """When the last run of a model was, and the last one in which no day failed.
+
+    Attributes
+    ----------
+    started, finished : datetime
+        Of the last run.
+    succeeded : datetime or None
+        When the last run without a failed day finished.
+    failing_since : datetime or None
+        When the first run after that one finished, if the last run has a failed day.
+    failed : FailedDay or None
+        The newest failed day of the last run.
+    """
 
     started: datetime
     finished: datetime
     succeeded: datetime | None
+    failing_since: datetime | None = None
+    failed: FailedDay | None = None
 
 
 @dataclass(frozen=True)
@@ -159,14 +181,20 @@ class Store:
         """Read the fingerprint that `write_inputs` recorded; None if there is none."""
         return self._read_record(f"{model}/{day}").get("inputs")
 
-    def write_run(self, model: str, *, started: datetime, finished: datetime, failed: bool) -> None:
-        """Record the times of the last run, and of the last one without a failed day."""
+    def write_run(
+        self, model: str, *, started: datetime, finished: datetime, failed: FailedDay | None = None
+    ) -> None:
+        """Note when the last run was, and when the last one without a failed day."""
         before = self.read_run(model)
         success = before.succeeded if failed and before else None if failed else finished
+        failing = ((before and before.failing_since) or finished) if failed else None
         record = {
             "started": started.isoformat(),
             "finished": finished.isoformat(),
             "succeeded": success.isoformat() if success else None,
+            "failing_since": failing.isoformat() if failing else None,
+            "failed_day": failed.day.isoformat() if failed else None,
+            "fault": asdict(failed.fault) if failed and failed.fault else None,
         }
         self._write_record(f"{model}/last", record)
 
@@ -176,11 +204,18 @@ class Store:
         if not record:
             return None
         with _parsing(self.root, f"runs/{model}/last.json"):
+            times = {
+                name: datetime.fromisoformat(record[name]) if record.get(name) else None
+                for name in ("succeeded", "failing_since")
+            }
+            day, fault = record.get("failed_day"), record.get("fault")
             return RunRecord(
                 started=datetime.fromisoformat(record["started"]),
                 finished=datetime.fromisoformat(record["finished"]),
-                succeeded=datetime.fromisoformat(record["succeeded"])
-                if record["succeeded"]
+                succeeded=times["succeeded"],
+                failing_since=times["failing_since"],
+                failed=FailedDay(date.fromisoformat(day), Fault(**fault) if fault else None)
+                if day
                 else None,
             )
 
@@ -229,7 +264,7 @@ class Store:
             raise ConfigError(msg)
         return []
 
-    def _write_record(self, name: str, record: Mapping[str, str | None]) -> None:
+    def _write_record(self, name: str, record: Mapping[str, Any]) -> None:
         content = json.dumps(record, indent=1, sort_keys=True) + "\n"
         self._replace(f"runs/{name}.json", content.encode())
 

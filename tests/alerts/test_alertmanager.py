@@ -21,7 +21,7 @@ from monitor.drift.inputs import Day, Limits, evidence_by_stream, fit_model_refe
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.estimate import Estimate
-from monitor.store.store import Store
+from monitor.store.store import FailedDay, Store
 from tests.support.alerting import BOARD, BOOK, alertmanager, await_posts, event, message, sooner
 from tests.support.receivers import Posts, at, receiving
 from tests.support.servers import Program, listening, started, wait_for
@@ -106,7 +106,9 @@ def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
         # The newest first, so that no scrape sees a day on the way to it.
         for verdicts in reversed(days):
             store.write_verdicts(name, verdicts[0].day, verdicts, basis="")
-        store.write_run(name, started=now, finished=now, failed=name == "torn")
+        store.write_run(
+            name, started=now, finished=now, failed=FailedDay(STARTED) if name == "torn" else None
+        )
 
     def recover() -> None:
         for name in ("fraud", "flights", "ctr"):

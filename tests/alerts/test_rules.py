@@ -6,7 +6,7 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 import yaml
@@ -15,6 +15,8 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 from monitor.cli import app
+from monitor.config import Checks
+from monitor.drift.detector import EndReason
 from monitor.drift.evidence import KINDS
 from monitor.drift.verdict import STATES
 from monitor.drift.wording import MEANINGS
@@ -44,17 +46,17 @@ URGENCY = {
     "CalibrationDataError": "ticket",
     "CalibrationConfigInvalid": "ticket",
     "CalibrationInsufficientData": "info",
-    "CalibrationExporterAbsent": "ticket",
+    "CalibrationExporterAbsent": "page",
+    "CalibrationWatchdog": "none",
 }
-# How long each waits before it is told, and goes on when its cause has gone.
-WAITS = dict.fromkeys(URGENCY, (None, "26h")) | {
-    "CalibrationEvaluationMissing": (None, "15m"),
-    "CalibrationDataError": ("6h", "15m"),
-    "CalibrationConfigInvalid": (None, "15m"),
-    "CalibrationInsufficientData": ("26h", "26h"),
-    "CalibrationExporterAbsent": ("15m", None),
-}
+PAGING = r"severity=\"page\""
+SEEN = f'query "max(last_over_time(calibration_model_info{{{PAGING}}}[26h]))"'
+FIRED = (
+    r'query "last_over_time(ALERTS{alertname=\"CalibrationExporterAbsent\",' + PAGING + '}[26h])"'
+)
+ABSENT = f"{{{{ if or ({SEEN}) ({FIRED}) }}}}page{{{{ else }}}}ticket{{{{ end }}}}"
 RECEIVERS = {"page": "pagerduty", "ticket": "slack-tickets", "info": "slack-digest"}
+OF_NO_MODEL = {"CalibrationExporterAbsent", "CalibrationWatchdog"}
 GAUGES = {gauge.name: gauge for gauge in CATALOGUE}
 CLOSED: dict[str, set[str]] = {
     "state": set(STATES),
@@ -65,7 +67,11 @@ CLOSED: dict[str, set[str]] = {
     "quantile": {"0.05", "0.5", "0.95", "0.99"},
     "reason": set(ROW_CHECKS),
     "severity": {"page", "ticket", "info"},
+    "ending": set(get_args(EndReason)),
+    "log": {"predictions", "outcomes", "logs"},
+    "check": {*Checks.model_fields, "missing", "column", "unreadable", "other"},
 }
+SOME = {"severity", "ending", "log", "check"}  # of which the exposition shows only some values
 OF_PROMETHEUS = {"job", "instance"}  # labels that every scraped series gets
 
 
@@ -131,7 +137,7 @@ class TestPrograms:
 
     def test_promtool_accepts_the_rules(self) -> None:
         """The rules are valid and none stands twice."""
-        assert "SUCCESS: 16 rules found" in told("promtool", "check", "rules", RULES)
+        assert "SUCCESS: 23 rules found" in told("promtool", "check", "rules", RULES)
 
     @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
     def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:
@@ -143,13 +149,23 @@ class TestPrograms:
         assert "1 templates\n  SUCCESS" in told("amtool", "check-config", ROUTES)
 
     @pytest.mark.parametrize("severity", RECEIVERS)
-    @pytest.mark.parametrize("alert", URGENCY)
+    @pytest.mark.parametrize("alert", URGENCY.keys() - {"CalibrationWatchdog"})
     def test_every_alert_goes_where_its_severity_says(self, alert: str, severity: str) -> None:
         """A page rings, a ticket and information are two channels of Slack, whatever the alert."""
         labels = (f"alertname={alert}", "model=fraud", f"severity={severity}")
         call = ("amtool", "config", "routes", "test", f"--config.file={ROUTES}", *labels)
 
         assert told(*call).split() == [RECEIVERS[severity]]
+
+    def test_the_watchdog_has_a_receiver_of_its_own(self) -> None:
+        """It is called every few minutes, and nobody hears of the calls."""
+        labels = ("alertname=CalibrationWatchdog", "severity=none")
+        call = ("amtool", "config", "routes", "test", f"--config.file={ROUTES}", *labels)
+        routes = yaml.safe_load(ROUTES.read_text("utf-8"))["route"]["routes"]
+        (watchdog,) = (route for route in routes if route["receiver"] == "watchdog")
+
+        assert told(*call).split() == ["watchdog"]
+        assert watchdog["repeat_interval"] == "5m"
 
     def test_an_unknown_severity_is_heard(self) -> None:
         """What nobody foresaw becomes a ticket."""
@@ -171,9 +187,11 @@ class TestAlerts:
     def test_says_what_and_where_to_read_on(self, alert: str) -> None:
         """An alert has a summary, a description, and links to its dashboard and its heading."""
         notes = alerts()[alert]["annotations"]
-        board = "calibration-fleet" if alert == "CalibrationExporterAbsent" else "calibration-model"
+        board = "calibration-fleet" if alert in OF_NO_MODEL else "calibration-model"
+        needed = {"summary", "description", "dashboard_url", "runbook_url"}
+        needed |= set() if alert in OF_NO_MODEL else {"report_url"}
 
-        assert set(notes) == {"summary", "description", "dashboard_url", "runbook_url"}
+        assert set(notes) - {"ending"} == needed
         assert notes["summary"]
         assert notes["description"]
         assert f"https://grafana.example.org/d/{board}" in notes["dashboard_url"]
@@ -181,30 +199,31 @@ class TestAlerts:
 
     @pytest.mark.parametrize(("alert", "urgency"), URGENCY.items())
     def test_is_never_more_urgent_than_its_kind(self, alert: str, urgency: str) -> None:
-        """Only a drift can page, and information stays information."""
+        """Only a drift and the exporter's absence can page, and information stays information."""
         given = alerts()[alert]["labels"]["severity"]
         lowered = '{{ if eq $labels.severity "info" }}info{{ else }}ticket{{ end }}'
 
         assert (
             given
             in {
-                "page": {"{{ $labels.severity }}"},
+                "page": {"{{ $labels.severity }}", ABSENT},
                 "ticket": {lowered, "ticket"},
                 "info": {"info"},
+                "none": {"none"},
             }[urgency]
         )
 
     @pytest.mark.parametrize("alert", URGENCY)
-    def test_waits_and_lasts_as_long_as_its_kind(self, alert: str) -> None:
-        """A verdict fires at once: what is pending dies with a restart; most last for a day after.
+    def test_nothing_is_left_to_the_memory_of_a_program(self, alert: str) -> None:
+        """No rule keeps an alert, and only the exporter's absence waits: both die with a restart.
 
-        What does not, but the alert of the exporter itself, asks for what was heard within a day.
+        Every alert of a model looks back over a day of stored samples instead.
         """
         rule = alerts()[alert]
-        heard = r"last_over_time\(calibration_[a-z_]+(?:{[^}]*})?\[26h\]\)"
 
-        assert (rule.get("for"), rule.get("keep_firing_for")) == WAITS[alert]
-        assert bool(re.search(heard, rule["expr"])) == (rule.get("keep_firing_for") == "15m")
+        assert "keep_firing_for" not in rule
+        assert rule.get("for") == ("15m" if alert == "CalibrationExporterAbsent" else None)
+        assert ("[26h]" in rule["expr"]) == (alert not in OF_NO_MODEL)
 
     def test_every_alert_is_tried_without_an_exporter(self) -> None:
         """There is a case in which the exporter is away, and all but its own alert go on."""
@@ -216,7 +235,7 @@ class TestAlerts:
         ]
 
         assert len(told) == 5
-        assert all(names == set(URGENCY) - {"CalibrationExporterAbsent"} for names in told)
+        assert all(names == set(URGENCY) - OF_NO_MODEL for names in told)
 
     def test_drift_speaks_the_words_of_the_verdict(self) -> None:
         """The page names a distortion in the words of `show` and of the report."""
@@ -225,15 +244,23 @@ class TestAlerts:
 
         assert dict(chosen) == MEANINGS
 
+    def test_the_title_has_a_word_for_every_distortion(self) -> None:
+        """Each kind of drift has a short name of its own."""
+        summary = words(alerts()["CalibrationDrift"]["annotations"]["summary"])
+        chosen = dict(re.findall(r'if eq \$kind "(\w+)" }} ([^{]+?) {{', summary))
+
+        assert tuple(chosen) == KINDS
+        assert len(set(chosen.values())) == len(KINDS)
+
     def test_limits_come_from_gauges(self) -> None:
         """Rules hold no number but 0, 1 and the 2 of half an interval, no span but the calendar."""
         groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
         asked = [rule["expr"] for group in groups for rule in group["rules"]]
         plain = re.sub(r'"[^"]*"', "", " ".join(asked))
 
-        assert set(re.findall(r"(?<![\w.])[\d.]+\w*", plain)) == {"0", "1", "2", "26h", "1w"}
+        assert set(re.findall(r"(?<![\w.])[\d.]+\w*", plain)) == {"0", "1", "2", "15m", "26h", "1w"}
 
-    @pytest.mark.parametrize("alert", URGENCY)
+    @pytest.mark.parametrize("alert", URGENCY.keys() - {"CalibrationWatchdog"})
     def test_is_tested_both_ways(self, alert: str) -> None:
         """There is a case in which an alert fires, and one in which it stays silent."""
         cases = [
@@ -272,7 +299,7 @@ class TestAlerts:
         (script,) = re.findall("sed -i '(.+?)'", RULES.read_text("utf-8"))
         script = script.replace("https://...", "https://g.test", 1)
         script = script.replace("https://...", "https://r.test", 1)
-        links = re.findall(r"_url: (https://[^/]+)/", told("sed", script, RULES))
+        links = re.findall(r"_url: (?:>-\s+)?(https://[^/]+)/", told("sed", script, RULES))
 
         assert links == len(URGENCY) * ["https://g.test", "https://r.test"]
 
@@ -414,7 +441,7 @@ class TestWords:
                 said.setdefault(label, set()).add(value)
 
         for label, values in CLOSED.items():
-            if label == "severity":  # the two models of the exposition have two of them
+            if label in SOME:
                 assert said[label] < values
             else:
                 assert said[label] == values, label
@@ -428,6 +455,7 @@ class TestWords:
             for labels in re.findall(r"(?:by|on|group_left|group_right) \(([\w, ]*)\)", text)
             for label in labels.split(", ")
         }
+        used |= set(re.findall(r'label "(\w+)"', RULES.read_text("utf-8")))  # in a message
 
         assert {label for gauge in CATALOGUE for label in gauge.labels} - used == set()
 

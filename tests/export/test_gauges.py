@@ -11,8 +11,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.config import Config
-from monitor.drift.detector import Incident, new_detector
+from monitor.drift.detector import Ended, Incident, new_detector
 from monitor.drift.verdict import STATES, Verdict
+from monitor.errors import Fault
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
 from monitor.evaluation.evaluate import Errors, Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
@@ -20,7 +21,7 @@ from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.metrics.core.estimate import Estimate
-from monitor.store.store import Store
+from monitor.store.store import FailedDay, Store
 from tests.support.paths import GOLDEN, ROOT
 
 EXPOSITION = GOLDEN / "exposition.txt"
@@ -77,8 +78,9 @@ def evaluation(
 
 
 def verdict(segment: str, incident: Incident | None) -> Verdict:
-    """Make the verdict of a day, with a drift or without."""
-    detector = replace(new_detector(), sums=np.arange(8) / 8, incident=incident)
+    """Make the verdict of a day: with a drift, or with one that is over."""
+    ended = None if incident else Ended(OLDER - timedelta(days=11), OLDER, "recovered")
+    detector = replace(new_detector(), sums=np.arange(8) / 8, incident=incident, ended=ended)
     return Verdict(
         model="fraud",
         segment=segment,
@@ -97,14 +99,15 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
     )
 
 
+FAULT = Fault("predictions", "score_out_of_range", "scores lie outside [0, 1]", 14, 20_000, 1.75)
 DRIFT = Incident(
     opened=FINAL,
     started=OLDER,
-    kind="too_extreme",
+    kind="top_overpredicted",
     evidence=4.5,
     recovery=0.0,
-    scores=np.zeros(4),
-    informations=np.zeros(4),
+    scores=np.full(4, -50.0),
+    informations=np.full(4, 200.0),
     slopes=np.zeros(6),
 )
 
@@ -153,7 +156,7 @@ def config(tmp_path: Path) -> Config:
                 ]
             },
         },
-        fraud={"owner": "risk-team", "severity": "page"},
+        fraud={"owner": "risk-team", "severity": "page", "report_url": "https://r.test/fraud"},
     )
     days = {
         OLDER: [evaluation(9, OLDER)],
@@ -177,8 +180,11 @@ def config(tmp_path: Path) -> Config:
     morning = datetime(2026, 3, 3, 6, tzinfo=UTC)
     for started, failed in ((morning - timedelta(days=1), False), (morning, True)):
         finished = started + timedelta(seconds=90.5)
-        store.write_run("fraud", started=started, finished=finished, failed=failed)
-    store.write_run("ads", started=morning, finished=morning + timedelta(hours=1), failed=True)
+        day = FailedDay(PROVISIONAL, FAULT) if failed else None
+        store.write_run("fraud", started=started, finished=finished, failed=day)
+    store.write_run(
+        "ads", started=morning, finished=morning + timedelta(hours=1), failed=FailedDay(FINAL)
+    )
     return config
 
 
@@ -188,6 +194,7 @@ NEW = {
     'calibration_segment_false_alert_interval_seconds{model="new"} 3.1536e+07',
     'calibration_run_overdue_limit_seconds{model="new"} 108000.0',
     'calibration_run_late_limit_seconds{model="new"} 21600.0',
+    'calibration_data_error_limit_seconds{model="new"} 21600.0',
     'calibration_outcome_coverage_limit_ratio{model="new"} 0.5',
     'calibration_rejected_rows_limit_ratio{model="new"} 2.0',
     'calibration_model_info{model="new",owner="",severity="ticket"} 1.0',
@@ -375,7 +382,7 @@ class TestCatalogue:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
         units += "|segments_left_out|config_valid|slope|log10|log10_p|verdict|kind"
-        units += "|explained|removed"
+        units += "|explained|removed|value"
         # A bound of an interval is named after its number.
         name = re.sub("_(low|high)$", "", gauge.name)
 

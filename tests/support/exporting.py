@@ -18,7 +18,7 @@ from monitor.evaluation.attribution import InterceptCorrection
 from monitor.evaluation.evaluate import Errors, Evaluation, TceNull
 from monitor.export.http.app import Exporter
 from monitor.metrics.core.estimate import Estimate
-from monitor.store.store import Store
+from monitor.store.store import FailedDay, Store
 from tests.support.servers import Program, started, wait_for
 
 COMMAND = Path(sys.executable).with_name("calibration-monitor")
@@ -109,7 +109,9 @@ def fill(folder: Path) -> Path:
     write_day(folder, well, replace(well, window_days=1, days_present=1))
     for model, failed in (("fraud", False), ("fraud", True), ("well", True), ("well", False)):
         now += timedelta(seconds=1)
-        Store(str(folder / "store")).write_run(model, started=now, finished=now, failed=failed)
+        Store(str(folder / "store")).write_run(
+            model, started=now, finished=now, failed=FailedDay(DAY) if failed else None
+        )
     return folder
 
 
