@@ -10,8 +10,10 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -19,20 +21,25 @@ from scipy.special import expit
 
 from monitor.drift.inputs import Day, Limits, evidence_by_stream, fit_model_reference
 from monitor.drift.verdict import Verdict, judge
+from monitor.errors import Fault
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import FailedDay, Store
-from tests.support.alerting import BOARD, BOOK, alertmanager, await_posts, event, message, sooner
+from tests.support.alerting import (
+    BOARD,
+    BOOK,
+    RESEND,
+    alertmanager,
+    await_posts,
+    event,
+    message,
+    sooner,
+)
 from tests.support.receivers import Posts, at, receiving
 from tests.support.servers import Program, listening, started, wait_for
 
-DRIFT = "fraud: the probabilities no longer mean what they meant"
-LEVEL = "ctr: all probabilities are off in one direction, and not by the prior"
-BROKEN = (
-    "A day of logs breaks a rule, and was left out: what is said of the model is that of the days "
-    "before. The log of the run says which file, which value and what to do. Other alerts of this "
-    "model are held back meanwhile."
-)
+FAULT = Fault("predictions", "score_out_of_range", "scores lie outside [0, 1]", 14, 20_000, 1.7)
+BROKEN = "torn: predictions of 1 Mar: 14 of 20000 scores lie outside [0, 1], first 1.7"
 
 # How each model's outcomes come after its reference: the slope of their curve, the shift of the
 # prior, with which the mix of the scores moves, and the shift of the level, with which it does not.
@@ -52,16 +59,36 @@ VERDICTS = {
 }
 FIRST = date(2026, 2, 1)
 REFERENCE_DAYS, ILL_DAYS, SOUND_DAYS = 28, 10, 14
+ZONE = "Asia/Tokyo"  # whose days begin the evening before in UTC
 STARTED = FIRST + timedelta(days=REFERENCE_DAYS)
+LAST = STARTED + timedelta(days=ILL_DAYS + SOUND_DAYS - 1)
+NEWEST = f"{STARTED + timedelta(days=ILL_DAYS - 1):%-d %b}"
+
+
+def milliseconds(moment: datetime) -> int:
+    """Write a moment as the links to dashboards do."""
+    return round(1000 * moment.timestamp())
+
+
+# The start of the drift where the model lives, and the date on which the level was first off.
+DRIFTING = (
+    f"{BOARD}fraud&var-segment=all&from="
+    f"{milliseconds(datetime.combine(STARTED, time(), ZoneInfo(ZONE)))}&to=now"
+)
+LEVEL_SINCE = (
+    f"&from={milliseconds(datetime.combine(STARTED, time(), UTC) + timedelta(days=ILL_DAYS - 1))}"
+    "&to=now"
+)
 
 
 @dataclass(frozen=True)
 class Exporter:
-    """What Prometheus scrapes, what its models were last said to be, and how they recover."""
+    """What Prometheus scrapes, what is said of its models, how they recover, and on which day."""
 
     where: str
     verdicts: Mapping[str, Verdict]
     recover: Callable[[], None]
+    closed: date
 
 
 def outcomes(slope: float, prior: float, level: float) -> Coarse:
@@ -96,8 +123,10 @@ def judged(model: str) -> list[list[Verdict]]:
 def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
     """Serve a store with a drift, a prior shift, a level drift, and a drift with broken logs."""
     folder = tmp_path_factory.mktemp("store")
-    logs = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
-    models = {name: {**logs, "owner": "risk", "severity": SEVERITY[name]} for name in ILL}
+    logs: dict[str, Any] = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
+    logs |= {"owner": "risk", "time_zone": ZONE}
+    models: dict[str, Any] = {name: {**logs, "severity": SEVERITY[name]} for name in ILL}
+    models["torn"]["verdicts"] = {"data_error_hours": 0}
     (folder / "monitor.yaml").write_text(json.dumps({"store": "store", "models": models}))
     store, now = Store(str(folder / "store")), datetime.now(UTC)
     days = {name: judged(name) for name in ILL}
@@ -106,9 +135,8 @@ def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
         # The newest first, so that no scrape sees a day on the way to it.
         for verdicts in reversed(days):
             store.write_verdicts(name, verdicts[0].day, verdicts, basis="")
-        store.write_run(
-            name, started=now, finished=now, failed=FailedDay(STARTED) if name == "torn" else None
-        )
+        failed = FailedDay(STARTED, FAULT) if name == "torn" else None
+        store.write_run(name, started=now, finished=now, failed=failed)
 
     def recover() -> None:
         for name in ("fraud", "flights", "ctr"):
@@ -122,12 +150,14 @@ def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
         url = r"http://(127\.0\.0\.1:\d+)/metrics\b"
         where = wait_for(program, lambda: re.search(url, program.printed.read_text()))
         newest = {name: days[name][REFERENCE_DAYS + ILL_DAYS - 1][0] for name in ILL}
-        yield Exporter(where[1], newest, recover)
+        ended = days["fraud"][-1][0].detector.ended
+        assert ended is not None
+        yield Exporter(where[1], newest, recover, ended.closed)
 
 
 @contextmanager
 def prometheus(folder: Path, exporter: Exporter, alertmanager: str) -> Iterator[Program]:
-    """Start Prometheus with our rules, which scrapes and evaluates every second."""
+    """Start Prometheus with our rules, which scrapes every second and evaluates every third."""
     (folder / "calibration.rules.yml").write_text(sooner("calibration.rules.yml"))
     (folder / "prometheus.yml").write_text(
         json.dumps(
@@ -150,6 +180,7 @@ def prometheus(folder: Path, exporter: Exporter, alertmanager: str) -> Iterator[
         f"--config.file={folder / 'prometheus.yml'}",
         f"--storage.tsdb.path={folder / 'prometheus'}",
         "--web.external-url=http://prometheus.example.org",
+        RESEND,
     ) as (program, _):
         yield program
 
@@ -195,10 +226,9 @@ def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
         return Told(ill, restarted, posts[len(ill) + len(restarted) :])
 
 
-def told_of(model: str, summary: str, story: str, alert: str) -> str:
-    """Write the text of one alert in Slack."""
-    links = f"<{BOARD}{model}|Dashboard> · <{BOOK}{alert}|Runbook> · risk"
-    return f"*{summary}*\n{story}\n{links}"
+def links(model: str, board: str, alert: str) -> str:
+    """Write the last line of an alert in Slack."""
+    return f"<{BOARD}{model}{board}|Dashboard> · <{BOOK}{alert}|Runbook> · risk"
 
 
 def interval(figure: Estimate | None, form: str, unit: str = "") -> str:
@@ -207,28 +237,34 @@ def interval(figure: Estimate | None, form: str, unit: str = "") -> str:
     return f"{figure.value:{form}}{unit} ({figure.low:{form}} to {figure.high:{form}})"
 
 
+def title_of_drift(verdict: Verdict) -> str:
+    """Say what happened to the model fraud, since when, and how bad it is."""
+    assert verdict.slope is not None
+    return f"fraud: scores too extreme since 1 Mar (slope {verdict.slope.value:.2f})"
+
+
 def story_of_drift(verdict: Verdict) -> str:
     """Tell what the page must say."""
-    incident = verdict.detector.incident
+    incident, slope = verdict.detector.incident, verdict.slope
     assert incident is not None
+    assert slope is not None
     return (
-        f"Since {incident.started.day} {incident.started:%B %Y} 00:00 UTC, whatever the "
-        "prevalence, scores are too extreme: high ones come true less often than before, low ones "
-        f"more often. The evidence for it reached 10^{incident.evidence:.1f}; 10^3.9 is enough. "
-        "The slope of the outcomes on the reference curve is "
-        f"{interval(verdict.slope, '.2f')}, without drift 1. Meanwhile the prior moved by "
-        f"{interval(verdict.shift, '+.2f', ' in log-odds')}, which is no part of this. While "
-        "nothing drifts, such an alert comes at most once in 1000 days on average."
+        "Since 1 March 2026 scores are too extreme: high ones come true less often than before, "
+        "low ones more often. No shift of the prior explains this. Slope of the outcomes on the "
+        f"reference curve: {slope.value:.2f} (95 % {slope.low:.2f} to {slope.high:.2f}), 1 without "
+        f"drift. The evidence reached 10^{incident.evidence:.1f}; the limit is 10^3.9. Meanwhile "
+        f"the prior moved by {interval(verdict.shift, '+.2f', ' in log-odds')}, which is not part "
+        "of the drift. Without a drift, this alert comes at most once in 1000 days on average."
     )
 
 
 def story_of_shift(verdict: Verdict) -> str:
     """Tell what the digest must say."""
     return (
-        "More or fewer cases are positive than in the reference, and the scores follow them as "
-        "they should, up to one constant. The prior moved by "
-        f"{interval(verdict.shift, '+.2f', ' in log-odds')}; this added to the log-odds of every "
-        "score puts them right. In the reference "
+        "More or fewer cases are positive than in the reference, and the scores follow as they "
+        "should, up to one constant. The prior moved by "
+        f"{interval(verdict.shift, '+.2f', ' in log-odds')}; adding this to the log-odds of every "
+        "score makes them right on average. In the reference "
         f"{100 * verdict.reference_prevalence:.4g}% were positive."
     )
 
@@ -237,11 +273,19 @@ def story_of_level(verdict: Verdict) -> str:
     """Tell what the ticket must say."""
     assert verdict.shift is not None
     return (
-        "The level of the outcomes left that of the scores, and the mix of the scores does not "
-        f"explain it. In log-odds it is off by {interval(verdict.level_change, '+.2f')} beyond a "
-        f"shift of the prior. An intercept of {verdict.shift.value:+.2f} would put the scores "
-        "right on average. The order and the spread of the scores are as in the reference."
+        "All outcomes come at other odds than the scores say, and a shift of the prior does not "
+        "explain it: the mix of the scores has not moved along. The part that the prior does not "
+        f"explain is {interval(verdict.level_change, '+.2f', ' in log-odds')}. Adding "
+        f"{verdict.shift.value:+.2f} to the log-odds of every score would make them right on "
+        "average. Order and spread of the scores are as in the reference."
     )
+
+
+def title_of_level(verdict: Verdict) -> str:
+    """Say what happened to the model ctr, since the newest day that was judged when it began."""
+    assert verdict.level_change is not None
+    size = abs(verdict.level_change.value)
+    return f"ctr: all scores too high since {NEWEST} (by {size:.2f} in log-odds)"
 
 
 class TestVerdicts:
@@ -262,20 +306,26 @@ class TestPage:
     def test_tells_the_whole_story_of_a_drift(self, told: Told, exporter: Exporter) -> None:
         """PagerDuty gets one event, with what, since when, how sure, and links, word for word."""
         (page,) = at("/enqueue", told.ill)
-        story = story_of_drift(exporter.verdicts["fraud"])
+        verdict = exporter.verdicts["fraud"]
+        title, story = title_of_drift(verdict), story_of_drift(verdict)
 
-        assert page == event(page["dedup_key"], firing=[f"{DRIFT}.\n{story}"], resolved=[])
+        assert page == event(page["dedup_key"], title, DRIFTING, firing=[f"{title}\n{story}"])
 
     def test_rings_once(self, told: Told) -> None:
         """A restart of Prometheus neither resolves nor triggers again."""
         assert at("/enqueue", told.restarted) == []
 
-    def test_is_resolved_when_the_drift_is_over(self, told: Told) -> None:
-        """The same incident is resolved, word for word, once the verdict has been sound a while."""
+    def test_is_resolved_when_the_drift_is_over(self, told: Told, exporter: Exporter) -> None:
+        """The same incident is resolved once the drift has closed, with how long and why."""
         (first,) = at("/enqueue", told.ill)
         (last,) = at("/enqueue", told.well)
+        closed = exporter.closed
+        over = (
+            f"Over: fraud: drift from 1 Mar to {closed:%-d %b} ({(closed - STARTED).days} days): "
+            "recovered, the outcomes agree with the reference again"
+        )
 
-        assert last == event(first["dedup_key"], firing=[], resolved=[DRIFT])
+        assert last == event(first["dedup_key"], over, DRIFTING, resolved=[over])
 
     def test_nobody_is_woken_by_a_prior(self, told: Told) -> None:
         """A model whose prior has shifted is in no event, though its severity is page."""
@@ -287,43 +337,45 @@ class TestPage:
     def test_nobody_is_woken_while_the_logs_are_broken(self, told: Told) -> None:
         """The drift of a model with a data error is held back; the error is a ticket."""
         assert "torn" not in str(at("/enqueue", told.ill + told.restarted + told.well))
-        assert "torn: the logs are broken" in str(at("/slack-tickets-url", told.ill))
+        assert BROKEN in str(at("/slack-tickets-url", told.ill))
 
 
 class TestTicket:
     """What reaches the channel for tickets."""
 
-    @pytest.mark.parametrize(
-        ("model", "summary", "alert"),
-        [
-            ("ctr", LEVEL, "calibrationleveldrift"),
-            ("torn", "torn: the logs are broken", "calibrationdataerror"),
-        ],
-    )
-    def test_tells_the_story(
-        self, told: Told, exporter: Exporter, model: str, summary: str, alert: str
-    ) -> None:
-        """Slack gets the summary, the story, and links, word for word."""
-        tickets = [t for t in at("/slack-tickets-url", told.ill) if model in str(t)]
-        story = BROKEN if model == "torn" else story_of_level(exporter.verdicts[model])
-        text = told_of(model, summary, story, alert)
+    def test_tells_the_story_of_a_level(self, told: Told, exporter: Exporter) -> None:
+        """Slack gets the headline, the story, and links, word for word."""
+        found = next(t for t in at("/slack-tickets-url", told.ill) if "ctr" in str(t))
+        verdict = exporter.verdicts["ctr"]
+        title = title_of_level(verdict)
+        text = f"{story_of_level(verdict)}\n{links('ctr', LEVEL_SINCE, 'calibrationleveldrift')}"
 
-        assert tickets[0] == message(summary, f"{BOARD}{model}", text, summary, "warning")
+        assert found == message(title, f"{BOARD}ctr{LEVEL_SINCE}", text, title)
+
+    def test_names_log_day_reason_and_value_of_a_data_error(self, told: Told) -> None:
+        """The headline has all four, and the text the command that prints the rest."""
+        found = next(t for t in at("/slack-tickets-url", told.ill) if "torn" in str(t))
+        (attachment,) = found["attachments"]
+
+        assert attachment["title"] == BROKEN
+        assert "calibration-monitor check --model torn --day 2026-03-01" in attachment["text"]
+        assert attachment["text"].endswith(links("torn", "", "calibrationdataerror"))
 
     def test_is_repeated_unchanged(self, told: Told) -> None:
-        """While nothing changes, a ticket comes again after its interval in the same words."""
+        """While nothing changes, a ticket comes again after its interval under the same title."""
         tickets = at("/slack-tickets-url", told.ill + told.restarted)
-        different = {json.dumps(ticket, sort_keys=True) for ticket in tickets}
+        different = {ticket["attachments"][0]["title"] for ticket in tickets}
 
         assert len(different) == 2  # of ctr and of torn
         assert len(tickets) >= 8
 
     def test_says_when_it_is_over(self, told: Told) -> None:
-        """A ticket that is resolved says so in green."""
-        over = f"Over: {LEVEL}"
-        ended = [t for t in at("/slack-tickets-url", told.well) if "Over" in str(t)]
+        """A ticket that is resolved says so in green, with its first day and what holds now."""
+        over = f"Over: ctr: level drift from {NEWEST}; the verdict of {LAST:%-d %b} is ok"
+        (ended,) = [t for t in at("/slack-tickets-url", told.well) if "Over" in str(t)]
+        text = links("ctr", LEVEL_SINCE, "calibrationleveldrift")
 
-        assert ended == [message(over, f"{BOARD}ctr", over, over, "good")]
+        assert ended == message(over, f"{BOARD}ctr{LEVEL_SINCE}", text, over, color="good")
 
 
 class TestDigest:
@@ -331,9 +383,14 @@ class TestDigest:
 
     def test_tells_of_the_prior(self, told: Told, exporter: Exporter) -> None:
         """The digest tells the shift and its remedy, word for word."""
-        summary = "flights: the prior has shifted; the model is as good as before"
-        story = story_of_shift(exporter.verdicts["flights"])
-        text = told_of("flights", summary, story, "calibrationpriorshift")
+        verdict = exporter.verdicts["flights"]
+        assert verdict.shift is not None
+        summary = (
+            f"flights: prior shift since {NEWEST} ({verdict.shift.value:+.2f} in log-odds); the "
+            "model is as good as before"
+        )
+        story = story_of_shift(verdict)
+        text = f"*{summary}*\n{story}\n{links('flights', LEVEL_SINCE, 'calibrationpriorshift')}"
         head = "Calibration: for your information"
         short = "Calibration: 1 for your information"
 
@@ -342,3 +399,14 @@ class TestDigest:
     def test_says_nothing_of_ends(self, told: Told) -> None:
         """The digest tells what is, not what was."""
         assert at("/slack-digest-url", told.restarted + told.well) == []
+
+
+class TestWatchdog:
+    """What reaches the dead man's switch."""
+
+    def test_is_called_again_and_again(self, told: Told) -> None:
+        """While Prometheus and Alertmanager work, the receiver of its own hears of them."""
+        for posts in (told.ill, told.restarted):
+            calls = at("/calibration", posts)
+            assert calls, [path for path, _ in posts]
+            assert {call["status"] for call in calls} == {"firing"}

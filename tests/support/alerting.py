@@ -18,19 +18,26 @@ BOARD = "https://grafana.example.org/d/calibration-model?var-model="
 BOOK = "https://runbooks.example.org/runbook.md#"
 SECRETS = ("pagerduty-routing-key", "slack-tickets-url", "slack-digest-url")
 
+RESEND = "--rules.alert.resend-delay=2500ms"  # 50s, as much shorter as the interval of the rules
+
 # The substitutions: word for word, and each must be found.
 SOONER: dict[str, dict[str, str]] = {
     "calibration.rules.yml": {
-        "interval: 1m": "interval: 1s",
-        "keep_firing_for: 26h": "keep_firing_for: 6s",
-        " for: 6h": " for: 0s",
+        "interval: 1m": "interval: 3s",
+        "calibration:drift:open[15m]": "calibration:drift:open[8s]",
+        "calibration:shift:news[26h]": "calibration:shift:news[8s]",
+        '"level_drift"}[26h]': '"level_drift"}[8s]',
+        '"prior_shift"}[26h]': '"prior_shift"}[8s]',
+        " for: 15m": " for: 4s",
     },
     "alertmanager.yml": {
-        "group_wait: 30s": "group_wait: 2s",
+        "group_wait: 20s": "group_wait: 2s",
         "group_wait: 15m": "group_wait: 2s",
+        "group_interval: 1m": "group_interval: 1s",
         "group_interval: 5m": "group_interval: 1s",
         "group_interval: 24h": "group_interval: 1s",
         "repeat_interval: 3d": "repeat_interval: 5s",
+        "repeat_interval: 5m": "repeat_interval: 2s",
     },
 }
 
@@ -55,6 +62,7 @@ def alertmanager(
     text = sooner("alertmanager.yml", further)
     text = text.replace("/etc/alertmanager/secrets", str(folder))
     text = text.replace("templates/", f"{ALERTS}/templates/")
+    text = text.replace("https://deadman.example.org", received.url)
     pager = f"global: {{pagerduty_url: {received.url}/enqueue}}\n"
     (folder / "alertmanager.yml").write_text(pager + text)
     with listening(
@@ -78,19 +86,9 @@ def await_posts(posts: Posts, enough: Callable[[], bool]) -> None:
 
 
 def event(
-    key: str,
-    *,
-    firing: Sequence[str],
-    resolved: Sequence[str],
-    headline: str = "",
-    segment: str = "all",
+    key: str, headline: str, board: str, *, firing: Sequence[str] = (), resolved: Sequence[str] = ()
 ) -> dict[str, Any]:
-    """Write what PagerDuty must get of the drifts of the model fraud: stories, or what is over.
-
-    Without a headline it is that of the only story, or of what is over.
-    """
-    board = f"{BOARD}fraud&var-segment={segment}"
-    told = firing[0].split(".\n")[0] if firing else f"Over: {resolved[0]}"
+    """Write what PagerDuty must get of the drifts of the model fraud: stories, or what is over."""
     return {
         "dedup_key": key,
         "routing_key": "R0UT1NGKEY",
@@ -102,7 +100,7 @@ def event(
             {"href": f"{BOOK}calibrationdrift", "text": "Runbook"},
         ],
         "payload": {
-            "summary": headline or told,
+            "summary": headline,
             "source": "calibration-monitor",
             "severity": "critical",
             "class": "CalibrationDrift",
@@ -114,12 +112,15 @@ def event(
                 "num_firing": str(len(firing)),
                 "num_resolved": str(len(resolved)),
                 "owner": "risk",
+                "report": "",
             },
         },
     }
 
 
-def message(title: str, link: str, text: str, fallback: str, color: str) -> dict[str, Any]:
+def message(
+    title: str, link: str, text: str, fallback: str, color: str = "warning"
+) -> dict[str, Any]:
     """Write what Slack must get."""
     attachment = {"title": title, "text": text, "fallback": fallback, "color": color}
     if link:
