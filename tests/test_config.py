@@ -44,7 +44,7 @@ ROOMS: dict[str, type[BaseModel]] = {
 TELLING = {
     "engine": set(),
     "models.fraud": {
-        "checks", "outcomes", "owner", "predictions", "report_url", "segments", "settled_after",
+        "checks", "outcomes", "owner", "predictions", "segments", "settled_after",
         "severity", "strata", "time_zone", "verdicts",
     },
     "models.fraud.predictions": {"path", "time"},

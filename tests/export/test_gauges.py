@@ -398,6 +398,7 @@ class TestCatalogue:
         """A gauge has labels of closed lists only: no day, no run, no id."""
         known = {"model", "segment", "window", "maturity", "adjusted", "quantile", "reason"}
         known |= {"owner", "severity", "version", "state", "kind", "cause", "reference"}
+        known |= {"ending", "log", "check", "complaint", "url"}
 
         assert known.issuperset(gauge.labels)
         assert len(set(gauge.labels)) == len(gauge.labels)
