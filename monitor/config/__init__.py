@@ -1,0 +1,50 @@
+"""The configuration: what to read, how to judge it, where to store it.
+
+Rule 1: a model either loads completely or is invalid, with a message of file, key, value, rule and
+remedy. Nothing is guessed and no unknown key is skipped. An error in one model does not affect the
+others; an error in the keys that all models share raises ConfigError.
+Rule 2: this room knows values, not their meaning; formulas are in `monitor.metrics`.
+"""
+
+from monitor.config.loading import config_files, load_config
+from monitor.config.schema import (
+    DAY_DIRECTIVES,
+    EARLIEST,
+    ISO_DAY,
+    LATEST,
+    Checks,
+    Common,
+    Config,
+    Engine,
+    InvalidModel,
+    Model,
+    OutcomeLog,
+    PredictionLog,
+    Segments,
+    Span,
+    Verdicts,
+    literal,
+)
+from monitor.config.yaml_files import read_yaml
+
+__all__ = [
+    "DAY_DIRECTIVES",
+    "EARLIEST",
+    "ISO_DAY",
+    "LATEST",
+    "Checks",
+    "Common",
+    "Config",
+    "Engine",
+    "InvalidModel",
+    "Model",
+    "OutcomeLog",
+    "PredictionLog",
+    "Segments",
+    "Span",
+    "Verdicts",
+    "config_files",
+    "literal",
+    "load_config",
+    "read_yaml",
+]

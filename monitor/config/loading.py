@@ -1,0 +1,171 @@
+"""A file, or a folder of files, becomes a Config: every model is checked by itself."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import Field, TypeAdapter, ValidationError
+
+from monitor.config.complaints import complaints
+from monitor.config.schema import Common, Config, InvalidModel, Model, Name, literal
+from monitor.config.yaml_files import ModelByModelLoader, read_yaml, yaml_complaint
+from monitor.errors import ConfigError
+
+LOGS = "predictions", "outcomes"
+COMMON_FILE, MODELS_FOLDER = "monitor.yaml", "models"  # in a folder of configuration files
+
+
+class _File(Common):
+    """A file as it is written; the content of `models` is checked model by model."""
+
+    models: Annotated[Mapping[Any, Any], Field(min_length=1)]
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """A model as it is written: its file, the keys above it, and its content."""
+
+    path: Path
+    keys: tuple[str, ...]
+    content: Any
+
+
+def load_config(path: Path) -> Config:
+    """Read and check a configuration.
+
+    Parameters
+    ----------
+    path : Path
+        A YAML file with all keys, or a folder: its `monitor.yaml` holds the common keys, and each
+        `models/NAME.yaml` the keys of one model.
+
+    Returns
+    -------
+    Config
+        With every relative path resolved against the folder of the file with the common keys.
+
+    Raises
+    ------
+    ConfigError
+        If a file cannot be read, is not YAML, or a common key breaks a rule; the message has one
+        line for each broken rule, those of models included.
+    """
+    file, *model_files = config_files(path)
+    content = read_yaml(file, option="--config", loader=ModelByModelLoader)
+    if not isinstance(content, dict):
+        msg = (
+            f"{file}: must contain the keys store and models, got {content!r:.60}; "
+            f"see monitor.example.yaml."
+        )
+        raise ConfigError(msg)
+    entries = [*_entries(file, content.get("models")), *map(_entry_of_file, model_files)]
+    checked = dict(_checked(entries, file.absolute().parent))
+    invalid = {name: model for name, model in checked.items() if isinstance(model, InvalidModel)}
+    if model_files and not content.get("models"):
+        content["models"] = dict(entries)
+    try:
+        common = _File.model_validate(content)
+    except ValidationError as error:
+        of_models = [model.message for model in invalid.values()]
+        raise ConfigError("\n".join([*complaints(file, error, _File), *of_models])) from None
+    store = common.store
+    return Config(
+        store=store if "://" in store else str(file.absolute().parent / store),
+        engine=common.engine,
+        models={name: model for name, model in checked.items() if isinstance(model, Model)},
+        invalid=invalid,
+    )
+
+
+def config_files(path: Path) -> list[Path]:
+    """List the files of a configuration: the one with the common keys, then those of models."""
+    if not path.is_dir():
+        return [path]
+    folder = path / MODELS_FOLDER
+    try:
+        found = sorted(folder.iterdir())
+    except FileNotFoundError:
+        found = []
+    except OSError as error:
+        msg = f"{folder}: cannot be read ({error}); make it a folder of files like fraud.yaml."
+        raise ConfigError(msg) from None
+    # Editors and Kubernetes keep their own files there, with names that begin with a dot.
+    return [
+        path / COMMON_FILE,
+        *(f for f in found if f.suffix in {".yaml", ".yml"} and not f.name.startswith(".")),
+    ]
+
+
+def _entries(file: Path, models: Any) -> Iterator[tuple[str, _Entry]]:
+    if isinstance(models, dict):
+        for name, content in models.items():
+            yield str(name), _Entry(file, ("models", str(name)), content)
+
+
+def _entry_of_file(file: Path) -> tuple[str, _Entry]:
+    try:
+        content = read_yaml(file, option="--config")
+    except ConfigError as error:
+        content = error
+    return file.stem, _Entry(file, (), content)
+
+
+def _checked(
+    entries: Sequence[tuple[str, _Entry]], folder: Path
+) -> Iterator[tuple[str, Model | InvalidModel]]:
+    """Check each model separately; a model that is defined twice is invalid."""
+    for name, entry in entries:
+        places = [other.path for same, other in entries if same == name]
+        complaints = list(_complaints_about(name, entry))
+        if len(places) > 1:
+            msg = f"{places[-1]}: the model '{name}' is also in {places[0]}; remove one of them."
+            complaints.append(msg)
+        if complaints:
+            yield name, InvalidModel("\n".join(complaints), _valid_part(entry.content))
+        else:
+            yield name, Model.model_validate(_absolute(entry.content, folder))
+
+
+def _complaints_about(name: str, entry: _Entry) -> Iterator[str]:
+    if isinstance(entry.content, ConfigError):
+        yield str(entry.content)
+        return
+    if isinstance(entry.content, yaml.YAMLError):
+        yield yaml_complaint(entry.path, entry.content)
+        return
+    try:
+        _NAME.validate_python(name)
+    except ValidationError as error:
+        yield from complaints(entry.path, error, Model, entry.keys)
+    try:
+        Model.model_validate(entry.content)
+    except ValidationError as error:
+        yield from complaints(entry.path, error, Model, entry.keys)
+
+
+_NAME = TypeAdapter(Name)
+_NOWHERE = {log: {"path": "{day}"} for log in LOGS}
+
+
+def _valid_part(content: Any) -> Model:
+    """Keep the valid keys of an invalid model, and use defaults for the others."""
+    keys = set(Model.model_fields)
+    while True:
+        given = content.items() if isinstance(content, dict) else ()
+        try:
+            return Model.model_validate(_NOWHERE | {k: v for k, v in given if k in keys})
+        except ValidationError as error:
+            keys -= {str(part) for problem in error.errors() for part in problem["loc"][:1]} or keys
+
+
+def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Make the relative paths of a valid model absolute."""
+
+    def resolve(template: str) -> str:
+        remote = "://" in template or Path(template).is_absolute()
+        return template if remote else str(Path(literal(str(folder))) / template)
+
+    logs = {log: {**content[log], "path": resolve(content[log]["path"])} for log in LOGS}
+    return {**content, **logs}

@@ -1,0 +1,298 @@
+"""What the keys of a configuration are, as frozen, strict models."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from itertools import pairwise
+from string import Formatter
+from typing import Annotated, Literal, Self
+from zoneinfo import available_timezones
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    Strict,
+    StringConstraints,
+    model_validator,
+)
+
+from monitor.errors import ConfigError
+from monitor.segment_names import OTHER, WHOLE
+
+EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
+ISO_DAY = "%Y-%m-%d"  # what {day} alone means
+DAY_DIRECTIVES = {"%Y": 4, "%y": 2, "%m": 2, "%d": 2, "%j": 3}  # with their number of digits
+YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
+
+RowPolicy = Literal["fail", "reject"]
+DayPolicy = Literal["fail", "accept"]
+
+
+def _is_a_place(path: str) -> str:
+    if not path or "\0" in path:
+        msg = "must be a path, or a URL such as s3://bucket/prefix"
+        raise ValueError(msg)
+    return path
+
+
+def literal(path: str) -> str:
+    """Escape a path so that a template matches exactly this path."""
+    return re.sub(r"([*?[])", r"[\1]", path).replace("{", "{{").replace("}", "}}")
+
+
+def _names_the_day(path: str) -> str:
+    """Raise ValueError for a template that would read the same file on different days."""
+    try:
+        fields = [parts[1:] for parts in Formatter().parse(path) if parts[1] is not None]
+    except ValueError as error:
+        msg = f"has an unmatched brace ({error}); write a literal brace twice"
+        raise ValueError(msg) from None
+    named = set()
+    for field, spec, conversion in fields:
+        directives = set(re.findall("%.?", spec or ISO_DAY))
+        if field != "day" or conversion or "{" in str(spec) or not directives <= {*DAY_DIRECTIVES}:
+            msg = (
+                f"has a placeholder other than {{day}} or one like {{day:%Y/%m/%d}}, "
+                f"made of {', '.join(DAY_DIRECTIVES)}"
+            )
+            raise ValueError(msg)
+        named |= directives
+    if not all(any(need <= named for need in needs) for needs in (YEAR, DAY_OF_YEAR)):
+        msg = (
+            "must name year, month and day, as {day} (2001-02-03) or a form such as {day:%Y/%m/%d}"
+        )
+        raise ValueError(msg)
+    return path
+
+
+def _is_a_web_address(address: str) -> str:
+    if not re.fullmatch(r"(https?://\S+)?", address):
+        msg = "must be a web address, such as https://reports.example.org/fraud"
+        raise ValueError(msg)
+    return address
+
+
+def _is_time_zone(name: str) -> str:
+    if name not in available_timezones():
+        msg = "must be a name from the time zone database, such as UTC or America/New_York"
+        raise ValueError(msg)
+    return name
+
+
+def _rises_from_one(windows: tuple[int, ...]) -> tuple[int, ...]:
+    if not windows or windows[0] != 1 or list(windows) != sorted(set(windows)):
+        msg = "must increase and start with 1, such as [1, 7, 28]"
+        raise ValueError(msg)
+    return windows
+
+
+Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
+Column = Annotated[str, StringConstraints(min_length=1)]
+Place = Annotated[str, AfterValidator(_is_a_place)]
+DayTemplate = Annotated[Place, AfterValidator(_names_the_day)]
+WebAddress = Annotated[str, AfterValidator(_is_a_web_address)]
+TimeZone = Annotated[str, AfterValidator(_is_time_zone)]
+Windows = Annotated[
+    tuple[Annotated[int, Field(ge=1, le=366)], ...],
+    Strict(strict=False),
+    AfterValidator(_rises_from_one),
+]
+SegmentValues = Annotated[
+    tuple[Name, ...], Strict(strict=False), Field(min_length=1, max_length=50)
+]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+class PredictionLog(_Strict):
+    """Where the predictions are and the names of their columns."""
+
+    path: DayTemplate
+    id: Column = "prediction_id"
+    score: Column = "score"
+    time: Column | None = None
+
+
+class OutcomeLog(_Strict):
+    """Where the outcomes are and the names of their columns."""
+
+    path: DayTemplate
+    id: Column = "prediction_id"
+    outcome: Column = "outcome"
+    time: Column | None = None
+
+
+class Segments(_Strict):
+    """A column of the predictions with a few listed values; all others count as `other`."""
+
+    column: Column
+    values: SegmentValues
+
+    @model_validator(mode="after")
+    def _has_no_reserved_name(self) -> Self:
+        reserved = {WHOLE, OTHER}.intersection(self.values)
+        if reserved or len(set(self.values)) < len(self.values):
+            msg = f"values must differ and must not be {WHOLE} or {OTHER}"
+            raise ValueError(msg)
+        return self
+
+
+class Checks(_Strict):
+    """What happens to an invalid row or day: `fail` stops the day, `reject` drops the row."""
+
+    prediction_id_missing: RowPolicy = "fail"
+    prediction_repeated: RowPolicy = "fail"
+    score_missing: RowPolicy = "fail"
+    score_out_of_range: RowPolicy = "fail"
+    outcome_id_missing: RowPolicy = "fail"
+    outcome_invalid: RowPolicy = "fail"
+    outcome_conflicting: RowPolicy = "fail"
+    outcome_early: RowPolicy = "fail"
+    outcome_orphan: RowPolicy = "reject"
+    empty_day: DayPolicy = "fail"
+    no_outcomes: DayPolicy = "fail"
+    one_class: DayPolicy = "fail"
+
+
+class Span(_Strict):
+    """A span of days that includes both the first and the last."""
+
+    first: date
+    last: date
+
+    @model_validator(mode="after")
+    def _does_not_end_before_it_begins(self) -> Self:
+        if self.last < self.first:
+            msg = "last must not be before first"
+            raise ValueError(msg)
+        return self
+
+
+def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    for before, after in pairwise(spans):
+        if after.first <= before.last:
+            msg = "must be in order and must not overlap"
+            raise ValueError(msg)
+    return spans
+
+
+Spans = Annotated[tuple[Span, ...], Strict(strict=False), AfterValidator(_rise_apart)]
+
+
+class Verdicts(_Strict):
+    """What days are compared with, and how large a change must be to be reported."""
+
+    references: Spans = ()
+    known_drifts: Spans = ()
+    false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 1000
+    segment_false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 365
+    slope_tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.03
+    slope_effect: Annotated[float, Field(gt=0, lt=1)] = 0.10
+    shape_tolerance: Annotated[float, Field(gt=0, lt=2)] = 0.05
+    shape_effect: Annotated[float, Field(gt=0, lt=2)] = 0.20
+    prior_shift_odds: Annotated[float, Field(gt=1, le=100)] = 1.25
+    level_odds: Annotated[float, Field(gt=1, le=100)] = 1.10
+    run_overdue_hours: Annotated[float, Field(ge=1, le=10_000)] = 30
+    run_late_hours: Annotated[float, Field(ge=0, le=10_000)] = 6
+    data_error_hours: Annotated[float, Field(ge=0, le=10_000)] = 6
+    outcome_coverage_limit: Annotated[float, Field(gt=0, lt=1)] = 0.5
+    rejected_rows_limit: Annotated[float, Field(ge=1, le=1000)] = 2.0
+
+
+class Model(_Strict):
+    """One monitored model."""
+
+    predictions: PredictionLog
+    outcomes: OutcomeLog
+    segments: Segments | None = None
+    strata: Segments | None = None
+    owner: str = ""
+    severity: Literal["page", "ticket", "info"] = "ticket"
+    report_url: WebAddress = ""
+    time_zone: TimeZone = "UTC"
+    settled_after: Annotated[int, Field(ge=0, le=120)] = 1
+    windows: Windows = (1, 7, 28)
+    alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
+    null_replicates: Annotated[int, Field(ge=100, le=10_000)] = 100
+    schedule: str = "0 6 * * *"
+    log_deadline_hours: Annotated[float, Field(ge=0, le=168)] = 6
+    catch_up_days: Annotated[int, Field(ge=0, le=366)] = 7
+    checks: Checks = Checks()
+    verdicts: Verdicts = Verdicts()
+
+    @property
+    def segment_names(self) -> tuple[str, ...]:
+        """The segments that are tallied separately, in stored order; one if none are configured."""
+        return (*self.segments.values, OTHER) if self.segments else (WHOLE,)
+
+    @property
+    def stratum_names(self) -> tuple[str, ...]:
+        """The parts of a segment with their own priors; one if none are configured."""
+        return (*self.strata.values, OTHER) if self.strata else (WHOLE,)
+
+
+class Engine(_Strict):
+    """How much of the machine reading the logs may use."""
+
+    threads: Annotated[int, Field(ge=1, le=1024)] = 2
+    memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
+
+
+class Common(_Strict):
+    """The keys that all models share. Relative paths are relative to the file's folder."""
+
+    store: Place
+    engine: Engine = Engine()
+
+
+@dataclass(frozen=True)
+class InvalidModel:
+    """A model whose configuration breaks a rule.
+
+    Attributes
+    ----------
+    message : str
+        What is wrong, one line for each broken rule.
+    shown_as : Model
+        Its valid keys, and defaults for the others: enough to export the results that the store
+        has of it, but not to read logs.
+    """
+
+    message: str
+    shown_as: Model
+
+
+class Config(Common):
+    """The whole configuration: the common keys, the valid models, and the invalid ones."""
+
+    models: Mapping[Name, Model]
+    invalid: Annotated[Mapping[str, InvalidModel], Field(exclude=True)] = {}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all configured models."""
+        return (*self.models, *self.invalid)
+
+    def model(self, name: str) -> Model:
+        """Find a model by name.
+
+        Raises
+        ------
+        ConfigError
+            If the configuration of the model is invalid, or there is no such model.
+        """
+        if name in self.invalid:
+            raise ConfigError(self.invalid[name].message)
+        if name not in self.models:
+            msg = f"there is no model '{name}'; the configuration has: {', '.join(self.names)}."
+            raise ConfigError(msg)
+        return self.models[name]
+
+    def shown(self, name: str) -> Model:
+        """Find a model by name as its results are exported, whether it is valid or not."""
+        return self.invalid[name].shown_as if name in self.invalid else self.models[name]

@@ -1,0 +1,111 @@
+"""YAML files, read so that nothing is guessed."""
+
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from monitor.errors import ConfigError
+
+
+def read_yaml(path: Path, *, option: str, loader: "type[_UniqueKeyLoader] | None" = None) -> Any:
+    """Read the YAML file that `option` names, or raise ConfigError with what is wrong."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except PermissionError:
+        msg = (
+            f"{path}: may not be read by this user; grant read permission, or name another file "
+            f"with {option}."
+        )
+        raise ConfigError(msg) from None
+    except OSError as error:
+        msg = f"{path}: cannot be read ({error}); name an existing file with {option}."
+        raise ConfigError(msg) from None
+    except UnicodeDecodeError as error:
+        msg = f"{path}: is not UTF-8 text ({error}); save it as UTF-8, then run again."
+        raise ConfigError(msg) from None
+    try:
+        return yaml.load(text, Loader=loader or _UniqueKeyLoader)  # noqa: S506 - subclasses of SafeLoader
+    except (yaml.YAMLError, *_READER_ERRORS) as error:
+        raise ConfigError(yaml_complaint(path, error)) from None
+
+
+# Errors that escape the YAML library, on 2026-02-30, `!!bool perhaps` or a thousand brackets.
+_READER_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+class _UniqueKeyLoader(yaml.SafeLoader):
+    """A YAML loader that rejects duplicate keys, where the last would silently win."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
+        try:
+            return super().construct_object(node, deep)
+        except _READER_ERRORS as error:
+            msg = f"cannot be read as {node.tag.rpartition(':')[2]}: {error}"
+            raise yaml.constructor.ConstructorError(None, None, msg, node.start_mark) from None
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - the library's signature
+        seen: list[Any] = []
+        for key_node, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                continue
+            key = self.construct_object(key_node, deep=True)
+            if key in seen:
+                msg = f"the key '{key}' appears twice"
+                raise yaml.constructor.ConstructorError(None, None, msg, key_node.start_mark)
+            seen.append(key)
+        return super().construct_mapping(node, deep)
+
+
+class ModelByModelLoader(_UniqueKeyLoader):
+    """Reads the models of a file one by one; an unreadable one becomes the error."""
+
+    def get_single_data(self) -> Any:
+        """Read the document, after the nodes of its models were found."""
+        root = self.get_single_node()
+        self._models: dict[yaml.Node, yaml.YAMLError | None] = {}
+        for key, value in root.value if isinstance(root, yaml.MappingNode) else ():
+            if key.value == "models" and isinstance(value, yaml.MappingNode):
+                self._set_apart(value)
+        return self.construct_document(root) if root is not None else None
+
+    def _set_apart(self, models: yaml.MappingNode) -> None:
+        """Note which nodes are models, and keep the first of those with the same name."""
+        named: dict[Any, tuple[yaml.Node, yaml.Node]] = {}
+        for key, value in models.value:
+            if key.value not in named or key.tag == "tag:yaml.org,2002:merge":
+                named[key.value] = key, value
+                self._models.setdefault(value, None)
+            else:
+                msg = f"the key '{key.value}' appears twice"
+                error = yaml.constructor.ConstructorError(None, None, msg, key.start_mark)
+                self._models[named[key.value][1]] = error
+        models.value = list(named.values())
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
+        """Construct a value; that of a model completely, so that its errors are its own."""
+        if node not in self._models:
+            return super().construct_object(node, deep)
+        known = self._models[node]
+        if known:
+            return known
+        try:
+            return super().construct_object(node, deep=True)
+        except yaml.YAMLError as error:
+            self.recursive_objects, self.deep_construct = {}, False
+            return error
+
+
+def yaml_complaint(path: Path, error: Exception) -> str:
+    """Word what is wrong with a file, with line and column."""
+    mark = getattr(error, "problem_mark", None)
+    where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else f"{path}"
+    problem = getattr(error, "problem", None) or " ".join(str(error).split())
+    return f"{where}: is not valid YAML: {problem}; correct it, then run again."
