@@ -4,7 +4,7 @@ from grafana_foundation_sdk.builders import dashboard as builders
 from grafana_foundation_sdk.models import dashboard
 from model_errors import attribution, calibration_errors
 from model_health import health
-from model_now import false_alerts, owner, segments, strip
+from model_now import false_alerts, last_drift, owner, report, segments, strip
 from model_verdict import drift, priors, verdicts
 from model_words import alerts, in_words
 from pages import budget, choice, constant, laid_out, link, page
@@ -32,7 +32,7 @@ def model() -> dashboard.Dashboard:
             ("", [in_words()]),
             ("", strip()),
             ("", [*verdicts(), alerts()]),
-            ("", [segments(), owner(), false_alerts()]),
+            ("", [segments(), last_drift(), false_alerts(), owner(), report()]),
             ("Is the curve bent? Independent of the base rate", drift()),
             ("Has the base rate moved?", priors()),
             ("How large is the error?", calibration_errors()),

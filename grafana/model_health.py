@@ -1,10 +1,10 @@
 """The row of a model's dashboard about the data behind the numbers."""
 
-from grafana_foundation_sdk.builders import stat, timeseries
-from grafana_foundation_sdk.models import common
+from grafana_foundation_sdk.builders import stat, table, timeseries
+from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
-from panels import dashed, lines, marked, number, said, stacked, thresholds
-from queries import JUDGED, MODEL, ONE_DAY, WHOLE, WINDOW, newest, run_share
+from panels import MOMENT, asked, dashed, lines, marked, number, said, stacked, thresholds
+from queries import JUDGED, MODEL, ONE_DAY, WHOLE, WINDOW, milliseconds, newest, run_share
 
 HOUR = 3600
 DAY = 24 * HOUR
@@ -12,11 +12,12 @@ FIT_LIMIT, FIT_DRAWN = -3, -10  # log10 p: below it nothing fits; the lowest tha
 NO_WINDOW = "no final window yet"
 
 
-def health() -> list[timeseries.Panel | stat.Panel]:
+def health() -> list[timeseries.Panel | stat.Panel | table.Panel]:
     """Draw what arrived, what was refused, and how old it is."""
     return [
         *(coverage(), rows(), rejected(), limits()),
         *(ages(), forecast(), durations(), left_out()),
+        failure(),
     ]
 
 
@@ -70,6 +71,7 @@ def limits() -> stat.Panel:
     hours = {
         "no run for": newest("run_overdue_limit_seconds", MODEL),
         "later than a week ago": newest("run_late_limit_seconds", MODEL),
+        "runs may fail for": newest("data_error_limit_seconds", MODEL),
     }
     shares = {
         "coverage / usual": newest("outcome_coverage_limit_ratio", MODEL),
@@ -164,3 +166,49 @@ def left_out() -> timeseries.Panel:
         none="nothing exported",
         width=6,
     )
+
+
+def failure() -> table.Panel:
+    """Show what is wrong with the logs of the newest failed day."""
+    of_day = "model, log, check, complaint"
+    columns = {
+        "Day": milliseconds(newest("failed_day_date_seconds", MODEL, of_day)),
+        "Rows that broke it": newest("failed_rows", MODEL),
+        "Rows checked": newest("failed_checked_rows", MODEL),
+        "First value": newest("failed_value", MODEL),
+        "Failing since (UTC)": milliseconds(newest("failing_since_timestamp_seconds", MODEL)),
+    }
+    panel = asked(table.Panel(), columns, now=True, rows=True).unit("short").height(4)
+    names = {"log": "Log", "check": "Check", "complaint": "What is wrong"}
+    for transformation in arranged(list(columns), names):
+        panel.with_transformation(transformation)
+    panel.override_by_name("Day", [Property(id_val="unit", value=MOMENT)])
+    since = Property(id_val="unit", value="dateTimeAsIso")
+    panel.override_by_name("Failing since (UTC)", [since])
+    return said(
+        panel.align(common.FieldTextAlignment.LEFT),
+        "What is wrong with the logs",
+        "The newest failed day of the last run: which log broke which check, how many rows did, "
+        "and the first value that did. Empty while runs succeed.",
+        none="the last run had no failed day",
+        width=24,
+    )
+
+
+def arranged(columns: list[str], labels: dict[str, str]) -> list[dashboard.DataTransformerConfig]:
+    """Join the answers by model, then name and order the columns, labels after the first."""
+    fields = {f"Value #{chr(ord('A') + place)}": name for place, name in enumerate(columns)}
+    first, *others = fields
+    order = [first, *labels, *others]
+    return [
+        dashboard.DataTransformerConfig(id_val="merge", options={}),
+        dashboard.DataTransformerConfig(
+            id_val="organize",
+            options={
+                "excludeByName": dict.fromkeys(["Time", "model"], True),
+                "includeByName": {},
+                "indexByName": {field: place for place, field in enumerate(order)},
+                "renameByName": fields | labels,
+            },
+        ),
+    ]

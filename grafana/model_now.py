@@ -3,6 +3,7 @@
 from grafana_foundation_sdk.builders import stat
 from grafana_foundation_sdk.models import common
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
+from pages import link
 from panels import (
     GREY,
     KINDS,
@@ -20,7 +21,7 @@ from queries import (
     WHOLE,
     drift_share,
     evidence_share,
-    local_date,
+    milliseconds,
     newest,
     or_words,
     recent,
@@ -30,7 +31,6 @@ from queries import (
 )
 
 WIDTH = 3  # of 24: eight panels in the row
-STARTED = newest("drift_started_timestamp_seconds", JUDGED)
 
 
 def strip() -> list[stat.Panel]:
@@ -73,8 +73,14 @@ def kind() -> stat.Panel:
 
 def since() -> stat.Panel:
     """Show since when the incident lasts."""
+    date = milliseconds(newest("drift_started_date_seconds", JUDGED))
+    lasting = f"(time() - {newest('drift_started_timestamp_seconds', JUDGED)})"
+    panel = number(
+        {"since": while_open(date, JUDGED), "for": while_open(lasting, JUDGED)}, unit="s"
+    )
+    panel.override_by_name("since", [Property(id_val="unit", value=MOMENT)]).decimals(0)
     return said(
-        number({"since": while_open(local_date(STARTED), JUDGED)}, unit=MOMENT),
+        panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME),
         "Drifting since",
         "The day on which the drift of the open incident began, in the model's time zone, as "
         "estimated from the outcomes: look at what was released then. It is found some days "
@@ -123,7 +129,7 @@ def false_alerts() -> stat.Panel:
         "If the curve never bends, incidents of the whole model are at least this far apart on "
         "average, and so are those of all its segments together.",
         none="no limit yet",
-        width=6,
+        width=5,
     )
 
 
@@ -145,9 +151,9 @@ def budget_spent() -> stat.Panel:
 
 def judged() -> stat.Panel:
     """Show which day the verdict speaks of."""
-    ends = local_date(newest("verdict_timestamp_seconds", JUDGED), ends=True)
+    date = milliseconds(newest("verdict_date_seconds", JUDGED))
     return said(
-        number({"judged": ends}, unit=MOMENT),
+        number({"judged": date}, unit=MOMENT),
         "Last day judged",
         "The day that the verdict speaks of, in the model's time zone. It is some days back, "
         "because outcomes need their time to arrive.",
@@ -174,6 +180,36 @@ def success() -> stat.Panel:
     )
 
 
+def last_drift() -> stat.Panel:
+    """Show when and why the last drift was over."""
+    ended = milliseconds(newest("ended_drift_date_seconds", JUDGED, "ending"))
+    lasted = newest("ended_drift_duration_seconds", JUDGED)
+    panel = number({"{{ending}}": ended, "after": lasted}, unit=MOMENT).decimals(0)
+    panel.override_by_name("after", [Property(id_val="unit", value="s")])
+    return said(
+        panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME),
+        "Last drift over",
+        "When and why the last calibration drift ended, and how long it lasted: recovered, "
+        "acknowledged in the configuration, or compared with a new reference.",
+        none="none has ended",
+        width=5,
+    )
+
+
+def report() -> stat.Panel:
+    """Link the report page."""
+    page = or_words(newest("report_info", MODEL, "url"), "url", "none configured")
+    panel = number({"{{url}}": page}, unit="none", named=True)
+    return said(
+        panel.data_links([link("Open the report", "${__field.labels.url}")]),
+        "Report page",
+        "The page with all reasons and figures, if the configuration names one (report_url). "
+        "Click it to open it.",
+        none="none configured",
+        width=5,
+    )
+
+
 def segments() -> stat.Panel:
     """Name the segments with an open incident."""
     opened = newest("drift_kind", f'{MODEL}, segment!="{WHOLE}"', "segment")
@@ -184,7 +220,7 @@ def segments() -> stat.Panel:
         "The segments with an open incident, whichever segment is chosen above. Choose one of "
         "them there to see it.",
         none="none",
-        width=12,
+        width=5,
     )
 
 
@@ -196,5 +232,5 @@ def owner() -> stat.Panel:
         "Owner",
         "Who answers for the model, and how urgent its alerts are, as configured.",
         none="unknown model",
-        width=6,
+        width=4,
     )

@@ -8,9 +8,9 @@ from grafana_foundation_sdk.builders import stat, table
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
 from panels import asked, number, said
-from queries import JUDGED, MODEL, NOON, as_label, newest, two_digits, with_labels
+from queries import JUDGED, MODEL, as_label, newest, two_digits, with_labels
 
-STARTED = newest("drift_started_timestamp_seconds", JUDGED)
+STARTED = newest("drift_started_date_seconds", JUDGED)
 STATES_IN_WORDS = {
     "acknowledged": "A drift is acknowledged in the configuration (known_drifts)",
     "ok": "No change against the reference",
@@ -29,6 +29,7 @@ FIGURES = {
 }
 DRIFT = "Calibration drift: {{kind}} since {{year}}-{{month}}-{{day}}"
 SLOPE = ", slope {{value}} (95 % {{low}} to {{high}})"
+SIZE = ", off by {{value}} in log-odds where it is strongest"
 ALERTS = (
     "CalibrationDrift",
     "CalibrationLevelDrift",
@@ -44,7 +45,12 @@ ALERTS = (
 
 def in_words() -> stat.Panel:
     """Say the verdict in a sentence."""
-    sentences = {DRIFT + SLOPE: drift_with_slope(), DRIFT: drift_without_slope()}
+    size = newest("drift_size_logit", JUDGED)
+    with_slope = with_labels(drift(), figures("drift_slope"))
+    sentences = {
+        DRIFT + SLOPE: f"{with_slope} unless on (model) {size}",
+        DRIFT + SIZE: with_labels(drift(), {"value": f"round({size}, 0.01)"}),
+    }
     for state, (gauge, sentence) in FIGURES.items():
         sentences[sentence] = with_labels(held(state), figures(gauge))
     sentences |= {sentence: held(state) for state, sentence in STATES_IN_WORDS.items()}
@@ -70,10 +76,10 @@ def figures(gauge: str) -> dict[str, str]:
     return {name: f"round({newest(gauge + end, JUDGED)}, 0.01)" for name, end in ends.items()}
 
 
-def drift_without_slope() -> str:
+def drift() -> str:
     """Name the open drift and its first day."""
     opened = f"{newest('drift_kind', JUDGED, 'model, kind')} == 1"
-    date = {part: f"{asked_of}({STARTED} + {NOON})" for part, asked_of in DATE.items()}
+    date = {part: f"{asked_of}({STARTED})" for part, asked_of in DATE.items()}
     parts = {
         "year": as_label(date["year"], "year"),
         "month": two_digits(as_label(date["month"], "month"), "month"),
@@ -84,16 +90,10 @@ def drift_without_slope() -> str:
         query += f" * on (model) group_left ({name}) {part}"
     for _ in range(2):  # a kind has at most two underscores
         query = f'label_replace({query}, "kind", "$1 $2", "kind", "(.+)_(.+)")'
-    return f"{query} unless on (model) {newest('drift_slope', JUDGED)}"
+    return query
 
 
 DATE = {"year": "year", "month": "month", "day": "day_of_month"}
-
-
-def drift_with_slope() -> str:
-    """Name the open drift, its first day, and its slope."""
-    named = drift_without_slope().rpartition(" unless ")[0]
-    return with_labels(named, figures("drift_slope"))
 
 
 def alerts() -> table.Panel:

@@ -11,7 +11,7 @@ from queries import (
     WINDOWS_OF_MODELS,
     drift_share,
     evidence_share,
-    local_date,
+    milliseconds,
     newest,
     recent,
     run_share,
@@ -41,16 +41,14 @@ def overview(to_model: str) -> table.Panel:
         "Verdict": verdict(JUDGED_MODELS),
         "Kind of drift": f"{newest('drift_kind', JUDGED_MODELS, 'model, kind')} == 1",
         "Since": while_open(
-            local_date(newest("drift_started_timestamp_seconds", JUDGED_MODELS)), JUDGED_MODELS
+            milliseconds(newest("drift_started_date_seconds", JUDGED_MODELS)), JUDGED_MODELS
         ),
         "Segments": segments_drifting(MODELS),
         "Evidence / limit": evidence_share(JUDGED_MODELS),
         "Days in drift": drift_share(JUDGED_MODELS),
         "Prior shift": newest("prior_shift_logit", JUDGED_MODELS),
         "Coverage": newest("outcome_coverage_ratio", WINDOWS_OF_MODELS),
-        "Last day judged": local_date(
-            newest("verdict_timestamp_seconds", JUDGED_MODELS), ends=True
-        ),
+        "Last day judged": milliseconds(newest("verdict_date_seconds", JUDGED_MODELS)),
         "Run age / limit": run_share(MODELS),
         "Owner": f"max by (model, owner, severity) ({recent('model_info', MODELS)})",
     }

@@ -20,7 +20,6 @@ JUDGED = f'{MODEL}, segment="$segment"'
 WINDOW = f'{JUDGED}, window="$window", maturity="final"'
 
 DAY = 86_400  # seconds
-NOON = DAY // 2  # after a midnight
 
 WHOLE = "all"  # the segment that is the sum of the others
 ONE_DAY = "1d"  # the window that alerts compare with longer ones
@@ -130,10 +129,6 @@ def or_words(query: str, label: str, words: str) -> str:
     return f'{query} or on () label_replace(vector(0), "{label}", "{words}", "", "")'
 
 
-def local_date(query: str, *, ends: bool = False) -> str:
-    """Turn a local midnight into a time of Grafana whose UTC date is the local one.
-
-    A local noon is on the same date in UTC from Hawaii to New Zealand's winter. `ends` says that
-    the midnight is the end of the day.
-    """
-    return f"1000 * ({query} {'-' if ends else '+'} {NOON})"
+def milliseconds(query: str) -> str:
+    """Turn a Unix time into one of Grafana, for a gauge of dates: shown in UTC it is the date."""
+    return f"1000 * {query}"

@@ -28,7 +28,20 @@ CHOSEN = {
     "model": {"model": "fraud", "segment": "all", "window": "28d", "budget": "5"},  # ECE's interval
 }
 ONE_OF_SEVERAL = "In words"  # whose queries each answer for one verdict
-MAY_BE_EMPTY = (ONE_OF_SEVERAL, "Invalid configurations", "Deployments")
+MAY_BE_EMPTY = (
+    *(ONE_OF_SEVERAL, "Invalid configurations", "Deployments", "Last drift over", "Report page"),
+    "What is wrong with the logs",
+)
+# Of drifts that have ended or have no slope, of rows and of report pages: not in these two models.
+NOT_HERE = {
+    "calibration_drift_size_logit",
+    "calibration_ended_drift_date_seconds",
+    "calibration_ended_drift_duration_seconds",
+    "calibration_failed_rows",
+    "calibration_failed_checked_rows",
+    "calibration_failed_value",
+    "calibration_report_info",
+}
 
 
 @dataclass(frozen=True)
@@ -263,4 +276,5 @@ def test_the_queries_are_tried_on_all_gauges(filled: Filled) -> None:
     series = filled.ask("series", **{"match[]": '{__name__=~"calibration_.+"}'})
     labels = {one.pop("__name__"): set(one) - scraped for one in series}
 
-    assert labels == {gauge.name: set(gauge.labels) for gauge in CATALOGUE}
+    known = {gauge.name: set(gauge.labels) for gauge in CATALOGUE if gauge.name not in NOT_HERE}
+    assert labels == known
