@@ -272,7 +272,7 @@ def process(
         last,
         as_of=as_of,
         clock=lambda: datetime.now(UTC),
-        catch_up=days_to_catch_up(CONFIG, name, first) if catch_up else (),
+        catch_up=days_to_catch_up(CONFIG, name, first, as_of=as_of) if catch_up else (),
         must_settle=must_settle,
         skip_unchanged=skip_unchanged,
     )

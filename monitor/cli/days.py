@@ -103,7 +103,7 @@ def run(
             last,
             as_of=until,
             clock=now,
-            catch_up=() if day else days_to_catch_up(config, model_name, chosen),
+            catch_up=() if day else days_to_catch_up(config, model_name, chosen, as_of=until),
             jobs=jobs,
         )
 

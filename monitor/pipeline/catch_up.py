@@ -1,21 +1,21 @@
 """Days that earlier runs left out because their logs were missing."""
 
-from collections.abc import Iterator
 from datetime import date, timedelta
 
 from monitor.config import Config
 from monitor.errors import DataError
 from monitor.logs import check_logs_exist
+from monitor.pipeline.run import is_unchanged
 from monitor.store.store import Store
 from monitor.summary import days_between
 
 
-def days_to_catch_up(config: Config, name: str, before: date) -> list[date]:
+def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) -> list[date]:
     """List the missing days of the last `catch_up_days` whose logs are there now.
 
     Parameters
     ----------
-    config, name : Config, str
+    config, name, as_of : Config, str, date
         As for `run`.
     before : date
         The first day of the run; every day before it has settled.
@@ -23,26 +23,23 @@ def days_to_catch_up(config: Config, name: str, before: date) -> list[date]:
     Returns
     -------
     list of date
-        Days that have no final summary. Days before the first one of the model are not missing:
-        for those there is `backfill`.
+        Days without a final summary, unless their logs have not changed since they were read.
+        Days before the first one of the model are not missing: `backfill` processes those.
     """
     model, store = config.model(name), Store(config.store)
-    known = {*store.days("summaries", name), *store.days("verdicts", name)}
-    first = before - timedelta(days=model.catch_up_days)
-    recent = days_between(first, before - timedelta(days=1)) if model.catch_up_days else ()
-    candidates = [day for day in recent if day > min(known, default=date.max)]
-
-    def missing() -> Iterator[date]:
-        for day in candidates:
-            try:
-                if day in summarised and store.read_summary(name, day)[0].final:
-                    continue
-                check_logs_exist(
-                    name, model, day, as_of=before + timedelta(days=model.settled_after)
-                )
-            except DataError:
-                continue
-            yield day
-
     summarised = set(store.days("summaries", name))
-    return list(missing())
+    known = summarised.union(store.days("verdicts", name))
+    first = before - timedelta(days=model.catch_up_days)
+
+    def is_missing(day: date) -> bool:
+        try:
+            check_logs_exist(name, model, day, as_of=as_of)
+            return day not in summarised or not (
+                store.read_summary(name, day)[0].final
+                or is_unchanged(store, name, model, day, as_of)
+            )
+        except DataError:
+            return False
+
+    recent = days_between(first, before - timedelta(days=1)) if first < before else ()
+    return [day for day in recent if day > min(known, default=date.max) and is_missing(day)]

@@ -339,7 +339,7 @@ def _summarise_days(
 
     def read(databases: Databases, day: date) -> Result:
         try:
-            if day in may_skip and _is_unchanged(store, name, model, day, as_of):
+            if day in may_skip and is_unchanged(store, name, model, day, as_of):
                 return "unchanged"
             if must_settle:
                 check_logs_exist(name, model, day, as_of=as_of)
@@ -374,7 +374,8 @@ def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[S
     return [s for s in summaries if first <= s.days[0]]
 
 
-def _is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
+def is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
+    """Tell whether the summary of a day rests on the files and settings of now."""
     return store.read_inputs(name, day) == _log_fingerprint(name, model, day, as_of)
 
 

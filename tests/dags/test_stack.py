@@ -23,23 +23,21 @@ from tests.support.two_models import write_day
 CELERY = os.environ.get("CALIBRATION_TEST_EXECUTOR") == "celery"
 KINDS = ("summaries", "evaluations", "verdicts")
 MODEL = """\
-  {name}:
-    predictions: {{path: "logs/{name}/predictions/{{day}}.parquet"}}
-    outcomes: {{path: "logs/{name}/outcomes/{{day}}.parquet"}}
-    schedule: "0 0 * * *"
-    log_deadline_hours: 168
-    windows: [1, 3]
-    {more}
+predictions: {{path: "../logs/{name}/predictions/{{day}}.parquet"}}
+outcomes: {{path: "../logs/{name}/outcomes/{{day}}.parquet"}}
+schedule: "0 0 * * *"
+log_deadline_hours: 168
+windows: [1, 3]
+{more}
 """
 
 
-def config(store: str) -> str:
-    """Give a configuration of a sound model, one whose logs are late, and an invalid one."""
-    models = [
-        MODEL.format(name=name, more=more)
-        for name, more in (("daily", ""), ("late", ""), ("wrong", "ownr: me"))
-    ]
-    return f"store: {store}\nmodels:\n{''.join(models)}"
+def write_config(folder: Path, store: str) -> None:
+    """Write a folder of a sound model, one whose logs are late, and an invalid one."""
+    (folder / "models").mkdir(parents=True)
+    (folder / "monitor.yaml").write_text(f"store: {store}\n")
+    for name, more in (("daily", ""), ("late", ""), ("wrong", "ownr: me")):
+        (folder / "models" / f"{name}.yaml").write_text(MODEL.format(name=name, more=more))
 
 
 @pytest.fixture(scope="module")
@@ -52,8 +50,8 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             write_day(
                 place, model, today - timedelta(days=number), 0, np.random.default_rng(number)
             )
-    (folder / "monitor.yaml").write_text(config("store"))
-    (folder / "command.yaml").write_text(config("store-of-command"))
+    write_config(folder / "config", "../store")
+    write_config(folder / "command", "../store-of-command")
     with airflow(folder, celery=CELERY) as stack:
         dags = ("calibration_daily", "calibration_late", "calibration_wrong", "after_calibration")
         stack.wait_for(lambda: len(stack.sql("select dag_id from dag")) == len(dags) or None)
@@ -134,7 +132,7 @@ def left(folder: Path, store: str, model: str) -> dict[str, bytes]:
 def by_command(folder: Path, model: str, *calls: str) -> dict[str, bytes]:
     """Do the same days one after the other with the command, and read what it leaves."""
     for words in calls:
-        done = run_command(*words.split(), "--model", model, "--config", folder / "command.yaml")
+        done = run_command(*words.split(), "--model", model, "--config", folder / "command")
         assert done.code == 0, done.err
     return left(folder, "store-of-command", model)
 

@@ -178,7 +178,7 @@ def environment_of(folder: Path, database: str, api: str) -> dict[str, str]:
         "AIRFLOW__API_AUTH__JWT_SECRET": "a secret of this test that is long enough " * 2,
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": sqlalchemy,
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN_ASYNC": sqlalchemy,
-        "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml"),
+        "CALIBRATION_MONITOR_CONFIG": str(folder / "config"),
     }
 
 
