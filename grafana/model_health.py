@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.builders import stat, table, timeseries
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
-from panels import MOMENT, asked, dashed, lines, marked, number, said, stacked, thresholds
+from panels import MOMENT, asked, dashed, lines, marked, number, said, sized, stacked, thresholds
 from queries import JUDGED, MODEL, ONE_DAY, WHOLE, WINDOW, milliseconds, newest, run_share
 
 HOUR = 3600
@@ -82,12 +82,13 @@ def limits() -> stat.Panel:
     panel = number(targets, unit="percentunit").decimals(0)
     for name in hours:
         panel.override_by_name(name, [Property(id_val="unit", value="suffix: h")])
-    exceeded = thresholds("green", {"orange": 0.8, "red": 1})
+    exceeded = thresholds("text", {"orange": 0.8, "red": 1})
     for name in used:
         colours = Property(id_val="thresholds", value=exceeded.build())
         panel.override_by_name(name, [colours])
     return said(
-        panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME)
+        sized(panel, value=15, title=13)
+        .text_mode(common.BigValueTextMode.VALUE_AND_NAME)
         .orientation(common.VizOrientation.HORIZONTAL)
         .height(8),
         "Limits of the alerts",

@@ -6,9 +6,7 @@ from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Proper
 from pages import link
 from panels import (
     GREY,
-    KINDS,
     MOMENT,
-    in_words,
     near_limit,
     number,
     said,
@@ -35,7 +33,10 @@ WIDTH = 3  # of 24: eight panels in the row
 
 def strip() -> list[stat.Panel]:
     """Give the panels from left to right."""
-    return [said_now(), since(), evidence(), budget_spent(), judged(), success(), found(), kind()]
+    return [
+        *(said_now(), since(), lasting(), evidence(), found()),
+        *(budget_spent(), judged(), success()),
+    ]
 
 
 def said_now() -> stat.Panel:
@@ -54,37 +55,28 @@ def said_now() -> stat.Panel:
     )
 
 
-def kind() -> stat.Panel:
-    """Name the open incident."""
-    kinds = f"{newest('drift_kind', JUDGED, 'kind')} == 1"
-    targets = {"{{kind}}": or_words(kinds, "kind", "no incident")}
-    panel = number(targets, unit="none", named=True)
-    for name in KINDS:
-        panel.override_by_name(name, [in_words(name)])
+def since() -> stat.Panel:
+    """Show since when the incident lasts."""
+    date = milliseconds(newest("drift_started_date_seconds", JUDGED))
     return said(
-        panel,
-        "Kind of drift",
-        "How the curve is bent while an incident is open: the distortion that fits the outcomes "
-        "best since the estimated start. It may be renamed as outcomes come in.",
+        number({"since": while_open(date, JUDGED)}, unit=MOMENT),
+        "Drifting since",
+        "The day on which the drift of the open incident began, in the model's time zone, as "
+        "estimated from the outcomes: look at what was released then. It is found some days "
+        "after it began.",
         none="no incident",
         width=WIDTH,
     )
 
 
-def since() -> stat.Panel:
-    """Show since when the incident lasts."""
-    date = milliseconds(newest("drift_started_date_seconds", JUDGED))
-    lasting = f"(time() - {newest('drift_started_timestamp_seconds', JUDGED)})"
-    panel = number(
-        {"since": while_open(date, JUDGED), "for": while_open(lasting, JUDGED)}, unit="s"
-    )
-    panel.override_by_name("since", [Property(id_val="unit", value=MOMENT)]).decimals(0)
+def lasting() -> stat.Panel:
+    """Show how long the incident has lasted."""
+    age = f"(time() - {newest('drift_started_timestamp_seconds', JUDGED)})"
     return said(
-        panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME),
-        "Drifting since",
-        "The day on which the drift of the open incident began, in the model's time zone, as "
-        "estimated from the outcomes: look at what was released then. It is found some days "
-        "after it began.",
+        number({"for": while_open(age, JUDGED)}, unit="s").decimals(1),
+        "Drifting for",
+        "How long the drift of the open incident has lasted, from the first day that the outcomes "
+        "point to.",
         none="no incident",
         width=WIDTH,
     )
@@ -108,7 +100,7 @@ def evidence() -> stat.Panel:
     """Show how near the next incident is."""
     panel = number({"evidence": evidence_share(JUDGED)}, unit="percentunit").decimals(0)
     return said(
-        panel.thresholds(near_limit()),
+        panel.thresholds(near_limit("green")),
         "Evidence / limit",
         "The strongest evidence of a bent curve, as a share of what opens an incident. While an "
         "incident is open, that with which it was opened: at least 100 %, in red.",

@@ -7,7 +7,7 @@ made in the query; no gauge has such a label.
 from grafana_foundation_sdk.builders import stat, table
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
-from panels import asked, number, said
+from panels import asked, number, said, sized
 from queries import JUDGED, MODEL, as_label, newest, two_digits, with_labels
 
 STARTED = newest("drift_started_date_seconds", JUDGED)
@@ -29,7 +29,7 @@ FIGURES = {
 }
 DRIFT = "Calibration drift: {{kind}} since {{year}}-{{month}}-{{day}}"
 SLOPE = ", slope {{value}} (95 % {{low}} to {{high}})"
-SIZE = ", off by {{value}} in log-odds where it is strongest"
+SIZE = ", off by {{value}} in log-odds at most"
 ALERTS = (
     "CalibrationDrift",
     "CalibrationLevelDrift",
@@ -55,7 +55,7 @@ def in_words() -> stat.Panel:
         sentences[sentence] = with_labels(held(state), figures(gauge))
     sentences |= {sentence: held(state) for state, sentence in STATES_IN_WORDS.items()}
     return said(
-        number(sentences, unit="none", named=True).height(3),
+        sized(number(sentences, unit="none", named=True).height(3), value=26),
         "In words",
         "What `calibration-monitor show` says of this model and segment, in one sentence. Dates "
         "are those of the model's time zone. The report page has the reasons.",

@@ -117,7 +117,7 @@ def styled(panel: table.Panel, to_model: str) -> None:
             "decimals": 0,
             "min": 0,
             "max": 1,
-            "thresholds": near_limit().build(),
+            "thresholds": near_limit("green").build(),
             "color": {"mode": "thresholds"},
             "custom.cellOptions": {"type": "gauge", "mode": "basic", "valueDisplayMode": "text"},
             "noValue": "no reference yet",

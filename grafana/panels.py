@@ -135,9 +135,12 @@ def thresholds(base: str, steps: Mapping[str, float]) -> builders.ThresholdsConf
     return builders.ThresholdsConfig().steps([dashboard.Threshold(color=base), *limits])
 
 
-def near_limit() -> builders.ThresholdsConfig:
-    """Colour a share of a limit: red is what exceeds it."""
-    return thresholds("green", {"yellow": 0.5, "orange": 0.8, "red": 1})
+def near_limit(base: str = "text") -> builders.ThresholdsConfig:
+    """Colour a share of a limit: red is what exceeds it.
+
+    Only evidence is green while it is low: beside an open drift nothing may look well.
+    """
+    return thresholds(base, {"yellow": 0.5, "orange": 0.8, "red": 1})
 
 
 def number(targets: Targets, *, unit: str, named: bool = False) -> stat.Panel:
@@ -147,6 +150,12 @@ def number(targets: Targets, *, unit: str, named: bool = False) -> stat.Panel:
     panel.text_mode(common.BigValueTextMode.NAME if named else common.BigValueTextMode.VALUE)
     panel.reduce_options(parts.ReduceDataOptions().calcs(["lastNotNull"]))
     return panel.thresholds(thresholds("text", {}))
+
+
+def sized(panel: stat.Panel, *, value: int, title: int | None = None) -> stat.Panel:
+    """Fix the size of the text, in pixels: by itself it is as large as the first line allows."""
+    text = parts.VizTextDisplayOptions().value_size(value)
+    return panel.text(text.title_size(title) if title else text)
 
 
 def timeline(targets: Targets) -> statetimeline.Panel:

@@ -32,7 +32,7 @@ from monitor.files import replacing, writing
 from monitor.store.store import Store
 
 HEAD = timedelta(hours=3)  # the server's newest data, into which no block may reach
-MINUTE = 60  # samples lie on full minutes, as often as Prometheus scrapes
+MINUTE = 60  # samples lie on full minutes
 
 
 @dataclass(frozen=True)

@@ -167,12 +167,26 @@ class TestHouseRules:
                 ]
                 for one in found:
                     if one and len(one["steps"]) > 2:
-                        steps[panel["title"]] = one["steps"][-1]
+                        steps[panel["title"]] = one["steps"]
 
         assert steps.keys() == {
             *("Models", "Evidence / limit", "Days in drift", "Last success", "Limits of the alerts")
         }
-        assert all((s["value"], s["color"]) == (1, "red") for s in steps.values())
+        assert all((s[-1]["value"], s[-1]["color"]) == (1, "red") for s in steps.values())
+
+    def test_only_low_evidence_is_green(self) -> None:
+        """Beside an open drift, whose evidence is over its limit, nothing else is green."""
+        green = {
+            panel["title"]: re.findall(r'"green"', json.dumps(panel["fieldConfig"]))
+            for dashboard in map(load, NAMES)
+            for panel in panels(dashboard)
+            if panel["type"] in ("stat", "table") and '"green"' in json.dumps(panel["fieldConfig"])
+        }
+
+        # The verdict ok is green, which no model with an open drift has.
+        assert green.keys() == {"Models", "Models by verdict", "Verdict", "Evidence / limit"}
+        assert {len(found) for found in green.values()} == {1, 2}
+        assert len(green["Models"]) == 2  # ok, and low evidence
 
     def test_the_alerts_are_those_of_the_rules(self) -> None:
         """Each alert about a model has its part of the runbook in the query of the panel."""
