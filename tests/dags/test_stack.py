@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 import pytest
 
 from monitor.store.store import Store
@@ -79,11 +80,16 @@ def bring_logs(stack: Stack) -> None:
 
 
 def kill_task(stack: Stack) -> None:
-    """Kill a task while it waits for the lock, and let the minutes to its next try pass."""
+    """Kill a task that waits for the lock, and its worker, as if the machine were gone.
+
+    Airflow notices that nothing is heard of them. The minutes to the next try need not pass.
+    """
     of_task = "from task_instance where dag_id = 'calibration_late' and task_id = 'run'"
     running = f"select pid {of_task} and state = 'running' and pid is not null"
     ((pid,),) = stack.wait_for(lambda: stack.sql(running) or None)
-    os.kill(pid, signal.SIGKILL)
+    worker = psutil.Process(pid).ppid()
+    for each in (worker, pid):
+        os.kill(each, signal.SIGKILL)
     ((ended, tries),) = stack.wait_for(
         lambda: (
             stack.sql(f"select end_date, try_number {of_task} and state = 'up_for_retry'") or None

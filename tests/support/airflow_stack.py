@@ -104,7 +104,7 @@ def free_port() -> int:
 @contextmanager
 def running(
     log: Path, *call: str | Path, stop: int = signal.SIGTERM, **options: Any
-) -> Iterator[None]:
+) -> Iterator["subprocess.Popen[bytes]"]:
     """Run a program and what it starts, and end them with the test."""
     with log.open("ab") as out:
         process = subprocess.Popen(
@@ -116,7 +116,7 @@ def running(
             **options,
         )
     try:
-        yield
+        yield process
     finally:
         process.send_signal(stop)
         try:
@@ -176,6 +176,7 @@ def environment_of(folder: Path, database: str, api: str) -> dict[str, str]:
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
         "AIRFLOW__API__SECRET_KEY": "secret of this test",
         "AIRFLOW__API_AUTH__JWT_SECRET": "a secret of this test that is long enough " * 2,
+        "AIRFLOW__SCHEDULER__TASK_INSTANCE_HEARTBEAT_TIMEOUT": "40",
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN": sqlalchemy,
         "AIRFLOW__DATABASE__SQL_ALCHEMY_CONN_ASYNC": sqlalchemy,
         "CALIBRATION_MONITOR_CONFIG": str(folder / "config"),
@@ -222,7 +223,10 @@ def airflow(folder: Path, *, celery: bool) -> Iterator[Stack]:
             calls |= {f"worker-{name}": (*worker, "-H", f"{name}@test") for name in WORKERS}
         stack = Stack(folder, environment, database, api)
         stack.command("db", "migrate")
-        for name, call in calls.items():
-            log = folder / f"{name}.log"
-            programs.enter_context(running(log, AIRFLOW, *call, env=environment))
+        started = [
+            programs.enter_context(running(folder / f"{name}.log", AIRFLOW, *call, env=environment))
+            for name, call in calls.items()
+        ]
         yield stack
+        for process in started:  # all at once, as each takes seconds to end
+            process.terminate()
