@@ -258,7 +258,15 @@ class TestAlerts:
         asked = [rule["expr"] for group in groups for rule in group["rules"]]
         plain = re.sub(r'"[^"]*"', "", " ".join(asked))
 
-        assert set(re.findall(r"(?<![\w.])[\d.]+\w*", plain)) == {"0", "1", "2", "15m", "26h", "1w"}
+        assert set(re.findall(r"(?<![\w.])[\d.]+\w*", plain)) == {
+            "0",
+            "1",
+            "2",
+            "2m",
+            "15m",
+            "26h",
+            "1w",
+        }
 
     @pytest.mark.parametrize("alert", URGENCY.keys() - {"CalibrationWatchdog"})
     def test_is_tested_both_ways(self, alert: str) -> None:

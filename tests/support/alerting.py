@@ -25,6 +25,7 @@ SOONER: dict[str, dict[str, str]] = {
     "calibration.rules.yml": {
         "interval: 1m": "interval: 3s",
         "calibration:drift:open[15m]": "calibration:drift:open[8s]",
+        'segment!="all"}[15m]': 'segment!="all"}[8s]',
         "calibration:shift:news[26h]": "calibration:shift:news[8s]",
         '"level_drift"}[26h]': '"level_drift"}[8s]',
         '"prior_shift"}[26h]': '"prior_shift"}[8s]',
@@ -51,11 +52,10 @@ def sooner(name: str, further: Mapping[str, str] | None = None) -> str:
     return text
 
 
-@contextmanager
-def alertmanager(
+def configure_alertmanager(
     folder: Path, received: Received, further: Mapping[str, str] | None = None
-) -> Iterator[str]:
-    """Start Alertmanager with our routes and template, and secrets that lead to the test."""
+) -> None:
+    """Write our routes, and secrets that lead to the test."""
     for secret in SECRETS:
         value = "R0UT1NGKEY" if secret.startswith("pager") else f"{received.url}/{secret}"
         (folder / secret).write_text(value)
@@ -65,6 +65,14 @@ def alertmanager(
     text = text.replace("https://deadman.example.org", received.url)
     pager = f"global: {{pagerduty_url: {received.url}/enqueue}}\n"
     (folder / "alertmanager.yml").write_text(pager + text)
+
+
+@contextmanager
+def alertmanager(
+    folder: Path, received: Received, further: Mapping[str, str] | None = None
+) -> Iterator[str]:
+    """Start Alertmanager with our routes and template, and secrets that lead to the test."""
+    configure_alertmanager(folder, received, further)
     with listening(
         folder,
         "prometheus-alertmanager",
