@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOWEST := $(VENV)/lowest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-celery test-lowest lint format bench paper-tables dashboards dashboard-shots constraints clean
+.PHONY: help setup demo test test-celery torture-alerts test-lowest lint format bench paper-tables dashboards dashboard-shots constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,6 +41,10 @@ test: $(VENV)/dev.stamp  ## Set up, then run all checks and tests
 test-celery: $(VENV)/dev.stamp  ## Run the DAGs with CeleryExecutor, Redis and two workers (minutes)
 	@sh tools/install-programs redis-server
 	@CALIBRATION_TEST_EXECUTOR=celery $(BIN)/python -m pytest tests/dags/test_stack.py
+
+torture-alerts: $(VENV)/dev.stamp  ## Kill exporter, Prometheus and Alertmanager in every order (minutes)
+	@sh tools/install-programs
+	@CALIBRATION_TEST_RESTARTS=all $(BIN)/python -m pytest tests/alerts/test_restarts.py
 
 test-lowest: $(VENV)/dev.stamp  ## Run the tests with the oldest versions that pyproject.toml allows
 	@$(PIP) install uv

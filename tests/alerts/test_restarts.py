@@ -3,17 +3,21 @@
 A representative part of all combinations; `make torture-alerts` goes through every one.
 """
 
+import os
 from collections.abc import Iterator
+from itertools import permutations
 
 import pytest
 
-from tests.support.outages import Outage, await_first, expected, running, suffer, titles
+from tests.support.outages import PROGRAMS, Outage, await_first, expected, running, suffer, titles
 
-ORDERS = (
+SOME = (
     ("prometheus",),
     ("alertmanager", "exporter"),
     ("alertmanager", "prometheus", "exporter"),
 )
+EVERY = tuple(order for count in (1, 2, 3) for order in permutations(PROGRAMS, count))
+ORDERS = EVERY if os.environ.get("CALIBRATION_TEST_RESTARTS") == "all" else SOME
 
 
 @pytest.fixture(scope="module")

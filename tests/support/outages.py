@@ -26,7 +26,7 @@ from tests.support.servers import get, program_path, started, wait_for
 
 PROGRAMS = ("exporter", "prometheus", "alertmanager")
 DOWN = 8  # seconds: more than what an instant query looks back, less than what an alert holds
-SETTLED = 12  # seconds: two evaluations of the rules, and the waiting of Alertmanager
+SETTLED = 11  # seconds: two evaluations of the rules, and the waiting of Alertmanager
 RULES = {
     "interval: 3s": "interval: 5s",  # 1m
     "drift:open[8s]": "drift:open[20s]",  # 15m
