@@ -371,6 +371,10 @@ class TestMissingDays:
         assert lost["state"] == "failed"
         assert lost["tasks"]["run"] == ["failed", 1, 7]
         assert "AirflowFailException: lost 2013-03-18: no outcomes of 2013-03-18 at " in seen.log
+        (verdict, *_), _ = Store(str(seen.folder / "store")).read_verdicts(
+            "lost", date(2013, 3, 18)
+        )
+        assert verdict.state == "data_error"
         assert not has_succeeded(seen.folder, "lost")
 
     def test_are_done_by_later_runs(self, seen: Seen) -> None:

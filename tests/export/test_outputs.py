@@ -207,6 +207,28 @@ class TestPush:
             plain[tuple(pair for pair in labels if pair[0] not in dropped)] = value
         assert plain == series(exposition(folder))
 
+    def test_an_invalid_model_is_pushed_as_such(
+        self, folder: Path, gateway: str, command: Command
+    ) -> None:
+        """Its group has its stored results and says that it is invalid; the code is 2."""
+        config = folder / "monitor.yaml"
+        config.write_text(config.read_text().replace('"owner"', '"ownr"'))
+
+        done = command("push", "--config", config, "--gateway", f"http://{gateway}")
+
+        assert (done.code, done.out) == (2, "pushed: well, new, fraud\n")
+        assert "models.fraud.ownr: is not a known key; did you mean 'owner'?" in done.err
+        assert (
+            series(get(gateway)[1]).items()
+            > {
+                (
+                    ("", "calibration_model_config_valid"),
+                    ("job", "calibration-monitor"),
+                    ("model", "fraud"),
+                ): 0.0
+            }.items()
+        )
+
     def test_a_push_replaces_the_whole_group(self, folder: Path, gateway: str) -> None:
         """What a model has no more is gone from its group, and other groups stay."""
         write_day(folder, HARD, replace(HARD, segment="DE"))
