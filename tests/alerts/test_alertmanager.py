@@ -391,10 +391,9 @@ class TestDigest:
         )
         story = story_of_shift(verdict)
         text = f"*{summary}*\n{story}\n{links('flights', LEVEL_SINCE, 'calibrationpriorshift')}"
-        head = "Calibration: for your information"
-        short = "Calibration: 1 for your information"
+        head = "For your information: flights"
 
-        assert at("/slack-digest-url", told.ill)[0] == message(head, "", text, short, "#439FE0")
+        assert at("/slack-digest-url", told.ill)[0] == message(head, "", text, head, "#439FE0")
 
     def test_says_nothing_of_ends(self, told: Told) -> None:
         """The digest tells what is, not what was."""
