@@ -33,6 +33,7 @@ from monitor.errors import ConfigError, DataError, Fault
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
+from monitor.store.lease import leased
 from monitor.store.lock import locked
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
@@ -221,15 +222,16 @@ class Store:
 
     @contextmanager
     def locked(self, model: str) -> Iterator[None]:
-        """Keep other processes from writing results of a model; wait until none does.
-
-        An object store has no such lock.
-        """
+        """Keep other processes from writing results of a model; wait until none does."""
         filesystem, root = self._location
+        lock = (
+            locked(Path(root, "runs", model, "lock"), what=model)
+            if isinstance(filesystem, LocalFileSystem)
+            else leased(filesystem, f"{root}/runs/{model}/leases", what=model)
+        )
         with ExitStack() as held:
-            if isinstance(filesystem, LocalFileSystem):
-                with writing(f"store: {self.root}"):
-                    held.enter_context(locked(Path(root, "runs", model, "lock"), what=model))
+            with writing(f"store: {self.root}"):
+                held.enter_context(lock)
             yield
 
     def mark_stale(self, model: str, first: date) -> date:

@@ -2,8 +2,10 @@
 
 import json
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import fsspec
@@ -16,7 +18,9 @@ from moto.server import ThreadedMotoServer
 from scipy.special import expit
 
 from monitor.config import Config, Model
+from monitor.files import open_filesystem
 from monitor.pipeline.run import run
+from monitor.store.lease import RELEASED, leased
 from monitor.store.store import Store
 from tests.conftest import Ended
 
@@ -73,18 +77,19 @@ def lay_out(root: str, table: dict[str, dict[str, Any]], day: date) -> None:
         write(root, f"outcomes/{day + timedelta(days=1)}.parquet", empty)
 
 
-@pytest.fixture
-def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+@pytest.fixture(scope="module")  # a filesystem keeps the address that it was opened with
+def bucket() -> Iterator[str]:
     """Run an object store on this machine, with one bucket."""
     server = ThreadedMotoServer("127.0.0.1", 0)
     server.start()
     host, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "nobody")
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    fsspec.filesystem("s3", use_listings_cache=False, skip_instance_cache=True).mkdir("logs")
-    yield "s3://logs"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        fsspec.filesystem("s3", use_listings_cache=False, skip_instance_cache=True).mkdir("logs")
+        yield "s3://logs"
     server.stop()
 
 
@@ -148,3 +153,49 @@ def test_an_object_store_holds_the_same_bytes(
     assert stored(remote) == stored(local) == expected
     assert [e["day"] for e in shown["evaluations"]] == [f"{DAY}", f"{NEXT_DAY}"]
     assert of_remote == shown
+
+
+@pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
+class TestLease:
+    """Processes that want the same model of an object store take turns."""
+
+    def test_one_holds_at_a_time(self, bucket: str) -> None:
+        """Of eight that want it at once each gets it, never two at a time, and one object stays."""
+        filesystem, folder = open_filesystem(f"{bucket}/wanted")
+        inside, most = list[int](), list[int]()
+
+        def take(number: int) -> None:
+            with leased(filesystem, folder, what="ctr"):
+                inside.append(number)
+                most.append(len(inside))
+                sleep(0.05)
+                inside.remove(number)
+
+        with ThreadPoolExecutor(8) as pool:
+            list(pool.map(take, range(8)))
+
+        assert most == [1] * 8
+        (left,) = filesystem.ls(folder, detail=False)
+        assert filesystem.cat_file(left) == RELEASED
+
+    def test_does_not_outlive_its_holder(self, bucket: str) -> None:
+        """A lease that is not renewed is taken over; one that is renewed is not."""
+        filesystem, folder = open_filesystem(f"{bucket}/dead")
+        filesystem.pipe_file(f"{folder}/lease-7", b"of a process that was killed")
+        order = []
+
+        def wait_and_take() -> None:
+            with leased(filesystem, folder, what="ctr", patience=2):
+                order.append("second")
+
+        with ThreadPoolExecutor(1) as pool:
+            with leased(filesystem, folder, what="ctr", renew_after=0.2, patience=1):
+                waiting = pool.submit(wait_and_take)
+                sleep(5)
+                order.append("first")
+            waiting.result()
+
+        assert order == ["first", "second"]
+        assert [name.rpartition("/")[2] for name in filesystem.ls(folder, detail=False)] == [
+            "lease-9"
+        ]

@@ -1,0 +1,110 @@
+"""A lease in an object store, so that processes on any machine take turns.
+
+Rule 1: leases are numbered objects, and the highest number holds. An object is only created if it
+does not exist, so one of several processes gets the next number.
+Rule 2: the holder renews its lease. A lease that did not change for `patience` seconds is dead,
+measured by the process that waits, so clocks need not agree.
+"""
+
+import logging
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import count
+from threading import Event, Thread
+from time import monotonic, sleep
+from uuid import uuid4
+
+from fsspec import AbstractFileSystem
+
+RELEASED = b"released"
+RENEW_AFTER, PATIENCE = 20.0, 120.0  # seconds
+
+log = logging.getLogger(__name__)
+
+
+@contextmanager
+def leased(
+    filesystem: AbstractFileSystem,
+    folder: str,
+    *,
+    what: str,
+    renew_after: float = RENEW_AFTER,
+    patience: float = PATIENCE,
+) -> Iterator[None]:
+    """Wait for the lease of a folder, and hold it; it dies with its holder after `patience`."""
+    path = _acquire(filesystem, folder, what=what, patience=patience)
+    done = Event()
+
+    def renew() -> None:
+        for number in count(1):
+            if done.wait(renew_after):
+                return
+            with suppress(OSError):  # there is time for some more tries
+                filesystem.pipe_file(path, f"{uuid4()} {number}".encode())
+
+    thread = Thread(target=renew, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+        with suppress(OSError):  # then it dies by itself
+            filesystem.pipe_file(path, RELEASED)
+
+
+def _acquire(filesystem: AbstractFileSystem, folder: str, *, what: str, patience: float) -> str:
+    seen, since, told = (0, b""), monotonic(), False
+    while True:
+        number = max(_numbers(filesystem, folder), default=0)
+        content = _content(filesystem, _path(folder, number)) if number else RELEASED
+        if (number, content) != seen:
+            seen, since = (number, content), monotonic()
+        if content == RELEASED or monotonic() - since > patience:
+            if _takes(filesystem, folder, number + 1):
+                return _path(folder, number + 1)
+            continue
+        if not told:
+            log.warning("%s: waits until another process has finished with this model", what)
+            told = True
+        sleep(1)
+
+
+def _takes(filesystem: AbstractFileSystem, folder: str, number: int) -> bool:
+    """Try to create a lease, and remove older ones; a newer one may have come and gone before."""
+    path = _path(folder, number)
+    try:
+        filesystem.pipe_file(path, f"{uuid4()} 0".encode(), mode="create")
+    except OSError:
+        if not filesystem.exists(path):
+            raise
+        return False
+    numbers = _numbers(filesystem, folder)
+    if max(numbers) > number:
+        filesystem.rm_file(path)
+        return False
+    for older in numbers:
+        if older < number:
+            with suppress(FileNotFoundError):
+                filesystem.rm_file(_path(folder, older))
+    return True
+
+
+def _content(filesystem: AbstractFileSystem, path: str) -> bytes:
+    try:
+        return filesystem.cat_file(path)  # type: ignore[no-any-return]
+    except FileNotFoundError:  # a newer lease has taken its place
+        return b""
+
+
+def _numbers(filesystem: AbstractFileSystem, folder: str) -> list[int]:
+    try:
+        names = filesystem.ls(folder, detail=False)
+    except FileNotFoundError:
+        return []
+    return [int(found[1]) for name in names if (found := re.search(r"/lease-(\d+)$", name))]
+
+
+def _path(folder: str, number: int) -> str:
+    return f"{folder}/lease-{number}"
