@@ -1,6 +1,7 @@
 """The command that keeps the store small."""
 
 import re
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -35,14 +36,16 @@ def prune(
     Days of references stay, and so does what the oldest windows and verdicts that are kept need.
     """
     from monitor.pipeline import prune as pruning
+    from monitor.store.store import Store
 
     config, days = load_config(config_path), _days(keep)
 
     def do(model_name: str, model: Model) -> "Pruning":
         today = end_of_outcomes(None, model)
-        planned = pruning.plan(config, model_name, keep_days=days, today=today)
-        if not dry_run:
-            pruning.prune(config, planned)
+        with Store(config.store).locked(model_name) if not dry_run else nullcontext():
+            planned = pruning.plan(config, model_name, keep_days=days, today=today)
+            if not dry_run:
+                pruning.prune(config, planned)
         return planned
 
     done, errors = of_each(config, name, do)

@@ -49,11 +49,12 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     """
     model, store = config.model(name), Store(config.store)
     longest = max(model.windows)
-    least = longest + model.settled_after + WEEK
+    recent = max(WEEK, model.catch_up_days)  # a day that is gone from these would be done again
+    least = longest + model.settled_after + recent
     if keep_days < least:
         msg = (
             f"--keep {keep_days}d: {name} needs {least} days: its longest window of {longest}, "
-            f"settled_after of {model.settled_after}, and a week; keep at least {least}d."
+            f"settled_after of {model.settled_after}, and {recent} recent ones; keep {least}d or more."
         )
         raise ConfigError(msg)
     oldest = today - timedelta(days=keep_days)

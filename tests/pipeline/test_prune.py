@@ -2,6 +2,7 @@
 
 import json
 import shutil
+import subprocess
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -17,6 +18,7 @@ from monitor.pipeline.references import read_references
 from monitor.pipeline.run import evaluate_days, run
 from monitor.store.store import Store
 from tests.conftest import Ended
+from tests.support.exporting import COMMAND
 from tests.support.two_models import write_day
 
 FIRST = date(2026, 1, 1)
@@ -144,7 +146,7 @@ def test_what_the_next_run_needs_cannot_be_removed(whole: Config) -> None:
     least = 3 + 1 + 7
     plan(whole, MODEL, keep_days=least, today=TODAY)
 
-    with pytest.raises(ConfigError, match=r"--keep 10d: fraud needs 11 days: .* keep at least 11d"):
+    with pytest.raises(ConfigError, match=r"--keep 10d: fraud needs 11 days: .* keep 11d or more"):
         plan(whole, MODEL, keep_days=least - 1, today=TODAY)
 
 
@@ -164,6 +166,20 @@ def test_the_command_says_what_it_removes(whole: Config, command: Callable[..., 
         assert planned["days"][kind] == [str(d) for d in gone]
         assert f"{len(gone)} {kind}" in done.out
     assert f"kept {REFERENCE_DAYS} older days of references" in done.out
+
+
+def test_waits_while_a_run_writes(whole: Config) -> None:
+    """While another process holds the model, nothing is removed; afterwards it is."""
+    path = Path(whole.store).parent / "monitor.yaml"
+    call = [COMMAND, "prune", "--config", path, "--keep", "11d"]
+    before = {kind: content(whole, kind) for kind in KINDS}
+    with Store(whole.store).locked(MODEL), pytest.raises(subprocess.TimeoutExpired):
+        subprocess.run(call, check=True, timeout=6)  # longer than it takes when it need not wait
+    untouched = {kind: content(whole, kind) for kind in KINDS}
+    subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
+
+    assert untouched == before
+    assert content(whole, "evaluations") == {}
 
 
 @pytest.mark.parametrize("keep", ["400", "0d", "-1d", "1y", "4.5d"])
