@@ -54,7 +54,7 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     if keep_days < least:
         msg = (
             f"--keep {keep_days}d: {name} needs {least} days: its longest window of {longest}, "
-            f"settled_after of {model.settled_after}, and {recent} recent ones; keep {least}d or more."
+            f"settled_after of {model.settled_after}, and {recent} recent days; use {least}d."
         )
         raise ConfigError(msg)
     oldest = today - timedelta(days=keep_days)

@@ -146,7 +146,7 @@ def test_what_the_next_run_needs_cannot_be_removed(whole: Config) -> None:
     least = 3 + 1 + 7
     plan(whole, MODEL, keep_days=least, today=TODAY)
 
-    with pytest.raises(ConfigError, match=r"--keep 10d: fraud needs 11 days: .* keep 11d or more"):
+    with pytest.raises(ConfigError, match=r"--keep 10d: fraud needs 11 days: .* use 11d"):
         plan(whole, MODEL, keep_days=least - 1, today=TODAY)
 
 
