@@ -11,11 +11,7 @@ import pytest
 
 from tests.support.outages import PROGRAMS, Outage, await_first, expected, running, suffer, titles
 
-SOME = (
-    ("prometheus",),
-    ("alertmanager", "exporter"),
-    ("alertmanager", "prometheus", "exporter"),
-)
+SOME = (("prometheus",), ("alertmanager", "prometheus", "exporter"))
 EVERY = tuple(order for count in (1, 2, 3) for order in permutations(PROGRAMS, count))
 ORDERS = EVERY if os.environ.get("CALIBRATION_TEST_RESTARTS") == "all" else SOME
 

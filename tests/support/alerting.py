@@ -89,7 +89,7 @@ def await_posts(posts: Posts, enough: Callable[[], bool]) -> None:
     deadline = monotonic() + PATIENCE
     while not enough():
         if monotonic() > deadline:
-            pytest.fail(dumps(posts, indent=1))
+            pytest.fail(dumps([post for post in posts if post[0] != "/calibration"], indent=1))
         sleep(0.05)
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from time import sleep
 from typing import Any
@@ -25,8 +26,8 @@ from tests.support.receivers import Posts, Received, at, receiving
 from tests.support.servers import get, program_path, started, wait_for
 
 PROGRAMS = ("exporter", "prometheus", "alertmanager")
-DOWN = 8  # seconds: more than what an instant query looks back, less than what an alert holds
-SETTLED = 11  # seconds: two evaluations of the rules, and the waiting of Alertmanager
+DOWN = 4  # seconds: more than what an instant query looks back, less than what an alert holds
+SETTLED = 10  # seconds: two evaluations of the rules
 RULES = {
     "interval: 3s": "interval: 5s",  # 1m
     "drift:open[8s]": "drift:open[20s]",  # 15m
@@ -48,7 +49,7 @@ ROUTES = {
 FLAGS = {
     "prometheus": (
         "--rules.alert.resend-delay=4s",  # 50s
-        "--query.lookback-delta=7s",  # 5m, and longer than the interval of the rules
+        "--query.lookback-delta=3s",  # 5m, and longer than the interval of the scrapes
     ),
     "alertmanager": (
         "--data.retention=240h",
@@ -85,20 +86,28 @@ class Stack:
     ports: dict[str, int]
     running: dict[str, ExitStack] = field(default_factory=dict)
 
-    def start(self, name: str) -> None:
-        """Start a program, and wait until it is ready."""
-        stack = self.running[name] = ExitStack()
-        where = f"127.0.0.1:{self.ports[name]}"
-        program = stack.enter_context(started(self.folder, *_call(self, name)))
-        path = "/healthz" if name == "exporter" else "/-/ready"
+    def start(self, names: Iterable[str]) -> None:
+        """Start programs one after the other, then wait until all are ready."""
+        programs = {}
+        for name in names:
+            stack = self.running[name] = ExitStack()
+            programs[name] = stack.enter_context(started(self.folder, *_call(self, name)))
+            sleep(0.3)
+        for name, program in programs.items():
+            wait_for(program, partial(self.is_ready, name))
 
-        def ready() -> bool | None:
-            try:
-                return get(where, path)[0] == 200 or None
-            except OSError:
-                return None
+    def is_ready(self, name: str) -> bool | None:
+        """Ask a program whether it is ready; None if not yet."""
+        try:
+            return (
+                self.ask(name, "/healthz" if name == "exporter" else "/-/ready")[0] == 200 or None
+            )
+        except OSError:
+            return None
 
-        wait_for(program, ready)
+    def ask(self, name: str, path: str) -> tuple[int, str]:
+        """Ask a program over HTTP."""
+        return get(f"127.0.0.1:{self.ports[name]}", path)
 
     def kill(self, name: str) -> None:
         """Kill a program: it cannot put anything in order."""
@@ -115,8 +124,7 @@ def running(folder: Path, spare: int) -> Iterator[Stack]:
         (folder / "calibration.rules.yml").write_text(sooner("calibration.rules.yml", RULES))
         (folder / "prometheus.yml").write_text(json.dumps(_scraping(stack.ports)))
         try:
-            for name in PROGRAMS:
-                stack.start(name)
+            stack.start(PROGRAMS)
             yield stack
         finally:
             for name in list(stack.running):
@@ -226,14 +234,14 @@ def suffer(stack: Stack, order: Iterable[str], number: int) -> Outage:
     """
     order = tuple(order)
     begun = len(stack.received.posts)
+    _await_evaluation(stack)  # so that the alerts hold for as long as they can
     for name in order:
         stack.kill(name)
     open_drift(stack, number)
     if number:
         close_drift(stack, number - 1)
     sleep(DOWN)
-    for name in order:
-        stack.start(name)
+    stack.start(order)
 
     def enough() -> bool:
         shown = titles(stack.received.posts[begun:])["/enqueue"]
@@ -258,6 +266,18 @@ def expected(number: int) -> dict[str, list[str]]:
         "/slack-tickets-url": [],
         "/slack-digest-url": [],
     }
+
+
+def _await_evaluation(stack: Stack) -> None:
+    """Wait until Prometheus has evaluated the rules once more."""
+
+    def newest() -> str:
+        (group,) = json.loads(stack.ask("prometheus", "/api/v1/rules")[1])["data"]["groups"]
+        return str(group["lastEvaluation"])
+
+    before = newest()
+    while newest() == before:
+        sleep(0.1)
 
 
 def _call(stack: Stack, name: str) -> list[str | Path]:
