@@ -84,9 +84,9 @@ def alertmanager(
         yield where
 
 
-def await_posts(posts: Posts, enough: Callable[[], bool]) -> None:
+def await_posts(posts: Posts, enough: Callable[[], bool], *, patience: float = PATIENCE) -> None:
     """Wait until enough was received, or fail with what was."""
-    deadline = monotonic() + PATIENCE
+    deadline = monotonic() + patience
     while not enough():
         if monotonic() > deadline:
             pytest.fail(dumps([post for post in posts if post[0] != "/calibration"], indent=1))

@@ -23,7 +23,7 @@ from monitor.store.store import FailedDay, Store
 from tests.support.alerting import await_posts, configure_alertmanager, sooner
 from tests.support.exporting import DAY, DRIFTING, HARD, LOGS, VERDICT, write_day
 from tests.support.receivers import Posts, Received, at, receiving
-from tests.support.servers import get, program_path, started, wait_for
+from tests.support.servers import PATIENCE, get, program_path, started, wait_for
 
 PROGRAMS = ("exporter", "prometheus", "alertmanager")
 DOWN = 4  # seconds: more than what an instant query looks back, less than what an alert holds
@@ -249,7 +249,8 @@ def suffer(stack: Stack, order: Iterable[str], number: int) -> Outage:
         wanted += [f"Over: {spare_name(number - 1)}:"] if number else []
         return all(any(title.startswith(start) for title in shown) for start in wanted)
 
-    await_posts(stack.received.posts, enough)
+    # An end is sent at most 20 s after the last evaluation that knew nothing of it.
+    await_posts(stack.received.posts, enough, patience=3 * PATIENCE)
     sleep(SETTLED)
     return Outage(order, stack.received.posts[begun:])
 
