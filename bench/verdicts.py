@@ -29,8 +29,7 @@ import numpy as np
 from scipy.special import expit
 
 from monitor.config import Config, load_config
-from monitor.drift.detector import accumulate, new_detector, update_incident
-from monitor.drift.evidence import day_evidence
+from monitor.drift.detector import advance, new_detector, update_incident
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.references import read_references
@@ -97,16 +96,16 @@ def detector(config: Config) -> Iterator[int]:
     """Compute and add up the evidence of every segment without reading or writing."""
     name, *_ = config.models
     store = Store(config.store)
-    (period,) = read_references(config, name).periods
-    stored = [day for day in store.days("summaries", name) if day > period.last]
+    (compared,) = read_references(config, name).fitted
+    stored = [day for day in store.days("summaries", name) if day > compared.last]
     days = [store.read_summary(name, day)[0] for day in stored[:METER_DAYS]]
     outcomes = [{k: coarsen(v.tally) for k, v in day.segments.items()} for day in days]
     detectors = {segment: new_detector() for segment in outcomes[0]}
     yield len(detectors) * len(days)
     for day, parts in zip(stored, outcomes, strict=False):
         for segment, before in detectors.items():
-            evidence = day_evidence(period.streams[segment], [parts[segment]])
-            added = accumulate(before, day, evidence)
+            reference = compared.streams[segment]
+            added, evidence = advance(before, reference, [day], {segment: parts[segment]})
             detectors[segment] = update_incident(added, day, evidence, alarm=False)
 
 

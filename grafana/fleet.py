@@ -128,7 +128,7 @@ def evidence() -> timeseries.Panel:
     return said(
         linked(marked(panel, 1, "red")),
         "Evidence of drift against its limit",
-        "The strongest evidence that a model's curve is bent, as a share of what opens an "
+        "The evidence that a model's curve is bent, as a share of what opens an "
         "incident (100 %, dashed), of the ten models with most of it now. A calibrated model stays "
         "low whatever its base rate does. While an incident is open, its line stays at the "
         "evidence that opened it.",

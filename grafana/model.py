@@ -3,6 +3,7 @@
 from grafana_foundation_sdk.builders import dashboard as builders
 from grafana_foundation_sdk.models import dashboard
 from model_errors import attribution, calibration_errors
+from model_found import findable
 from model_health import health
 from model_now import false_alerts, last_drift, owner, report, segments, strip
 from model_verdict import drift, priors, verdicts
@@ -34,6 +35,7 @@ def model() -> dashboard.Dashboard:
             ("", [*verdicts(), alerts()]),
             ("", [segments(), last_drift(), false_alerts(), owner(), report()]),
             ("Is the curve bent? Independent of the base rate", drift()),
+            ("What can be found", findable()),
             ("Has the base rate moved?", priors()),
             ("How large is the error?", calibration_errors()),
             ("What explains the error?", attribution()),

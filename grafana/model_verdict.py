@@ -1,9 +1,11 @@
 """The rows of a model's dashboard about the curve and about the base rate."""
 
-from grafana_foundation_sdk.builders import statetimeline, timeseries
+from grafana_foundation_sdk.builders import stat, statetimeline, timeseries
+from grafana_foundation_sdk.models import common
 from panels import (
     GREY,
     KINDS,
+    MOMENT,
     band,
     beside,
     colored,
@@ -11,10 +13,11 @@ from panels import (
     interval_band,
     lines,
     marked,
+    number,
     said,
     timeline,
 )
-from queries import JUDGED, WINDOW, interval, newest, verdict
+from queries import JUDGED, WINDOW, interval, milliseconds, newest, verdict, while_open
 
 EXPECTED = "expected, before outcomes"
 
@@ -32,25 +35,45 @@ def verdicts() -> list[statetimeline.Panel]:
     ]
 
 
-def drift() -> list[timeseries.Panel]:
+def drift() -> list[timeseries.Panel | stat.Panel]:
     """Draw what tells a bent curve from a moved base rate."""
-    return [evidence(), slope_since(), slope()]
+    return [evidence(), start(), slope_since(), slope()]
 
 
 def evidence() -> timeseries.Panel:
     """Draw the evidence of each named distortion, and the limit."""
     limit = {"limit": newest("evidence_limit_log10", JUDGED)}
-    kinds = {"{{kind}}": newest("evidence_log10", JUDGED, "kind")}
+    kinds = {"{{kind}}": newest("kind_evidence_log10", JUDGED, "kind")}
     panel = colored(lines(kinds | limit, unit="short", axis="log10").min(0), KINDS)
     return said(
         panel.override_by_name("limit", dashed("red")).legend(beside()).decimals(1),
         "Evidence of each distortion",
         "How much better each way of bending the curve explains the outcomes than the reference "
-        "curve, within its tolerance: 3 means 10^3 times. On the day a line would pass the limit "
-        "an incident opens, or an open one goes on, and all fall to 0. The base rate does not "
-        "enter. The limit of a segment is that of the day: it depends on how loud the others are.",
+        "curve, within its tolerance: 3 means 10^3 times. On the day the weighted mean of all "
+        "reaches the limit an incident opens, or an open one goes on, and all fall to 0. A line "
+        "alone may pass it: slopes count 1/4 each, the others 1/12. The base rate does not enter. "
+        "The limit of a segment is that of the day: it depends on how loud the others are.",
         none="no reference yet",
-        width=12,
+        width=9,
+    )
+
+
+def start() -> stat.Panel:
+    """Show between which days the drift began."""
+    ends = {
+        end: while_open(
+            milliseconds(newest(f"drift_started_{key}_timestamp_seconds", JUDGED)), JUDGED
+        )
+        for end, key in (("earliest", "low"), ("latest", "high"))
+    }
+    panel = number(ends, unit=MOMENT).height(8)
+    return said(
+        panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME),
+        "Began between",
+        "The 90 % interval of the first day of the open drift: nine of ten such intervals hold it. "
+        "Look at what was released in it.",
+        none="no incident",
+        width=3,
     )
 
 

@@ -28,6 +28,7 @@ WIDTHS = {
     "Evidence / limit": 130,
     "Days in drift": 105,
     "Prior shift": 90,
+    "Reference slope": 130,
     "Coverage": 90,
     "Last day judged": 130,
     "Run age / limit": 130,
@@ -47,6 +48,7 @@ def overview(to_model: str) -> table.Panel:
         "Evidence / limit": evidence_share(JUDGED_MODELS),
         "Days in drift": drift_share(JUDGED_MODELS),
         "Prior shift": newest("prior_shift_logit", JUDGED_MODELS),
+        "Reference slope": newest("reference_slope", JUDGED_MODELS),
         "Coverage": newest("outcome_coverage_ratio", WINDOWS_OF_MODELS),
         "Last day judged": milliseconds(newest("verdict_date_seconds", JUDGED_MODELS)),
         "Run age / limit": run_share(MODELS),
@@ -64,7 +66,8 @@ def overview(to_model: str) -> table.Panel:
         "drift is named; Segments counts the open ones, whichever segment is chosen above. "
         "Evidence of 100 % of its limit opens an incident, and stays while it is open. Days in "
         "drift are a share of the last 90. A run is overdue at 100 % of its limit. Prior shift is "
-        "in logit: +0.7 doubles the odds. Coverage is the share of predictions whose outcome is "
+        "in logit: +0.7 doubles the odds. A reference slope far from 1: the scores were never "
+        "calibrated. Coverage is the share of predictions whose outcome is "
         "known. Click a model to see why.",
         none="no model has reported in the last 26 hours",
         width=24,
@@ -123,6 +126,7 @@ def styled(panel: table.Panel, to_model: str) -> None:
             "noValue": "no reference yet",
         },
         "Prior shift": {"decimals": 2, "noValue": "no reference yet"},
+        "Reference slope": {"decimals": 2, "noValue": "no reference yet"},
         "Coverage": {"unit": "percentunit", "decimals": 1, "noValue": "no final window"},
         "Days in drift": {
             "unit": "percentunit",

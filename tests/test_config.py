@@ -112,6 +112,25 @@ def test_the_example_states_the_defaults(place: str) -> None:
     assert {key for key in fields if given[key] != fields[key].default} == TELLING[place]
 
 
+@pytest.mark.parametrize(("given", "days"), [("1", 1), ("7", 7), ("7d", 7), ('"31d"', 31)])
+def test_spans_of_days_are_numbers_of_days(tmp_path: Path, given: str, days: int) -> None:
+    """How many days are judged together may be written with a d."""
+    path = write_config(tmp_path)
+    path.write_text(f"{path.read_text()}    verdicts: {{judge_every: {given}}}\n")
+
+    assert load_config(path).model("ctr").verdicts.judge_every == days
+
+
+@pytest.mark.parametrize("given", ["0", "32", "week", "7.5", "-7", '"7 d"', "0d"])
+def test_other_spans_of_days_are_refused(tmp_path: Path, given: str) -> None:
+    """Between a day and a month, in whole days; the message names the key."""
+    path = write_config(tmp_path)
+    path.write_text(f"{path.read_text()}    verdicts: {{judge_every: {given}}}\n")
+
+    with pytest.raises(ConfigError, match=r"verdicts\.judge_every"):
+        load_config(path).model("ctr")
+
+
 def commented_keys(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each key, and whether it has a comment: in its line, above it, or at its parent."""
     above, parents = False, list[tuple[int, bool]]()

@@ -43,6 +43,8 @@ def check(
     """
     from monitor.logs import newest_settled_day, summarise_day
     from monitor.report.tables import summary_table
+    from monitor.report.verdicts import sensitivity
+    from monitor.store.store import Store
 
     config = load_config(config_path)
 
@@ -52,6 +54,8 @@ def check(
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=config.engine)
         if not as_json:
             say(summary_table(f"{model_name}, logs of {looked_at}", summary))
+            for sentence in sensitivity(Store(config.store), model_name):
+                say(sentence)
         return {"day": looked_at, **_counts(summary)}
 
     found, errors = of_each(config, name, look)

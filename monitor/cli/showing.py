@@ -3,6 +3,7 @@
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
+from zoneinfo import ZoneInfo
 
 import typer
 
@@ -22,9 +23,12 @@ from monitor.cli.printing import err, print_json, progress, say, stop_at_failure
 from monitor.config import load_config
 from monitor.segment_names import WHOLE
 
+DAYS_SHOWN = 14
+
 if TYPE_CHECKING:
     from monitor.evaluation.evaluate import Evaluation
-    from monitor.report.verdicts import Episode
+    from monitor.report.incidents import IncidentSummary
+    from monitor.store.store import Store
 
 
 def show(
@@ -32,7 +36,16 @@ def show(
     config_path: ConfigPath = DEFAULT_CONFIG,
     segment: Annotated[str, typer.Option(help="A segment, or all.")] = WHOLE,
     window: Annotated[int, typer.Option(help="Length of the window in days.")] = 1,
-    days: Annotated[int, typer.Option(min=1, help="Number of days to show.")] = 14,
+    days: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Show the verdicts of so many days too. Default: 14 days, evaluations only."
+        ),
+    ] = None,
+    past: Annotated[
+        bool,
+        typer.Option("--incidents", help="List all incidents, open and closed, and stop."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the newest verdict with its reasons, and the last days.
@@ -41,7 +54,7 @@ def show(
     and, while outcomes are still arriving, the prevalence to expect from the scores.
     """
     from monitor.report.tables import evaluation_table, legend
-    from monitor.report.verdicts import latest, latest_text
+    from monitor.report.verdicts import latest, latest_text, of_segment, verdict_table
     from monitor.store.store import Store
 
     config = load_config(config_path)
@@ -50,7 +63,10 @@ def show(
     names = dict.fromkeys((WHOLE, *model.segment_names))
     must_be_one_of("--segment", segment, tuple(names))
     store = Store(config.store)
-    stored = store.days("evaluations", name)[-days:]
+    if past:
+        _show_incidents(store, name, segment, as_json=as_json)
+        return
+    stored = store.days("evaluations", name)[-(days or DAYS_SHOWN) :]
     must_be_stored(name, stored)
     chosen = [
         e
@@ -58,14 +74,29 @@ def show(
         for e in store.read_evaluations(name, day)[0]
         if e.segment == segment and e.window_days == window
     ]
-    newest = latest(store, name, segment, model.windows)
+    newest = latest(store, name, segment, model.windows, usual_age=model.settled_after + 1)
+    judged = of_segment(store, name, segment, store.days("verdicts", name)[-days:]) if days else []
     if as_json:
-        print_json({**newest.document, "evaluations": chosen})
+        by_day = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
+        print_json({**newest.document, "verdicts": by_day, "evaluations": chosen})
     else:
-        say(latest_text(newest))
+        say(latest_text(newest, now().astimezone(ZoneInfo(model.time_zone)).date()))
+        if judged:
+            say(verdict_table(f"{name}, segment {segment}, verdicts by day", judged))
         length = f"{window} days" if window > 1 else "1 day"
         title = f"{name}, segment {segment}, windows of {length}"
         say(evaluation_table(title, chosen), legend())
+
+
+def _show_incidents(store: "Store", name: str, segment: str, *, as_json: bool) -> None:
+    from monitor.report.incidents import incident_details, incidents
+
+    must_be_stored(name, store.days("verdicts", name))
+    found = incidents(store, name, segment)
+    if as_json:
+        print_json({"incidents": found})
+    else:
+        say(incident_details(f"{name}, segment {segment}, all incidents", found))
 
 
 def demo(
@@ -114,13 +145,13 @@ def demo(
 
 
 def _print_results(
-    months: dict[str, list["Evaluation"]], drifts: dict[str, list["Episode"]]
+    months: dict[str, list["Evaluation"]], drifts: dict[str, list["IncidentSummary"]]
 ) -> None:
+    from monitor.report.incidents import incident_table
     from monitor.report.tables import evaluation_table, legend
-    from monitor.report.verdicts import episode_table
 
     for name, evaluations in months.items():
         say(evaluation_table(f"{name}, the 28 days before each month's end", evaluations))
     say(legend())
     say()
-    say(episode_table("The drifts that were found", drifts))
+    say(incident_table("The drifts that were found", drifts))

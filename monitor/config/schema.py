@@ -12,6 +12,7 @@ from zoneinfo import available_timezones
 from pydantic import (
     AfterValidator,
     BaseModel,
+    BeforeValidator,
     ConfigDict,
     Field,
     Strict,
@@ -184,11 +185,21 @@ def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
 Spans = Annotated[tuple[Span, ...], Strict(strict=False), AfterValidator(_rise_apart)]
 
 
+def _count_days(value: object) -> object:
+    """Read "7d" as 7; anything else is left to the check of whole numbers."""
+    found = re.fullmatch(r"(\d+)d", value) if isinstance(value, str) else None
+    return int(found[1]) if found else value
+
+
+Days = Annotated[int, BeforeValidator(_count_days), Field(ge=1, le=31)]
+
+
 class Verdicts(_Strict):
     """What days are compared with, and how large a change must be to be reported."""
 
     references: Spans = ()
     known_drifts: Spans = ()
+    judge_every: Days = 1
     false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 1000
     segment_false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 365
     slope_tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.03

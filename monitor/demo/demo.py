@@ -10,7 +10,7 @@ from monitor.demo.flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsL
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import replace
-from monitor.report.verdicts import Episode, episodes
+from monitor.report.incidents import IncidentSummary, incidents
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 
@@ -63,9 +63,9 @@ def month_ends(config: Config, model: str) -> list[Evaluation]:
     ]
 
 
-def drifts(config: Config) -> dict[str, list[Episode]]:
+def drifts(config: Config) -> dict[str, list[IncidentSummary]]:
     """Collect the calibration drifts that were found in each model as a whole."""
-    return {name: episodes(Store(config.store), name, WHOLE) for name in config.models}
+    return {name: incidents(Store(config.store), name, WHOLE) for name in config.models}
 
 
 def introduction(logs: FlightsLogs) -> str:

@@ -2,27 +2,51 @@
 
 Rule: a detector is a fold over days. The same days give the same detector, however they arrive.
 
-An e-detector (Shin, Ramdas and Rinaldo, 2024): each kind of distortion has a sum of log evidence
-that restarts at 0, and over ``log10(8 A)`` at least A days pass between false alerts on average.
+A Shiryaev-Roberts e-detector (Shin, Ramdas and Rinaldo, 2024): the evidence for each kind of
+distortion is ``M = (M + w) E`` with E the evidence of a day and w at most 1. If an alert is given
+where the weighted mean of M over the kinds reaches A, at least A days pass between false ones on
+average.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from math import log10, sqrt
-from typing import Literal
+from math import log, log10, sqrt
+from typing import Any, Literal
 
 import numpy as np
 from scipy.interpolate import PchipInterpolator
 
-from monitor.drift.evidence import KINDS, SLOPES, DayEvidence
-from monitor.drift.reference import DIRECTIONS
+from monitor.drift.evidence import (
+    KINDS,
+    SLOPES,
+    DayEvidence,
+    bounded,
+    day_evidence,
+    recovery_evidence,
+)
+from monitor.drift.history import (
+    History,
+    learned_jitters,
+    new_history,
+    remember,
+    start_of,
+    sums_since,
+    week_of,
+)
+from monitor.drift.reference import DIRECTIONS, Reference
+from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 
-RECOVERED = 2.0  # log10: a hundred to one that the curve is back within its tolerance
 EndReason = Literal["recovered", "acknowledged", "rebased"]
+RECOVERED = 3.0  # log10 of the odds that the curve is back within its tolerance
+REPLACED = 2.0  # log10: another distortion, so much more likely than one day in all, takes over
+WEIGHTS = np.array([3, 3, 1, 1, 1, 1, 1, 1]) / 12  # of the kinds: slopes change most often
+FULL_GAIN = 0.1  # nats: a day that may add as much counts in full
+USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not move along
 LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
+LEAST_SIZE = 0.05  # logit: the least distortion that a recovery is weighed against
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,24 +56,34 @@ class Incident:
     Attributes
     ----------
     opened : date
-        Day on which a sum crossed its limit.
-    started : date
-        Estimated first day of the drift; of another that took its place, if it changed.
+        Day on which the evidence reached its limit.
+    started, start_low, start_high : date
+        Estimated first day of the drift, and the ends of its 90 % interval; of another that
+        replaced it, if it changed.
     kind : str
         The distortion that fits best since then.
     evidence : float
-        The sum that crossed on the day of the opening, log10.
+        log10 of the evidence on the day of the opening.
     recovery : float
-        Evidence since the opening that the distortion is gone, log10.
+        log10 of the evidence since the opening that the distortion is gone.
+    size : float
+        The distortion along the direction of its kind, in logit, signed; estimated up to the last
+        day on which nothing spoke for recovery.
+    size_error : float
+        Its standard error.
     scores, informations, slopes : ndarray of shape (4,), (4,), (6,)
-        Sums since the start.
+        Sums since the start, each day's over its dispersion.
     """
 
     opened: date
     started: date
+    start_low: date
+    start_high: date
     kind: str
     evidence: float
     recovery: float
+    size: float
+    size_error: float
     scores: Floats
     informations: Floats
     slopes: Floats
@@ -82,11 +116,17 @@ class Detector:
     Attributes
     ----------
     sums : ndarray of shape (8,)
-        Evidence for each kind since its start, log10, at least 0.
-    starts : tuple of date or None
-        First day of each sum; None where it is 0.
-    scores, informations, slopes : ndarray of shape (8, 4), (8, 4), (8, 6)
-        Sums over the same days.
+        M for each kind.
+    counted : int
+        Days with evidence since the sums were 0.
+    last : date
+        The last day with evidence.
+    jitters : ndarray of shape (4,)
+        Between-day variances of this week; 0 before the first day.
+    cross : ndarray of shape (4, 1 + b) or None
+        Where the scores of the last days were; see `DayEvidence`. None before the first day.
+    history : History
+        What the days of the last year said.
     incident : Incident or None
         The open drift.
     ended : Ended or None
@@ -94,37 +134,113 @@ class Detector:
     """
 
     sums: Floats
-    starts: tuple[date | None, ...]
-    scores: Floats
-    informations: Floats
-    slopes: Floats
+    counted: int
+    last: date
+    jitters: Floats
+    cross: Floats | None
+    history: History
     incident: Incident | None = None
     ended: Ended | None = None
+
+    @property
+    def evidence(self) -> float:
+        """log10 of the weighted mean of M over the kinds, at least 0."""
+        return log10(max(1.0, float((WEIGHTS * self.sums).sum())))
 
 
 def new_detector() -> Detector:
     """Begin with no evidence of anything."""
-    count, directions = len(KINDS), len(DIRECTIONS)
-    zeros = np.zeros((count, directions))
-    return Detector(np.zeros(count), (None,) * count, zeros, zeros, np.zeros((count, len(SLOPES))))
-
-
-def accumulate(detector: Detector, day: date, evidence: DayEvidence) -> Detector:
-    """Add a day to every sum; one that would fall below 0 begins anew on the next day."""
-    sums = np.maximum(0.0, detector.sums + evidence.ratios)
-    alive = sums > 0.0
-    kept = np.where(alive[:, None], 1.0, 0.0)
     return Detector(
-        sums=sums,
-        starts=tuple(
-            (start or day) if lives else None
-            for start, lives in zip(detector.starts, alive, strict=True)
-        ),
-        scores=kept * (detector.scores + evidence.scores),
-        informations=kept * (detector.informations + evidence.informations),
-        slopes=kept * (detector.slopes + evidence.slopes),
-        incident=detector.incident,
-        ended=detector.ended,
+        np.zeros(len(KINDS)), 0, date.min, np.zeros(len(DIRECTIONS)), None, new_history()
+    )
+
+
+def advance(
+    detector: Detector, reference: Reference, days: Sequence[date], parts: Mapping[Any, Coarse]
+) -> tuple[Detector, DayEvidence]:
+    """Weigh the outcomes of a day, or of a span of days judged together, and accumulate them.
+
+    Parameters
+    ----------
+    detector : Detector
+        Of the days before.
+    reference : Reference
+        Of the stream.
+    days : sequence of date
+        The days of the span; one day by default.
+    parts : mapping to Coarse
+        Outcomes by segment and stratum.
+
+    Returns
+    -------
+    tuple of Detector and DayEvidence
+        The incident is not brought up to date yet; see `update_incident`.
+    """
+    begun = detector.history.firsts.size > 0
+    same_week = begun and week_of(detector.last) == week_of(days[-1])
+    jitters = (
+        detector.jitters if same_week else learned_jitters(reference, detector.history, days[0])
+    )
+    evidence = day_evidence(reference, parts, jitters, detector.cross)
+    if detector.incident:
+        outcomes = list(parts.values())
+        recovery = _recovery(detector.incident, reference, outcomes, evidence, jitters)
+        evidence = replace(evidence, recovery=recovery)
+    return accumulate(detector, days[0], evidence, jitters), evidence
+
+
+def _recovery(
+    incident: Incident,
+    reference: Reference,
+    parts: Sequence[Coarse],
+    evidence: DayEvidence,
+    jitters: Floats,
+) -> float:
+    direction = KINDS.index(incident.kind) // 2
+    far, near = recovery_pair(incident, evidence)
+    found = recovery_evidence(reference, parts, direction, far, near)
+    phi = 1.0 + float(jitters[direction] * evidence.informations[direction])
+    return float(bounded(np.array(found / phi / log(10.0))))
+
+
+def accumulate(detector: Detector, day: date, evidence: DayEvidence, jitters: Floats) -> Detector:
+    """Add a day to the evidence of every kind.
+
+    Parameters
+    ----------
+    detector : Detector
+        Of the days before.
+    day : date
+        The day.
+    evidence : DayEvidence
+        Of that day, weighed with these between-day variances.
+    jitters : ndarray of shape (4,)
+        Between-day variances.
+
+    Returns
+    -------
+    Detector
+        The same if the day says nothing.
+
+    Notes
+    -----
+    ``w = min(1, 10 g)`` with ``g = (effect - tolerance)**2 I / (2 phi)`` what the day may add, in
+    nats: days that know nothing do not bring an alert nearer. It depends on the scores and on the
+    number of positive outcomes only.
+    """
+    if not evidence.informations.any():
+        return detector
+    phi = 1.0 + jitters * evidence.informations
+    gain = 0.5 * (evidence.effects - evidence.tolerances) ** 2 * evidence.informations / phi
+    added = np.repeat(np.minimum(1.0, gain / FULL_GAIN), 2)
+    return replace(
+        detector,
+        sums=(detector.sums + added) * 10.0**evidence.ratios,
+        last=day,
+        counted=detector.counted + 1,
+        jitters=jitters,
+        cross=evidence.cross,
+        history=remember(detector.history, day, evidence),
     )
 
 
@@ -140,12 +256,12 @@ def _ended(detector: Detector, day: date, reason: EndReason) -> Ended | None:
 
 
 def limit(false_alert_days: float) -> float:
-    """Give the sum at which a stream alerts, log10: ``log10(8 A)``."""
-    return log10(len(KINDS) * false_alert_days)
+    """Give the evidence at which a stream alerts, log10: ``log10(A)``."""
+    return log10(false_alert_days)
 
 
 def segment_limits(detectors: Mapping[str, Detector], false_alert_days: float) -> dict[str, float]:
-    """Give the sum at which each of several streams alerts today, log10.
+    """Give the evidence at which each of several streams alerts today, log10.
 
     Parameters
     ----------
@@ -157,23 +273,23 @@ def segment_limits(detectors: Mapping[str, Detector], false_alert_days: float) -
     Returns
     -------
     dict of str to float
-        A stream alerts if its largest sum is as high.
+        A stream alerts if its evidence is as high.
 
     Notes
     -----
-    e-d-BH: with the largest sums S sorted downwards, k is the largest number with
-    ``S_(k) >= log10(8 A streams / k)``. That is the limit of its k streams, and the one with
-    k + 1 that of all others. ``10**S / 8`` is at most the mean over the eight kinds, which is an
-    e-detector, so it is one too, and a segment's evidence reads like that of the whole.
+    e-d-BH: with the evidence M sorted downwards, k is the largest number with
+    ``M_(k) >= A streams / k``. That is the limit of its k streams, and the one with k + 1 that of
+    all others.
 
     Examples
     --------
     >>> from dataclasses import replace
-    >>> calm, loud = new_detector(), replace(new_detector(), sums=np.full(8, 3.5))
-    >>> {k: round(v, 2) for k, v in segment_limits({"a": loud, "b": calm}, 100.0).items()}
-    {'a': 3.2, 'b': 2.9}
+    >>> calm, loud = new_detector(), replace(new_detector(), sums=np.full(8, 10.0**2.5))
+    >>> found = segment_limits({"a": loud, "b": calm}, 100.0)
+    >>> {name: round(value, 2) for name, value in found.items()}
+    {'a': 2.3, 'b': 2.0}
     """
-    strongest = {name: float(detector.sums.max()) for name, detector in detectors.items()}
+    strongest = {name: detector.evidence for name, detector in detectors.items()}
     ranked = sorted(strongest, key=lambda name: -strongest[name])
     among = [limit(false_alert_days * len(ranked) / k) for k in range(1, len(ranked) + 1)]
     alarmed = max(
@@ -184,6 +300,22 @@ def segment_limits(detectors: Mapping[str, Detector], false_alert_days: float) -
         name: among[alarmed - 1] if rank <= alarmed else of_others
         for rank, name in enumerate(ranked, 1)
     }
+
+
+def recovery_pair(incident: Incident, evidence: DayEvidence) -> tuple[float, float]:
+    """Choose the two distortions between which a recovery is decided, signed, in logit.
+
+    Returns
+    -------
+    tuple of float
+        The one that may still be there: two standard errors below its estimate, but not more than
+        the effect of the day nor less than 0.05; and the tolerance, at most half of the first.
+    """
+    direction, sign = divmod(KINDS.index(incident.kind), 2)
+    far = abs(incident.size) - 2.0 * incident.size_error
+    far = min(float(evidence.effects[direction]), max(far, LEAST_SIZE))
+    near = min(float(evidence.tolerances[direction]), 0.5 * far)
+    return (2 * sign - 1) * far, (2 * sign - 1) * near
 
 
 def update_incident(
@@ -200,71 +332,94 @@ def update_incident(
     evidence : DayEvidence
         Of that day.
     alarm : bool
-        Whether the sums are over their limit today.
+        Whether the evidence is over its limit today.
 
     Returns
     -------
     Detector
-        After an alarm every sum is 0 again. An open incident is never opened twice: a further
+        After an alarm the evidence is 0 again. An open incident is never opened twice: a further
         alarm ends what spoke for its recovery.
     """
-    if alarm and detector.incident:
-        renewed = replace(_with_day(detector.incident, evidence), recovery=0.0)
-        kind = best_fitting_kind(renewed.scores, renewed.informations)
-        return replace(new_detector(), incident=replace(renewed, kind=kind))
+    incident = detector.incident
+    if alarm and incident:
+        carried = _with_day(incident, evidence, detector.jitters)
+        return _restarted(detector, _named(replace(carried, recovery=0.0)))
     if alarm:
-        crossed = int(detector.sums.argmax())
-        opened = Incident(
-            opened=day,
-            started=detector.starts[crossed] or day,
-            kind=best_fitting_kind(detector.scores[crossed], detector.informations[crossed]),
-            evidence=float(detector.sums[crossed]),
-            recovery=0.0,
-            scores=detector.scores[crossed],
-            informations=detector.informations[crossed],
-            slopes=detector.slopes[crossed],
-        )
-        return replace(new_detector(), incident=opened)
-    if not detector.incident:
+        return _restarted(detector, _opened(detector, day, evidence))
+    if not incident:
         return detector
-    carried = _carried_on(detector, detector.incident, day, evidence)
-    ended = None if carried else _ended(detector, day, "recovered")
-    return replace(detector, incident=carried, ended=ended)
+    return _carried_on(detector, incident, day, evidence)
 
 
 def _carried_on(
     detector: Detector, incident: Incident, day: date, evidence: DayEvidence
-) -> Incident | None:
-    """Bring an incident up to date; None once it is over."""
-    change = float(evidence.ratios[KINDS.index(incident.kind)])
-    now = replace(_with_day(incident, evidence), recovery=max(0.0, incident.recovery - change))
-    strongest = int(detector.sums.argmax())
-    if now.recovery >= RECOVERED and detector.sums[strongest] >= RECOVERED:
+) -> Detector:
+    gained = max(0.0, incident.recovery + evidence.recovery)
+    now = replace(_with_day(incident, evidence, detector.jitters), recovery=gained)
+    if gained < RECOVERED:
+        # While the outcomes speak for recovery, name and size stay: they say nothing of it.
+        return replace(detector, incident=now if gained else _named(now))
+    if detector.sums.max() >= 10.0**REPLACED * detector.counted:
         # One distortion has gone and another, as certain, has come: the curve is not back.
-        return replace(
-            now,
-            started=detector.starts[strongest] or day,
-            kind=best_fitting_kind(detector.scores[strongest], detector.informations[strongest]),
-            recovery=0.0,
-            scores=detector.scores[strongest],
-            informations=detector.informations[strongest],
-            slopes=detector.slopes[strongest],
-        )
-    if now.recovery >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
-        return None
-    # While the outcomes speak for recovery the name stays: the days since tell of no distortion.
-    return (
-        now if now.recovery else replace(now, kind=best_fitting_kind(now.scores, now.informations))
+        other = _opened(detector, day, evidence)
+        return replace(detector, incident=replace(other, opened=now.opened, evidence=now.evidence))
+    if (day - now.opened).days < LEAST_AGE:
+        return replace(detector, incident=now)
+    return replace(detector, incident=None, ended=_ended(detector, day, "recovered"))
+
+
+def _restarted(detector: Detector, incident: Incident) -> Detector:
+    return replace(detector, sums=np.zeros(len(KINDS)), counted=0, incident=incident, ended=None)
+
+
+def _opened(detector: Detector, day: date, evidence: DayEvidence) -> Incident:
+    """Make the incident of the kind with the most evidence."""
+    direction, side = divmod(int(detector.sums.argmax()), 2)
+    start = start_of(
+        detector.history,
+        direction=direction,
+        sign=2 * side - 1,
+        jitter=float(detector.jitters[direction]),
+        # A limit that fell may raise the alarm on a day without outcomes of this stream.
+        effect=float(evidence.effects[direction]) or USUAL_EFFECT,
+        counted=detector.counted,
     )
+    scores, informations, slopes = sums_since(detector.history, start.day, detector.jitters)
+    found = Incident(
+        opened=day,
+        started=start.day,
+        start_low=start.low,
+        start_high=start.high,
+        kind=KINDS[2 * direction + side],
+        evidence=detector.evidence,
+        recovery=0.0,
+        size=0.0,
+        size_error=0.0,
+        scores=scores,
+        informations=informations,
+        slopes=slopes,
+    )
+    return _named(found)
 
 
-def _with_day(incident: Incident, evidence: DayEvidence) -> Incident:
+def _with_day(incident: Incident, evidence: DayEvidence, jitters: Floats) -> Incident:
+    phi = 1.0 + jitters * evidence.informations
     return replace(
         incident,
-        scores=incident.scores + evidence.scores,
-        informations=incident.informations + evidence.informations,
+        scores=incident.scores + evidence.scores / phi,
+        informations=incident.informations + evidence.informations / phi,
         slopes=incident.slopes + evidence.slopes,
     )
+
+
+def _named(incident: Incident) -> Incident:
+    """Name the distortion that fits best, and measure it."""
+    kind = best_fitting_kind(incident.scores, incident.informations)
+    direction = KINDS.index(kind) // 2
+    known = float(incident.informations[direction])
+    size = float(incident.scores[direction]) / known if known > 0.0 else 0.0
+    error = 1.0 / sqrt(known) if known > 0.0 else 0.0
+    return replace(incident, kind=kind, size=size, size_error=error)
 
 
 def best_fitting_kind(scores: Floats, informations: Floats) -> str:

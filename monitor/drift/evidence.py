@@ -4,16 +4,32 @@ Rule: evidence is a ratio of likelihoods given the number of positive outcomes, 
 neither raise nor lower it. Segments are summed, never pooled: each has a prior of its own.
 """
 
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import log
+from math import isfinite, log
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import expit
 
-from monitor.drift.reference import DIRECTIONS, Reference
-from monitor.metrics.core.coarse import Coarse
-from monitor.metrics.core.grid import Floats
-from monitor.metrics.logistic.conditional import score_directions, score_slopes, weigh_directions
+from monitor.drift.reference import (
+    DIRECTIONS,
+    SOUGHT,
+    TOLERATED,
+    Reference,
+    by_direction,
+    dispersions,
+)
+from monitor.drift.variance import WEEK
+from monitor.metrics.core.coarse import Coarse, sum_of
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.logistic.conditional import (
+    adjusted_profile,
+    project_directions,
+    score_slopes,
+    weigh_directions,
+)
+from monitor.metrics.logistic.level import compare_levels, fit_level
 
 KINDS = (  # down and up each direction of the reference, in their order
     "too_extreme",
@@ -25,11 +41,12 @@ KINDS = (  # down and up each direction of the reference, in their order
     "top_overpredicted",
     "top_underpredicted",
 )
-
-
 SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
-
-
+CROWDED, FEW_ROWS = 3.0, 3  # times the usual rows beyond the known scores, and as many more
+ENOUGH = 50.0  # information of the days before by which a tolerance is smoothed
+LONG_RUN = 2.0  # weeks hang together, so their sum varies more than that of independent ones
+WANDERING = 4.0  # times the variance of weeks: what wanders stays away for some of them
+LEAST_RATIO = 2.0  # of the effect to the tolerance
 MOST_OF_A_DAY = 2.0  # log10: one broken day makes no drift, and wipes out none
 
 
@@ -42,6 +59,9 @@ class DayEvidence:
     ratios : ndarray of shape (8,)
         For each kind, log10 of the likelihood of its effect over that of its tolerance; from -2
         to 2.
+    tolerances, effects : ndarray of shape (4,)
+        The deviations that were compared, in logit; 0 along a direction that the day's scores do
+        not move along.
     scores : ndarray of shape (4,)
         Slope of the conditional log-likelihood along each direction, at the reference curve.
     informations : ndarray of shape (4,)
@@ -50,23 +70,51 @@ class DayEvidence:
         Slope of the conditional log-likelihood along the first direction, where the outcomes have
         each of `SLOPES` on the reference curve, over the dispersion of the day. It adds over
         days, and is 0 at the best slope.
+    levels : ndarray of shape (4,)
+        Score and information of the shift of the intercept since the reference, then those of the
+        part of it that the prior does not explain. They add over days.
+    unknown_share : float
+        Share of the day's predictions whose scores lie where the reference does not know its
+        curve; they are no evidence.
+    cross : ndarray of shape (4, 1 + b) or None
+        Information of each direction with itself, then with the functions of the curve, of the
+        day and of those just before it that had little. None once it has been stored: the
+        detector holds it.
+    recovery : float
+        log10 of the likelihood that the open incident's distortion is gone over that it is still
+        there; from -2 to 2, and 0 without an incident.
     """
 
     ratios: Floats
+    tolerances: Floats
+    effects: Floats
     scores: Floats
     informations: Floats
     slopes: Floats
+    levels: Floats
+    unknown_share: float = 0.0
+    cross: Floats | None = None
+    recovery: float = 0.0
 
 
-def day_evidence(reference: Reference, parts: Iterable[Coarse]) -> DayEvidence:
+def day_evidence(
+    reference: Reference,
+    parts: Mapping[Any, Coarse],
+    jitters: Floats | None = None,
+    recent: Floats | None = None,
+) -> DayEvidence:
     """Weigh the outcomes of one day, each part with a prior of its own.
 
     Parameters
     ----------
     reference : Reference
         Of the stream.
-    parts : iterable of Coarse
+    parts : mapping to Coarse
         The day's outcomes by segment and stratum; those of one class only say nothing.
+    jitters : ndarray of shape (4,), optional
+        Between-day variances, if more is known of them than the reference knows.
+    recent : ndarray of shape (4, 1 + b), optional
+        Where the scores of the last days were, as `cross` of an earlier day's evidence.
 
     Returns
     -------
@@ -76,41 +124,103 @@ def day_evidence(reference: Reference, parts: Iterable[Coarse]) -> DayEvidence:
     Notes
     -----
     ``r = [log E(effect) - log E(tolerance)] / (phi ln 10)`` for each direction and sign, with E
-    of `monitor.metrics.logistic.conditional.conditional_log_ratio` and ``phi = 1 + jitter I`` the
-    dispersion of a day whose information on the direction is I; then `bounded`.
+    of `monitor.metrics.logistic.conditional.conditional_log_ratio`, tolerance and effect of
+    `price`, and ``phi = 1 + jitter I`` the dispersion of a day whose information on the direction
+    is I; then `bounded`.
 
     Examples
     --------
     >>> from scipy.special import expit
-    >>> from monitor.metrics.core.coarse import CENTRES
     >>> from monitor.drift.reference import fit_reference
+    >>> from monitor.metrics.core.coarse import CENTRES
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
     >>> def day(slope, prior):
     ...     p = expit(slope * CENTRES + prior)
     ...     return {"all": Coarse(n, np.rint(n * p).astype(np.int64))}
     >>> reference = fit_reference([day(1.0, 0.0)] * 28)
-    >>> found = day_evidence(reference, day(0.8, 0.7).values())
+    >>> found = day_evidence(reference, day(0.8, 0.7))
     >>> KINDS[found.ratios.argmax()]
     'too_extreme'
     """
+    jitters = reference.jitters if jitters is None else jitters
+    rows, unknown_share = _rows(reference, list(parts.values()))
+    scores, cross = np.zeros(len(DIRECTIONS)), np.zeros((len(DIRECTIONS), 1 + len(reference.basis)))
+    for part in rows:
+        pull, known = project_directions(*part)
+        scores, cross = scores + pull, cross + known
+    informations, cross = (
+        cross[:, 0],
+        cross + _remembered(reference.cross if recent is None else recent),
+    )
+    tolerances, effects = price(reference, cross, jitters)
+    moving = informations > 0.0
+    tolerances, effects = np.where(moving, tolerances, 0.0), np.where(moving, effects, 0.0)
     ratios, slopes = np.zeros((len(DIRECTIONS), 2)), np.zeros(len(SLOPES))
-    scores, informations = np.zeros(len(DIRECTIONS)), np.zeros(len(DIRECTIONS))
-    for part in parts:
-        seen = np.nonzero(part.counts)[0]
-        if not seen.size:
-            continue
-        counts, positives = part.counts[seen], part.positives[seen]
-        curve = reference.curve[seen]
-        directions = np.ascontiguousarray(reference.directions[:, seen])
-        ratios += weigh_directions(
-            curve, counts, positives, directions, reference.tolerances, reference.effects
-        )
-        pull, known = score_directions(curve, counts, positives, directions)
-        scores, informations = scores + pull, informations + known
-        slopes += score_slopes(curve, counts, positives, directions, np.array(SLOPES))
-    dispersions = 1.0 + reference.jitters * informations
-    with_evidence = (ratios / dispersions[:, None]).ravel() / log(10.0)
-    return DayEvidence(bounded(with_evidence), scores, informations, slopes / dispersions[0])
+    for part in rows:
+        ratios += weigh_directions(*part[:4], tolerances, effects)
+        slopes += score_slopes(*part[:4], np.array(SLOPES))
+    phi = 1.0 + jitters * informations
+    weighed = (ratios / phi[:, None]).ravel() / log(10.0)
+    return DayEvidence(
+        ratios=bounded(weighed),
+        tolerances=tolerances,
+        effects=effects,
+        scores=scores,
+        informations=informations,
+        cross=cross,
+        slopes=slopes / phi[0],
+        levels=_levels(reference, parts),
+        unknown_share=unknown_share,
+    )
+
+
+def price(reference: Reference, cross: Floats, jitters: Floats) -> tuple[Floats, Floats]:
+    """Find which deviations a day tolerates, and which it looks for, given where its scores are.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    cross : ndarray of shape (4, 1 + b)
+        Information of each direction, of the day and of those just before it: with itself, then
+        with the functions of the curve.
+    jitters : ndarray of shape (4,)
+        Between-day variances.
+
+    Returns
+    -------
+    tuple of ndarray of shape (4,)
+        Tolerances and effects, in logit; 0 along a direction that the scores do not move along.
+
+    Notes
+    -----
+    Projecting the functions of the curve on a direction under the day's weights gives
+    coefficients ``c``, and the error of the curve along it has variance ``phi c' V c`` with the
+    covariance V of the curve and its dispersion phi. Jitters that are larger than the
+    reference's were learned from whole weeks, whose distortions vary by v, a fourteenth of the
+    excess. ``tolerance = max(least, 1.25 sqrt(error**2 + 4 v))`` and
+    ``effect = max(least, 6 error, 2 tolerance)``. Both depend on the scores and on the number of
+    positive outcomes only, so the conditional ratio stays a fair bet.
+    """
+    informations = cross[:, 0]
+    moving = informations > 0.0
+    coefficients = cross[:, 1:] / np.where(moving, informations, 1.0)[:, None]
+    variances = np.einsum("jb,bc,jc->j", coefficients, reference.covariance, coefficients)
+    errors = np.sqrt(dispersions(reference.jitters, reference.informations) * variances)
+    wandering = WANDERING * np.maximum(0.0, jitters - reference.jitters) / (LONG_RUN * WEEK)
+    tolerances = np.maximum(
+        by_direction(reference.sensitivity.tolerances),
+        TOLERATED * np.sqrt(errors**2 + wandering),
+    )
+    effects = np.maximum(by_direction(reference.sensitivity.effects), SOUGHT * errors)
+    effects = np.maximum(effects, LEAST_RATIO * tolerances)
+    return np.where(moving, tolerances, 0.0), np.where(moving, effects, 0.0)
+
+
+def _remembered(cross: Floats) -> Floats:
+    """Let the days before count, where a day by itself hardly says where its scores are."""
+    known = cross[:, :1]
+    return np.asarray(cross * np.minimum(1.0, ENOUGH / np.where(known > 0.0, known, ENOUGH)))
 
 
 def bounded(ratios: Floats) -> Floats:
@@ -135,3 +245,105 @@ def bounded(ratios: Floats) -> Floats:
     kept = 10.0**-MOST_OF_A_DAY
     hedged = np.logaddexp(log(kept), np.log1p(-kept) + ratios * log(10.0)) / log(10.0)
     return np.asarray(np.minimum(hedged, MOST_OF_A_DAY))
+
+
+def _levels(reference: Reference, parts: Mapping[Any, Coarse]) -> Floats:
+    found = np.zeros(4)
+    for name, part in parts.items():
+        before, total = reference.levels.get(name), int(part.counts.sum())
+        if not before or not isfinite(before.delta) or not total:
+            continue
+        p = expit(reference.curve + before.delta)
+        found[0] += (part.positives - part.counts * p).sum()
+        found[1] += (part.counts * p * (1.0 - p)).sum()
+        now = fit_level(reference.curve, part)
+        if isfinite(now.delta) and now.difference_variance > 0.0:
+            change = compare_levels(now, before).kappa
+            found[2] += change / now.difference_variance
+            found[3] += 1.0 / now.difference_variance
+    return found
+
+
+def recovery_evidence(
+    reference: Reference, parts: Sequence[Coarse], direction: int, size: float, near: float
+) -> float:
+    """Weigh "back within the tolerance" against a distortion of a given size, for one day.
+
+    Parameters
+    ----------
+    reference, parts : Reference, sequence of Coarse
+        As for `day_evidence`, without the names.
+    direction : int
+        Row of the reference's directions.
+    size : float
+        The distortion that may still be there, signed, in logit.
+    near : float
+        The tolerated one, of the same sign.
+
+    Returns
+    -------
+    float
+        Natural logarithm of the likelihood ratio, not yet divided by the dispersion of the day.
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> from monitor.drift.reference import fit_reference
+    >>> from monitor.metrics.core.coarse import CENTRES
+    >>> n = np.where(abs(CENTRES) < 3, 50, 0)
+    >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
+    >>> reference = fit_reference([day] * 28)
+    >>> recovery_evidence(reference, list(day.values()), 0, -0.2, -0.03) > 5.0
+    True
+    """
+    total = 0.0
+    for rows in _rows(reference, parts)[0]:
+        along = rows.directions[direction]
+        total += adjusted_profile(rows.curve + near * along, rows.counts, rows.positives)
+        total -= adjusted_profile(rows.curve + size * along, rows.counts, rows.positives)
+    return total
+
+
+class _Rows(NamedTuple):
+    """The predictions of one part of a day that lie where the reference knows its curve."""
+
+    curve: Floats
+    counts: Ints
+    positives: Ints
+    directions: Floats
+    basis: Floats
+
+
+def _known_cells(reference: Reference, parts: Sequence[Coarse]) -> slice:
+    """Leave out an end of the scores where the day has far more rows than the reference had."""
+    counts, before = (
+        sum_of(parts).counts if parts else reference.counts.counts,
+        reference.counts.counts,
+    )
+    share = counts.sum() / before.sum()
+    ends = []
+    for end in (slice(None, reference.known.start), slice(reference.known.stop, None)):
+        usual = share * before[end].sum()
+        ends.append(counts[end].sum() > CROWDED * usual + FEW_ROWS)
+    seen = np.nonzero(before)[0]
+    return slice(
+        reference.known.start if ends[0] else int(seen[0]),
+        reference.known.stop if ends[1] else int(seen[-1]) + 1,
+    )
+
+
+def _rows(reference: Reference, parts: Sequence[Coarse]) -> tuple[list[_Rows], float]:
+    """Take the parts with outcomes of both classes; also the share of rows that are not known."""
+    known, found, total, inside = _known_cells(reference, parts), [], 0, 0
+    for part in parts:
+        counts, positives = part.counts[known], part.positives[known]
+        held, hits = int(counts.sum()), int(positives.sum())
+        total, inside = total + int(part.counts.sum()), inside + held
+        if 0 < hits < held:
+            seen = np.nonzero(counts)[0]
+            cells = seen + known.start
+            directions = np.ascontiguousarray(reference.directions[:, cells])
+            basis = np.ascontiguousarray(reference.basis[:, cells])
+            curve = reference.curve[cells]
+            found.append(_Rows(curve, counts[seen], positives[seen], directions, basis))
+    return found, 1.0 - inside / total if total else 0.0

@@ -6,9 +6,10 @@ Rule: a day belongs to the reference that it is part of, else to the newest one 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
+from functools import partial
 from math import log, nan
 
-from monitor.drift.evidence import DayEvidence, day_evidence
+from monitor.drift.detectable import Detectable, what_is_detectable
 from monitor.drift.reference import (
     LEAST_OF_EACH,
     Reference,
@@ -36,7 +37,9 @@ class Limits:
     sensitivity : Sensitivity
         Least tolerance and least effect of a distortion.
     known_drifts : tuple of (date, date)
-        Spans of days, both ends included, in which a drift is known and nobody is told again.
+        Spans of days, both ends included, whose drift is known: it raises no alert.
+    judge_every : int
+        Number of days that are judged together, with one intercept for each part.
     """
 
     false_alert_days: int = 1000
@@ -45,6 +48,7 @@ class Limits:
     level: float = log(1.10)
     sensitivity: Sensitivity = field(default_factory=Sensitivity)
     known_drifts: tuple[tuple[date, date], ...] = ()
+    judge_every: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +56,14 @@ class ModelReference:
     """A reference of a model: for the whole and for each segment, or what that one lacks.
 
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
+    `detectable` says of each stream with a reference what its detector can find.
     """
 
     first: date
     last: date
     streams: Mapping[str, Reference | str]
     lack: str = ""
+    detectable: Mapping[str, Detectable] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,9 +79,6 @@ class Day:
     coverage: float
     parts: Mapping[tuple[str, str], Coarse]
     complaint: str | None = None
-
-
-EvidenceOfDay = tuple[Day, Mapping[str, DayEvidence]]  # a day, and what it says to each stream
 
 
 def inputs_of(summary: Summary) -> Day:
@@ -127,32 +130,29 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         If the days do not make a reference of the whole.
     """
     names = dict.fromkeys(segment for day in days for segment in segments_of(day))
-    streams: dict[str, Reference | str] = {
-        WHOLE: fit_reference([day.parts for day in days], limits.sensitivity)
-    }
+    fit = partial(fit_reference, sensitivity=limits.sensitivity, judge_every=limits.judge_every)
+    streams: dict[str, Reference | str] = {WHOLE: fit([day.parts for day in days])}
     for name in names if list(names) != [WHOLE] else ():
         alone = [found for day in days if (found := parts_of_stream(day, name))]
         lack = what_a_reference_lacks(alone)
-        streams[name] = lack or fit_reference(alone, limits.sensitivity)
-    return ModelReference(days[0].day, days[-1].day, streams)
-
-
-def reference_of_day(day: date, periods: Sequence[ModelReference]) -> ModelReference | None:
-    """Find the reference that a day is part of, else the newest before it, else the first."""
-    begun = [period for period in periods if period.first <= day]
-    return [*periods[:1], *begun][-1] if periods else None
-
-
-def evidence_by_stream(day: Day, periods: Sequence[ModelReference]) -> dict[str, DayEvidence]:
-    """Weigh a day for every stream that has a reference; the costly part, free of the past."""
-    period = reference_of_day(day.day, periods)
-    if not period or not day.final or day.day <= period.last:
-        return {}
-    return {
-        name: day_evidence(reference, parts_of_stream(day, name).values())
-        for name, reference in period.streams.items()
-        if isinstance(reference, Reference)
+        streams[name] = lack or fit(alone)
+    detectable = {
+        name: what_is_detectable(found, false_alert_days(limits, name))
+        for name, found in streams.items()
+        if isinstance(found, Reference)
     }
+    return ModelReference(days[0].day, days[-1].day, streams, detectable=detectable)
+
+
+def false_alert_days(limits: Limits, stream: str) -> int:
+    """Give the days between false alerts of the whole model, or of one of its segments."""
+    return limits.false_alert_days if stream == WHOLE else limits.segment_false_alert_days
+
+
+def reference_of_day(day: date, references: Sequence[ModelReference]) -> ModelReference | None:
+    """Find the reference that a day is part of, else the newest before it, else the first."""
+    begun = [reference for reference in references if reference.first <= day]
+    return [*references[:1], *begun][-1] if references else None
 
 
 def segments_of(day: Day) -> list[str]:

@@ -7,18 +7,17 @@ Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like 
 
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from math import isfinite, nan, sqrt
+from math import isfinite, nan
 from typing import Literal, get_args
 
-import numpy as np
-
 from monitor.drift import wording
+from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
     Detector,
     EndReason,
-    accumulate,
+    advance,
     best_slope,
     limit,
     new_detector,
@@ -27,17 +26,19 @@ from monitor.drift.detector import (
     update_incident,
 )
 from monitor.drift.evidence import DayEvidence
+from monitor.drift.history import week_slopes
 from monitor.drift.inputs import (
     Day,
-    EvidenceOfDay,
     Limits,
     ModelReference,
+    false_alert_days,
     parts_of_stream,
     reference_of_day,
     segments_of,
 )
-from monitor.drift.reference import Reference, lift_since
-from monitor.metrics.core.coarse import Coarse, sum_of
+from monitor.drift.levels import Level, lasting_shift, what_moved
+from monitor.drift.reference import Reference, lift_since, merge_days
+from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import WHOLE
@@ -53,7 +54,6 @@ State = Literal[
 ]
 STATES: tuple[State, ...] = get_args(State)
 WEEK = 7  # days that the level and the prior are judged over
-CERTAIN = 3.29  # standard errors: one in a thousand by chance
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,13 +79,17 @@ class Verdict:
     detector : Detector
         What has accumulated.
     limit : float
-        The sum that opens an incident, log10; a segment's depends on how many others alert.
+        The evidence that opens an incident, log10; a segment's depends on how many others alert.
     shift, level_change : Estimate or None
         Intercept against the reference over the week, and the part the prior does not explain.
     slope : Estimate or None
         Of the outcomes on the reference curve, since the drift's start or over the week.
     reference_prevalence : float
         Share of positive outcomes in the reference; nan if there is none yet.
+    reference_slope : Estimate or None
+        Slope of the reference's own outcomes on its scores.
+    detectable : Detectable or None
+        What the detector can find with this reference.
     """
 
     model: str
@@ -102,16 +106,18 @@ class Verdict:
     level_change: Estimate | None
     slope: Estimate | None
     reference_prevalence: float
+    reference_slope: Estimate | None = None
+    detectable: Detectable | None = None
 
 
 def judge(
     model: str,
-    days: Iterable[EvidenceOfDay],
+    days: Iterable[Day],
     *,
-    periods: Sequence[ModelReference],
+    references: Sequence[ModelReference],
     lack: str,
     limits: Limits,
-    week: Sequence[EvidenceOfDay] = (),
+    recent: Sequence[Day] = (),
     detectors: Mapping[str, Detector] | None = None,
 ) -> Iterator[list[Verdict]]:
     """Fold days into verdicts.
@@ -120,16 +126,16 @@ def judge(
     ----------
     model : str
         Its name.
-    days : iterable of (Day, mapping of str to DayEvidence)
-        In their order, each with what `evidence_by_stream` found for its streams.
-    periods : sequence of ModelReference
-        The references in their order; each rules from its first day to the first of the next.
+    days : iterable of Day
+        In their order.
+    references : sequence of ModelReference
+        In their order; each rules from its first day to the first of the next.
     lack : str
         What is missing before the first.
     limits : Limits
         When something is worth saying.
-    week : sequence of (Day, mapping of str to DayEvidence)
-        The days before the first, of which the last six count.
+    recent : sequence of Day
+        The days before the first, back to `days_to_recall` before the last of them.
     detectors : mapping of str to Detector, optional
         Of every stream before the first day; without it the fold begins here.
 
@@ -138,26 +144,29 @@ def judge(
     list of Verdict
         Of each day: the whole first, then its segments.
     """
-    recent, detectors = deque(week), dict(detectors or {})
-    for day, evidence in days:
-        recent.append((day, evidence))
-        period = reference_of_day(day.day, periods)
-        # Days of a reference, and before it, are no part of what is compared with it.
-        closed = min(period.last, day.day - timedelta(days=1)) if period else date.min
-        while recent[0][0].day <= max(closed, day.day - timedelta(days=WEEK)):
-            recent.popleft()
-        reason = _reason_to_reset(day.day, period, limits)
+    before, detectors = deque(recent), dict(detectors or {})
+    for day in days:
+        reference = reference_of_day(day.day, references)
+        reason = _reason_to_reset(day.day, reference, limits)
+        span = _span_that_ends(day, before, limits.judge_every)
+        before.append(day)
+        while day.day - before[0].day >= days_to_recall(limits):
+            before.popleft()
+        weighed: dict[str, DayEvidence] = {}
         if reason:
             detectors = {n: reset(found, day.day, reason) for n, found in detectors.items()}
-        detectors, enough = _advance(detectors, day.day, {} if reason else evidence, limits)
-        names = dict.fromkeys([WHOLE, *(period.streams if period else ()), *segments_of(day)])
+        elif reference:
+            span = [earlier for earlier in span if _counts(earlier.day, reference, limits)]
+            detectors, weighed = _weigh(detectors, span, reference)
+        detectors, enough = _decide(detectors, day.day, weighed, limits)
+        names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
+        # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
+        detectors = {name: found for name, found in detectors.items() if name in names}
         yield [
             _verdict(
-                model,
-                name,
-                detectors.get(name, new_detector()),
-                period or lack,
-                recent,
+                Stream(model, name, reference or lack, detectors.get(name, new_detector())),
+                list(before),
+                weighed.get(name),
                 limits,
                 enough=enough.get(name, limit(limits.segment_false_alert_days * len(names))),
             )
@@ -165,11 +174,49 @@ def judge(
         ]
 
 
-def _reason_to_reset(day: date, period: ModelReference | None, limits: Limits) -> EndReason | None:
+def days_to_recall(limits: Limits) -> timedelta:
+    """Give how long a day is part of what is said of later ones."""
+    return timedelta(days=max(WEEK, 2 * limits.judge_every))
+
+
+def _span_that_ends(day: Day, before: Sequence[Day], length: int) -> list[Day]:
+    """Give the final days of every span that ends after the day before and up to this one."""
+
+    def end(d: date) -> int:
+        return (d.toordinal() - 1) // length * length + length
+
+    last = before[-1].day.toordinal() if before else 0
+    ending = [d for d in (*before, day) if last < end(d.day) <= day.day.toordinal()]
+    return [d for d in ending if d.final and d.parts]
+
+
+def _weigh(
+    before: Mapping[str, Detector], span: Sequence[Day], reference: ModelReference
+) -> tuple[dict[str, Detector], dict[str, DayEvidence]]:
+    """Add the days of a span to the detector of every stream that has a reference."""
+    detectors, found = dict(before), {}
+    for name, of_stream in reference.streams.items() if span else ():
+        if isinstance(of_stream, Reference):
+            parts = merge_days([parts_of_stream(day, name) for day in span])
+            days = [day.day for day in span]
+            detectors[name], found[name] = advance(
+                before.get(name, new_detector()), of_stream, days, parts
+            )
+    return detectors, found
+
+
+def _reason_to_reset(
+    day: date, reference: ModelReference | None, limits: Limits
+) -> EndReason | None:
     """Say why a day is no evidence, if so: it is the reference's, or its drift is known."""
-    if period and day <= period.last:
+    if reference and day <= reference.last:
         return "rebased"
     return "acknowledged" if _known_until(day, limits) else None
+
+
+def _counts(day: date, reference: ModelReference, limits: Limits) -> bool:
+    """Say whether an earlier day of a span is evidence, whatever the day that ends the span is."""
+    return day > reference.last and not _known_until(day, limits)
 
 
 def _known_until(day: date, limits: Limits) -> date | None:
@@ -177,146 +224,166 @@ def _known_until(day: date, limits: Limits) -> date | None:
     return next((last for first, last in limits.known_drifts if first <= day <= last), None)
 
 
-def _advance(
-    before: Mapping[str, Detector], day: date, evidence: Mapping[str, DayEvidence], limits: Limits
+def _decide(
+    detectors: Mapping[str, Detector],
+    day: date,
+    weighed: Mapping[str, DayEvidence],
+    limits: Limits,
 ) -> tuple[dict[str, Detector], dict[str, float]]:
-    """Add a day to every detector, open or close incidents; also give the limits of the day."""
-    added = {
-        name: accumulate(before.get(name, new_detector()), day, found)
-        for name, found in evidence.items()
-    }
-    segments = {name: detector for name, detector in added.items() if name != WHOLE}
+    """Open or close the incidents of the streams that have been weighed; also their limits."""
+    segments = {name: detectors[name] for name in weighed if name != WHOLE}
     enough = segment_limits(segments, limits.segment_false_alert_days)
     enough[WHOLE] = limit(limits.false_alert_days)
-    settled = {
+    decided = {
         name: update_incident(
-            detector, day, evidence[name], alarm=bool(detector.sums.max() >= enough[name])
+            detectors[name], day, found, alarm=detectors[name].evidence >= enough[name]
         )
-        for name, detector in added.items()
+        for name, found in weighed.items()
     }
-    return {**before, **settled}, enough
+    return {**detectors, **decided}, enough
+
+
+@dataclass(frozen=True)
+class Stream:
+    """The predictions that a verdict is about, and what is known of them."""
+
+    model: str
+    name: str
+    reference: ModelReference | str
+    detector: Detector
+
+    @property
+    def own_reference(self) -> Reference | str:
+        """The reference of this stream, or what it lacks."""
+        if isinstance(self.reference, str):
+            return self.reference
+        return self.reference.streams.get(self.name, self.reference.lack or wording.UNSEEN)
+
+    @property
+    def detectable(self) -> Detectable | None:
+        """What the detector can find."""
+        known = not isinstance(self.reference, str)
+        return self.reference.detectable.get(self.name) if known else None  # type: ignore[union-attr]
 
 
 def _verdict(
-    model: str,
-    name: str,
-    detector: Detector,
-    period: ModelReference | str,
-    recent: Sequence[EvidenceOfDay],
+    stream: Stream,
+    recent: Sequence[Day],
+    evidence: DayEvidence | None,
     limits: Limits,
     *,
     enough: float,
 ) -> Verdict:
-    day, evidence = recent[-1][0], recent[-1][1].get(name)
-    reference = (
-        period
-        if isinstance(period, str)
-        else period.streams.get(name, period.lack or wording.UNSEEN)
-    )
-    days = limits.false_alert_days if name == WHOLE else limits.segment_false_alert_days
-    lift, slope, usual = None, None, nan
+    day, reference, detector = recent[-1], stream.own_reference, stream.detector
+    lift, slope, lasting = None, None, None
+    moved: Level = "as before"
     if isinstance(reference, Reference):
-        usual = reference.prevalence
-        lift = _lift(reference, name, recent)
-        slope = _slope(reference, name, detector, recent)
-    prevalence = _prevalence(parts_of_stream(day, name).values())
+        lift = _lift(reference, stream, recent)
+        slope = _slope(reference, detector, day.day)
+        moved = what_moved(reference, detector.history, lift, limits.level)
+        lasting = lasting_shift(reference, detector.history, limits.level)
+    prevalence = _prevalence(parts_of_stream(day, stream.name).values())
     known_until = _known_until(day.day, limits)
-    obstacle = _obstacle(
-        day, period, reference, evidence, prevalence, known=bool(detector.incident or known_until)
+    obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
+    state = obstacle[0] if obstacle else _state(detector, lift, moved, limits, known_until)
+    facts = wording.Facts(
+        state=state,
+        day=day.day,
+        obstacle=obstacle[1] if obstacle else "",
+        known_until=known_until,
+        incident=detector.incident,
+        limit=enough if stream.name == WHOLE else None,
+        false_alert_days=false_alert_days(limits, stream.name),
+        slope=slope,
+        lift=lift,
+        moved=moved,
+        lasting=lasting,
+        prevalence=prevalence,
+        reference=reference if isinstance(reference, Reference) else None,
+        detectable=stream.detectable,
+        unknown_share=evidence.unknown_share if evidence else 0.0,
     )
-    state = obstacle[0] if obstacle else _state(detector, lift, limits, known_until)
     return Verdict(
-        model=model,
-        segment=name,
+        model=stream.model,
+        segment=stream.name,
         day=day.day,
         final=day.final,
         known_at=day.known_at,
         state=state,
-        reasons=wording.sentences(
-            wording.Facts(
-                state=state,
-                day=day.day,
-                obstacle=obstacle[1] if obstacle else "",
-                known_until=known_until,
-                incident=detector.incident,
-                limit=enough if name == WHOLE else None,
-                false_alert_days=days,
-                slope=slope,
-                lift=lift,
-                prevalence=prevalence,
-                reference_prevalence=usual,
-            )
-        ),
+        reasons=wording.sentences(facts),
         evidence=evidence,
         detector=detector,
         limit=enough,
         shift=Estimate.normal(lift.shift, lift.shift_error) if lift else None,
         level_change=Estimate.normal(lift.kappa, lift.kappa_error) if lift else None,
         slope=slope,
-        reference_prevalence=usual,
+        reference_prevalence=facts.reference.prevalence if facts.reference else nan,
+        reference_slope=facts.reference.own_slope if facts.reference else None,
+        detectable=facts.detectable,
     )
 
 
 def _obstacle(
-    day: Day,
-    period: ModelReference | str,
-    reference: Reference | str,
-    evidence: DayEvidence | None,
-    prevalence: float,
-    *,
-    known: bool,
+    stream: Stream, day: Day, prevalence: float, judge_every: int, known_until: date | None
 ) -> tuple[State, str] | None:
     """Find what keeps a day from being judged; a drift that is open or known outlasts a gap."""
     if day.complaint:
         return "data_error", day.complaint
+    reference, own = stream.reference, stream.own_reference
     why = None
     if not day.final:
         why = wording.awaited(day.coverage)
-    elif isinstance(period, ModelReference) and day.day <= period.last:
-        why = wording.inside_reference(day.day, period.first, period.last)
-    elif isinstance(reference, str):
-        why = wording.no_reference(reference)
-    elif not known and (evidence is None or not evidence.informations.any()):
-        why = wording.ONE_CLASS if isfinite(prevalence) else wording.NOTHING_KNOWN
+    elif isinstance(reference, ModelReference) and day.day <= reference.last:
+        why = wording.inside_reference(day.day, reference.first, reference.last)
+    elif isinstance(own, str):
+        why = wording.no_reference(own)
+    elif not (stream.detector.incident or known_until):
+        why = _silent(stream.detector, day, prevalence, judge_every)
     return ("insufficient_data", why) if why else None
 
 
+def _silent(detector: Detector, day: Day, prevalence: float, judge_every: int) -> str | None:
+    """Say why nothing that is known by this day is evidence."""
+    if detector.history.firsts.size:
+        age = day.day - detector.last
+        if age < timedelta(days=judge_every):
+            return None
+        if judge_every > 1:
+            return None if age < timedelta(days=2 * judge_every) else wording.NOTHING_IN_SPAN
+    elif judge_every > 1:
+        return wording.FIRST_SPAN
+    return wording.ONE_CLASS if isfinite(prevalence) else wording.NOTHING_KNOWN
+
+
 def _state(
-    detector: Detector, lift: Lift | None, limits: Limits, known_until: date | None
+    detector: Detector, lift: Lift | None, moved: Level, limits: Limits, known_until: date | None
 ) -> State:
     """Choose the most severe state that holds; a known drift says nothing else about the day."""
     if known_until:
         return "acknowledged"
     if detector.incident:
         return "calibration_drift"
-    if lift and abs(lift.shift) > CERTAIN * lift.shift_error:
-        # What counts is how far the curve was lifted; kappa shows only that it was.
-        if abs(lift.kappa) > CERTAIN * lift.kappa_error and abs(lift.lift) > limits.level:
-            return "level_drift"
-        if abs(lift.shift) > limits.prior_shift:
-            return "prior_shift"
-    return "ok"
+    if moved == "lift":
+        return "level_drift"
+    if moved == "prior or inputs":
+        return "prior_shift"
+    return "prior_shift" if moved == "prior" and abs(lift.shift) > limits.prior_shift else "ok"  # type: ignore[union-attr]
 
 
-def _lift(reference: Reference, name: str, recent: Iterable[EvidenceOfDay]) -> Lift | None:
-    days = [parts_of_stream(day, name) for day, _ in recent if day.final]
-    keys = dict.fromkeys(key for parts in days for key in parts)
-    week = {key: sum_of([parts[key] for parts in days if key in parts]) for key in keys}
-    found = lift_since(reference.curve, reference.levels, week)
-    # Days of one storm or one campaign are not independent: as much as in the reference.
-    factor = sqrt(reference.level_dispersion)
-    return replace(found, kappa_error=found.kappa_error * factor) if found else None
+def _lift(reference: Reference, stream: Stream, recent: Sequence[Day]) -> Lift | None:
+    """Compare the level of the week up to the last day with the reference's."""
+    ended = stream.reference.last if isinstance(stream.reference, ModelReference) else date.min
+    # A day of the reference is no part of what is compared with it, but for that day itself.
+    ended = min(ended, recent[-1].day - timedelta(days=1))
+    first = max(ended, recent[-1].day - timedelta(days=WEEK))
+    days = [parts_of_stream(d, stream.name) for d in recent if d.final and d.day > first]
+    return lift_since(reference.curve, reference.levels, merge_days(days))
 
 
-def _slope(
-    reference: Reference, name: str, detector: Detector, recent: Iterable[EvidenceOfDay]
-) -> Estimate | None:
+def _slope(reference: Reference, detector: Detector, day: date) -> Estimate | None:
     """Estimate the slope since the drift began, else over the week."""
-    known = float(reference.errors[0])
-    if detector.incident:
-        return best_slope(detector.incident.slopes, known)
-    week = [evidence[name].slopes for _, evidence in recent if name in evidence]
-    return best_slope(np.sum(week, axis=0), known) if week else None
+    slopes = detector.incident.slopes if detector.incident else week_slopes(detector.history, day)
+    return best_slope(slopes, float(reference.errors[0]))
 
 
 def _prevalence(parts: Collection[Coarse]) -> float:

@@ -2,10 +2,13 @@
 
 from dataclasses import dataclass
 from datetime import date
-from math import isnan
+from math import isfinite, isnan
 
+from monitor.drift.detectable import PATIENCE, STRONG_CHANGE, USUAL_CHANGE, Detectable
 from monitor.drift.detector import RECOVERED, Incident
 from monitor.drift.evidence import KINDS
+from monitor.drift.levels import LastingShift, Level
+from monitor.drift.reference import Reference
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 
@@ -26,11 +29,17 @@ MEANINGS = {
     "top_underpredicted": "the top tenth of the scores comes true more often than before, compared "
     "with the rest",
 }
-WORTH_TELLING = 0.5  # log10 of the odds of recovery
+WORTH_SAYING = 0.5  # log10 of the odds of recovery
 LONG = 6.0  # log10: a number too long to be read
 UNSEEN = "its days hold none of these predictions"
 NOTHING_KNOWN = "no outcome of this day is known"
 ONE_CLASS = "all outcomes of this day are equal, which says nothing of the scores"
+NOTHING_IN_SPAN = "the days that are judged together hold no outcomes of both kinds"
+FIRST_SPAN = "the first days that are judged together are not over"
+NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
+MUCH_UNKNOWN = 0.05  # of the scores, where the reference does not know its curve
+TOO_LONG = 60  # days until a slope of 0.7 is found
+FEW_A_DAY = 20  # of the rarer outcome
 
 
 @dataclass(frozen=True)
@@ -46,8 +55,12 @@ class Facts:
     false_alert_days: int
     slope: Estimate | None
     lift: Lift | None
+    moved: Level
+    lasting: LastingShift | None
     prevalence: float
-    reference_prevalence: float
+    reference: Reference | None
+    detectable: Detectable | None
+    unknown_share: float
 
 
 def sentences(facts: Facts) -> tuple[str, ...]:
@@ -57,19 +70,95 @@ def sentences(facts: Facts) -> tuple[str, ...]:
     if facts.state == "insufficient_data":
         return (_ended(facts.obstacle[:1].upper() + facts.obstacle[1:]),)
     if facts.state == "calibration_drift" and facts.incident:
-        return (*_drift(facts, facts.incident), _prior(facts), _rate(facts))
-    if facts.state == "level_drift" and facts.lift:
-        told = _level(facts.lift)
-    elif facts.state == "acknowledged":
-        told = (
+        return (*_drift(facts, facts.incident), *_silence(facts), _prior(facts), _rate(facts))
+    if facts.state == "acknowledged":
+        first = (
             f"A drift is acknowledged until {facts.known_until}. After that day the evidence "
             "starts again from zero."
         )
-    elif facts.state == "prior_shift":
-        told = "Only the prior moved: the shape of the calibration curve is as in the reference."
-    else:
-        told = "Calibrated as in the reference, whatever the prior."
-    return (told, _prior(facts))
+        return (first, _prior(facts))
+    return (*_unchanged(facts), *_moved(facts), *_silence(facts), _prior(facts), *_lasting(facts))
+
+
+def _unchanged(facts: Facts) -> tuple[str, ...]:
+    """Say that no drift was found, and what that is worth."""
+    known = facts.detectable
+    size = f" of the slope larger than {known.found:.2f}" if known and known.found > 0.0 else ""
+    none = f"No evidence of a change{size} since the reference, whatever the prior."
+    own = facts.reference.own_slope if facts.reference else None
+    if own and (own.low > 1.0 or own.high < 1.0) and abs(own.value - 1.0) > NOT_CALIBRATED:
+        word = "extreme" if own.value < 1.0 else "timid"
+        return (
+            (
+                f"Unchanged since the reference, whose own scores are too {word} (slope "
+                f"{own.value:.2f}, 95 % {own.low:.2f} to {own.high:.2f})."
+            ),
+            none,
+        )
+    return (none,)
+
+
+def _moved(facts: Facts) -> tuple[str, ...]:
+    """Say what the intercept of the week moved with."""
+    if facts.state == "level_drift" and facts.lift:
+        return (_level(facts.lift),)
+    if facts.moved == "prior or inputs" and facts.lift:
+        more, lifted = ("more", "lifted") if facts.lift.kappa > 0.0 else ("less", "lowered")
+        undecided = (
+            f"Outcomes are {more} frequent than a shift of the prior explains (level change "
+            f"{facts.lift.kappa:+.3f}, standard error {facts.lift.kappa_error:.3f}), but the "
+            "inputs moved too: scores and outcomes alone do not separate a shift of prior and "
+            f"inputs together from a {lifted} curve."
+        )
+        return (undecided,)
+    return ("Only the prior moved.",) if facts.state == "prior_shift" else ()
+
+
+def _silence(facts: Facts) -> tuple[str, ...]:
+    """Say which scores the verdict is not about."""
+    if facts.unknown_share < MUCH_UNKNOWN:
+        return ()
+    return (
+        (
+            f"{facts.unknown_share:.0%} of the scores lie where the reference has too few "
+            "outcomes: this verdict says nothing about them."
+        ),
+    )
+
+
+def _lasting(facts: Facts) -> tuple[str, ...]:
+    """Say what a single week does not show of the prior."""
+    if not facts.lasting or facts.state == "level_drift":
+        return ()
+    shift, days = facts.lasting.shift, (facts.day - facts.lasting.since).days + 1
+    return (
+        (
+            f"Over the {days} days since {facts.lasting.since} the log-odds of all scores are "
+            f"{shift.value:+.2f} away from the reference (95 % {shift.low:+.2f} to "
+            f"{shift.high:+.2f})."
+        ),
+    )
+
+
+def what_can_be_found(found: Detectable) -> str:
+    """Say which changes the detector finds, and how long a slope of 0.8 takes."""
+    slope = 1.0 - USUAL_CHANGE
+    takes = (
+        f"would take about {found.days:,.0f} days" if isfinite(found.days) else "would not be found"
+    )
+    first = (
+        f"With this reference, changes of the slope below {found.tolerated:.2f} are tolerated and "
+        f"changes above {found.found:.2f} are found; a slope of {slope:.1f} {takes}."
+    )
+    if found.rarer >= FEW_A_DAY:
+        return first
+    never = (
+        f"changes smaller than {found.within_patience:.2f} are not"
+        if isfinite(found.within_patience)
+        else "no change of the slope is"
+    )
+    few = f"With {found.rarer:.3g} of the rarer outcome a day, {never}"
+    return f"{first} {few} found within {PATIENCE} days."
 
 
 def awaited(coverage: float) -> str:
@@ -90,20 +179,35 @@ def no_reference(lack: str) -> str:
     return f"there is no reference to compare with yet: {lack}"
 
 
+def what_would_help(found: Detectable) -> str | None:
+    """Say what to change where even a slope of 0.7 takes too long; None if it does not."""
+    if found.days_strong <= TOO_LONG:
+        return None
+    takes = f"about {found.days_strong:,.0f} days" if isfinite(found.days_strong) else "for ever"
+    return (
+        f"A slope of {1.0 - STRONG_CHANGE:.1f} would take {takes} to be found. A longer reference "
+        "(verdicts.references), coarser segments, or days that are judged together "
+        "(verdicts.judge_every) would help."
+    )
+
+
 def _drift(facts: Facts, incident: Incident) -> tuple[str, ...]:
     known = f"; the limit is {_times(facts.limit)}" if facts.limit else ""
     took = "It took the place of another drift. " if incident.started > incident.opened else ""
     certainty = (
-        f"{took}On {incident.opened} the outcomes fitted a drift {_times(incident.evidence)} times "
-        f"better than the reference within its tolerance{known}."
+        f"{took}On {incident.opened} the evidence for a drift, over all days on which it may have "
+        f"begun, reached {_times(incident.evidence)} to 1{known}."
     )
     recovery = (
         f"Since then {_times(incident.recovery)} to 1 speaks for recovery; at "
         f"{_times(RECOVERED)} to 1 the incident closes."
     )
-    what = f"Since {incident.started} {MEANINGS[incident.kind]} ({_size(facts, incident)})."
+    what = (
+        f"Since {incident.started} (90 % {incident.start_low} to {incident.start_high}) "
+        f"{MEANINGS[incident.kind]} ({_size(facts, incident)})."
+    )
     told = (what, certainty)
-    return (*told, recovery) if incident.recovery > WORTH_TELLING else told
+    return (*told, recovery) if incident.recovery > WORTH_SAYING else told
 
 
 def _size(facts: Facts, incident: Incident) -> str:
@@ -111,22 +215,19 @@ def _size(facts: Facts, incident: Incident) -> str:
     if facts.slope and incident.kind in ("too_extreme", "too_timid"):
         figure = facts.slope
         return f"slope about {figure.value:.2f}, 95 % {figure.low:.2f} to {figure.high:.2f}"
-    return f"by about {shape_size(incident):.2f} in log-odds"
+    return f"by about {abs(incident.size):.2f} in log-odds"
 
 
 def shape_size(incident: Incident) -> float | None:
     """Find how far the log-odds are off where a distortion is strongest; None of a slope."""
-    direction = KINDS.index(incident.kind) // 2
-    if not direction:
-        return None
-    return float(abs(incident.scores[direction] / incident.informations[direction]))
+    return abs(incident.size) if KINDS.index(incident.kind) // 2 else None
 
 
 def _level(lift: Lift) -> str:
     often = "more" if lift.lift > 0 else "less"
     return (
         f"All scores come true {often} often than the prior explains: the curve was lifted by "
-        f"about {lift.lift:+.2f} in logit (kappa {lift.kappa:+.3f}, standard error "
+        f"about {lift.lift:+.2f} in logit (level change {lift.kappa:+.3f}, standard error "
         f"{lift.kappa_error:.3f})."
     )
 
@@ -134,10 +235,10 @@ def _level(lift: Lift) -> str:
 def _prior(facts: Facts) -> str:
     known = not isnan(facts.prevalence)
     today = f"{facts.prevalence:.2%} on {facts.day}" if known else f"not known for {facts.day}"
-    if facts.lift is None:
+    if facts.lift is None or facts.reference is None:
         return f"Prevalence {today}."
     told = (
-        f"Prevalence {today}, {facts.reference_prevalence:.2%} in the reference; over the week the "
+        f"Prevalence {today}, {facts.reference.prevalence:.2%} in the reference; over the week the "
         f"log-odds of all scores moved by {facts.lift.shift:+.2f} (standard error "
         f"{facts.lift.shift_error:.2f})."
     )

@@ -205,10 +205,16 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_evidence_log10",
-        "Accumulated evidence, log10, for a kind of distortion of the reference curve. A prior "
-        "shift does not change it.",
-        (*STREAM, "kind"),
+        "Accumulated evidence of a calibration drift, log10, over all kinds. A prior shift does "
+        "not change it. A drift opens at calibration_evidence_limit_log10.",
+        STREAM,
         verdict_samples.of_evidence,
+    ),
+    Gauge(
+        "calibration_kind_evidence_log10",
+        "Accumulated evidence, log10, for one kind of distortion of the reference curve.",
+        (*STREAM, "kind"),
+        verdict_samples.of_kind_evidence,
     ),
     Gauge(
         "calibration_evidence_limit_log10",
@@ -235,7 +241,51 @@ CATALOGUE = (
         "calibration_drift_started_timestamp_seconds",
         "Estimated start of the open calibration drift.",
         STREAM,
-        verdict_samples.of_starts,
+        verdict_samples.of_starts(lambda incident: incident.started),
+    ),
+    Gauge(
+        "calibration_drift_started_low_timestamp_seconds",
+        "First day of the 90 % interval of the start of the open calibration drift.",
+        STREAM,
+        verdict_samples.of_starts(lambda incident: incident.start_low),
+    ),
+    Gauge(
+        "calibration_drift_started_high_timestamp_seconds",
+        "Last day of the 90 % interval of the start of the open calibration drift.",
+        STREAM,
+        verdict_samples.of_starts(lambda incident: incident.start_high),
+    ),
+    Gauge(
+        "calibration_tolerated_slope_change",
+        "Changes of the slope below this are tolerated with this reference.",
+        STREAM,
+        verdict_samples.of_detectable(lambda found: found.tolerated),
+    ),
+    Gauge(
+        "calibration_detectable_slope_change",
+        "Changes of the slope above this are found with this reference.",
+        STREAM,
+        verdict_samples.of_detectable(lambda found: found.found),
+    ),
+    Gauge(
+        "calibration_slope_detection_days",
+        "Days that a slope of 0.8 takes to be found with the volume of the reference.",
+        STREAM,
+        verdict_samples.of_detectable(lambda found: found.days),
+    ),
+    Gauge(
+        "calibration_unknown_scores_ratio",
+        "Share of the scores of the judged day that lie where the reference does not know its "
+        "curve. The verdict says nothing about them.",
+        STREAM,
+        verdict_samples.of_verdict(lambda v: v.evidence.unknown_share if v.evidence else None),
+    ),
+    *_with_interval(
+        "calibration_reference_slope",
+        "Slope of the outcomes of the reference on its own scores: 1 if they were calibrated, "
+        "apart from the prior.",
+        STREAM,
+        verdict_samples.of_verdict(lambda v: v.reference_slope),
     ),
     Gauge(
         "calibration_drift_started_date_seconds",

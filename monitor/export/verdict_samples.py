@@ -1,9 +1,10 @@
 """How the gauges of verdicts take their samples from a snapshot. Pure."""
 
 from collections.abc import Callable, Iterable
-from datetime import timedelta
-from math import isnan
+from datetime import date, timedelta
+from math import isfinite, isnan, log10
 
+from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Incident
 from monitor.drift.evidence import KINDS
 from monitor.drift.verdict import STATES, Verdict
@@ -18,13 +19,31 @@ def of_states(snapshot: Snapshot) -> Iterable[Sample[float]]:
 
 
 def of_evidence(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Take the accumulated evidence for every kind of distortion, if there is a reference."""
+    """Take what has accumulated over all kinds of distortion, once there is a reference."""
+    return of_verdict(lambda v: v.detector.evidence if _has_reference(v) else None)(snapshot)
+
+
+def of_kind_evidence(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Take what has accumulated for each kind of distortion, once there is a reference."""
 
     def sums(v: Verdict) -> Iterable[Sample[float]]:
-        if not isnan(v.reference_prevalence):
-            yield from (((kind,), float(v.detector.sums[i])) for i, kind in enumerate(KINDS))
+        if _has_reference(v):
+            yield from (
+                ((kind,), log10(max(1.0, found)))
+                for kind, found in zip(KINDS, v.detector.sums, strict=True)
+            )
 
     return _of_verdicts(sums)(snapshot)
+
+
+def of_detectable(value: Callable[[Detectable], float]) -> Samples[float]:
+    """Take one number of what each detector can find; a change that it never finds has none."""
+
+    def found(v: Verdict) -> float | None:
+        number = value(v.detectable) if v.detectable else None
+        return number if number is not None and isfinite(number) else None
+
+    return of_verdict(found)
 
 
 def of_kinds(snapshot: Snapshot) -> Iterable[Sample[float]]:
@@ -52,16 +71,20 @@ def of_incident(value: Callable[[Incident], float]) -> Samples[float]:
     return _of_verdicts(lambda v: [((), value(v.detector.incident))] if v.detector.incident else [])
 
 
-def of_starts(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Find the moment at which the first day of each open drift began."""
-    zones = {name: model.time_zone for name, model in snapshot.models.items()}
+def of_starts(day: Callable[[Incident], date]) -> Samples[float]:
+    """Find the moment at which a day of each open drift began."""
 
-    def began(v: Verdict) -> Iterable[Sample[float]]:
-        if v.detector.incident:
-            before = v.detector.incident.started - timedelta(days=1)
-            yield (), end_of_day(before, zones[v.model]).timestamp()
+    def fill(snapshot: Snapshot) -> Iterable[Sample[float]]:
+        zones = {name: model.time_zone for name, model in snapshot.models.items()}
 
-    return _of_verdicts(began)(snapshot)
+        def began(v: Verdict) -> Iterable[Sample[float]]:
+            if v.detector.incident:
+                before = day(v.detector.incident) - timedelta(days=1)
+                yield (), end_of_day(before, zones[v.model]).timestamp()
+
+        return _of_verdicts(began)(snapshot)
+
+    return fill
 
 
 def of_sizes(snapshot: Snapshot) -> Iterable[Sample[float]]:
@@ -110,3 +133,7 @@ def _of_verdicts(samples: Callable[[Verdict], Iterable[Sample[T]]]) -> Samples[T
                 yield (v.model, v.segment, *further), value
 
     return fill
+
+
+def _has_reference(v: Verdict) -> bool:
+    return not isnan(v.reference_prevalence)

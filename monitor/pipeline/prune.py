@@ -61,7 +61,7 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     firsts = {kind: oldest - timedelta(days=max(longest, WEEK)) for kind in KINDS}
     firsts["evaluations"] = oldest
     old = {kind: [d for d in store.days(kind, name) if d < firsts[kind]] for kind in KINDS}
-    spans = [(period.first, period.last) for period in read_references(config, name).periods]
+    spans = [(one.first, one.last) for one in read_references(config, name).fitted]
     reference = [d for d in old["summaries"] if any(first <= d <= last for first, last in spans)]
     kept = set(reference)
     return Pruning(name, old | {"summaries": sorted({*old["summaries"]} - kept)}, reference)

@@ -36,24 +36,24 @@ class References:
 
     Attributes
     ----------
-    periods : sequence of ModelReference
+    fitted : sequence of ModelReference
         In their order.
     marks : list of list of str
         Fingerprints of the summaries they were fitted to.
     """
 
-    periods: Sequence[ModelReference]
+    fitted: Sequence[ModelReference]
     marks: list[list[str]]
 
     @property
     def last(self) -> date:
         """The last day of any reference."""
-        return max((period.last for period in self.periods), default=date.min)
+        return max((one.last for one in self.fitted), default=date.min)
 
     def expect(self, day: date, name: str, part: Segment) -> Expectation | None:
         """Estimate the prevalence to expect of a segment of a day from its scores alone."""
-        period = reference_of_day(day, self.periods)
-        reference = period.streams.get(name) if period and day > period.last else None
+        compared = reference_of_day(day, self.fitted)
+        reference = compared.streams.get(name) if compared and day > compared.last else None
         if not isinstance(reference, Reference):
             return None
         seen = np.nonzero(reference.counts.counts)[0]
@@ -64,10 +64,10 @@ class References:
 
     def tce_size(self, day: date) -> int | None:
         """Give N* of TCE for a day; None while there is no reference before it."""
-        period = reference_of_day(day, self.periods)
-        if not period or day <= period.last:
+        compared = reference_of_day(day, self.fitted)
+        if not compared or day <= compared.last:
             return None
-        whole = period.streams.get(WHOLE)  # none if the period lacks days
+        whole = compared.streams.get(WHOLE)  # none if the compared lacks days
         return standard_size(whole.prevalence) if isinstance(whole, Reference) else None
 
 
@@ -83,7 +83,7 @@ def read_references(config: Config, name: str) -> References:
     spans = _reference_days(model, store, name)
     limits = limits_of(model)
     return References(
-        periods=[
+        fitted=[
             ModelReference(first, last, {}, _lack(first, last, lack))
             if (lack := what_a_reference_lacks([day.parts for day, _ in days]))
             else fit_model_reference([day for day, _ in days], limits)
@@ -106,6 +106,7 @@ def limits_of(model: Model) -> Limits:
             effects=(v.slope_effect, v.shape_effect),
         ),
         known_drifts=tuple((span.first, span.last) for span in v.known_drifts),
+        judge_every=v.judge_every,
     )
 
 

@@ -7,13 +7,11 @@ from monitor.config import Config
 from monitor.drift.detector import Detector
 from monitor.drift.inputs import (
     Day,
-    EvidenceOfDay,
-    evidence_by_stream,
     failed_day,
     inputs_of,
 )
 from monitor.drift.reference import LEAST_OF_EACH
-from monitor.drift.verdict import WEEK, judge
+from monitor.drift.verdict import days_to_recall, judge
 from monitor.errors import DataError
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import REFERENCE_DAYS, References, limits_of
@@ -67,19 +65,18 @@ def judge_days(
     basis = fingerprint([repr(limits), references.marks])
     start, detectors = _where_to_begin(store, name, days, store.mark_stale(name, first), basis)
 
-    def with_evidence(day: date) -> EvidenceOfDay:
-        found = known[day] if day in known else inputs_of(store.read_summary(name, day)[0])
-        return found, evidence_by_stream(found, references.periods)
+    def read(day: date) -> Day:
+        return known[day] if day in known else inputs_of(store.read_summary(name, day)[0])
 
-    week = [with_evidence(d) for d in days if timedelta() < start - d < timedelta(days=WEEK)]
-    to_do = [day for day in days if day >= start]
+    before, to_do = [d for d in days if d < start], [d for d in days if d >= start]
+    recent = [read(d) for d in before if before[-1] - d < days_to_recall(limits)]
     verdicts = judge(
         name,
-        in_parallel(with_evidence, to_do, jobs),
-        periods=references.periods,
+        in_parallel(read, to_do, jobs),
+        references=references.fitted,
         lack=f"it takes {REFERENCE_DAYS} final days, and {LEAST_OF_EACH} outcomes of each kind",
         limits=limits,
-        week=week,
+        recent=recent,
         detectors=detectors,
     )
     for done, of_day in enumerate(verdicts, 1):

@@ -1,7 +1,7 @@
 """The verdict in the terminal: its reasons, a correction, and the expected prevalence."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import date
 from math import isnan
 from typing import Any
@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from monitor.drift.verdict import WEEK, Verdict
+from monitor.drift.wording import what_can_be_found, what_would_help
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.report import error_wording
@@ -38,11 +39,14 @@ class Latest:
         Of the newest final window that is nearest to a week.
     waiting : sequence of Evaluation
         Of the later days, whose outcomes are still arriving.
+    usual_age : int
+        How many days old a verdict is while the daily job runs: days to wait for outcomes.
     """
 
     verdict: Verdict | None
     week: Evaluation | None
     waiting: Sequence[Evaluation]
+    usual_age: int = 0
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -63,7 +67,14 @@ class Latest:
         """The same as a JSON document."""
         v, week = self.verdict, self.week
         return {
-            "verdict": v and {"state": v.state, "day": v.day, "reasons": v.reasons},
+            "verdict": v
+            and {
+                "state": v.state,
+                "day": v.day,
+                "reasons": v.reasons,
+                "detectable": v.detectable,
+                "reference_slope": v.reference_slope,
+            },
             "week": week
             and {
                 "day": week.day,
@@ -79,17 +90,9 @@ class Latest:
         }
 
 
-@dataclass(frozen=True)
-class Episode:
-    """A calibration drift from its alert to its end; `last` is None while it is open."""
-
-    opened: date
-    started: date
-    kind: str
-    last: date | None
-
-
-def latest(store: Store, model: str, segment: str, windows: Sequence[int]) -> Latest:
+def latest(
+    store: Store, model: str, segment: str, windows: Sequence[int], *, usual_age: int
+) -> Latest:
     """Collect the newest verdict, the newest final week and the expectations for later days."""
     verdict = newest_verdict(store, model, segment)
     length = max(days for days in windows if days <= WEEK)
@@ -103,7 +106,7 @@ def latest(store: Store, model: str, segment: str, windows: Sequence[int]) -> La
         if length in found and found[length].final:
             week = found[length]
             break
-    return Latest(verdict, week, waiting[::-1])
+    return Latest(verdict, week, waiting[::-1], usual_age)
 
 
 def newest_verdict(store: Store, model: str, segment: str) -> Verdict | None:
@@ -118,30 +121,17 @@ def newest_verdict(store: Store, model: str, segment: str) -> Verdict | None:
     return newest
 
 
-def episodes(store: Store, model: str, segment: str) -> list[Episode]:
-    """List the calibration drifts that were found, each with its first kind."""
-    found = list[Episode]()
-    for day in store.days("verdicts", model):
-        for verdict in store.read_verdicts(model, day)[0]:
-            if verdict.segment != segment:
-                continue
-            now, open_ = verdict.detector.incident, bool(found) and found[-1].last is None
-            if open_ and (now is None or now.opened != found[-1].opened):
-                found[-1] = replace(found[-1], last=day)
-                open_ = False
-            if now and not open_:
-                found.append(Episode(now.opened, now.started, now.kind, None))
-    return found
-
-
-def latest_text(found: Latest) -> RenderableType:
+def latest_text(found: Latest, today: date) -> RenderableType:
     """Write the verdict and its reasons, the causes of the week's error, and the expectations."""
     parts = list[RenderableType]()
     if found.verdict:
         v = found.verdict
-        head = Text(f"\n{v.model}, segment {v.segment}, {v.day}: ", style="bold")
+        age = (today - v.day).days
+        old = f" ({age:,} days ago)" if age > found.usual_age + WEEK else ""
+        head = Text(f"\n{v.model}, segment {v.segment}, {v.day}{old}: ", style="bold")
         head.append(v.state, style=COLOURS.get(v.state, "yellow"))
-        parts += [head, *map(_indented, (*v.reasons, *found.sentences)), Text()]
+        able = (what_can_be_found(v.detectable),) if v.detectable else ()
+        parts += [head, *map(_indented, (*v.reasons, *able, *found.sentences)), Text()]
     if found.waiting:
         parts.append(expectation_table(found.waiting))
     return Group(*parts)
@@ -160,17 +150,40 @@ def expectation_table(waiting: Sequence[Evaluation]) -> RenderableType:
     return Group(table, Text("\n".join(EXPECTED), style="dim"), Text())
 
 
-def episode_table(title: str, found: dict[str, list[Episode]]) -> RenderableType:
-    """Show the calibration drifts of some models, one line each."""
-    table = plain_table(title, ("model", "found on", "since", "scores", "closed on"))
-    table.columns[3].justify = "left"
-    for name, of_model in found.items():
-        for e in of_model:
-            kind, closed = e.kind.replace("_", " "), f"{e.last}" if e.last else "still open"
-            table.add_row(name, f"{e.opened}", f"{e.started}", kind, closed)
-        if not of_model:
-            table.add_row(name, "none", "", "", "")
+def sensitivity(store: Store, model: str) -> list[str]:
+    """Say of each segment what its detector can find, and what would help."""
+    days = store.days("verdicts", model)
+    lines = []
+    for v in store.read_verdicts(model, days[-1])[0] if days else ():
+        if v.detectable:
+            found = (what_can_be_found(v.detectable), what_would_help(v.detectable))
+            lines.append(f"{v.segment}: {' '.join(filter(None, found))}")
+    return lines
+
+
+def verdict_table(title: str, verdicts: Sequence[Verdict]) -> RenderableType:
+    """Show verdicts of one model and segment, one line for each day."""
+    table = plain_table(title, ("day", "verdict", "evidence", "slope", "prior\nshift"))
+    table.columns[1].justify = "left"
+    for v in verdicts:
+        table.add_row(
+            f"{v.day}",
+            Text(v.state, style=COLOURS.get(v.state, "")),
+            f"{v.detector.evidence:.1f} of {v.limit:.1f}" if v.evidence else "-",
+            f"{v.slope.value:.2f}" if v.slope else "-",
+            f"{v.shift.value:+.2f}" if v.shift else "-",
+        )
     return table
+
+
+def of_segment(store: Store, model: str, segment: str, days: Sequence[date]) -> list[Verdict]:
+    """Read the verdicts of one segment on some days."""
+    return [
+        verdict
+        for day in days
+        for verdict in store.read_verdicts(model, day)[0]
+        if verdict.segment == segment
+    ]
 
 
 def _indented(sentence: str) -> RenderableType:

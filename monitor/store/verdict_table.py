@@ -1,21 +1,31 @@
 """Verdicts as a table of the store, and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from math import isnan, nan
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Detector, Ended, Incident
-from monitor.drift.evidence import KINDS, DayEvidence
+from monitor.drift.evidence import DayEvidence
+from monitor.drift.history import SUMS, WIDTHS, History
+from monitor.drift.reference import DIRECTIONS
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import Floats
 
-NUMBERS = pa.list_(pa.float64())
+NUMBERS, SINGLES = pa.list_(pa.float64()), pa.list_(pa.float32())
+ORDINALS = pa.list_(pa.int64())
 ESTIMATE = pa.struct([(name, pa.float64()) for name in ("value", "low", "high")])
 SCORES = {"scores": NUMBERS, "informations": NUMBERS, "slopes": NUMBERS}
+HISTORY: dict[str, pa.DataType] = {
+    "firsts": ORDINALS,
+    "days": ORDINALS,
+    **dict.fromkeys(SUMS, SINGLES),
+}
 
 COLUMNS: dict[str, pa.DataType] = {
     "model": pa.string(),
@@ -25,15 +35,36 @@ COLUMNS: dict[str, pa.DataType] = {
     "known_at": pa.timestamp("s", "UTC"),
     "state": pa.string(),
     "reasons": pa.list_(pa.string()),
-    "evidence": pa.struct([("ratios", NUMBERS), *SCORES.items()]),
-    "detector": pa.struct([("sums", NUMBERS), ("starts", pa.list_(pa.date32())), *SCORES.items()]),
+    "evidence": pa.struct(
+        [
+            *((name, NUMBERS) for name in ("ratios", "tolerances", "effects")),
+            *SCORES.items(),
+            ("levels", NUMBERS),
+            ("unknown_share", pa.float64()),
+            ("recovery", pa.float64()),
+        ]
+    ),
+    "detector": pa.struct(
+        [
+            ("sums", NUMBERS),
+            ("counted", pa.int64()),
+            ("last", pa.date32()),
+            ("jitters", NUMBERS),
+            ("cross", NUMBERS),
+            ("history", pa.struct(list(HISTORY.items()))),
+        ]
+    ),
     "incident": pa.struct(
         [
             ("opened", pa.date32()),
             ("started", pa.date32()),
+            ("start_low", pa.date32()),
+            ("start_high", pa.date32()),
             ("kind", pa.string()),
             ("evidence", pa.float64()),
             ("recovery", pa.float64()),
+            ("size", pa.float64()),
+            ("size_error", pa.float64()),
             *SCORES.items(),
         ]
     ),
@@ -45,10 +76,14 @@ COLUMNS: dict[str, pa.DataType] = {
     "level_change": ESTIMATE,
     "slope": ESTIMATE,
     "reference_prevalence": pa.float64(),
+    "reference_slope": ESTIMATE,
+    "detectable": pa.struct(
+        [(field.name, pa.float64()) for field in fields(Detectable)],
+    ),
 }
 VERDICTS = pa.schema(COLUMNS)
 OF_DETECTOR = ("incident", "ended")  # columns of their own, for whoever reads the file
-ESTIMATES = ("shift", "level_change", "slope")
+ESTIMATES = ("shift", "level_change", "slope", "reference_slope")
 
 
 def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> pa.Table:
@@ -65,14 +100,16 @@ def verdicts_of(table: pa.Table) -> list[Verdict]:
 def _row(verdict: Verdict) -> dict[str, Any]:
     row = {name: getattr(verdict, name) for name in COLUMNS if name not in OF_DETECTOR}
     detector, incident = verdict.detector, verdict.detector.incident
+    state = {k: v for k, v in vars(detector).items() if k not in OF_DETECTOR}
     return row | {
         "evidence": _plain(vars(verdict.evidence)) if verdict.evidence else None,
-        "detector": _plain({k: v for k, v in vars(detector).items() if k not in OF_DETECTOR}),
+        "detector": _plain(state | {"history": _plain(vars(detector.history))}),
         "incident": _plain(vars(incident)) if incident else None,
         "ended": asdict(detector.ended) if detector.ended else None,
         "reference_prevalence": None
         if isnan(verdict.reference_prevalence)
         else verdict.reference_prevalence,
+        "detectable": asdict(verdict.detectable) if verdict.detectable else None,
         **{k: asdict(row[k]) if row[k] else None for k in ESTIMATES},
     }
 
@@ -83,16 +120,19 @@ def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _verdict(row: dict[str, Any]) -> Verdict:
     found, ended = row.pop("incident"), row.pop("ended", None)
-    incident = Incident(**_arrays(found)) if found else None
-    detector = _arrays(row["detector"])
-    both = {name: detector[name].reshape(len(KINDS), -1) for name in SCORES}
+    detector, detectable = _arrays(row["detector"]), row["detectable"]
     row["detector"] = Detector(
-        **{**detector, **both, "starts": tuple(detector["starts"])},
-        incident=incident,
+        **{
+            **detector,
+            "history": _history(detector["history"]),
+            "cross": _cross(detector["cross"]),
+        },
+        incident=Incident(**_arrays(found)) if found else None,
         ended=Ended(**ended) if ended else None,
     )
     row["evidence"] = DayEvidence(**_arrays(row["evidence"])) if row["evidence"] else None
     row["reasons"] = tuple(row["reasons"])
+    row["detectable"] = Detectable(**detectable) if detectable else None
     if row["reference_prevalence"] is None:
         row["reference_prevalence"] = nan
     for name in ESTIMATES:
@@ -100,6 +140,19 @@ def _verdict(row: dict[str, Any]) -> Verdict:
     return Verdict(**row)
 
 
+def _cross(values: Floats | None) -> Floats | None:
+    return None if values is None else values.reshape(len(DIRECTIONS), -1)
+
+
+def _history(values: Mapping[str, Any]) -> History:
+    rows = len(values["firsts"])
+    firsts, days = (np.array(values[name], np.int64) for name in ("firsts", "days"))
+    sums = {
+        name: np.array(values[name], np.float32).reshape(rows, width)
+        for name, width in zip(SUMS, WIDTHS, strict=True)
+    }
+    return History(firsts, days, **sums)
+
+
 def _arrays(values: Mapping[str, Any]) -> dict[str, Any]:
-    numeric = ("sums", "ratios", *SCORES)
-    return {k: np.array(v, np.float64) if k in numeric else v for k, v in values.items()}
+    return {k: np.array(v, np.float64) if isinstance(v, list) else v for k, v in values.items()}

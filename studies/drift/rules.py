@@ -12,8 +12,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, kstwobign, norm
 
-from monitor.drift.detector import accumulate, limit, new_detector, update_incident
-from monitor.drift.evidence import day_evidence
+from monitor.drift.detector import advance, limit, new_detector, update_incident
 from monitor.drift.reference import Reference
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ece
@@ -42,6 +41,8 @@ class Opening:
     kind: str
     later: str
     started: int
+    start_low: int
+    start_high: int
     lasted: int = 1
 
 
@@ -51,14 +52,15 @@ def follow_detector(
     """Run the detector over days and list the incidents that it opens."""
     detector, threshold, found, quiet_since = new_detector(), limit(false_alert_days), [], -SILENCE
     for t, segments in enumerate(days):
-        day = FIRST + timedelta(t)
-        evidence = day_evidence(reference, segments.values())
-        added = accumulate(detector, day, evidence)
         before = detector.incident
-        detector = update_incident(added, day, evidence, alarm=bool(added.sums.max() >= threshold))
+        day = FIRST + timedelta(t)
+        detector, evidence = advance(detector, reference, [day], segments)
+        alarm = detector.evidence >= threshold
+        detector = update_incident(detector, day, evidence, alarm=alarm)
         now = detector.incident
         if now and not before and t - quiet_since >= SILENCE:
-            found.append(Opening(t, now.kind, now.kind, (now.started - FIRST).days))
+            since = (now.started, now.start_low, now.start_high)
+            found.append(Opening(t, now.kind, now.kind, *((day - FIRST).days for day in since)))
         elif now and found:
             last = found[-1]
             later = now.kind if t - last.day <= SILENCE else last.later

@@ -37,16 +37,14 @@ DECISIVE = (
     "studies/drift/rough.py",
     "studies/drift/scenario.py",
     "studies/drift/scenarios.py",
+    "monitor/drift/curve.py",
     "monitor/drift/detector.py",
     "monitor/drift/evidence.py",
+    "monitor/drift/history.py",
     "monitor/drift/reference.py",
+    "monitor/drift/variance.py",
     "monitor/metrics/core/coarse.py",
-    "monitor/metrics/binned/binning.py",
-    "monitor/metrics/binned/ece.py",
     "monitor/metrics/logistic/conditional.py",
-    "monitor/metrics/logistic/cox.py",
-    "monitor/metrics/smooth/cumulative.py",
-    "monitor/metrics/test_based/tce.py",
 )
 
 

@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.inputs import Day, Limits, evidence_by_stream, fit_model_reference
+from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.errors import Fault
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -114,9 +114,8 @@ def judged(model: str) -> list[list[Verdict]]:
         for i, span in enumerate(spans)
     ]
     limits = Limits()
-    periods = [fit_model_reference(days[:REFERENCE_DAYS], limits)]
-    with_evidence = [(day, evidence_by_stream(day, periods)) for day in days]
-    return list(judge(model, with_evidence, periods=periods, lack="", limits=limits))
+    references = [fit_model_reference(days[:REFERENCE_DAYS], limits)]
+    return list(judge(model, days, references=references, lack="", limits=limits))
 
 
 @pytest.fixture(scope="module")
@@ -252,7 +251,7 @@ def story_of_drift(verdict: Verdict) -> str:
         "Since 1 March 2026 scores are too extreme: high ones come true less often than before, "
         "low ones more often. No shift of the prior explains this. Slope of the outcomes on the "
         f"reference curve: {slope.value:.2f} (95 % {slope.low:.2f} to {slope.high:.2f}), 1 without "
-        f"drift. The evidence reached 10^{incident.evidence:.1f}; the limit is 10^3.9. Meanwhile "
+        f"drift. The evidence reached 10^{incident.evidence:.1f}; the limit is 10^3.0. Meanwhile "
         f"the prior moved by {interval(verdict.shift, '+.2f', ' in log-odds')}, which is not part "
         "of the drift. Without a drift, this alert comes at most once in 1000 days on average."
     )

@@ -141,6 +141,8 @@ def test_run_backfill_evaluate_show(folder: Path) -> None:
     assert [e["matched"] for e in shown["evaluations"]] == [200, 400, 600, 600]
     assert [e["final"] for e in shown["evaluations"]] == [True, True, True, True]
     assert [line.split()[:2] for line in table.splitlines() if line.strip().startswith("2026")] == [
+        ["2026-03-03", "insufficient_data"],  # the verdicts by day, then the evaluations
+        ["2026-03-04", "insufficient_data"],
         ["2026-03-03", "100"],
         ["2026-03-04", "100"],
     ]

@@ -11,8 +11,9 @@ from scipy.special import expit
 
 from monitor.config import Model
 from monitor.drift.evidence import day_evidence
-from monitor.drift.inputs import Limits, evidence_by_stream, fit_model_reference, inputs_of
+from monitor.drift.inputs import Limits, fit_model_reference, inputs_of
 from monitor.drift.reference import Reference
+from monitor.drift.verdict import judge
 from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.metrics.core.coarse import coarsen
@@ -132,9 +133,17 @@ def test_strata_are_weighed_apart() -> None:
     reference = period.streams[WHOLE]
     assert isinstance(reference, Reference)
 
-    apart = [evidence_by_stream(day, [period])[WHOLE].ratios for day in days[28:]]
-    leaves = [coarsen(leaf.tally) for leaf in summary(days[-1].day).segments[WHOLE].strata.values()]
-    assert np.array_equal(apart[-1], day_evidence(reference, leaves).ratios)
+    apart = [
+        whole.evidence.ratios
+        for whole, *_ in judge("ctr", days[28:], references=[period], lack="", limits=Limits())
+        if whole.evidence
+    ]
+    leaves = {
+        (WHOLE, name): coarsen(leaf.tally)
+        for name, leaf in summary(days[28].day).segments[WHOLE].strata.items()
+    }
+    assert np.array_equal(apart[0], day_evidence(reference, leaves).ratios)
+    assert len(apart) == 20
 
     mixed = [inputs_of(merge_summaries([summary(day.day)])) for day in days]
     pooled = fit_model_reference(mixed[:28], Limits())

@@ -2,12 +2,17 @@
 
 from dataclasses import replace
 from datetime import date
+from math import inf, nan
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
+from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Incident
-from monitor.drift.wording import MEANINGS, Facts, sentences
+from monitor.drift.levels import LastingShift
+from monitor.drift.wording import MEANINGS, Facts, sentences, what_can_be_found
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
@@ -17,25 +22,40 @@ SPAN = "7 days to 2026-03-07"
 INCIDENT = Incident(
     opened=date(2026, 3, 5),
     started=date(2026, 3, 2),
+    start_low=date(2026, 2, 27),
+    start_high=date(2026, 3, 3),
     kind="too_extreme",
     evidence=4.1,
     recovery=0.2,
+    size=-0.38,
+    size_error=0.05,
     scores=np.zeros(4),
     informations=np.zeros(4),
     slopes=np.zeros(6),
 )
+REFERENCE: Any = SimpleNamespace(prevalence=0.242, own_slope=Estimate(1.02, 0.97, 1.07))
 FACTS = Facts(
     state="calibration_drift",
     day=date(2026, 3, 7),
     obstacle="",
     known_until=None,
     incident=INCIDENT,
-    limit=np.log10(8_000),
+    limit=np.log10(1_000),
     false_alert_days=1_000,
     slope=Estimate(0.62, 0.53, 0.72),
     lift=Lift(shift=0.58, shift_error=0.04, kappa=0.01, kappa_error=0.02, separation=0.2),
+    moved="prior",
+    lasting=None,
     prevalence=0.2279,
-    reference_prevalence=0.242,
+    reference=REFERENCE,
+    detectable=Detectable(
+        tolerated=0.11, found=0.32, rarer=40.0, days=12.2, days_strong=6.0, within_patience=0.15
+    ),
+    unknown_share=0.01,
+)
+SOUND = replace(FACTS, state="ok", incident=None)
+NONE_FOUND = (
+    "No evidence of a change of the slope larger than 0.32 since the reference, whatever the prior."
 )
 
 
@@ -43,12 +63,13 @@ def test_a_drift_says_what_since_when_how_strong_and_how_often_it_is_false() -> 
     """The sentences of a drift name all that was asked for, with numbers a person can read."""
     assert sentences(FACTS) == (
         (
-            "Since 2026-03-02 scores are too extreme: high ones come true less often than before, "
-            "low ones more often (slope about 0.62, 95 % 0.53 to 0.72)."
+            "Since 2026-03-02 (90 % 2026-02-27 to 2026-03-03) scores are too extreme: high ones "
+            "come true less often than before, low ones more often (slope about 0.62, 95 % 0.53 "
+            "to 0.72)."
         ),
         (
-            "On 2026-03-05 the outcomes fitted a drift 13,000 times better than the reference "
-            "within its tolerance; the limit is 8,000."
+            "On 2026-03-05 the evidence for a drift, over all days on which it may have begun, "
+            "reached 13,000 to 1; the limit is 1,000."
         ),
         (
             "Prevalence 22.79% on 2026-03-07, 24.20% in the reference; over the week the log-odds "
@@ -67,35 +88,34 @@ def test_recovery_is_told_once_it_is_worth_telling(log10: float, said: str | Non
     told = sentences(replace(FACTS, incident=replace(INCIDENT, recovery=log10)))
     found = [s for s in told if "recovery" in s]
 
-    expected = f"Since then {said} speaks for recovery; at 100 to 1 the incident closes."
+    expected = f"Since then {said} speaks for recovery; at 1,000 to 1 the incident closes."
     assert found == ([expected] if said else [])
 
 
 @pytest.mark.parametrize("kind", [kind for kind in MEANINGS if not kind.startswith("too_")])
 def test_a_shape_is_told_with_its_size(kind: str) -> None:
-    """A distortion that no slope describes is as strong as its score over its information."""
-    scores = np.array([0.0, 30.0, -20.0, 80.0])
-    incident = replace(INCIDENT, kind=kind, scores=scores, informations=np.full(4, 200.0))
-    size = {"ends": 0.15, "tails": 0.10, "top": 0.40}[kind.partition("_")[0]]
+    """A distortion that no slope describes is as strong as its estimated size."""
+    incident = replace(INCIDENT, kind=kind, size=-0.15)
 
     first, *_ = sentences(replace(FACTS, incident=incident))
 
-    assert first == f"Since 2026-03-02 {MEANINGS[kind]} (by about {size:.2f} in log-odds)."
+    dated = "Since 2026-03-02 (90 % 2026-02-27 to 2026-03-03)"
+    assert first == f"{dated} {MEANINGS[kind]} (by about 0.15 in log-odds)."
 
 
 def test_a_drift_that_took_the_place_of_another_says_so() -> None:
     """Its start is its own, and later than the day on which the incident opened."""
     told = sentences(replace(FACTS, incident=replace(INCIDENT, started=date(2026, 3, 6))))
 
-    assert told[0].startswith("Since 2026-03-06 scores are too extreme")
-    assert told[1].startswith("It took the place of another drift. On 2026-03-05 the outcomes")
+    assert told[0].startswith("Since 2026-03-06 (90 %")
+    assert told[1].startswith("It took the place of another drift. On 2026-03-05 the evid")
 
 
 def test_a_segment_names_no_limit() -> None:
     """Its limit depends on how many others alert that day; the evidence stands alone."""
     told = sentences(replace(FACTS, limit=None))
 
-    assert told[1].endswith("13,000 times better than the reference within its tolerance.")
+    assert told[1].endswith("reached 13,000 to 1.")
 
 
 def test_an_acknowledged_drift_is_never_denied() -> None:
@@ -127,10 +147,117 @@ def test_a_broken_log_keeps_the_name_of_its_model() -> None:
 
 def test_a_prior_shift_does_not_claim_to_be_apart_from_the_prior() -> None:
     """The verdict that is the prior's own says that nothing else moved."""
-    told = " ".join(sentences(replace(FACTS, state="prior_shift", incident=None)))
+    told = sentences(replace(SOUND, state="prior_shift"))
 
-    assert told.startswith("Only the prior moved")
-    assert "apart" not in told
+    assert told[:2] == (NONE_FOUND, "Only the prior moved.")
+    assert "apart" not in " ".join(told)
+
+
+def test_a_sound_day_says_what_could_have_been_found() -> None:
+    """It is never called calibrated: only larger changes than the model's own limit are denied."""
+    told = sentences(SOUND)
+
+    assert told[0] == NONE_FOUND
+    assert len(told) == 2
+    assert "calibrated" not in " ".join(told)
+
+
+@pytest.mark.parametrize(
+    ("own", "word"),
+    [
+        (Estimate(0.5, 0.45, 0.55), "extreme"),
+        (Estimate(1.6, 1.5, 1.7), "timid"),
+        (Estimate(0.95, 0.93, 0.97), None),  # too small a difference
+        (Estimate(0.7, 0.3, 1.1), None),  # chance explains it
+        (None, None),
+    ],
+)
+def test_unchanged_since_a_reference_that_is_not_calibrated(
+    own: Estimate | None, word: str | None
+) -> None:
+    """A model that was wrong from its first day is not passed over."""
+    reference = SimpleNamespace(prevalence=0.242, own_slope=own)
+    told = sentences(replace(SOUND, reference=reference))  # type: ignore[arg-type]
+
+    expected = (
+        f"Unchanged since the reference, whose own scores are too {word} (slope {own.value:.2f}, "
+        f"95 % {own.low:.2f} to {own.high:.2f})."
+        if own and word
+        else NONE_FOUND
+    )
+    assert told[0] == expected
+    assert NONE_FOUND in told
+
+
+def test_scores_that_the_reference_does_not_know_are_told() -> None:
+    """From a twentieth of the scores on the verdict says that it is silent about them."""
+    silent = (
+        "31% of the scores lie where the reference has too few outcomes: this verdict says nothing "
+        "about them."
+    )
+
+    for facts in (FACTS, SOUND):
+        assert silent in sentences(replace(facts, unknown_share=0.31))
+        assert "too few outcomes" not in " ".join(sentences(replace(facts, unknown_share=0.049)))
+
+
+def test_prior_and_inputs_that_move_together_are_not_separated() -> None:
+    """Neither a drift of the level nor a shift of the prior is claimed."""
+    lift = Lift(shift=0.4, shift_error=0.03, kappa=-0.12, kappa_error=0.02, separation=0.2)
+    told = sentences(replace(SOUND, state="prior_shift", moved="prior or inputs", lift=lift))
+
+    assert told[1] == (
+        "Outcomes are less frequent than a shift of the prior explains (level change -0.120, "
+        "standard error 0.020), but the inputs moved too: scores and outcomes alone do not "
+        "separate a shift of prior and inputs together from a lowered curve."
+    )
+    assert "Only the prior moved" not in " ".join(told)
+
+
+def test_a_lifted_level_says_how_far() -> None:
+    """The lift is the level change over the separation of the scores."""
+    lift = Lift(shift=0.3, shift_error=0.03, kappa=0.06, kappa_error=0.01, separation=0.2)
+    told = sentences(replace(SOUND, state="level_drift", moved="lift", lift=lift))
+
+    assert told[1] == (
+        "All scores come true more often than the prior explains: the curve was lifted by about "
+        "+0.30 in logit (level change +0.060, standard error 0.010)."
+    )
+
+
+def test_a_shift_that_lasts_is_told_with_its_days() -> None:
+    """What no single week shows: over how many days, how far, and how certain."""
+    lasting = LastingShift(Estimate(0.21, 0.09, 0.33), date(2025, 11, 8))
+    said = (
+        "Over the 120 days since 2025-11-08 the log-odds of all scores are +0.21 away from the "
+        "reference (95 % +0.09 to +0.33)."
+    )
+
+    assert sentences(replace(SOUND, lasting=lasting))[-1] == said
+    assert said not in sentences(replace(SOUND, state="level_drift", lasting=lasting))
+
+
+def test_what_can_be_found_is_said() -> None:
+    """Tolerance, effect and days; few outcomes a day add what is never found."""
+    many = Detectable(
+        tolerated=0.11, found=0.32, rarer=40.0, days=12.2, days_strong=6.0, within_patience=0.15
+    )
+    first = (
+        "With this reference, changes of the slope below 0.11 are tolerated and changes above 0.32 "
+        "are found; a slope of 0.8 would take about 12 days."
+    )
+
+    assert what_can_be_found(many) == first
+    few = replace(many, rarer=9.0, days=50.4, within_patience=0.7)
+    assert what_can_be_found(few) == (
+        f"{first.replace('12 days', '50 days')} With 9 of the rarer outcome a day, changes smaller "
+        "than 0.70 are not found within 120 days."
+    )
+    none = what_can_be_found(replace(few, days=inf, within_patience=nan))
+    assert "a slope of 0.8 would not be found." in none
+    assert none.endswith(
+        "With 9 of the rarer outcome a day, no change of the slope is found within 120 days."
+    )
 
 
 def correction(removed: float) -> InterceptCorrection:

@@ -11,7 +11,9 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.config import Config
+from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Ended, Incident, new_detector
+from monitor.drift.evidence import DayEvidence
 from monitor.drift.verdict import STATES, Verdict
 from monitor.errors import Fault
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
@@ -80,7 +82,8 @@ def evaluation(
 def verdict(segment: str, incident: Incident | None) -> Verdict:
     """Make the verdict of a day: with a drift, or with one that is over."""
     ended = None if incident else Ended(OLDER - timedelta(days=11), OLDER, "recovered")
-    detector = replace(new_detector(), sums=np.arange(8) / 8, incident=incident, ended=ended)
+    sums = 10.0 ** (np.arange(8) / 8)
+    detector = replace(new_detector(), sums=sums, incident=incident, ended=ended)
     return Verdict(
         model="fraud",
         segment=segment,
@@ -89,25 +92,48 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
         known_at=datetime(2026, 3, 5, tzinfo=UTC),
         state="calibration_drift" if incident else "prior_shift",
         reasons=("Something moved.",),
-        evidence=None,
+        evidence=EVIDENCE,
         detector=detector,
         limit=3.75,
         shift=Estimate(0.5, 0.25, 0.75),
         level_change=Estimate(-0.5, -0.75, -0.25),
         slope=Estimate(0.75, 0.625, 0.875),
         reference_prevalence=0.125,
+        reference_slope=Estimate(0.875, 0.75, 1.0),
+        detectable=Detectable(
+            tolerated=0.0625,
+            found=0.25,
+            rarer=50.0,
+            days=12.5,
+            days_strong=6.5,
+            within_patience=0.1875,
+        ),
     )
 
 
+EVIDENCE = DayEvidence(
+    ratios=np.zeros(8),
+    tolerances=np.zeros(4),
+    effects=np.zeros(4),
+    scores=np.zeros(4),
+    informations=np.zeros(4),
+    slopes=np.zeros(6),
+    levels=np.zeros(4),
+    unknown_share=0.3125,
+)
 FAULT = Fault("predictions", "score_out_of_range", "scores lie outside [0, 1]", 14, 20_000, 1.75)
 DRIFT = Incident(
     opened=FINAL,
     started=OLDER,
+    start_low=date(2026, 2, 26),
+    start_high=FINAL,
     kind="top_overpredicted",
     evidence=4.5,
     recovery=0.0,
-    scores=np.full(4, -50.0),
-    informations=np.full(4, 200.0),
+    size=-0.25,
+    size_error=0.0625,
+    scores=np.zeros(4),
+    informations=np.zeros(4),
     slopes=np.zeros(6),
 )
 
@@ -382,7 +408,7 @@ class TestCatalogue:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
         units += "|segments_left_out|config_valid|slope|log10|log10_p|verdict|kind"
-        units += "|explained|removed|value"
+        units += "|explained|removed|days|slope_change|value"
         # A bound of an interval is named after its number.
         name = re.sub("_(low|high)$", "", gauge.name)
 

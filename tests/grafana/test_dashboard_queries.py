@@ -108,7 +108,7 @@ def test_the_first_row_says_what_show_says(filled: Filled, two_models: Path) -> 
         *("show", "--config", two_models / "monitor.yaml", "--model", "fraud", "--json")
     )
     reason = json.loads(shown.out)["verdict"]["reasons"][0]
-    since, kind = re.findall(r"Since (\S+) scores are (.+?):", reason)[0]
+    since, kind = re.findall(r"Since (\S+) \(90 % .+?\) scores are (.+?):", reason)[0]
     numbers = re.findall(r"slope about ([\d.]+), 95 % ([\d.]+) to ([\d.]+)", reason)[0]
     slope, low, high = (f"{float(number):g}" for number in numbers)
 

@@ -13,6 +13,7 @@ from monitor.config import Config
 from monitor.export.gauges import CATALOGUE
 from monitor.export.text import lines
 from monitor.export.window_samples import Snapshot
+from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import RunRecord
 from tests.grafana.test_dashboard_queries import DASHBOARDS, Asked, every_query, substituted
 from tests.grafana.test_past import BLOCKS, ask
@@ -23,6 +24,7 @@ from tests.support.servers import listening, program_path
 MODELS = [f"model-{number:03}" for number in range(300)]
 SICK = MODELS[::10]  # every tenth has an open drift
 DAYS = 30
+SLOPE = Estimate(0.97, 0.95, 0.99)
 NOW = int(time()) // DAY * DAY - DAY
 USED = {
     gauge
@@ -43,7 +45,7 @@ def snapshot(name: str, number: int) -> Snapshot:
         evaluations=[replace(HARD, model=name, window_days=1, coverage=0.9 + number / 3_000)],
         runs={name: RunRecord(now, now, now)},
         version="1.2.3",
-        verdicts=[replace(verdict, model=name)],
+        verdicts=[replace(verdict, model=name, reference_slope=SLOPE)],
     )
 
 

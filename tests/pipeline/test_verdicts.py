@@ -199,7 +199,8 @@ def test_a_broken_slope_is_found_and_a_moving_prior_is_not(config: Config) -> No
     deviation = (found.slope.value - 0.6) / (found.slope.high - found.slope.low) * 2 * 1.96
     assert abs(deviation) < 3.29  # one in a thousand
     assert found.reasons[0].startswith(
-        f"Since {found.detector.incident.started} scores are too ext"
+        f"Since {found.detector.incident.started} (90 % {found.detector.incident.start_low} to "
+        f"{found.detector.incident.start_high}) scores are too ext"
     )
 
 
@@ -358,11 +359,20 @@ def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(config: Config) 
 
 
 def test_segments_have_verdicts_of_their_own(config: Config) -> None:
-    """Each segment is compared with its own reference, and its evidence is its own."""
+    """Each segment is compared with its own reference, and its evidence is its own.
+
+    Their limit is that of a day on which neither is over it: the evidence, which is 0 after each
+    alarm, is compared with 365 days for each of two streams. Both drifts were opened at 365 days
+    or more, the limit of a day on which both alarm.
+    """
     judge_from(config, FIRST)
 
     verdicts, _ = Store(config.store).read_verdicts("ctr", DAYS[-1])
     assert [v.segment for v in verdicts] == ["all", "DE", "FR"]
     assert {v.state for v in verdicts} == {"calibration_drift"}
-    assert verdicts[0].limit == pytest.approx(np.log10(8_000), rel=1e-12)
-    assert verdicts[1].limit == pytest.approx(np.log10(8 * 365), rel=1e-12)
+    assert verdicts[0].limit == pytest.approx(np.log10(1_000), rel=1e-12)
+    for verdict in verdicts[1:]:
+        assert verdict.limit == pytest.approx(np.log10(2 * 365), rel=1e-12)
+        assert verdict.detector.evidence < verdict.limit
+        assert verdict.detector.incident is not None
+        assert verdict.detector.incident.evidence >= np.log10(365)

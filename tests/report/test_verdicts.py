@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from monitor.report.verdicts import Episode, episodes, newest_verdict
+from monitor.report.incidents import IncidentSummary, incidents
+from monitor.report.verdicts import newest_verdict
 
 
 def day(number: int) -> date:
@@ -17,7 +18,14 @@ def day(number: int) -> date:
 
 def incident(opened: int, started: int, kind: str = "too_extreme") -> Any:
     """Make what the report looks at of an incident."""
-    return SimpleNamespace(opened=day(opened), started=day(started), kind=kind)
+    return SimpleNamespace(
+        opened=day(opened),
+        started=day(started),
+        start_low=day(1),
+        start_high=day(opened),
+        kind=kind,
+        evidence=3.25,
+    )
 
 
 def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Any:
@@ -29,7 +37,10 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Any:
                 day=day(i),
                 state=state,
                 final=final,
-                detector=SimpleNamespace(incident=found if segment == "all" else None),
+                detector=SimpleNamespace(
+                    incident=found if segment == "all" else None,
+                    ended=SimpleNamespace(reason="recovered"),
+                ),
             )
             for segment in ("DE", "all")
         ]
@@ -68,10 +79,22 @@ def test_drifts_are_listed_under_their_first_name_until_they_close() -> None:
     days = [None, first, renamed, None, second, incident(6, 6), None, incident(8, 7)]
     store = stored([("ok", True, found) for found in days])
 
-    assert episodes(store, "ctr", "all") == [
-        Episode(day(2), day(1), "too_extreme", day(4)),
-        Episode(day(5), day(4), "too_extreme", day(6)),
-        Episode(day(6), day(6), "too_extreme", day(7)),
-        Episode(day(8), day(7), "too_extreme", None),
+    def found(opened: int, started: int, closed: int | None) -> IncidentSummary:
+        return IncidentSummary(
+            opened=day(opened),
+            started=day(started),
+            start_low=day(1),
+            start_high=day(opened),
+            kind="too_extreme",
+            evidence=3.25,
+            closed=day(closed) if closed else None,
+            ended="recovered" if closed else None,
+        )
+
+    assert incidents(store, "ctr", "all") == [
+        found(2, 1, 4),
+        found(5, 4, 6),
+        found(6, 6, 7),
+        found(8, 7, None),
     ]
-    assert episodes(store, "ctr", "DE") == []
+    assert incidents(store, "ctr", "DE") == []

@@ -18,6 +18,7 @@ from monitor.metrics.core.grid import Floats, Ints
 MOST_STEPS = 100
 STEEPEST, SLOPE_TOLERANCE = 10.0, 1e-8
 TOLERANCE = 1e-10  # in logit; the log-likelihood is flat there to second order
+MOST_EXACT = 60  # rows whose conditional distribution is computed exactly
 MOST_CORRECTION = 0.25  # beyond, fewer than one outcome is uncertain and the series means nothing
 
 
@@ -122,12 +123,18 @@ def fit_slope(curve: Floats, strata: Sequence[Coarse]) -> tuple[float, float] | 
 
 @compiled
 def adjusted_profile(eta: Floats, counts: Ints, positives: Ints) -> float:
-    """Return the adjusted profile log-likelihood of a curve; 0 if all outcomes are equal."""
+    """Return the adjusted profile log-likelihood of a curve; 0 if all outcomes are equal.
+
+    With at most 60 rows it is the exact conditional one, but for a constant of the outcomes.
+    """
     odds = np.exp(eta - eta.max())  # scaled, so that nothing overflows
     hits, total = positives.sum(), counts.sum()
     if hits in (0, total):
         return 0.0
     factor, information = solve_factor(odds, counts, hits)
+    if total <= MOST_EXACT:
+        scaled = factor * odds
+        return float((positives * np.log(scaled)).sum()) - log_sets(scaled, counts, hits)
     fit: float = hits * log(factor) + 0.5 * log(information)
     third = fourth = 0.0
     for i in range(odds.size):
@@ -177,25 +184,82 @@ def score_directions(
 ) -> tuple[Floats, Floats]:
     """Return score and efficient information of each direction at the curve; shape (j,) each.
 
-    ``U = sum D (k - n p)`` and ``I = sum w (D - mean_w D)**2``, ``w = n p (1 - p)``, at the
-    fitted intercept: the first step towards the best size of a distortion is ``U / I``.
+    ``U = sum D (k - n p)`` and ``I = sum w (D - mean_w D)**2``, ``w = n p (1 - p)``, at the fitted
+    intercept: the first step towards the best size of a distortion is ``U / I``. With at most 60
+    rows they are the exact ones given the number of positive outcomes; see `exact_moments`.
     """
-    scores, informations = np.zeros(directions.shape[0]), np.zeros(directions.shape[0])
+    scores, cross = project_directions(eta, counts, positives, directions, directions[:0])
+    return scores, cross[:, 0]
+
+
+@compiled
+def project_directions(
+    eta: Floats, counts: Ints, positives: Ints, directions: Floats, basis: Floats
+) -> tuple[Floats, Floats]:
+    """Return the score of each direction, shape (j,), and its information with other functions.
+
+    The second has shape (j, 1 + b): the information of the direction itself as in
+    `score_directions`, then ``sum w (D - mean_w D) B`` for every row B of the basis.
+    """
+    scores = np.zeros(directions.shape[0])
+    cross = np.zeros((directions.shape[0], 1 + basis.shape[0]))
     hits, total = positives.sum(), counts.sum()
     if hits in (0, total):
-        return scores, informations
+        return scores, cross
     odds = np.exp(eta - eta.max())
     factor, information = solve_factor(odds, counts, hits)
+    p = factor * odds / (1.0 + factor * odds)
+    weights = counts * p * (1.0 - p)
+    rest = positives - counts * p
     for j in range(directions.shape[0]):
-        mean = square = 0.0
-        for i in range(odds.size):
-            p = factor * odds[i] / (1.0 + factor * odds[i])
-            weight = counts[i] * p * (1.0 - p)
-            scores[j] += directions[j, i] * (positives[i] - counts[i] * p)
-            mean += weight * directions[j, i]
-            square += weight * directions[j, i] ** 2
-        informations[j] = max(0.0, square - mean**2 / information)
-    return scores, informations
+        along = directions[j]
+        centred = weights * (along - (weights * along).sum() / information)
+        scores[j], known = (along * rest).sum(), max(0.0, (centred * along).sum())
+        scale = 1.0
+        if total <= MOST_EXACT:
+            mean, variance = exact_moments(factor * odds, counts, hits, along)
+            scores[j] = (along * positives).sum() - mean
+            scale = variance / known if known > 0.0 else 0.0
+        cross[j, 0] = scale * known
+        for b in range(basis.shape[0]):
+            cross[j, 1 + b] = scale * (centred * basis[b]).sum()
+    return scores, cross
+
+
+@compiled
+def exact_moments(odds: Floats, counts: Ints, hits: int, values: Floats) -> tuple[float, float]:
+    """Return mean and variance of a sum of values over the positive outcomes, given their number.
+
+    Of the rows, `hits` are positive, each set of them with a probability that is proportional to
+    the product of their odds. With few rows this is far from independent outcomes at the fitted
+    intercept: of two outcomes, one positive, the latter know half of what they should.
+    """
+    middle = values.mean()
+    mass, first, second = np.zeros(hits + 1), np.zeros(hits + 1), np.zeros(hits + 1)
+    mass[0] = 1.0
+    for i in range(odds.size):
+        value = values[i] - middle
+        for _ in range(counts[i]):
+            for k in range(hits, 0, -1):
+                second[k] += odds[i] * (
+                    second[k - 1] + value * (2.0 * first[k - 1] + value * mass[k - 1])
+                )
+                first[k] += odds[i] * (first[k - 1] + value * mass[k - 1])
+                mass[k] += odds[i] * mass[k - 1]
+    mean = first[hits] / mass[hits]
+    return hits * middle + mean, max(0.0, second[hits] / mass[hits] - mean**2)
+
+
+@compiled
+def log_sets(odds: Floats, counts: Ints, hits: int) -> float:
+    """Return the logarithm of the sum over all sets of `hits` rows of the product of their odds."""
+    mass = np.zeros(hits + 1)
+    mass[0] = 1.0
+    for i in range(odds.size):
+        for _ in range(counts[i]):
+            for k in range(hits, 0, -1):
+                mass[k] += odds[i] * mass[k - 1]
+    return log(mass[hits])
 
 
 @compiled

@@ -1,0 +1,246 @@
+"""The calibration curve of a reference period, with its uncertainty at every score. Pure.
+
+Rule: every day and segment has an intercept of its own, so no prior enters the curve.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT
+from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.logistic.conditional import (
+    MOST_EXACT,
+    exact_moments,
+    log_sets,
+    solve_factor,
+)
+
+MOST_KNOTS, INFORMATION_PER_KNOT = 6, 100.0
+RIDGE = 0.5**-2  # the curve's deviations from the scores have a prior sd of 0.5 logit
+FARTHEST = 4.0  # standard deviations: beyond, polynomials would be ruled by a few scores
+TOP_SHARE = 0.1
+PILE_SHARE = 0.04  # of the information in one cell: such a pile of equal scores is fitted by itself
+KNOWN_SHARE = 0.01  # of the information below the known range, and above it
+LEAST_LEFT = 0.01  # of a function's spread that others do not explain, or it adds nothing
+MOST_STEPS, SETTLED = 50, 1e-10
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """A penalised natural cubic spline in the logit of the score.
+
+    Attributes
+    ----------
+    values : ndarray of shape (1024,)
+        Log-odds of a positive outcome by coarse cell, up to one constant.
+    shapes : ndarray of shape (3, 1024)
+        Quadratic and cubic of the standardised curve, orthonormal under the information, and the
+        top tenth of the scores; rows of 0 where there are too few distinct scores.
+    basis : ndarray of shape (b, 1024)
+        The functions that the curve was fitted with, orthonormal under the information; the
+        curve itself and its shapes are among their span.
+    covariance : ndarray of shape (b, b)
+        Posterior covariance of their coefficients for independent outcomes.
+    known : slice
+        The cells between the 1 % and the 99 % quantile of the information.
+    """
+
+    values: Floats
+    shapes: Floats
+    basis: Floats
+    covariance: Floats
+    known: slice
+
+
+def fit_curve(counts: Ints, positives: Ints) -> Curve:
+    """Fit the curve by maximum penalised likelihood.
+
+    Parameters
+    ----------
+    counts, positives : ndarray of shape (strata, 1024)
+        Predictions and positive outcomes; each row has an intercept of its own.
+
+    Returns
+    -------
+    Curve
+        With the scores' own log-odds as the centre of its prior.
+
+    Notes
+    -----
+    The posterior covariance is ``(information + ridge)**-1`` (Wahba, JRSS B 45, 1983; Wood,
+    JRSS B 68, 2006). The curve is fitted twice: the shapes of the first fit join the basis of
+    the second. So the score of the reference's own outcomes along every shape is 0 but for the
+    ridge, and what the spline cannot follow is not taken for a change of shape. A cell that
+    holds more than 4 % of the information is fitted by itself.
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> n = np.where(abs(CENTRES) < 3, 50, 0)
+    >>> k = np.rint(n * expit(0.7 * CENTRES)).astype(np.int64)
+    >>> found = fit_curve(np.stack([n] * 28), np.stack([k] * 28))
+    >>> seen = found.values[n > 0]
+    >>> bool(abs(np.polyfit(CENTRES[n > 0], seen, 1)[0] - 0.7) < 0.01)
+    True
+    """
+    weights, everything = _weights(CENTRES, counts, positives), counts.sum(axis=0)
+    functions = _functions(weights)
+    first, _, _ = _fit(_orthonormal(functions, weights, everything > 0), counts, positives)
+    shapes = _shapes(first, everything, _weights(first, counts, positives))
+    basis = _orthonormal([*functions, *shapes], weights, everything > 0)
+    values, information, spread = _fit(basis, counts, positives)
+    return Curve(
+        values=values,
+        shapes=shapes,
+        basis=basis,
+        covariance=np.asarray(np.linalg.inv(information + RIDGE * np.eye(basis.shape[0]))),
+        known=_known(spread),
+    )
+
+
+def _functions(weights: Floats) -> list[Floats]:
+    """Give the natural cubic spline functions, and one for each pile of equal scores."""
+    total = weights.sum()
+    number = int(min(MOST_KNOTS, 2 + total / INFORMATION_PER_KNOT))
+    shares = np.cumsum(weights) / total
+    places = np.searchsorted(shares, np.linspace(0.05, 0.95, number))
+    knots = np.unique(CENTRES[places])
+    functions = [CENTRES]
+    if knots.size > 2:  # noqa: PLR2004 - two knots make a line
+        last = _cubic_part(knots[-2], knots[-1])
+        functions += [_cubic_part(knot, knots[-1]) - last for knot in knots[:-2]]
+    piles = np.nonzero(weights > PILE_SHARE * total)[0]
+    return [*functions, *np.eye(COARSE_COUNT)[piles]]
+
+
+def _cubic_part(knot: float, last: float) -> Floats:
+    above, beyond = np.maximum(CENTRES - knot, 0.0), np.maximum(CENTRES - last, 0.0)
+    return np.asarray((above**3 - beyond**3) / (last - knot))
+
+
+def _orthonormal(
+    functions: Sequence[Floats], weights: Floats, seen: npt.NDArray[np.bool_]
+) -> Floats:
+    """Make functions of mean 0 and variance 1 that are uncorrelated, in the order given."""
+    shares = weights / weights.sum()
+    found: list[Floats] = []
+    for function in functions:
+        whole = (shares * function).sum()
+        rest = function - whole
+        for earlier in found * 2:  # twice: once leaves roundings of the size of the function
+            rest = rest - (shares * rest * earlier).sum() * earlier
+        size, before = (np.sqrt((shares * f**2).sum()) for f in (rest, function - whole))
+        if size > LEAST_LEFT * before:
+            found.append(_where_unseen(rest / size, seen, line=not found))
+    return np.stack(found) if found else np.zeros((1, COARSE_COUNT))
+
+
+def _where_unseen(function: Floats, seen: npt.NDArray[np.bool_], *, line: bool) -> Floats:
+    """Interpolate between scores that have been seen, and keep the outermost values beyond them.
+
+    The line, which is the first function, goes on as it is.
+    """
+    if line:
+        return function
+    return np.asarray(np.interp(CENTRES, CENTRES[seen], function[seen]))
+
+
+def _shapes(curve: Floats, counts: Ints, weights: Floats) -> Floats:
+    shares = weights / weights.sum()
+    slope = curve - (shares * curve).sum()
+    spread = np.sqrt((shares * slope**2).sum())
+    unit = np.clip(slope / spread, -FARTHEST, FARTHEST) if spread > 0 else slope
+    curved = _orthonormal([unit, unit**2, unit**3], weights, counts > 0)[1:]
+    above = np.cumsum(counts[::-1])[::-1] / counts.sum()
+    shapes = np.zeros((3, COARSE_COUNT))
+    shapes[: curved.shape[0]] = curved
+    shapes[-1] = above <= max(TOP_SHARE, above[counts > 0][-1])
+    return shapes
+
+
+def _known(weights: Floats) -> slice:
+    shares = np.cumsum(weights) / weights.sum()
+    first = int(np.searchsorted(shares, KNOWN_SHARE, side="right"))
+    last = int(np.searchsorted(shares, 1.0 - KNOWN_SHARE, side="left"))
+    return slice(first, last + 1)
+
+
+def _weights(curve: Floats, counts: Ints, positives: Ints) -> Floats:
+    """Sum the information of each cell over the strata; shape (1024,)."""
+    weights = np.zeros(COARSE_COUNT)
+    _add_weights(curve, counts, positives, weights)
+    return weights
+
+
+def _fit(basis: Floats, counts: Ints, positives: Ints) -> tuple[Floats, Floats, Floats]:
+    """Fit by Newton's method with step halving; curve, information of the basis and of cells."""
+    deviation, curve = np.zeros(basis.shape[0]), CENTRES
+    fit, gradient, information = _profile(curve, basis, counts, positives)
+    for _ in range(MOST_STEPS):
+        gradient = gradient - RIDGE * deviation
+        step = np.linalg.solve(information + RIDGE * np.eye(deviation.size), gradient)
+        if (step * gradient).sum() < SETTLED:
+            break
+        while True:
+            tried = deviation + step
+            curve = CENTRES + (tried[:, None] * basis).sum(axis=0)
+            moved, gradient, information = _profile(curve, basis, counts, positives)
+            moved -= 0.5 * RIDGE * (tried**2).sum()
+            if moved >= fit or (step**2).sum() < SETTLED:
+                break
+            step = 0.5 * step
+        deviation, fit = tried, moved
+    return curve, information, _weights(curve, counts, positives)
+
+
+@compiled
+def _add_weights(curve: Floats, counts: Ints, positives: Ints, weights: Floats) -> None:
+    odds = np.exp(curve - curve.max())
+    for s in range(counts.shape[0]):
+        hits = positives[s].sum()
+        if hits in (0, counts[s].sum()):
+            continue
+        seen = np.nonzero(counts[s])[0]
+        factor, _ = solve_factor(odds[seen], counts[s][seen], hits)
+        for i in seen:
+            p = factor * odds[i] / (1.0 + factor * odds[i])
+            weights[i] += counts[s, i] * p * (1.0 - p)
+
+
+@compiled
+def _profile(
+    curve: Floats, basis: Floats, counts: Ints, positives: Ints
+) -> tuple[float, Floats, Floats]:
+    """Return log-likelihood, gradient and information of the basis, intercepts profiled out."""
+    size = basis.shape[0]
+    fit, gradient, information = 0.0, np.zeros(size), np.zeros((size, size))
+    odds = np.exp(curve - curve.max())
+    for s in range(counts.shape[0]):
+        hits = positives[s].sum()
+        if hits in (0, counts[s].sum()):
+            continue
+        seen = np.nonzero(counts[s])[0]
+        factor, total = solve_factor(odds[seen], counts[s][seen], hits)
+        p = factor * odds[seen] / (1.0 + factor * odds[seen])
+        n, k, b = counts[s][seen], positives[s][seen], basis[:, seen]
+        weights = n * p * (1.0 - p)
+        if n.sum() <= MOST_EXACT:  # a free intercept for so few outcomes would bend the curve
+            scaled = factor * odds[seen]
+            fit += (k * np.log(scaled)).sum() - log_sets(scaled, n, hits)
+            for i in range(size):
+                gradient[i] += (b[i] * k).sum() - exact_moments(scaled, n, hits, b[i])[0]
+        else:
+            fit += (k * np.log(p) + (n - k) * np.log(1.0 - p)).sum()
+            for i in range(size):
+                gradient[i] += (b[i] * (k - n * p)).sum()
+        for i in range(size):
+            for j in range(i + 1):
+                both = (weights * b[i] * b[j]).sum()
+                both -= (weights * b[i]).sum() * (weights * b[j]).sum() / total
+                information[i, j] += both
+                information[j, i] = information[i, j]
+    return fit, gradient, information

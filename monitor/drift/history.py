@@ -1,0 +1,212 @@
+"""What a stream has shown so far: the last days one by one, and the weeks before them. Pure.
+
+Rule: a history is a fold over days and holds at most a year, so its size does not grow.
+"""
+
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+import numpy.typing as npt
+
+from monitor.drift.evidence import LONG_RUN, SLOPES, DayEvidence
+from monitor.drift.reference import DIRECTIONS, Reference
+from monitor.drift.variance import WEEK, between_week_variance
+from monitor.metrics.core.grid import Floats, Ints
+
+WEEKS_APART = 4  # weeks whose days are kept one by one
+MOST_WEEKS = 52
+CERTAINTY = 0.9  # of the interval of a start
+SUMS = ("scores", "informations", "slopes", "levels")
+WIDTHS = (len(DIRECTIONS), len(DIRECTIONS), len(SLOPES), 4)
+Singles = npt.NDArray[np.float32]
+FAR_APART = 10_000  # weeks: those of the reference neighbour no others
+
+
+@dataclass(frozen=True, eq=False)
+class History:
+    """Sums of what days said, a row for each of the last days and for each week before them.
+
+    Attributes
+    ----------
+    firsts : ndarray of shape (r,)
+        Ordinal of the first day of each row, rising.
+    days : ndarray of shape (r,)
+        Number of its days.
+    scores, informations : ndarray of shape (r, 4)
+        Sums of those of `DayEvidence`.
+    slopes, levels : ndarray of shape (r, 6), (r, 4)
+        The same.
+
+    All sums have single precision: a history is stored with every day.
+    """
+
+    firsts: Ints
+    days: Ints
+    scores: Singles
+    informations: Singles
+    slopes: Singles
+    levels: Singles
+
+
+@dataclass(frozen=True)
+class Start:
+    """The estimated first day of a drift, and an interval that holds it nine times out of ten."""
+
+    day: date
+    low: date
+    high: date
+
+
+def new_history() -> History:
+    """Begin without days."""
+    none = np.zeros(0, np.int64)
+    return History(none, none, *(np.zeros((0, width), np.float32) for width in WIDTHS))
+
+
+def remember(history: History, day: date, evidence: DayEvidence) -> History:
+    """Add a day; merge the days of weeks that are over for long, and forget weeks of a year ago."""
+    longer = History(
+        np.append(history.firsts, day.toordinal()),
+        np.append(history.days, 1),
+        *(
+            np.vstack([getattr(history, name), getattr(evidence, name).astype(np.float32)])
+            for name in SUMS
+        ),
+    )
+    weeks, this = weeks_of(longer.firsts), week_of(day)
+    old = weeks <= this - WEEKS_APART
+    if not np.any(old[1:] & (weeks[1:] == weeks[:-1])) and weeks[0] > this - MOST_WEEKS:
+        return longer
+    # A row begins where a week does, or is a day of one of the last weeks.
+    begins = np.append(True, ~old[1:] | (weeks[1:] != weeks[:-1]))
+    starts = np.nonzero(begins)[0]
+    merged = History(
+        longer.firsts[starts],
+        *(
+            np.add.reduceat(values, starts, axis=0)
+            for values in (longer.days, *(getattr(longer, name) for name in SUMS))
+        ),
+    )
+    return _rows(merged, int(np.searchsorted(weeks_of(merged.firsts), this - MOST_WEEKS + 1)))
+
+
+def week_of(day: date) -> int:
+    """Give the number of the week of a day, from Monday to Sunday."""
+    return (day.toordinal() - 1) // WEEK
+
+
+def learned_jitters(reference: Reference, history: History, day: date) -> Floats:
+    """Find the between-day variances from the reference and from all weeks before a day's.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    history : History
+        Of the days before.
+    day : date
+        Whose week is not looked at, so that the bet on it is fair.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        The reference's, and seven days' share of what the days of a week have in common.
+
+    Notes
+    -----
+    With v the variance of `between_week_variance`, a day gets ``2 * 7 v``. More would hide lasting
+    changes in streams whose slope wanders a lot; see docs/drift.md.
+    """
+    past = _rows(history, 0, int(np.searchsorted(weeks_of(history.firsts), week_of(day))))
+    own = np.arange(len(reference.scores)) * reference.judge_every // WEEK - FAR_APART
+    numbers = np.concatenate([own, weeks_of(past.firsts)])
+    if not numbers.size:
+        return reference.jitters
+    starts = np.nonzero(np.append(True, numbers[1:] != numbers[:-1]))[0]
+    scores = np.add.reduceat(np.vstack([reference.scores, past.scores]), starts)
+    known = np.add.reduceat(np.vstack([reference.informations, past.informations]), starts)
+    between = [
+        between_week_variance(
+            numbers[starts], scores[:, j], known[:, j], jitter=float(reference.jitters[j])
+        )
+        for j in range(len(DIRECTIONS))
+    ]
+    return np.asarray(reference.jitters + LONG_RUN * WEEK * np.array(between))
+
+
+def start_of(
+    history: History, *, direction: int, sign: int, jitter: float, effect: float, counted: int
+) -> Start:
+    """Estimate when a distortion began.
+
+    Parameters
+    ----------
+    history : History
+        Up to today; at least one day.
+    direction : int
+        Row of the reference's directions.
+    sign : int
+        -1 for the first kind of the direction, 1 for the second.
+    jitter : float
+        Between-day variance along it.
+    effect : float
+        The standard deviation of the size of a distortion, a priori, in logit.
+    counted : int
+        Number of days since the detector began; earlier ones belong to another drift.
+
+    Returns
+    -------
+    Start
+        The posterior median and the 5 % and 95 % quantiles, each day as likely a priori.
+
+    Notes
+    -----
+    With sums ``U, I`` over the days from s on, each divided by its dispersion, the likelihood of
+    s is that of a normal distortion of mean 0 and variance ``e**2`` from s on and none before:
+    ``exp(U**2 / (2 (I + 1/e**2))) / sqrt(1 + e**2 I)``, where U has the right sign.
+    """
+    rows = history.firsts.size
+    first = rows - int(np.searchsorted(np.cumsum(history.days[::-1]), max(1, counted))) - 1
+    kept = _rows(history, max(0, first))
+    phi = 1.0 + jitter * kept.informations[:, direction] / kept.days
+    pull, known = (
+        np.cumsum((values[:, direction] / phi)[::-1])[::-1]
+        for values in (sign * kept.scores, kept.informations)
+    )
+    fit = np.maximum(pull, 0.0) ** 2 / (2.0 * (known + effect**-2))
+    weight = fit - 0.5 * np.log1p(effect**2 * known) + np.log(kept.days)
+    shares = np.cumsum(np.exp(weight - weight.max()))
+    shares /= shares[-1]
+    places = np.searchsorted(shares, [0.5, 0.5 - CERTAINTY / 2, 0.5 + CERTAINTY / 2])
+    middle, low, high = (int(place) for place in np.minimum(places, shares.size - 1))
+    last_day = np.append(kept.firsts[1:] - 1, kept.firsts[-1])[high]
+    return Start(
+        *(date.fromordinal(int(n)) for n in (kept.firsts[middle], kept.firsts[low], last_day))
+    )
+
+
+def sums_since(history: History, first: date, jitters: Floats) -> tuple[Floats, Floats, Floats]:
+    """Add up scores, informations and slopes of the rows from a day on, over their dispersion."""
+    kept = _rows(history, int(np.searchsorted(history.firsts, first.toordinal())))
+    phi = 1.0 + jitters * kept.informations / kept.days[:, None]
+    return (
+        (kept.scores / phi).sum(axis=0),
+        (kept.informations / phi).sum(axis=0),
+        kept.slopes.sum(axis=0),
+    )
+
+
+def week_slopes(history: History, day: date) -> Floats:
+    """Add up the slopes of the week up to a day; spans of days as a whole."""
+    first = int(np.searchsorted(history.firsts, day.toordinal() - WEEK + 1))
+    return np.asarray(history.slopes[first:].astype(np.float64).sum(axis=0))
+
+
+def weeks_of(ordinals: Ints) -> Ints:
+    """Give the number of the week of each day, given by its ordinal."""
+    return np.asarray((ordinals - 1) // WEEK)
+
+
+def _rows(history: History, first: int, last: int | None = None) -> History:
+    return History(*(values[first:last] for values in vars(history).values()))

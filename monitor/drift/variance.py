@@ -1,0 +1,171 @@
+"""How much days and weeks differ beyond chance: the variance between them. Pure.
+
+The model is one of random effects: every day has a distortion of its own, drawn around the
+reference curve with the between-day variance ("jitter"). It is added to the sampling variance of
+the day and does not shrink with its size.
+"""
+
+from collections.abc import Sequence
+from math import sqrt
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import chdtr, chdtrc
+
+from monitor.metrics.core.grid import Floats, Ints
+
+SKEW = 0.3  # of a capped chi-squared, a quarter of its standard deviation
+STORM = 2.0  # standard deviations: beyond, a day says no more of how much days differ
+LEAST_RARER = 20  # of the rarer outcome in a span of days: with fewer, scores are far from normal
+MEDIAN_CHI_SQUARED = 0.455  # with one degree of freedom
+MOST_OF_A_DIFFERENCE = 4.0  # times the robust variance: a step enters as an outlier
+CAPPED_MEAN = chdtr(3, MOST_OF_A_DIFFERENCE) + MOST_OF_A_DIFFERENCE * chdtrc(
+    1, MOST_OF_A_DIFFERENCE
+)
+DOUBT = 3.5  # two standard errors of one difference: they overlap, and are far from normal
+LEAST_DIFFERENCES = 5  # between weeks, before their variance is believed
+LEAST_INFORMATION = 30.0  # of a week: with less, how weeks differ is chance
+LAGS = (1, 2)  # weeks
+WEEK = 7
+
+
+def span_starts(rarer: Sequence[int]) -> list[int]:
+    """Merge consecutive days until each span has enough of the rarer outcome.
+
+    Parameters
+    ----------
+    rarer : sequence of int
+        Number of the rarer outcome of each day.
+
+    Returns
+    -------
+    list of int
+        Index of the first day of each span; what is left at the end joins the last one.
+
+    Examples
+    --------
+    >>> span_starts([30, 12, 9, 40, 3])
+    [0, 1, 3]
+    """
+    starts, held = [0], 0
+    for i, number in enumerate(rarer):
+        if held >= LEAST_RARER:
+            starts.append(i)
+            held = 0
+        held += number
+    return starts[:-1] if held < LEAST_RARER and len(starts) > 1 else starts
+
+
+def between_day_variance(scores: Floats, informations: Floats, squares: Floats) -> float:
+    """Find the variance of the days' own distortions that explains how much spans differ.
+
+    Parameters
+    ----------
+    scores, informations : ndarray of shape (s,)
+        Sums over the days of each span: score and information of one direction.
+    squares : ndarray of shape (s,)
+        Sums over the days of the squared information.
+
+    Returns
+    -------
+    float
+        At least 0, in logit squared.
+
+    Notes
+    -----
+    With ``x = U / I`` and ``v = 1 / I + jitter sum_days I**2 / I**2``, the variance at which
+    ``sum min((x - middle)**2 / v, 4)`` is as large as chance makes it without one (Paule and
+    Mandel, 1982, made robust as by Huber, so that a storm does not speak for all days).
+
+    Examples
+    --------
+    >>> informations = np.full(4, 100.0)
+    >>> between_day_variance(np.array([5.0, -5, 5, -5]), informations, informations**2)
+    0.0
+    """
+    seen = informations > 0.0
+    known, extra = informations[seen], squares[seen]
+    if known.size < 2:  # noqa: PLR2004 - a single span differs from none
+        return 0.0
+    found, most = scores[seen] / known, STORM**2
+    # A little more than its mean, which is above the median: of independent days, half have none.
+    expected = (known.size - 1) * (chdtr(3, most) + most * chdtrc(1, most))
+    expected += SKEW * sqrt(known.size - 1)
+
+    def excess(jitter: float) -> float:
+        precisions = known / (1.0 + jitter * extra / known)
+        deviations = found - _middle(found, precisions)
+        return float(np.minimum(precisions * deviations**2, most).sum() - expected)
+
+    if excess(0.0) <= 0.0:
+        return 0.0
+    highest = np.ptp(found) ** 2 / expected
+    while excess(highest) > 0.0:
+        highest *= 2.0
+    return float(brentq(excess, 0.0, highest))
+
+
+def _middle(values: Floats, precisions: Floats) -> float:
+    """Find the mean of values, each pulling as at most two standard deviations (Huber)."""
+    errors = np.sqrt(precisions)
+
+    def pull(middle: float) -> float:
+        return float((errors * np.clip(errors * (values - middle), -STORM, STORM)).sum())
+
+    return float(brentq(pull, values.min(), values.max())) if np.ptp(values) else float(values[0])
+
+
+def between_week_variance(
+    weeks: Ints, scores: Floats, informations: Floats, *, jitter: float = 0.0
+) -> float:
+    """Find the variance of what whole weeks have in common, from how consecutive weeks differ.
+
+    Parameters
+    ----------
+    weeks : ndarray of shape (w,)
+        Number of each week, rising.
+    scores, informations : ndarray of shape (w,)
+        Sums over the days of the week.
+    jitter : float
+        Between-day variance, which makes weeks differ too: by a seventh of it.
+
+    Returns
+    -------
+    float
+        What the days of a week have in common beyond that; 0 with fewer than 5 differences.
+
+    Notes
+    -----
+    With ``x = U / I`` and the differences ``d`` of x one and two weeks apart, ``z**2 = d**2 / s``
+    with ``s = 1 / I + 1 / I' + 2 jitter / 7``, capped at 4 times ``median z**2 / 0.455``. The
+    variance is ``(mean z**2 - 1) / (2 mean 1/s)``, with the mean lowered by two standard errors,
+    so that chance adds nothing. A level that stays cancels in the differences, and a step enters
+    few of them.
+
+    Examples
+    --------
+    >>> wandering = 0.1 * np.random.default_rng(1).normal(size=52)
+    >>> found = between_week_variance(np.arange(52), 1e6 * wandering, np.full(52, 1e6))
+    >>> round(float(np.sqrt(found)), 2)
+    0.08
+    """
+    known = informations >= LEAST_INFORMATION
+    weeks, found, variances = (
+        weeks[known],
+        scores[known] / informations[known],
+        1.0 / informations[known] + jitter / WEEK,
+    )
+    ratios, precisions = [], []
+    for lag in LAGS:
+        later = np.nonzero(np.isin(weeks, weeks + lag))[0]
+        earlier = np.searchsorted(weeks, weeks[later] - lag)
+        spread = variances[later] + variances[earlier]
+        ratios.append((found[later] - found[earlier]) ** 2 / spread)
+        precisions.append(1.0 / spread)
+    squares = np.concatenate(ratios)
+    if squares.size < LEAST_DIFFERENCES:
+        return 0.0
+    most = MOST_OF_A_DIFFERENCE * float(np.median(squares)) / MEDIAN_CHI_SQUARED
+    capped = np.minimum(squares, most) / CAPPED_MEAN
+    excess = float(capped.mean()) - 1.0 - DOUBT / sqrt(capped.size)
+    return max(0.0, excess) / (2.0 * float(np.concatenate(precisions).mean()))

@@ -1,0 +1,94 @@
+"""What a monitor says it can find is what it finds."""
+
+from functools import cache
+from math import isinf, isnan
+
+import numpy as np
+import pytest
+
+from monitor.drift.detectable import PATIENCE, days_to_find, what_is_detectable
+from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.wording import what_can_be_found
+from monitor.metrics.core.coarse import Coarse
+from studies.drift.rules import follow_detector
+from studies.drift.worlds import Truth, World, centre, draw_day, shares, tilted, whole_drift
+
+
+def days_of(world: World, seed: int, *, reference: int, days: int = 0, slope: float = 1.0) -> list:
+    """Draw days of one volume without shifts of the prior, then those of another slope."""
+    rng, weights = np.random.default_rng(seed), shares(centre(world.prevalence))
+    drift = whole_drift(world, Truth(tilted(slope)))
+    return [
+        {"all": draw_day(rng, weights, world.rows, 0.0, drift * (t >= reference))}
+        for t in range(reference + days)
+    ]
+
+
+@cache
+def reference(rows: int, days: int = 56) -> Reference:
+    """Fit the reference of a sound stream."""
+    return fit_reference(days_of(World(0.5, rows), 1, reference=days))
+
+
+@pytest.mark.parametrize("world", [World(0.5, 200), World(0.5, 1_000), World(0.05, 5_000)], ids=str)
+def test_predicted_days_are_those_of_simulations(world: World) -> None:
+    """A slope of 0.8 takes as long as is said: medians of 10 streams within a factor of 1.6.
+
+    Days until it is found vary by a factor of two, so their median of ten has an error of 30 %.
+    """
+    predicted, found = [], []
+    for seed in range(10):
+        days = days_of(world, seed, reference=56, days=120, slope=0.8)
+        fitted = fit_reference(days[:56])
+        predicted.append(days_to_find(fitted, 0.2, 1_000))
+        found.append(follow_detector(fitted, days[56:])[0].day + 1)
+
+    assert 1 / 1.6 < np.median(found) / np.median(predicted) < 1.6
+
+
+def test_larger_changes_and_more_predictions_take_fewer_days() -> None:
+    """Days fall with the change, with the volume and with more false alerts allowed."""
+    days = [days_to_find(reference(200), change, 1_000) for change in (0.15, 0.2, 0.3, 0.5)]
+
+    assert days == sorted(days, reverse=True)
+    assert days_to_find(reference(1_000), 0.2, 1_000) < days[1]
+    assert days_to_find(reference(200), 0.2, 100) < days[1]
+
+
+def test_changes_within_the_tolerance_are_never_found() -> None:
+    """Below the middle of tolerance and effect the evidence does not grow."""
+    found = reference(1_000)
+    middle = 0.5 * float(found.tolerances[0] + found.effects[0])
+
+    assert isinf(days_to_find(found, 0.99 * middle, 1_000))
+    assert days_to_find(found, 1.2 * middle, 1_000) < np.inf
+
+
+def test_the_least_change_takes_as_long_as_one_waits() -> None:
+    """The change that is found within 120 days takes 120 days, to a few."""
+    found = what_is_detectable(reference(100), 1_000)
+
+    assert found.tolerated < found.within_patience < 0.95
+    assert days_to_find(reference(100), found.within_patience, 1_000) == pytest.approx(
+        PATIENCE, rel=0.05
+    )
+
+
+def test_few_outcomes_a_day_are_told() -> None:
+    """With fewer than 20 of the rarer outcome a day the sentence says what is never found."""
+    few = what_is_detectable(reference(20, 120), 1_000)
+    many = what_is_detectable(reference(1_000), 1_000)
+
+    assert 8 < few.rarer < 12
+    assert f"With {few.rarer:.3g} of the rarer outcome a day" in what_can_be_found(few)
+    assert "of the rarer outcome" not in what_can_be_found(many)
+
+
+def test_a_reference_of_one_score_finds_nothing() -> None:
+    """No slope can be seen: infinite days, and nan for the least change."""
+    counts = np.zeros(1024, np.int64)
+    counts[500] = 100
+    found = what_is_detectable(fit_reference([{"all": Coarse(counts, counts // 2)}] * 14), 1_000)
+
+    assert isinf(found.days)
+    assert isnan(found.within_patience)

@@ -1,0 +1,218 @@
+"""Days judged together: none is lost, and a fold day by day is the same as all at once."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.special import expit
+
+from monitor.drift.evidence import day_evidence
+from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.reference import Reference, merge_days
+from monitor.drift.verdict import Verdict, days_to_recall, judge
+from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.segment_names import WHOLE
+from monitor.store.verdict_table import verdict_table, verdicts_of
+from studies.drift.worlds import draw_day, shares
+
+MONDAY = date(2026, 1, 5)
+MOMENT = datetime(2026, 12, 31, tzinfo=UTC)
+LENGTH = 28 + 70
+Parts = Mapping[tuple[str, str], Coarse]
+
+
+def days_of(
+    rows: float = 300.0, *, seed: int = 1, without: Sequence[int] = (), resting: Sequence[int] = ()
+) -> list[Day]:
+    """Draw two segments; some days are missing, and on some of them the second has no rows."""
+    rng = np.random.default_rng(seed)
+    days = []
+    for t in range(LENGTH):
+        bend = -0.4 * CENTRES * (50 <= t < 80)
+        parts: dict[tuple[str, str], Coarse] = {
+            (name, "all"): draw_day(rng, shares(0.0), rows, rng.normal(0, 0.3), bend)
+            for name in ("DE", "FR")
+        }
+        if t in resting:
+            del parts["FR", "all"]
+        if t not in without:
+            days.append(Day(MONDAY + timedelta(t), True, MOMENT, 1.0, parts))
+    return days
+
+
+def at_once(
+    days: Sequence[Day], references: Sequence[ModelReference], limits: Limits
+) -> list[list[Verdict]]:
+    """Judge all days in one go."""
+    return list(judge("m", days, references=references, lack="none", limits=limits))
+
+
+def day_by_day(
+    days: Sequence[Day], references: Sequence[ModelReference], limits: Limits
+) -> list[list[Verdict]]:
+    """Judge each day by itself, from what the store holds of the day before it."""
+    found: list[list[Verdict]] = []
+    for i, day in enumerate(days):
+        before = days[:i]
+        recent = [d for d in before if before[-1].day - d.day < days_to_recall(limits)]
+        stored = verdicts_of(table(found[-1])) if found else []
+        found += judge(
+            "m", [day], references=references, lack="none", limits=limits,
+            recent=recent, detectors={v.segment: v.detector for v in stored},
+        )  # fmt: skip
+    return found
+
+
+def table(verdicts: Sequence[Verdict]) -> pa.Table:
+    """Lay out the verdicts of a day as the store does."""
+    return verdict_table(verdicts, about={})
+
+
+def assert_same(found: Sequence[Sequence[Verdict]], expected: Sequence[Sequence[Verdict]]) -> None:
+    """Compare what the store would hold of every day."""
+    for one, other in zip(found, expected, strict=True):
+        assert table(one).equals(table(other)), one[0].day
+
+
+@pytest.mark.parametrize("judge_every", [1, 2, 7, 10])
+@pytest.mark.parametrize(
+    "without",
+    [(), (34, 41, 48), range(60, 75), range(29, 98, 2)],
+    ids=["every day", "no Sundays", "a gap", "every other day"],
+)
+def test_day_by_day_is_all_at_once(judge_every: int, without: Sequence[int]) -> None:
+    """With missing days, a resting segment, a known drift and a second reference: equal tables.
+
+    What the store holds of the day before is all that the fold needs.
+    """
+    limits = Limits(
+        judge_every=judge_every,
+        known_drifts=((MONDAY + timedelta(52), MONDAY + timedelta(54)),),
+    )
+    days = days_of(without=without, resting=(33, 40, 55, 56, 57))
+    last = MONDAY + timedelta(28)
+    references = [fit_model_reference([d for d in days if d.day < last], limits)]
+    second = [d for d in days if MONDAY + timedelta(80) <= d.day < MONDAY + timedelta(92)]
+    if second and judge_every == 1:
+        references.append(ModelReference(second[0].day, second[-1].day, {}, "12 days"))
+
+    assert_same(day_by_day(days, references, limits), at_once(days, references, limits))
+
+
+def test_a_segment_that_a_new_reference_lacks_is_forgotten_in_both() -> None:
+    """Its open drift ends with the old reference; it comes back weeks later without a past."""
+    days = days_of(1_500.0)
+    days = [
+        replace(day, parts={k: v for k, v in day.parts.items() if k[0] == "DE"})
+        if 62 <= t < 90
+        else day
+        for t, day in enumerate(days)
+    ]
+    limits = Limits()
+    references = [fit_model_reference(part, limits) for part in (days[:28], days[62:78])]
+
+    whole = at_once(days, references, limits)
+
+    assert any(v.segment == "FR" and v.detector.incident for v in whole[61])
+    assert_same(day_by_day(days, references, limits), whole)
+
+
+def test_a_week_of_single_outcomes_is_not_lost() -> None:
+    """One prediction a day says nothing given its outcome; seven of them together do."""
+    rng = np.random.default_rng(3)
+    reference = days_of(300.0)[:28]
+    single = []
+    for t in range(28, 98):
+        counts = np.zeros(CENTRES.size, np.int64)
+        counts[rng.integers(450, 570)] = 1
+        part = Coarse(counts, rng.binomial(counts, expit(CENTRES)))
+        single.append(Day(MONDAY + timedelta(t), True, MOMENT, 1.0, {("DE", "all"): part}))
+    found = {}
+    for every in (1, 7):
+        limits = Limits(judge_every=every)
+        references = [fit_model_reference(reference, limits)]
+        found[every] = [v[0] for v in at_once([*reference, *single], references, limits)][28:]
+
+    assert all(v.detector.history.firsts.size == 0 for v in found[1])
+    assert {v.state for v in found[1]} == {"insufficient_data"}
+    rows = found[7][-1].detector.history
+    assert rows.firsts.size >= 8  # of ten weeks; about one in 60 is of one class
+    assert found[7][-1].state in ("ok", "prior_shift")
+    assert rows.informations[:, 0].sum() > 0.0
+
+
+def spans_judged(verdicts: Sequence[Verdict]) -> list[date]:
+    """List the days on which evidence was added."""
+    return [v.day for v in verdicts if v.evidence]
+
+
+def test_a_span_whose_last_day_is_missing_is_judged_on_the_next() -> None:
+    """Weeks end on Sunday; without that Sunday the Monday after it judges what there was."""
+    sunday = 34
+    days = days_of(without=(sunday, *range(37, 60)))
+    limits = Limits(judge_every=7)
+    reference = fit_model_reference(days[:28], limits)
+
+    verdicts = [found[0] for found in at_once(days, [reference], limits)]
+
+    judged = spans_judged(verdicts)
+    assert judged[0] == MONDAY + timedelta(sunday + 1)
+    # Monday and Tuesday of the next week wait for the first day after the gap.
+    assert judged[1] == MONDAY + timedelta(60)
+    by_day = {v.day: v for v in verdicts}
+    of_stream = reference.streams[WHOLE]
+    assert isinstance(of_stream, Reference)
+    first_week = merge_days([day.parts for day in days[28:34]])
+    expected = day_evidence(of_stream, first_week, by_day[judged[0]].detector.jitters)
+    assert np.array_equal(by_day[judged[0]].evidence.ratios, expected.ratios)  # type: ignore[union-attr]
+
+
+def test_acknowledged_days_are_no_evidence_of_their_week() -> None:
+    """A known drift that ends on Wednesday leaves Thursday to Sunday to be judged on Sunday."""
+    days = days_of()
+    limits = Limits(judge_every=7, known_drifts=((MONDAY + timedelta(28), MONDAY + timedelta(30)),))
+    reference = fit_model_reference(days[:28], limits)
+
+    verdicts = [found[0] for found in at_once(days[:35], [reference], limits)]
+
+    (sunday,) = spans_judged(verdicts)
+    assert sunday == MONDAY + timedelta(34)
+    history = verdicts[-1].detector.history
+    assert history.firsts.tolist() == [(MONDAY + timedelta(31)).toordinal()]
+
+
+def test_the_state_survives_a_round_trip_through_the_store() -> None:
+    """History, sums, incident and evidence come back equal to the last bit."""
+    days = days_of(1_500.0)
+    limits = Limits()
+    verdicts = at_once(days, [fit_model_reference(days[:28], limits)], limits)
+    open_ = [found for found in verdicts if found[0].detector.incident][-1]
+    assert open_[0].detectable is not None
+
+    back = verdicts_of(table(open_))
+
+    assert table(back).equals(table(open_))
+    for one, other in zip(back, open_, strict=True):
+        assert one.detector.history.scores.dtype == np.float32
+        for name, values in vars(other.detector.history).items():
+            assert np.array_equal(getattr(one.detector.history, name), values), name
+        assert np.array_equal(one.detector.sums, other.detector.sums)
+        assert one.state == other.state
+        assert one.reasons == other.reasons
+
+
+def test_a_reference_without_a_segment_leaves_it_unjudged() -> None:
+    """A segment that the reference does not know has insufficient data; the others are judged."""
+    days = days_of()
+    old = [replace(day, parts={k: v for k, v in day.parts.items() if k[0] == "DE"}) for day in days]
+    limits = Limits()
+    reference = fit_model_reference(old[:28], limits)
+
+    found = at_once([*old[:28], *days[28:40]], [reference], limits)[-1]
+
+    states = {v.segment: v.state for v in found}
+    assert states["FR"] == "insufficient_data"
+    assert states[WHOLE] in ("ok", "prior_shift")
