@@ -136,7 +136,7 @@ def removed() -> timeseries.Panel:
         panel,
         "What an intercept would repair",
         "How much error goes away if the intercept of the scores (above) is added to every logit. "
-        "A band that reaches 0: nobody knows that it is worth anything. The bands are 95 % "
+        "If a band reaches 0, the gain is not certain. The bands are 95 % "
         "intervals.",
         none="too few outcomes",
         width=8,

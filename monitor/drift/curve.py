@@ -16,8 +16,8 @@ from monitor.metrics.logistic.conditional import (
     MOST_EXACT,
     exact_moments,
     log_sets,
-    solve_factor,
 )
+from monitor.metrics.logistic.intercept import solve_factor
 
 MOST_KNOTS, INFORMATION_PER_KNOT = 6, 100.0
 RIDGE = 0.5**-2  # the curve's deviations from the scores have a prior sd of 0.5 logit

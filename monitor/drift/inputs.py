@@ -33,7 +33,7 @@ class Limits:
     segment_false_alert_days : int
         The same for its segments.
     prior_shift, level : float
-        Least shift and least lift that is told, in logit.
+        Least shift and least lift that is reported, in logit.
     sensitivity : Sensitivity
         Least tolerance and least effect of a distortion.
     known_drifts : tuple of (date, date)

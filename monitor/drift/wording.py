@@ -206,8 +206,8 @@ def _drift(facts: Facts, incident: Incident) -> tuple[str, ...]:
         f"Since {incident.started} (90 % {incident.start_low} to {incident.start_high}) "
         f"{MEANINGS[incident.kind]} ({_size(facts, incident)})."
     )
-    told = (what, certainty)
-    return (*told, recovery) if incident.recovery > WORTH_SAYING else told
+    drift = (what, certainty)
+    return (*drift, recovery) if incident.recovery > WORTH_SAYING else drift
 
 
 def _size(facts: Facts, incident: Incident) -> str:
@@ -237,14 +237,14 @@ def _prior(facts: Facts) -> str:
     today = f"{facts.prevalence:.2%} on {facts.day}" if known else f"not known for {facts.day}"
     if facts.lift is None or facts.reference is None:
         return f"Prevalence {today}."
-    told = (
+    sentence = (
         f"Prevalence {today}, {facts.reference.prevalence:.2%} in the reference; over the week the "
         f"log-odds of all scores moved by {facts.lift.shift:+.2f} (standard error "
         f"{facts.lift.shift_error:.2f})."
     )
     # The other verdicts speak of the level; this one would be the same at any prevalence.
     drifting = facts.state == "calibration_drift"
-    return f"{told} The drift was found apart from that." if drifting else told
+    return f"{sentence} The drift was found apart from that." if drifting else sentence
 
 
 def _rate(facts: Facts) -> str:

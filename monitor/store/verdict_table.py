@@ -82,7 +82,7 @@ COLUMNS: dict[str, pa.DataType] = {
     ),
 }
 VERDICTS = pa.schema(COLUMNS)
-OF_DETECTOR = ("incident", "ended")  # columns of their own, for whoever reads the file
+OF_DETECTOR = ("incident", "ended")  # columns of their own, so that the file is easy to read
 ESTIMATES = ("shift", "level_change", "slope", "reference_slope")
 
 

@@ -1,7 +1,7 @@
 """The engine of the rougher worlds: days made of parts, each with scores and a curve of its own.
 
 A part lists the scores that can occur, anywhere inside their cells, with how often they do and the
-true log-odds of an outcome. Whoever reads the day sees only counts by cell, all parts in one.
+true log-odds of an outcome. The detector sees only counts by cell, all parts in one.
 Priors and volumes move as in `studies/drift/shapes.py`, and drifts are those of `worlds.py`.
 """
 

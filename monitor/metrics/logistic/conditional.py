@@ -6,7 +6,7 @@ that constant drops out of the likelihood, so a ratio of conditional likelihoods
 """
 
 from collections.abc import Sequence
-from math import exp, inf, log, log1p, sqrt
+from math import log, log1p, sqrt
 
 import numpy as np
 import numpy.typing as npt
@@ -14,10 +14,10 @@ import numpy.typing as npt
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.logistic.intercept import solve_factor
 
 MOST_STEPS = 100
 STEEPEST, SLOPE_TOLERANCE = 10.0, 1e-8
-TOLERANCE = 1e-10  # in logit; the log-likelihood is flat there to second order
 MOST_EXACT = 60  # rows whose conditional distribution is computed exactly
 MOST_CORRECTION = 0.25  # beyond, fewer than one outcome is uncertain and the series means nothing
 
@@ -145,37 +145,6 @@ def adjusted_profile(eta: Floats, counts: Ints, positives: Ints) -> float:
         fit += positives[i] * log(odds[i]) - counts[i] * log1p(factor * odds[i])
     correction = fourth / information**2 / 8.0 - 5.0 * third**2 / information**3 / 24.0
     return fit - log1p(min(max(correction, -MOST_CORRECTION), MOST_CORRECTION))
-
-
-@compiled
-def solve_factor(odds: Floats, counts: Ints, hits: int) -> tuple[float, float]:
-    """Find the factor of all odds that makes the expected count right, and the information.
-
-    Newton's method for the logarithm of the factor, inside a shrinking bracket. Multiplying
-    odds needs no exponential for each group and step.
-    """
-    total = counts.sum()
-    target = log(hits / (total - hits))
-    low, high = target - log(odds.max()), target - log(odds.min())
-    shift, information = 0.5 * (low + high), 0.0
-    for _ in range(MOST_STEPS):
-        factor, expected, information = exp(shift), 0.0, 0.0
-        for i in range(odds.size):
-            p = factor * odds[i] / (1.0 + factor * odds[i])
-            expected += counts[i] * p
-            information += counts[i] * p * (1.0 - p)
-        if expected < hits:
-            low = shift
-        else:
-            high = shift
-        step = (hits - expected) / information if information > 0.0 else inf
-        moved = shift + step
-        if not low <= moved <= high:
-            moved = 0.5 * (low + high)
-        if abs(moved - shift) <= TOLERANCE:
-            break
-        shift = moved
-    return exp(shift), information
 
 
 @compiled

@@ -1,7 +1,7 @@
 """The prior shift of a tally: the one intercept that makes its predictions right on average.
 
-`solve_intercept` is the solver for any scores; `solve_nearby` is a fast path for many samples of
-the same scores, whose intercepts lie near each other.
+`solve_intercept` is the solver for any scores, `solve_factor` the same for odds, and
+`solve_nearby` a fast path for many samples of the same scores, whose intercepts lie close.
 """
 
 from dataclasses import dataclass
@@ -16,6 +16,8 @@ from monitor.metrics.core.tally import Tally
 
 MOST_STEPS = 200
 TOLERANCE = 1e-12  # in logit, far below the precision of any count
+MOST_FACTOR_STEPS = 100
+FACTOR_TOLERANCE = 1e-10  # in logit; a conditional log-likelihood is flat there to second order
 NEARBY = 0.5  # in logit: steps this short always converge
 
 
@@ -119,18 +121,50 @@ def solve_intercept(logits: Floats, counts: Ints, positives: Ints) -> tuple[floa
                 p = 1.0 / (1.0 + exp(-(logits[i] + delta)))
                 expected += counts[i] * p
                 information += counts[i] * p * (1.0 - p)
-        if expected < hits:
-            low = delta
-        else:
-            high = delta
-        step = (hits - expected) / information if information > 0.0 else inf
-        moved = delta + step
-        if not low <= moved <= high:
-            moved = 0.5 * (low + high)
+        moved, low, high = _step(delta, low, high, hits, expected, information)
         if abs(moved - delta) <= TOLERANCE:
             break
         delta = moved
     return delta, information
+
+
+@compiled
+def solve_factor(odds: Floats, counts: Ints, hits: int) -> tuple[float, float]:
+    """Find the factor of all odds that makes the expected count right, and the information.
+
+    The same as `solve_intercept` for odds that are finite and above 0: multiplying them needs no
+    exponential for each group and step.
+    """
+    total = counts.sum()
+    target = log(hits / (total - hits))
+    low, high = target - log(odds.max()), target - log(odds.min())
+    shift, information = 0.5 * (low + high), 0.0
+    for _ in range(MOST_FACTOR_STEPS):
+        factor, expected, information = exp(shift), 0.0, 0.0
+        for i in range(odds.size):
+            p = factor * odds[i] / (1.0 + factor * odds[i])
+            expected += counts[i] * p
+            information += counts[i] * p * (1.0 - p)
+        moved, low, high = _step(shift, low, high, hits, expected, information)
+        if abs(moved - shift) <= FACTOR_TOLERANCE:
+            break
+        shift = moved
+    return exp(shift), information
+
+
+@compiled
+def _step(
+    at: float, low: float, high: float, hits: int, expected: float, information: float
+) -> tuple[float, float, float]:
+    """Return Newton's next point, or the middle of the bracket, and the bracket, which shrinks."""
+    if expected < hits:
+        low = at
+    else:
+        high = at
+    moved = at + ((hits - expected) / information if information > 0.0 else inf)
+    if not low <= moved <= high:
+        moved = 0.5 * (low + high)
+    return moved, low, high
 
 
 class ExpectedPositives(NamedTuple):

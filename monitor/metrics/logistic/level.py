@@ -13,7 +13,7 @@ import numpy as np
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.logistic.conditional import solve_factor
+from monitor.metrics.logistic.intercept import solve_factor
 
 
 @dataclass(frozen=True)

@@ -17,9 +17,9 @@ from monitor.metrics.logistic.conditional import (
     log_sets,
     project_directions,
     score_directions,
-    solve_factor,
     weigh_directions,
 )
+from monitor.metrics.logistic.intercept import solve_factor
 
 DISTORTIONS = {
     "flatter": lambda x: -0.2 * x,
