@@ -1,0 +1,83 @@
+"""What `show` and `check` say beyond the newest evaluations: incidents, verdicts, sensitivity."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from monitor.drift.detectable import Detectable
+from monitor.drift.detector import Ended, new_detector
+from monitor.report.verdicts import sensitivity
+from monitor.store.store import Store
+from tests.conftest import Ended as CommandEnded
+from tests.support.exporting import DAY, DRIFTING, VERDICT, fill
+
+NEXT = DAY + timedelta(days=1)
+FEW = Detectable(
+    tolerated=0.11, found=0.66, rarer=9.0, days=50.2, days_strong=71.0, within_patience=0.3
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make a store with a drift that is over on the next day."""
+    fill(tmp_path)
+    over = replace(new_detector(), ended=Ended(DAY, NEXT, "recovered"))
+    store = Store(str(tmp_path / "store"))
+    store.write_verdicts("fraud", DAY, [DRIFTING], basis="")
+    after = replace(VERDICT, day=NEXT, detector=over, detectable=FEW)
+    store.write_verdicts("fraud", NEXT, [after], basis="")
+    return tmp_path
+
+
+def test_incidents_are_listed_with_their_end(
+    folder: Path, command: Callable[..., CommandEnded]
+) -> None:
+    """`show --incidents` gives opening, start, kind, evidence, end and reason; also as JSON."""
+    call = ("show", "--config", folder / "monitor.yaml", "--model", "fraud", "--incidents")
+    as_json, table = command(*call, "--json"), command(*call)
+
+    assert json.loads(as_json.out) == {
+        "incidents": [
+            {
+                "opened": f"{DAY}",
+                "started": f"{DAY}",
+                "start_low": f"{DAY}",
+                "start_high": f"{DAY}",
+                "kind": "too_timid",
+                "evidence": 4.5,
+                "closed": f"{NEXT}",
+                "ended": "recovered",
+            }
+        ]
+    }
+    assert (table.code, table.err) == (0, "")
+    assert "all incidents" in table.out
+
+
+def test_verdicts_are_listed_by_day(folder: Path, command: Callable[..., CommandEnded]) -> None:
+    """`show --days 90` lists the verdict of each day, and an old verdict says how old it is."""
+    call = ("show", "--config", folder / "monitor.yaml", "--model", "fraud", "--window", "7")
+    listed, plain = command(*call, "--days", "90", "--json"), command(*call)
+
+    found = [(v["day"], v["state"]) for v in json.loads(listed.out)["verdicts"]]
+    assert found == [(f"{DAY}", "calibration_drift"), (f"{NEXT}", "ok")]
+    assert f"fraud, segment all, {NEXT} (" in plain.out
+    assert "days ago): ok" in plain.out
+
+
+def test_it_says_what_can_be_found_and_what_would_help(folder: Path) -> None:
+    """With 9 of the rarer outcome a day, it names delay, limit and remedies."""
+    (line,) = sensitivity(Store(str(folder / "store")), "fraud")
+
+    assert line == (
+        "all: With this reference, changes of the slope below 0.11 are tolerated and changes above "
+        "0.66 are found; a slope of 0.8 would take about 50 days. With 9 of the rarer outcome a "
+        "day, changes smaller than 0.30 are not found within 120 days. A slope of 0.7 would take "
+        "about 71 days to be found. A longer reference (verdicts.references), coarser segments, or "
+        "days that are judged together (verdicts.judge_every) would help."
+    )
+    assert sensitivity(Store(str(folder / "store")), "well") == []
