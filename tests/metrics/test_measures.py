@@ -312,7 +312,7 @@ def test_empty_tallies_are_refused() -> None:
     """Nothing has no Brier score and no null reference."""
     empty = tally([], [])
 
-    with pytest.raises(ValueError, match=r"^the Brier score of an empty tally is undefined"):
+    with pytest.raises(ValueError, match=r"^the Brier score of an empty sample is undefined"):
         rbs(empty)
     with pytest.raises(ValueError, match=r"^an empty tally has no null reference"):
         tce_null_reference(empty, min_size=1, max_size=2, rng=np.random.default_rng(1))
