@@ -21,18 +21,18 @@ from queries import (
 )
 
 WIDTHS = {
-    "Verdict": 130,
-    "Kind of drift": 160,
-    "Since": 100,
-    "Segments": 90,
-    "Evidence / limit": 130,
-    "Days in drift": 105,
-    "Prior shift": 90,
-    "Reference slope": 130,
-    "Coverage": 90,
-    "Last day judged": 130,
-    "Run age / limit": 130,
-    "Severity": 80,
+    "Verdict": 120,
+    "Kind of drift": 150,
+    "Since": 95,
+    "Segments": 80,
+    "Evidence / limit": 125,
+    "Days in drift": 95,
+    "Prior shift": 80,
+    "Reference slope": 115,
+    "Coverage": 80,
+    "Last day judged": 115,
+    "Run age / limit": 115,
+    "Severity": 70,
 }  # in pixels, so that no value is cut; the model and its owner share the rest
 
 
