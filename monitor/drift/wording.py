@@ -183,9 +183,13 @@ def what_would_help(found: Detectable) -> str | None:
     """Say what to change where even a slope of 0.7 takes too long; None if it does not."""
     if found.days_strong <= TOO_LONG:
         return None
-    takes = f"about {found.days_strong:,.0f} days" if isfinite(found.days_strong) else "for ever"
+    takes = (
+        f"take about {found.days_strong:,.0f} days to be found"
+        if isfinite(found.days_strong)
+        else "never be found"
+    )
     return (
-        f"A slope of {1.0 - STRONG_CHANGE:.1f} would take {takes} to be found. A longer reference "
+        f"A slope of {1.0 - STRONG_CHANGE:.1f} would {takes}. A longer reference "
         "(verdicts.references), coarser segments, or days that are judged together "
         "(verdicts.judge_every) would help."
     )
