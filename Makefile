@@ -81,7 +81,7 @@ dashboards: $(VENV)/dev.stamp  ## Generate grafana/dashboards from grafana/*.py
 	@$(BIN)/python grafana/build.py
 
 dashboard-shots: $(VENV)/dev.stamp  ## Take screenshots of the demo's dashboards for docs/ (650 MB of npm packages)
-	@sh tools/install-programs chromium
+	@sh tools/install-programs
 	@cd grafana/shots && npm install --legacy-peer-deps --ignore-scripts --no-audit --no-fund --no-package-lock --silent
 	@cd grafana/shots && npm run --silent build -- --logLevel error
 	@$(BIN)/python grafana/shots/shoot.py

@@ -92,15 +92,15 @@ def test_installs_what_is_missing_as_root(tmp_path: Path) -> None:
 
 
 def test_installs_a_program_that_it_is_asked_for(tmp_path: Path) -> None:
-    """An argument is an additional program; the tests do not need a browser."""
+    """An argument is an additional program; only the tests with Celery need Redis."""
     ended = run(
-        tmp_path, "chromium", **AS_ROOT, **dict.fromkeys(PROGRAMS, ""), **{"apt-get": "true"}
+        tmp_path, "redis-server", **AS_ROOT, **dict.fromkeys(PROGRAMS, ""), **{"apt-get": "true"}
     )
 
     assert ended.returncode == 0
-    assert called(tmp_path)[-1] == f"apt-get install {OPTIONS} chromium"
-    assert "chromium" not in PACKAGES
-    assert "sh tools/install-programs chromium\n" in (ROOT / "Makefile").read_text()
+    assert called(tmp_path)[-1] == f"apt-get install {OPTIONS} redis-server"
+    assert "redis-server" not in PACKAGES
+    assert "sh tools/install-programs redis-server\n" in (ROOT / "Makefile").read_text()
 
 
 def test_no_service_is_started(tmp_path: Path) -> None:
