@@ -4,7 +4,7 @@ import difflib
 import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
 from pathlib import Path
@@ -74,6 +74,7 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     _check_ids_and_values(predictions, outcomes, model)
     scored_at, observed_at = _check_times(predictions, outcomes, model)
     parts = _check_parts(predictions, model)
+    _raise_all(predictions, outcomes)
     scored_rows = predictions.read(id=scored.id, score=scored.score, **scored_at, **parts)
     outcome_rows = (
         outcomes.read(outcome_id=observed.id, outcome=observed.outcome, **observed_at)
@@ -104,6 +105,7 @@ def read_ids(
     """Read only the ids of some days of a log; raises if they cannot be read."""
     opened = _open(session, kind, log.path, days)
     opened.check(log.id, f"{kind}.id", _is_id, ID_TYPES)
+    _raise_all(opened)
     return opened.read(**{ID_COLUMN[kind]: log.id})
 
 
@@ -120,14 +122,16 @@ class _Log:
 
     Every file is checked separately. If all files were read like the first one, a column missing
     from another file would become null, and a 0.4 could become the integer 0.
+    `problems` collects what is wrong with the columns, so that one run shows all mistakes.
     """
 
     session: Session
     kind: Kind
     files: Mapping[str, Mapping[str, Type]]
+    problems: list[DataError] = field(default_factory=list)
 
-    def check(self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str) -> None:
-        """Raise DataError if a required column is missing or has the wrong type."""
+    def check(self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str) -> bool:
+        """Note the first file in which a required column is missing or has the wrong type."""
         what = self.session.what
         for file, types in self.files.items():
             if column not in types:
@@ -138,14 +142,19 @@ class _Log:
                     f"{', '.join(types)} ({file}); {hint}"
                     f"correct {setting} in the configuration, or the log."
                 )
-                raise DataError(msg, Fault(self.kind, "column", "a column is missing"))
+                self.problems.append(DataError(msg, _fault_of_column(self.kind, "is missing")))
+                return False
             if not fits(types[column]):
                 msg = (
                     f"{what}: column '{column}' of the {self.kind} is {types[column]}, "
                     f"must be {wanted} ({file}); correct the log, or {setting} "
                     f"in the configuration, then rerun this day."
                 )
-                raise DataError(msg, Fault(self.kind, "column", "a column has another type"))
+                self.problems.append(
+                    DataError(msg, _fault_of_column(self.kind, "has another type"))
+                )
+                return False
+        return True
 
     def type_of(self, column: str) -> Type:
         """Return the type of a checked column in the first file."""
@@ -159,6 +168,17 @@ class _Log:
         wanted = [duckdb.ColumnExpression(old).alias(new) for new, old in columns.items()]
         parts = [self.session.read(files).select(*wanted) for files in by_types.values()]
         return reduce(duckdb.DuckDBPyRelation.union, parts)
+
+
+def _fault_of_column(kind: Kind, wrong: str) -> Fault:
+    return Fault(kind, "column", f"a column {wrong}")
+
+
+def _raise_all(*logs: _Log) -> None:
+    """Raise one DataError with everything that is wrong with the columns, if anything is."""
+    problems = [problem for log in logs for problem in log.problems]
+    if problems:
+        raise DataError("\n".join(map(str, problems)), problems[0].fault)
 
 
 def _open(session: Session, kind: Kind, template: str, days: Sequence[date]) -> _Log:
@@ -216,13 +236,13 @@ def no_partition(what: str, kind: str, template: str, day: date) -> str:
 
 def _check_ids_and_values(predictions: _Log, outcomes: _Log, model: Model) -> None:
     scored, observed = model.predictions, model.outcomes
-    predictions.check(scored.id, "predictions.id", _is_id, ID_TYPES)
-    id_type = predictions.type_of(scored.id)
-    for log, column, setting in (
-        (predictions, scored.id, "predictions.id"),
-        (outcomes, observed.id, "outcomes.id"),
-    ):
-        log.check(column, setting, lambda t: t == id_type, f"{id_type}, as in predictions")
+    if predictions.check(scored.id, "predictions.id", _is_id, ID_TYPES):
+        id_type = predictions.type_of(scored.id)
+        as_first = f"{id_type}, as in predictions"
+        predictions.check(scored.id, "predictions.id", lambda t: t == id_type, as_first)
+        outcomes.check(observed.id, "outcomes.id", lambda t: t == id_type, as_first)
+    else:
+        outcomes.check(observed.id, "outcomes.id", _is_id, ID_TYPES)
     predictions.check(scored.score, "predictions.score", _is_real, "floating point")
     outcomes.check(
         observed.outcome, "outcomes.outcome", _is_outcome, "integer, boolean or floating point"
@@ -236,7 +256,9 @@ def _check_times(
     scored, observed = model.predictions.time, model.outcomes.time
     if scored is None or observed is None:
         return {}, {}
-    predictions.check(scored, "predictions.time", _is_time, "a timestamp")
+    if not predictions.check(scored, "predictions.time", _is_time, "a timestamp"):
+        outcomes.check(observed, "outcomes.time", _is_time, "a timestamp")
+        return {}, {}
     zoned = _has_zone(predictions.type_of(scored))
     wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
     for log, column in ((predictions, scored), (outcomes, observed)):

@@ -111,6 +111,32 @@ MISSING: dict[str, tuple[Damage, str]] = {
             "correct predictions.score in the configuration, or the log."
         ),
     ),
+    "several columns of both logs": (
+        all_of(
+            lambda p: p.write(
+                "predictions", without("score")(without("country")(p.rows("predictions")))
+            ),
+            lambda p: p.write(
+                "outcomes",
+                p.rows("outcomes") | {"prediction_id": [0.5] * 40, "outcome": ["yes"] * 40},
+            ),
+        ),
+        (
+            f"the predictions have no column 'score', only prediction_id, scored_at ({SCORES}); "
+            "did you mean 'scored_at'? correct predictions.score in the configuration, or the log."
+            "\nctr 2026-03-02: the predictions have no column 'country', only prediction_id, "
+            f"scored_at ({SCORES}); correct segments.column in the configuration, or the log."
+            "\nctr 2026-03-02: "
+            + mistyped(
+                "prediction_id", "DOUBLE", "BIGINT, as in predictions", RESULTS, "outcomes.id"
+            )
+            + "\nctr 2026-03-02: "
+            + mistyped(
+                *("outcome", "VARCHAR", "integer, boolean or floating point", RESULTS),
+                "outcomes.outcome",
+            )
+        ),
+    ),
     "no row": (
         all_of(emptied("predictions"), emptied("outcomes")),
         "the log contains no valid prediction" + LOOK.format("empty_day"),
