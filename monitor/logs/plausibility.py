@@ -1,0 +1,214 @@
+"""What looks wrong in logs whose rows are all valid: each finding names the likely setting. Pure.
+
+`init` sets what these functions suggest; `check` says it. They work on a few numbers or on small
+arrays, so a sample of the rows is enough.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, time, timedelta
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+
+FEW_ROWS = 100  # with fewer, perfect separation or a reversed order may well be chance
+TIMES_TOO_HIGH = 10.0
+HIGHEST_PERCENT = 100.0
+PERCENT = 50.0, 200.0  # a mean score so many times the prevalence suggests percent
+LARGEST_LOGIT = 60.0  # beyond it a number is hardly a logit
+CLEAR_SHARE = 0.01  # of the scores outside [0, 1]: fewer are errors of single rows
+STANDARD_ERRORS = 5.0
+ENOUGH_POSITIVES = 20.0  # expected or observed: with fewer, a ratio of ten may be chance
+
+
+@dataclass(frozen=True)
+class Remark:
+    """What looks wrong, and the setting that would put it right.
+
+    Attributes
+    ----------
+    sentence : str
+        What was found and what to do, for people.
+    key : str
+        The setting below the model, such as `predictions.score_means`.
+    value : str or None
+        What to set it to; None if only a person can know.
+    """
+
+    sentence: str
+    key: str
+    value: str | None = None
+
+
+@dataclass(frozen=True)
+class ScoreRange:
+    """Where the scores of a log lie: the lowest, the highest, and shares of all, ratios."""
+
+    lowest: float
+    highest: float
+    negative: float
+    above_one: float
+
+
+def score_range(scores: Sequence[float] | Floats) -> ScoreRange:
+    """Describe where scores lie; nan and infinite scores are left out.
+
+    Examples
+    --------
+    >>> score_range([0.5, 20.0, 99.0, 3.0])
+    ScoreRange(lowest=0.5, highest=99.0, negative=0.0, above_one=0.75)
+    """
+    values = np.asarray(scores, np.float64)
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return ScoreRange(0.0, 0.0, 0.0, 0.0)
+    below, above = float(np.mean(values < 0)), float(np.mean(values > 1))
+    return ScoreRange(float(values.min()), float(values.max()), below, above)
+
+
+def about_scores(found: ScoreRange) -> list[Remark]:
+    """Say which scale scores outside [0, 1] have.
+
+    Examples
+    --------
+    >>> about_scores(ScoreRange(0.5, 99.0, 0.0, 0.75))[0].value
+    'percent'
+    >>> about_scores(ScoreRange(-7.5, 3.0, 0.9, 0.05))[0].value
+    'logit'
+    >>> about_scores(ScoreRange(0.0, 1.7, 0.0, 1e-4))
+    []
+    """
+    where = f"the scores lie between {found.lowest:.4g} and {found.highest:.4g}"
+    key = "predictions.score_means"
+    if found.negative + found.above_one < CLEAR_SHARE:
+        return []
+    if found.negative == 0.0 and found.highest <= HIGHEST_PERCENT:
+        sentence = f"{where}, like percent; if they are, set {key} to percent."
+        return [Remark(sentence, key, "percent")]
+    if found.negative > 0.0 and max(-found.lowest, found.highest) <= LARGEST_LOGIT:
+        sentence = f"{where}, like logits; if they are, set {key} to logit."
+        return [Remark(sentence, key, "logit")]
+    sentence = (
+        f"{where}, so they are not probabilities; set predictions.score to the column with the "
+        f"predicted probability."
+    )
+    return [Remark(sentence, "predictions.score")]
+
+
+def about_outcomes(scores: Floats, counts: Floats, positives: Floats) -> list[Remark]:
+    """Say what is implausible about outcomes, given the scores.
+
+    Parameters
+    ----------
+    scores, counts, positives : ndarray of shape (m,)
+        Increasing scores in [0, 1], the number of predictions with each, and how many of their
+        outcomes are 1.
+
+    Examples
+    --------
+    >>> s, ones = np.linspace(0.01, 0.99, 200), np.ones(200)
+    >>> about_outcomes(s, ones, (s > 0.5) * 1.0)[0].key
+    'outcomes.outcome'
+    """
+    total, hits = float(counts.sum()), float(positives.sum())
+    if total < FEW_ROWS or hits in (0.0, total):
+        return []
+    return (
+        _own_threshold(scores, counts, positives)
+        or _other_class(counts, positives)
+        or _far_off(float(scores @ counts) / total, hits / total, total)
+    )
+
+
+def about_times(setting: str, day: date, times: Sequence[datetime]) -> list[Remark]:
+    """Say whether times are far from the day of their partition.
+
+    Parameters
+    ----------
+    setting : str
+        `predictions.time` or `outcomes.time`.
+    day : date
+        The day of the partition.
+    times : sequence of datetime
+        Sorted, such as quantiles; with or without zone. A day more or less is left to the zone.
+
+    Examples
+    --------
+    >>> about_times("predictions.time", date(2026, 3, 2), [datetime(1970, 1, 21)])[0].key
+    'predictions.time'
+    """
+    if not times:
+        return []
+    middle = times[len(times) // 2]
+    midnight = datetime.combine(day, time(), middle.tzinfo)
+    begin, end = midnight - timedelta(days=1), midnight + timedelta(days=2)
+    if begin <= middle < end:
+        return []
+    sentence = (
+        f"half of the times of {setting} are {'before' if middle < begin else 'after'} "
+        f"{middle:%Y-%m-%d %H:%M}, far from their partition {day}; check {setting}, its unit, and "
+        f"the date in the path."
+    )
+    return [Remark(sentence, setting)]
+
+
+def _own_threshold(scores: Floats, counts: Floats, positives: Floats) -> list[Remark]:
+    """Notice outcomes that are 1 exactly from some score on: a decision, not an observation."""
+    with_hits, with_misses = positives > 0, positives < counts
+    lowest_hit, highest_miss = scores[with_hits].min(), scores[with_misses].max()
+    if lowest_hit <= highest_miss or min(positives.sum(), (counts - positives).sum()) < 10:  # noqa: PLR2004 - as few may separate by chance
+        return []
+    sentence = (
+        f"every outcome is 1 from a score of {lowest_hit:.4g} on and 0 below, so the outcome seems "
+        f"to be the decision made from the score; set outcomes.outcome to the column with what "
+        f"happened later."
+    )
+    return [Remark(sentence, "outcomes.outcome")]
+
+
+def _other_class(counts: Floats, positives: Floats) -> list[Remark]:
+    """Notice scores that fall as outcomes rise, by more than chance explains."""
+    misses = counts - positives
+    below = np.cumsum(misses) - misses
+    hits, rest = positives.sum(), misses.sum()
+    auc = float((positives * (below + misses / 2)).sum() / (hits * rest))
+    # The standard error of the rank-sum statistic if scores and outcomes are independent.
+    error = float(np.sqrt((hits + rest + 1) / (12 * hits * rest)))
+    if auc > 0.5 - STANDARD_ERRORS * error or auc > 0.4:  # noqa: PLR2004 - a useless model may be a little worse than chance
+        return []
+    key = "predictions.score_means"
+    sentence = (
+        f"higher scores have fewer outcomes of 1 (AUC {auc:.2f}), so the scores may be the "
+        f"probability of the other class; if they are, set {key} to probability_of_0."
+    )
+    return [Remark(sentence, key, "probability_of_0")]
+
+
+def _far_off(mean_score: float, prevalence: float, total: float) -> list[Remark]:
+    ratio = mean_score / prevalence
+    if max(mean_score, prevalence) * total < ENOUGH_POSITIVES:
+        return []
+    about = f"the mean score is {_ratio(mean_score)} and the prevalence {_ratio(prevalence)}"
+    if PERCENT[0] <= ratio <= PERCENT[1]:
+        key = "predictions.score_means"
+        sentence = f"{about}, a factor of about 100; if scores are percent, set {key} to percent."
+        return [Remark(sentence, key, "percent")]
+    if ratio >= TIMES_TOO_HIGH:
+        sentence = (
+            f"{about}, {ratio:.0f} times lower; if positives arrive later, raise settled_after; if "
+            f"the model was trained with fewer negatives, recalibrate it first."
+        )
+        return [Remark(sentence, "settled_after")]
+    if ratio <= 1 / TIMES_TOO_HIGH:
+        sentence = (
+            f"{about}, {1 / ratio:.0f} times higher; if the log holds only some of the negatives, "
+            f"set predictions.weight to the column with the weights of the rows."
+        )
+        return [Remark(sentence, "predictions.weight")]
+    return []
+
+
+def _ratio(share: float) -> str:
+    return f"{share:.3g}" if share < 0.001 else f"{share:.2%}"  # noqa: PLR2004 - 0.00 % says nothing
