@@ -9,7 +9,7 @@ NO_REFERENCE = "no reference yet"
 
 def findable() -> list[timeseries.Panel]:
     """Give the panels from left to right."""
-    return [changes(), patience(), unknown(), reference_slope()]
+    return [changes(), patience(), unknown(), reference_slope(), reference_intercept()]
 
 
 def changes() -> timeseries.Panel:
@@ -25,7 +25,7 @@ def changes() -> timeseries.Panel:
         "one is looked for. Both fall with more outcomes in the reference, and rise if its days "
         "differ among themselves.",
         none=NO_REFERENCE,
-        width=6,
+        width=8,
     )
 
 
@@ -38,7 +38,7 @@ def patience() -> timeseries.Panel:
         "On average, with the volume of the reference. No line: at this volume it is never found; "
         "judge several days together (judge_every), or choose a longer reference.",
         none="no reference yet, or never found",
-        width=6,
+        width=8,
     )
 
 
@@ -52,7 +52,7 @@ def unknown() -> timeseries.Panel:
         "its curve. The verdict says nothing about them. If it stays above a few percent, re-base "
         "the reference.",
         none=NO_REFERENCE,
-        width=6,
+        width=8,
     )
 
 
@@ -67,5 +67,20 @@ def reference_slope() -> timeseries.Panel:
         "too extreme from the start, above 1 too timid; no verdict reports that, because it "
         "compares with the reference. The band is the 95 % interval.",
         none=NO_REFERENCE,
-        width=6,
+        width=12,
+    )
+
+
+def reference_intercept() -> timeseries.Panel:
+    """Draw whether the reference's scores were right on average."""
+    intercepts = interval("reference_intercept_logit", JUDGED, "model", "intercept")
+    panel = lines(intercepts, unit="short", axis="logit").decimals(2)
+    return said(
+        interval_band(marked(panel, 0), "intercept", "purple"),
+        "Intercept of the reference",
+        "0: as many predictions of the reference came true as expected. Above 0 more did, below 0 "
+        "fewer; no verdict reports that, because it compares with the reference. The band is the "
+        "95 % interval.",
+        none=NO_REFERENCE,
+        width=12,
     )

@@ -29,6 +29,7 @@ WIDTHS = {
     "Days in drift": 95,
     "Prior shift": 80,
     "Reference slope": 128,
+    "Reference intercept": 150,
     "Coverage": 80,
     "Last day judged": 125,
     "Run age / limit": 115,
@@ -49,6 +50,7 @@ def overview(to_model: str) -> table.Panel:
         "Days in drift": drift_share(JUDGED_MODELS),
         "Prior shift": newest("prior_shift_logit", JUDGED_MODELS),
         "Reference slope": newest("reference_slope", JUDGED_MODELS),
+        "Reference intercept": newest("reference_intercept_logit", JUDGED_MODELS),
         "Coverage": newest("outcome_coverage_ratio", WINDOWS_OF_MODELS),
         "Last day judged": milliseconds(newest("verdict_date_seconds", JUDGED_MODELS)),
         "Run age / limit": run_share(MODELS),
@@ -66,9 +68,9 @@ def overview(to_model: str) -> table.Panel:
         "drift is named; Segments counts the open ones, whichever segment is chosen above. "
         "Evidence of 100 % of its limit opens an incident, and stays while it is open. Days in "
         "drift are a share of the last 90. A run is overdue at 100 % of its limit. Prior shift is "
-        "in logit: +0.7 doubles the odds. A reference slope far from 1: the scores were never "
-        "calibrated. Coverage is the share of predictions whose outcome is "
-        "known. Click a model to see why.",
+        "in logit: +0.7 doubles the odds. A reference slope far from 1, or an intercept far from "
+        "0: the scores were never calibrated. Coverage is the share of predictions with a known "
+        "outcome. Click a model to see why.",
         none="no model has reported in the last 26 hours",
         width=24,
     )
@@ -127,6 +129,7 @@ def styled(panel: table.Panel, to_model: str) -> None:
         },
         "Prior shift": {"decimals": 2, "noValue": "no reference yet"},
         "Reference slope": {"decimals": 2, "noValue": "no reference yet"},
+        "Reference intercept": {"decimals": 2, "noValue": "no reference yet"},
         "Coverage": {"unit": "percentunit", "decimals": 1, "noValue": "no final window"},
         "Days in drift": {
             "unit": "percentunit",

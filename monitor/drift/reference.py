@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 
 from monitor.drift.curve import Curve, fit_curve
+from monitor.drift.own_calibration import own_intercept, own_slope
 from monitor.drift.variance import between_day_variance, span_starts
-from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
+from monitor.metrics.core.coarse import Coarse, sum_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.logistic.conditional import fit_slope, project_directions
+from monitor.metrics.logistic.conditional import project_directions
 from monitor.metrics.logistic.level import Level, Lift, combine_lifts, compare_levels, fit_level
 
 DIRECTIONS = ("slope", "quadratic", "cubic", "top")  # the rows of every array of directions
@@ -82,6 +83,8 @@ class Reference:
     own_slope : Estimate or None
         Slope of the reference's outcomes on its scores: 1 if they are calibrated, but for the
         prior. None if they do not tell.
+    own_intercept : Estimate or None
+        How far the log-odds of all its scores are off, on average. None if they do not tell.
     judge_every : int
         Number of days that are judged together.
     """
@@ -104,6 +107,7 @@ class Reference:
     level_dispersion: float
     usual_input_move: float
     own_slope: Estimate | None
+    own_intercept: Estimate | None
     judge_every: int = 1
 
     @property
@@ -208,7 +212,8 @@ def fit_reference(
         levels=levels,
         level_dispersion=level_dispersion,
         usual_input_move=usual_input_move,
-        own_slope=_own_slope(strata, dispersions(jitters, informations)[0]),
+        own_slope=own_slope(strata, dispersions(jitters, informations)[0]),
+        own_intercept=own_intercept(strata),
         judge_every=judge_every,
     )
 
@@ -322,11 +327,6 @@ def _usual(
     effects = np.maximum(by_direction(sensitivity.effects), SOUGHT * errors)
     known = np.isfinite(errors)  # a direction that no score moves along is never looked at
     return np.where(known, tolerances, 0.0), np.where(known, effects, 0.0)
-
-
-def _own_slope(strata: Sequence[Coarse], dispersion: float) -> Estimate | None:
-    found = fit_slope(CENTRES, strata)
-    return Estimate.normal(found[0], found[1] * sqrt(dispersion)) if found else None
 
 
 def _levels(curve: Floats, days: Sequence[Mapping[Any, Coarse]]) -> dict[Any, Level]:

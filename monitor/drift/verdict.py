@@ -88,6 +88,8 @@ class Verdict:
         Share of positive outcomes in the reference; nan if there is none yet.
     reference_slope : Estimate or None
         Slope of the reference's own outcomes on its scores.
+    reference_intercept : Estimate or None
+        How far the log-odds of all its scores are off, on average.
     detectable : Detectable or None
         What the detector can find with this reference.
     """
@@ -107,6 +109,7 @@ class Verdict:
     slope: Estimate | None
     reference_prevalence: float
     reference_slope: Estimate | None = None
+    reference_intercept: Estimate | None = None
     detectable: Detectable | None = None
 
 
@@ -294,6 +297,7 @@ def _verdict(
         incident=detector.incident,
         limit=enough if stream.name == WHOLE else None,
         false_alert_days=false_alert_days(limits, stream.name),
+        least_shift=limits.prior_shift,
         slope=slope,
         lift=lift,
         moved=moved,
@@ -319,6 +323,7 @@ def _verdict(
         slope=slope,
         reference_prevalence=facts.reference.prevalence if facts.reference else nan,
         reference_slope=facts.reference.own_slope if facts.reference else None,
+        reference_intercept=facts.reference.own_intercept if facts.reference else None,
         detectable=facts.detectable,
     )
 

@@ -53,6 +53,7 @@ class Facts:
     incident: Incident | None
     limit: float | None
     false_alert_days: int
+    least_shift: float
     slope: Estimate | None
     lift: Lift | None
     moved: Level
@@ -85,17 +86,30 @@ def _unchanged(facts: Facts) -> tuple[str, ...]:
     known = facts.detectable
     size = f" of the slope larger than {known.found:.2f}" if known and known.found > 0.0 else ""
     none = f"No evidence of a change{size} since the reference, whatever the prior."
-    own = facts.reference.own_slope if facts.reference else None
-    if own and (own.low > 1.0 or own.high < 1.0) and abs(own.value - 1.0) > NOT_CALIBRATED:
-        word = "extreme" if own.value < 1.0 else "timid"
-        return (
-            (
-                f"Unchanged since the reference, whose own scores are too {word} (slope "
-                f"{own.value:.2f}, 95 % {own.low:.2f} to {own.high:.2f})."
-            ),
-            none,
+    own = _own_faults(facts.reference, facts.least_shift) if facts.reference else ""
+    return (f"Unchanged since the reference, whose own scores are {own}.", none) if own else (none,)
+
+
+def _own_faults(reference: Reference, least_shift: float) -> str:
+    """Say how the reference itself was not calibrated, beyond chance; empty if it was."""
+    slope, intercept = reference.own_slope, reference.own_intercept
+    faults = []
+    if slope and (slope.low > 1.0 or slope.high < 1.0) and abs(slope.value - 1) > NOT_CALIBRATED:
+        word = "extreme" if slope.value < 1.0 else "timid"
+        faults.append(
+            f"too {word} (slope {slope.value:.2f}, 95 % {slope.low:.2f} to {slope.high:.2f})"
         )
-    return (none,)
+    if (
+        intercept
+        and (intercept.low > 0.0 or intercept.high < 0.0)
+        and abs(intercept.value) > least_shift
+    ):
+        word = "low" if intercept.value > 0.0 else "high"
+        faults.append(
+            f"too {word} on average (intercept {intercept.value:+.2f}, 95 % "
+            f"{intercept.low:+.2f} to {intercept.high:+.2f})"
+        )
+    return " and ".join(faults)
 
 
 def _moved(facts: Facts) -> tuple[str, ...]:

@@ -287,6 +287,13 @@ CATALOGUE = (
         STREAM,
         verdict_samples.of_verdict(lambda v: v.reference_slope),
     ),
+    *_with_interval(
+        "calibration_reference_intercept_logit",
+        "How far the log-odds of all scores of the reference were off on average: above 0 if more "
+        "came true than expected.",
+        STREAM,
+        verdict_samples.of_verdict(lambda v: v.reference_intercept),
+    ),
     Gauge(
         "calibration_drift_started_date_seconds",
         "First day of the open calibration drift: the Unix time of that date's midnight in UTC, "

@@ -74,6 +74,7 @@ class Latest:
                 "reasons": v.reasons,
                 "detectable": v.detectable,
                 "reference_slope": v.reference_slope,
+                "reference_intercept": v.reference_intercept,
             },
             "week": week
             and {

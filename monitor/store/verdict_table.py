@@ -77,13 +77,14 @@ COLUMNS: dict[str, pa.DataType] = {
     "slope": ESTIMATE,
     "reference_prevalence": pa.float64(),
     "reference_slope": ESTIMATE,
+    "reference_intercept": ESTIMATE,
     "detectable": pa.struct(
         [(field.name, pa.float64()) for field in fields(Detectable)],
     ),
 }
 VERDICTS = pa.schema(COLUMNS)
 OF_DETECTOR = ("incident", "ended")  # columns of their own, so that the file is easy to read
-ESTIMATES = ("shift", "level_change", "slope", "reference_slope")
+ESTIMATES = ("shift", "level_change", "slope", "reference_slope", "reference_intercept")
 
 
 def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> pa.Table:
@@ -136,7 +137,7 @@ def _verdict(row: dict[str, Any]) -> Verdict:
     if row["reference_prevalence"] is None:
         row["reference_prevalence"] = nan
     for name in ESTIMATES:
-        row[name] = Estimate(**row[name]) if row[name] else None
+        row[name] = Estimate(**row[name]) if row.get(name) else None
     return Verdict(**row)
 
 

@@ -75,14 +75,14 @@ def run(wanted: Sequence[Task], path: Path, state: str, workers: int) -> None:
                 print(f"{done} of {len(missing)}: {task.scenario}, {task.drift}", flush=True)
 
 
-def replace_section(page: str, text: str) -> str:
+def replace_section(page: str, text: str, begin: str = BEGIN, end: str = END) -> str:
     """Put text between the markers of the page."""
-    before, _, rest = page.partition(BEGIN)
-    _, found, after = rest.partition(END)
+    before, _, rest = page.partition(begin)
+    _, found, after = rest.partition(end)
     if not found:
-        msg = f"{PAGE} lacks the markers {BEGIN} and {END}: put them where the tables belong."
+        msg = f"{PAGE} lacks the markers {begin} and {end}: put them where the tables belong."
         raise SystemExit(msg)
-    return f"{before}{BEGIN}\n\n{text}\n{END}{after}"
+    return f"{before}{begin}\n\n{text}\n{end}{after}"
 
 
 def options() -> argparse.Namespace:

@@ -278,6 +278,22 @@ def test_a_reference_knows_its_own_slope() -> None:
         assert found.standard_error < 0.02
 
 
+def test_a_reference_knows_its_own_intercept() -> None:
+    """Scores that are all too low by 0.4 are reported so; a tenth is what the priors do by chance.
+
+    Its days have priors of their own, so the intercept of a sound reference is that of its days.
+    """
+    lifted = Truth(lambda _: np.full(CENTRES.shape, 0.4), centred=False)
+    sound, low = (fit_reference(days_of(truth)).own_intercept for truth in (Truth(), lifted))
+
+    assert sound is not None
+    assert low is not None
+    assert abs(low.value - sound.value - 0.4) < 3.29 * np.hypot(
+        low.standard_error, sound.standard_error
+    )
+    assert low.standard_error < 0.02
+
+
 def test_spans_of_days_share_an_intercept() -> None:
     """Judged by the week, a reference of 28 days has four rows, and 30 days have five."""
     days = days_of(Truth(), number=30)

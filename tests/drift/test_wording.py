@@ -33,7 +33,11 @@ INCIDENT = Incident(
     informations=np.zeros(4),
     slopes=np.zeros(6),
 )
-REFERENCE: Any = SimpleNamespace(prevalence=0.242, own_slope=Estimate(1.02, 0.97, 1.07))
+REFERENCE: Any = SimpleNamespace(
+    prevalence=0.242,
+    own_slope=Estimate(1.02, 0.97, 1.07),
+    own_intercept=Estimate(0.02, -0.01, 0.05),
+)
 FACTS = Facts(
     state="calibration_drift",
     day=date(2026, 3, 7),
@@ -42,6 +46,7 @@ FACTS = Facts(
     incident=INCIDENT,
     limit=np.log10(1_000),
     false_alert_days=1_000,
+    least_shift=0.22,
     slope=Estimate(0.62, 0.53, 0.72),
     lift=Lift(shift=0.58, shift_error=0.04, kappa=0.01, kappa_error=0.02, separation=0.2),
     moved="prior",
@@ -176,7 +181,7 @@ def test_unchanged_since_a_reference_that_is_not_calibrated(
     own: Estimate | None, word: str | None
 ) -> None:
     """A model that was wrong from its first day is not passed over."""
-    reference = SimpleNamespace(prevalence=0.242, own_slope=own)
+    reference = SimpleNamespace(prevalence=0.242, own_slope=own, own_intercept=None)
     told = sentences(replace(SOUND, reference=reference))  # type: ignore[arg-type]
 
     expected = (
@@ -187,6 +192,42 @@ def test_unchanged_since_a_reference_that_is_not_calibrated(
     )
     assert told[0] == expected
     assert NONE_FOUND in told
+
+
+@pytest.mark.parametrize(
+    ("own", "word"),
+    [
+        (Estimate(0.35, 0.30, 0.40), "low"),
+        (Estimate(-0.35, -0.40, -0.30), "high"),
+        (Estimate(0.15, 0.12, 0.18), None),  # below the least shift that is reported
+        (Estimate(0.35, -0.10, 0.80), None),  # chance explains it
+    ],
+)
+def test_unchanged_since_a_reference_that_was_wrong_on_average(
+    own: Estimate, word: str | None
+) -> None:
+    """A model whose scores were all too low from its first day on is not passed over."""
+    reference = SimpleNamespace(prevalence=0.242, own_slope=None, own_intercept=own)
+    told = sentences(replace(SOUND, reference=reference))  # type: ignore[arg-type]
+
+    expected = (
+        f"Unchanged since the reference, whose own scores are too {word} on average (intercept "
+        f"{own.value:+.2f}, 95 % {own.low:+.2f} to {own.high:+.2f})."
+    )
+    assert told[0] == (expected if word else NONE_FOUND)
+
+
+def test_a_reference_with_both_faults_names_both() -> None:
+    """Slope and intercept stand in one sentence."""
+    reference = SimpleNamespace(
+        prevalence=0.242, own_slope=Estimate(0.5, 0.4, 0.6), own_intercept=Estimate(0.4, 0.3, 0.5)
+    )
+    told = sentences(replace(SOUND, reference=reference))  # type: ignore[arg-type]
+
+    assert told[0] == (
+        "Unchanged since the reference, whose own scores are too extreme (slope 0.50, 95 % 0.40 to "
+        "0.60) and too low on average (intercept +0.40, 95 % +0.30 to +0.50)."
+    )
 
 
 def test_scores_that_the_reference_does_not_know_are_told() -> None:

@@ -100,6 +100,7 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
         slope=Estimate(0.75, 0.625, 0.875),
         reference_prevalence=0.125,
         reference_slope=Estimate(0.875, 0.75, 1.0),
+        reference_intercept=Estimate(0.375, 0.25, 0.5),
         detectable=Detectable(
             tolerated=0.0625,
             found=0.25,
