@@ -25,6 +25,7 @@ MODELS = [f"model-{number:03}" for number in range(300)]
 SICK = MODELS[::10]  # every tenth has an open drift
 DAYS = 30
 SLOPE = Estimate(0.97, 0.95, 0.99)
+INTERCEPT = Estimate(0.02, 0.01, 0.03)
 NOW = int(time()) // DAY * DAY - DAY
 USED = {
     gauge
@@ -45,7 +46,9 @@ def snapshot(name: str, number: int) -> Snapshot:
         evaluations=[replace(HARD, model=name, window_days=1, coverage=0.9 + number / 3_000)],
         runs={name: RunRecord(now, now, now)},
         version="1.2.3",
-        verdicts=[replace(verdict, model=name, reference_slope=SLOPE)],
+        verdicts=[
+            replace(verdict, model=name, reference_slope=SLOPE, reference_intercept=INTERCEPT)
+        ],
     )
 
 
