@@ -9,7 +9,9 @@ from pydantic import BaseModel, ValidationError
 from monitor.config.schema import (
     Checks,
     Engine,
+    Ids,
     OutcomeLog,
+    OutcomeMeans,
     PredictionLog,
     Segments,
     Span,
@@ -56,6 +58,8 @@ def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list
     rooms: dict[str, type[BaseModel]] = {
         "predictions": PredictionLog,
         "outcomes": OutcomeLog,
+        "outcome_means": OutcomeMeans,
+        "ids": Ids,
         "segments": Segments,
         "strata": Segments,
         "checks": Checks,

@@ -20,6 +20,7 @@ from pydantic import (
     model_validator,
 )
 
+from monitor.config.filters import check_filter
 from monitor.errors import ConfigError
 from monitor.segment_names import OTHER, WHOLE
 
@@ -92,6 +93,11 @@ def _rises_from_one(windows: tuple[int, ...]) -> tuple[int, ...]:
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 Column = Annotated[str, StringConstraints(min_length=1)]
+Key = Column | Annotated[tuple[Column, ...], Strict(strict=False), Field(min_length=1)]
+Filter = Annotated[str, AfterValidator(check_filter)]
+Given = Annotated[
+    tuple[str | bool | int | float, ...], Strict(strict=False), Field(min_length=1, max_length=100)
+]
 Place = Annotated[str, AfterValidator(_is_a_place)]
 DayTemplate = Annotated[Place, AfterValidator(_names_the_day)]
 WebAddress = Annotated[str, AfterValidator(_is_a_web_address)]
@@ -110,22 +116,76 @@ class _Strict(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
 
+def _count_days_until_negative(value: object) -> object:
+    """Read "negative after 7d" as 7; anything else is left to the check of whole numbers."""
+    found = re.fullmatch(r"negative after (\d+)d", value) if isinstance(value, str) else None
+    if value is not None and not found:
+        msg = "must be written like 'negative after 7d'"
+        raise ValueError(msg)
+    return int(found[1]) if found else value
+
+
+DaysUntilNegative = Annotated[int, BeforeValidator(_count_days_until_negative), Field(ge=0, le=120)]
+
+
+class OutcomeMeans(_Strict):
+    """Which values of the outcome column are positive and negative; all others are invalid."""
+
+    positive: Given
+    negative: Given
+
+    @model_validator(mode="after")
+    def _has_no_value_twice(self) -> Self:
+        both = {str(value) for value in self.positive} & {str(value) for value in self.negative}
+        if both:
+            msg = f"positive and negative must not share a value, but both list {min(both)!r}"
+            raise ValueError(msg)
+        return self
+
+
+class Ids(_Strict):
+    """What the ids of both logs are converted to before they are compared."""
+
+    cast: Literal["integer", "uuid", "text"]
+
+
 class PredictionLog(_Strict):
-    """Where the predictions are and the names of their columns."""
+    """Where the predictions are, the names of their columns, and what the rows mean."""
 
     path: DayTemplate
-    id: Column = "prediction_id"
+    id: Key = "prediction_id"
     score: Column = "score"
     time: Column | None = None
+    score_means: Literal["probability", "percent", "logit", "probability_of_0"] = "probability"
+    where: Filter | None = None
 
 
 class OutcomeLog(_Strict):
-    """Where the outcomes are and the names of their columns."""
+    """Where the outcomes are, the names of their columns, and what the rows mean.
+
+    `absent_means` is the number of days after which a prediction without an outcome is a negative.
+    """
 
     path: DayTemplate
-    id: Column = "prediction_id"
+    id: Key = "prediction_id"
     outcome: Column = "outcome"
     time: Column | None = None
+    outcome_means: OutcomeMeans | None = None
+    absent_means: DaysUntilNegative | None = None
+    duplicates: Literal["keep_identical", "latest"] = "keep_identical"
+    where: Filter | None = None
+
+    @model_validator(mode="after")
+    def _can_tell_the_latest(self) -> Self:
+        if self.duplicates == "latest" and self.time is None:
+            msg = "duplicates: latest needs time, the column that says when an outcome was observed"
+            raise ValueError(msg)
+        return self
+
+
+def id_columns(log: PredictionLog | OutcomeLog) -> tuple[str, ...]:
+    """List the columns that together identify a row."""
+    return (log.id,) if isinstance(log.id, str) else log.id
 
 
 class Segments(_Strict):
@@ -220,6 +280,7 @@ class Model(_Strict):
 
     predictions: PredictionLog
     outcomes: OutcomeLog
+    ids: Ids | None = None
     segments: Segments | None = None
     strata: Segments | None = None
     owner: str = ""
@@ -235,6 +296,25 @@ class Model(_Strict):
     catch_up_days: Annotated[int, Field(ge=0, le=366)] = 7
     checks: Checks = Checks()
     verdicts: Verdicts = Verdicts()
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        of_predictions, of_outcomes = id_columns(self.predictions), id_columns(self.outcomes)
+        if len(of_predictions) != len(of_outcomes):
+            msg = (
+                f"predictions.id has {len(of_predictions)} columns and outcomes.id "
+                f"{len(of_outcomes)}; name the same number, in the same order"
+            )
+            raise ValueError(msg)
+        horizon = self.outcomes.absent_means
+        if horizon is not None and horizon > self.settled_after:
+            msg = (
+                f"outcomes.absent_means is 'negative after {horizon}d', but settled_after is "
+                f"{self.settled_after}; set settled_after to at least {horizon}, because a day "
+                f"cannot be final before its negatives are known"
+            )
+            raise ValueError(msg)
+        return self
 
     @property
     def segment_names(self) -> tuple[str, ...]:

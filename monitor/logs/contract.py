@@ -6,7 +6,7 @@ drops its rows and counts them.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite
 
 import narwhals as nw
@@ -102,7 +102,7 @@ def without_repeats(
         violations.append(_repeated(ids, predictions))
         scored = scored.join(ids, on="id", how="anti")
     if groups.prediction_rows > predictions:
-        merged = merge_outcomes(observed, timed=logs.timed)
+        merged = merge_outcomes(logs)
         unlike = nw.col("outcome") != nw.col("greatest")
         differs = unlike.fill_null(False) | nw.col("nulls").is_between(
             0, nw.col("rows"), closed="none"
@@ -115,7 +115,7 @@ def without_repeats(
         observed = merged.filter(~differs).with_columns(observed=nw.lit(1, nw.Int8))
     if scored is logs.predictions and observed is logs.outcomes:
         return logs, []
-    return Logs(scored, observed, logs.timed), violations
+    return replace(logs, predictions=scored, outcomes=observed), violations
 
 
 def find_unmatched_outcomes(outcomes: Frame, scored: Frame) -> UnmatchedOutcomes:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import date, datetime, timedelta
 
 import numpy as np
+import numpy.typing as npt
 
 from monitor.config import Engine, Model
 from monitor.errors import DataError, Fault
@@ -13,7 +14,7 @@ from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Status, read_counts, run, write
 from monitor.logs.session import DAMAGE, Session, open_session
 from monitor.logs.sources import MISSING, no_partition, open_ids, open_logs, read_ids
-from monitor.metrics.core.tally import Cells, from_cells
+from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
 from monitor.summary import (
     Awaited,
     Segment,
@@ -150,14 +151,17 @@ def summarise_day(
     with open_session(what, engine or Engine()) as session:
         logs = open_logs(session, model, day, partitions)
         part_count = len(model.segment_names) * len(model.stratum_names)
-        query = session.once(logs, lambda: write(logs, part_count))
+        negative = _absent_is_negative(model, day, partitions)
+        query = session.once(
+            (logs, negative), lambda: write(logs, part_count, absent_is_negative=negative)
+        )
         predictions, outcomes = read_counts(query.counted)
         groups = run(query)
         clean, violations = contract.without_repeats(
             logs, groups, predictions=predictions, outcomes=outcomes
         )
         if clean is not logs:
-            query = write(clean, part_count)
+            query = write(clean, part_count, absent_is_negative=negative)
             groups = run(query)
         violations += contract.row_violations(groups, query.joined)
         unmatched = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
@@ -176,6 +180,14 @@ def summarise_day(
     )
     _check_day(what, model, groups, settled=settled)
     return summary
+
+
+def _absent_is_negative(model: Model, day: date, partitions: Sequence[date]) -> bool:
+    """Return whether predictions of a day without an outcome are negatives by now."""
+    horizon = model.outcomes.absent_means
+    if horizon is None:
+        return False
+    return set(days_between(day, day + timedelta(days=horizon))).issubset(partitions)
 
 
 def _no_outcomes_of(what: str, model: Model, missing: date) -> str:
@@ -198,9 +210,9 @@ def _partitions_before(template: str, as_of: date) -> list[date]:
 
 def _invalid_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
     """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
-    outcomes = open_ids(session, "outcomes", model.outcomes, [day])
+    outcomes = open_ids(session, "outcomes", model, [day])
     sources = _days_that_may_have_predictions(session, model, day)
-    scored = open_ids(session, "predictions", model.predictions, sources)
+    scored = open_ids(session, "predictions", model, sources)
     return contract.outcome_violations(
         session.once(
             (outcomes, scored),
@@ -219,7 +231,7 @@ def _days_that_may_have_predictions(session: Session, model: Model, day: date) -
 
     def is_readable(candidate: date) -> bool:
         try:
-            read_ids(session, "predictions", model.predictions, [candidate])
+            read_ids(session, "predictions", model, [candidate])
         except (DataError, *DAMAGE):
             return False
         return True
@@ -239,13 +251,19 @@ def _segments(groups: Groups, model: Model) -> dict[str, Segment]:
 
 
 def _part(groups: Groups, place: int) -> Segment:
-    rows = (groups.statuses == Status.MATCHED) & (groups.parts == place)
-    cells = Cells(groups.cells[rows], groups.offset_sums[rows])
+    matched = (groups.statuses == Status.MATCHED) & (groups.parts == place)
+    # Negatives without an outcome are groups of their own, which may have the same cells.
+    parts = (_tally(groups, matched & (groups.with_outcome == seen)) for seen in (0, 1))
     return Segment(
-        from_cells(cells, groups.counts[rows], groups.positives[rows]),
+        merge(parts),
         sum(groups.rows_with(status, place) for status in IN_PREDICTED),
         _awaited(groups, place),
     )
+
+
+def _tally(groups: Groups, rows: npt.NDArray[np.bool_]) -> Tally:
+    cells = Cells(groups.cells[rows], groups.offset_sums[rows])
+    return from_cells(cells, groups.counts[rows], groups.positives[rows])
 
 
 def _predicted(groups: Groups) -> int:
@@ -261,7 +279,7 @@ def _awaited(groups: Groups, place: int) -> Awaited:
 
 def _is_settled(groups: Groups, partitions: Sequence[date], model: Model) -> bool:
     """Return whether no more outcomes can arrive: the time is up, or all are known."""
-    complete = groups.rows_with(Status.MATCHED) == _predicted(groups)
+    complete = groups.observed_rows == _predicted(groups)
     return complete or len(partitions) == model.settled_after + 1
 
 

@@ -16,8 +16,9 @@ import narwhals as nw
 import numpy as np
 import pyarrow as pa
 
+from monitor.logs.rows import choose
 from monitor.logs.session import Frame
-from monitor.logs.sources import Logs, choose
+from monitor.logs.sources import Logs
 from monitor.metrics.core.grid import (
     CELL_COUNT,
     HIGHEST_SCORE,
@@ -111,6 +112,12 @@ class Groups:
         return int(self.counts[self.with_outcome == 1].sum())
 
     @property
+    def observed_rows(self) -> int:
+        """Matched rows whose outcome is in the log, not concluded from its absence."""
+        seen = (self.statuses == Status.MATCHED) & (self.with_outcome == 1)
+        return int(self.counts[seen].sum())
+
+    @property
     def met_rows(self) -> int:
         """Rows of the join that have both."""
         met = (self.with_outcome == 1) & ~np.isin(self.statuses, OUTCOME_ONLY)
@@ -124,7 +131,7 @@ class Groups:
         return int(self.counts[chosen].sum())
 
 
-def write(logs: Logs, part_count: int) -> Query:
+def write(logs: Logs, part_count: int, *, absent_is_negative: bool = False) -> Query:
     """Build the query.
 
     Parameters
@@ -133,15 +140,20 @@ def write(logs: Logs, part_count: int) -> Query:
         From `open_logs` or `without_repeats`.
     part_count : int
         Number of the model's segments, times that of its strata.
+    absent_is_negative : bool
+        Whether a prediction without an outcome has the outcome 0.
     """
-    joined = _join(logs)
+    joined = _join(logs, absent_is_negative=absent_is_negative)
     return Query(_count(logs), joined, _group(joined, part_count), part_count)
 
 
-def _join(logs: Logs) -> Frame:
+def _join(logs: Logs, *, absent_is_negative: bool) -> Frame:
     """Join predictions and outcomes, and give every row its status."""
     met = logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
-    return met.with_columns(status=_status(timed=logs.timed))
+    if not absent_is_negative:
+        return met.with_columns(status=_status(Status.UNLABELLED, timed=logs.timed))
+    outcome = choose([(nw.col("observed").is_null(), nw.lit(0))], nw.col("outcome"))
+    return met.with_columns(status=_status(Status.MATCHED, timed=logs.timed), outcome=outcome)
 
 
 def _group(joined: Frame, part_count: int) -> Frame:
@@ -204,19 +216,31 @@ def repeated_ids(frame: Frame, column: str) -> Frame:
     return known.group_by(column).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
 
 
-def merge_outcomes(outcomes: Frame, *, timed: bool) -> Frame:
-    """Make one row of each outcome id: least and greatest outcome, nulls, and earliest time."""
-    times = [nw.col("observed_at").min()] if timed else []
+def merge_outcomes(logs: Logs) -> Frame:
+    """Make one row of each outcome id: least and greatest outcome, nulls, and earliest time.
+
+    If the latest outcome counts, only rows with the latest time of their id are merged.
+    """
+    outcomes = logs.outcomes
+    if logs.latest:
+        newest = nw.col("observed_at").max().over("outcome_id")
+        outcomes = outcomes.with_columns(newest=newest).filter(
+            (nw.col("observed_at") == nw.col("newest")) | nw.col("newest").is_null()
+        )
+    times = [nw.col("observed_at").min()] if logs.timed else []
+    said = [nw.col("said").min()] if logs.said else []
     return outcomes.group_by("outcome_id").agg(
         nw.col("outcome").min().alias("outcome"),
         nw.col("outcome").max().alias("greatest"),
         nw.col("outcome").null_count().alias("nulls"),
         nw.len().alias("rows"),
         *times,
+        *said,
     )
 
 
-def _status(*, timed: bool) -> nw.Expr:
+def _status(unobserved: Status, *, timed: bool) -> nw.Expr:
+    """Write the status of a row, given that of a valid prediction without an outcome."""
     score, outcome = nw.col("score"), nw.col("outcome")
     cases = [
         (nw.col("predicted").is_null() & nw.col("outcome_id").is_null(), Status.OUTCOME_ID_MISSING),
@@ -224,7 +248,7 @@ def _status(*, timed: bool) -> nw.Expr:
         (nw.col("id").is_null(), Status.PREDICTION_ID_MISSING),
         (score.is_null() | score.is_nan(), Status.SCORE_MISSING),
         ((score < 0.0) | (score > 1.0), Status.SCORE_OUT_OF_RANGE),
-        (nw.col("observed").is_null(), Status.UNLABELLED),
+        (nw.col("observed").is_null(), unobserved),
         (outcome.is_null() | ~((outcome == 0) | (outcome == 1)), Status.OUTCOME_INVALID),
     ]
     if timed:

@@ -14,9 +14,21 @@ import duckdb
 import narwhals as nw
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import Model, OutcomeLog, PredictionLog, Segments
+from monitor.config import Model, OutcomeLog, PredictionLog
+from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.files import list_days, list_files, open_filesystem
+from monitor.logs.rows import (
+    Key,
+    can_be_cast,
+    is_id,
+    key_of,
+    key_sql,
+    likely_cast,
+    prepare_outcomes,
+    prepare_predictions,
+    wrong_meaning,
+)
 from monitor.logs.session import Frame, Session, Type, View
 
 Kind = Literal["predictions", "outcomes"]
@@ -26,6 +38,9 @@ MISSING = {
     log: Fault(log, "missing", "a day of the log is missing") for log in ("predictions", "outcomes")
 }
 ID_TYPES = "integer, string or UUID"
+CAST_TYPES = "integer, string, UUID or a whole floating point number"
+OUTCOME_TYPES = "integer, boolean or floating point"
+PROBABILITY = "probability", "probability_of_0"
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,11 +57,18 @@ class Logs:
         `observed_at` if both logs have times.
     timed : bool
         Whether both logs have times.
+    said : bool
+        Whether the outcomes have the column `said`: what the log says where `outcome` is a number
+        that the configuration gives it.
+    latest : bool
+        Whether the outcome with the latest time counts of those with the same id.
     """
 
     predictions: Frame
     outcomes: Frame
     timed: bool
+    said: bool = False
+    latest: bool = False
 
 
 def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Logs:
@@ -73,47 +95,66 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     outcomes = _open(session, "outcomes", observed.path, outcome_days)
     _check_ids_and_values(predictions, outcomes, model)
     scored_at, observed_at = _check_times(predictions, outcomes, model)
+    if observed.time and observed.duplicates == "latest" and not observed_at:
+        outcomes.check(observed.time, "outcomes.time", _is_time, "a timestamp")
+        observed_at = {"observed_at": observed.time}
     parts = _check_parts(predictions, model)
+    predictions.check_filter(scored.where)
+    outcomes.check_filter(observed.where)
     _raise_all(predictions, outcomes)
-    scored_rows = predictions.read(id=scored.id, score=scored.score, **scored_at, **parts)
+    scored_rows = predictions.read(
+        scored.where, id=key_of(scored, model), score=scored.score, **scored_at, **parts
+    )
     outcome_rows = (
-        outcomes.read(outcome_id=observed.id, outcome=observed.outcome, **observed_at)
+        outcomes.read(
+            observed.where,
+            outcome_id=key_of(observed, model),
+            outcome=observed.outcome,
+            **observed_at,
+        )
         if outcomes.files
-        else _no_outcomes(predictions, scored)
+        else _no_outcomes(predictions, model)
     )
     views = session.show("predictions", scored_rows), session.show("outcomes", outcome_rows)
     return session.once(
-        (*views, model.segments, model.strata),
+        (*views, model.segments, model.strata, scored.score_means, *_meaning(observed)),
         lambda: Logs(
-            _prepare_predictions(session.frame(views[0]), model),
-            _prepare_outcomes(session.frame(views[1])),
+            prepare_predictions(session.frame(views[0]), model),
+            prepare_outcomes(session.frame(views[1]), model),
             timed=bool(scored_at),
+            said=observed.outcome_means is not None,
+            latest=observed.duplicates == "latest",
         ),
     )
 
 
-def open_ids(
-    session: Session, kind: Kind, log: PredictionLog | OutcomeLog, days: Sequence[date]
-) -> View:
+def _meaning(log: OutcomeLog) -> tuple[object, ...]:
+    """Return the settings of outcomes that the query depends on."""
+    return log.outcome_means, log.duplicates
+
+
+def open_ids(session: Session, kind: Kind, model: Model, days: Sequence[date]) -> View:
     """Open only the ids of some days of a log, as `id` or `outcome_id`."""
-    return session.show(f"ids of {kind}", read_ids(session, kind, log, days))
+    return session.show(f"ids of {kind}", read_ids(session, kind, model, days))
 
 
 def read_ids(
-    session: Session, kind: Kind, log: PredictionLog | OutcomeLog, days: Sequence[date]
+    session: Session, kind: Kind, model: Model, days: Sequence[date]
 ) -> duckdb.DuckDBPyRelation:
-    """Read only the ids of some days of a log; raises if they cannot be read."""
+    """Read only the ids of some days of a log; raises if they cannot be read.
+
+    The filter of outcomes holds, but not that of predictions: an outcome whose prediction is in the
+    log, though not chosen, is no orphan.
+    """
+    log: PredictionLog | OutcomeLog = getattr(model, kind)
     opened = _open(session, kind, log.path, days)
-    opened.check(log.id, f"{kind}.id", _is_id, ID_TYPES)
+    key = key_of(log, model)
+    for column in key.columns:
+        opened.check(column, f"{kind}.id", can_be_cast if key.cast else is_id, ID_TYPES)
+    where = log.where if kind == "outcomes" else None
+    opened.check_filter(where)
     _raise_all(opened)
-    return opened.read(**{ID_COLUMN[kind]: log.id})
-
-
-def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
-    """Return the value of the first case that is true."""
-    for condition, value in reversed(cases):
-        otherwise = nw.when(condition).then(value).otherwise(otherwise)
-    return otherwise
+    return opened.read(where, **{ID_COLUMN[kind]: key})
 
 
 @dataclass(frozen=True)
@@ -160,14 +201,48 @@ class _Log:
         """Return the type of a checked column in the first file."""
         return next(iter(self.files.values()))[column]
 
-    def read(self, **columns: str) -> duckdb.DuckDBPyRelation:
-        """Read some columns of all files under new names, in the widest type of any file."""
+    def check_filter(self, where: str | None) -> None:
+        """Note the columns of a filter that a file lacks; SQL ignores the case of their names."""
+        for column in columns_of_filter(where) if where else ():
+            written = {name for types in self.files.values() for name in types}
+            same = next((name for name in written if name.lower() == column.lower()), column)
+            self.check(same, f"{self.kind}.where", lambda _: True, "of any type")
+
+    def read(self, where: str | None = None, **columns: str | Key) -> duckdb.DuckDBPyRelation:
+        """Read columns of the chosen rows under new names, in the widest type of any file."""
         by_types = defaultdict[tuple[Any, ...], list[str]](list)
         for file, types in self.files.items():
             by_types[tuple(types.items())].append(file)
-        wanted = [duckdb.ColumnExpression(old).alias(new) for new, old in columns.items()]
-        parts = [self.session.read(files).select(*wanted) for files in by_types.values()]
+        parts = []
+        for files in by_types.values():
+            types = self.files[files[0]]
+            rows = self.session.read(files)
+            rows = rows.filter(self._bound(rows, where)) if where else rows
+            parts.append(rows.select(*[_expression(o, types).alias(n) for n, o in columns.items()]))
         return reduce(duckdb.DuckDBPyRelation.union, parts)
+
+    def _bound(self, rows: duckdb.DuckDBPyRelation, where: str) -> duckdb.Expression:
+        """Check the types of a filter with the columns that it meets."""
+        condition = duckdb.SQLExpression(where)
+        try:
+            (found,) = rows.select(condition).types
+        except duckdb.Error as error:
+            wrong = f"cannot be applied ({str(error).splitlines()[0]})"
+        else:
+            if str(found) == "BOOLEAN":
+                return condition
+            wrong = f"gives {found}, not true or false"
+        msg = (
+            f"{self.session.what}: {self.kind}.where {wrong}: {where}; correct it in the "
+            f"configuration, then rerun this day."
+        )
+        raise DataError(msg, Fault(self.kind, "column", "the filter does not suit the columns"))
+
+
+def _expression(column: str | Key, types: Mapping[str, Type]) -> duckdb.Expression:
+    if isinstance(column, Key):
+        return duckdb.SQLExpression(key_sql(column, types))
+    return duckdb.ColumnExpression(column)
 
 
 def _fault_of_column(kind: Kind, wrong: str) -> Fault:
@@ -235,18 +310,49 @@ def no_partition(what: str, kind: str, template: str, day: date) -> str:
 
 
 def _check_ids_and_values(predictions: _Log, outcomes: _Log, model: Model) -> None:
-    scored, observed = model.predictions, model.outcomes
-    if predictions.check(scored.id, "predictions.id", _is_id, ID_TYPES):
-        id_type = predictions.type_of(scored.id)
-        as_first = f"{id_type}, as in predictions"
-        predictions.check(scored.id, "predictions.id", lambda t: t == id_type, as_first)
-        outcomes.check(observed.id, "outcomes.id", lambda t: t == id_type, as_first)
-    else:
-        outcomes.check(observed.id, "outcomes.id", _is_id, ID_TYPES)
-    predictions.check(scored.score, "predictions.score", _is_real, "floating point")
-    outcomes.check(
-        observed.outcome, "outcomes.outcome", _is_outcome, "integer, boolean or floating point"
+    of_predictions, of_outcomes = key_of(model.predictions, model), key_of(model.outcomes, model)
+    for pair in zip(of_predictions.columns, of_outcomes.columns, strict=True):
+        _check_ids(predictions, outcomes, *pair, converted=of_predictions.cast is not None)
+    means = model.predictions.score_means
+    real, wanted = (
+        (_is_real, "floating point") if means in PROBABILITY else (_is_number, "a number")
     )
+    predictions.check(model.predictions.score, "predictions.score", real, wanted)
+    _check_outcomes(outcomes, model.outcomes)
+
+
+def _check_ids(
+    predictions: _Log, outcomes: _Log, scored: str, observed: str, *, converted: bool
+) -> None:
+    """Check one column of the key: unless they are converted, both logs must have one type."""
+    fits, wanted = (can_be_cast, CAST_TYPES) if converted else (is_id, ID_TYPES)
+    if not predictions.check(scored, "predictions.id", fits, wanted) or converted:
+        outcomes.check(observed, "outcomes.id", fits, wanted)
+        return
+    id_type = predictions.type_of(scored)
+    for log, column in ((predictions, scored), (outcomes, observed)):
+        others = [types[column] for types in log.files.values() if column in types]
+        cast = next((likely_cast(id_type, t) for t in others if t != id_type), None)
+        hint = f" (or set ids: {{cast: {cast}}} in the configuration)" if cast else ""
+        as_first = f"{id_type}, as in predictions{hint}"
+        log.check(column, f"{log.kind}.id", lambda t: t == id_type, as_first)
+
+
+def _check_outcomes(outcomes: _Log, log: OutcomeLog) -> None:
+    if log.outcome_means is None:
+        wanted = f"{OUTCOME_TYPES} (or list its values in outcomes.outcome_means)"
+        outcomes.check(log.outcome, "outcomes.outcome", _is_outcome, wanted)
+        return
+    if not outcomes.check(log.outcome, "outcomes.outcome", lambda _: True, "of any type"):
+        return
+    for found in dict.fromkeys(types[log.outcome] for types in outcomes.files.values()):
+        if kind := wrong_meaning(found, log.outcome_means):
+            msg = (
+                f"{outcomes.session.what}: outcomes.outcome_means lists values that column "
+                f"'{log.outcome}' cannot have, because it is {found}; list {kind}."
+            )
+            fault = _fault_of_column(outcomes.kind, "has another type")
+            outcomes.problems.append(DataError(msg, fault))
 
 
 def _check_times(
@@ -278,45 +384,22 @@ def _check_parts(predictions: _Log, model: Model) -> dict[str, str]:
     return columns
 
 
-def _place(name: str, parts: Segments | None) -> nw.Expr:
-    """Return each row's part: its index in the listed values, or the index after the last."""
-    if parts is None:
-        return nw.lit(0)
-    value = nw.col(name).cast(nw.String)
-    cases = [(value == listed, nw.lit(place)) for place, listed in enumerate(parts.values)]
-    return choose(cases, nw.lit(len(parts.values)))
-
-
-def _no_outcomes(predictions: _Log, log: PredictionLog) -> duckdb.DuckDBPyRelation:
+def _no_outcomes(predictions: _Log, model: Model) -> duckdb.DuckDBPyRelation:
     """Make an empty log with ids and times of the same types as the predictions."""
+    log = model.predictions
     times = {"observed_at": log.time} if log.time else {}
-    empty = predictions.read(outcome_id=log.id, **times).limit(0)
-    return empty.select(duckdb.StarExpression(), duckdb.ConstantExpression(0).alias("outcome"))
-
-
-def _prepare_predictions(rows: Frame, model: Model) -> Frame:
-    return rows.with_columns(
-        score=nw.col("score").cast(nw.Float64),
-        part=_place("segment", model.segments) * len(model.stratum_names)
-        + _place("stratum", model.strata),
-        predicted=nw.lit(1, nw.Int8),
-    )
-
-
-def _prepare_outcomes(rows: Frame) -> Frame:
-    """Convert outcomes to numbers; only if all files have booleans is a cast needed."""
-    boolean = isinstance(rows.collect_schema()["outcome"], nw.Boolean)
-    outcome = nw.col("outcome").cast(nw.Int8) if boolean else nw.col("outcome")
-    return rows.with_columns(outcome, observed=nw.lit(1, nw.Int8))
-
-
-def _is_id(found: Type) -> bool:
-    known = isinstance(found.dtype, (nw.String, nw.Binary))
-    return known or found.dtype.is_integer() or found.name == "UUID"
+    empty = predictions.read(outcome_id=key_of(log, model), **times).limit(0)
+    listed = model.outcomes.outcome_means.positive[0] if model.outcomes.outcome_means else 0
+    outcome = duckdb.ConstantExpression(listed).alias("outcome")
+    return empty.select(duckdb.StarExpression(), outcome)
 
 
 def _is_real(found: Type) -> bool:
     return found.dtype.is_float() or found.dtype.is_decimal()
+
+
+def _is_number(found: Type) -> bool:
+    return found.dtype.is_numeric()
 
 
 def _is_outcome(found: Type) -> bool:

@@ -53,6 +53,9 @@ def middle_zeroed(whole_file: bytes) -> bytes:
     return whole_file[:4] + bytes(300) + whole_file[304:]
 
 
+OUTCOME_TYPES = "integer, boolean or floating point (or list its values in outcomes.outcome_means)"
+AS_TEXT = "as in predictions (or set ids: {cast: text} in the configuration)"
+AS_INTEGER = AS_TEXT.replace("text", "integer")
 # The damage of the logs, and the message after "ctr 2026-03-02: ".
 MISSING: dict[str, tuple[Damage, str]] = {
     "no predictions": (
@@ -127,12 +130,10 @@ MISSING: dict[str, tuple[Damage, str]] = {
             "\nctr 2026-03-02: the predictions have no column 'country', only prediction_id, "
             f"scored_at ({SCORES}); correct segments.column in the configuration, or the log."
             "\nctr 2026-03-02: "
-            + mistyped(
-                "prediction_id", "DOUBLE", "BIGINT, as in predictions", RESULTS, "outcomes.id"
-            )
+            + mistyped("prediction_id", "DOUBLE", f"BIGINT, {AS_INTEGER}", RESULTS, "outcomes.id")
             + "\nctr 2026-03-02: "
             + mistyped(
-                *("outcome", "VARCHAR", "integer, boolean or floating point", RESULTS),
+                *("outcome", "VARCHAR", OUTCOME_TYPES, RESULTS),
                 "outcomes.outcome",
             )
         ),
@@ -166,35 +167,31 @@ MISTYPED: dict[str, tuple[Damage, str]] = {
     "outcomes that are texts": (
         column("outcomes", "outcome", ["1"] * 40),
         mistyped(
-            *("outcome", "VARCHAR", "integer, boolean or floating point"),
+            *("outcome", "VARCHAR", OUTCOME_TYPES),
             *(RESULTS, "outcomes.outcome"),
         ),
     ),
     "outcomes that are dates": (
         column("outcomes", "outcome", [DAY] * 40),
         mistyped(
-            *("outcome", "DATE", "integer, boolean or floating point"),
+            *("outcome", "DATE", OUTCOME_TYPES),
             *(RESULTS, "outcomes.outcome"),
         ),
     ),
     "ids of two types": (
         column("predictions", "prediction_id", [f"p{i}" for i in range(40)]),
-        mistyped(
-            *("prediction_id", "BIGINT", "VARCHAR, as in predictions", RESULTS, "outcomes.id")
-        ),
+        mistyped(*("prediction_id", "BIGINT", f"VARCHAR, {AS_TEXT}", RESULTS, "outcomes.id")),
     ),
     "ids of two types in two files": (
         in_two_files(lambda rows: rows | {"prediction_id": list(map(str, rows["prediction_id"]))}),
         mistyped(
-            *("prediction_id", "VARCHAR", "BIGINT, as in predictions"),
+            *("prediction_id", "VARCHAR", f"BIGINT, {AS_TEXT}"),
             *("{folder}/predictions/2026-03-02/1.parquet", "predictions.id"),
         ),
     ),
     "ids of another type in a later partition": (
         tomorrow(prediction_id=["203"], outcome=[1]),
-        mistyped(
-            *("prediction_id", "VARCHAR", "BIGINT, as in predictions", LATE_RESULTS, "outcomes.id")
-        ),
+        mistyped(*("prediction_id", "VARCHAR", f"BIGINT, {AS_TEXT}", LATE_RESULTS, "outcomes.id")),
     ),
     "ids that are fractions": (
         column("predictions", "prediction_id", np.arange(40.0)),

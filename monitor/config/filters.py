@@ -1,0 +1,135 @@
+"""A filter in SQL: checked before it is run, so that it can only choose rows of its log.
+
+Rule: what is not listed here is refused. A filter is one expression over the columns of a row, made
+of comparisons, arithmetic and functions whose result depends on their arguments alone. So it can
+read no file, ask no clock, and give other rows on another day only if the log is another.
+"""
+
+import json
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import Any
+
+# Parts of an expression that only look at values of the row.
+ALLOWED_PARTS = {
+    "BETWEEN",
+    "CASE",
+    "CAST",
+    "COLUMN_REF",
+    "COMPARISON",
+    "CONJUNCTION",
+    "CONSTANT",
+    "FUNCTION",
+    "OPERATOR",
+}
+# Most of them are functions of Spark too. Operators such as + and LIKE have names of signs.
+ALLOWED_FUNCTIONS = {
+    *("abs", "ceil", "ceiling", "floor", "round", "sign", "sqrt", "ln", "log", "exp", "pow", "mod"),
+    *("lower", "upper", "trim", "ltrim", "rtrim", "length", "substr", "substring", "left", "right"),
+    *("concat", "replace", "reverse", "contains", "starts_with", "ends_with", "prefix", "suffix"),
+    *("regexp_matches", "regexp_full_match", "regexp_replace", "regexp_extract", "split_part"),
+    *("year", "month", "day", "hour", "minute", "second", "dayofweek", "dayofyear", "week"),
+    *("date_part", "date_trunc", "date_diff", "datediff", "make_date", "epoch", "to_timestamp"),
+    *("strftime", "strptime", "timezone", "md5", "greatest", "least", "isnan", "isfinite", "isinf"),
+    *("list_value", "list_contains", "row", "struct_pack", "struct_extract", "list_extract"),
+    *("array_extract", "like_escape", "ilike_escape", "not_like_escape", "not_ilike_escape"),
+    *("trunc", "to_years", "to_months", "to_weeks", "to_days", "to_hours"),
+    *("to_minutes", "to_seconds", "position", "strpos", "instr", "ascii", "hex", "nullif"),
+    *("ifnull", "coalesce", "date_add", "date_sub"),
+}  # fmt: skip
+# Where the parser places functions that have a syntax of their own.
+BUILT_IN = {"", "main", "pg_catalog"}
+NAMES_OF_PARTS = {
+    "SUBQUERY": "a subquery",
+    "WINDOW": "a window function",
+    "STAR": "a *",
+    "LAMBDA": "a lambda",
+    "PARAMETER": "a parameter",
+}
+EXAMPLE = "write one condition on the columns of the log, such as model_version = 'v3'"
+
+
+def check_filter(text: str) -> str:
+    """Return the text of a filter, or raise ValueError if it may do more than choose rows.
+
+    Examples
+    --------
+    >>> check_filter("tenant = 'acme' AND lower(country) IN ('de', 'at')")
+    "tenant = 'acme' AND lower(country) IN ('de', 'at')"
+    """
+    expression = _parsed(text)
+    for part in _parts(expression):
+        if part["class"] not in ALLOWED_PARTS:
+            named = NAMES_OF_PARTS.get(part["class"], f"{part['class']}")
+            msg = f"contains {named}; {EXAMPLE}"
+            raise ValueError(msg)
+        name = part.get("function_name", "").lower()
+        if part["class"] == "FUNCTION" and not _is_allowed(name, part):
+            msg = f"calls {name}(), which a filter must not call; {EXAMPLE}"
+            raise ValueError(msg)
+    return text
+
+
+def columns_of_filter(text: str) -> list[str]:
+    """List the columns that a checked filter names, each once.
+
+    Examples
+    --------
+    >>> columns_of_filter('a > 1 OR "b c" IS NULL OR a < 0')
+    ['a', 'b c']
+    """
+    named = (part for part in _parts(_parsed(text)) if part["class"] == "COLUMN_REF")
+    return list(dict.fromkeys(part["column_names"][0] for part in named))
+
+
+@lru_cache(maxsize=256)
+def _parsed(text: str) -> dict[str, Any]:
+    """Parse one expression without running it; ValueError for anything else."""
+    import duckdb  # noqa: PLC0415 - most configurations have no filter, and it takes long to load
+
+    with duckdb.connect() as connection:
+        (found,) = connection.execute(
+            "SELECT json_serialize_sql(?)", [f"SELECT {text}\n"]
+        ).fetchone() or ("{}",)
+    answer = json.loads(found)
+    if answer.get("error"):
+        message = str(answer.get("error_message", "")).splitlines()[0]
+        msg = f"is not an SQL expression ({message}); {EXAMPLE}"
+        raise ValueError(msg)
+    nodes = [statement["node"] for statement in answer["statements"]]
+    if len(nodes) != 1 or not _is_one_expression(nodes[0]):
+        msg = f"must be one expression without FROM, ORDER BY or a semicolon; {EXAMPLE}"
+        raise ValueError(msg)
+    return nodes[0]["select_list"][0]  # type: ignore[no-any-return]
+
+
+def _is_one_expression(node: dict[str, Any]) -> bool:
+    """Return whether a query is SELECT with one unnamed expression, and has no further clause."""
+    clauses = "where_clause", "having", "qualify", "sample", "group_expressions", "modifiers"
+    return (
+        node["type"] == "SELECT_NODE"
+        and len(node["select_list"]) == 1
+        and not node["select_list"][0]["alias"]
+        and node["from_table"]["type"] == "EMPTY"
+        and not any(node.get(clause) for clause in clauses)
+        and not node["cte_map"]["map"]
+    )
+
+
+def _is_allowed(name: str, part: dict[str, Any]) -> bool:
+    is_sign = not any(sign.isalnum() for sign in name)
+    plain = part["schema"] in BUILT_IN and not part["catalog"] and not part["distinct"]
+    return plain and (is_sign or name in ALLOWED_FUNCTIONS)
+
+
+def _parts(node: Any) -> Iterator[dict[str, Any]]:
+    """Yield every expression below a node of the parsed text, the node itself included."""
+    if isinstance(node, list):
+        for item in node:
+            yield from _parts(item)
+    elif isinstance(node, dict):
+        if "class" in node:
+            yield node
+        for key, value in node.items():
+            if key != "value":  # of a constant
+                yield from _parts(value)

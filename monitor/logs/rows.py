@@ -1,0 +1,173 @@
+"""What the columns of a row mean: its id, its score, its part, its outcome.
+
+Ids are written in SQL, because they are made where the files are opened; everything else is written
+in Narwhals. Neither runs anything.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import narwhals as nw
+
+from monitor.config import Model, OutcomeLog, OutcomeMeans, PredictionLog, Segments, id_columns
+from monitor.logs.session import Frame, Type
+
+Cast = Literal["integer", "uuid", "text"]
+LARGEST_EXACT = 2**53  # of the integers that a DOUBLE holds
+
+
+@dataclass(frozen=True)
+class Key:
+    """The columns that identify a row, the same for both logs but for the names of columns.
+
+    Attributes
+    ----------
+    columns, names : tuple of str
+        The columns in this log, and the names of the parts of the key in messages.
+    cast : str or None
+        What every column is converted to.
+    """
+
+    columns: tuple[str, ...]
+    names: tuple[str, ...]
+    cast: Cast | None
+
+
+def key_of(log: PredictionLog | OutcomeLog, model: Model) -> Key:
+    """Return how the ids of a log are made."""
+    names = id_columns(model.predictions)
+    return Key(id_columns(log), names, model.ids.cast if model.ids else None)
+
+
+def key_sql(key: Key, types: Mapping[str, Type]) -> str:
+    """Write the id of a row in SQL; it is null if a part is null or cannot be converted."""
+    parts = [_cast_sql(quoted(column), types[column], key.cast) for column in key.columns]
+    if len(parts) == 1:
+        return parts[0]
+    fields = ", ".join(f"{_text(n)}: {part}" for n, part in zip(key.names, parts, strict=True))
+    incomplete = " OR ".join(f"{part} IS NULL" for part in parts)
+    return f"CASE WHEN {incomplete} THEN NULL ELSE {{{fields}}} END"
+
+
+def quoted(column: str) -> str:
+    """Write the name of a column in SQL.
+
+    Examples
+    --------
+    >>> print(quoted('the "best" id'))
+    "the ""best"" id"
+    """
+    return '"' + column.replace('"', '""') + '"'
+
+
+def is_id(found: Type) -> bool:
+    """Return whether ids of this type are compared as they are."""
+    known = isinstance(found.dtype, (nw.String, nw.Binary))
+    return known or found.dtype.is_integer() or found.name == "UUID"
+
+
+def can_be_cast(found: Type) -> bool:
+    """Return whether ids of this type can be converted."""
+    text = isinstance(found.dtype, nw.String) or found.name == "UUID"
+    return text or found.dtype.is_integer() or found.dtype.is_float()
+
+
+def likely_cast(first: Type, second: Type) -> Cast:
+    """Return what ids of two types would most likely have to be converted to."""
+    types = first, second
+    if any(found.name == "UUID" for found in types):
+        return "uuid"
+    return "integer" if all(found.dtype.is_numeric() for found in types) else "text"
+
+
+def prepare_predictions(rows: Frame, model: Model) -> Frame:
+    """Make of each score a probability, and add `part` and `predicted`."""
+    score = nw.col("score").cast(nw.Float64)
+    return rows.with_columns(
+        score=_as_probability(score, model.predictions.score_means),
+        part=_place("segment", model.segments) * len(model.stratum_names)
+        + _place("stratum", model.strata),
+        predicted=nw.lit(1, nw.Int8),
+    )
+
+
+def prepare_outcomes(rows: Frame, model: Model) -> Frame:
+    """Make of each outcome a number, and add `observed`."""
+    means = model.outcomes.outcome_means
+    observed = nw.lit(1, nw.Int8)
+    found = rows.collect_schema()["outcome"]
+    if means:
+        said = nw.col("outcome").cast(nw.String)
+        return rows.with_columns(_meant(found, means), said=said, observed=observed)
+    # Only if all files have booleans is a cast needed.
+    boolean = isinstance(found, nw.Boolean)
+    outcome = nw.col("outcome").cast(nw.Int8) if boolean else nw.col("outcome")
+    return rows.with_columns(outcome, observed=observed)
+
+
+def wrong_meaning(found: Type, means: OutcomeMeans) -> str | None:
+    """Say which kind of values `outcome_means` must list for a column, if it lists another."""
+    kinds = {type(value) for value in (*means.positive, *means.negative)}
+    if isinstance(found.dtype, nw.Boolean):
+        return None if kinds == {bool} else "true or false"
+    if found.dtype.is_numeric():
+        return None if kinds <= {int, float} else "numbers without quotes"
+    return None if kinds <= {str, int} else "texts (in quotes, because YAML reads yes as true)"
+
+
+def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
+    """Return the value of the first case that is true."""
+    for condition, value in reversed(cases):
+        otherwise = nw.when(condition).then(value).otherwise(otherwise)
+    return otherwise
+
+
+def _as_probability(score: nw.Expr, means: str) -> nw.Expr:
+    if means == "percent":
+        return score / 100.0
+    if means == "logit":
+        return 1.0 / (1.0 + (-score).exp())
+    return 1.0 - score if means == "probability_of_0" else score
+
+
+def _meant(found: nw.dtypes.DType, means: OutcomeMeans) -> nw.Expr:
+    """Write the outcome as 1, 0, or null for a value that is not listed."""
+    outcome = nw.col("outcome")
+    positive, negative = list(means.positive), list(means.negative)
+    if not (found.is_numeric() or isinstance(found, nw.Boolean)):
+        outcome = outcome.cast(nw.String)
+        positive, negative = list(map(str, positive)), list(map(str, negative))
+    one, zero = nw.lit(1, nw.Int8), nw.lit(0, nw.Int8)
+    negatives = nw.when(outcome.is_in(negative)).then(zero)
+    return nw.when(outcome.is_in(positive)).then(one).otherwise(negatives).alias("outcome")
+
+
+def _place(name: str, parts: Segments | None) -> nw.Expr:
+    """Return each row's part: its index in the listed values, or the index after the last."""
+    if parts is None:
+        return nw.lit(0)
+    value = nw.col(name).cast(nw.String)
+    cases = [(value == listed, nw.lit(place)) for place, listed in enumerate(parts.values)]
+    return choose(cases, nw.lit(len(parts.values)))
+
+
+def _cast_sql(column: str, found: Type, cast: Cast | None) -> str:
+    if cast is None:
+        return column
+    if cast == "text":
+        return f"CAST({column} AS VARCHAR)"
+    if cast == "uuid":
+        return f"TRY_CAST({column} AS UUID)"
+    # A cast alone would round 1.5 to 2 and so join it to another id.
+    if isinstance(found.dtype, nw.String):
+        whole = rf"regexp_full_match({column}, '\s*[+-]?\d+\s*')"
+    elif found.dtype.is_float():
+        whole = f"{column} = floor({column}) AND abs({column}) <= {LARGEST_EXACT}"
+    else:
+        return f"TRY_CAST({column} AS HUGEINT)"
+    return f"CASE WHEN {whole} THEN TRY_CAST({column} AS HUGEINT) END"
+
+
+def _text(name: str) -> str:
+    return "'" + name.replace("'", "''") + "'"
