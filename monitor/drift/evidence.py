@@ -58,7 +58,7 @@ class DayEvidence:
     ----------
     ratios : ndarray of shape (8,)
         For each kind, log10 of the likelihood of its effect over that of its tolerance; from -2
-        to 2.
+        to 2 if hedged.
     tolerances, effects : ndarray of shape (4,)
         The deviations that were compared, in logit; 0 along a direction that the day's scores do
         not move along.
@@ -102,6 +102,8 @@ def day_evidence(
     parts: Mapping[Any, Coarse],
     jitters: Floats | None = None,
     recent: Floats | None = None,
+    *,
+    hedged: bool = True,
 ) -> DayEvidence:
     """Weigh the outcomes of one day, each part with a prior of its own.
 
@@ -115,6 +117,8 @@ def day_evidence(
         Between-day variances, if more is known of them than the reference knows.
     recent : ndarray of shape (4, 1 + b), optional
         Where the scores of the last days were, as `cross` of an earlier day's evidence.
+    hedged : bool
+        Whether the ratios are `bounded`, as those of a single day must be.
 
     Returns
     -------
@@ -162,7 +166,7 @@ def day_evidence(
     phi = 1.0 + jitters * informations
     weighed = (ratios / phi[:, None]).ravel() / log(10.0)
     return DayEvidence(
-        ratios=bounded(weighed),
+        ratios=bounded(weighed) if hedged else weighed,
         tolerances=tolerances,
         effects=effects,
         scores=scores,
@@ -202,11 +206,8 @@ def price(reference: Reference, cross: Floats, jitters: Floats) -> tuple[Floats,
     ``effect = max(least, 6 error, 2 tolerance)``. Both depend on the scores and on the number of
     positive outcomes only, so the conditional ratio stays a fair bet.
     """
-    informations = cross[:, 0]
-    moving = informations > 0.0
-    coefficients = cross[:, 1:] / np.where(moving, informations, 1.0)[:, None]
-    variances = np.einsum("jb,bc,jc->j", coefficients, reference.covariance, coefficients)
-    errors = np.sqrt(dispersions(reference.jitters, reference.informations) * variances)
+    moving = cross[:, 0] > 0.0
+    errors = curve_errors(reference, cross)
     wandering = WANDERING * np.maximum(0.0, jitters - reference.jitters) / (LONG_RUN * WEEK)
     tolerances = np.maximum(
         by_direction(reference.sensitivity.tolerances),
@@ -215,6 +216,26 @@ def price(reference: Reference, cross: Floats, jitters: Floats) -> tuple[Floats,
     effects = np.maximum(by_direction(reference.sensitivity.effects), SOUGHT * errors)
     effects = np.maximum(effects, LEAST_RATIO * tolerances)
     return np.where(moving, tolerances, 0.0), np.where(moving, effects, 0.0)
+
+
+def curve_errors(reference: Reference, cross: Floats) -> Floats:
+    """Give the standard error of the reference curve along each direction, where scores are.
+
+    Parameters
+    ----------
+    reference, cross : Reference, ndarray of shape (4, 1 + b)
+        As for `price`.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        In logit; 0 along a direction that the scores do not move along.
+    """
+    informations = cross[:, 0]
+    moving = informations > 0.0
+    coefficients = cross[:, 1:] / np.where(moving, informations, 1.0)[:, None]
+    variances = np.einsum("jb,bc,jc->j", coefficients, reference.covariance, coefficients)
+    return np.asarray(np.sqrt(dispersions(reference.jitters, reference.informations) * variances))
 
 
 def _remembered(cross: Floats) -> Floats:

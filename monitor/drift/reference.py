@@ -118,12 +118,14 @@ class Reference:
         return np.where(np.isfinite(found), found, 0.0)
 
 
-def what_a_reference_lacks(days: Sequence[Mapping[Any, Coarse]]) -> str | None:
+def what_a_reference_lacks(
+    days: Sequence[Mapping[Any, Coarse]], least_days: int = LEAST_DAYS
+) -> str | None:
     """Say what is missing before a reference can be fitted; None if nothing is."""
     positives = sum(int(part.positives.sum()) for day in days for part in day.values())
     total = sum(int(part.counts.sum()) for day in days for part in day.values())
-    if len(days) < LEAST_DAYS:
-        return f"{len(days)} of at least {LEAST_DAYS} final days"
+    if len(days) < least_days:
+        return f"{len(days)} of at least {least_days} final days"
     if positives < LEAST_OF_EACH:
         return f"{positives} of at least {LEAST_OF_EACH} positive outcomes"
     if total - positives < LEAST_OF_EACH:
@@ -136,6 +138,7 @@ def fit_reference(
     sensitivity: Sensitivity = Sensitivity(),
     *,
     judge_every: int = 1,
+    least_days: int = LEAST_DAYS,
 ) -> Reference:
     """Learn the calibration curve of a period, whatever its priors were.
 
@@ -147,6 +150,8 @@ def fit_reference(
         Least tolerance and least effect.
     judge_every : int
         Number of days that are judged together, with one intercept for each part.
+    least_days : int
+        Days without which the between-day variance is not known well enough.
 
     Returns
     -------
@@ -176,7 +181,7 @@ def fit_reference(
     >>> bool(abs(found.curve - CENTRES)[n > 0].max() < 0.05)
     True
     """
-    lack = what_a_reference_lacks(days)
+    lack = what_a_reference_lacks(days, least_days)
     if lack:
         msg = f"a reference needs more: {lack}."
         raise ValueError(msg)

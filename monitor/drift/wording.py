@@ -210,15 +210,15 @@ def what_would_help(found: Detectable) -> str | None:
 
 
 def _drift(facts: Facts, incident: Incident) -> tuple[str, ...]:
-    known = f"; the limit is {_times(facts.limit)}" if facts.limit else ""
+    known = f"; the limit is {times(facts.limit)}" if facts.limit else ""
     took = "It took the place of another drift. " if incident.started > incident.opened else ""
     certainty = (
         f"{took}On {incident.opened} the evidence for a drift, over all days on which it may have "
-        f"begun, reached {_times(incident.evidence)} to 1{known}."
+        f"begun, reached {times(incident.evidence)} to 1{known}."
     )
     recovery = (
-        f"Since then {_times(incident.recovery)} to 1 speaks for recovery; at "
-        f"{_times(RECOVERED)} to 1 the incident closes."
+        f"Since then {times(incident.recovery)} to 1 speaks for recovery; at "
+        f"{times(RECOVERED)} to 1 the incident closes."
     )
     what = (
         f"Since {incident.started} (90 % {incident.start_low} to {incident.start_high}) "
@@ -272,7 +272,7 @@ def _rate(facts: Facts) -> str:
     )
 
 
-def _times(log10: float) -> str:
+def times(log10: float) -> str:
     """Write a ratio of likelihoods with two digits, or as a power of ten if it is long."""
     if log10 >= LONG:
         return f"10^{log10:.0f}"

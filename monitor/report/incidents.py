@@ -44,12 +44,16 @@ class IncidentSummary:
 
 
 def incidents(store: Store, model: str, segment: str) -> list[IncidentSummary]:
-    """List the calibration drifts that were found, each with its first kind."""
-    found = list[IncidentSummary]()
+    """List the calibration drifts of one segment, each with its first kind."""
+    return incidents_by_segment(store, model).get(segment, [])
+
+
+def incidents_by_segment(store: Store, model: str) -> dict[str, list[IncidentSummary]]:
+    """List the calibration drifts that were found, by segment; each with its first kind."""
+    by_segment = dict[str, list[IncidentSummary]]()
     for day in store.days("verdicts", model):
         for verdict in store.read_verdicts(model, day)[0]:
-            if verdict.segment != segment:
-                continue
+            found = by_segment.setdefault(verdict.segment, [])
             detector = verdict.detector
             now, open_ = detector.incident, bool(found) and found[-1].closed is None
             if open_ and (now is None or now.opened != found[-1].opened):
@@ -59,7 +63,7 @@ def incidents(store: Store, model: str, segment: str) -> list[IncidentSummary]:
             if now and not open_:
                 since = (now.started, now.start_low, now.start_high)
                 found.append(IncidentSummary(now.opened, *since, now.kind, now.evidence))
-    return found
+    return by_segment
 
 
 def incident_table(

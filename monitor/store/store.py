@@ -102,6 +102,18 @@ class Store:
                 names = self._no_files_yet()
         return sorted(day for day in map(_day_of, names) if day)
 
+    def models(self) -> list[str]:
+        """List the models that have a summary, rising by name."""
+        filesystem, root = self._location
+        folder = f"{root}/summaries"
+        with reaching(f"{self.root}/summaries"):
+            try:
+                found = filesystem.ls(folder, detail=True)
+            except (FileNotFoundError, NotADirectoryError):
+                found = self._no_files_yet()
+        folders = (entry["name"] for entry in found if entry["type"] == "directory")
+        return sorted(name.rstrip("/").rpartition("/")[2] for name in folders)
+
     def content(self, kind: str, model: str, day: date) -> bytes:
         """Read the bytes of one kind and day, for `parse_evaluations` or `parse_verdicts`."""
         return self._read(f"{kind}/{model}/{day}.parquet")
@@ -255,7 +267,7 @@ class Store:
         except (TypeError, ValueError):
             return date.min
 
-    def _no_files_yet(self) -> list[str]:
+    def _no_files_yet(self) -> list[Any]:
         """List no files, or raise ConfigError if the store is not a folder."""
         filesystem, root = self._location
         wrong = "is a file" if filesystem.isfile(root) else ""

@@ -13,6 +13,7 @@ SHELVES = "monitor.metrics"
 ROOMS = [
     "summary", "evaluation", "drift", "pipeline", "logs", "store", "export", "report",
 ]  # fmt: skip
+FOR_ANALYSIS = {"notebook"}  # folders of these rooms that only a caller's code uses
 
 Definition = tuple[str, str]  # module and name
 
@@ -35,7 +36,7 @@ def sources_of_rooms() -> list[Path]:
         path
         for room in ROOMS
         for path in [MONITOR / f"{room}.py", *(MONITOR / room).rglob("*.py")]
-        if path.exists()
+        if path.exists() and path.parent.name not in FOR_ANALYSIS
     ]
 
 

@@ -1,0 +1,213 @@
+"""Whether the curve changed between two samples, apart from the prior. Pure.
+
+Rule: the mathematics is that of the daily verdict. The first sample is the reference, the second
+one is weighed as a day is. Because both samples are given, no sum over possible starts is needed:
+the likelihood ratio itself is the evidence, and under an unchanged curve its mean is at most 1.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log, log10, nan, sqrt
+
+import numpy as np
+from scipy.special import logsumexp
+
+from monitor.drift.detector import WEIGHTS, best_fitting_kind, best_slope
+from monitor.drift.evidence import KINDS, DayEvidence, curve_errors, day_evidence
+from monitor.drift.history import new_history
+from monitor.drift.inputs import Limits
+from monitor.drift.levels import Level, what_moved
+from monitor.drift.reference import (
+    Reference,
+    fit_reference,
+    lift_since,
+    merge_days,
+    what_a_reference_lacks,
+)
+from monitor.drift.verdict import State
+from monitor.metrics.core.coarse import Coarse, sum_of
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import Floats
+from monitor.metrics.logistic.level import Lift
+from monitor.segment_names import WHOLE
+
+LIMITS = Limits()  # those of the daily verdict by default
+ONE_CLASS = "the second sample has no group with outcomes of both classes"
+
+
+@dataclass(frozen=True, eq=False)
+class Change:
+    """What two samples say of the curve.
+
+    Attributes
+    ----------
+    state : str
+        A word of the daily verdict: `ok`, `prior_shift`, `level_drift`, `calibration_drift` or
+        `insufficient_data`.
+    lack : str
+        What is missing, if the data are insufficient; else empty.
+    evidence, limit : float
+        log10 of the evidence for another curve, and the one at which the curve counts as changed.
+    kind : str or None
+        The distortion that fits best; see `monitor.drift.evidence.KINDS`.
+    size : Estimate or None
+        That distortion, in logit: of a slope, its difference from 1.
+    slope : Estimate or None
+        Of the second sample's outcomes on the curve of the first; 1 if it is unchanged.
+    detectable : float
+        The change of the slope that more than half of such comparisons find; nan if none is.
+    prevalences : tuple of float
+        Of the first sample and of the second; ratios in [0, 1].
+    shift : Estimate or None
+        Change of the intercept, in logit: what a prior shift moves.
+    level_change : Estimate or None
+        The part of it that did not come with the prevalence, in logit.
+    moved : str
+        What the intercept moved with; see `monitor.drift.levels.what_moved`.
+    unknown_share : float
+        Share of the second sample where the first has too few outcomes; they are no evidence.
+    reference : Reference or None
+        The first sample as a curve; None if it has too few outcomes.
+    """
+
+    state: State
+    lack: str = ""
+    evidence: float = 0.0
+    limit: float = nan
+    kind: str | None = None
+    size: Estimate | None = None
+    slope: Estimate | None = None
+    detectable: float = nan
+    prevalences: tuple[float, float] = (nan, nan)
+    shift: Estimate | None = None
+    level_change: Estimate | None = None
+    moved: Level = "as before"
+    unknown_share: float = 0.0
+    reference: Reference | None = None
+
+
+def find_change(before: Sequence[Coarse], after: Sequence[Coarse], *, alpha: float) -> Change:
+    """Compare two samples.
+
+    Parameters
+    ----------
+    before, after : sequence of Coarse
+        The groups of each sample, such as days; each has a prior of its own. How much groups of
+        the first sample differ beyond chance is learned from it and expected of the second.
+    alpha : float
+        Most probable share of comparisons of unchanged curves that find a calibration drift.
+
+    Returns
+    -------
+    Change
+        Of the second sample against the first.
+
+    Notes
+    -----
+    The evidence is the weighted mean over the kinds of ``prod_g E_g``, with E_g the conditional
+    likelihood ratio of group g of `monitor.drift.evidence.day_evidence`, and the limit is
+    ``1 / alpha`` (Markov's inequality; Vovk and Wang, Annals of Statistics 49, 2021).
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> from monitor.metrics.core.coarse import CENTRES
+    >>> n = np.where(abs(CENTRES) < 3, 50, 0)
+    >>> def sample(slope, prior):
+    ...     return [Coarse(n, np.rint(n * expit(slope * CENTRES + prior)).astype(np.int64))]
+    >>> find_change(sample(1.0, 0.0), sample(1.0, 0.0), alpha=0.001).state
+    'ok'
+    >>> find_change(sample(1.0, 0.0), sample(0.7, 0.7), alpha=0.001).state
+    'calibration_drift'
+    """
+    prevalences = _prevalence(before), _prevalence(after)
+    lack = what_a_reference_lacks([{WHOLE: group} for group in before], least_days=1)
+    if lack:
+        return Change("insufficient_data", f"the first sample has {lack}", prevalences=prevalences)
+    reference = fit_reference([{WHOLE: group} for group in before], least_days=1)
+    groups = [day_evidence(reference, {WHOLE: group}, hedged=False) for group in after]
+    if not any(group.informations[0] > 0.0 for group in groups):
+        return Change("insufficient_data", ONE_CLASS, prevalences=prevalences, reference=reference)
+    evidence, limit = _evidence(groups), -log10(alpha)
+    lift = lift_since(reference.curve, reference.levels, merge_days([{WHOLE: g} for g in after]))
+    moved = what_moved(reference, new_history(), lift, LIMITS.level)
+    errors = curve_errors(
+        reference, np.sum([g.cross for g in groups if g.cross is not None], axis=0)
+    )
+    kind, size = _best_kind(reference, groups, errors)
+    return Change(
+        state="calibration_drift" if evidence >= limit else _level_state(moved, lift),
+        evidence=evidence,
+        limit=limit,
+        kind=kind,
+        size=size,
+        slope=best_slope(np.sum([g.slopes for g in groups], axis=0), float(errors[0])),
+        detectable=_detectable(reference, groups, alpha),
+        prevalences=prevalences,
+        shift=Estimate.normal(lift.shift, lift.shift_error) if lift else None,
+        level_change=Estimate.normal(lift.kappa, lift.kappa_error) if lift else None,
+        moved=moved,
+        unknown_share=_unknown_share(groups, after),
+        reference=reference,
+    )
+
+
+def _evidence(groups: Sequence[DayEvidence]) -> float:
+    """Give log10 of the weighted mean over the kinds of the product over the groups."""
+    ratios = np.sum([group.ratios for group in groups], axis=0)
+    return float(logsumexp(ratios * log(10.0), b=WEIGHTS)) / log(10.0)
+
+
+def _level_state(moved: Level, lift: Lift | None) -> State:
+    if moved == "lift":
+        return "level_drift"
+    large = lift is not None and abs(lift.shift) > LIMITS.prior_shift
+    return "prior_shift" if moved == "prior or inputs" or (moved == "prior" and large) else "ok"
+
+
+def _dispersed(reference: Reference, groups: Sequence[DayEvidence], name: str) -> Floats:
+    """Sum scores or informations, each group's over its dispersion."""
+    phi = [1.0 + reference.jitters * group.informations for group in groups]
+    values = [getattr(group, name) / p for group, p in zip(groups, phi, strict=True)]
+    return np.asarray(np.sum(values, axis=0))
+
+
+def _best_kind(
+    reference: Reference, groups: Sequence[DayEvidence], errors: Floats
+) -> tuple[str | None, Estimate | None]:
+    scores, known = (_dispersed(reference, groups, name) for name in ("scores", "informations"))
+    kind = best_fitting_kind(scores, known)
+    direction = KINDS.index(kind) // 2
+    if not known[direction] > 0.0:
+        return None, None
+    error = sqrt(1.0 / known[direction] + errors[direction] ** 2)
+    return kind, Estimate.normal(float(scores[direction] / known[direction]), error)
+
+
+def _detectable(reference: Reference, groups: Sequence[DayEvidence], alpha: float) -> float:
+    """Find the change of the slope at which the evidence reaches its limit on average.
+
+    As `monitor.drift.detectable.days_to_find` does, for one day.
+    """
+    gain, missing = 0.0, -log(alpha * WEIGHTS[0])
+    for group in groups:
+        near, far = float(group.tolerances[0]), float(group.effects[0])
+        known = float(group.informations[0])
+        known /= 1.0 + float(reference.jitters[0]) * known
+        gain += (far - near) * known
+        missing += 0.5 * (far**2 - near**2) * known
+    return missing / gain if gain > 0.0 and missing < gain else nan
+
+
+def _unknown_share(groups: Sequence[DayEvidence], after: Sequence[Coarse]) -> float:
+    sizes = [int(group.counts.sum()) for group in after]
+    unknown = sum(g.unknown_share * size for g, size in zip(groups, sizes, strict=True))
+    return unknown / sum(sizes)
+
+
+def _prevalence(groups: Sequence[Coarse]) -> float:
+    if not groups:
+        return nan
+    everything = sum_of(groups)
+    total = int(everything.counts.sum())
+    return int(everything.positives.sum()) / total if total else nan

@@ -1,0 +1,98 @@
+"""Columns of a data frame, Arrow arrays and lists as the arrays that tallies are made of."""
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from monitor.errors import DataError
+
+if TYPE_CHECKING:
+    from monitor.metrics.core.tally import Tally
+
+Column = Any  # whatever numpy can read: a list, an array, a column of pandas, Polars or Arrow
+
+
+def tallies_by(
+    y_true: Column, y_prob: Column, *labels: Column | None
+) -> "dict[tuple[str, ...], Tally]":
+    """Count predictions and outcomes by score on the grid of the daily job, for each label.
+
+    Parameters
+    ----------
+    y_true, y_prob : column
+        Outcomes and scores.
+    labels : column or None
+        Each gives every row a label; None gives all rows the empty one.
+
+    Returns
+    -------
+    dict
+        A tally for each combination of labels, in the order of the labels.
+
+    Raises
+    ------
+    DataError
+        If outcomes, scores or labels are not what they should be.
+    """
+    from monitor.metrics.core.tally import tally_on_grid
+
+    scores, outcomes = _checked(y_true, y_prob)
+    kinds = [_label_numbers(column, scores.size) for column in labels]
+    if all(names == [""] for names, _ in kinds):
+        return {("",) * len(kinds): tally_on_grid(scores, outcomes)}
+    group = np.zeros(scores.size, np.int64)
+    for names, numbers in kinds:
+        group = group * len(names) + numbers
+    order = np.argsort(group, kind="stable")
+    present, starts = np.unique(group[order], return_index=True)
+    found = {}
+    for number, rows in zip(present, np.split(order, starts[1:]), strict=True):
+        place = np.unravel_index(number, [len(names) for names, _ in kinds])
+        key = tuple(names[i] for (names, _), i in zip(kinds, place, strict=True))
+        found[key] = tally_on_grid(scores[rows], outcomes[rows])
+    return found
+
+
+def _checked(
+    y_true: Column, y_prob: Column
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
+    """Give scores and outcomes, or say in the caller's words what is wrong with them."""
+    from monitor.metrics.core.samples import checked
+
+    outcomes, scores = np.asarray(y_true), _one_column("y_prob", y_prob)
+    try:
+        scores = scores.astype(np.float64)
+        return checked(scores, outcomes)
+    except (ValueError, TypeError) as error:
+        msg = (
+            f"y_true holds the outcomes (0 or 1) and y_prob the scores (0 to 1), in this order; "
+            f"missing values are not allowed: {error}"
+        )
+        raise DataError(msg) from None
+
+
+def _one_column(name: str, column: Column) -> npt.NDArray[Any]:
+    values = np.asarray(column)
+    if values.ndim > 1:
+        msg = (
+            f"{name} has the shape {values.shape}, but must be one column; of "
+            "model.predict_proba(X) take [:, 1], the probability of outcome 1."
+        )
+        raise DataError(msg)
+    return values
+
+
+def _label_numbers(column: Column | None, size: int) -> tuple[Sequence[str], npt.NDArray[np.int64]]:
+    """Give the names of labels in their order, and the number of the label of each row."""
+    if column is None:
+        return [""], np.zeros(size, np.int64)
+    values = _one_column("a column of labels", column)
+    if values.shape != (size,):
+        msg = f"there are {size:,} scores, but labels of shape {values.shape}; give one a row."
+        raise DataError(msg)
+    if values.dtype == object:
+        values = values.astype(str)
+    names, numbers = np.unique(values, return_inverse=True)
+    return [str(name) for name in names], numbers.astype(np.int64)

@@ -1,0 +1,179 @@
+"""Two samples compared: whether the curve changed, apart from the prior."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from monitor.errors import DataError
+from monitor.report.notebook.arrays import Column, tallies_by
+from monitor.report.notebook.evaluating import check_alpha
+from monitor.report.notebook.frames import frame
+from monitor.report.notebook.html import paragraphs_html
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from monitor.metrics.core.estimate import Estimate
+    from monitor.metrics.core.tally import Tally
+
+Sample = tuple[Column, Column] | tuple[Column, Column, Column]  # y_true, y_prob, groups
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Whether the curve changed between two samples, as `compare` returns it.
+
+    In a notebook it shows its sentences.
+
+    Attributes
+    ----------
+    verdict : str
+        `ok`, `prior_shift`, `level_drift`, `calibration_drift` or `insufficient_data`: the words
+        of the daily verdict.
+    reasons : tuple of str
+        Sentences: what changed, how certain that is, and what the prior did.
+    kind : str or None
+        The distortion that fits best, such as `too_extreme`; None unless the curve changed.
+    evidence, limit : float
+        log10 of the evidence for a changed curve, and the limit at which it counts as changed.
+        A negative evidence speaks for an unchanged curve.
+    slope : Estimate or None
+        Of the outcomes of `after` on the curve of `before`, with its 95 % interval: 1 is
+        unchanged, below 1 the scores became too extreme, above 1 too timid.
+    shift : Estimate or None
+        How far the log-odds of all scores moved, in logit.
+    level_change : Estimate or None
+        The part of it that did not come with the prevalence, in logit.
+    prevalences : tuple of float
+        Of `before` and of `after`, ratios in [0, 1].
+    tallies : tuple of Tally
+        The rows of `before` and of `after`.
+    """
+
+    verdict: str
+    reasons: tuple[str, ...]
+    kind: str | None
+    evidence: float
+    limit: float
+    slope: "Estimate | None"
+    shift: "Estimate | None"
+    level_change: "Estimate | None"
+    prevalences: tuple[float, float]
+    tallies: "tuple[Tally, Tally]"
+
+    @property
+    def changed(self) -> bool:
+        """Whether the curve changed, apart from the prior."""
+        return self.verdict == "calibration_drift"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Give the numbers as a pandas frame: `measure`, `value`, `low` and `high`.
+
+        Raises
+        ------
+        ConfigError
+            If pandas is not installed.
+        """
+        nan = float("nan")
+        rows: list[tuple[Any, ...]] = [
+            ("evidence", self.evidence, nan, nan),
+            ("limit", self.limit, nan, nan),
+            ("prevalence_before", self.prevalences[0], nan, nan),
+            ("prevalence_after", self.prevalences[1], nan, nan),
+        ]
+        for name in ("slope", "shift", "level_change"):
+            e: Estimate | None = getattr(self, name)
+            rows.append((name, e.value, e.low, e.high) if e else (name, nan, nan, nan))
+        return frame(rows, ("measure", "value", "low", "high"))
+
+    def _repr_html_(self) -> str:
+        """Show the verdict and its sentences."""
+        return paragraphs_html(self.verdict, self.reasons)
+
+
+def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Comparison:
+    """Say whether the calibration curve changed between two samples, apart from the prior.
+
+    Parameters
+    ----------
+    before, after : tuple of (y_true, y_prob) or (y_true, y_prob, groups)
+        The columns of each sample, as `evaluate` takes them. `before` needs at least 300 outcomes
+        of each kind. Rows of one group share a prior. Give the groups, such as days, where priors
+        vary: how much the curve varies between groups of `before` is then expected of `after`.
+    alpha : float
+        If the curve did not change, at most this share of comparisons reports a drift.
+
+    Returns
+    -------
+    Comparison
+        The verdict with its reasons, slope, evidence and the move of the prior.
+
+    Raises
+    ------
+    DataError
+        If a score is not in [0, 1], an outcome is not 0 or 1, or a sample has no rows.
+    ConfigError
+        If `alpha` is not in (0, 1).
+
+    Notes
+    -----
+    `before` is the reference of the daily verdict, and `after` is weighed as a day is: by how much
+    better the outcomes fit one of eight distortions than a curve within the tolerance, given the
+    number of positive outcomes of each group, so no shift of the prior can change it. The curve
+    counts as changed if this evidence reaches ``1 / alpha``. In simulations with 3,000 to 20,000
+    rows, the 95 % interval of the slope contained the truth in 92 to 95 % of the samples if the
+    scores were spread as before, and in 86 to 93 % if they spread beyond those of `before`.
+
+    Examples
+    --------
+    >>> import monitor
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(1)
+    >>> score = 1 / (1 + np.exp(-rng.normal(-1, 1.5, size=20_000)))
+    >>> before = (rng.random(20_000) < score, score)
+    >>> too_extreme = 1 / (1 + np.exp(-0.6 * np.log(score / (1 - score))))
+    >>> after = (rng.random(20_000) < too_extreme, score)
+    >>> found = monitor.compare(before, after)
+    >>> found.verdict, found.kind, round(found.slope.value, 1)
+    ('calibration_drift', 'too_extreme', 0.6)
+    """
+    from monitor.drift.change_wording import sentences
+    from monitor.drift.two_samples import find_change
+    from monitor.metrics.core.coarse import coarsen
+    from monitor.metrics.core.tally import merge
+
+    check_alpha(alpha)
+    parts = {name: _groups(name, s) for name, s in {"before": before, "after": after}.items()}
+    change = find_change(
+        *([coarsen(t) for t in tallies.values()] for tallies in parts.values()), alpha=alpha
+    )
+    first, second = (merge(tallies.values()) for tallies in parts.values())
+    drifted = change.state == "calibration_drift"
+    return Comparison(
+        verdict=change.state,
+        reasons=sentences(change),
+        kind=change.kind if drifted else None,
+        evidence=change.evidence,
+        limit=change.limit,
+        slope=change.slope,
+        shift=change.shift,
+        level_change=change.level_change,
+        prevalences=change.prevalences,
+        tallies=(first, second),
+    )
+
+
+def _groups(name: str, sample: Sample) -> "Mapping[tuple[str, ...], Tally]":
+    if not isinstance(sample, tuple) or len(sample) not in {2, 3}:
+        msg = f"{name} must be a tuple (y_true, y_prob) or (y_true, y_prob, groups)."
+        raise DataError(msg)
+    try:
+        found = tallies_by(sample[0], sample[1], *sample[2:])
+    except DataError as error:
+        msg = f"{name}: {error}"
+        raise DataError(msg) from None
+    if not any(t.total for t in found.values()):
+        msg = f"{name} has no rows; give at least one prediction with its outcome."
+        raise DataError(msg)
+    return found

@@ -1,0 +1,175 @@
+"""A sample as an evaluation: the measures of the daily job for two columns."""
+
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from typing import TYPE_CHECKING
+
+from monitor.errors import ConfigError, DataError
+from monitor.report.notebook.arrays import Column, tallies_by
+from monitor.report.notebook.frames import Row, frame, rows_of
+from monitor.report.notebook.html import evaluation_html
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    import pandas as pd
+
+    from monitor.evaluation.evaluate import Evaluation
+    from monitor.metrics.core.tally import Tally
+    from monitor.summary import Summary
+
+NULL_REPLICATES = 100
+
+
+@dataclass(frozen=True, eq=False)
+class SampleEvaluation:
+    """The calibration of one sample, as `evaluate` returns it.
+
+    In a notebook it shows itself as a table.
+
+    Attributes
+    ----------
+    whole : Evaluation
+        The measures of all rows.
+    segments : mapping of str to Evaluation
+        The measures of each segment; empty if none were named.
+    tallies : mapping of str to Tally
+        The rows behind them, by segment; `all` is the whole. Every measure of `monitor.metrics`
+        takes one.
+    """
+
+    whole: "Evaluation"
+    segments: "Mapping[str, Evaluation]"
+    tallies: "Mapping[str, Tally]"
+
+    def to_frame(self) -> "pd.DataFrame":
+        """Give all numbers as a pandas frame, one number a row.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With the columns `segment`, `measure`, `adjusted` (`raw` scores, or `prior`: after the
+            intercept was added to every log-odds), `value`, `low` and `high` (of 95 %; nan if the
+            number has no interval).
+
+        Raises
+        ------
+        ConfigError
+            If pandas is not installed.
+
+        Examples
+        --------
+        >>> import monitor
+        >>> found = monitor.evaluate([0, 1, 1, 0] * 50, [0.2, 0.8, 0.6, 0.4] * 50).to_frame()
+        >>> found.query("measure == 'prevalence'").value.item()
+        0.5
+        """
+        rows = [
+            (name, *row)
+            for name, e in {self.whole.segment: self.whole, **self.segments}.items()
+            for row in rows_of(e)
+        ]
+        return frame(rows, ("segment", *Row._fields))
+
+    def _repr_html_(self) -> str:
+        """Show the main numbers as a table."""
+        return evaluation_html([self.whole, *self.segments.values()])
+
+
+def evaluate(
+    y_true: Column,
+    y_prob: Column,
+    *,
+    segments: Column | None = None,
+    groups: Column | None = None,
+    alpha: float = 0.05,
+) -> SampleEvaluation:
+    """Evaluate the calibration of a sample with the measures of the daily job.
+
+    Parameters
+    ----------
+    y_true : column of shape (n,)
+        Outcomes, 0 or 1: a list, a NumPy array, or a column of pandas, Polars or Arrow.
+    y_prob : column of shape (n,)
+        Scores in [0, 1]: the probability of outcome 1. As in scikit-learn, outcomes come first.
+    segments : column of shape (n,), optional
+        The part of the traffic of each row, such as a country; each part is evaluated too.
+    groups : column of shape (n,), optional
+        Rows with the same label share a prior: a day, for example. The slope and the causes are
+        computed within groups, so priors that differ do not look like a slope.
+    alpha : float
+        Level of the tests inside TCE, in (0, 1).
+
+    Returns
+    -------
+    SampleEvaluation
+        The same for the same rows, in any order.
+
+    Raises
+    ------
+    DataError
+        If a score is not in [0, 1], an outcome is not 0 or 1, or there are no rows.
+    ConfigError
+        If `alpha` is not in (0, 1).
+
+    Notes
+    -----
+    Scores are put on the grid of the daily job, so the numbers are those that it stores.
+
+    Examples
+    --------
+    >>> import monitor
+    >>> found = monitor.evaluate([0, 1, 1, 0] * 50, [0.2, 0.8, 0.6, 0.4] * 50)
+    >>> round(found.whole.raw.ece, 2)
+    0.3
+    """
+    from monitor.evaluation.evaluate import Settings
+    from monitor.evaluation.evaluate import evaluate as evaluate_days
+    from monitor.metrics.core.tally import merge
+    from monitor.metrics.test_based.tce_at_size import standard_size
+    from monitor.segment_names import WHOLE
+
+    check_alpha(alpha)
+    tallies = tallies_by(y_true, y_prob, groups, segments)
+    if segments is not None and any(name == WHOLE for _, name in tallies):
+        msg = f"a segment is called {WHOLE!r}, the name of all rows together; rename it."
+        raise DataError(msg)
+    everything = merge(tallies.values())
+    if not everything.total:
+        msg = "y_true and y_prob have no rows; give at least one prediction with its outcome."
+        raise DataError(msg)
+    size = standard_size(everything.prevalence) if 0.0 < everything.prevalence < 1.0 else None
+    days = _days(tallies)
+    whole, *parts = evaluate_days(
+        days,
+        window_days=len(days),
+        settings=Settings(alpha, NULL_REPLICATES, tce_size=size, interval_days=1),
+    )
+    by_segment = {
+        e.segment: merge(t for (_, segment), t in tallies.items() if segment == e.segment)
+        for e in parts
+    }
+    if segments is None:
+        return SampleEvaluation(whole, {}, {WHOLE: everything})
+    return SampleEvaluation(whole, {e.segment: e for e in parts}, {WHOLE: everything, **by_segment})
+
+
+def check_alpha(alpha: float) -> None:
+    """Raise ConfigError for a level that is none."""
+    if not 0.0 < alpha < 1.0:
+        msg = f"alpha is {alpha}, but must be above 0 and below 1; 0.05 is usual."
+        raise ConfigError(msg)
+
+
+def _days(tallies: "Mapping[tuple[str, ...], Tally]") -> "list[Summary]":
+    """Give each group a day of its own, as the daily job has it; the dates mean nothing."""
+    from monitor.segment_names import WHOLE
+    from monitor.summary import Segment, Summary
+
+    known_at = datetime.min.replace(tzinfo=UTC)
+    days = []
+    for number, group in enumerate(dict.fromkeys(group for group, _ in tallies), 1):
+        parts = {segment: t for (of, segment), t in tallies.items() if of == group}
+        segments = {name or WHOLE: Segment(t, t.total) for name, t in parts.items()}
+        days.append(Summary("", (date.fromordinal(number),), segments, {}, True, known_at))
+    return days

@@ -1,0 +1,94 @@
+"""Results as small HTML tables for notebooks: no script, no style sheet, the notebook's colours."""
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from math import isnan
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from monitor.evaluation.evaluate import Evaluation
+    from monitor.metrics.core.estimate import Estimate
+
+CELL = "text-align:right;padding:0.1em 0.7em"
+FIRST = "text-align:left;padding:0.1em 0.7em"
+HEADS = (
+    "segment",
+    "predictions",
+    "prevalence",
+    "mean score",
+    "prior shift",
+    "slope",
+    "ECE raw",
+    "ECE prior",
+    "TCE prior",
+    "by chance",
+)
+LEGEND = (
+    "prior shift: the intercept, in logit, that makes the scores right on average. "
+    "slope: 1 is calibrated, below 1 the scores are too extreme. "
+    "raw: the scores as they are; prior: after the intercept was added. "
+    "by chance: TCE of a calibrated model with these scores, 5 to 95 %. "
+    "In brackets: 95 % intervals."
+)
+
+
+def evaluation_html(evaluations: "Sequence[Evaluation]") -> str:
+    """Show evaluations, one line each."""
+    return f"{table_html(HEADS, map(_cells, evaluations))}<p><small>{LEGEND}</small></p>"
+
+
+def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Write a table; every text is escaped."""
+    lines = [_line("th", heads), *(_line("td", row) for row in rows)]
+    return f"<table>{''.join(lines)}</table>"
+
+
+def paragraphs_html(title: str, sentences: Iterable[str]) -> str:
+    """Write a bold line and the sentences under it."""
+    lines = "".join(f"<br>{escape(sentence)}" for sentence in sentences)
+    return f"<p><b>{escape(title)}</b>{lines}</p>"
+
+
+def with_interval(e: "Estimate | None", digits: int = 2, *, sign: bool = False) -> str:
+    """Write an estimate and its interval.
+
+    Examples
+    --------
+    >>> from monitor.metrics import Estimate
+    >>> with_interval(Estimate(0.7, 0.65, 0.75))
+    '0.70 [0.65, 0.75]'
+    """
+    if e is None:
+        return "-"
+    form = f"{'+' if sign else ''}.{digits}f"
+    interval = "" if isnan(e.low) else f" [{e.low:{form}}, {e.high:{form}}]"
+    return f"{e.value:{form}}{interval}"
+
+
+def _line(tag: str, texts: Sequence[str]) -> str:
+    styles = [FIRST, *[CELL] * (len(texts) - 1)]
+    return "".join(
+        [
+            "<tr>",
+            *(
+                f'<{tag} style="{style}">{escape(text)}</{tag}>'
+                for style, text in zip(styles, texts, strict=True)
+            ),
+            "</tr>",
+        ]
+    )
+
+
+def _cells(e: "Evaluation") -> tuple[str, ...]:
+    return (
+        e.segment,
+        f"{e.matched:,}",
+        f"{e.prevalence:.2%}",
+        f"{e.mean_score:.2%}",
+        with_interval(e.shift, sign=True),
+        with_interval(e.slope),
+        f"{e.raw.ece:.4f}" if e.raw else "-",
+        f"{e.prior.ece:.4f}" if e.prior else "-",
+        f"{e.prior.tce_published:.0%}" if e.prior else "-",
+        f"{e.null.q05:.0%} to {e.null.q95:.0%}" if e.null else "-",
+    )

@@ -1,0 +1,236 @@
+"""The store of the daily job as pandas frames."""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import nan
+from typing import TYPE_CHECKING, Any
+
+from monitor.errors import ConfigError
+from monitor.report.notebook.frames import Row, frame, rows_of
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from monitor.drift.verdict import Verdict
+    from monitor.metrics.core.estimate import Estimate
+    from monitor.store.store import Store
+
+Columns = dict[str, Any]
+Day = date | str
+ESTIMATES = ("slope", "shift", "level_change")
+COLUMNS = {
+    "summaries": (
+        "model", "day", "segment", "stratum", "predicted", "matched", "positives", "mean_score",
+        "final", "known_at",
+    ),
+    "evaluations": (
+        "model", "day", "segment", "window_days", "days_present", "final", "known_at",
+        *Row._fields,
+    ),
+    "verdicts": (
+        "model", "day", "segment", "state", "final", "known_at", "evidence", "limit", "kind",
+        "since", *(f"{name}{end}" for name in ESTIMATES for end in ("", "_low", "_high")),
+        "unknown_share", "reference_prevalence", "reasons",
+    ),
+    "incidents": (
+        "model", "segment", "opened", "started", "start_low", "start_high", "kind", "evidence",
+        "closed", "ended",
+    ),
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class ResultStore:
+    """The results of the daily job, as `open_store` returns them.
+
+    Every method reads the store again, and takes the name of a model (default: all models), and
+    the first and last day (default: all days), as dates or as text such as `2026-03-01`.
+
+    Attributes
+    ----------
+    path : str
+        The folder or URL of the store.
+    """
+
+    path: str
+
+    def models(self) -> list[str]:
+        """List the models that have results, in the order of their names."""
+        return self._store.models()
+
+    def summaries(
+        self, model: str | None = None, *, first: Day | None = None, last: Day | None = None
+    ) -> "pd.DataFrame":
+        """Give the counts of each day, a row for each segment and stratum.
+
+        Columns: model, day, segment, stratum (`all` if the segment is not divided), predicted,
+        matched (with an outcome), positives, mean_score, final, known_at.
+        """
+        return self._frame("summaries", _summaries, model, first, last)
+
+    def evaluations(
+        self, model: str | None = None, *, first: Day | None = None, last: Day | None = None
+    ) -> "pd.DataFrame":
+        """Give every number of every window, one number a row.
+
+        Columns: model, day (the last of the window), segment, window_days, days_present, final,
+        known_at; measure, adjusted (`raw` or `prior`), value, low, high, as in
+        `SampleEvaluation.to_frame`.
+        """
+        return self._frame("evaluations", _evaluations, model, first, last)
+
+    def verdicts(
+        self, model: str | None = None, *, first: Day | None = None, last: Day | None = None
+    ) -> "pd.DataFrame":
+        """Give the verdict of each day and segment.
+
+        Columns: model, day, segment, state, final, known_at; evidence and limit (log10), kind and
+        since (of the open drift); slope, shift and level_change with `_low` and `_high` (95 %);
+        unknown_share, reference_prevalence, reasons (sentences).
+        """
+        return self._frame("verdicts", _verdicts, model, first, last)
+
+    def incidents(self, model: str | None = None) -> "pd.DataFrame":
+        """Give every calibration drift that was found.
+
+        Columns: model, segment, opened, started with start_low and start_high (90 %), kind,
+        evidence (log10), closed and ended (why); the last two are missing while it is open.
+        """
+        from monitor.report.incidents import incidents_by_segment
+
+        rows = [
+            {"model": name, "segment": segment, **vars(incident)}
+            for name in self._models(model)
+            for segment, found in incidents_by_segment(self._store, name).items()
+            for incident in found
+        ]
+        return _in_order("incidents", rows)
+
+    @property
+    def _store(self) -> "Store":
+        from monitor.store.store import Store
+
+        return Store(self.path)
+
+    def _models(self, model: str | None) -> list[str]:
+        known = self.models()
+        if model is not None and model not in known:
+            msg = f"{self.path} has no results of {model!r}; it has those of {', '.join(known)}."
+            raise ConfigError(msg)
+        return known if model is None else [model]
+
+    def _frame(
+        self,
+        kind: str,
+        read: "Callable[[Store, str, date], Iterator[Columns]]",
+        model: str | None,
+        first: Day | None,
+        last: Day | None,
+    ) -> "pd.DataFrame":
+        low, high = _day("first", first, date.min), _day("last", last, date.max)
+        rows = [
+            {"model": name, "day": day, **columns}
+            for name in self._models(model)
+            for day in self._store.days(kind, name)
+            if low <= day <= high
+            for columns in read(self._store, name, day)
+        ]
+        return _in_order(kind, rows)
+
+
+def open_store(path: str) -> ResultStore:
+    """Open the store of the daily job for reading.
+
+    Parameters
+    ----------
+    path : str or path
+        The `store` of the configuration: a folder, or a URL such as ``s3://bucket/prefix``.
+
+    Returns
+    -------
+    ResultStore
+        Summaries, evaluations, verdicts and incidents as pandas frames.
+
+    Raises
+    ------
+    ConfigError
+        If the place has no results.
+    DataError
+        If it cannot be read.
+    """
+    found = ResultStore(str(path))
+    if not found.models():
+        msg = (
+            f"{path} is not a store with results; give the path that 'store' has in the "
+            "configuration, or run calibration-monitor first."
+        )
+        raise ConfigError(msg)
+    return found
+
+
+def _in_order(kind: str, rows: Sequence[Columns]) -> "pd.DataFrame":
+    columns = COLUMNS[kind]
+    return frame([tuple(row[name] for name in columns) for row in rows], columns)
+
+
+def _day(name: str, given: Day | None, default: date) -> date:
+    if given is None or isinstance(given, date):
+        return default if given is None else given
+    try:
+        return date.fromisoformat(given)
+    except ValueError:
+        msg = f"{name} is {given!r}, but must be a day such as 2026-03-01."
+        raise ConfigError(msg) from None
+
+
+def _summaries(store: "Store", model: str, day: date) -> Iterator[Columns]:
+    summary, _ = store.read_summary(model, day)
+    for segment, part in summary.segments.items():
+        for stratum, leaf in part.parts.items():
+            yield {
+                "segment": segment,
+                "stratum": stratum,
+                "predicted": leaf.predicted,
+                "matched": leaf.tally.total,
+                "positives": leaf.tally.total_positives,
+                "mean_score": leaf.tally.mean_score,
+                "final": summary.final,
+                "known_at": summary.known_at,
+            }
+
+
+def _evaluations(store: "Store", model: str, day: date) -> Iterator[Columns]:
+    for e in store.read_evaluations(model, day)[0]:
+        about = ("segment", "window_days", "days_present", "final", "known_at")
+        for row in rows_of(e):
+            yield {name: getattr(e, name) for name in about} | row._asdict()
+
+
+def _verdicts(store: "Store", model: str, day: date) -> Iterator[Columns]:
+    for v in store.read_verdicts(model, day)[0]:
+        yield _verdict(v)
+
+
+def _verdict(v: "Verdict") -> Columns:
+    incident = v.detector.incident
+    about = ("segment", "state", "final", "known_at", "limit", "reference_prevalence")
+    return {
+        **{name: getattr(v, name) for name in about},
+        "evidence": v.detector.evidence,
+        "kind": incident.kind if incident else None,
+        "since": incident.started if incident else None,
+        "unknown_share": v.evidence.unknown_share if v.evidence else nan,
+        "reasons": " ".join(v.reasons),
+        **{
+            f"{name}{end}": value
+            for name in ESTIMATES
+            for end, value in _ends(getattr(v, name)).items()
+        },
+    }
+
+
+def _ends(e: "Estimate | None") -> dict[str, float]:
+    if e is None:
+        return {"": nan, "_low": nan, "_high": nan}
+    return {"": e.value, "_low": e.low, "_high": e.high}

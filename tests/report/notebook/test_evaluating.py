@@ -1,0 +1,164 @@
+"""`monitor.evaluate`: the numbers of the daily job for two columns."""
+
+from collections.abc import Callable
+from dataclasses import fields
+from math import isnan
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import monitor
+from monitor.evaluation.evaluate import Evaluation
+from monitor.metrics import ece, monitor_sizes, pava_bc, rbs, tally_on_grid
+from monitor.report.notebook import frames
+
+RNG = np.random.default_rng(5)
+SCORES = 1.0 / (1.0 + np.exp(-RNG.normal(-1.0, 1.5, 4_000)))
+OUTCOMES = (RNG.random(4_000) < SCORES).astype(np.int64)
+COUNTRIES = RNG.choice(["DE", "FR"], 4_000)
+FOUND = monitor.evaluate(OUTCOMES, SCORES, segments=COUNTRIES)
+
+
+def value(
+    found: pd.DataFrame, measure: str, adjusted: str | None = None, segment: str = "all"
+) -> Any:
+    """Take one row of a frame."""
+    rows = found[(found.measure == measure) & (found.segment == segment)]
+    rows = rows[rows.adjusted.isna() if adjusted is None else rows.adjusted == adjusted]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        list,
+        pd.Series,
+        pl.Series,
+        pa.array,
+        lambda values: pa.chunked_array([values[:7], values[7:]]),
+        lambda values: pd.Series(values).astype("Float64"),
+        lambda values: pd.DataFrame({"a": values})["a"],
+    ],
+    ids=["list", "pandas", "polars", "arrow", "arrow chunks", "nullable", "frame"],
+)
+def test_columns_of_every_kind_give_the_same(column: Callable[[Any], Any]) -> None:
+    """Lists, and columns of pandas, Polars and Arrow, give the numbers of arrays."""
+    found = monitor.evaluate(column(OUTCOMES), column(SCORES), segments=list(COUNTRIES))
+
+    pd.testing.assert_frame_equal(found.to_frame(), FOUND.to_frame())
+
+
+def test_the_order_of_rows_does_not_matter() -> None:
+    """Reversed rows give the same numbers."""
+    found = monitor.evaluate(OUTCOMES[::-1], SCORES[::-1], segments=COUNTRIES[::-1])
+
+    pd.testing.assert_frame_equal(found.to_frame(), FOUND.to_frame())
+
+
+def test_frame_holds_the_measures() -> None:
+    """The numbers are those of the measures by themselves, for the whole and a segment."""
+    t = tally_on_grid(SCORES, OUTCOMES)
+    smallest, largest = monitor_sizes(t.total)
+    found = FOUND.to_frame()
+
+    assert value(found, "ece", "raw").value == ece(pava_bc(t, min_size=smallest, max_size=largest))
+    assert value(found, "rbs", "raw").value == rbs(t)
+    assert value(found, "predicted", segment="DE").value == (COUNTRIES == "DE").sum()
+    slope = value(found, "slope")
+    assert slope.low < 1.0 < slope.high
+    assert set(found.columns) == {"segment", "measure", "adjusted", "value", "low", "high"}
+    assert not found.duplicated(["segment", "measure", "adjusted"]).any()
+    assert set(FOUND.segments) == {"DE", "FR"}
+    assert FOUND.tallies["DE"].total == (COUNTRIES == "DE").sum()
+
+
+def test_every_number_of_an_evaluation_is_in_the_frame() -> None:
+    """A field that is added to an evaluation later must be listed too."""
+    described = {"model", "segment", "day", "window_days", "days_present", "final", "known_at"}
+    listed = {*frames.COUNTS, *frames.RATIOS, "rejected", "shift", "slope", "raw", "prior", "null"}
+
+    assert {field.name for field in fields(Evaluation)} == (
+        described | listed | {"causes", "correction", "expected"}
+    )
+
+
+def test_groups_keep_priors_apart() -> None:
+    """Two groups whose priors differ: pooled they look like a slope, apart they do not."""
+    logits = np.concatenate([SCORES, SCORES])
+    shifted = np.log(SCORES / (1 - SCORES)) + 2.5
+    outcomes = np.concatenate([OUTCOMES, RNG.random(4_000) < 1.0 / (1.0 + np.exp(-shifted))])
+    apart = monitor.evaluate(outcomes, logits, groups=np.repeat(["a", "b"], 4_000)).whole.slope
+    pooled = monitor.evaluate(outcomes, logits).whole.slope
+
+    assert apart is not None
+    assert pooled is not None
+    assert apart.low < 1.0 < apart.high
+    assert pooled.high < 1.0
+
+
+def test_few_rows_have_no_interval() -> None:
+    """One row of one class has a prevalence and no intercept; a table is shown all the same."""
+    found = monitor.evaluate([1], [0.3])
+    frame = found.to_frame()
+
+    assert value(frame, "prevalence").value == 1.0
+    assert isnan(value(frame, "tce_published", "raw").low)
+    assert "shift" not in set(frame.measure)
+    assert "100.00%" in found._repr_html_()
+
+
+def test_text_of_the_data_is_escaped() -> None:
+    """A segment called <script> is shown as text."""
+    shown = monitor.evaluate([1, 0], [0.3, 0.6], segments=["<script>", "b"])._repr_html_()
+
+    assert "&lt;script&gt;" in shown
+    assert "<script" not in shown
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((SCORES, OUTCOMES), r"y_true holds the outcomes .*, in this order; .* neither 0 nor 1"),
+        (([0, 1], [0.1, 1.7]), "1 of 2 scores are not numbers in .*first 1.7 at row 1"),
+        (([0, None], [0.1, 0.2]), "missing values are not allowed: 1 of 2 outcomes"),
+        (([0, 1], [0.1, None]), "1 of 2 scores are not numbers"),
+        (([0, 1], ["a", "b"]), "could not convert string"),
+        (([0, 1], [[0.9, 0.1], [0.2, 0.8]]), r"shape \(2, 2\).*predict_proba\(X\) take \[:, 1\]"),
+        (([0, 1], [0.1]), "one length"),
+        (([], []), "have no rows"),
+    ],
+)
+def test_wrong_columns_are_refused(arguments: tuple[Any, Any], message: str) -> None:
+    """The message says which column is wrong, and how."""
+    with pytest.raises(monitor.DataError, match=message):
+        monitor.evaluate(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [(["a"], r"2 scores, but labels of shape \(1,\)"), (["all", "b"], "called 'all'")],
+)
+def test_wrong_labels_are_refused(labels: list[str], message: str) -> None:
+    """Segments need a label for each row, and none may have the name of the whole."""
+    with pytest.raises(monitor.DataError, match=message):
+        monitor.evaluate([0, 1], [0.1, 0.2], segments=labels)
+
+
+def test_wrong_level_is_refused() -> None:
+    """A level of 5 is not 5 %."""
+    with pytest.raises(monitor.ConfigError, match="alpha is 5, but must be above 0 and below 1"):
+        monitor.evaluate([0, 1], [0.1, 0.2], alpha=5)
+
+
+def test_says_which_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without pandas everything but the frames works."""
+    monkeypatch.setitem(__import__("sys").modules, "pandas", None)
+
+    assert FOUND.whole.matched == 4_000
+    with pytest.raises(monitor.ConfigError, match=r"pip install 'calibration-monitor\[notebook\]'"):
+        FOUND.to_frame()

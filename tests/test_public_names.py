@@ -1,0 +1,82 @@
+"""`import monitor`: few names, typed and documented, and quick to load."""
+
+import ast
+import inspect
+import subprocess
+import sys
+
+import pytest
+
+import monitor
+from monitor import HOMES
+from tests.support.paths import ROOT
+
+FACE = ROOT / "monitor" / "__init__.py"
+HEAVY = (
+    "airflow", "duckdb", "fsspec", "jinja2", "matplotlib", "narwhals", "numba", "numpy", "pandas",
+    "pyarrow", "pydantic", "rich", "scipy", "typer",
+)  # fmt: skip
+
+
+def loaded_after(code: str) -> list[str]:
+    """List the heavy packages that a fresh process has loaded after some code."""
+    code = f"import sys\n{code}\nprint(*(set({HEAVY}) & sys.modules.keys()))"
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    return sorted(ended.stdout.split())
+
+
+def test_import_loads_no_other_package() -> None:
+    """`import monitor` loads nothing heavy, so it takes milliseconds."""
+    assert loaded_after("import monitor; dir(monitor)") == []
+
+
+def test_names_load_numpy_at_most() -> None:
+    """All public names together load numpy and no other package; a call loads what it needs."""
+    assert loaded_after("from monitor import *") == ["numpy"]
+
+
+def test_its_three_lists_agree() -> None:
+    """`__all__`, the table of homes and the imports for type checkers name the same."""
+    (block,) = (node for node in ast.parse(FACE.read_text()).body if isinstance(node, ast.If))
+    typed = {
+        alias.name: str(node.module).removeprefix("monitor.")
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+    assert typed == HOMES
+    assert sorted(monitor.__all__) == sorted(HOMES)
+    assert set(HOMES) <= set(dir(monitor))
+
+
+@pytest.mark.parametrize("name", HOMES)
+def test_name_resolves_and_is_documented(name: str) -> None:
+    """Every name leads to a function or class that says what it is; so do its public methods."""
+    found = getattr(monitor, name)
+    methods = [
+        m
+        for key, m in vars(found).items()
+        if inspect.isfunction(m) and m.__module__ == found.__module__ and key[0] != "_"
+    ]
+
+    assert found.__name__ == name
+    assert found.__module__ == f"monitor.{HOMES[name]}"
+    for documented in (found, *methods):
+        assert inspect.getdoc(documented)
+    for function in filter(inspect.isfunction, (found, *methods)):
+        named = inspect.signature(function).parameters.keys() - {"self"}
+        assert named | {"return"} == function.__annotations__.keys()
+
+
+def test_no_module_has_the_name_of_a_public_name() -> None:
+    """Else what `from monitor import NAME` gives would depend on earlier imports."""
+    assert not {path.stem for path in FACE.parent.iterdir()} & set(HOMES)
+
+
+def test_unknown_names_are_unknown() -> None:
+    """A name that is none fails as in any module."""
+    with pytest.raises(AttributeError, match="'monitor' has no attribute 'evaluates'"):
+        monitor.__getattr__("evaluates")
