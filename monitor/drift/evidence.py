@@ -203,8 +203,8 @@ def price(reference: Reference, cross: Floats, jitters: Floats) -> tuple[Floats,
     covariance V of the curve and its dispersion phi. Jitters that are larger than the
     reference's were learned from whole weeks, whose distortions vary by v, a fourteenth of the
     excess. ``tolerance = max(least, 1.25 sqrt(error**2 + 4 v))`` and
-    ``effect = max(least, 6 error, 2 tolerance)``. Both depend on the scores and on the number of
-    positive outcomes only, so the conditional ratio stays a fair bet.
+    ``effect = max(least, 6 error, 2 tolerance)``, least as in the reference. Both depend on the
+    scores and on the number of positive outcomes only, so the conditional ratio stays a fair bet.
     """
     moving = cross[:, 0] > 0.0
     errors = curve_errors(reference, cross)
@@ -213,7 +213,7 @@ def price(reference: Reference, cross: Floats, jitters: Floats) -> tuple[Floats,
         by_direction(reference.sensitivity.tolerances),
         TOLERATED * np.sqrt(errors**2 + wandering),
     )
-    effects = np.maximum(by_direction(reference.sensitivity.effects), SOUGHT * errors)
+    effects = np.maximum(reference.least_effects, SOUGHT * errors)
     effects = np.maximum(effects, LEAST_RATIO * tolerances)
     return np.where(moving, tolerances, 0.0), np.where(moving, effects, 0.0)
 

@@ -25,6 +25,7 @@ DIRECTIONS = ("slope", "quadratic", "cubic", "top")  # the rows of every array o
 LEAST_DAYS = 14
 LEAST_OF_EACH = 300  # positive outcomes, and negative ones
 TOLERATED, SOUGHT = 1.25, 6.0  # standard errors of the reference curve
+MONTH, SOUGHT_IN_A_MONTH = 30, 1.5  # days, and standard errors of what they say
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,9 @@ class Reference:
     known : slice
         The cells in which the reference knows its curve; the others are no evidence.
     sensitivity : Sensitivity
-        Least tolerance and least effect.
+        Least tolerance and least effect, as configured.
+    least_effects : ndarray of shape (4,)
+        The least effect along each direction at this volume, in logit.
     tolerances, effects : ndarray of shape (4,)
         Deviations along each direction that are tolerated, and that are looked for, in logit, on
         a day with scores like the reference's.
@@ -95,6 +98,7 @@ class Reference:
     covariance: Floats
     known: slice
     sensitivity: Sensitivity
+    least_effects: Floats
     tolerances: Floats
     effects: Floats
     jitters: Floats
@@ -196,7 +200,8 @@ def fit_reference(
     scores, crosses = _scores_by_day(curve, directions, fitted, days)
     informations = crosses[:, :, 0]
     jitters = _jitters(scores, informations, days)
-    tolerances, effects = _usual(sensitivity, jitters, informations)
+    least_effects = _least_effects(sensitivity, informations, judge_every)
+    tolerances, effects = _usual(sensitivity, least_effects, jitters, informations)
     levels = _levels(curve, days)
     level_dispersion, usual_input_move = _level_spread(curve, levels, days)
     return Reference(
@@ -206,6 +211,7 @@ def fit_reference(
         covariance=fitted.covariance,
         known=fitted.known,
         sensitivity=sensitivity,
+        least_effects=least_effects,
         tolerances=tolerances,
         effects=effects,
         jitters=jitters,
@@ -321,15 +327,27 @@ def _rarer(day: Mapping[Any, Coarse]) -> int:
     return sum(min(pair) for pair in both)
 
 
+def _least_effects(sensitivity: Sensitivity, informations: Floats, judge_every: int) -> Floats:
+    """Give the least effects worth looking for: no smaller than a month can hint at.
+
+    With twelve outcomes a day, looking for the least effect takes years, and a drift three times as
+    large hardly less. So the effect is at least 1.5 standard errors of what a month says.
+    """
+    rows = MONTH / judge_every
+    with np.errstate(divide="ignore"):
+        month = SOUGHT_IN_A_MONTH / np.sqrt(rows * informations.mean(axis=0))
+    return np.maximum(by_direction(sensitivity.effects), np.where(np.isfinite(month), month, 0.0))
+
+
 def _usual(
-    sensitivity: Sensitivity, jitters: Floats, informations: Floats
+    sensitivity: Sensitivity, least_effects: Floats, jitters: Floats, informations: Floats
 ) -> tuple[Floats, Floats]:
     """Give tolerances and effects where scores are as in the reference."""
     total = _sum(informations)
     with np.errstate(divide="ignore"):
         errors = np.sqrt(dispersions(jitters, informations) / total)
     tolerances = np.maximum(by_direction(sensitivity.tolerances), TOLERATED * errors)
-    effects = np.maximum(by_direction(sensitivity.effects), SOUGHT * errors)
+    effects = np.maximum(least_effects, SOUGHT * errors)
     known = np.isfinite(errors)  # a direction that no score moves along is never looked at
     return np.where(known, tolerances, 0.0), np.where(known, effects, 0.0)
 

@@ -171,7 +171,9 @@ def judge(
                 list(before),
                 weighed.get(name),
                 limits,
-                enough=enough.get(name, limit(limits.segment_false_alert_days * len(names))),
+                enough=enough.get(
+                    name, limit(limits.segment_false_alert_days * max(1, len(names) - 1))
+                ),
             )
             for name in names
         ]

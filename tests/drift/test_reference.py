@@ -294,6 +294,22 @@ def test_a_reference_knows_its_own_intercept() -> None:
     assert low.standard_error < 0.02
 
 
+@pytest.mark.parametrize("judge_every", [1, 7])
+def test_what_a_month_cannot_hint_at_is_not_looked_for(judge_every: int) -> None:
+    """A long reference of few outcomes a day knows its curve well, but a month of days does not.
+
+    1,400 days of 12 predictions: six standard errors of the curve are below the least effect, 1.5
+    of a month are above it.
+    """
+    few = World(0.5, 12)
+    found = fit_reference(days_of(Truth(), number=1_400, world=few), judge_every=judge_every)
+
+    a_day = found.informations.sum(axis=0) / 1_400
+    assert 6.0 * found.errors[0] < 0.12
+    assert found.effects[0] == pytest.approx(1.5 / np.sqrt(30 * a_day[0]), rel=1e-9)
+    assert found.effects[0] > 0.12
+
+
 def test_spans_of_days_share_an_intercept() -> None:
     """Judged by the week, a reference of 28 days has four rows, and 30 days have five."""
     days = days_of(Truth(), number=30)
