@@ -50,7 +50,9 @@ def complaints(
             yield f"{where}: is missing; add it (see monitor.example.yaml)."
         else:
             rule = RULES.get(problem["type"], problem["msg"].removeprefix("Value error, "))
-            yield f"{where}: {rule}, got {problem['input']!r}; correct the value."
+            of_all_keys = isinstance(problem["input"], dict) and "predictions" in problem["input"]
+            got = "" if of_all_keys else f", got {problem['input']!r}"
+            yield f"{where}: {rule}{got}; correct the value."
 
 
 def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list[str]:

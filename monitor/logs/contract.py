@@ -5,13 +5,14 @@ A check that is set to `fail` stops the day before anything is written; one that
 drops its rows and counts them.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
 import narwhals as nw
 
-from monitor.config import Checks
+from monitor.config import Checks, Model
 from monitor.errors import DataError, Fault
 from monitor.logs.joining import Groups, Status, merge_outcomes, read_counts, repeated_ids
 from monitor.logs.session import Frame
@@ -45,6 +46,9 @@ class UnmatchedOutcomes:
     counted: Frame
 
 
+CONVERTED = {"integer": "an integer", "uuid": "a UUID", "text": "a text"}  # by ids.cast
+UUID_TEXT = re.compile(r"\{?[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\}?")
+WHOLE_NUMBER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 # Status, check, message, and the column of the join that shows the value.
 ROW_CHECKS = (
     (Status.PREDICTION_ID_MISSING, "prediction_id_missing", "predictions have no id", "score"),
@@ -60,16 +64,25 @@ ROW_CHECKS = (
 )
 
 
-def row_violations(groups: Groups, joined: Frame) -> list[Violation]:
+def row_violations(groups: Groups, joined: Frame, model: Model) -> list[Violation]:
     """List the checks that single rows of the join break."""
     of = {"score": groups.prediction_rows}
-    return [
-        Violation(
-            check, rows, of.get(column, groups.met_rows), saying, *_first(joined, status, column)
-        )
-        for status, check, saying, column in ROW_CHECKS
-        if (rows := groups.rows_with(status))
-    ]
+    found = []
+    for status, check, saying, column in ROW_CHECKS:
+        if rows := groups.rows_with(status):
+            said, shown = saying, column
+            if status == Status.OUTCOME_INVALID and model.outcomes.outcome_means:
+                said, shown = "outcomes are not listed in outcome_means", "said"
+            if status == Status.PREDICTION_ID_MISSING:
+                said = _no_id(said, model)
+            example = _first(joined, status, shown)
+            found.append(Violation(check, rows, of.get(column, groups.met_rows), said, *example))
+    return found
+
+
+def _no_id(saying: str, model: Model) -> str:
+    """Word that ids are missing, which they also are if they cannot be converted."""
+    return f"{saying} that is {CONVERTED[model.ids.cast]}" if model.ids else saying
 
 
 def without_repeats(
@@ -133,7 +146,7 @@ def find_unmatched_outcomes(outcomes: Frame, scored: Frame) -> UnmatchedOutcomes
     return UnmatchedOutcomes(outcomes, found, counted)
 
 
-def outcome_violations(unmatched: UnmatchedOutcomes) -> list[Violation]:
+def outcome_violations(unmatched: UnmatchedOutcomes, model: Model) -> list[Violation]:
     """List outcomes without an id and outcomes whose id has no prediction."""
     rows, missing = read_counts(unmatched.counted)
     if not rows:
@@ -141,9 +154,8 @@ def outcome_violations(unmatched: UnmatchedOutcomes) -> list[Violation]:
     (of,) = read_counts(unmatched.outcomes.select(nw.len()))
     violations = []
     if missing:
-        violations.append(
-            Violation("outcome_id_missing", missing, of, "outcomes have no id", "id null")
-        )
+        saying = _no_id("outcomes have no id", model)
+        violations.append(Violation("outcome_id_missing", missing, of, saying, "id null"))
     if orphans := rows - missing:
         known = unmatched.found.filter(~nw.col("outcome_id").is_null()).sort("outcome_id")
         (first,) = _first_row(known, "outcome_id")
@@ -175,6 +187,55 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> dict[
     if complaints:
         raise DataError("\n".join(complaints), broken[0].fault)
     return {v.check: v.rows for v in violations}
+
+
+def no_common_id(logs: Logs) -> str:
+    """Word that no id is in both logs: what they look like, and the setting that may help."""
+    scored, observed = _look(logs.predictions, "id"), _look(logs.outcomes, "outcome_id")
+    cast = _cast_that_may_help(scored.examples, observed.examples)
+    remedy = f"set ids: {{cast: {cast}}}" if cast else "check predictions.id and outcomes.id"
+    return (
+        f"there is no id in common: predictions have ids such as {scored}; outcomes have ids such "
+        f"as {observed}; {remedy}"
+    )
+
+
+@dataclass(frozen=True)
+class _Look:
+    """What the ids of a log look like."""
+
+    examples: tuple[str, str]
+    dtype: str
+    shortest: int
+    longest: int
+
+    def __str__(self) -> str:
+        first, last = self.examples
+        both = f"{first!r} and {last!r}" if first != last else f"{first!r}"
+        span = f"{self.shortest} to " if self.shortest < self.longest else ""
+        return f"{both} ({self.dtype}, {span}{self.longest} characters)"
+
+
+def _look(rows: Frame, column: str) -> _Look:
+    text = nw.col(column).cast(nw.String)
+    length = text.str.len_chars()
+    found = rows.select(
+        *(text.min().alias("least"), text.max().alias("greatest")),
+        *(length.min().alias("shortest"), length.max().alias("longest")),
+    )
+    least, greatest, shortest, longest = found.collect(backend="pyarrow").row(0)
+    dtype = str(rows.collect_schema()[column])
+    return _Look((str(least), str(greatest)), dtype, int(shortest or 0), int(longest or 0))
+
+
+def _cast_that_may_help(scored: Sequence[str], observed: Sequence[str]) -> str | None:
+    """Find the conversion that both logs' ids allow and that changes one of them."""
+    texts = (*scored, *observed)
+    if all(UUID_TEXT.fullmatch(text) for text in texts):
+        return "uuid"
+    if all(WHOLE_NUMBER.fullmatch(text) for text in texts):
+        return "integer" if any(text != str(int(text)) for text in texts) else None
+    return None
 
 
 def _first(joined: Frame, status: Status, column: str) -> tuple[str, str]:

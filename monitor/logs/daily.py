@@ -163,12 +163,14 @@ def summarise_day(
         if clean is not logs:
             query = write(clean, part_count, absent_is_negative=negative)
             groups = run(query)
-        violations += contract.row_violations(groups, query.joined)
+        violations += contract.row_violations(groups, query.joined, model)
         unmatched = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
         if day in partitions and any(groups.rows_with(status) for status in unmatched):
             violations += _invalid_outcomes(session, model, day)
         rejected = contract.enforce(what, violations, model.checks)
-    settled = _is_settled(groups, partitions, model)
+        settled = _is_settled(groups, partitions, model)
+        apart = settled and predictions and outcomes and not groups.met_rows
+        hint = contract.no_common_id(clean) if apart else ""
     summary = Summary(
         model=name,
         days=(day,),
@@ -178,7 +180,7 @@ def summarise_day(
         final=settled and (groups.rows_with(Status.MATCHED) > 0 or not _predicted(groups)),
         known_at=_known_at(day, partitions, model),
     )
-    _check_day(what, model, groups, settled=settled)
+    _check_day(what, model, groups, settled=settled, hint=hint)
     return summary
 
 
@@ -213,14 +215,11 @@ def _invalid_outcomes(session: Session, model: Model, day: date) -> list[contrac
     outcomes = open_ids(session, "outcomes", model, [day])
     sources = _days_that_may_have_predictions(session, model, day)
     scored = open_ids(session, "predictions", model, sources)
-    return contract.outcome_violations(
-        session.once(
-            (outcomes, scored),
-            lambda: contract.find_unmatched_outcomes(
-                session.frame(outcomes), session.frame(scored)
-            ),
-        )
+    unmatched = session.once(
+        (outcomes, scored),
+        lambda: contract.find_unmatched_outcomes(session.frame(outcomes), session.frame(scored)),
     )
+    return contract.outcome_violations(unmatched, model)
 
 
 def _days_that_may_have_predictions(session: Session, model: Model, day: date) -> list[date]:
@@ -283,16 +282,20 @@ def _is_settled(groups: Groups, partitions: Sequence[date], model: Model) -> boo
     return complete or len(partitions) == model.settled_after + 1
 
 
-def _check_day(what: str, model: Model, groups: Groups, *, settled: bool) -> None:
-    """Stop a settled day that cannot be judged, unless the configuration accepts such days."""
+def _check_day(what: str, model: Model, groups: Groups, *, settled: bool, hint: str) -> None:
+    """Stop a settled day that cannot be judged, unless the configuration accepts such days.
+
+    The hint says why no outcome met a prediction, though both logs have rows.
+    """
     predicted = _predicted(groups)
     matched = groups.rows_with(Status.MATCHED)
     positives = int(groups.positives.sum())
     complaint = None
     if predicted == 0:
         complaint = "empty_day", "the log contains no valid prediction"
-    elif settled and matched == 0:
-        complaint = "no_outcomes", f"none of {predicted:,} predictions has an outcome"
+    elif settled and (matched == 0 or hint):
+        none = f"none of {predicted:,} predictions has an outcome"
+        complaint = "no_outcomes", f"{none}; {hint}" if hint else none
     elif settled and positives in (0, matched):
         only = 0 if positives == 0 else 1
         complaint = "one_class", f"all {matched:,} outcomes are {only}"

@@ -1,0 +1,433 @@
+"""What rows mean, if the configuration says so: each setting on real files, counted by hand."""
+
+import uuid
+from collections.abc import Mapping, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import logit
+
+from monitor.config import Model
+from monitor.errors import DataError
+from monitor.logs import summarise_day
+from monitor.summary import Summary, whole
+
+DAY = date(2026, 3, 2)
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+SCORES = [0.1, 0.2, 0.3, 0.4]
+UUIDS = [uuid.UUID(int=3**60 + i) for i in range(4)]
+Columns = Mapping[str, Any]
+
+
+def write(root: Path, log: str, columns: Columns, *, day: date = DAY) -> None:
+    """Write one day of a log."""
+    (root / log).mkdir(exist_ok=True)
+    pq.write_table(pa.table(dict(columns)), root / log / f"{day}.parquet")
+
+
+def model_of(root: Path, **keys: Mapping[str, Any] | int) -> Model:
+    """Describe the logs, with more keys of either log or of the model."""
+    logs = {
+        log: {"path": f"{root}/{log}/{{day}}.parquet", **keys.pop(log, {})}  # type: ignore[dict-item]
+        for log in ("predictions", "outcomes")
+    }
+    lenient = {"one_class": "accept", "no_outcomes": "accept"}
+    checks = {**lenient, **keys.pop("checks", {})}  # type: ignore[dict-item]
+    return Model.model_validate({**logs, "settled_after": 0, "checks": checks, **keys})
+
+
+def summarise(
+    root: Path,
+    scored: Columns,
+    *observed: Columns,
+    as_of: date = DAY + timedelta(days=99),
+    **keys: Mapping[str, Any] | int,
+) -> Summary:
+    """Write a day of predictions and its outcomes of some days, and summarise it."""
+    write(root, "predictions", scored)
+    for later, columns in enumerate(observed):
+        write(root, "outcomes", columns, day=DAY + timedelta(days=later))
+    return summarise_day("ctr", model_of(root, **keys), DAY, as_of=as_of)
+
+
+def counted(summary: Summary) -> tuple[int, int, int]:
+    """Count predictions, outcomes, and outcomes of 1."""
+    part = whole(summary)
+    return part.predicted, part.tally.total, part.tally.total_positives
+
+
+# Filters
+
+
+LOG = {
+    "prediction_id": [1, 2, 3, 4],
+    "score": SCORES,
+    "Model Version": ["v3", "v2", "v3", None],
+    "tenant": ["a", "b", "a", "test"],
+}
+OUTCOMES = {"prediction_id": [1, 2, 3, 4], "outcome": [0, 1, 1, 1], "kind": ["x", "x", "y", "x"]}
+
+
+@pytest.mark.parametrize(
+    ("where", "rows"),
+    [
+        ("\"Model Version\" = 'v3'", 2),
+        ("tenant <> 'test' AND score >= 0.2", 2),
+        ("upper(TENANT) IN ('A', 'B')", 3),
+        ("\"Model Version\" IS NULL OR tenant LIKE 'b%' -- either", 2),
+        ("true", 4),
+    ],
+)
+def test_a_filter_chooses_predictions(tmp_path: Path, where: str, rows: int) -> None:
+    """Only chosen predictions count, and the outcomes of the others are no orphans."""
+    summary = summarise(tmp_path, LOG, OUTCOMES, predictions={"where": where})
+
+    assert counted(summary)[:2] == (rows, rows)
+    assert summary.rejected == {}
+
+
+def test_a_filter_chooses_outcomes(tmp_path: Path) -> None:
+    """An outcome that the filter leaves out is not known; true orphans are still found."""
+    outcomes = {name: [*values, values[0]] for name, values in OUTCOMES.items()}
+    outcomes["prediction_id"][-1] = 99
+    summary = summarise(tmp_path, LOG, outcomes, outcomes={"where": "kind = 'x'"})
+
+    assert counted(summary) == (4, 3, 2)
+    assert summary.rejected == {"outcome_orphan": 1}
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ("modelversion = 3", "the predictions have no column 'modelversion', .* correct .*where"),
+        ("current_date > tenant", "the predictions have no column 'current_date'"),
+        ("score", "predictions.where gives DOUBLE, not true or false: score"),
+        ("sqrt(tenant) > 1", "predictions.where cannot be applied"),
+    ],
+)
+def test_a_filter_must_suit_the_columns(tmp_path: Path, where: str, message: str) -> None:
+    """A wrong column or type is a data error that names the filter."""
+    with pytest.raises(DataError, match=message):
+        summarise(tmp_path, LOG, OUTCOMES, predictions={"where": where})
+
+
+# Ids
+
+
+def test_a_key_of_several_columns(tmp_path: Path) -> None:
+    """Rows meet if all parts of the key agree; a row without one part has no id."""
+    predictions = {"user": [1, 1, 2, 2], "item": ["a", "b", "a", None], "score": SCORES}
+    outcomes = {"uid": [1, 2, 1], "item": ["b", "a", "z"], "outcome": [1, 0, 1]}
+    summary = summarise(
+        tmp_path,
+        predictions,
+        outcomes,
+        predictions={"id": ["user", "item"]},
+        outcomes={"id": ["uid", "item"]},
+        checks={"prediction_id_missing": "reject"},
+    )
+
+    assert counted(summary) == (3, 2, 1)
+    assert summary.rejected == {"prediction_id_missing": 1, "outcome_orphan": 1}
+
+
+def test_a_repeated_key_of_several_columns(tmp_path: Path) -> None:
+    """The message shows the parts by name; equal outcomes of one key become one."""
+    predictions = {"user": [1, 1, 2, 2], "item": ["a", "a", "a", "b"], "score": SCORES}
+    outcomes = {"user": [2, 2, 2], "item": ["a", "a", "b"], "outcome": [1, 1, 0]}
+    keys = {"predictions": {"id": ["user", "item"]}, "outcomes": {"id": ["user", "item"]}}
+    with pytest.raises(DataError, match=r"first id \{'user': 1, 'item': a\}, 2 times"):
+        summarise(tmp_path, predictions, outcomes, **keys)
+
+    summary = summarise(
+        tmp_path, predictions, outcomes, **keys, checks={"prediction_repeated": "reject"}
+    )
+    assert counted(summary) == (2, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("cast", "of_predictions", "of_outcomes"),
+    [
+        ("integer", pa.array([1, 2, 3, 4], pa.int32()), pa.array([1, 2, 3, 4], pa.int64())),
+        ("integer", pa.array([1, 2, 3, 4], pa.uint64()), pa.array(["1", "02", " 3", "+4"])),
+        ("integer", pa.array([1, 2, 3, 4]), pa.array([1.0, 2.0, 3.0, 4.0])),
+        ("uuid", pa.array([str(u) for u in UUIDS]), pa.array([str(u).upper() for u in UUIDS])),
+        ("uuid", pa.array([u.bytes for u in UUIDS], pa.uuid()), pa.array([u.hex for u in UUIDS])),
+        ("text", pa.array([1, 2, 3, 4]), pa.array(["1", "2", "3", "4"])),
+    ],
+)
+def test_ids_of_two_types(
+    tmp_path: Path, cast: str, of_predictions: pa.Array, of_outcomes: pa.Array
+) -> None:
+    """Ids meet once both are converted; without the setting the message suggests one."""
+    predictions = {"prediction_id": of_predictions, "score": SCORES}
+    outcomes = {"prediction_id": of_outcomes, "outcome": [0, 1, 0, 1]}
+    if of_predictions.type != of_outcomes.type:
+        with pytest.raises(DataError, match=r"or set ids: \{cast: "):
+            summarise(tmp_path, predictions, outcomes)
+
+    summary = summarise(tmp_path, predictions, outcomes, ids={"cast": cast})
+    assert counted(summary) == (4, 4, 2)
+
+
+def test_an_id_that_cannot_be_converted(tmp_path: Path) -> None:
+    """A fraction or a word is no integer, so that row has no id; nothing is rounded."""
+    predictions = {"prediction_id": ["1", "2.5", "x", None], "score": SCORES}
+    outcomes = {"prediction_id": [1.0, 2.0, 3.0], "outcome": [1, 0, 1]}
+    with pytest.raises(DataError, match="3 of 4 predictions have no id that is an integer"):
+        summarise(tmp_path, predictions, outcomes, ids={"cast": "integer"})
+
+    summary = summarise(
+        *(tmp_path, predictions, outcomes),
+        ids={"cast": "integer"},
+        checks={"prediction_id_missing": "reject"},
+    )
+    assert counted(summary) == (1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("of_predictions", "of_outcomes", "message"),
+    [
+        (
+            [str(u) for u in UUIDS],
+            [str(u).upper() for u in UUIDS],
+            r"no id in common: predictions .*-.* \(String, 36 .*; outcomes .*set ids: \{cast: uuid",
+        ),
+        (["001", "002"], ["1", "2"], r"String, 3 characters.*set ids: \{cast: integer\}"),
+        (["u1", "u2"], ["x-1", "x-22"], "'x-1' and 'x-22'.*3 to 4 characters.*check .*id"),
+        ([1, 2], [11, 12], "'1' and '2'"),
+    ],
+)
+def test_no_id_in_common(
+    tmp_path: Path, of_predictions: Sequence[Any], of_outcomes: Sequence[Any], message: str
+) -> None:
+    """The message shows what the ids of both sides look like, and the setting that may help."""
+    predictions = {"prediction_id": of_predictions, "score": SCORES[: len(of_predictions)]}
+    outcomes = {"prediction_id": of_outcomes, "outcome": [i % 2 for i in range(len(of_outcomes))]}
+
+    with pytest.raises(DataError, match=message):
+        summarise(tmp_path, predictions, outcomes, checks={"no_outcomes": "fail"})
+
+
+# Scores and outcomes
+
+
+@pytest.mark.parametrize(
+    ("means", "scores"),
+    [
+        ("percent", [10.0, 20.0, 30.0, 40.0]),
+        ("percent", [10, 20, 30, 40]),
+        ("logit", [float(logit(s)) for s in SCORES]),
+        ("probability_of_0", [1 - s for s in SCORES]),
+    ],
+)
+def test_scores_on_another_scale(tmp_path: Path, means: str, scores: Sequence[float]) -> None:
+    """Scores become the probability of outcome 1."""
+    ids = [1, 2, 3, 4]
+    outcomes = {"prediction_id": ids, "outcome": [0, 0, 1, 1]}
+    predictions = {"prediction_id": ids, "score": scores}
+    tally = whole(
+        summarise(tmp_path, predictions, outcomes, predictions={"score_means": means})
+    ).tally
+
+    # A score is remembered to 2**-29 in logit, and percent are not exact binary fractions.
+    assert tally.scores == pytest.approx(SCORES, rel=1e-8)
+    assert tally.positives.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "negative"),
+    [
+        (pa.array([1, -1, 1, -1]), [1], [-1]),
+        (pa.array([1.0, -1.0, 1.0, -1.0]), [1], [-1]),
+        (pa.array(["yes", "no", "Y", "no"]), ["yes", "Y"], ["no"]),
+        (pa.array(["1", "0", "1", "0"]), [1], [0]),
+        (pa.array(["b", "a", "b", "a"]).dictionary_encode(), ["b"], ["a"]),
+        (pa.array([True, False, True, False]), [True], [False]),
+        (pa.array([3, 9, 5, 7]), [3, 5], [7, 9]),
+    ],
+)
+def test_outcomes_of_other_values(
+    tmp_path: Path, values: pa.Array, positive: list[Any], negative: list[Any]
+) -> None:
+    """Listed values are 1 and 0."""
+    ids = [1, 2, 3, 4]
+    summary = summarise(
+        tmp_path,
+        {"prediction_id": ids, "score": SCORES},
+        {"prediction_id": ids, "outcome": values},
+        outcomes={"outcome_means": {"positive": positive, "negative": negative}},
+    )
+
+    assert whole(summary).tally.positives.tolist() == [1, 0, 1, 0]
+
+
+def test_an_outcome_that_is_not_listed(tmp_path: Path) -> None:
+    """Any other value is an invalid outcome; the message shows it as the log has it."""
+    ids = [1, 2, 3, 4]
+    logs = (
+        {"prediction_id": ids, "score": SCORES},
+        {"prediction_id": ids, "outcome": ["ok", "fraud", "maybe", None]},
+    )
+    means = {"outcome_means": {"positive": ["fraud"], "negative": ["ok"]}}
+    with pytest.raises(
+        DataError, match=r"2 of 4 outcomes are not listed in outcome_means, first maybe \(id 3\)"
+    ):
+        summarise(tmp_path, *logs, outcomes=means)
+
+    summary = summarise(tmp_path, *logs, outcomes=means, checks={"outcome_invalid": "reject"})
+    assert counted(summary) == (4, 2, 1)
+
+
+@pytest.mark.parametrize(
+    ("values", "positive", "kind"),
+    [
+        (["yes", "no"], [True], "texts"),
+        ([1, 0], ["1"], "numbers"),
+        ([True, False], [1], "true or false"),
+    ],
+)
+def test_listed_values_must_suit_the_column(
+    tmp_path: Path, values: list[Any], positive: list[Any], kind: str
+) -> None:
+    """YAML reads yes as true, which no text can be: the message says what to list."""
+    with pytest.raises(DataError, match=f"outcome_means lists values .* list {kind}"):
+        summarise(
+            tmp_path,
+            {"prediction_id": [1, 2], "score": SCORES[:2]},
+            {"prediction_id": [1, 2], "outcome": values},
+            outcomes={"outcome_means": {"positive": positive, "negative": ["z"]}},
+        )
+
+
+# Absent outcomes
+
+
+CLICKS = {"prediction_id": [2], "outcome": [1]}
+LATE_CLICK = {"prediction_id": [4], "outcome": [1]}
+NO_CLICK = {"prediction_id": pa.array([], pa.int64()), "outcome": pa.array([], pa.int64())}
+SHOWN = {"prediction_id": [1, 2, 3, 4], "score": SCORES}
+
+
+@pytest.mark.parametrize(
+    ("days_passed", "expected", "final"),
+    [
+        (1, (4, 1, 1), False),
+        (2, (4, 2, 2), False),
+        (3, (4, 4, 2), False),
+        (4, (4, 4, 2), True),
+    ],
+)
+def test_a_prediction_without_a_click_becomes_negative(
+    tmp_path: Path,
+    days_passed: int,
+    expected: tuple[int, int, int],
+    final: bool,  # noqa: FBT001
+) -> None:
+    """Once two more days of clicks are complete, and never before."""
+    summary = summarise(
+        *(tmp_path, SHOWN, CLICKS, LATE_CLICK, NO_CLICK, NO_CLICK),
+        as_of=DAY + timedelta(days=days_passed),
+        settled_after=3,
+        outcomes={"absent_means": "negative after 2d"},
+    )
+
+    assert counted(summary) == expected
+    assert summary.final == final
+
+
+def test_equal_scores_with_and_without_a_click(tmp_path: Path) -> None:
+    """A click and a negative with the same score are one group of the tally."""
+    summary = summarise(
+        tmp_path,
+        {"prediction_id": [1, 2, 3], "score": [0.25, 0.25, 0.5]},
+        {"prediction_id": [2], "outcome": [1]},
+        outcomes={"absent_means": "negative after 0d"},
+    )
+
+    tally = whole(summary).tally
+    assert (tally.counts.tolist(), tally.positives.tolist()) == ([2, 1], [1, 0])
+
+
+def test_clicks_on_nothing_do_not_make_everything_negative(tmp_path: Path) -> None:
+    """If no id of the clicks is known, the ids are wrong: that is not a day of negatives."""
+    with pytest.raises(DataError, match="no id in common"):
+        summarise(
+            *(tmp_path, SHOWN, {"prediction_id": [91], "outcome": [1]}),
+            outcomes={"absent_means": "negative after 0d"},
+            checks={"no_outcomes": "fail"},
+        )
+
+
+def test_repeated_predictions_without_a_click_are_noticed(tmp_path: Path) -> None:
+    """Concluding outcomes from their absence does not hide that an id is repeated."""
+    shown = {"prediction_id": [1, 1, 2], "score": SCORES[:3]}
+    with pytest.raises(DataError, match="2 of 3 predictions share their id"):
+        summarise(tmp_path, shown, CLICKS, outcomes={"absent_means": "negative after 0d"})
+
+
+# Duplicates
+
+
+def corrections(outcomes: Sequence[int], hours: Sequence[int]) -> Columns:
+    """Write several outcomes of prediction 1, and one of prediction 2."""
+    return {
+        "prediction_id": [1] * len(outcomes) + [2],
+        "outcome": [*outcomes, 0],
+        "observed_at": [NOON + timedelta(hours=h) for h in (*hours, 1)],
+    }
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "hours", "expected"),
+    [([0, 1], [1, 2], 1), ([0, 1], [2, 1], 0), ([1, 0, 1], [1, 2, 3], 1), ([1, 1], [2, 2], 1)],
+)
+def test_the_latest_outcome_wins(
+    tmp_path: Path, outcomes: Sequence[int], hours: Sequence[int], expected: int
+) -> None:
+    """Of several outcomes of one prediction the one with the latest time counts."""
+    predictions = {"prediction_id": [1, 2], "score": SCORES[:2]}
+    latest = {"duplicates": "latest", "time": "observed_at"}
+    summary = summarise(tmp_path, predictions, corrections(outcomes, hours), outcomes=latest)
+
+    assert counted(summary) == (2, 2, expected)
+    assert summary.rejected == {}
+
+
+def test_a_correction_on_a_later_day_wins(tmp_path: Path) -> None:
+    """It changes the day once its partition is complete."""
+    predictions = {"prediction_id": [1, 2], "score": SCORES[:2]}
+    days = (
+        corrections([0], [1]),
+        {
+            "prediction_id": [1],
+            "outcome": [1],
+            "observed_at": [NOON + timedelta(days=1)],
+        },
+    )
+    latest = {"duplicates": "latest", "time": "observed_at"}
+    found = [
+        counted(
+            summarise(
+                *(tmp_path, predictions, *days),
+                as_of=DAY + timedelta(days=passed),
+                settled_after=1,
+                outcomes=latest,
+            )
+        )
+        for passed in (1, 2)
+    ]
+
+    assert found == [(2, 2, 0), (2, 2, 1)]
+
+
+def test_two_latest_outcomes_contradict_each_other(tmp_path: Path) -> None:
+    """Neither of two outcomes of the same time is later, so both are in conflict."""
+    predictions = {"prediction_id": [1, 2], "score": SCORES[:2]}
+    latest = {"duplicates": "latest", "time": "observed_at"}
+    with pytest.raises(DataError, match="2 of 4 outcomes contradict another"):
+        summarise(tmp_path, predictions, corrections([1, 0, 1], [3, 3, 1]), outcomes=latest)
