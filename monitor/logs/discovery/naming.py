@@ -1,0 +1,203 @@
+"""Names of files become path templates: where the day stands, and which parts vary.
+
+Everything here is a function of names. Rule 1: of several dates in a name the first counts, because
+a writer's own time stamp comes later, in the name of the part. Rule 2: folders before the day tell
+logs apart; numbers after it are parts of one log.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from monitor.config import ISO_DAY, literal
+
+YEAR, MONTH, DAY = r"(?:19|20)\d\d", r"(?:0[1-9]|1[0-2])", r"(?:0[1-9]|[12]\d|3[01])"
+LEVEL = r"(?<![^/])(?P<k{}>\w+=)?(?P<{}>{})"  # a folder such as 03, 3 or month=03
+NESTED = re.compile(
+    "/".join(
+        [
+            LEVEL.format("Y", "Y", YEAR),
+            LEVEL.format("m", "m", r"\d\d?"),
+            LEVEL.format("d", "d", r"\d\d?") + r"(?=[/.]|$)",
+        ]
+    )
+)
+MONTH_FOLDER = re.compile(
+    rf"(?<!\d)(?P<Y>{YEAR})(?P<s>[-_.]?)(?P<m>{MONTH})/(?P<kd>\w+=)?(?P<d>{DAY})(?=[/.]|$)"
+)
+SEPARATED = re.compile(rf"(?<!\d)(?P<Y>{YEAR})(?P<s>[-_.])(?P<m>{MONTH})(?P=s)(?P<d>{DAY})(?!\d)")
+COMPACT = re.compile(rf"(?<!\d)(?P<Y>{YEAR})(?P<m>{MONTH})(?P<d>{DAY})(?=\d{{0,6}}(?!\d))")
+EUROPEAN = re.compile(rf"(?<!\d)(?P<d>{DAY})(?P<s>[-_.])(?P<m>{MONTH})(?P=s)(?P<Y>{YEAR})(?!\d)")
+FORMS = (SEPARATED, NESTED, MONTH_FOLDER, COMPACT, EUROPEAN)
+
+EXTENSION = re.compile(r"(\.[A-Za-z]\w{0,8})*$")
+UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+NUMBER = re.compile(r"(?<![A-Za-z]v)(?<!\d)\d+")
+PART = re.compile(r"^(part|data|file|chunk|shard)-\*.*?(?=\.[A-Za-z])")
+KEY_VALUE = re.compile(r"(?<![^/])([A-Za-z_]\w*)=[^/]*")
+MOST_NAMES = 4  # more differing names beside one another are parts of one log
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Files that make one log.
+
+    Attributes
+    ----------
+    template : str
+        Their path template, relative to the folder that was searched.
+    dated : bool
+        Whether the path names the day.
+    files : tuple of str
+        The files seen, in order.
+    keys : tuple of str
+        The keys of path parts such as `country=DE` that do not name the day.
+    """
+
+    template: str
+    dated: bool
+    files: tuple[str, ...]
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Name:
+    """A path around its day: what stands before, the placeholder, and what stands after."""
+
+    before: str
+    field: str
+    after: str
+
+
+def patterns(paths: Iterable[str]) -> list[Pattern]:
+    """Group relative paths into logs.
+
+    Examples
+    --------
+    >>> [p.template for p in patterns(["ds=2026-03-01/part-0.parquet", "ds=2026-03-02/part-7.parquet"])]
+    ['ds={day}/part-*.parquet']
+    """
+    names = {path: _generalised(_split(path)) for path in paths}
+    tails = defaultdict[tuple[str, str, str], set[str]](set)
+    for name in names.values():
+        tails[_place(name)].add(name.after)
+    groups = defaultdict[_Name, list[str]](list)
+    for path, name in names.items():
+        several = len(tails[_place(name)]) > MOST_NAMES
+        folder, _, last = name.after.rpartition("/")
+        merged = f"{folder}/*{_extension(last)}" if folder else f"*{_extension(last)}"
+        groups[_Name(name.before, name.field, merged) if several else name].append(path)
+    return [_pattern(name, sorted(files)) for name, files in sorted(groups.items(), key=_order)]
+
+
+def day_named(path: str) -> date | None:
+    """Read the day that a path names.
+
+    Examples
+    --------
+    >>> day_named("year=2026/month=3/day=9/data.parquet")
+    datetime.date(2026, 3, 9)
+    """
+    found = _first_day(path)
+    return _day(found) if found else None
+
+
+def _order(group: tuple[_Name, list[str]]) -> str:
+    return group[1][0]
+
+
+def _pattern(name: _Name, files: Sequence[str]) -> Pattern:
+    template = name.before + name.field + name.after
+    keys = KEY_VALUE.findall(name.before + name.after)
+    return Pattern(template, bool(name.field), tuple(files), tuple(dict.fromkeys(keys)))
+
+
+def _place(name: _Name) -> tuple[str, str, str]:
+    """Return what files beside one another share: all but the name of the file."""
+    return name.before, name.field, name.after.rpartition("/")[0] + _extension(name.after)
+
+
+def _extension(name: str) -> str:
+    found = EXTENSION.search(name)
+    return found[0] if found else ""
+
+
+def _split(path: str) -> _Name:
+    found = _first_day(path)
+    if found is None:
+        return _Name("", "", path)
+    return _Name(path[: found.start()], _placeholder(found), path[found.end() :])
+
+
+def _first_day(path: str) -> re.Match[str] | None:
+    found = [match for form in FORMS for match in form.finditer(path) if _day(match)]
+    return min(found, key=lambda match: match.start(), default=None)
+
+
+def _day(found: re.Match[str]) -> date | None:
+    try:
+        return date(int(found["Y"]), int(found["m"]), int(found["d"]))
+    except ValueError:
+        return None
+
+
+def _placeholder(found: re.Match[str]) -> str:
+    """Write the day of a match as placeholders, one for each folder."""
+    text = found[0]
+    pieces = []
+    end = 0
+    for part in sorted("Ymd", key=found.start):
+        begin = found.start(part) - found.start()
+        pieces += [text[end:begin], f"%{part}"]
+        end = found.end(part) - found.start()
+    written = "".join(pieces)
+    if written == ISO_DAY:
+        return "{day}"
+    return "/".join(_folder(level) for level in written.split("/"))
+
+
+def _folder(level: str) -> str:
+    key, _, form = level.rpartition("=")
+    return f"{key}={{day:{form}}}" if key else f"{{day:{form}}}"
+
+
+def _generalised(name: _Name) -> _Name:
+    """Replace what varies between the files of one log by wildcards."""
+    if not name.field:
+        folder, _, last = name.after.rpartition("/")
+        before = KEY_VALUE.sub(r"\1=*", literal(folder))
+        return _Name("", "", "/".join(filter(None, [before, _tail(last)])))
+    before = KEY_VALUE.sub(r"\1=*", literal(_without_last_key(name.before)))
+    after = "/".join(_tail(level) for level in name.after.split("/"))
+    return _Name(before + _last_key(name.before), name.field, after)
+
+
+def _last_key(before: str) -> str:
+    """Return the `ds=` that belongs to the day."""
+    level = before.rpartition("/")[2]
+    return literal(level) if "=" in level else ""
+
+
+def _without_last_key(before: str) -> str:
+    return before.removesuffix(before.rpartition("/")[2]) if _last_key(before) else before
+
+
+def _tail(level: str) -> str:
+    stem, extension = level.removesuffix(_extension(level)), _extension(level)
+    if KEY_VALUE.fullmatch(level):
+        return KEY_VALUE.sub(r"\1=*", level)
+    text = literal(stem)
+    for varying in (UUID, NUMBER):
+        text = varying.sub("*", text)
+    whole = PART.sub(r"\1-*", re.sub(r"\*+", "*", text) + (extension or "."))
+    return whole if extension else whole.removesuffix(".")
+
+
+def parse_day(text: str, form: str) -> date | None:
+    """Read a day as a placeholder writes it; None if it is not one."""
+    try:
+        return datetime.strptime(text, form).date()  # noqa: DTZ007 - a calendar day
+    except ValueError:
+        return None
