@@ -11,6 +11,7 @@ import typer
 
 from monitor.cli.assets import assets
 from monitor.cli.days import backfill, check, evaluate, run
+from monitor.cli.init import init
 from monitor.cli.keeping import prune
 from monitor.cli.printing import err, write_out
 from monitor.cli.serving import openmetrics, push, serve, textfile
@@ -36,7 +37,7 @@ app = typer.Typer(
     add_completion=False,
 )
 export = typer.Typer(help="Write past results for other programs.", no_args_is_help=True)
-for command in (check, run, backfill, evaluate, show, serve, push, textfile, assets, prune, demo):
+for command in (init, check, run, backfill, evaluate, show, serve, push, textfile, assets, prune, demo):
     app.command(epilog=EXIT_CODES)(command)
 app.add_typer(export, name="export")
 export.command(epilog=EXIT_CODES)(openmetrics)

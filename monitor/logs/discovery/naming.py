@@ -9,7 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import date
 
 from monitor.config import ISO_DAY, literal
 
@@ -32,11 +32,13 @@ COMPACT = re.compile(rf"(?<!\d)(?P<Y>{YEAR})(?P<m>{MONTH})(?P<d>{DAY})(?=\d{{0,6
 EUROPEAN = re.compile(rf"(?<!\d)(?P<d>{DAY})(?P<s>[-_.])(?P<m>{MONTH})(?P=s)(?P<Y>{YEAR})(?!\d)")
 FORMS = (SEPARATED, NESTED, MONTH_FOLDER, COMPACT, EUROPEAN)
 
-EXTENSION = re.compile(r"(\.[A-Za-z]\w{0,8})*$")
+EXTENSION = re.compile(r"(\.[A-Za-z]\w{0,8}(\.(gz|zst|bz2))?)?$")
 UUID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
-NUMBER = re.compile(r"(?<![A-Za-z]v)(?<!\d)\d+")
-PART = re.compile(r"^(part|data|file|chunk|shard)-\*.*?(?=\.[A-Za-z])")
+NUMBER = re.compile(r"(?<![vV\d])\d+")  # v2 is a version, not a part
+PART = re.compile(r"^(part|data|file|chunk|shard)([-_])\*.*$")
 KEY_VALUE = re.compile(r"(?<![^/])([A-Za-z_]\w*)=[^/]*")
+KEY_VARIES = re.compile(r"(?<![^/])([A-Za-z_]\w*)=\*")
+DATE_KEYS = {("year", 4): "%Y", ("month", 2): "%m", ("y", 4): "%Y", ("m", 2): "%m"}
 MOST_NAMES = 4  # more differing names beside one another are parts of one log
 
 
@@ -86,8 +88,8 @@ def patterns(paths: Iterable[str]) -> list[Pattern]:
     groups = defaultdict[_Name, list[str]](list)
     for path, name in names.items():
         several = len(tails[_place(name)]) > MOST_NAMES
-        folder, _, last = name.after.rpartition("/")
-        merged = f"{folder}/*{_extension(last)}" if folder else f"*{_extension(last)}"
+        folder, slash, last = name.after.rpartition("/")
+        merged = f"{folder}{slash}*{_extension(last)}"
         groups[_Name(name.before, name.field, merged) if several else name].append(path)
     return [_pattern(name, sorted(files)) for name, files in sorted(groups.items(), key=_order)]
 
@@ -109,9 +111,17 @@ def _order(group: tuple[_Name, list[str]]) -> str:
 
 
 def _pattern(name: _Name, files: Sequence[str]) -> Pattern:
-    template = name.before + name.field + name.after
-    keys = KEY_VALUE.findall(name.before + name.after)
+    template = name.before + _unpadded(name.field, files) + name.after
+    keys = KEY_VARIES.findall(template)
     return Pattern(template, bool(name.field), tuple(files), tuple(dict.fromkeys(keys)))
+
+
+def _unpadded(field: str, files: Sequence[str]) -> str:
+    """Write the placeholder without leading zeros if the names of folders have none."""
+    found = filter(None, map(NESTED.search, files))
+    if any(len(match["m"]) == 1 or len(match["d"]) == 1 for match in found):
+        return field.replace("%m", "%-m").replace("%d", "%-d")
+    return field
 
 
 def _place(name: _Name) -> tuple[str, str, str]:
@@ -169,9 +179,16 @@ def _generalised(name: _Name) -> _Name:
         folder, _, last = name.after.rpartition("/")
         before = KEY_VALUE.sub(r"\1=*", literal(folder))
         return _Name("", "", "/".join(filter(None, [before, _tail(last)])))
-    before = KEY_VALUE.sub(r"\1=*", literal(_without_last_key(name.before)))
+    before = KEY_VALUE.sub(_varying, literal(_without_last_key(name.before)))
     after = "/".join(_tail(level) for level in name.after.split("/"))
     return _Name(before + _last_key(name.before), name.field, after)
+
+
+def _varying(found: re.Match[str]) -> str:
+    """Write `year=2026` before a complete day as a placeholder, and other keys as wildcards."""
+    key, value = found[1], found[0].partition("=")[2]
+    directive = DATE_KEYS.get((key.lower(), len(value)))
+    return f"{key}={{day:{directive}}}" if directive else f"{key}=*"
 
 
 def _last_key(before: str) -> str:
@@ -188,16 +205,8 @@ def _tail(level: str) -> str:
     stem, extension = level.removesuffix(_extension(level)), _extension(level)
     if KEY_VALUE.fullmatch(level):
         return KEY_VALUE.sub(r"\1=*", level)
-    text = literal(stem)
-    for varying in (UUID, NUMBER):
-        text = varying.sub("*", text)
-    whole = PART.sub(r"\1-*", re.sub(r"\*+", "*", text) + (extension or "."))
-    return whole if extension else whole.removesuffix(".")
-
-
-def parse_day(text: str, form: str) -> date | None:
-    """Read a day as a placeholder writes it; None if it is not one."""
-    try:
-        return datetime.strptime(text, form).date()  # noqa: DTZ007 - a calendar day
-    except ValueError:
-        return None
+    text = NUMBER.sub("*", UUID.sub("*", literal(stem)))
+    text = PART.sub(r"\1\2*", re.sub(r"\*+", "*", text))
+    if "*" in text and not re.search(r"[A-Za-z]", text):
+        text = "*"  # a name made of numbers, such as 000000_0
+    return text + extension

@@ -1,0 +1,253 @@
+"""When outcomes arrive, and what the predictions that have one show.
+
+Sampled predictions are looked up in the outcomes of their own day and of the days after it: never
+more than `ROWS_PER_PARTITION` rows of `MOST_AGES` partitions for each probed day.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from monitor.logs.discovery.columns import quoted
+from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, later_days, probed_days
+from monitor.logs.discovery.reading import PARTITION, ROWS_PER_DAY, Log, add, ask, rows_on, tables
+from monitor.logs.plausibility import Remark, about_outcomes
+from monitor.logs.session import Session
+
+MOST_AGES = 90  # days of outcomes after a prediction
+QUIET_AGES = 15  # so many days without an arrival end the search
+NEWEST_DAYS = 40  # days in which outcomes beside scores are counted
+COMPLETE = 0.99  # share of the outcomes that usually come
+MET = "met"  # the table of predictions with their outcomes
+
+
+@dataclass(frozen=True)
+class Meaning:
+    """SQL that reads the rows of both logs.
+
+    Attributes
+    ----------
+    is_one : str
+        Whether the outcome of a row of the outcomes is 1.
+    scored_on, observed_on : str or None
+        The day of a row, where the path names none.
+    scored_at, observed_at : str or None
+        The time of a row, if both logs have one.
+    """
+
+    is_one: str
+    scored_on: str | None = None
+    observed_on: str | None = None
+    scored_at: str | None = None
+    observed_at: str | None = None
+
+
+@dataclass(frozen=True)
+class Arrivals:
+    """When the outcomes of sampled predictions arrived.
+
+    Attributes
+    ----------
+    asked : int
+        Sampled predictions.
+    ages : mapping of int to (int, int)
+        By days after the prediction: first outcomes that are not 1, and those that are.
+    looked : int
+        Up to this age every probed day has outcomes.
+    repeats, conflicts : int
+        Predictions with several outcomes, and those whose outcomes differ.
+    early : int
+        Outcomes with a time before that of their prediction.
+    """
+
+    asked: int
+    ages: Mapping[int, tuple[int, int]]
+    looked: int
+    repeats: int = 0
+    conflicts: int = 0
+    early: int = 0
+
+    @property
+    def found(self) -> int:
+        """Return how many of the sampled predictions have an outcome."""
+        return sum(map(sum, self.ages.values()))
+
+    @property
+    def positives(self) -> int:
+        """Return how many of them have the outcome 1."""
+        return sum(ones for _, ones in self.ages.values())
+
+    def arrived(self, age: int) -> tuple[float, float]:
+        """Return the shares of the outcomes 0 and of the outcomes 1 that came up to an age."""
+        total = [sum(counts[kind] for counts in self.ages.values()) for kind in (0, 1)]
+        early = [sum(c[kind] for a, c in self.ages.items() if a <= age) for kind in (0, 1)]
+        zeros, ones = (e / t if t else 1.0 for e, t in zip(early, total, strict=True))
+        return zeros, ones
+
+    def age_of(self, share: float) -> int:
+        """Return the first age up to which this share of both classes has arrived."""
+        last = max(self.ages, default=0)
+        return next((age for age in range(last) if min(self.arrived(age)) >= share), max(last, 0))
+
+
+def look_up(session: Session, scored: Log, observed: Log, key: Key, meaning: Meaning) -> Arrivals:
+    """Look up sampled predictions among the outcomes; the table `met` then has both."""
+    session.connection.execute(f"DROP TABLE IF EXISTS {MET}")
+    asked, looked = 0, MOST_AGES
+    for day in probed_days(scored):
+        only = f"WHERE {quoted(PARTITION)} = DATE '{day}'" if day else ""
+        session.connection.execute(
+            f"CREATE OR REPLACE TABLE probe AS SELECT *, "  # noqa: S608 - our own names
+            f"{_dated(meaning.scored_on, day)} AS scored_on, {meaning.scored_at or 'NULL'} AS scored_at, "
+            f"row_number() OVER () + {asked} AS probe_row FROM {scored.table} {only}"
+        )
+        (rows,) = ask(session, "SELECT count(*) FROM probe")
+        asked += rows
+        if day and observed.days:
+            looked = min(looked, (observed.days[-1] - day).days)
+        _meet(session, observed, key, meaning, day, rows)
+    return _count(session, asked=asked, looked=looked)
+
+
+def log_losses(session: Session, scores: Mapping[str, str]) -> dict[str, float]:
+    """Return the log loss of every score in the matched rows, in nats: the lower, the better.
+
+    Parameters
+    ----------
+    session : Session
+        Has the table `met`.
+    scores : mapping of str to str
+        SQL of the probability by column.
+    """
+    found = {}
+    for name, expression in scores.items():
+        p = f"greatest(1e-6, least(1 - 1e-6, {expression}))"
+        loss = f"avg(CASE WHEN is_one THEN -ln({p}) ELSE -ln(1 - {p}) END)"
+        (value,) = ask(session, f"SELECT {loss} FROM {MET}")  # noqa: S608 - quoted names
+        if value is not None:
+            found[name] = float(value)
+    return found
+
+
+def remarks(session: Session, score: str) -> list[Remark]:
+    """Say what is implausible about the matched rows, given the SQL of the probability."""
+    rows = session.connection.execute(
+        f"SELECT {score} AS s, count(*)::DOUBLE, count_if(is_one)::DOUBLE FROM {MET} "  # noqa: S608 - quoted names
+        f"WHERE s BETWEEN 0 AND 1 AND is_one IS NOT NULL GROUP BY 1 ORDER BY 1"
+    ).fetchall()
+    scores, counts, ones = np.array(rows, np.float64).reshape(-1, 3).T
+    return about_outcomes(scores, counts, ones)
+
+
+def _meet(
+    session: Session, observed: Log, key: Key, meaning: Meaning, day: date | None, rows: int
+) -> None:
+    """Join the probed predictions with one partition of outcomes after another."""
+    quiet = 0
+    for later in later_days(observed, day, MOST_AGES):
+        found = rows_on(session, observed, later)
+        if found is None:
+            continue
+        found.limit(ROWS_PER_PARTITION).create_view("some_rows", replace=True)
+        before = _met(session, day)
+        theirs = (
+            f"SELECT *, {_dated(meaning.observed_on, later)} AS observed_on, "  # noqa: S608 - our own names
+            f"{meaning.is_one} AS is_one, {meaning.observed_at or 'NULL'} AS observed_at FROM some_rows"
+        )
+        columns = "p.*, o.observed_on, o.is_one, o.observed_at"
+        on = joined_on(key, "p", "o")
+        add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {on}", MET)  # noqa: S608 - quoted names
+        met = _met(session, day)
+        quiet = 0 if met > before else quiet + 1
+        if met >= rows or (met and quiet >= QUIET_AGES):
+            return
+
+
+def _met(session: Session, day: date | None) -> int:
+    if MET not in tables(session):
+        return 0
+    only = f"WHERE scored_on = DATE '{day}'" if day else ""
+    return int(ask(session, f"SELECT count(DISTINCT probe_row) FROM {MET} {only}")[0])  # noqa: S608 - our own names
+
+
+def _dated(column: str | None, day: date | None) -> str:
+    return f"DATE '{day}'" if day else f"({column or 'NULL'})::DATE"
+
+
+def _count(session: Session, *, asked: int, looked: int) -> Arrivals:
+    if MET not in tables(session):
+        return Arrivals(asked, {}, looked)
+    each = (
+        f"SELECT min(datediff('day', scored_on, observed_on)) AS age, count(*) AS outcomes, "  # noqa: S608 - our own names
+        f"arg_min(coalesce(is_one, false), observed_on) AS one, count(DISTINCT is_one) AS kinds, "
+        f"min(observed_at) < min(scored_at) AS early FROM {MET} GROUP BY probe_row"
+    )
+    counted = session.connection.execute(
+        f"SELECT greatest(coalesce(age, 0), 0), count_if(NOT one), count_if(one) FROM ({each}) GROUP BY 1"  # noqa: S608 - our own names
+    ).fetchall()
+    repeats, conflicts, early = ask(
+        session, f"SELECT count_if(outcomes > 1), count_if(kinds > 1), count_if(early) FROM ({each})"  # noqa: S608 - our own names
+    )
+    ages = {int(age): (int(zeros), int(ones)) for age, zeros, ones in counted}
+    return Arrivals(asked, ages, looked, int(repeats), int(conflicts), int(early or 0))
+
+
+@dataclass(frozen=True)
+class Filling:
+    """How many predictions have an outcome, where it is a column of the predictions.
+
+    Attributes
+    ----------
+    shares : mapping of int to float
+        By days before the newest day: share of the predictions with an outcome.
+    ones : mapping of int to int
+        Outcomes of 1 by the same days.
+    """
+
+    shares: Mapping[int, float]
+    ones: Mapping[int, int]
+
+    @property
+    def usual(self) -> float:
+        """Return the share that old days reach."""
+        oldest = sorted(self.shares, reverse=True)[: max(1, len(self.shares) // 2)]
+        return float(np.median([self.shares[age] for age in oldest])) if oldest else 0.0
+
+    @property
+    def complete_after(self) -> int:
+        """Return the first age from which every older day has its usual share."""
+        late = [age for age, share in self.shares.items() if share < COMPLETE * self.usual]
+        return max(late, default=-1) + 1
+
+
+def fill(session: Session, log: Log, is_one: str, day_column: str | None) -> Filling:
+    """Count the outcomes of the newest days of a log that holds scores and outcomes."""
+    counted = f"count(*), count({is_one}), count_if({is_one})"
+    shares, ones = dict[int, float](), dict[int, int]()
+    newest = log.days[-NEWEST_DAYS:]
+    for day in newest:
+        rows = rows_on(session, log, day)
+        if rows is not None:
+            rows.limit(ROWS_PER_DAY).create_view("some_rows", replace=True)
+            total, known, positive = ask(session, f"SELECT {counted} FROM some_rows")  # noqa: S608 - our own SQL
+            age = (newest[-1] - day).days
+            shares[age], ones[age] = known / max(1, total), positive
+    if not newest and day_column and (rows := rows_on(session, log, None)):
+        rows.create_view("all_rows", replace=True)
+        day = f"({day_column})::DATE"
+        last = f"(SELECT max({day}) FROM all_rows)"
+        recent = f"SELECT * FROM all_rows WHERE {day} > {last} - {NEWEST_DAYS} LIMIT {ROWS_PER_PARTITION}"  # noqa: S608 - our own SQL
+        ages = f"SELECT ({last} - {day})::INT, {counted} FROM ({recent}) GROUP BY 1"  # noqa: S608 - our own SQL
+        for age, total, known, positive in session.connection.execute(ages).fetchall():
+            shares[age], ones[age] = known / max(1, total), positive
+    return Filling(shares, ones)
+
+
+def keep_own(session: Session, log: Log, is_one: str) -> None:
+    """Make `met` the rows of a log that has the outcome beside the score."""
+    session.connection.execute(
+        f"CREATE OR REPLACE TABLE {MET} AS SELECT *, {is_one} AS is_one FROM {log.table} "  # noqa: S608 - our own SQL
+        f"WHERE {is_one} IS NOT NULL"
+    )

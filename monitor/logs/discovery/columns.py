@@ -1,0 +1,168 @@
+"""What the columns of a sample contain: the facts that every guess rests on."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+import duckdb
+
+MOST_VALUES = 60  # distinct values that are counted one by one
+INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
+KINDS = {
+    **dict.fromkeys((*INTEGERS, "UBIGINT", "HUGEINT", "UHUGEINT"), "integer"),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), "real"),
+    "BOOLEAN": "boolean",
+    "VARCHAR": "text",
+    "UUID": "uuid",
+    "BLOB": "binary",
+    "DATE": "date",
+}
+NUMBERS = ("integer", "real")
+
+
+@dataclass(frozen=True)
+class Column:
+    """What a sample shows of one column.
+
+    Attributes
+    ----------
+    name, type : str
+        As the log has them.
+    kind : str
+        `integer`, `real`, `boolean`, `text`, `uuid`, `binary`, `time`, `date` or `other`.
+    rows, nulls, distinct : int
+        Rows of the sample, those without a value, and different values.
+    least, greatest, mean : float
+        Of the numbers; nan for others.
+    within : float
+        Share of the numbers in [0, 1].
+    first, last : datetime or None
+        Of times and dates, and of texts that are ISO times.
+    values : mapping of str to int
+        Rows of each value, the most frequent first; empty if there are too many.
+    """
+
+    name: str
+    type: str
+    kind: str
+    rows: int
+    nulls: int
+    distinct: int
+    least: float = float("nan")
+    greatest: float = float("nan")
+    mean: float = float("nan")
+    within: float = float("nan")
+    first: datetime | None = None
+    last: datetime | None = None
+    values: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def uniqueness(self) -> float:
+        """Return the share of different values in the rows that have one."""
+        return self.distinct / max(1, self.rows - self.nulls)
+
+
+def columns_of(
+    connection: duckdb.DuckDBPyConnection, table: str, *, textual: bool = False
+) -> list[Column]:
+    """Describe every column of a table.
+
+    Parameters
+    ----------
+    connection : DuckDBPyConnection
+        Has the table.
+    table : str
+        Its name.
+    textual : bool
+        Whether the log has no types, as CSV: then numbers and booleans are recognised in texts.
+    """
+    described = connection.table(table)
+    return [
+        _column(connection, table, name, str(native), textual=textual)
+        for name, native in zip(described.columns, described.types, strict=True)
+    ]
+
+
+def quoted(name: str) -> str:
+    """Quote a name for SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _column(
+    connection: duckdb.DuckDBPyConnection, table: str, name: str, native: str, *, textual: bool
+) -> Column:
+    column = quoted(name)
+
+    def ask(*expressions: str) -> tuple[Any, ...]:
+        found = connection.sql(f"SELECT {', '.join(expressions)} FROM {table}").fetchone()  # noqa: S608 - quoted names
+        assert found is not None
+        return found
+
+    rows, known, distinct = ask("count(*)", f"count({column})", f"count(DISTINCT {column})")
+    counted: dict[str, Any] = {"rows": rows, "nulls": rows - known, "distinct": distinct}
+    kind = _kind(native)
+    if textual and kind == "text" and known:
+        kind = _kind_of_text(ask, column)
+    if kind in NUMBERS and known:
+        number = f"try_cast({column} AS DOUBLE)"
+        counted["least"], counted["greatest"], counted["mean"], counted["within"] = ask(
+            f"min({number})",
+            f"max({number})",
+            f"avg({number}) FILTER (isfinite({number}))",
+            f"count(*) FILTER ({number} BETWEEN 0 AND 1) / {known}",
+        )
+    if kind in ("time", "date", "text") and known:
+        counted["first"], counted["last"] = _times(ask, column)
+    if 0 < distinct <= MOST_VALUES and kind != "other":
+        counted["values"] = _values(connection, table, column)
+    return Column(name, native, kind, **counted)
+
+
+def _kind(native: str) -> str:
+    if native.startswith("TIMESTAMP"):
+        return "time"
+    if native.startswith("DECIMAL"):
+        return "real"
+    return "text" if native.startswith("ENUM") else KINDS.get(native, "other")
+
+
+def _kind_of_text(ask: Callable[..., tuple[Any, ...]], column: str) -> str:
+    """Recognise numbers and booleans; 007 stays a text, because it is an id."""
+    reals, integers, padded, booleans, known = ask(
+        f"count(try_cast({column} AS DOUBLE))",
+        f"count(*) FILTER (regexp_full_match({column}, '-?\\d{{1,18}}'))",
+        f"count(*) FILTER (regexp_matches({column}, '^-?0\\d'))",
+        f"count(*) FILTER (lower({column}) IN ('true', 'false'))",
+        f"count({column})",
+    )
+    if booleans == known:
+        return "boolean"
+    if padded or reals < known:
+        return "text"
+    return "integer" if integers == known else "real"
+
+
+def _times(
+    ask: Callable[..., tuple[Any, ...]], column: str
+) -> tuple[datetime | None, datetime | None]:
+    """Return the first and the last time; none if a text is not an ISO time with a date."""
+    text = f"{column}::VARCHAR"
+    time = f"try_cast({text} AS TIMESTAMPTZ)"
+    dated = f"regexp_matches({text}, '^\\d{{4}}-\\d\\d-\\d\\d')"
+    failed, first, last = ask(
+        f"count({column}) FILTER ({time} IS NULL OR NOT {dated})",
+        f"strftime(min({time}), '%Y-%m-%dT%H:%M:%S')",
+        f"strftime(max({time}), '%Y-%m-%dT%H:%M:%S')",
+    )
+    if failed or first is None:
+        return None, None
+    return datetime.fromisoformat(first), datetime.fromisoformat(last)
+
+
+def _values(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> dict[str, int]:
+    found = connection.sql(
+        f"SELECT {column}::VARCHAR AS value, count(*) AS rows FROM {table} "  # noqa: S608 - quoted names
+        f"WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
+    )
+    return dict(found.fetchall())

@@ -1,0 +1,193 @@
+"""What lies below a path: a few files of every kind, and tables. Bounded, whatever the size.
+
+Folders that differ only in their numbers or in the value of a `key=value` look alike. Only the
+first and the last of them and two between are opened, so years of partitions cost as little as a
+week.
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import fsspec
+
+from monitor.errors import ConfigError, DataError
+from monitor.files import open_filesystem, reaching
+
+MOST_FOLDERS = 1000  # opened below one path
+MOST_FILES = 200  # of one kind, remembered from one folder
+ALIKE = 4  # folders opened of those that look alike
+FORMATS = {
+    **dict.fromkeys((".parquet", ".parq", ".pq"), "parquet"),
+    **dict.fromkeys((".csv", ".tsv"), "csv"),
+    **dict.fromkeys((".json", ".jsonl", ".ndjson"), "json"),
+}
+PACKED = (".gz", ".gzip")
+OTHER_FORMATS = (".avro", ".orc", ".xlsx", ".xls", ".feather", ".arrow", ".sqlite", ".duckdb")
+PARQUET_MAGIC = b"PAR1"
+
+
+@dataclass(frozen=True)
+class Table:
+    """A folder that is a table of another program: `delta` or `iceberg`."""
+
+    format: str
+    place: str
+
+
+@dataclass
+class Survey:
+    """What was found below one folder.
+
+    Attributes
+    ----------
+    root : str
+        The folder or prefix that was searched; every other name is relative to it.
+    files : dict of str to str
+        Some files of every kind, and the format of each.
+    tables : list of Table
+        Tables of other programs.
+    unusable : dict of str to str
+        Files whose format cannot be read, by ending: the first of each.
+    unreadable : list of str
+        Folders and files that this user may not read.
+    """
+
+    root: str
+    files: dict[str, str] = field(default_factory=dict)
+    tables: list[Table] = field(default_factory=list)
+    unusable: dict[str, str] = field(default_factory=dict)
+    unreadable: list[str] = field(default_factory=list)
+
+
+def survey(paths: Sequence[str]) -> list[Survey]:
+    """Look at folders and files; files of one folder become one survey.
+
+    Raises
+    ------
+    ConfigError
+        If a path does not exist, or has more folders than can be looked at.
+    """
+    found: dict[str, Survey] = {}
+    for path in paths:
+        filesystem, place = open_filesystem(path)
+        with reaching(path):
+            exists, folder = filesystem.exists(place), filesystem.isdir(place)
+        if not exists:
+            msg = f"{path}: does not exist; pass the folder, or the files, of your logs."
+            raise ConfigError(msg)
+        root, _, name = place.rstrip("/").rpartition("/")
+        at = place.rstrip("/") if folder else root
+        whole = found.setdefault(at, Survey(_written(filesystem, at)))
+        if folder:
+            _look(filesystem, at, whole)
+        else:
+            _note_file(filesystem, at, name, whole)
+    return list(found.values())
+
+
+def _written(filesystem: fsspec.AbstractFileSystem, place: str) -> str:
+    """Write a place as `open_filesystem` understands it; a local one as a plain path."""
+    return str(filesystem.unstrip_protocol(place)).removeprefix("file://")
+
+
+def _look(filesystem: fsspec.AbstractFileSystem, root: str, whole: Survey) -> None:
+    """Open folders from the top, until all kinds of files are known."""
+    waiting, opened = [root], 0
+    while waiting:
+        folder = waiting.pop(0)
+        opened += 1
+        if opened > MOST_FOLDERS:
+            msg = (
+                f"{whole.root}: has more than {MOST_FOLDERS:,} folders that differ by more than "
+                f"numbers; pass the folder of one model's logs."
+            )
+            raise ConfigError(msg)
+        entries = _entries(filesystem, folder, whole)
+        names = {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in entries}
+        table = _table(filesystem, folder, names)
+        if table:
+            whole.tables.append(Table(table, folder.removeprefix(root).strip("/")))
+            continue
+        shown = {name: e for name, e in names.items() if not name.startswith((".", "_"))}
+        folders = [name for name, entry in shown.items() if entry["type"] == "directory"]
+        files = [name for name, entry in shown.items() if entry["type"] == "file"]
+        waiting += [f"{folder}/{name}" for name in _some(folders, ALIKE)]
+        below = folder.removeprefix(root).strip("/")
+        for name in _some(files, MOST_FILES):
+            _note_file(filesystem, root, f"{below}/{name}".lstrip("/"), whole)
+
+
+def _entries(
+    filesystem: fsspec.AbstractFileSystem, folder: str, whole: Survey
+) -> list[dict[str, Any]]:
+    try:
+        with reaching(folder):
+            return [e for e in filesystem.ls(folder, detail=True) if e["name"].strip("/") != folder]
+    except DataError as error:
+        if not isinstance(error.__cause__, PermissionError):
+            raise
+        whole.unreadable.append(folder)
+        return []
+
+
+def _table(
+    filesystem: fsspec.AbstractFileSystem, folder: str, names: dict[str, dict[str, Any]]
+) -> str | None:
+    if "_delta_log" in names:
+        return "delta"
+    if "metadata" in names and names["metadata"]["type"] == "directory":
+        with reaching(folder):
+            inside = filesystem.ls(f"{folder}/metadata", detail=False)
+        if any(name.endswith(".metadata.json") for name in inside):
+            return "iceberg"
+    return None
+
+
+def _some(names: Sequence[str], most: int) -> Iterator[str]:
+    """Choose at most so many of the names that look alike, evenly, with the first and the last."""
+    alike = defaultdict[str, list[str]](list)
+    for name in sorted(names):
+        alike[re.sub(r"\d+", "#", re.sub("=.*", "=", name))].append(name)
+    for group in alike.values():
+        last = len(group) - 1
+        chosen = {round(i * last / (most - 1)) for i in range(most)} if last >= most else ()
+        yield from [group[i] for i in sorted(chosen)] or group
+
+
+def _note_file(
+    filesystem: fsspec.AbstractFileSystem, root: str, name: str, whole: Survey
+) -> None:
+    format_ = format_of(name)
+    ending = re.sub(r".*(\.\w+)$", r"\1", name).lower()
+    if format_ is None and "." not in name.rpartition("/")[2]:
+        format_ = _by_content(filesystem, f"{root}/{name}")
+    if format_ is None:
+        whole.unusable.setdefault(ending if ending in OTHER_FORMATS else "other", name)
+    else:
+        whole.files[name] = format_
+
+
+def format_of(name: str) -> str | None:
+    """Return the format that the ending of a name tells, or None.
+
+    Examples
+    --------
+    >>> format_of("2026-03-01.jsonl.gz")
+    'json'
+    """
+    lower = name.lower()
+    for packed in PACKED:
+        lower = lower.removesuffix(packed)
+    return next((format_ for end, format_ in FORMATS.items() if lower.endswith(end)), None)
+
+
+def _by_content(filesystem: fsspec.AbstractFileSystem, place: str) -> str | None:
+    """Recognise Parquet without an ending, as Hive writes it."""
+    try:
+        head: bytes = filesystem.cat_file(place, 0, len(PARQUET_MAGIC))
+    except Exception:  # noqa: BLE001 - object stores raise errors of many libraries
+        return None
+    return "parquet" if head == PARQUET_MAGIC else None

@@ -1,0 +1,203 @@
+"""Which logs belong together: predictions with the outcomes that share their ids."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from monitor.errors import DataError
+from monitor.logs.discovery import arrivals, roles
+from monitor.logs.discovery.arrivals import Arrivals, Filling, Meaning
+from monitor.logs.discovery.columns import quoted
+from monitor.logs.discovery.keys import Key, find_key
+from monitor.logs.discovery.listing import Survey
+from monitor.logs.discovery.naming import patterns
+from monitor.logs.discovery.reading import Log, open_log
+from monitor.logs.discovery.roles import Candidate, with_points
+from monitor.logs.plausibility import Remark
+from monitor.logs.session import Session
+
+MOST_LOGS = 40  # logs that are sampled; those with the most files first
+CLEAR = 4.0  # points of a candidate whose content fits
+
+
+@dataclass(frozen=True)
+class Pair:
+    """The logs of one model, and what their rows show.
+
+    Attributes
+    ----------
+    scored, observed : Log
+        Predictions and outcomes; the same log if outcomes are a column of the predictions.
+    scores, outcomes : list of Candidate
+        Columns that may be the score and the outcome, the best first.
+    key : Key or None
+        Joins the logs; None in one log.
+    times : tuple of (Candidate, Candidate), or None
+        Columns with the times of both logs.
+    arrived : Arrivals or Filling
+        When outcomes come.
+    remarks : list of Remark
+        What looks implausible.
+    """
+
+    scored: Log
+    observed: Log
+    scores: list[Candidate]
+    outcomes: list[Candidate]
+    key: Key | None
+    times: tuple[Candidate, Candidate] | None
+    arrived: Arrivals | Filling
+    remarks: list[Remark]
+
+
+def read_logs(
+    session: Session, surveys: Sequence[Survey], on_progress: Callable[[str], None]
+) -> tuple[list[Log], list[str]]:
+    """Sample every log; also say which cannot be read."""
+    found = [(whole, pattern) for whole in surveys for pattern in patterns(whole.files)]
+    found.sort(key=lambda one: -len(one[1].files))
+    logs, problems = list[Log](), list[str]()
+    for number, (whole, pattern) in enumerate(found[:MOST_LOGS]):
+        on_progress(f"reading a sample of {pattern.template}")
+        try:
+            logs.append(open_log(session, whole, pattern, f"sample_{number}"))
+        except DataError as error:
+            problems.append(str(error))
+    return logs, problems
+
+
+def pair_logs(
+    session: Session, logs: Sequence[Log], on_progress: Callable[[str], None]
+) -> list[Pair]:
+    """Find the logs of every model, those with the clearest scores first."""
+    scored = {log.place: found for log in logs if (found := roles.scores(log.columns))}
+    ranked = sorted(
+        (log for log in logs if log.place in scored), key=lambda log: -scored[log.place][0].points
+    )
+    pairs = list[Pair]()
+    used = set[str]()
+    for log in ranked:
+        if log.place in used:
+            continue
+        on_progress(f"looking for the outcomes of {log.pattern.template}")
+        match = _match(session, log, [other for other in logs if other is not log])
+        pair = _joined(session, log, *match) if match else _in_one(session, log)
+        if pair:
+            pairs.append(pair)
+            used.add(pair.observed.place)
+    return pairs
+
+
+def _match(session: Session, log: Log, others: Sequence[Log]) -> tuple[Log, Key] | None:
+    """Find the log of outcomes that shares most ids with the predictions."""
+    found = [
+        (other, key)
+        for other in others
+        if roles.outcomes(other.columns) and (key := find_key(session, log, other))
+    ]
+    near = [(other, key, _nearness(log, other)) for other, key in found]
+    best = max(near, key=lambda m: (round(m[1].share * m[1].uniqueness, 1), m[2]), default=None)
+    return best[:2] if best else None
+
+
+def _nearness(log: Log, other: Log) -> int:
+    """Return how many folders two logs share."""
+    both = zip(log.place.split("/"), other.place.split("/"), strict=False)
+    return next((depth for depth, (a, b) in enumerate(both) if a != b), 0)
+
+
+def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
+    outcomes = roles.outcomes([c for c in observed.columns if c.name not in key.observed])
+    times = _times(scored, observed)
+    meaning = Meaning(
+        is_one=is_one(outcomes[0]),
+        scored_on=None if scored.days else _moment(roles.times(scored.columns)),
+        observed_on=None if observed.days else _moment(roles.times(observed.columns)),
+        scored_at=moment(times[0]) if times else None,
+        observed_at=moment(times[1]) if times else None,
+    )
+    arrived = arrivals.look_up(session, scored, observed, key, meaning)
+    scores, remarks = _judged(session, scored, [*key.scored], bool(arrived.found))
+    return Pair(scored, observed, scores, outcomes, key, times, arrived, remarks)
+
+
+def _in_one(session: Session, log: Log) -> Pair | None:
+    """Take outcomes from the predictions, unless the column is a decision made from the score."""
+    for outcome in roles.outcomes(log.columns):
+        if outcome.points < CLEAR:
+            continue
+        arrivals.keep_own(session, log, is_one(outcome))
+        scores, remarks = _judged(session, log, [outcome.column], has_outcomes=True)
+        if not scores or any(remark.key == "outcomes.outcome" for remark in remarks):
+            continue
+        day = None if log.days else _moment(roles.times(log.columns))
+        filling = arrivals.fill(session, log, is_one(outcome), day)
+        rest = [c for c in roles.outcomes(log.columns) if c is not outcome]
+        return Pair(log, log, scores, [outcome, *rest], None, None, filling, remarks)
+    return None
+
+
+def _judged(
+    session: Session, log: Log, taken: Sequence[str], has_outcomes: bool
+) -> tuple[list[Candidate], list[Remark]]:
+    """Order scores by how well they predict the outcomes, and say what is implausible."""
+    scores = [c for c in roles.scores(log.columns) if c.column not in taken]
+    if not has_outcomes or not scores:
+        return scores, []
+    losses = arrivals.log_losses(session, {c.column: probability(c) for c in scores})
+    best = min(losses, key=losses.__getitem__, default=None)
+    judged = [
+        with_points(
+            c,
+            2.0 if c.column == best and len(losses) > 1 else 0.0,
+            f"log loss {losses[c.column]:.4f}" if c.column in losses else "",
+        )
+        for c in scores
+    ]
+    judged.sort(key=lambda c: -c.points)
+    return judged, arrivals.remarks(session, probability(judged[0]))
+
+
+def _times(scored: Log, observed: Log) -> tuple[Candidate, Candidate] | None:
+    """Choose the times of both logs, if both have one of the same kind."""
+    ours, theirs = roles.times(scored.columns), roles.times(observed.columns)
+    pairs = [(a, b) for a in ours[:3] for b in theirs[:3] if _comparable(scored, a, observed, b)]
+    return pairs[0] if pairs else None
+
+
+def _comparable(scored: Log, a: Candidate, observed: Log, b: Candidate) -> bool:
+    kinds = scored.column(a.column), observed.column(b.column)
+    return kinds[0].kind != "date" and kinds[0].type == kinds[1].type and a.settings == b.settings
+
+
+def probability(score: Candidate) -> str:
+    """Write the probability that a score column means in SQL."""
+    number = f"try_cast({quoted(score.column)} AS DOUBLE)"
+    means = score.settings.get("score_means")
+    return {"percent": f"({number} / 100)", "logit": f"(1 / (1 + exp(-{number})))"}.get(
+        str(means), number
+    )
+
+
+def is_one(outcome: Candidate) -> str:
+    """Write in SQL whether the outcome of a row is 1; null if it is neither 1 nor 0."""
+    text = f"lower({quoted(outcome.column)}::VARCHAR)"
+    means = outcome.settings.get("outcome_means")
+    positive, negative = ("1", "1.0", "true"), ("0", "0.0", "false")
+    if isinstance(means, dict):
+        positive, negative = means["positive"], means["negative"]
+    ones, zeros = (", ".join(f"'{str(v).lower()}'" for v in vs) for vs in (positive, negative))
+    zero = f"WHEN {text} IN ({zeros}) THEN false " if zeros else ""
+    return f"CASE WHEN {text} IN ({ones}) THEN true {zero}END"
+
+
+def moment(time: Candidate) -> str:
+    """Write the time of a row in SQL."""
+    column = quoted(time.column)
+    per_second = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}.get(str(time.settings.get("time_unit")))
+    if per_second:
+        return f"to_timestamp(try_cast({column} AS DOUBLE) / {per_second:.0f})"
+    return f"try_cast({column}::VARCHAR AS TIMESTAMPTZ)"
+
+
+def _moment(times: Sequence[Candidate]) -> str | None:
+    return moment(times[0]) if times else None

@@ -1,0 +1,146 @@
+"""A few rows of a log, never more than a bounded number, in tables of a DuckDB connection."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import duckdb
+from fsspec.implementations.local import LocalFileSystem
+
+from monitor.config import literal
+from monitor.errors import DataError
+from monitor.files import list_days, list_files, open_filesystem
+from monitor.logs.discovery.columns import Column, columns_of, quoted
+from monitor.logs.discovery.listing import Survey
+from monitor.logs.discovery.naming import Pattern
+from monitor.logs.session import DAMAGE, Session
+
+ROWS_PER_DAY = 20_000  # of each sampled day
+UNDATED_ROWS = 60_000  # of a log whose path does not name the day
+SAMPLED_DAYS = (0.2, 0.5, 0.8)  # where in the range of days; the ends are often incomplete
+FILES_PER_DAY = 4
+TEXTUAL = ("csv", "json")  # formats without types
+PARTITION = "day of the partition"  # a column added to samples
+
+
+@dataclass(frozen=True)
+class Log:
+    """Files that are read as one log, and what a sample of them contains.
+
+    Attributes
+    ----------
+    place : str
+        Its path template, absolute.
+    format : str
+        Such as `parquet`.
+    pattern : Pattern
+        What its names have in common.
+    days : tuple of date
+        The days that the path names; none if it names none.
+    sampled : tuple of date
+        The days that the sample is from.
+    table : str
+        The table with the sample.
+    columns : tuple of Column
+        What the sample contains.
+    """
+
+    place: str
+    format: str
+    pattern: Pattern
+    days: tuple[date, ...]
+    sampled: tuple[date, ...]
+    table: str
+    columns: tuple[Column, ...]
+
+    def column(self, name: str) -> Column:
+        """Return the facts about a column."""
+        return next(column for column in self.columns if column.name == name)
+
+
+def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> Log:
+    """Read a sample of a log into a table.
+
+    Raises
+    ------
+    DataError
+        If none of the chosen days can be read, or they have no rows.
+    """
+    place = f"{literal(found.root)}/{pattern.template}"
+    format_ = found.files[pattern.files[0]]
+    days = tuple(list_days(place)) if pattern.dated else ()
+    sampled = tuple(dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days))
+    failures = []
+    for day in sampled or (None,):
+        try:
+            _sample(session, names_of(place, day), format_, day, table)
+        except (*DAMAGE, DataError) as error:
+            failures.append(f"{place}: cannot be read as {format_} ({_first_line(error)})")
+    if table not in tables(session):
+        raise DataError(failures[0])
+    columns = columns_of(session.connection, table, textual=format_ in TEXTUAL)
+    known = tuple(column for column in columns if column.name != PARTITION)
+    if not known or not known[0].rows:
+        msg = f"{place}: the sampled files have no rows"
+        raise DataError(msg)
+    return Log(place, format_, pattern, days, sampled, table, known)
+
+
+def names_of(place: str, day: date | None) -> list[str]:
+    """List the files of a day, or all files of a path that names none."""
+    return list_files(place, day or date.min)
+
+
+def rows_of(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:
+    """Open files as one relation; columns of a format without types are texts."""
+    filesystem, _ = open_filesystem(names[0])
+    if isinstance(filesystem, LocalFileSystem):
+        names = [name.removeprefix("file://") for name in names]
+    else:
+        session.read_through(filesystem, names)
+    listed = "[" + ", ".join("'" + name.replace("'", "''") + "'" for name in names) + "]"
+    columns, options = {
+        "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
+        "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
+        "json": ("COLUMNS(*)::VARCHAR", f"read_json({listed}, format = 'auto', "),
+    }[format_]
+    return session.connection.sql(f"SELECT {columns} FROM {options} hive_partitioning = true)")  # noqa: S608 - quoted names
+
+
+def rows_on(session: Session, log: Log, day: date | None) -> duckdb.DuckDBPyRelation | None:
+    """Open the rows of one day, or of a log whose path names none; None without files."""
+    names = names_of(log.place, day)
+    return rows_of(session, names, log.format) if names else None
+
+
+def ask(session: Session, query: str) -> tuple[Any, ...]:
+    """Return the only row of a query."""
+    found = session.connection.execute(query).fetchone()
+    assert found is not None
+    return found
+
+
+def tables(session: Session) -> set[str]:
+    """List the tables and views of the connection."""
+    return {name for (name,) in session.connection.execute("SHOW TABLES").fetchall()}
+
+
+def add(session: Session, query: str, table: str) -> None:
+    """Add rows to a table, in which a column that some of them lack is null."""
+    before = f"SELECT * FROM {table} UNION ALL BY NAME " if table in tables(session) else ""  # noqa: S608 - our own names
+    session.connection.execute(f"CREATE OR REPLACE TABLE {table} AS {before}({query})")
+
+
+def _sample(
+    session: Session, names: Sequence[str], format_: str, day: date | None, table: str
+) -> None:
+    rows = rows_of(session, names[:FILES_PER_DAY] if day else names, format_)
+    rows.limit(ROWS_PER_DAY if day else UNDATED_ROWS).create_view("some_rows", replace=True)
+    dated = f"DATE '{day}'" if day else "NULL::DATE"
+    add(session, f"SELECT *, {dated} AS {quoted(PARTITION)} FROM some_rows", table)  # noqa: S608 - our own names
+
+
+def _first_line(error: Exception) -> str:
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return "".join(sign if sign.isprintable() else "?" for sign in text)

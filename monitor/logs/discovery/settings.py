@@ -1,0 +1,261 @@
+"""What the logs of a model show becomes settings, each with its reason."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from monitor.logs.discovery import roles
+from monitor.logs.discovery.arrivals import COMPLETE, Arrivals, Filling
+from monitor.logs.discovery.pairing import Pair
+from monitor.logs.discovery.reading import Log
+from monitor.logs.discovery.roles import Candidate
+from monitor.logs.discovery.segments import SegmentColumn, segment_columns
+
+FEW = 5  # positives of a day: with fewer, a day without any is not rare
+LONGEST_WAIT = 120  # days, the limit of settled_after
+MOST_SHOWN = 4  # ages, columns or values in one comment
+DAYS_OF_CLICKS = 0.5  # share of predictions with an outcome, below which absence means something
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One key of the configuration.
+
+    Attributes
+    ----------
+    section : str
+        `predictions`, `outcomes`, `checks`, or empty for a key of the model.
+    key : str
+        Its name.
+    value : object
+        What it is set to.
+    why : str
+        The reason, and what to look at.
+    active : bool
+        Whether it is set, or only offered in a comment.
+    """
+
+    section: str
+    key: str
+    value: Any
+    why: str = ""
+    active: bool = True
+
+
+def settings_of(pair: Pair) -> list[Setting]:
+    """List the settings of a model in the order in which they are written."""
+    together = pair.observed is pair.scored
+    settings = [*_where("predictions", pair.scored), *_id("predictions", pair)]
+    settings += [*_score(pair), *_time("predictions", pair), *_weight(pair)]
+    if together:
+        why = "The predictions have the outcome as a column, null until it is known."
+        settings.append(Setting("outcomes", "in_predictions", True, why))
+    else:
+        settings += [*_where("outcomes", pair.observed), *_id("outcomes", pair)]
+    settings += [*_outcome(pair), *_time("outcomes", pair), *_repeats(pair)]
+    if isinstance(pair.arrived, Arrivals):
+        settings += [*_absent(pair.arrived), *_cast(pair), _settled(pair.arrived)]
+    else:
+        settings.append(_settled_in_one(pair.arrived))
+    return [*settings, *_segments(pair), *_checks(pair)]
+
+
+def _where(section: str, log: Log) -> Iterator[Setting]:
+    if log.days:
+        gaps = (log.days[-1] - log.days[0]).days + 1 - len(log.days)
+        missing = f", {gaps} of them missing" if gaps else ""
+        why = f"Days {log.days[0]} to {log.days[-1]}{missing}."
+    else:
+        why = "The path names no day, so a column dates the rows."
+    yield Setting(section, "path", log.place, why)
+    yield Setting(section, "format", log.format, active=log.format != "parquet")
+    if not log.days:
+        first, *_ = roles.times(log.columns)
+        yield Setting(section, "day", first.column, f"{_sentence(first.reason)}.")
+        if "time_unit" in first.settings:
+            yield Setting(section, "time_unit", first.settings["time_unit"])
+
+
+def _id(section: str, pair: Pair) -> Iterator[Setting]:
+    if pair.key is None:
+        return
+    names = pair.key.scored if section == "predictions" else pair.key.observed
+    why = ""
+    if section == "predictions":
+        assert isinstance(pair.arrived, Arrivals)
+        share = pair.arrived.found / max(1, pair.arrived.asked)
+        why = (
+            f"Different in {pair.key.uniqueness:.2%} of the sampled rows, and {share:.1%} of "
+            f"{pair.arrived.asked:,} predictions are found among the outcomes by it."
+        )
+    yield Setting(section, "id", names[0] if len(names) == 1 else list(names), why)
+
+
+def _score(pair: Pair) -> Iterator[Setting]:
+    best, *others = pair.scores
+    why = f"{_sentence(best.reason)}."
+    if others:
+        named = "; ".join(f"{c.column} ({c.reason})" for c in others[:MOST_SHOWN])
+        why += f" Other columns that could be the score: {named}."
+    yield Setting("predictions", "score", best.column, why)
+    means = {r.value: r.sentence for r in pair.remarks if r.key == "predictions.score_means"}
+    if "score_means" in best.settings:
+        why = f"{_sentence(best.reason)}."
+        yield Setting("predictions", "score_means", best.settings["score_means"], why)
+    elif means:
+        value, sentence = next(iter(means.items()))
+        yield Setting("predictions", "score_means", value, f"{_sentence(sentence)}")
+
+
+def _weight(pair: Pair) -> Iterator[Setting]:
+    for column in roles.weights(pair.scored.columns):
+        values = ", ".join(column.values)
+        why = f"Values {values}: inverse sampling rates, by its name. Remove it if it is not."
+        yield Setting("predictions", "weight", column.name, why)
+        return
+
+
+def _time(section: str, pair: Pair) -> Iterator[Setting]:
+    if pair.times is None:
+        return
+    time = pair.times[0] if section == "predictions" else pair.times[1]
+    assert isinstance(pair.arrived, Arrivals)
+    early = pair.arrived.early
+    why = f"{_sentence(time.reason)}."
+    if early:
+        why += (
+            f" Not set, because {early:,} of {pair.arrived.found:,} outcomes are earlier than "
+            f"their prediction."
+        )
+    yield Setting(section, "time", time.column, why, active=not early)
+    if "time_unit" in time.settings and _log(section, pair).days:
+        yield Setting(section, "time_unit", time.settings["time_unit"], active=not early)
+
+
+def _outcome(pair: Pair) -> Iterator[Setting]:
+    best, *others = pair.outcomes
+    why = f"{_sentence(best.reason)}."
+    if others:
+        named = ", ".join(c.column for c in others[:MOST_SHOWN])
+        why += f" Other columns that could be the outcome: {named}."
+    wrong = [r.sentence for r in pair.remarks if not r.key.startswith("predictions.score_means")]
+    for sentence in wrong:
+        why += f" Look at this: {sentence}"
+    yield Setting("outcomes", "outcome", best.column, why)
+    if "outcome_means" in best.settings:
+        yield Setting("outcomes", "outcome_means", best.settings["outcome_means"])
+
+
+def _repeats(pair: Pair) -> Iterator[Setting]:
+    found = pair.arrived
+    if isinstance(found, Arrivals) and found.conflicts:
+        timed = pair.times is not None and not found.early
+        why = f"{found.conflicts:,} predictions have outcomes that contradict each other"
+        why += "; the latest counts." if timed else ", and no time says which is the latest."
+        yield Setting("outcomes", "duplicates", "latest", why, active=timed)
+
+
+def _absent(found: Arrivals) -> Iterator[Setting]:
+    if found.found and found.positives == found.found < DAYS_OF_CLICKS * found.asked:
+        why = (
+            f"Every outcome is 1, and {1 - found.found / found.asked:.1%} of the predictions have "
+            f"none: a log of clicks, where absence means 0."
+        )
+        yield Setting("outcomes", "absent_means", f"negative after {_wait(found)}d", why)
+
+
+def _cast(pair: Pair) -> Iterator[Setting]:
+    if pair.key and pair.key.cast:
+        a, b = pair.scored.column(pair.key.scored[0]), pair.observed.column(pair.key.observed[0])
+        why = f"The ids are {a.type} in the predictions and {b.type} in the outcomes"
+        why += ", in upper and lower case." if a.type == b.type else "."
+        yield Setting("", "ids", {"cast": pair.key.cast}, why)
+
+
+def _wait(found: Arrivals) -> int:
+    return min(LONGEST_WAIT, found.age_of(COMPLETE))
+
+
+def _settled(found: Arrivals) -> Setting:
+    wait = _wait(found)
+    ages = sorted({0, *(a for a in (1, 3, 7, 14, 30) if a < wait), wait})[-MOST_SHOWN:]
+    said = "; ".join(
+        f"{zeros:.0%} and {ones:.0%} after {age}"
+        for age in ages
+        for zeros, ones in [found.arrived(age)]
+    )
+    why = f"Of the outcomes 0 and 1 that came, these came within days: {said}."
+    if not found.found:
+        why = "No outcome of the sampled predictions was found."
+    elif wait >= found.looked:
+        why += f" The log ends {found.looked} days after a sampled day: later ones are unknown."
+    return Setting("", "settled_after", wait, why)
+
+
+def _settled_in_one(found: Filling) -> Setting:
+    wait = min(LONGEST_WAIT, found.complete_after)
+    newest = ", ".join(f"{found.shares[a]:.0%}" for a in sorted(found.shares)[:MOST_SHOWN])
+    why = (
+        f"Predictions with an outcome, from the newest day back: {newest}; {found.usual:.0%} on "
+        f"older days."
+    )
+    return Setting("", "settled_after", wait, why)
+
+
+def _segments(pair: Pair) -> Iterator[Setting]:
+    taken = {c.column for c in (*pair.scores, *pair.outcomes)} | {
+        c.name for c in roles.weights(pair.scored.columns)
+    }
+    taken |= set(pair.key.scored) if pair.key else set()
+    for segment in segment_columns(pair.scored.columns, taken)[:MOST_SHOWN]:
+        value = {"column": segment.column, "values": list(segment.shares)}
+        yield Setting("", "segments", value, _shares(segment), active=False)
+
+
+def _shares(segment: SegmentColumn) -> str:
+    said = ", ".join(f"{value} {share:.0%}" for value, share in segment.shares.items())
+    return f"{said}; other {segment.rest:.0%}"
+
+
+def _checks(pair: Pair) -> Iterator[Setting]:
+    """Leave out the few rows that would stop every day, and say how many they are."""
+    score = pair.scored.column(pair.scores[0].column)
+    outcome = pair.observed.column(pair.outcomes[0].column)
+    if pair.key and pair.key.uniqueness < 1:
+        why = f"{1 - pair.key.uniqueness:.3%} of the sampled ids are repeats."
+        yield Setting("checks", "prediction_repeated", "reject", why)
+    if pair.key and any(pair.scored.column(name).nulls for name in pair.key.scored):
+        why = "Some sampled predictions have no id."
+        yield Setting("checks", "prediction_id_missing", "reject", why)
+    if score.nulls:
+        why = f"{score.nulls:,} of {score.rows:,} sampled predictions have no score."
+        yield Setting("checks", "score_missing", "reject", why)
+    if score.within < 1 and "score_means" not in pair.scores[0].settings:
+        why = f"{1 - score.within:.3%} of the sampled scores lie outside [0, 1]."
+        yield Setting("checks", "score_out_of_range", "reject", why)
+    if pair.key and outcome.nulls:
+        why = f"{outcome.nulls:,} of {outcome.rows:,} sampled outcomes are null."
+        yield Setting("checks", "outcome_invalid", "reject", why)
+    if _positives_a_day(pair) < FEW:
+        why = "Days without a positive outcome are normal at this volume."
+        yield Setting("checks", "one_class", "accept", why)
+
+
+def _positives_a_day(pair: Pair) -> float:
+    if isinstance(pair.arrived, Filling):
+        return sum(pair.arrived.ones.values()) / max(1, len(pair.arrived.ones))
+    return pair.arrived.positives / max(1, min(2, len(pair.scored.sampled)))
+
+
+def _log(section: str, pair: Pair) -> Log:
+    return pair.scored if section == "predictions" else pair.observed
+
+
+def _sentence(text: str) -> str:
+    return text[:1].upper() + text[1:]
+
+
+def span(pair: Pair) -> tuple[date, date] | None:
+    """Return the days that have predictions, if the path names them."""
+    return (pair.scored.days[0], pair.scored.days[-1]) if pair.scored.days else None

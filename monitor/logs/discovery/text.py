@@ -1,0 +1,102 @@
+"""A configuration as YAML with comments: every setting that was guessed, and why."""
+
+from collections.abc import Iterator, Sequence
+from textwrap import wrap
+from typing import Any
+
+import yaml
+
+from monitor.logs.discovery.guess import Guess
+from monitor.logs.discovery.settings import Setting
+
+WIDTH = 100
+HEAD = """\
+# Written by calibration-monitor init. Every setting was guessed from a sample of the logs; the
+# comment above it says why. Read them once, then run:
+{commands}
+# monitor.example.yaml explains every key (calibration-monitor assets writes it).
+
+# Where results are kept: a folder, or s3://bucket/prefix (install calibration-monitor[s3]).
+store: store
+
+# How much of the machine reading the logs may use.
+engine:
+  threads: 2
+  memory_mb: 1500
+
+models:
+"""
+REST = """\
+    # Who is told, and how urgently: page, ticket or info.
+    # owner: risk-team
+    # severity: ticket
+    # A day begins at midnight in this time zone.
+    # time_zone: UTC
+    # Days that are merged into one evaluation.
+    # windows: [1, 7, 28]
+"""
+
+
+def configuration(guesses: Sequence[Guess], commands: Sequence[str]) -> str:
+    """Write a complete configuration.
+
+    Parameters
+    ----------
+    guesses : sequence of Guess
+        The models.
+    commands : sequence of str
+        What to run next, for the head of the file.
+    """
+    head = HEAD.format(commands="\n".join(f"#     {command}" for command in commands))
+    return head + "\n".join("\n".join(_model(guess)) + "\n" + REST for guess in guesses)
+
+
+def _model(guess: Guess) -> Iterator[str]:
+    yield f"  {_scalar(guess.name)}:"
+    for section in ("predictions", "outcomes"):
+        yield f"    {section}:"
+        for setting in guess.settings:
+            if setting.section == section:
+                yield from _lines(setting, 6)
+    for setting in guess.settings:
+        if not setting.section and setting.key != "segments":
+            yield from _lines(setting, 4)
+    yield from _segments([s for s in guess.settings if s.key == "segments"])
+    checks = [setting for setting in guess.settings if setting.section == "checks"]
+    if checks:
+        yield "    # Rows that break a check stop the day; these are left out and counted instead."
+        yield "    checks:"
+        for setting in checks:
+            yield from _lines(setting, 6)
+
+
+def _lines(setting: Setting, indent: int) -> Iterator[str]:
+    if setting.why:
+        yield from _comment(setting.why, indent)
+    if setting.active or setting.why:
+        mark = "" if setting.active else "# "
+        yield " " * indent + f"{mark}{setting.key}: {_scalar(setting.value)}"
+
+
+def _segments(offered: Sequence[Setting]) -> Iterator[str]:
+    if not offered:
+        return
+    yield from _comment("To monitor parts of the traffic separately, remove the # of one line:", 4)
+    for setting in offered:
+        yield f"    # segments: {_scalar(setting.value)}"
+        yield from _comment(f"({setting.why})", 4, deeper="    ")
+
+
+def _comment(text: str, indent: int, deeper: str = "") -> Iterator[str]:
+    """Wrap a comment; signs that could end it are shown as spaces."""
+    plain = "".join(sign if sign.isprintable() else " " for sign in text)
+    for line in wrap(plain, WIDTH - indent - 2 - len(deeper)):
+        yield f"{' ' * indent}# {deeper}{line}"
+
+
+def _scalar(value: Any) -> str:
+    """Write a value on one line, quoted where YAML needs it."""
+    text = yaml.safe_dump(
+        value, default_flow_style=True, width=10**9, allow_unicode=True, sort_keys=False
+    )
+    return text.removesuffix("\n").removesuffix("\n...").strip()
