@@ -37,7 +37,20 @@ app = typer.Typer(
     add_completion=False,
 )
 export = typer.Typer(help="Write past results for other programs.", no_args_is_help=True)
-for command in (init, check, run, backfill, evaluate, show, serve, push, textfile, assets, prune, demo):
+for command in (
+    init,
+    check,
+    run,
+    backfill,
+    evaluate,
+    show,
+    serve,
+    push,
+    textfile,
+    assets,
+    prune,
+    demo,
+):
     app.command(epilog=EXIT_CODES)(command)
 app.add_typer(export, name="export")
 export.command(epilog=EXIT_CODES)(openmetrics)

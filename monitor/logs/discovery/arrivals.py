@@ -12,14 +12,13 @@ import numpy as np
 
 from monitor.logs.discovery.columns import quoted
 from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, later_days, probed_days
-from monitor.logs.discovery.reading import PARTITION, ROWS_PER_DAY, Log, add, ask, rows_on, tables
+from monitor.logs.discovery.reading import PARTITION, Log, add, ask, rows_on, tables
 from monitor.logs.plausibility import Remark, about_outcomes
 from monitor.logs.session import Session
 
 MOST_AGES = 90  # days of outcomes after a prediction
 QUIET_AGES = 15  # so many days without an arrival end the search
-NEWEST_DAYS = 40  # days in which outcomes beside scores are counted
-COMPLETE = 0.99  # share of the outcomes that usually come
+COMPLETE = 0.99  # share of the outcomes that come: the wait for the last ones may be long
 MET = "met"  # the table of predictions with their outcomes
 
 
@@ -99,8 +98,9 @@ def look_up(session: Session, scored: Log, observed: Log, key: Key, meaning: Mea
     for day in probed_days(scored):
         only = f"WHERE {quoted(PARTITION)} = DATE '{day}'" if day else ""
         session.connection.execute(
-            f"CREATE OR REPLACE TABLE probe AS SELECT *, "  # noqa: S608 - our own names
-            f"{_dated(meaning.scored_on, day)} AS scored_on, {meaning.scored_at or 'NULL'} AS scored_at, "
+            f"CREATE OR REPLACE TABLE probe AS SELECT *, "
+            f"{_dated(meaning.scored_on, day)} AS scored_on, "
+            f"{meaning.scored_at or 'NULL'} AS scored_at, "
             f"row_number() OVER () + {asked} AS probe_row FROM {scored.table} {only}"
         )
         (rows,) = ask(session, "SELECT count(*) FROM probe")
@@ -125,7 +125,7 @@ def log_losses(session: Session, scores: Mapping[str, str]) -> dict[str, float]:
     for name, expression in scores.items():
         p = f"greatest(1e-6, least(1 - 1e-6, {expression}))"
         loss = f"avg(CASE WHEN is_one THEN -ln({p}) ELSE -ln(1 - {p}) END)"
-        (value,) = ask(session, f"SELECT {loss} FROM {MET}")  # noqa: S608 - quoted names
+        (value,) = ask(session, f"SELECT {loss} FROM {MET}")
         if value is not None:
             found[name] = float(value)
     return found
@@ -134,7 +134,7 @@ def log_losses(session: Session, scores: Mapping[str, str]) -> dict[str, float]:
 def remarks(session: Session, score: str) -> list[Remark]:
     """Say what is implausible about the matched rows, given the SQL of the probability."""
     rows = session.connection.execute(
-        f"SELECT {score} AS s, count(*)::DOUBLE, count_if(is_one)::DOUBLE FROM {MET} "  # noqa: S608 - quoted names
+        f"SELECT {score} AS s, count(*)::DOUBLE, count_if(is_one)::DOUBLE FROM {MET} "
         f"WHERE s BETWEEN 0 AND 1 AND is_one IS NOT NULL GROUP BY 1 ORDER BY 1"
     ).fetchall()
     scores, counts, ones = np.array(rows, np.float64).reshape(-1, 3).T
@@ -153,12 +153,13 @@ def _meet(
         found.limit(ROWS_PER_PARTITION).create_view("some_rows", replace=True)
         before = _met(session, day)
         theirs = (
-            f"SELECT *, {_dated(meaning.observed_on, later)} AS observed_on, "  # noqa: S608 - our own names
-            f"{meaning.is_one} AS is_one, {meaning.observed_at or 'NULL'} AS observed_at FROM some_rows"
+            f"SELECT *, {_dated(meaning.observed_on, later)} AS observed_on, "
+            f"{meaning.is_one} AS is_one, {meaning.observed_at or 'NULL'} AS observed_at "
+            f"FROM some_rows"
         )
         columns = "p.*, o.observed_on, o.is_one, o.observed_at"
         on = joined_on(key, "p", "o")
-        add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {on}", MET)  # noqa: S608 - quoted names
+        add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {on}", MET)
         met = _met(session, day)
         quiet = 0 if met > before else quiet + 1
         if met >= rows or (met and quiet >= QUIET_AGES):
@@ -169,7 +170,7 @@ def _met(session: Session, day: date | None) -> int:
     if MET not in tables(session):
         return 0
     only = f"WHERE scored_on = DATE '{day}'" if day else ""
-    return int(ask(session, f"SELECT count(DISTINCT probe_row) FROM {MET} {only}")[0])  # noqa: S608 - our own names
+    return int(ask(session, f"SELECT count(DISTINCT probe_row) FROM {MET} {only}")[0])
 
 
 def _dated(column: str | None, day: date | None) -> str:
@@ -180,74 +181,17 @@ def _count(session: Session, *, asked: int, looked: int) -> Arrivals:
     if MET not in tables(session):
         return Arrivals(asked, {}, looked)
     each = (
-        f"SELECT min(datediff('day', scored_on, observed_on)) AS age, count(*) AS outcomes, "  # noqa: S608 - our own names
+        f"SELECT min(datediff('day', scored_on, observed_on)) AS age, count(*) AS outcomes, "
         f"arg_min(coalesce(is_one, false), observed_on) AS one, count(DISTINCT is_one) AS kinds, "
         f"min(observed_at) < min(scored_at) AS early FROM {MET} GROUP BY probe_row"
     )
     counted = session.connection.execute(
-        f"SELECT greatest(coalesce(age, 0), 0), count_if(NOT one), count_if(one) FROM ({each}) GROUP BY 1"  # noqa: S608 - our own names
+        f"SELECT greatest(coalesce(age, 0), 0), count_if(NOT one), count_if(one) FROM ({each}) "
+        f"GROUP BY 1"
     ).fetchall()
     repeats, conflicts, early = ask(
-        session, f"SELECT count_if(outcomes > 1), count_if(kinds > 1), count_if(early) FROM ({each})"  # noqa: S608 - our own names
+        session,
+        f"SELECT count_if(outcomes > 1), count_if(kinds > 1), count_if(early) FROM ({each})",
     )
     ages = {int(age): (int(zeros), int(ones)) for age, zeros, ones in counted}
     return Arrivals(asked, ages, looked, int(repeats), int(conflicts), int(early or 0))
-
-
-@dataclass(frozen=True)
-class Filling:
-    """How many predictions have an outcome, where it is a column of the predictions.
-
-    Attributes
-    ----------
-    shares : mapping of int to float
-        By days before the newest day: share of the predictions with an outcome.
-    ones : mapping of int to int
-        Outcomes of 1 by the same days.
-    """
-
-    shares: Mapping[int, float]
-    ones: Mapping[int, int]
-
-    @property
-    def usual(self) -> float:
-        """Return the share that old days reach."""
-        oldest = sorted(self.shares, reverse=True)[: max(1, len(self.shares) // 2)]
-        return float(np.median([self.shares[age] for age in oldest])) if oldest else 0.0
-
-    @property
-    def complete_after(self) -> int:
-        """Return the first age from which every older day has its usual share."""
-        late = [age for age, share in self.shares.items() if share < COMPLETE * self.usual]
-        return max(late, default=-1) + 1
-
-
-def fill(session: Session, log: Log, is_one: str, day_column: str | None) -> Filling:
-    """Count the outcomes of the newest days of a log that holds scores and outcomes."""
-    counted = f"count(*), count({is_one}), count_if({is_one})"
-    shares, ones = dict[int, float](), dict[int, int]()
-    newest = log.days[-NEWEST_DAYS:]
-    for day in newest:
-        rows = rows_on(session, log, day)
-        if rows is not None:
-            rows.limit(ROWS_PER_DAY).create_view("some_rows", replace=True)
-            total, known, positive = ask(session, f"SELECT {counted} FROM some_rows")  # noqa: S608 - our own SQL
-            age = (newest[-1] - day).days
-            shares[age], ones[age] = known / max(1, total), positive
-    if not newest and day_column and (rows := rows_on(session, log, None)):
-        rows.create_view("all_rows", replace=True)
-        day = f"({day_column})::DATE"
-        last = f"(SELECT max({day}) FROM all_rows)"
-        recent = f"SELECT * FROM all_rows WHERE {day} > {last} - {NEWEST_DAYS} LIMIT {ROWS_PER_PARTITION}"  # noqa: S608 - our own SQL
-        ages = f"SELECT ({last} - {day})::INT, {counted} FROM ({recent}) GROUP BY 1"  # noqa: S608 - our own SQL
-        for age, total, known, positive in session.connection.execute(ages).fetchall():
-            shares[age], ones[age] = known / max(1, total), positive
-    return Filling(shares, ones)
-
-
-def keep_own(session: Session, log: Log, is_one: str) -> None:
-    """Make `met` the rows of a log that has the outcome beside the score."""
-    session.connection.execute(
-        f"CREATE OR REPLACE TABLE {MET} AS SELECT *, {is_one} AS is_one FROM {log.table} "  # noqa: S608 - our own SQL
-        f"WHERE {is_one} IS NOT NULL"
-    )

@@ -95,7 +95,7 @@ def _column(
     column = quoted(name)
 
     def ask(*expressions: str) -> tuple[Any, ...]:
-        found = connection.sql(f"SELECT {', '.join(expressions)} FROM {table}").fetchone()  # noqa: S608 - quoted names
+        found = connection.sql(f"SELECT {', '.join(expressions)} FROM {table}").fetchone()
         assert found is not None
         return found
 
@@ -162,7 +162,7 @@ def _times(
 
 def _values(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> dict[str, int]:
     found = connection.sql(
-        f"SELECT {column}::VARCHAR AS value, count(*) AS rows FROM {table} "  # noqa: S608 - quoted names
+        f"SELECT {column}::VARCHAR AS value, count(*) AS rows FROM {table} "
         f"WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
     )
     return dict(found.fetchall())

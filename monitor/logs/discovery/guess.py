@@ -16,7 +16,19 @@ from monitor.logs.session import open_session
 
 GENERIC = {
     *("predictions", "prediction", "scores", "score", "outcomes", "outcome", "labels", "log"),
-    *("logs", "data", "tmp", "raw", "parquet", "csv", "json", "files", "out", "output", "inference"),
+    *(
+        "logs",
+        "data",
+        "tmp",
+        "raw",
+        "parquet",
+        "csv",
+        "json",
+        "files",
+        "out",
+        "output",
+        "inference",
+    ),
     *("prod", "production", "scored", "events", "export", "exports", "warehouse", "lake", "tables"),
 }
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -31,9 +43,7 @@ class Guess:
     days: tuple[date, date] | None
 
 
-def guess(
-    paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: None
-) -> list[Guess]:
+def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: None) -> list[Guess]:
     """Guess the configuration of every model whose logs lie below some paths.
 
     Parameters
@@ -68,8 +78,12 @@ def _names(pairs: Sequence[Pair]) -> list[str]:
     """Name each model after the last folder that does not only say what lies in it."""
     names = list[str]()
     for pair in pairs:
-        folders = [f for f in re.split(r"/", pair.scored.place)[:-1] if "{" not in f and "*" not in f]
-        telling = [f for f in folders if f.lower() not in GENERIC and "=" not in f and NAME.fullmatch(f)]
+        folders = [
+            f for f in re.split(r"/", pair.scored.place)[:-1] if "{" not in f and "*" not in f
+        ]
+        telling = [
+            f for f in folders if f.lower() not in GENERIC and "=" not in f and NAME.fullmatch(f)
+        ]
         name = telling[-1] if telling else "model"
         names.append(name if name not in names else f"{name}-{len(names) + 1}")
     return names
@@ -88,7 +102,9 @@ def _nothing(
         fix = "write the files again, or name other files, then run again."
         return DataError("\n".join([*problems, fix]))
     if unreadable:
-        msg = f"{unreadable[0]}: may not be read by this user; grant read permission, then run again."
+        msg = (
+            f"{unreadable[0]}: may not be read by this user; grant read permission, then run again."
+        )
         return DataError(msg)
     if unusable:
         msg = (
@@ -118,8 +134,8 @@ def _lacking(scored: Sequence[Log], observed: Sequence[Log]) -> str:
     if scored:
         return (
             f"has predictions ({scored[0].pattern.template}, score "
-            f"{roles.scores(scored[0].columns)[0].column}), but no outcomes; pass their folder too: "
-            f"calibration-monitor init PREDICTIONS OUTCOMES. These logs were found:"
+            f"{roles.scores(scored[0].columns)[0].column}), but no outcomes; pass their folder "
+            f"too: calibration-monitor init PREDICTIONS OUTCOMES. These logs were found:"
         )
     if observed:
         return (

@@ -77,11 +77,9 @@ def later_days(observed: Log, day: date | None, most: int) -> tuple[date | None,
 
 def joined_on(key: Key, of_scored: str, of_observed: str) -> str:
     """Write in SQL that two rows have the same id."""
-    pairs = zip(key.scored, key.observed, strict=True)
-    return " AND ".join(
-        f"{_text(f'{of_scored}.{quoted(a)}', key.cast)} = {_text(f'{of_observed}.{quoted(b)}', key.cast)}"
-        for a, b in pairs
-    )
+    ours = (_text(f"{of_scored}.{quoted(name)}", key.cast) for name in key.scored)
+    theirs = (_text(f"{of_observed}.{quoted(name)}", key.cast) for name in key.observed)
+    return " AND ".join(f"{a} = {b}" for a, b in zip(ours, theirs, strict=True))
 
 
 def _candidates(log: Log) -> list[Column]:
@@ -109,13 +107,15 @@ def _offer(session: Session, scored: Log, observed: Log, columns: Sequence[Colum
         if rows is not None:
             rows.limit(ROWS_PER_PARTITION).create_view("some_rows", replace=True)
             names = [quoted(c.name) for c in columns if c.name in rows.columns]
-            add(session, f"SELECT {', '.join(names)} FROM some_rows", OFFERED)  # noqa: S608 - quoted names
+            add(session, f"SELECT {', '.join(names)} FROM some_rows", OFFERED)
 
 
 def _single(session: Session, scored: Log, a: Column, b: Column) -> Key | None:
     """Compare two columns as they are and, if nothing is equal, after a conversion."""
     for cast in dict.fromkeys((None if a.type == b.type else _cast_between(a, b), "uuid")):
-        if (cast is None and a.type != b.type) or (cast == "uuid" and "integer" in (a.kind, b.kind)):
+        if (cast is None and a.type != b.type) or (
+            cast == "uuid" and "integer" in (a.kind, b.kind)
+        ):
             continue
         share = _share(session, scored, a.name, b.name, cast)
         if share >= LEAST_SHARE:
@@ -133,10 +133,10 @@ def _cast_between(a: Column, b: Column) -> str | None:
 def _share(session: Session, scored: Log, a: str, b: str, cast: str | None) -> float:
     """Return which share of the probed predictions has its id among the outcomes."""
     ours, theirs = _text(quoted(a), cast), _text(quoted(b), cast)
-    found = f"avg(({ours} IN (SELECT {theirs} FROM {OFFERED}))::INT)"  # noqa: S608 - quoted names
+    found = f"avg(({ours} IN (SELECT {theirs} FROM {OFFERED}))::INT)"
     days = ", ".join(f"DATE '{day}'" for day in probed_days(scored) if day)
     only = f"WHERE {quoted(PARTITION)} IN ({days})" if days else ""
-    return float(ask(session, f"SELECT {found} FROM {scored.table} {only}")[0] or 0.0)  # noqa: S608 - quoted names
+    return float(ask(session, f"SELECT {found} FROM {scored.table} {only}")[0] or 0.0)
 
 
 def _text(expression: str, cast: str | None) -> str:
@@ -161,5 +161,5 @@ def _wider(session: Session, scored: Log, observed: Log, best: Key) -> Iterator[
         for more in combinations(shared[:MOST_COLUMNS], size):
             a, b = (*best.scored, *more), (*best.observed, *more)
             different = f"count(DISTINCT ({', '.join(map(quoted, a))})) / count(*)"
-            (uniqueness,) = ask(session, f"SELECT {different} FROM {scored.table}")  # noqa: S608 - quoted names
+            (uniqueness,) = ask(session, f"SELECT {different} FROM {scored.table}")
             yield Key(a, b, best.share, float(uniqueness), best.cast)

@@ -157,9 +157,7 @@ def _some(names: Sequence[str], most: int) -> Iterator[str]:
         yield from [group[i] for i in sorted(chosen)] or group
 
 
-def _note_file(
-    filesystem: fsspec.AbstractFileSystem, root: str, name: str, whole: Survey
-) -> None:
+def _note_file(filesystem: fsspec.AbstractFileSystem, root: str, name: str, whole: Survey) -> None:
     format_ = format_of(name)
     ending = re.sub(r".*(\.\w+)$", r"\1", name).lower()
     if format_ is None and "." not in name.rpartition("/")[2]:

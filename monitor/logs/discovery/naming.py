@@ -78,8 +78,8 @@ def patterns(paths: Iterable[str]) -> list[Pattern]:
 
     Examples
     --------
-    >>> [p.template for p in patterns(["ds=2026-03-01/part-0.parquet", "ds=2026-03-02/part-7.parquet"])]
-    ['ds={day}/part-*.parquet']
+    >>> patterns(["ds=2026-03-01/part-0.parquet", "ds=2026-03-02/part-7.parquet"])[0].template
+    'ds={day}/part-*.parquet'
     """
     names = {path: _generalised(_split(path)) for path in paths}
     tails = defaultdict[tuple[str, str, str], set[str]](set)

@@ -4,9 +4,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from monitor.errors import DataError
-from monitor.logs.discovery import arrivals, roles
-from monitor.logs.discovery.arrivals import Arrivals, Filling, Meaning
+from monitor.logs.discovery import arrivals, filling, roles
+from monitor.logs.discovery.arrivals import Arrivals, Meaning
 from monitor.logs.discovery.columns import quoted
+from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import Key, find_key
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import patterns
@@ -116,7 +117,7 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
         observed_at=moment(times[1]) if times else None,
     )
     arrived = arrivals.look_up(session, scored, observed, key, meaning)
-    scores, remarks = _judged(session, scored, [*key.scored], bool(arrived.found))
+    scores, remarks = _judged(session, scored, key.scored, has_outcomes=bool(arrived.found))
     return Pair(scored, observed, scores, outcomes, key, times, arrived, remarks)
 
 
@@ -125,19 +126,19 @@ def _in_one(session: Session, log: Log) -> Pair | None:
     for outcome in roles.outcomes(log.columns):
         if outcome.points < CLEAR:
             continue
-        arrivals.keep_own(session, log, is_one(outcome))
+        filling.keep_own(session, log, is_one(outcome))
         scores, remarks = _judged(session, log, [outcome.column], has_outcomes=True)
         if not scores or any(remark.key == "outcomes.outcome" for remark in remarks):
             continue
         day = None if log.days else _moment(roles.times(log.columns))
-        filling = arrivals.fill(session, log, is_one(outcome), day)
+        filled = filling.fill(session, log, is_one(outcome), day)
         rest = [c for c in roles.outcomes(log.columns) if c is not outcome]
-        return Pair(log, log, scores, [outcome, *rest], None, None, filling, remarks)
+        return Pair(log, log, scores, [outcome, *rest], None, None, filled, remarks)
     return None
 
 
 def _judged(
-    session: Session, log: Log, taken: Sequence[str], has_outcomes: bool
+    session: Session, log: Log, taken: Sequence[str], *, has_outcomes: bool
 ) -> tuple[list[Candidate], list[Remark]]:
     """Order scores by how well they predict the outcomes, and say what is implausible."""
     scores = [c for c in roles.scores(log.columns) if c.column not in taken]

@@ -70,7 +70,9 @@ def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> L
     place = f"{literal(found.root)}/{pattern.template}"
     format_ = found.files[pattern.files[0]]
     days = tuple(list_days(place)) if pattern.dated else ()
-    sampled = tuple(dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days))
+    sampled = tuple(
+        dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days)
+    )
     failures = []
     for day in sampled or (None,):
         try:
@@ -105,7 +107,7 @@ def rows_of(session: Session, names: Sequence[str], format_: str) -> duckdb.Duck
         "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
         "json": ("COLUMNS(*)::VARCHAR", f"read_json({listed}, format = 'auto', "),
     }[format_]
-    return session.connection.sql(f"SELECT {columns} FROM {options} hive_partitioning = true)")  # noqa: S608 - quoted names
+    return session.connection.sql(f"SELECT {columns} FROM {options} hive_partitioning = true)")
 
 
 def rows_on(session: Session, log: Log, day: date | None) -> duckdb.DuckDBPyRelation | None:
@@ -128,7 +130,7 @@ def tables(session: Session) -> set[str]:
 
 def add(session: Session, query: str, table: str) -> None:
     """Add rows to a table, in which a column that some of them lack is null."""
-    before = f"SELECT * FROM {table} UNION ALL BY NAME " if table in tables(session) else ""  # noqa: S608 - our own names
+    before = f"SELECT * FROM {table} UNION ALL BY NAME " if table in tables(session) else ""
     session.connection.execute(f"CREATE OR REPLACE TABLE {table} AS {before}({query})")
 
 
@@ -138,7 +140,7 @@ def _sample(
     rows = rows_of(session, names[:FILES_PER_DAY] if day else names, format_)
     rows.limit(ROWS_PER_DAY if day else UNDATED_ROWS).create_view("some_rows", replace=True)
     dated = f"DATE '{day}'" if day else "NULL::DATE"
-    add(session, f"SELECT *, {dated} AS {quoted(PARTITION)} FROM some_rows", table)  # noqa: S608 - our own names
+    add(session, f"SELECT *, {dated} AS {quoted(PARTITION)} FROM some_rows", table)
 
 
 def _first_line(error: Exception) -> str:

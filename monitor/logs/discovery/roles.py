@@ -158,10 +158,11 @@ def _outcome(column: Column) -> Candidate | None:
 
 def _outcome_in_words(column: Column, named: float, reason: str) -> Candidate | None:
     """Read outcomes such as yes and no."""
+    spoken = {value: value.strip().lower().replace(" ", "_") for value in column.values}
     meaning = {
-        value: (lower := value.strip().lower().replace(" ", "_")) in POSITIVE_WORDS
-        for value in column.values
-        if lower in POSITIVE_WORDS | NEGATIVE_WORDS
+        value: word in POSITIVE_WORDS
+        for value, word in spoken.items()
+        if word in POSITIVE_WORDS | NEGATIVE_WORDS
     }
     positive = [value for value, is_positive in meaning.items() if is_positive]
     negative = [value for value, is_positive in meaning.items() if not is_positive]
@@ -176,7 +177,9 @@ def _outcome_in_words(column: Column, named: float, reason: str) -> Candidate | 
 
 def _time(column: Column) -> Candidate | None:
     spoken = words(column.name)
-    named = 2.0 * any(w in TIME_WORDS for w in spoken) - 3.0 * any(w in WRITER_WORDS for w in spoken)
+    named = 2.0 * any(w in TIME_WORDS for w in spoken) - 3.0 * any(
+        w in WRITER_WORDS for w in spoken
+    )
     if column.first is not None and column.last is not None:
         reason = f"{column.type} from {column.first:%Y-%m-%d %H:%M} to {column.last:%Y-%m-%d %H:%M}"
         points = {"time": 3.0, "date": 1.0}.get(column.kind, 2.0)

@@ -1,15 +1,15 @@
 """What the logs of a model show becomes settings, each with its reason."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
 from monitor.logs.discovery import roles
-from monitor.logs.discovery.arrivals import COMPLETE, Arrivals, Filling
+from monitor.logs.discovery.arrivals import COMPLETE, Arrivals
+from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.pairing import Pair
 from monitor.logs.discovery.reading import Log
-from monitor.logs.discovery.roles import Candidate
 from monitor.logs.discovery.segments import SegmentColumn, segment_columns
 
 FEW = 5  # positives of a day: with fewer, a day without any is not rare

@@ -1,0 +1,75 @@
+"""How many predictions have an outcome already, where it is a column of the predictions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from monitor.logs.discovery.arrivals import COMPLETE, MET
+from monitor.logs.discovery.keys import ROWS_PER_PARTITION
+from monitor.logs.discovery.reading import ROWS_PER_DAY, Log, ask, rows_on
+from monitor.logs.session import Session
+
+NEWEST_DAYS = 40  # days whose outcomes are counted
+
+
+@dataclass(frozen=True)
+class Filling:
+    """Shares of the predictions with an outcome.
+
+    Attributes
+    ----------
+    shares : mapping of int to float
+        By days before the newest day: share of the predictions with an outcome.
+    ones : mapping of int to int
+        Outcomes of 1 by the same days.
+    """
+
+    shares: Mapping[int, float]
+    ones: Mapping[int, int]
+
+    @property
+    def usual(self) -> float:
+        """Return the share that old days reach."""
+        oldest = sorted(self.shares, reverse=True)[: max(1, len(self.shares) // 2)]
+        return float(np.median([self.shares[age] for age in oldest])) if oldest else 0.0
+
+    @property
+    def complete_after(self) -> int:
+        """Return the first age from which every older day has its usual share."""
+        late = [age for age, share in self.shares.items() if share < COMPLETE * self.usual]
+        return max(late, default=-1) + 1
+
+
+def fill(session: Session, log: Log, is_one: str, day_column: str | None) -> Filling:
+    """Count the outcomes of the newest days of a log that holds scores and outcomes."""
+    counted = f"count(*), count({is_one}), count_if({is_one})"
+    shares, ones = dict[int, float](), dict[int, int]()
+    newest = log.days[-NEWEST_DAYS:]
+    for day in newest:
+        rows = rows_on(session, log, day)
+        if rows is not None:
+            rows.limit(ROWS_PER_DAY).create_view("some_rows", replace=True)
+            total, known, positive = ask(session, f"SELECT {counted} FROM some_rows")
+            age = (newest[-1] - day).days
+            shares[age], ones[age] = known / max(1, total), positive
+    if not newest and day_column and (rows := rows_on(session, log, None)):
+        rows.create_view("all_rows", replace=True)
+        dated = f"({day_column})::DATE"
+        last = f"(SELECT max({dated}) FROM all_rows)"
+        recent = (
+            f"SELECT * FROM all_rows WHERE {dated} > {last} - {NEWEST_DAYS} "
+            f"LIMIT {ROWS_PER_PARTITION}"
+        )
+        ages = f"SELECT ({last} - {dated})::INT, {counted} FROM ({recent}) GROUP BY 1"
+        for age, total, known, positive in session.connection.execute(ages).fetchall():
+            shares[age], ones[age] = known / max(1, total), positive
+    return Filling(shares, ones)
+
+
+def keep_own(session: Session, log: Log, is_one: str) -> None:
+    """Make `met` the rows of a log that has the outcome beside the score."""
+    session.connection.execute(
+        f"CREATE OR REPLACE TABLE {MET} AS SELECT *, {is_one} AS is_one FROM {log.table} "
+        f"WHERE {is_one} IS NOT NULL"
+    )
