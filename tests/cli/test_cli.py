@@ -19,6 +19,7 @@ from monitor.errors import ConfigError
 from tests.support.paths import ROOT
 
 COMMANDS = (
+    "init",
     *("check", "run", "backfill", "evaluate", "show", "serve", "push", "textfile"),
     *("assets", "prune", "demo"),
     "export openmetrics",
