@@ -1,4 +1,29 @@
-"""The segments that the program names itself; every other name comes from the configuration."""
+"""The segments that the program names itself, and how a name from the logs is shown to people."""
 
 WHOLE = "all"  # all segments together, and the only segment of a model that has none
 OTHER = "other"  # rows whose value the configuration does not list
+
+
+def printable(text: str) -> str:
+    r"""Write a text of the logs on one line, without characters that could garble a terminal.
+
+    Examples
+    --------
+    >>> print(printable("två\n\x1b[2J"))
+    två\n\x1b[2J
+    """
+    return "".join(
+        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+    )
+
+
+def shown(name: str) -> str:
+    """Write the name of a segment for people: in quotes if blanks at its ends would not be seen.
+
+    Examples
+    --------
+    >>> print(shown("DE"), shown(" DE "))
+    DE " DE "
+    """
+    written = printable(name)
+    return f'"{written}"' if written != written.strip() else written

@@ -55,7 +55,7 @@ def check(
         if not as_json:
             say(summary_table(f"{model_name}, logs of {looked_at}", summary))
             for sentence in sensitivity(Store(config.store), model_name):
-                say(sentence)
+                say(sentence, markup=False, highlight=False)
         return {"day": looked_at, **_counts(summary)}
 
     found, errors = of_each(config, name, look)

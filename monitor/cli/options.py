@@ -12,6 +12,7 @@ import typer
 
 from monitor.config import EARLIEST, LATEST, Config, Model
 from monitor.errors import ConfigError, DataError
+from monitor.segment_names import shown
 
 T = TypeVar("T")
 
@@ -108,7 +109,8 @@ def day_range(first: datetime, last: datetime) -> tuple[date, date]:
 def must_be_one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
     """Raise ConfigError for a value that the configuration does not contain."""
     if value not in allowed:
-        msg = f"{option} {value} is not configured; choose one of {', '.join(map(str, allowed))}."
+        known = ", ".join(shown(str(each)) for each in allowed)
+        msg = f"{option} {shown(str(value))} is not configured; choose one of {known}."
         raise ConfigError(msg)
 
 

@@ -21,7 +21,7 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import err, print_json, progress, say, stop_at_failures
 from monitor.config import load_config
-from monitor.segment_names import WHOLE
+from monitor.segment_names import WHOLE, shown
 
 DAYS_SHOWN = 14
 
@@ -82,9 +82,9 @@ def show(
     else:
         say(latest_text(newest, now().astimezone(ZoneInfo(model.time_zone)).date()))
         if judged:
-            say(verdict_table(f"{name}, segment {segment}, verdicts by day", judged))
+            say(verdict_table(f"{name}, segment {shown(segment)}, verdicts by day", judged))
         length = f"{window} days" if window > 1 else "1 day"
-        title = f"{name}, segment {segment}, windows of {length}"
+        title = f"{name}, segment {shown(segment)}, windows of {length}"
         say(evaluation_table(title, chosen), legend())
 
 
@@ -96,7 +96,7 @@ def _show_incidents(store: "Store", name: str, segment: str, *, as_json: bool) -
     if as_json:
         print_json({"incidents": found})
     else:
-        say(incident_details(f"{name}, segment {segment}, all incidents", found))
+        say(incident_details(f"{name}, segment {shown(segment)}, all incidents", found))
 
 
 def demo(

@@ -107,8 +107,28 @@ Windows = Annotated[
     Strict(strict=False),
     AfterValidator(_rises_from_one),
 ]
+
+
+def _as_text(value: object) -> object:
+    """Read the number 7 as the text that it has in the log; YAML knows no better."""
+    return str(value) if type(value) is int else value
+
+
+def _has_no_null(text: str) -> str:
+    if "\0" in text:
+        msg = "must not contain the null character"
+        raise ValueError(msg)
+    return text
+
+
+SegmentValue = Annotated[
+    str,
+    BeforeValidator(_as_text),
+    StringConstraints(min_length=1, max_length=200),
+    AfterValidator(_has_no_null),
+]
 SegmentValues = Annotated[
-    tuple[Name, ...], Strict(strict=False), Field(min_length=1, max_length=50)
+    tuple[SegmentValue, ...], Strict(strict=False), Field(min_length=1, max_length=50)
 ]
 
 

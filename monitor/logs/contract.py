@@ -17,6 +17,7 @@ from monitor.errors import DataError, Fault
 from monitor.logs.joining import Groups, Status, merge_outcomes, read_counts, repeated_ids
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs
+from monitor.segment_names import printable
 
 
 @dataclass(frozen=True)
@@ -256,7 +257,7 @@ def _number(text: str) -> float | None:
 def _first_row(frame: Frame, *columns: str) -> list[str]:
     """Read the first row as text, written by the engine because it supports years after 9999."""
     texts = frame.head(1).select(nw.col(*columns).cast(nw.String).fill_null("null"))
-    return [str(text) for text in texts.collect(backend="pyarrow").row(0)]
+    return [printable(str(text)) for text in texts.collect(backend="pyarrow").row(0)]
 
 
 def _total(frame: Frame) -> int:

@@ -5,9 +5,11 @@ from dataclasses import dataclass, replace
 from datetime import date
 
 from rich.console import RenderableType
+from rich.text import Text
 
 from monitor.drift.detector import EndReason
 from monitor.report.tables import plain_table
+from monitor.segment_names import shown
 from monitor.store.store import Store
 
 LONG = 6.0  # log10: evidence that is shown as a power of ten
@@ -75,9 +77,9 @@ def incident_table(
     for name, of_model in found.items():
         for e in of_model:
             kind, closed = e.kind.replace("_", " "), f"{e.closed}" if e.closed else "still open"
-            table.add_row(name, f"{e.opened}", f"{e.started}", kind, closed)
+            table.add_row(Text(shown(name)), f"{e.opened}", f"{e.started}", kind, closed)
         if not of_model:
-            table.add_row(name, "none", "", "", "")
+            table.add_row(Text(shown(name)), "none", "", "", "")
     return table
 
 

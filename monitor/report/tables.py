@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.evaluation.evaluate import Evaluation
-from monitor.segment_names import WHOLE
+from monitor.segment_names import WHOLE, shown
 from monitor.summary import Summary, whole
 
 LEGEND = (
@@ -57,7 +57,7 @@ def summary_table(title: str, summary: Summary) -> RenderableType:
     for name, part in {WHOLE: whole(summary), **summary.segments}.items():
         t = part.tally
         table.add_row(
-            name,
+            Text(shown(name)),
             f"{part.predicted:,}",
             f"{t.total:,}",
             percent(part.coverage),
@@ -73,9 +73,8 @@ def summary_table(title: str, summary: Summary) -> RenderableType:
 def plain_table(title: str, columns: Sequence[str]) -> Table:
     """Make an empty table without lines between its columns, with numbers on the right."""
     table = Table(
-        title=title,
+        title=Text(title, style="bold"),
         title_justify="left",
-        title_style="bold",
         box=SIMPLE_HEAD,
         collapse_padding=True,
     )

@@ -16,6 +16,7 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.report import error_wording
 from monitor.report.tables import percent, plain_table
+from monitor.segment_names import shown
 from monitor.store.store import Store
 
 LEAST_SHOWN = -3.0  # log10 of a probability; smaller ones are shown as a power of ten
@@ -129,7 +130,7 @@ def latest_text(found: Latest, today: date) -> RenderableType:
         v = found.verdict
         age = (today - v.day).days
         old = f" ({age:,} days ago)" if age > found.usual_age + WEEK else ""
-        head = Text(f"\n{v.model}, segment {v.segment}, {v.day}{old}: ", style="bold")
+        head = Text(f"\n{v.model}, segment {shown(v.segment)}, {v.day}{old}: ", style="bold")
         head.append(v.state, style=COLOURS.get(v.state, "yellow"))
         able = (what_can_be_found(v.detectable),) if v.detectable else ()
         parts += [head, *map(_indented, (*v.reasons, *able, *found.sentences)), Text()]
@@ -158,7 +159,7 @@ def sensitivity(store: Store, model: str) -> list[str]:
     for v in store.read_verdicts(model, days[-1])[0] if days else ():
         if v.detectable:
             found = (what_can_be_found(v.detectable), what_would_help(v.detectable))
-            lines.append(f"{v.segment}: {' '.join(filter(None, found))}")
+            lines.append(f"{shown(v.segment)}: {' '.join(filter(None, found))}")
     return lines
 
 
