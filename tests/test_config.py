@@ -19,6 +19,7 @@ from monitor.config import (
     Model,
     OutcomeLog,
     PredictionLog,
+    Report,
     Segments,
     Verdicts,
     literal,
@@ -32,6 +33,7 @@ EXAMPLE = ROOT / "monitor.example.yaml"
 ROOMS: dict[str, type[BaseModel]] = {
     "": Common,
     "engine": Engine,
+    "report": Report,
     "models.fraud": Model,
     "models.fraud.predictions": PredictionLog,
     "models.fraud.outcomes": OutcomeLog,
@@ -43,6 +45,7 @@ ROOMS: dict[str, type[BaseModel]] = {
 # Keys that the example sets to another value than the default, because it is empty or off.
 TELLING = {
     "engine": set(),
+    "report": {"path"},
     "models.fraud": {
         "checks", "outcomes", "owner", "predictions", "segments", "settled_after",
         "severity", "strata", "time_zone", "verdicts",

@@ -14,6 +14,7 @@ from monitor.cli.days import backfill, check, evaluate, run
 from monitor.cli.init import init
 from monitor.cli.keeping import prune
 from monitor.cli.printing import err, write_out
+from monitor.cli.reporting import report
 from monitor.cli.serving import openmetrics, push, serve, textfile
 from monitor.cli.showing import demo, show
 from monitor.errors import ConfigError, DataError
@@ -44,6 +45,7 @@ for command in (
     backfill,
     evaluate,
     show,
+    report,
     serve,
     push,
     textfile,

@@ -7,6 +7,7 @@ Rule 2: this room knows values, not their meaning; formulas are in `monitor.metr
 """
 
 from monitor.config.loading import config_files, load_config
+from monitor.config.report_pages import REPORT_INDEX, report_page
 from monitor.config.schema import (
     DAY_DIRECTIVES,
     EARLIEST,
@@ -22,6 +23,7 @@ from monitor.config.schema import (
     OutcomeLog,
     OutcomeMeans,
     PredictionLog,
+    Report,
     Segments,
     Span,
     Verdicts,
@@ -35,6 +37,7 @@ __all__ = [
     "EARLIEST",
     "ISO_DAY",
     "LATEST",
+    "REPORT_INDEX",
     "Checks",
     "Common",
     "Config",
@@ -45,6 +48,7 @@ __all__ = [
     "OutcomeLog",
     "OutcomeMeans",
     "PredictionLog",
+    "Report",
     "Segments",
     "Span",
     "Verdicts",
@@ -53,4 +57,5 @@ __all__ = [
     "literal",
     "load_config",
     "read_yaml",
+    "report_page",
 ]

@@ -13,6 +13,7 @@ from monitor.config.schema import (
     OutcomeLog,
     OutcomeMeans,
     PredictionLog,
+    Report,
     Segments,
     Span,
     Verdicts,
@@ -69,6 +70,7 @@ def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list
         "references": Span,
         "known_drifts": Span,
         "engine": Engine,
+        "report": Report,
     }
     named = [part for part in location if isinstance(part, str)]
     return list((rooms.get(named[-1], section) if named else section).model_fields)

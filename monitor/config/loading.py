@@ -9,7 +9,7 @@ import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
 from monitor.config.complaints import complaints
-from monitor.config.schema import Common, Config, InvalidModel, Model, Name, literal
+from monitor.config.schema import Common, Config, InvalidModel, Model, Name, Report, literal
 from monitor.config.yaml_files import ModelByModelLoader, read_yaml, yaml_complaint
 from monitor.errors import ConfigError
 
@@ -70,13 +70,20 @@ def load_config(path: Path) -> Config:
     except ValidationError as error:
         of_models = [model.message for model in invalid.values()]
         raise ConfigError("\n".join([*complaints(file, error, _File), *of_models])) from None
-    store = common.store
-    return Config(
-        store=store if "://" in store else str(file.absolute().parent / store),
+    config = Config(
+        store=_place(common.store, file),
         engine=common.engine,
+        report=common.report
+        and Report(path=_place(common.report.path, file), url=common.report.url),
         models={name: model for name, model in checked.items() if isinstance(model, Model)},
         invalid=invalid,
     )
+    return config.linked_to(config.report.url) if config.report and config.report.url else config
+
+
+def _place(path: str, file: Path) -> str:
+    """Resolve a relative path against the folder of a file."""
+    return path if "://" in path else str(file.absolute().parent / path)
 
 
 def config_files(path: Path) -> list[Path]:

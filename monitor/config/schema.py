@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 from string import Formatter
@@ -21,6 +21,7 @@ from pydantic import (
 )
 
 from monitor.config.filters import check_filter
+from monitor.config.report_pages import report_page
 from monitor.errors import ConfigError
 from monitor.segment_names import OTHER, WHOLE
 
@@ -354,11 +355,19 @@ class Engine(_Strict):
     memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
 
 
+class Report(_Strict):
+    """Where the report pages are kept, and the address at which people open that folder."""
+
+    path: Place
+    url: WebAddress = ""
+
+
 class Common(_Strict):
     """The keys that all models share. Relative paths are relative to the file's folder."""
 
     store: Place
     engine: Engine = Engine()
+    report: Report | None = None
 
 
 @dataclass(frozen=True)
@@ -403,6 +412,23 @@ class Config(Common):
             msg = f"there is no model '{name}'; the configuration has: {', '.join(self.names)}."
             raise ConfigError(msg)
         return self.models[name]
+
+    def linked_to(self, url: str) -> "Config":
+        """Give every model without a `report_url` the address of its page below a URL."""
+
+        def linked(name: str, model: Model) -> Model:
+            address = model.report_url or f"{url.rstrip('/')}/{report_page(name)}"
+            return model.model_copy(update={"report_url": address})
+
+        return self.model_copy(
+            update={
+                "models": {name: linked(name, model) for name, model in self.models.items()},
+                "invalid": {
+                    name: replace(one, shown_as=linked(name, one.shown_as))
+                    for name, one in self.invalid.items()
+                },
+            }
+        )
 
     def shown(self, name: str) -> Model:
         """Find a model by name as its results are exported, whether it is valid or not."""

@@ -3,7 +3,19 @@
 from math import isnan
 
 from monitor.evaluation.attribution import NAMES, Causes, InterceptCorrection
+from monitor.evaluation.evaluate import Evaluation
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
+
+
+def week_sentences(week: Evaluation, *, drifting: bool) -> tuple[str, ...]:
+    """Say what explains the error of a window, and how much of it an intercept would remove."""
+    if not week.causes or not week.correction:
+        return ()
+    span = f"{week.window_days} days to {week.day}" if week.window_days > 1 else f"day {week.day}"
+    return (
+        causes_sentence(week.causes, span),
+        correction_sentence(week.correction, span, drifting=drifting),
+    )
 
 
 def causes_sentence(causes: Causes, span: str) -> str:

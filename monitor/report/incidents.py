@@ -1,17 +1,21 @@
 """All incidents of a model, open and closed, from its stored verdicts."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
+from functools import cache
 
 from rich.console import RenderableType
 from rich.text import Text
 
-from monitor.drift.detector import EndReason
+from monitor.drift.detector import Detector, EndReason, Incident
+from monitor.drift.verdict import Verdict
 from monitor.report.tables import plain_table
 from monitor.segment_names import shown
 from monitor.store.store import Store
 
+Read = Callable[[date], Sequence[Verdict]]
 LONG = 6.0  # log10: evidence that is shown as a power of ten
 
 
@@ -52,20 +56,48 @@ def incidents(store: Store, model: str, segment: str) -> list[IncidentSummary]:
 
 def incidents_by_segment(store: Store, model: str) -> dict[str, list[IncidentSummary]]:
     """List the calibration drifts that were found, by segment; each with its first kind."""
-    by_segment = dict[str, list[IncidentSummary]]()
-    for day in store.days("verdicts", model):
-        for verdict in store.read_verdicts(model, day)[0]:
-            found = by_segment.setdefault(verdict.segment, [])
-            detector = verdict.detector
-            now, open_ = detector.incident, bool(found) and found[-1].closed is None
-            if open_ and (now is None or now.opened != found[-1].opened):
-                reason = detector.ended.reason if detector.ended else None
-                found[-1] = replace(found[-1], closed=day, ended=reason)
-                open_ = False
-            if now and not open_:
-                since = (now.started, now.start_low, now.start_high)
-                found.append(IncidentSummary(now.opened, *since, now.kind, now.evidence))
-    return by_segment
+    days, read = (
+        store.days("verdicts", model),
+        cache(lambda day: store.read_verdicts(model, day)[0]),
+    )
+    names = [verdict.segment for verdict in (read(days[-1]) if days else ())]
+    return {name: incidents_up_to(days, read, name) for name in names}
+
+
+def incidents_up_to(days: Sequence[date], read: Read, segment: str) -> list[IncidentSummary]:
+    """List the calibration drifts of some days in their order.
+
+    Goes back from the newest day and reads only the days on which a drift opened or closed,
+    because a verdict holds the open drift, or else the last one that is over.
+    """
+
+    def detector(place: int) -> Detector | None:
+        verdicts = read(days[place]) if place >= 0 else ()
+        return next((v.detector for v in verdicts if v.segment == segment), None)
+
+    found = list[IncidentSummary]()
+    end: tuple[date | None, EndReason | None] = (None, None)
+    place = len(days) - 1
+    while now := detector(place):
+        if now.incident:
+            opening = bisect_left(days, now.incident.opened)
+            first = detector(opening)
+            named = first.incident if first and first.incident else now.incident
+            found.append(_summary(named, *end))
+            place, end = opening - 1, (days[opening], None)
+        elif now.ended:
+            place, end = (
+                bisect_left(days, now.ended.closed) - 1,
+                (now.ended.closed, now.ended.reason),
+            )
+        else:
+            break
+    return found[::-1]
+
+
+def _summary(incident: Incident, closed: date | None, ended: EndReason | None) -> IncidentSummary:
+    since = (incident.started, incident.start_low, incident.start_high)
+    return IncidentSummary(incident.opened, *since, incident.kind, incident.evidence, closed, ended)
 
 
 def incident_table(

@@ -52,16 +52,8 @@ class Latest:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The causes of the week's error, and how much of it an intercept would remove."""
-        if not self.week or not self.week.causes or not self.week.correction:
-            return ()
-        span = f"{self.week.window_days} days to {self.week.day}"
-        if self.week.window_days == 1:
-            span = f"day {self.week.day}"
         drifting = bool(self.verdict and self.verdict.state == "calibration_drift")
-        return (
-            error_wording.causes_sentence(self.week.causes, span),
-            error_wording.correction_sentence(self.week.correction, span, drifting=drifting),
-        )
+        return error_wording.week_sentences(self.week, drifting=drifting) if self.week else ()
 
     @property
     def document(self) -> dict[str, Any]:

@@ -1,0 +1,106 @@
+"""The command that writes report pages, and the pages that the daily run writes."""
+
+from collections.abc import Iterable
+from datetime import date
+from typing import Annotated
+
+import typer
+
+from monitor.cli.options import (
+    DEFAULT_CONFIG,
+    AsJson,
+    ConfigPath,
+    Day,
+    OneModel,
+    chosen_models,
+    invalid_models,
+)
+from monitor.cli.printing import print_json, say, stop_at
+from monitor.config import Config, load_config
+from monitor.errors import ConfigError, DataError
+
+PAGE = ".html"
+
+
+def report(
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    name: OneModel = None,
+    day: Day = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            help="A folder or object store for the pages, or with --model one .html file. "
+            "By default report.path of the configuration.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the report page of a model, or of every model with an index of all.
+
+    A page is one HTML file that needs nothing else: verdict, prior, reliability diagram, the last
+    90 days, segments, incidents and data health. With --day, it ends with that day.
+    """
+    config = load_config(config_path)
+    if day and not name:
+        msg = "--day chooses the last day of the page of one model; name it with --model."
+        raise ConfigError(msg)
+    place = out or (config.report.path if config.report else "")
+    if not place:
+        msg = (
+            "there is no place for the pages; add --out FOLDER, or set report.path in the "
+            "configuration."
+        )
+        raise ConfigError(msg)
+    if name and place.endswith(PAGE):
+        written = [_write_file(config, name, place, day.date() if day else None)]
+        errors: list[ConfigError | DataError] = []
+    else:
+        models = chosen_models(config, name)
+        written, errors = write_pages(config, models, place, day=day.date() if day else None)
+        errors += invalid_models(config, name)
+    if as_json:
+        print_json({"written": written})
+    else:
+        for path in written:
+            say(f"written: {path}", soft_wrap=True, highlight=False)
+    stop_at(errors)
+
+
+def write_pages(
+    config: Config, names: Iterable[str], folder: str, *, day: date | None = None
+) -> tuple[list[str], list[ConfigError | DataError]]:
+    """Write the pages of some models and the index; also collect the errors of models."""
+    from monitor.pipeline.references import read_references
+    from monitor.report.page.write import write_index, write_model
+
+    written, errors = list[str](), list[ConfigError | DataError]()
+    for name in names:
+        try:
+            references = read_references(config, name).fitted
+            written.append(write_model(config, name, references, folder, day=day))
+        except DataError as error:
+            errors.append(error)
+    return [*written, write_index(config, folder)], errors
+
+
+def write_configured_pages(config: Config, names: Iterable[str]) -> list[ConfigError | DataError]:
+    """Write the pages of models that have just run, if the configuration asks for pages."""
+    if not config.report:
+        return []
+    try:
+        return write_pages(config, names, config.report.path)[1]
+    except (ConfigError, DataError) as error:  # the results of the run are stored all the same
+        return [error]
+
+
+def _write_file(config: Config, name: str, path: str, day: date | None) -> str:
+    """Write the page of one model into one file, without a link to an index."""
+    from monitor.pipeline.references import read_references
+    from monitor.report.page.assemble import model_page
+    from monitor.report.page.html import model_html
+    from monitor.report.page.write import write_page
+
+    references = read_references(config, name).fitted
+    write_page(path, model_html(model_page(config, name, references, day=day)))
+    return path

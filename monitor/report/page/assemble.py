@@ -1,0 +1,125 @@
+"""The page of one model, assembled from the store."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import cache
+
+from monitor.config import Config
+from monitor.drift.inputs import ModelReference
+from monitor.drift.verdict import WEEK, Verdict
+from monitor.errors import DataError
+from monitor.evaluation.evaluate import Evaluation
+from monitor.metrics.core.tally import Tally, merge
+from monitor.report.page import tables
+from monitor.report.page.bins import curve_of, reliability
+from monitor.report.page.content import DayOnPage, Page
+from monitor.report.page.day import day_on_page
+from monitor.report.page.facts import facts
+from monitor.segment_names import WHOLE
+from monitor.store.store import Store
+from monitor.summary import days_between, whole
+
+DAYS_SHOWN = 90
+
+
+@dataclass(frozen=True, eq=False)
+class Results:
+    """The stored results of the days of a page, by day."""
+
+    verdicts: dict[date, list[Verdict]]
+    evaluations: dict[date, list[Evaluation]]
+    tallies: dict[date, Tally]
+
+
+def model_page(
+    config: Config, name: str, references: Sequence[ModelReference], *, day: date | None = None
+) -> Page:
+    """Assemble the page of a model.
+
+    Parameters
+    ----------
+    config, name : Config, str
+        The configuration, and which model.
+    references : sequence of ModelReference
+        What its days are compared with.
+    day : date, optional
+        The last day of the page; by default the newest in the store. Without it the page opens
+        with the newest day that was judged.
+
+    Returns
+    -------
+    Page
+        The same for the same store.
+
+    Raises
+    ------
+    DataError
+        If nothing is stored of the model or of the day, or a file cannot be read.
+    """
+    store, model = Store(config.store), config.model(name)
+    stored = sorted({*store.days("verdicts", name), *store.days("evaluations", name)})
+    stored = [d for d in stored if day is None or d <= day]
+    if not stored or (day and stored[-1] != day):
+        asked = f"of {day} " if day else ""
+        msg = f"{name}: nothing is stored {asked}yet; run calibration-monitor run or backfill."
+        raise DataError(msg)
+    span = days_between(stored[-1] - timedelta(days=DAYS_SHOWN - 1), stored[-1])
+    window = max(length for length in model.windows if length <= WEEK)
+    found = _read(store, name, span, window)
+    days = [_day(d, found, references, window, model.alpha) for d in span]
+    chosen = len(days) - 1 if day else _newest_judged(found, days)
+    verdicts = found.verdicts.get(span[chosen], [])
+    judged = [d for d in store.days("verdicts", name) if d <= span[-1]]
+    read = cache(lambda d: found.verdicts[d] if d in found.verdicts else _verdicts(store, name, d))
+    segments = (WHOLE, *(s for s in model.segment_names if s != WHOLE))
+    return Page(
+        model=name,
+        owner=model.owner,
+        severity=model.severity,
+        days=days,
+        chosen=chosen,
+        window_days=window,
+        curves=[curve_of(reference) for reference in references],
+        incidents=tables.incident_rows(judged, read, segments),
+        rejected=tables.rejected_rows(days, chosen),
+        waiting=tables.waiting_rows(found.evaluations, span[chosen]),
+        sensitivity=tables.sensitivity_rows(verdicts),
+        facts=facts(model, references, verdicts, days[chosen].day),
+    )
+
+
+def _read(store: Store, name: str, span: Sequence[date], window: int) -> Results:
+    """Read what is stored of a span, and the summaries of the windows that end in it."""
+    reach = days_between(span[0] - timedelta(days=window - 1), span[-1])
+    stored = {kind: {*store.days(kind, name)} for kind in ("verdicts", "evaluations", "summaries")}
+    return Results(
+        {d: _verdicts(store, name, d) for d in span if d in stored["verdicts"]},
+        {d: store.read_evaluations(name, d)[0] for d in span if d in stored["evaluations"]},
+        {d: whole(store.read_summary(name, d)[0]).tally for d in reach if d in stored["summaries"]},
+    )
+
+
+def _verdicts(store: Store, name: str, day: date) -> list[Verdict]:
+    return store.read_verdicts(name, day)[0]
+
+
+def _day(
+    day: date, found: Results, references: Sequence[ModelReference], window: int, alpha: float
+) -> DayOnPage:
+    days = [d for d in days_between(day - timedelta(days=window - 1), day) if d in found.tallies]
+    drawn = None
+    if day in found.tallies:
+        merged = merge([found.tallies[d] for d in days])
+        drawn = reliability(merged, days, references, alpha=alpha)
+    verdicts, evaluations = found.verdicts.get(day, []), found.evaluations.get(day, [])
+    return day_on_page(day, verdicts, evaluations, window_days=window, reliability=drawn)
+
+
+def _newest_judged(found: Results, days: Sequence[DayOnPage]) -> int:
+    """Find the newest day that was judged or whose logs failed a check, else the newest."""
+    for number in reversed(range(len(days))):
+        verdicts = found.verdicts.get(days[number].day, ())
+        if any(v.final or v.state == "data_error" for v in verdicts):
+            return number
+    return len(days) - 1

@@ -1,0 +1,206 @@
+"""What a report page holds, as plain data that the templates print.
+
+Rule: a number that people read is worded here or in `words`, once. The script of the page only
+places these texts, and draws the numbers beside them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+Interval = tuple[float, float, float]  # value, low, high
+Row = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One key figure: what it is, its value, and what to compare it with."""
+
+    label: str
+    value: str
+    note: str
+
+
+@dataclass(frozen=True)
+class Bin:
+    """Neighbouring scores of a window, taken together.
+
+    Attributes
+    ----------
+    low, high, mean, adjusted_mean : float
+        Least, largest and mean score; the mean of the scores without the prior shift.
+    count, positives : int
+        Predictions with an outcome, and how many came true.
+    accepted : tuple of float
+        Ends of the probabilities that the exact test accepts for these outcomes.
+    rejected, adjusted_rejected : int
+        Predictions whose score lies outside, as logged and without the prior shift.
+    """
+
+    low: float
+    high: float
+    mean: float
+    adjusted_mean: float
+    count: int
+    positives: int
+    accepted: tuple[float, float]
+    rejected: int
+    adjusted_rejected: int
+
+
+@dataclass(frozen=True)
+class Reliability:
+    """Scores and outcomes of the days up to one day.
+
+    Attributes
+    ----------
+    first, last : date
+        The days.
+    total : int
+        Predictions with an outcome.
+    delta : float or None
+        The intercept without the prior shift, in logit; None while all outcomes are equal.
+    level : float or None
+        The intercept of these outcomes on the reference curve, in logit.
+    reference : int or None
+        Number of the curve in `Page.curves`.
+    bins : sequence of Bin
+        Rising.
+    """
+
+    first: date
+    last: date
+    total: int
+    delta: float | None
+    level: float | None
+    reference: int | None
+    bins: Sequence[Bin]
+
+
+@dataclass(frozen=True)
+class Curve:
+    """A reference: its days, and the log-odds of a positive outcome by log-odds of the score."""
+
+    first: date
+    last: date
+    scores: Sequence[float]
+    outcomes: Sequence[float]
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The rows of one day; `rejected` by the check that they failed."""
+
+    predicted: int
+    matched: int
+    rejected: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Errors:
+    """What explains the error of a window, in nats of log loss, by cause."""
+
+    prior_shift: float
+    slope: float
+    shape: float
+    rest: float
+
+
+@dataclass(frozen=True)
+class DayOnPage:
+    """One day of the page; what is not known of it is None or empty.
+
+    Attributes
+    ----------
+    day : date
+        The day.
+    state : str
+        Its verdict; empty if there is none.
+    reasons : sequence of str
+        The sentences of the verdict, then those on the error of the week.
+    figures : sequence of Figure
+        Key figures.
+    evidence, limit : float or None
+        log10 of the evidence, and the value at which an incident opens.
+    slope, shift : tuple or None
+        Slope since the drift began or over the week, and prior shift over the week.
+    prevalence, mean_score, reference_prevalence : float or None
+        Of the day, and of its reference.
+    expected : tuple or None
+        Prevalence to expect while outcomes are still arriving.
+    counts : Counts or None
+        Of the day.
+    causes : Errors or None
+        Of the week.
+    reliability : Reliability or None
+        Of the week.
+    segments : sequence of Row
+        One for each segment, in the columns of `SEGMENT_COLUMNS`.
+    """
+
+    day: date
+    state: str = ""
+    reasons: Sequence[str] = ()
+    figures: Sequence[Figure] = ()
+    evidence: float | None = None
+    limit: float | None = None
+    slope: Interval | None = None
+    shift: Interval | None = None
+    prevalence: float | None = None
+    mean_score: float | None = None
+    reference_prevalence: float | None = None
+    expected: Interval | None = None
+    counts: Counts | None = None
+    causes: Errors | None = None
+    reliability: Reliability | None = None
+    segments: Sequence[Row] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of texts with its headings."""
+
+    columns: Row
+    rows: Sequence[Row]
+
+
+@dataclass(frozen=True)
+class Page:
+    """All that the page of one model shows.
+
+    Attributes
+    ----------
+    model, owner, severity : str
+        From the configuration.
+    days : sequence of DayOnPage
+        Every calendar day of the span that is shown.
+    chosen : int
+        Which of them the page opens with.
+    window_days : int
+        Length of the window behind the diagram, the causes and the segments.
+    curves : sequence of Curve
+        The references.
+    incidents, rejected, waiting, sensitivity : Table
+        Past incidents; rows left out by check; days whose outcomes are still arriving; what can
+        be found at this volume.
+    facts : sequence of (str, str)
+        How the page was computed.
+    """
+
+    model: str
+    owner: str
+    severity: str
+    days: Sequence[DayOnPage]
+    chosen: int
+    window_days: int
+    curves: Sequence[Curve]
+    incidents: Table
+    rejected: Table
+    waiting: Table
+    sensitivity: Table
+    facts: Sequence[tuple[str, str]]
+
+    @property
+    def day(self) -> DayOnPage:
+        """The day that the page opens with."""
+        return self.days[self.chosen]

@@ -1,0 +1,83 @@
+"""How a report page was computed: reference, limits, windows, versions. Pure."""
+
+from collections.abc import Sequence
+from datetime import date
+from importlib.metadata import version
+
+from monitor.config import Model, Verdicts
+from monitor.drift.inputs import ModelReference, reference_of_day
+from monitor.drift.verdict import Verdict
+from monitor.drift.wording import what_can_be_found, what_would_help
+from monitor.report.page.words import interval, share
+from monitor.segment_names import WHOLE
+
+Fact = tuple[str, str]
+
+
+def facts(
+    model: Model, references: Sequence[ModelReference], verdicts: Sequence[Verdict], day: date
+) -> list[Fact]:
+    """List what the results of a day rest on."""
+    verdict = next((v for v in verdicts if v.segment == WHOLE), None)
+    found = [
+        ("Reference", _reference(references, verdict, day)),
+        *_detectable(verdict),
+        *_limits(model.verdicts),
+        ("Tests", _tests(model)),
+        ("Windows", f"{', '.join(map(str, model.windows))} days"),
+        ("Outcomes", _outcomes(model)),
+    ]
+    if verdict:
+        known = f"{verdict.known_at:%Y-%m-%d %H:%M} UTC"
+        found.append(("Outcomes known until", known))
+    return [*found, ("Program", f"calibration-monitor {version('calibration-monitor')}")]
+
+
+def _limits(v: Verdicts) -> list[Fact]:
+    false = (
+        f"On average at least {v.false_alert_days:,} days pass between two false alerts of the "
+        f"model, and {v.segment_false_alert_days:,} days between two of its segments."
+    )
+    least = (
+        f"A prior shift from an odds ratio of {v.prior_shift_odds:g}, a level drift from "
+        f"{v.level_odds:g}. Changes of the slope below {v.slope_tolerance:g} are always tolerated."
+    )
+    together = f"{v.judge_every} days together" if v.judge_every > 1 else "Each day by itself"
+    return [("False alerts", false), ("Also reported", least), ("Judged", f"{together}.")]
+
+
+def _tests(model: Model) -> str:
+    return (
+        f"Exact binomial tests at level {model.alpha:g}, in bins of PAVA-BC. TCE by chance: 5 to "
+        f"95 % of {model.null_replicates:,} simulations of a calibrated model."
+    )
+
+
+def _outcomes(model: Model) -> str:
+    days = "1 more day" if model.settled_after == 1 else f"{model.settled_after} more days"
+    return (
+        f"A day is final once the outcomes of {days} have arrived. A day ends at midnight in "
+        f"{model.time_zone}."
+    )
+
+
+def _reference(references: Sequence[ModelReference], verdict: Verdict | None, day: date) -> str:
+    compared = reference_of_day(day, references)
+    if not compared:
+        return "There is none yet."
+    if compared.lack:
+        return f"{compared.lack[:1].upper()}{compared.lack[1:]}."
+    span = f"{compared.first} to {compared.last}"
+    if not verdict:
+        return f"{span}."
+    own = verdict.reference_slope
+    slope = f"; slope of its own outcomes {own.value:.2f} ({interval(own)})" if own else ""
+    return f"{span}; prevalence {share(verdict.reference_prevalence)}{slope}."
+
+
+def _detectable(verdict: Verdict | None) -> list[Fact]:
+    """Say what can be found at this volume, and what would help."""
+    if not verdict or not verdict.detectable:
+        return []
+    sentences = (what_can_be_found(verdict.detectable), what_would_help(verdict.detectable))
+    return [("What can be found", " ".join(filter(None, sentences)))]

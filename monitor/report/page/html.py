@@ -1,0 +1,199 @@
+"""Pages as HTML: one file each, with its style, script and data inside, and no outside request.
+
+Rule 1: templates escape every text, and the data cannot end the script tag that holds them.
+Rule 2: a page allows only the style and the script that it was made with, by their digests.
+"""
+
+import base64
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from importlib.resources import files
+from math import isfinite
+from typing import TYPE_CHECKING, Any
+
+from monitor.errors import ConfigError
+from monitor.report.page.content import DayOnPage, Page, Reliability, Table
+from monitor.report.page.day import SEGMENT_COLUMNS
+from monitor.report.page.index import INDEX_COLUMNS, Index
+from monitor.report.page.words import STATES
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+MODEL_SCRIPTS = "svg.js", "timeline.js", "reliability.js", "tables.js", "page.js"
+INDEX_SCRIPTS = "tables.js", "index.js"
+TEXTS = frozenset({"verdict", "scores", "because", "what", "owner"})  # columns of words
+LONG = frozenset({"what"})
+DIGITS = 6  # of a number that is drawn
+# What would end a script tag, begin a comment in it, or be a line end to some parsers.
+UNSAFE = {ord(c): f"\\u{ord(c):04x}" for c in "<>&\u2028\u2029"}
+
+
+def model_html(page: Page, *, home: str = "") -> str:
+    """Write the page of a model.
+
+    Parameters
+    ----------
+    page : Page
+        What it shows.
+    home : str, optional
+        Address of the index of all models, for a link to it.
+
+    Returns
+    -------
+    str
+        HTML; the same for the same page.
+
+    Raises
+    ------
+    ConfigError
+        If Jinja is not installed.
+    """
+    words = {
+        state: {"word": w.word, "title": w.title, "sign": w.sign} for state, w in STATES.items()
+    }
+    data = {
+        "days": [_day(day) for day in page.days],
+        "chosen": page.chosen,
+        "curves": [
+            {"scores": _round(c.scores), "outcomes": _round(c.outcomes)} for c in page.curves
+        ],
+        "words": words,
+    }
+    return _render(
+        "model.html",
+        MODEL_SCRIPTS,
+        data,
+        page=page,
+        words=STATES[page.day.state],
+        home=home,
+        segments=Table(SEGMENT_COLUMNS, page.day.segments),
+    )
+
+
+def index_html(index: Index) -> str:
+    """Write the index of all models, the worst first; raises as `model_html` does."""
+    return _render(
+        "index.html",
+        INDEX_SCRIPTS,
+        {},
+        index=index,
+        table_=Table(INDEX_COLUMNS, [entry.cells for entry in index.entries]),
+        links={entry.cells[0]: entry.link for entry in index.entries if entry.link},
+    )
+
+
+def _render(
+    template: str, scripts: Sequence[str], data: Mapping[str, Any], **content: object
+) -> str:
+    from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja
+
+    style = f"\n{_source('style.css')}"
+    script = "\n" + "".join(map(_source, ("data.js", *scripts)))
+    ranks = {w.word: w.rank for w in STATES.values()}
+    policy = (
+        f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
+        "img-src data:; base-uri 'none'; form-action 'none'"
+    )
+    page = _environment().get_template(template)
+    return page.render(
+        policy=policy,
+        # They are ours, and an escaped style or script would not be one.
+        style=Markup(style),  # noqa: S704
+        script=Markup(script),  # noqa: S704
+        data=Markup(_json({**data, "ranks": ranks})),  # noqa: S704 - see `_json`
+        badges={w.word: (state, w.sign) for state, w in STATES.items()},
+        texts=TEXTS,
+        long=LONG,
+        **content,
+    )
+
+
+def _environment() -> "Environment":
+    try:
+        from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
+    except ImportError:
+        msg = (
+            "report pages need the package jinja2, which is not installed; "
+            "pip install 'calibration-monitor[report]'."
+        )
+        raise ConfigError(msg) from None
+    return Environment(
+        loader=PackageLoader("monitor.report.page"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def _source(name: str) -> str:
+    return files("monitor.report.page").joinpath("templates", name).read_text("utf-8")
+
+
+def _digest(content: str) -> str:
+    digest = hashlib.sha256(content.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+def _json(data: Mapping[str, Any]) -> str:
+    """Write data so that no text in it can end the script tag."""
+    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return text.translate(UNSAFE)
+
+
+def _day(day: DayOnPage) -> dict[str, Any]:
+    """Give what the script draws and places of a day."""
+    counts, causes = day.counts, day.causes
+    return {
+        "day": f"{day.day}",
+        "state": day.state,
+        "reasons": list(day.reasons),
+        "figures": [[f.label, f.value, f.note] for f in day.figures],
+        "evidence": _number(day.evidence),
+        "limit": _number(day.limit),
+        "slope": _round(day.slope),
+        "shift": _round(day.shift),
+        "prevalence": _number(day.prevalence),
+        "mean": _number(day.mean_score),
+        "reference": _number(day.reference_prevalence),
+        "expected": _round(day.expected),
+        "predicted": counts and counts.predicted,
+        "matched": counts and counts.matched,
+        "causes": causes and _round([causes.prior_shift, causes.slope, causes.shape, causes.rest]),
+        "bins": _bins(day.reliability),
+        "segments": [list(row) for row in day.segments],
+    }
+
+
+def _bins(drawn: Reliability | None) -> dict[str, Any] | None:
+    if drawn is None:
+        return None
+    return {
+        "first": f"{drawn.first}",
+        "last": f"{drawn.last}",
+        "total": drawn.total,
+        "delta": _number(drawn.delta),
+        "level": _number(drawn.level),
+        "reference": drawn.reference,
+        "bins": [
+            [
+                *(_number(v) for v in (b.low, b.high, b.mean, b.adjusted_mean)),
+                *(b.count, b.positives, *map(_number, b.accepted)),
+                *(b.rejected, b.adjusted_rejected),
+            ]
+            for b in drawn.bins
+        ],
+    }
+
+
+def _round(values: Sequence[float] | None) -> list[float | None] | None:
+    return None if values is None else [_number(value) for value in values]
+
+
+def _number(value: float | None) -> float | None:
+    """Round a number to the digits that can be seen; None if it is not finite."""
+    if value is None or not isfinite(value):
+        return None
+    return float(f"{value:.{DIGITS}g}")

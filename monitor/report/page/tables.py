@@ -1,0 +1,112 @@
+"""The tables of a report page: incidents, rejected rows, waiting days, sensitivity. Pure."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import date
+from math import isfinite, isnan
+
+from monitor.drift.verdict import WEEK, Verdict
+from monitor.evaluation.evaluate import Evaluation
+from monitor.report.incidents import IncidentSummary, Read, incidents_up_to
+from monitor.report.page.content import DayOnPage, Row, Table
+from monitor.report.page.words import NONE, odds, share
+from monitor.segment_names import WHOLE
+
+INCIDENTS = ("segment", "found on", "since", "90 %", "scores", "evidence", "closed on", "because")
+WAITING = ("day", "predictions", "known", "expected", "95 %", "fit", "rates kept")
+SENSITIVITY = (
+    "segment",
+    "tolerated",
+    "looked for",
+    "rarer outcome a day",
+    "days to find a slope of 0.8",
+    "days to find a slope of 0.7",
+)
+LEAST_SHOWN = -3.0  # log10 of a probability; smaller ones are shown as a power of ten
+
+
+def incident_rows(days: Sequence[date], read: Read, segments: Sequence[str]) -> Table:
+    """List the incidents of the whole and of its segments, the newest first."""
+    found = [(name, e) for name in segments for e in incidents_up_to(days, read, name)]
+    found.sort(key=lambda of: (of[1].opened, of[0] == WHOLE), reverse=True)
+    return Table(INCIDENTS, [_incident(name, e) for name, e in found])
+
+
+def _incident(name: str, e: IncidentSummary) -> Row:
+    return (
+        name,
+        f"{e.opened}",
+        f"{e.started}",
+        f"{e.start_low} to {e.start_high}",
+        e.kind.replace("_", " "),
+        odds(e.evidence),
+        f"{e.closed}" if e.closed else "still open",
+        e.ended or NONE,
+    )
+
+
+def rejected_rows(days: Sequence[DayOnPage], chosen: int) -> Table:
+    """Count rows that were left out, by check: on the day, over a week and over all days."""
+    columns = ("check", f"{days[chosen].day}", f"{WEEK} days", f"{len(days)} days")
+    spans = (days[chosen : chosen + 1], days[max(0, chosen - WEEK + 1) : chosen + 1], days)
+    sums = [
+        sum((Counter(d.counts.rejected) for d in span if d.counts), Counter[str]())
+        for span in spans
+    ]
+    checks = sorted(check for check, rows in sums[-1].items() if rows)
+    return Table(columns, [(check, *(f"{s[check]:,}" for s in sums)) for check in checks])
+
+
+def waiting_rows(evaluations: Mapping[date, Sequence[Evaluation]], after: date) -> Table:
+    """List the days after the judged one, with the prevalence to expect from their scores."""
+    alone = [
+        e
+        for day, of_day in sorted(evaluations.items())
+        for e in of_day
+        if day > after and (e.segment, e.window_days) == (WHOLE, 1) and not e.final
+    ]
+    return Table(WAITING, [_waiting(e) for e in alone])
+
+
+def _waiting(e: Evaluation) -> Row:
+    known = (f"{e.day}", f"{e.predicted:,}", share(e.coverage))
+    found = e.expected
+    if not found:
+        return (*known, *[NONE] * 4)
+    span = NONE if isnan(found.low) else f"{share(found.low)} to {share(found.high)}"
+    return (
+        *known,
+        share(found.prevalence),
+        span,
+        _chance(found.fit_log10_p),
+        share(found.unshifted),
+    )
+
+
+def _chance(log10_p: float) -> str:
+    if isnan(log10_p):
+        return NONE
+    return f"10^{log10_p:.0f}" if log10_p < LEAST_SHOWN else f"{10**log10_p:.3f}"
+
+
+def sensitivity_rows(verdicts: Sequence[Verdict]) -> Table:
+    """Say of each stream which changes of the slope its detector finds, and how fast."""
+    return Table(
+        SENSITIVITY,
+        [
+            (
+                v.segment,
+                f"below {found.tolerated:.2f}",
+                f"above {found.found:.2f}",
+                f"{float(f'{found.rarer:.3g}'):,g}",
+                _days(found.days),
+                _days(found.days_strong),
+            )
+            for v in verdicts
+            if (found := v.detectable)
+        ],
+    )
+
+
+def _days(days: float) -> str:
+    return f"{days:,.0f}" if isfinite(days) else "never"

@@ -1,0 +1,1 @@
+const page = JSON.parse(document.getElementById("data").textContent);

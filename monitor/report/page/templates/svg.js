@@ -1,0 +1,32 @@
+// Small helpers for SVG and for texts. Text from logs is only ever set as text content.
+const make = (name, attributes, parent) => {
+  const node = document.createElementNS("http://www.w3.org/2000/svg", name);
+  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+  if (parent) parent.append(node);
+  return node;
+};
+const write = (text, attributes, parent) => { make("text", attributes, parent).textContent = text; };
+const tag = (name, text, parent, kind) => {
+  const node = document.createElement(name);
+  node.textContent = text;
+  if (kind) node.className = kind;
+  if (parent) parent.append(node);
+  return node;
+};
+const at = (id) => document.getElementById(id);
+const known = (value) => value !== null && value !== undefined;
+const minus = (text) => text.replaceAll("-", "\u2212");
+const percent = (ratio) => (ratio >= 0.01 || ratio === 0 ? `${(100 * ratio).toFixed(1)}%` : `${Number((100 * ratio).toPrecision(2))}%`);
+const whole = (count) => count.toLocaleString("en-US");
+const odds = (log10) => `${log10 >= 6 ? `10^${log10.toFixed(0)}` : whole(Number((10 ** log10).toPrecision(2)))}\u00a0to\u00a01`;
+const logit = (p) => Math.log(p / (1 - p));
+const sigmoid = (z) => 1 / (1 + Math.exp(-z));
+
+// Round steps between two numbers, about as many as asked for.
+const steps = (low, high, about) => {
+  const raw = (high - low) / about, power = 10 ** Math.floor(Math.log10(raw));
+  const step = [1, 2, 2.5, 5, 10].map((n) => n * power).find((n) => n >= raw);
+  const found = [];
+  for (let n = Math.ceil(low / step - 1e-9); n * step <= high + step * 1e-9; n += 1) found.push(Number((n * step).toPrecision(12)));
+  return found;
+};

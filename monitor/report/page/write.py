@@ -1,0 +1,54 @@
+"""Writes report pages into a folder or an object store, each file as a whole."""
+
+from collections.abc import Sequence
+from datetime import date
+
+from monitor.config import REPORT_INDEX, Config, report_page
+from monitor.drift.inputs import ModelReference
+from monitor.files import open_filesystem, replace
+from monitor.report.page.assemble import model_page
+from monitor.report.page.html import index_html, model_html
+from monitor.report.page.index import index_of
+
+
+def write_model(
+    config: Config,
+    name: str,
+    references: Sequence[ModelReference],
+    folder: str,
+    *,
+    day: date | None = None,
+) -> str:
+    """Write the page of a model into a folder of pages, and give its place.
+
+    Parameters
+    ----------
+    config, name, references, day
+        As for `model_page`.
+    folder : str
+        A local path or a URL such as ``s3://bucket/prefix``.
+
+    Raises
+    ------
+    ConfigError
+        If Jinja or the package of the object store is not installed.
+    DataError
+        If nothing is stored of the model, or a file cannot be read or written.
+    """
+    page = model_page(config, name, references, day=day)
+    place = f"{folder.rstrip('/')}/{report_page(name)}"
+    write_page(place, model_html(page, home=f"../{REPORT_INDEX}"))
+    return place
+
+
+def write_index(config: Config, folder: str) -> str:
+    """Write the index of all models into a folder of pages, and give its place."""
+    place = f"{folder.rstrip('/')}/{REPORT_INDEX}"
+    write_page(place, index_html(index_of(config)))
+    return place
+
+
+def write_page(place: str, html: str) -> None:
+    """Replace one page."""
+    filesystem, path = open_filesystem(place)
+    replace(filesystem, path, html.encode(), what=place)
