@@ -24,6 +24,7 @@ from monitor.cli.options import (
     of_each,
 )
 from monitor.cli.printing import finish, print_json, progress, say, stop_at
+from monitor.cli.reporting import write_configured_pages
 from monitor.config import Model, load_config
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ def run(
         )
 
     reports, errors = of_each(config, name, do)
+    errors += write_configured_pages(config, reports)
     finish(reports.values(), as_json=as_json, errors=errors)
 
 
@@ -161,7 +163,7 @@ def backfill(
             jobs=jobs,
             on_progress=on_progress,
         )
-    finish([report], as_json=as_json)
+    finish([report], as_json=as_json, errors=write_configured_pages(config, [name]))
 
 
 def evaluate(
@@ -196,6 +198,7 @@ def evaluate(
         return days
 
     done, errors = of_each(config, name, redo)
+    errors += write_configured_pages(config, done)
     if as_json:
         print_json({"evaluated": done})
     for model_name, days in {} if as_json else done.items():

@@ -36,7 +36,7 @@ def report(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write the report page of a model, or of every model with an index of all.
+    """Write report pages for people: one for each model, and an index.
 
     A page is one HTML file that needs nothing else: verdict, prior, reliability diagram, the last
     90 days, segments, incidents and data health. With --day, it ends with that day.
@@ -86,9 +86,13 @@ def write_pages(
 
 def write_configured_pages(config: Config, names: Iterable[str]) -> list[ConfigError | DataError]:
     """Write the pages of models that have just run, if the configuration asks for pages."""
+    from monitor.store.store import Store
+
     if not config.report:
         return []
     try:
+        store = Store(config.store)
+        names = [name for name in names if store.days("verdicts", name)]
         return write_pages(config, names, config.report.path)[1]
     except (ConfigError, DataError) as error:  # the results of the run are stored all the same
         return [error]

@@ -42,22 +42,31 @@ def serve(
         typer.Option(help="TLS and passwords, in the format of Prometheus' web configuration."),
     ] = None,
     most_segments: MostSegments = 50,
+    url: Annotated[
+        str,
+        typer.Option(
+            help="Address at which people reach this server. Alerts link to the report pages that "
+            "it serves, unless the configuration names others. By default where it listens."
+        ),
+    ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Serve the newest results to Prometheus until interrupted."""
+    """Serve results to Prometheus, and report pages, until interrupted."""
     from monitor.export.http.app import Exporter
     from monitor.export.http.server import serve as start
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
     exporter = Exporter(config_path, most_segments)
-    server, thread = start(exporter, address=address, port=port, web_path=web_config)
+    server, thread = start(exporter, address=address, port=port, web_path=web_config, url=url)
     scheme = "https" if server.encrypted else "http"
     host = f"[{address}]" if ":" in address else address
-    url = f"{scheme}://{host}:{server.server_port}/metrics"
+    listening = f"{scheme}://{host}:{server.server_port}/metrics"
     if as_json:
-        print_json({"listening": url})
+        print_json({"listening": listening})
     else:
-        say(f"serving {url}, stop with Ctrl-C", soft_wrap=True)
+        say(f"serving {listening}, stop with Ctrl-C", soft_wrap=True)
+        if exporter.config().report:
+            say(f"report pages: {server.url}/reports/", soft_wrap=True)
     try:
         thread.join()
     except KeyboardInterrupt:

@@ -20,8 +20,8 @@ from tests.support.paths import ROOT
 
 COMMANDS = (
     "init",
-    *("check", "run", "backfill", "evaluate", "show", "serve", "push", "textfile"),
-    *("assets", "prune", "demo"),
+    *("check", "run", "backfill", "evaluate", "show", "report", "serve"),
+    *("push", "textfile", "assets", "prune", "demo"),
     "export openmetrics",
 )
 DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from monitor.drift.detector import EndReason
 from monitor.report.incidents import IncidentSummary, incidents
 from monitor.report.verdicts import newest_verdict
 
@@ -28,8 +29,15 @@ def incident(opened: int, started: int, kind: str = "too_extreme") -> Any:
     )
 
 
+def ended(found: Sequence[Any]) -> Any:
+    """Say which drift is over after some days, none of which has one today."""
+    before = [i for i, incident in enumerate(found, 1) if incident]
+    return SimpleNamespace(closed=day(before[-1] + 1), reason="recovered") if before else None
+
+
 def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Any:
     """Make a store of one verdict a day, of a segment and of the whole, from the first of March."""
+    of_all = [found for _, _, found in verdicts]
     kept = {
         day(i): [
             SimpleNamespace(
@@ -39,7 +47,7 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Any:
                 final=final,
                 detector=SimpleNamespace(
                     incident=found if segment == "all" else None,
-                    ended=SimpleNamespace(reason="recovered"),
+                    ended=None if found or segment == "DE" else ended(of_all[:i]),
                 ),
             )
             for segment in ("DE", "all")
@@ -74,12 +82,14 @@ def test_the_newest_verdict_is_of_a_day_that_was_judged_or_refused(
 
 
 def test_drifts_are_listed_under_their_first_name_until_they_close() -> None:
-    """A drift lasts while its incident is open, also when it is renamed or another follows."""
+    """A drift lasts while its incident is open, also when it is renamed or another replaces it."""
     first, renamed, second = incident(2, 1), incident(2, 1, "too_timid"), incident(5, 4)
     days = [None, first, renamed, None, second, incident(6, 6), None, incident(8, 7)]
     store = stored([("ok", True, found) for found in days])
 
-    def found(opened: int, started: int, closed: int | None) -> IncidentSummary:
+    def found(
+        opened: int, started: int, closed: int | None, reason: EndReason | None = "recovered"
+    ) -> IncidentSummary:
         return IncidentSummary(
             opened=day(opened),
             started=day(started),
@@ -88,12 +98,12 @@ def test_drifts_are_listed_under_their_first_name_until_they_close() -> None:
             kind="too_extreme",
             evidence=3.25,
             closed=day(closed) if closed else None,
-            ended="recovered" if closed else None,
+            ended=reason if closed else None,
         )
 
     assert incidents(store, "ctr", "all") == [
         found(2, 1, 4),
-        found(5, 4, 6),
+        found(5, 4, 6, None),
         found(6, 6, 7),
         found(8, 7, None),
     ]

@@ -1,4 +1,4 @@
-"""The exporter's responses: gauges at /metrics, its health at /healthz.
+"""The exporter's responses: gauges at /metrics, health at /healthz, report pages at /reports/.
 
 Rule 1: each response looks at the configuration and the store. If one is faulty, the response and
 a line in the log say so; no older number is shown instead.
@@ -18,6 +18,8 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 from monitor.config import Config, config_files, load_config
 from monitor.errors import ConfigError, DataError
 from monitor.export.http.auth import PasswordChecker, WebConfig
+from monitor.export.http.reports import PATH as REPORTS
+from monitor.export.http.reports import report_answer
 from monitor.export.snapshot_reader import MOST_SEGMENTS, Reader
 from monitor.export.text import CONTENT_TYPE, Lines, exposition, lines
 from monitor.export.window_samples import Snapshot
@@ -26,9 +28,9 @@ from monitor.store.store import Store
 log = logging.getLogger(__name__)
 
 OK = "200 OK"
-WELCOME = "calibration-monitor: gauges at /metrics, health at /healthz\n"
+WELCOME = "calibration-monitor: gauges at /metrics, health at /healthz, reports at /reports/\n"
 
-Answer = tuple[str, str, bytes]  # status, content type, content
+Answer = tuple[str, str, bytes, list[tuple[str, str]]]  # status, content type, content, headers
 State = tuple[tuple[str, int, int, int, int], ...]  # of each file of the configuration
 
 
@@ -42,10 +44,14 @@ class Exporter:
         The configuration, a file or a folder; it is loaded again when a file changes.
     most_segments : int
         How many segments of a model are exported, besides `all`.
+    url : str
+        Address at which people reach this server; models whose configuration names no report page
+        link to the one that it serves. Without it they have no link.
     """
 
     path: Path
     most_segments: int = MOST_SEGMENTS
+    url: str = ""
     _loaded: tuple[State, Reader] | None = field(default=None, repr=False)
     _written: dict[str, tuple[Snapshot, Lines]] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -57,6 +63,11 @@ class Exporter:
             written = {name: self._lines(name, snapshot) for name, snapshot in snapshots.items()}
             self._written = {name: (snapshots[name], written[name]) for name in snapshots}
         return exposition(written.values(), only=only)
+
+    def link_to(self, url: str) -> None:
+        """Let the links to report pages lead to this server, from the next response on."""
+        with self._lock:
+            self.url, self._loaded = url, None
 
     def look(self) -> None:
         """Load the configuration and list the store, or raise the error of either."""
@@ -74,6 +85,8 @@ class Exporter:
             config = load_config(self.path)
             for model in config.invalid.values():
                 log.error("%s", model.message)
+            if self.url and config.report:
+                config = config.linked_to(f"{self.url.rstrip('/')}{REPORTS}")
             self._loaded = (state or ()), Reader(config, self.most_segments)
         return self._loaded[1]
 
@@ -92,16 +105,17 @@ def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplica
         try:
             users = web().basic_auth_users
             if users and not _is_authorised(environ, users, checker):
+                status, kind, content, _ = _said("401 Unauthorized", "Unauthorized\n")
                 further = [("WWW-Authenticate", "Basic")]
-                status, kind, content = _said("401 Unauthorized", "Unauthorized\n")
             elif environ["REQUEST_METHOD"] != "GET":
+                status, kind, content, _ = _said("405 Method Not Allowed", "only GET is answered\n")
                 further = [("Allow", "GET")]
-                status, kind, content = _said("405 Method Not Allowed", "only GET is answered\n")
             else:
-                status, kind, content = _answer(exporter, environ)
+                status, kind, content, more = _answer(exporter, environ)
+                further = [*more]
         except (ConfigError, DataError) as error:
             log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it
-            status, kind, content = _said("500 Internal Server Error", f"{error}\n")
+            status, kind, content, _ = _said("500 Internal Server Error", f"{error}\n")
         if "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "") and status == OK:
             content = gzip.compress(content, compresslevel=1)
             further.append(("Content-Encoding", "gzip"))
@@ -116,7 +130,9 @@ def _answer(exporter: Exporter, environ: WSGIEnvironment) -> Answer:
     path = environ["PATH_INFO"]
     if path == "/metrics":
         only = parse_qs(environ.get("QUERY_STRING", "")).get("name[]")
-        return OK, CONTENT_TYPE, exporter.text(only)
+        return OK, CONTENT_TYPE, exporter.text(only), []
+    if f"{path}/".startswith(REPORTS):
+        return report_answer(exporter.config(), path)
     if path == "/healthz":
         return _health(exporter)
     if path == "/":
@@ -133,7 +149,7 @@ def _health(exporter: Exporter) -> Answer:
 
 
 def _said(status: str, text: str) -> Answer:
-    return status, "text/plain; charset=utf-8", text.encode()
+    return status, "text/plain; charset=utf-8", text.encode(), []
 
 
 def _is_authorised(

@@ -19,6 +19,7 @@ from monitor.export.http.auth import encryption, load_web_config
 
 log = logging.getLogger(__name__)
 
+EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 - compared, not listened on
 TIMEOUT = 30  # seconds that a client may stay silent
 
 
@@ -41,6 +42,14 @@ class Server(ThreadingMixIn, WSGIServer):
         self.encrypted = load_web_config(web_path).tls_server_config is not None
         self.address_family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
         super().__init__(address, Handler)
+
+    @property
+    def url(self) -> str:
+        """Where it listens; under the name of this machine if that is on every address."""
+        address = self.server_address[0]
+        named = socket.getfqdn() if address in EVERY_ADDRESS else str(address)
+        host = f"[{named}]" if ":" in named else named
+        return f"{'https' if self.encrypted else 'http'}://{host}:{self.server_port}"
 
     def get_request(self) -> tuple[socket.socket, Any]:
         """Accept a connection, with the certificates that are on disk now."""
@@ -76,7 +85,7 @@ def server_encryption(path: Path | None) -> ssl.SSLContext:
 
 
 def serve(
-    exporter: Exporter, *, address: str, port: int, web_path: Path | None = None
+    exporter: Exporter, *, address: str, port: int, web_path: Path | None = None, url: str = ""
 ) -> tuple[Server, Thread]:
     """Answer scrapes from a thread until the server is shut down.
 
@@ -88,6 +97,9 @@ def serve(
         Where to listen; port 0 takes a free one, see ``server_port`` of the result.
     web_path : Path, optional
         The web configuration: encryption and users.
+    url : str, optional
+        Address at which people reach the server, for links to the report pages that it serves; by
+        default where it listens.
 
     Raises
     ------
@@ -107,6 +119,7 @@ def serve(
         option = "--address" if not_ours else "--port"
         msg = f"cannot listen on {address}:{port} ({error}); choose another with {option}."
         raise ConfigError(msg) from None
+    exporter.link_to(url or server.url)
     server.set_app(application(exporter, partial(load_web_config, web_path)))
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()

@@ -64,7 +64,8 @@ def model_page(
         asked = f"of {day} " if day else ""
         msg = f"{name}: nothing is stored {asked}yet; run calibration-monitor run or backfill."
         raise DataError(msg)
-    span = days_between(stored[-1] - timedelta(days=DAYS_SHOWN - 1), stored[-1])
+    first = max(stored[0], stored[-1] - timedelta(days=DAYS_SHOWN - 1))
+    span = days_between(first, stored[-1])
     window = max(length for length in model.windows if length <= WEEK)
     found = _read(store, name, span, window)
     days = [_day(d, found, references, window, model.alpha) for d in span]

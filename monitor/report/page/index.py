@@ -73,13 +73,14 @@ def _entry(config: Config, store: Store, name: str) -> Entry:
     if verdict is None:
         cells = (name, state.word, what, *[NONE] * 6, owner)
         return Entry(cells, "", (state.rank, 0.0, name))
-    alone = _alone(store, verdict)
+    alone, incident = _alone(store, verdict), verdict.detector.incident
+    evidence = incident.evidence if incident else verdict.detector.evidence
     known = not isnan(verdict.reference_prevalence)
     cells = (
         name,
         state.word,
         what,
-        odds(verdict.detector.evidence) if known else NONE,
+        odds(evidence) if known else NONE,
         f"{verdict.slope.value:.2f}" if verdict.slope else NONE,
         signed(verdict.shift.value) if verdict.shift else NONE,
         share(alone.prevalence) if alone else NONE,
@@ -88,7 +89,7 @@ def _entry(config: Config, store: Store, name: str) -> Entry:
         owner,
     )
     link = "" if invalid else report_page(name)
-    return Entry(cells, link, (state.rank, -verdict.detector.evidence, name))
+    return Entry(cells, link, (state.rank, -evidence, name))
 
 
 def _alone(store: Store, verdict: Verdict) -> Evaluation | None:
@@ -109,5 +110,5 @@ def _what(verdict: Verdict | None) -> str:
         by = f" by {size:.2f} in log-odds" if size is not None else ""
         return f"{incident.kind.replace('_', ' ')} since {incident.started}{by}"
     if verdict.state == "data_error":
-        return verdict.reasons[0]
+        return verdict.reasons[0].removeprefix(f"{verdict.model} {verdict.day}: ").split(";")[0]
     return ""

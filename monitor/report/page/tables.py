@@ -41,7 +41,7 @@ def _incident(name: str, e: IncidentSummary) -> Row:
         e.kind.replace("_", " "),
         odds(e.evidence),
         f"{e.closed}" if e.closed else "still open",
-        e.ended or NONE,
+        e.ended or ("another drift" if e.closed else NONE),
     )
 
 

@@ -18,7 +18,8 @@ function drawBins() {
   const host = at("plot-bins"), note = at("bin-readout"), day = page.days[selected], drawn = day.bins;
   host.replaceChildren();
   at("bin-table").replaceChildren();
-  if (!drawn || !drawn.bins.length) {
+  host.closest(".diagram").classList.toggle("empty", !drawn);
+  if (!drawn) {
     tag("p", "No prediction of this week has an outcome.", host, "none");
     note.textContent = "";
     return;
