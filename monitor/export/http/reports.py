@@ -9,12 +9,12 @@ from monitor.files import open_filesystem, reaching
 PATH = "/reports/"
 TEXT, HTML = "text/plain; charset=utf-8", "text/html; charset=utf-8"
 # A page itself names the digests of its only script and style; a browser enforces both policies.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
 HEADERS = [
-    (
-        "Content-Security-Policy",
-        "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; "
-        "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-    ),
+    ("Content-Security-Policy", POLICY),
     ("X-Content-Type-Options", "nosniff"),
     ("Referrer-Policy", "no-referrer"),
     ("Cache-Control", "no-cache"),

@@ -106,10 +106,6 @@ def serve(
     ConfigError
         If a configuration is wrong, or the address cannot be listened on.
     """
-    # The first read takes a second or two, which no scrape should wait for. If the store cannot be
-    # read yet, the scrapes report it.
-    with suppress(DataError):
-        exporter.text()
     if load_web_config(web_path).tls_server_config:
         server_encryption(web_path)
     try:
@@ -120,6 +116,14 @@ def serve(
         msg = f"cannot listen on {address}:{port} ({error}); choose another with {option}."
         raise ConfigError(msg) from None
     exporter.link_to(url or server.url)
+    # The first read takes a second or two, which no scrape should wait for. If the store cannot be
+    # read yet, the scrapes report it.
+    try:
+        with suppress(DataError):
+            exporter.text()
+    except ConfigError:
+        server.server_close()
+        raise
     server.set_app(application(exporter, partial(load_web_config, web_path)))
     thread = Thread(target=server.serve_forever, daemon=True)
     thread.start()
