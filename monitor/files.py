@@ -17,7 +17,7 @@ from monitor.config import DAY_DIRECTIVES, ISO_DAY
 from monitor.errors import ConfigError, DataError
 
 DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
-DIRECTIVE = re.compile(r"(%\w)")
+DIRECTIVE = re.compile(r"(%-?\w)")
 GLOB_SIGN = re.compile(r"(\*\*/?|\*|\?|\[[^]]+\])")
 GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
 
@@ -91,7 +91,7 @@ def list_files(template: str, day: date) -> list[str]:
     """List the files of one day as names that `open_filesystem` understands, in order."""
     filesystem, path = open_filesystem(template.format(day=day))
     with reaching(path):
-        return sorted(filesystem.unstrip_protocol(name) for name in _find(filesystem, path))
+        return sorted(filesystem.unstrip_protocol(name) for name in _files(filesystem, path))
 
 
 def replace(
@@ -138,11 +138,19 @@ def describe_files(template: str, day: date) -> list[list[str]]:
     """Describe the files of one day so that a change of any of them is noticed."""
     filesystem, path = open_filesystem(template.format(day=day))
     with reaching(path):
-        details = _find(filesystem, path)
+        details = _files(filesystem, path)
         return [
             [name, str(info["size"]), str(info.get("ETag", info.get("mtime")))]
             for name, info in sorted(details.items())
         ]
+
+
+def _files(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
+    """Find the files that match a wildcard; ** means those in every folder, not the folders."""
+    found = _find(filesystem, path)
+    if "**" not in path:
+        return found
+    return {name: info for name, info in found.items() if info["type"] != "directory"}
 
 
 def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
@@ -157,7 +165,23 @@ def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[st
         levels = pairwise([Path(path), *Path(path).parents])
         for below, folder in reversed([*levels]):
             _must_be_readable(filesystem, str(folder), listed=bool(GLOB_SIGN.search(below.name)))
-    return filesystem.glob(path, detail=True)  # type: ignore[no-any-return]
+    found = filesystem.glob(path, detail=True)
+    return {name: details for name, details in found.items() if not _is_hidden(name, path)}
+
+
+def _is_hidden(name: str, pattern: str) -> bool:
+    """Tell whether a wildcard met a name that begins with _ or a dot, such as _SUCCESS.
+
+    Spark, Hive and editors keep their own files under such names beside the data. A pattern that
+    itself writes a name with this sign means it.
+    """
+    sign = GLOB_SIGN.search(pattern)
+    if sign is None:
+        return False
+    literal = pattern.rfind("/", 0, sign.start()) + 1
+    asked = {part[:1] for part in pattern[literal:].split("/")}
+    met = {part[:1] for part in name[literal:].split("/")}
+    return bool((met - asked).intersection("_."))
 
 
 def _must_be_readable(filesystem: LocalFileSystem, pattern: str, *, listed: bool) -> None:
@@ -187,12 +211,22 @@ def _day_pattern(template: str) -> tuple[str, re.Pattern[str], list[str]]:
         wildcard += literal
         if field:
             written = given or ISO_DAY
-            pattern += _translate(
-                written, DIRECTIVE, lambda part: rf"(\d{{{DAY_DIRECTIVES[part]}}})"
-            )
-            wildcard += DIRECTIVE.sub(lambda part: "?" * DAY_DIRECTIVES[part[0]], written)
+            pattern += _translate(written, DIRECTIVE, _digits)
+            wildcard += DIRECTIVE.sub(lambda part: _any_digits(part[0]), written)
             directives += DIRECTIVE.findall(written)
     return wildcard, re.compile(pattern), directives
+
+
+def _digits(directive: str) -> str:
+    """Translate a part of a date into a regular expression."""
+    least, most = DAY_DIRECTIVES[directive]
+    return rf"(\d{{{least},{most}}})"
+
+
+def _any_digits(directive: str) -> str:
+    """Translate a part of a date into a wildcard, which has no form for one digit or two."""
+    least, most = DAY_DIRECTIVES[directive]
+    return "?" * least if least == most else "*"
 
 
 def _glob_meaning(sign: str) -> str:
@@ -212,8 +246,9 @@ def _translate(text: str, special: re.Pattern[str], meaning: Callable[[str], str
 def _day_written(parts: Sequence[str], directives: Sequence[str]) -> date | None:
     """Read a day from parts of a name; None if they are not a day or contradict each other."""
     first = dict(zip(directives, parts, strict=True))
+    form = " ".join(first).replace("-", "")  # reads numbers with and without leading zeros
     try:
-        day = datetime.strptime(" ".join(first.values()), " ".join(first)).date()  # noqa: DTZ007 - a calendar day
+        day = datetime.strptime(" ".join(first.values()), form).date()  # noqa: DTZ007 - a calendar day
     except ValueError:
         return None
     same = all(day.strftime(d) == part for d, part in zip(directives, parts, strict=True))

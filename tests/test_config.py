@@ -210,7 +210,7 @@ def test_a_folder_may_have_any_name(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "template",
     ["{day}", "{day:}", "{day:%Y/%m/%d}", "{day:%Y}/{day:%m}/{day:%d}", "{day:%Y}/{day}",
-     "{day:%y%m%d}", "{day:%Y-%j}", "{{x}}/{day}"],
+     "{day:%y%m%d}", "{day:%Y-%j}", "{{x}}/{day}", "{day:%Y-%-m-%-d}", "{day:%Y/%-j}-*"],
 )  # fmt: skip
 def test_templates_that_name_the_day(template: str) -> None:
     """Year, month and day may stand in any order, together or apart, and more than once."""
@@ -220,8 +220,8 @@ def test_templates_that_name_the_day(template: str) -> None:
 @pytest.mark.parametrize(
     "template",
     ["", "day", "{{day}}", "{day:%Y}", "{day:%m-%d}", "{day:%Y-%d}", "{day!r}", "{day.year}",
-     "{day[0]}", "{0}", "{}", "{day:{day}}", "{day:>12}", "{day:%s}", "{day:%Y-%-m-%-d}",
-     "{day:%Y %B %d}", "{day", "day}", "{day}\0"],
+     "{day[0]}", "{0}", "{}", "{day:{day}}", "{day:>12}", "{day:%s}", "{day:%Y%-m-%d}",
+     "{day:%Y-%-m-%-d}*", "*{day:%-d.%m.%Y}", "{day:%Y %B %d}", "{day", "day}", "{day}\0"],
 )  # fmt: skip
 def test_templates_that_do_not(template: str) -> None:
     """A template that would mix up days, or that cannot be parsed back, is rejected."""

@@ -174,5 +174,9 @@ def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
         remote = "://" in template or Path(template).is_absolute()
         return template if remote else str(Path(literal(str(folder))) / template)
 
-    logs = {log: {**content[log], "path": resolve(content[log]["path"])} for log in LOGS}
+    logs = {
+        log: {**content[log], "path": resolve(content[log]["path"])}
+        for log in LOGS
+        if "path" in content[log]
+    }
     return {**content, **logs}

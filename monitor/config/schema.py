@@ -17,6 +17,8 @@ from pydantic import (
     Field,
     Strict,
     StringConstraints,
+    ValidationInfo,
+    field_validator,
     model_validator,
 )
 
@@ -27,8 +29,25 @@ from monitor.segment_names import OTHER, WHOLE
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 ISO_DAY = "%Y-%m-%d"  # what {day} alone means
-DAY_DIRECTIVES = {"%Y": 4, "%y": 2, "%m": 2, "%d": 2, "%j": 3}  # with their number of digits
+# With their least and greatest number of digits; a minus omits leading zeros.
+DAY_DIRECTIVES = {
+    "%Y": (4, 4),
+    "%y": (2, 2),
+    "%m": (2, 2),
+    "%d": (2, 2),
+    "%j": (3, 3),
+    "%-m": (1, 2),
+    "%-d": (1, 2),
+    "%-j": (1, 3),
+}
 YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
+# Without leading zeros, the name of day 1 would also match that of day 12 if these are beside it.
+BESIDE_OPEN_END = re.compile(r"%-\w(?=[%\d*?[])|(?<=[\d*?\]])%-\w|%\w(?=%-)")
+
+Format = Literal["parquet", "csv", "json", "delta", "iceberg"]
+TABLES = "delta", "iceberg"  # formats whose path is the table, not its files
+FORMAT_BY_NAME = re.compile(r"\.(?:(csv)|json|jsonl|ndjson)(?:\.gz)?$")
+TimeUnit = Literal["s", "ms", "us"]
 
 RowPolicy = Literal["fail", "reject"]
 DayPolicy = Literal["fail", "accept"]
@@ -46,26 +65,54 @@ def literal(path: str) -> str:
     return re.sub(r"([*?[])", r"[\1]", path).replace("{", "{{").replace("}", "}}")
 
 
-def _names_the_day(path: str) -> str:
-    """Raise ValueError for a template that would read the same file on different days."""
+def _fields(path: str) -> list[tuple[str, str, str | None]]:
+    """Return the placeholders of a template: name, form and conversion."""
     try:
-        fields = [parts[1:] for parts in Formatter().parse(path) if parts[1] is not None]
+        parsed = [parts[1:] for parts in Formatter().parse(path)]
     except ValueError as error:
         msg = f"has an unmatched brace ({error}); write a literal brace twice"
         raise ValueError(msg) from None
+    return [(name, spec or ISO_DAY, mark) for name, spec, mark in parsed if name is not None]
+
+
+def _names_the_day(path: str) -> str:
+    """Raise ValueError for a template that would read the same file on different days."""
     named = set()
-    for field, spec, conversion in fields:
-        directives = set(re.findall("%.?", spec or ISO_DAY))
-        if field != "day" or conversion or "{" in str(spec) or not directives <= {*DAY_DIRECTIVES}:
+    for field, spec, conversion in _fields(path):
+        directives = set(re.findall("%-?.?", spec))
+        if field != "day" or conversion or "{" in spec or not directives <= {*DAY_DIRECTIVES}:
             msg = (
                 f"has a placeholder other than {{day}} or one like {{day:%Y/%m/%d}}, "
                 f"made of {', '.join(DAY_DIRECTIVES)}"
             )
             raise ValueError(msg)
-        named |= directives
+        named |= {directive.replace("-", "") for directive in directives}
     if not all(any(need <= named for need in needs) for needs in (YEAR, DAY_OF_YEAR)):
         msg = (
-            "must name year, month and day, as {day} (2001-02-03) or a form such as {day:%Y/%m/%d}"
+            "must name year, month and day, as {day} (2001-02-03) or a form such as "
+            "{day:%Y/%m/%d}; or set the key day to the column that dates the rows"
+        )
+        raise ValueError(msg)
+    written = "".join(
+        literal + (spec or ISO_DAY if field else "")
+        for literal, field, spec, _ in Formatter().parse(path)
+    )
+    if BESIDE_OPEN_END.search(written):
+        open_end = next(part for part in re.findall(r"%-?\w", written) if "-" in part)
+        msg = (
+            f"has {open_end}, which has no fixed length, beside a digit, a wildcard or another "
+            f"part of the date; put a sign such as / or - between them"
+        )
+        raise ValueError(msg)
+    return path
+
+
+def _names_no_day(path: str) -> str:
+    """Raise ValueError for a placeholder in the path of a log with a column that dates its rows."""
+    if _fields(path):
+        msg = (
+            "has a placeholder, but the key day names a column that dates the rows; remove one "
+            "of them"
         )
         raise ValueError(msg)
     return path
@@ -100,7 +147,6 @@ Given = Annotated[
     tuple[str | bool | int | float, ...], Strict(strict=False), Field(min_length=1, max_length=100)
 ]
 Place = Annotated[str, AfterValidator(_is_a_place)]
-DayTemplate = Annotated[Place, AfterValidator(_names_the_day)]
 WebAddress = Annotated[str, AfterValidator(_is_a_web_address)]
 TimeZone = Annotated[str, AfterValidator(_is_time_zone)]
 Windows = Annotated[
@@ -170,10 +216,54 @@ class Ids(_Strict):
     cast: Literal["integer", "uuid", "text"]
 
 
-class PredictionLog(_Strict):
+class _Log(_Strict):
+    """Where a log is and how to read it.
+
+    Attributes
+    ----------
+    format : str
+        By default as the file name says: CSV, JSON lines, or else Parquet.
+    day : str or None
+        The column that dates the rows, if the path does not name the day.
+    time_unit : str or None
+        Unit of times that are numbers, which count from 1970.
+    """
+
+    format: Format = "parquet"
+    day: Column | None = None
+    time_unit: TimeUnit | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _read_format_from_name(cls, content: object) -> object:
+        if isinstance(content, dict) and "format" not in content:
+            found = FORMAT_BY_NAME.search(str(content.get("path")))
+            if found:
+                return {**content, "format": "csv" if found[1] else "json"}
+        return content
+
+    @field_validator("path", check_fields=False)
+    @classmethod
+    def _dates_its_rows(cls, path: str, info: ValidationInfo) -> str:
+        if info.data.get("in_predictions") or not {"format", "day"} <= info.data.keys():
+            return path  # there is none, or these are wrong themselves
+        if not path or "\0" in path:
+            msg = "must be a path, or a URL such as s3://bucket/prefix"
+            if cls is OutcomeLog:
+                msg += "; or set in_predictions: true if predictions have a column of outcomes"
+            raise ValueError(msg)
+        if info.data["day"] is not None:
+            return _names_no_day(path)
+        if info.data["format"] in TABLES:
+            msg = "is a table; set the key day to the column that dates its rows"
+            raise ValueError(msg)
+        return _names_the_day(path)
+
+
+class PredictionLog(_Log):
     """Where the predictions are, the names of their columns, and what the rows mean."""
 
-    path: DayTemplate
+    path: str
     id: Key = "prediction_id"
     score: Column = "score"
     time: Column | None = None
@@ -181,13 +271,20 @@ class PredictionLog(_Strict):
     where: Filter | None = None
 
 
-class OutcomeLog(_Strict):
+class OutcomeLog(_Log):
     """Where the outcomes are, the names of their columns, and what the rows mean.
 
-    `absent_means` is the number of days after which a prediction without an outcome is a negative.
+    Attributes
+    ----------
+    in_predictions : bool
+        Whether the outcome is a column of the predictions, null until it is known. Then there is
+        no path, and no id is needed.
+    absent_means : int or None
+        The number of days after which a prediction without an outcome is a negative.
     """
 
-    path: DayTemplate
+    in_predictions: bool = False
+    path: Annotated[str, Field(validate_default=True)] = ""
     id: Key = "prediction_id"
     outcome: Column = "outcome"
     time: Column | None = None
@@ -200,6 +297,14 @@ class OutcomeLog(_Strict):
     def _can_tell_the_latest(self) -> Self:
         if self.duplicates == "latest" and self.time is None:
             msg = "duplicates: latest needs time, the column that says when an outcome was observed"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _lies_in_one_place(self) -> Self:
+        idle = {"path", "id", "format", "day", "where", "duplicates"} & self.model_fields_set
+        if self.in_predictions and idle:
+            msg = f"with in_predictions the outcomes have no {', '.join(sorted(idle))}; remove it"
             raise ValueError(msg)
         return self
 
@@ -321,7 +426,7 @@ class Model(_Strict):
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
         of_predictions, of_outcomes = id_columns(self.predictions), id_columns(self.outcomes)
-        if len(of_predictions) != len(of_outcomes):
+        if len(of_predictions) != len(of_outcomes) and not self.outcomes.in_predictions:
             msg = (
                 f"predictions.id has {len(of_predictions)} columns and outcomes.id "
                 f"{len(of_outcomes)}; name the same number, in the same order"

@@ -1,8 +1,9 @@
 """The only package that knows the log layout: it reads, checks, joins and tallies one day.
 
-`databases` keeps DuckDB connections open, `session` uses one of them for a day, `sources` opens the
-day's files as two frames with fixed column names, `joining` is the one query, `contract` reports
-what is wrong with the rows, and `daily` puts them together.
+`databases` keeps DuckDB connections open, `session` uses one of them for a day, `places` says which
+days a log has, `opening` opens their files, `conversions` gives text its types, `sources` makes two
+frames with fixed column names of them, `joining` is the one query, `contract` reports what is wrong
+with the rows, and `daily` puts them together.
 """
 
 from monitor.logs.daily import (
@@ -13,10 +14,13 @@ from monitor.logs.daily import (
     summarise_day,
 )
 from monitor.logs.databases import Databases, open_databases
+from monitor.logs.places import days_of, describe_inputs
 
 __all__ = [
     "Databases",
     "check_logs_exist",
+    "days_of",
+    "describe_inputs",
     "newest_day",
     "newest_settled_day",
     "open_databases",

@@ -243,7 +243,10 @@ def _first(joined: Frame, status: Status, column: str) -> tuple[str, str]:
     """Show the first row that breaks the check, by id, and its value alone."""
     offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
     identity, value = _first_row(offenders, "id", column)
-    return f"first {value} (id {identity})", value
+    named = (
+        "" if identity == "null" and status != Status.PREDICTION_ID_MISSING else f" (id {identity})"
+    )
+    return f"first {value}{named}", value
 
 
 def _number(text: str) -> float | None:

@@ -8,12 +8,12 @@ import numpy.typing as npt
 
 from monitor.config import Engine, Model
 from monitor.errors import DataError, Fault
-from monitor.files import list_days, list_files
 from monitor.logs import contract
 from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Status, read_counts, run, write
+from monitor.logs.places import MISSING, Kind, days_of, has_day, no_partition, place_of
 from monitor.logs.session import DAMAGE, Session, open_session
-from monitor.logs.sources import MISSING, no_partition, open_ids, open_logs, read_ids
+from monitor.logs.sources import check_readable, open_ids, open_logs
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
 from monitor.summary import (
     Awaited,
@@ -50,13 +50,16 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
     DataError
         If there is no such day.
     """
-    observed = set(_partitions_before(model.outcomes.path, as_of))
-    for day in reversed(_partitions_before(model.predictions.path, as_of)):
-        if day + timedelta(days=model.settled_after) in observed:
+    wait = timedelta(days=model.settled_after)
+    observed = set(_partitions_before(model, "outcomes", as_of))
+    for day in reversed(_partitions_before(model, "predictions", as_of)):
+        over = model.outcomes.in_predictions and day + wait < as_of
+        if over or day + wait in observed:
             return day
     msg = (
-        f"{name}: no day before {as_of} has predictions at {model.predictions.path} and "
-        f"outcomes {model.settled_after} days later at {model.outcomes.path}; wait for the logs, "
+        f"{name}: no day before {as_of} has predictions at {place_of(model, 'predictions')} and "
+        f"outcomes {model.settled_after} days later at {place_of(model, 'outcomes')}; wait for the "
+        f"logs, "
         f"correct the paths, or choose an unsettled day with --day."
     )
     raise DataError(msg)
@@ -64,7 +67,7 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
 
 def newest_day(model: Model, *, as_of: date) -> date:
     """Find the newest day with predictions before `as_of`, or `date.min` if there is none."""
-    return max(_partitions_before(model.predictions.path, as_of), default=date.min)
+    return max(_partitions_before(model, "predictions", as_of), default=date.min)
 
 
 def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[date]:
@@ -87,7 +90,8 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
         raise DataError(msg)
     last = day + timedelta(days=model.settled_after)
     due = days_between(day, last)
-    present = [d for d in due if d < as_of and list_files(model.outcomes.path, d)]
+    together = model.outcomes.in_predictions  # the file of the day has all that is known
+    present = [d for d in due if d < as_of and (together or has_day(model, "outcomes", d))]
     if as_of <= last:
         return present
     wanted = [d for d in due if d <= max(present, default=day)]
@@ -105,11 +109,12 @@ def check_logs_exist(name: str, model: Model, day: date, *, as_of: date) -> None
         If a file is missing, even the last one, without which the day would stay provisional.
     """
     what = f"{name} {day}"
-    if not list_files(model.predictions.path, day):
-        msg = no_partition(what, "predictions", model.predictions.path, day)
+    if not has_day(model, "predictions", day):
+        msg = no_partition(what, model, "predictions", day)
         raise DataError(msg, MISSING["predictions"])
     for due in days_between(day, day + timedelta(days=model.settled_after)):
-        if due < as_of and not list_files(model.outcomes.path, due):
+        together = model.outcomes.in_predictions
+        if due < as_of and not (together or has_day(model, "outcomes", due)):
             raise DataError(_no_outcomes_of(what, model, due), MISSING["outcomes"])
 
 
@@ -194,7 +199,7 @@ def _absent_is_negative(model: Model, day: date, partitions: Sequence[date]) -> 
 
 def _no_outcomes_of(what: str, model: Model, missing: date) -> str:
     return (
-        f"{what}: no outcomes of {missing} at {model.outcomes.path.format(day=missing)}; "
+        f"{what}: no outcomes of {missing} at {place_of(model, 'outcomes', missing)}; "
         f"wait for the log (a day without outcomes needs an empty file), "
         f"or correct outcomes.path in the configuration."
     )
@@ -206,15 +211,14 @@ def _known_at(day: date, partitions: Sequence[date], model: Model) -> datetime:
     return end_of_day(last, model.time_zone)
 
 
-def _partitions_before(template: str, as_of: date) -> list[date]:
-    return [day for day in list_days(template) if day < as_of]
+def _partitions_before(model: Model, kind: Kind, as_of: date) -> list[date]:
+    return [day for day in days_of(model, kind) if day < as_of]
 
 
 def _invalid_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
     """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
-    outcomes = open_ids(session, "outcomes", model, [day])
     sources = _days_that_may_have_predictions(session, model, day)
-    scored = open_ids(session, "predictions", model, sources)
+    scored, outcomes = open_ids(session, model, sources, [day])
     unmatched = session.once(
         (outcomes, scored),
         lambda: contract.find_unmatched_outcomes(session.frame(outcomes), session.frame(scored)),
@@ -230,7 +234,7 @@ def _days_that_may_have_predictions(session: Session, model: Model, day: date) -
 
     def is_readable(candidate: date) -> bool:
         try:
-            read_ids(session, "predictions", model, [candidate])
+            check_readable(session, model, candidate)
         except (DataError, *DAMAGE):
             return False
         return True

@@ -149,11 +149,15 @@ def write(logs: Logs, part_count: int, *, absent_is_negative: bool = False) -> Q
 
 def _join(logs: Logs, *, absent_is_negative: bool) -> Frame:
     """Join predictions and outcomes, and give every row its status."""
-    met = logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
+    met = (
+        logs.predictions
+        if logs.joined
+        else logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
+    )
     if not absent_is_negative:
-        return met.with_columns(status=_status(Status.UNLABELLED, timed=logs.timed))
+        return met.with_columns(status=_status(Status.UNLABELLED, logs))
     outcome = choose([(nw.col("observed").is_null(), nw.lit(0))], nw.col("outcome"))
-    return met.with_columns(status=_status(Status.MATCHED, timed=logs.timed), outcome=outcome)
+    return met.with_columns(status=_status(Status.MATCHED, logs), outcome=outcome)
 
 
 def _group(joined: Frame, part_count: int) -> Frame:
@@ -239,7 +243,7 @@ def merge_outcomes(logs: Logs) -> Frame:
     )
 
 
-def _status(unobserved: Status, *, timed: bool) -> nw.Expr:
+def _status(unobserved: Status, logs: Logs) -> nw.Expr:
     """Write the status of a row, given that of a valid prediction without an outcome."""
     score, outcome = nw.col("score"), nw.col("outcome")
     cases = [
@@ -251,7 +255,9 @@ def _status(unobserved: Status, *, timed: bool) -> nw.Expr:
         (nw.col("observed").is_null(), unobserved),
         (outcome.is_null() | ~((outcome == 0) | (outcome == 1)), Status.OUTCOME_INVALID),
     ]
-    if timed:
+    if logs.joined:  # no row needs an id
+        cases = [case for case in cases if case[1] != Status.PREDICTION_ID_MISSING]
+    if logs.timed:
         cases.append((nw.col("observed_at") < nw.col("scored_at"), Status.OUTCOME_EARLY))
     return choose(
         [(condition, nw.lit(int(status))) for condition, status in cases],

@@ -11,6 +11,7 @@ from typing import Literal
 import narwhals as nw
 
 from monitor.config import Model, OutcomeLog, OutcomeMeans, PredictionLog, Segments, id_columns
+from monitor.logs.conversions import Wanted, as_type, quoted, text
 from monitor.logs.session import Frame, Type
 
 Cast = Literal["integer", "uuid", "text"]
@@ -27,11 +28,20 @@ class Key:
         The columns in this log, and the names of the parts of the key in messages.
     cast : str or None
         What every column is converted to.
+    text_as : tuple of str
+        The types in SQL that text columns are converted to without a `cast`, and the setting that
+        is to blame; empty if the columns have types.
     """
 
     columns: tuple[str, ...]
     names: tuple[str, ...]
     cast: Cast | None
+    text_as: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def wanted(self) -> Wanted:
+        """The id of a row, to be read."""
+        return Wanted(self.columns, lambda types: key_sql(self, types))
 
 
 def key_of(log: PredictionLog | OutcomeLog, model: Model) -> Key:
@@ -43,22 +53,13 @@ def key_of(log: PredictionLog | OutcomeLog, model: Model) -> Key:
 def key_sql(key: Key, types: Mapping[str, Type]) -> str:
     """Write the id of a row in SQL; it is null if a part is null or cannot be converted."""
     parts = [_cast_sql(quoted(column), types[column], key.cast) for column in key.columns]
+    if key.text_as:
+        parts = [as_type(c, *wanted) for c, wanted in zip(key.columns, key.text_as, strict=True)]
     if len(parts) == 1:
         return parts[0]
-    fields = ", ".join(f"{_text(n)}: {part}" for n, part in zip(key.names, parts, strict=True))
+    fields = ", ".join(f"{text(n)}: {part}" for n, part in zip(key.names, parts, strict=True))
     incomplete = " OR ".join(f"{part} IS NULL" for part in parts)
     return f"CASE WHEN {incomplete} THEN NULL ELSE {{{fields}}} END"
-
-
-def quoted(column: str) -> str:
-    """Write the name of a column in SQL.
-
-    Examples
-    --------
-    >>> print(quoted('the "best" id'))
-    "the ""best"" id"
-    """
-    return '"' + column.replace('"', '""') + '"'
 
 
 def is_id(found: Type) -> bool:
@@ -167,7 +168,3 @@ def _cast_sql(column: str, found: Type, cast: Cast | None) -> str:
     else:
         return f"TRY_CAST({column} AS HUGEINT)"
     return f"CASE WHEN {whole} THEN TRY_CAST({column} AS HUGEINT) END"
-
-
-def _text(name: str) -> str:
-    return "'" + name.replace("'", "''") + "'"

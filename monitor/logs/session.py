@@ -9,13 +9,16 @@ import duckdb
 import narwhals as nw
 from fsspec import AbstractFileSystem
 
-from monitor.config import Engine
+from monitor.config import Engine, Format
 from monitor.errors import ConfigError, DataError, Fault
 from monitor.files import reaching
+from monitor.logs.conversions import MISFIT
 from monitor.logs.databases import Databases, open_databases
 
 # A damaged column name causes the decoding error, because DuckDB passes it on as it is.
 DAMAGE = (duckdb.Error, UnicodeDecodeError)
+
+FORMAT_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
 
 Frame = nw.LazyFrame[Any]
 Written = TypeVar("Written")
@@ -23,10 +26,11 @@ Written = TypeVar("Written")
 
 @dataclass(frozen=True)
 class Type:
-    """The type of a column, and its name for messages."""
+    """The type of a column, its name for messages, and whether it stands only in the path."""
 
     dtype: nw.dtypes.DType
     name: str
+    in_path: bool = False
 
     def __str__(self) -> str:
         return self.name
@@ -50,8 +54,8 @@ class Session:
         Model and day, for messages.
     connection : DuckDBPyConnection
         Runs the queries.
-    files : list of str
-        Files opened so far; error handling searches them for the damaged one.
+    files : dict
+        Files opened so far, with their formats; error handling searches them for the damaged one.
     types : dict
         The column types of each file that was inspected.
     dtypes : dict
@@ -62,24 +66,64 @@ class Session:
 
     what: str
     connection: duckdb.DuckDBPyConnection
-    files: list[str] = field(default_factory=list)
+    files: dict[str, Format] = field(default_factory=dict)
     types: dict[str, Mapping[str, Type]] = field(default_factory=dict)
     dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
     queries: dict[Hashable, Any] = field(default_factory=dict)
 
-    def read(self, files: Sequence[str]) -> duckdb.DuckDBPyRelation:
-        """Open Parquet files of equal columns as one relation.
+    def read(
+        self,
+        files: Sequence[str],
+        form: Format = "parquet",
+        *,
+        columns: Sequence[str] = (),
+        with_name: bool = False,
+    ) -> duckdb.DuckDBPyRelation:
+        """Open files of equal columns as one relation.
 
         The option union_by_name would allow unequal columns, but it deadlocks with files in an
         object store: its threads wait for the interpreter, which waits for them.
-        """
-        self.files.extend(file for file in files if file not in self.files)
-        return self.connection.read_parquet(list(files), hive_partitioning=False)
 
-    def types_of(self, file: str) -> Mapping[str, Type]:
+        Parameters
+        ----------
+        files : sequence of str
+            At least one.
+        form : str
+            Their format. All columns of CSV and JSON lines are text.
+        columns : sequence of str
+            The columns to read of JSON lines; a row without one of them has null.
+        with_name : bool
+            Add the column `filename`.
+        """
+        self.files.update(dict.fromkeys(files, form))
+        names: Any = list(files)  # the stubs of CSV and JSON know only one
+        if form == "csv":
+            # Nothing but the delimiter is guessed from the rows.
+            return self.connection.read_csv(
+                names,
+                header=True,
+                all_varchar=True,
+                hive_partitioning=False,
+                skiprows=0,
+                quotechar='"',
+                escapechar='"',
+                comment="",
+                filename=with_name,
+            )
+        if form == "json":
+            return self.connection.read_json(
+                names,
+                format="newline_delimited",
+                columns=dict.fromkeys(columns, "VARCHAR"),
+                hive_partitioning=False,
+                filename=with_name,
+            )
+        return self.connection.read_parquet(names, hive_partitioning=False, filename=with_name)
+
+    def types_of(self, file: str, form: Format = "parquet") -> Mapping[str, Type]:
         """Return the type of every column of a file, in their order."""
         if file not in self.types:
-            relation = self.read([file])
+            relation = self._keys_of(file) if form == "json" else self.read([file], form)
             names = [str(native) for native in relation.types]
             if not self.dtypes.keys() >= set(names):
                 self.dtypes.update(zip(names, _dtypes(relation), strict=True))
@@ -88,6 +132,13 @@ class Session:
                 for column, name in zip(relation.columns, names, strict=True)
             }
         return self.types[file]
+
+    def _keys_of(self, file: str) -> duckdb.DuckDBPyRelation:
+        """Open a file of JSON lines with the keys of its first rows as columns."""
+        self.files[file] = "json"
+        return self.connection.read_json(
+            file, format="newline_delimited", maximum_depth=1, hive_partitioning=False
+        )
 
     def once(self, key: Hashable, write: Callable[[], Written]) -> Written:
         """Build a query, unless this connection has it from another day.
@@ -168,24 +219,35 @@ def _understanding(session: Session, engine: Engine) -> Iterator[None]:
         )
         raise ConfigError(msg) from error
     except DAMAGE as error:
-        culprit = next((f for f in session.files if _is_damaged(session, f)), "one of the logs")
-        msg = (
-            f"{session.what}: {culprit} cannot be read as Parquet ({_first_line(error)}); "
-            f"write the file again, then rerun this day."
-        )
-        fault = Fault("logs", "unreadable", "a file cannot be read")
-        raise DataError(msg, fault) from error
+        raise _worded(session, error) from error
+
+
+def _worded(session: Session, error: Exception) -> DataError:
+    """Word an error of reading: a value that does not fit, or else the file that is damaged."""
+    before, misfit, value = str(error).partition(MISFIT)
+    if misfit:
+        msg = f"{session.what}: {_first_line(value)}, then rerun this day."
+        return DataError(msg, Fault("logs", "column", "a column has another type"))
+    culprit = next((f for f in session.files if _is_damaged(session, f)), None)
+    form = session.files.get(culprit or "", next(iter(session.files.values()), "parquet"))
+    msg = (
+        f"{session.what}: {culprit or 'one of the logs'} cannot be read as {FORMAT_NAMES[form]} "
+        f"({_first_line(before)}); write the file again, then rerun this day."
+    )
+    return DataError(msg, Fault("logs", "unreadable", "a file cannot be read"))
 
 
 def _is_damaged(session: Session, file: str) -> bool:
+    form = session.files[file]
     try:
-        session.read([file]).aggregate("max(hash(COLUMNS(*)))").fetchall()
+        keys = [*session.types_of(file, form)] if form == "json" else []
+        session.read([file], form, columns=keys).aggregate("max(hash(COLUMNS(*)))").fetchall()
     except DAMAGE:
         return True
     return False
 
 
-def _first_line(error: Exception) -> str:
+def _first_line(error: Exception | str) -> str:
     """Show an error on one line, without characters that could garble a terminal."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     return "".join(sign if sign.isprintable() else "?" for sign in text)

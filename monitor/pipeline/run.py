@@ -17,8 +17,15 @@ from monitor.config import EARLIEST, Config, Engine, Model
 from monitor.errors import ConfigError, DataError
 from monitor.evaluation.attribution import attribute
 from monitor.evaluation.evaluate import Settings, evaluate
-from monitor.files import describe_files, list_days
-from monitor.logs import Databases, check_logs_exist, open_databases, outcome_days, summarise_day
+from monitor.logs import (
+    Databases,
+    check_logs_exist,
+    days_of,
+    describe_inputs,
+    open_databases,
+    outcome_days,
+    summarise_day,
+)
 from monitor.metrics.core.coarse import coarsen
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References, read_references
@@ -364,7 +371,7 @@ def _failures_to_report(
     if not failures:
         return []
     with suppress(DataError):  # if the logs cannot be listed, the stored days are known still
-        summarised = [*list_days(model.predictions.path), *summarised]
+        summarised = [*days_of(model, "predictions"), *summarised]
     begin = min(summarised, default=date.max)
     return [failure for failure in failures if failure.day >= begin]
 
@@ -382,11 +389,9 @@ def is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) 
 def _log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:
     """Identify everything that a summary depends on: files by name, size and age, and settings."""
     partitions = outcome_days(f"{name} {day}", model, day, as_of=as_of)
-    asked = days_between(day - timedelta(days=model.settled_after), day)
     return fingerprint(
         [
-            [describe_files(model.predictions.path, d) for d in asked],
-            [describe_files(model.outcomes.path, d) for d in partitions],
+            describe_inputs(model, day, partitions),
             model.model_dump_json(include=SUMMARY_SETTINGS),
         ]
     )

@@ -136,23 +136,55 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
         setting("outcomes/{day}", "outcomes/{day:%Y-%m}"),
         (
             ": models.ctr.outcomes.path: must name year, month and day, as {day} (2001-02-03) or a "
-            "form such as {day:%Y/%m/%d}, got 'outcomes/{day:%Y-%m}.parquet'; correct the value."
+            "form such as {day:%Y/%m/%d}; or set the key day to the column that dates the rows, "
+            "got 'outcomes/{day:%Y-%m}.parquet'; correct the value."
         ),
     ),
     "a template with another placeholder": (
         setting("outcomes/{day}", "outcomes/{day}/{model}"),
         (
             ": models.ctr.outcomes.path: has a placeholder other than {day} or one like "
-            "{day:%Y/%m/%d}, made of %Y, %y, %m, %d, %j, got 'outcomes/{day}/{model}.parquet'; "
-            "correct the value."
+            "{day:%Y/%m/%d}, made of %Y, %y, %m, %d, %j, %-m, %-d, %-j, got "
+            "'outcomes/{day}/{model}.parquet'; correct the value."
         ),
     ),
-    "a template of days without zeros": (
-        setting("outcomes/{day}", "outcomes/{day:%Y-%-m-%-d}"),
+    "a template whose days have no end": (
+        setting("outcomes/{day}", "outcomes/{day:%Y%-m%-d}"),
         (
-            ": models.ctr.outcomes.path: has a placeholder other than {day} or one like "
-            "{day:%Y/%m/%d}, made of %Y, %y, %m, %d, %j, got 'outcomes/{day:%Y-%-m-%-d}.parquet'; "
-            "correct the value."
+            ": models.ctr.outcomes.path: has %-m, which has no fixed length, beside a digit, a "
+            "wildcard or another part of the date; put a sign such as / or - between them, got "
+            "'outcomes/{day:%Y%-m%-d}.parquet'; correct the value."
+        ),
+    ),
+    "a table without a column that dates its rows": (
+        setting('outcomes: {path: "outcomes/{day}.parquet"', "outcomes: {path: t, format: delta"),
+        (
+            ": models.ctr.outcomes.path: is a table; set the key day to the column that dates its "
+            "rows, got 't'; correct the value."
+        ),
+    ),
+    "a dated path and a column that dates the rows": (
+        setting('"outcomes/{day}.parquet"', '"outcomes/{day}.parquet", day: observed_at'),
+        (
+            ": models.ctr.outcomes.path: has a placeholder, but the key day names a column that "
+            "dates the rows; remove one of them, got 'outcomes/{day}.parquet'; correct the value."
+        ),
+    ),
+    "outcomes without a place": (
+        setting('outcomes: {path: "outcomes/{day}.parquet"', "outcomes: {outcome: clicked"),
+        (
+            ": models.ctr.outcomes.path: must be a path, or a URL such as s3://bucket/prefix; or "
+            "set in_predictions: true if predictions have a column of outcomes, got ''; correct "
+            "the value."
+        ),
+    ),
+    "outcomes in two places": (
+        setting(
+            'outcomes: {path: "outcomes/{day}.parquet"', "outcomes: {path: x, in_predictions: true"
+        ),
+        (
+            ": models.ctr.outcomes: with in_predictions the outcomes have no path; remove it, got "
+            "{'path': 'x', 'in_predictions': True, 'time': 'observed_at'}; correct the value."
         ),
     ),
     "a template with an open brace": (

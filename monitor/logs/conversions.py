@@ -1,0 +1,78 @@
+"""Columns to read as SQL: as they are, or text that becomes numbers, times and ids.
+
+CSV and JSON lines have no types, or fewer than Parquet has. Guessing them from the values of a file
+would read 007 as 7 in one file and as text in another. So every column is read as text, and only a
+column with a setting is converted. A value that cannot be converted stops the day.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+MISFIT = "does not fit: "  # begins our own message inside an error of DuckDB
+TRUE_OR_FALSE = {"true": "1", "false": "0"}  # as DuckDB, pandas and JSON write booleans
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """A value of each row: the columns that it is made of, and how, given their types."""
+
+    columns: tuple[str, ...]
+    sql: Callable[[Mapping[str, Any]], str]
+
+
+def quoted(column: str) -> str:
+    """Write the name of a column in SQL.
+
+    Examples
+    --------
+    >>> print(quoted('the "best" id'))
+    "the ""best"" id"
+    """
+    return '"' + column.replace('"', '""') + '"'
+
+
+def text(value: str) -> str:
+    """Write a text in SQL."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def as_it_is(column: str) -> Wanted:
+    """Read a column without any conversion."""
+    return Wanted((column,), lambda _: quoted(column))
+
+
+def number(column: str, setting: str) -> Wanted:
+    """Read text as floating point."""
+    return Wanted((column,), lambda _: _cast(column, "DOUBLE", "a number", setting))
+
+
+def outcome(column: str, setting: str) -> Wanted:
+    """Read text as a number; true and false are 1 and 0."""
+    cases = " ".join(f"WHEN '{word}' THEN '{digit}'" for word, digit in TRUE_OR_FALSE.items())
+    value = f"CASE lower({quoted(column)}) {cases} ELSE {quoted(column)} END"
+    kind = "a number, true or false"
+    return Wanted((column,), lambda _: _cast(column, "DOUBLE", kind, setting, value=value))
+
+
+def moment(column: str, setting: str) -> Wanted:
+    """Read text in ISO form as a time; without an offset it is UTC."""
+    kind = "a time such as 2026-03-01T10:00:00Z"
+    return Wanted((column,), lambda _: _cast(column, "TIMESTAMPTZ", kind, setting))
+
+
+def as_type(column: str, sql_type: str, setting: str) -> str:
+    """Write text as a type that another log has."""
+    return _cast(column, sql_type, f"of type {sql_type} as in the other log", setting)
+
+
+def _cast(column: str, sql_type: str, kind: str, setting: str, value: str = "") -> str:
+    """Convert a column, or a value made of it, or raise an error with the first misfit."""
+    shown = quoted(column)
+    cast = f"TRY_CAST({value or shown} AS {sql_type})"
+    begin = text(f"{MISFIT}column '{column}' contains ")
+    end = text(f", which is not {kind}; correct the log, or {setting} in the configuration")
+    return (
+        f"CASE WHEN {shown} IS NOT NULL AND {cast} IS NULL "
+        f"THEN error({begin} || {shown} || {end}) ELSE {cast} END"
+    )

@@ -1,0 +1,257 @@
+"""The files of some days of a log, with the columns of each of them.
+
+Rule: every file is checked separately. If all files were read like the first one, a column missing
+from another file would become null, and a 0.4 could become the integer 0.
+"""
+
+import difflib
+import os
+import re
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import narwhals as nw
+from fsspec.implementations.local import LocalFileSystem
+
+from monitor.config import Format, Model
+from monitor.config.filters import columns_of_filter
+from monitor.errors import DataError, Fault
+from monitor.files import list_files, open_filesystem
+from monitor.logs.conversions import Wanted, as_it_is, quoted, text
+from monitor.logs.places import MISSING, Kind, no_partition, place_of
+from monitor.logs.session import Session, Type
+
+PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
+NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a null
+TEXT = Type(nw.String(), "VARCHAR")
+IN_PATH = Type(nw.String(), "VARCHAR", in_path=True)
+WITHOUT_COLUMNS = (["column0"], ["json"])  # what DuckDB calls the column of an empty file
+
+
+@dataclass(frozen=True)
+class OpenLog:
+    """The files of one log, and the types of the columns of each of them.
+
+    Attributes
+    ----------
+    session : Session
+        Reads them.
+    kind : str
+        Predictions or outcomes.
+    form : str
+        The format of the files.
+    files : mapping
+        From file to column to type.
+    problems : list of DataError
+        What is wrong with the columns, so that one run shows all mistakes.
+    """
+
+    session: Session
+    kind: Kind
+    form: Format
+    files: Mapping[str, Mapping[str, Type]]
+    problems: list[DataError] = field(default_factory=list)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether all columns are text, whatever they contain."""
+        return self.form in {"csv", "json"}
+
+    def check(self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str) -> bool:
+        """Note the first file in which a required column is missing or has the wrong type.
+
+        Text is converted later, so it fits.
+        """
+        what = self.session.what
+        for file, types in self.files.items():
+            if column not in types:
+                near = difflib.get_close_matches(column, types, n=1)
+                hint = f"did you mean '{near[0]}'? " if near else ""
+                msg = (
+                    f"{what}: the {self.kind} have no column '{column}', only "
+                    f"{', '.join(types)} ({file}); {hint}"
+                    f"correct {setting} in the configuration, or the log."
+                )
+                self.problems.append(DataError(msg, fault_of_column(self.kind, "is missing")))
+                return False
+            if not (self.is_text or fits(types[column])):
+                msg = (
+                    f"{what}: column '{column}' of the {self.kind} is {types[column]}, "
+                    f"must be {wanted} ({file}); correct the log, or {setting} "
+                    f"in the configuration, then rerun this day."
+                )
+                self.problems.append(DataError(msg, fault_of_column(self.kind, "has another type")))
+                return False
+        return True
+
+    def type_of(self, column: str) -> Type:
+        """Return the type of a checked column in the first file."""
+        return next(iter(self.files.values()))[column]
+
+    def check_filter(self, where: str | None) -> None:
+        """Note the columns of a filter that a file lacks; SQL ignores the case of their names."""
+        for column in columns_of_filter(where) if where else ():
+            self.check(self._same_name(column), f"{self.kind}.where", lambda _: True, "of any type")
+
+    def read(self, where: str | None = None, **columns: str | Wanted) -> duckdb.DuckDBPyRelation:
+        """Read columns of the chosen rows under new names, in the widest type of any file."""
+        by_types = defaultdict[tuple[Any, ...], list[str]](list)
+        for file, types in self.files.items():
+            by_types[tuple(types.items())].append(file)
+        wanted = {n: as_it_is(c) if isinstance(c, str) else c for n, c in columns.items()}
+        if not by_types:
+            return self._nothing(wanted)
+        parts = [self._part(files, where, wanted) for files in by_types.values()]
+        return reduce(duckdb.DuckDBPyRelation.union, parts)
+
+    def _part(
+        self, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+    ) -> duckdb.DuckDBPyRelation:
+        """Read files whose columns are equal."""
+        types = self.files[files[0]]
+        filtered = map(self._same_name, columns_of_filter(where) if where else ())
+        used = dict.fromkeys([*(c for w in wanted.values() for c in w.columns), *filtered])
+        in_path = [column for column in used if types[column].in_path]
+        in_rows = [column for column in used if not types[column].in_path]
+        rows = self.session.read(files, self.form, columns=in_rows, with_name=bool(in_path))
+        if in_path:
+            rows = rows.select(
+                *map(duckdb.ColumnExpression, in_rows),
+                *(duckdb.SQLExpression(_in_path(column)).alias(column) for column in in_path),
+            )
+        rows = rows.filter(self._bound(rows, where)) if where else rows
+        return rows.select(
+            *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
+        )
+
+    def _nothing(self, wanted: Mapping[str, Wanted]) -> duckdb.DuckDBPyRelation:
+        """Make a log without rows, which text is if all of its files are empty."""
+        columns = dict.fromkeys(c for value in wanted.values() for c in value.columns)
+        nulls = ", ".join(f"CAST(NULL AS VARCHAR) AS {quoted(column)}" for column in columns)
+        rows = self.session.connection.sql(f"SELECT {nulls} LIMIT 0")
+        types = dict.fromkeys(columns, TEXT)
+        return rows.select(
+            *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
+        )
+
+    def _same_name(self, column: str) -> str:
+        """Write a column of a filter as the log does."""
+        written = {name for types in self.files.values() for name in types}
+        return next((name for name in written if name.lower() == column.lower()), column)
+
+    def _bound(self, rows: duckdb.DuckDBPyRelation, where: str) -> duckdb.Expression:
+        """Check the types of a filter with the columns that it meets."""
+        condition = duckdb.SQLExpression(where)
+        try:
+            (found,) = rows.select(condition).types
+        except duckdb.Error as error:
+            wrong = f"cannot be applied ({str(error).splitlines()[0]})"
+        else:
+            if str(found) == "BOOLEAN":
+                return condition
+            wrong = f"gives {found}, not true or false"
+        msg = (
+            f"{self.session.what}: {self.kind}.where {wrong}: {where}; correct it in the "
+            f"configuration, then rerun this day."
+        )
+        raise DataError(msg, Fault(self.kind, "column", "the filter does not suit the columns"))
+
+
+def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -> OpenLog:
+    """Open some days of a log.
+
+    Raises
+    ------
+    DataError
+        If a day is missing, or a file is not readable.
+    """
+    names = []
+    for day in days:
+        of_day = list_files(place_of(model, kind), day)
+        if not of_day:
+            raise DataError(no_partition(session.what, model, kind, day), MISSING[kind])
+        names += of_day
+    filesystem, _ = open_filesystem(place_of(model, kind))
+    if isinstance(filesystem, LocalFileSystem):
+        names = [name.removeprefix("file://") for name in names]
+        for name in names:
+            _must_be_a_readable_file(session.what, kind, name)
+    else:
+        session.read_through(filesystem, names)
+    form = (model.predictions if kind == "predictions" else model.outcomes).format
+    return OpenLog(session, kind, form, _inspect(session, form, names))
+
+
+def raise_all(*logs: OpenLog) -> None:
+    """Raise one DataError with everything that is wrong with the columns, if anything is."""
+    problems = [problem for log in logs for problem in log.problems]
+    if problems:
+        raise DataError("\n".join(map(str, problems)), problems[0].fault)
+
+
+def _inspect(
+    session: Session, form: Format, names: Sequence[str]
+) -> Mapping[str, Mapping[str, Type]]:
+    """Return the columns of each file, those in its path included."""
+    files = {name: session.types_of(name, form) for name in names}
+    if any(types != files[names[0]] for types in files.values()):
+        # A program that writes an empty file often does not know its types, and no row needs them.
+        filled = {
+            name: types for name, types in files.items() if not _is_empty(session, form, name)
+        }
+        files = filled or files
+    if form in {"csv", "json"}:
+        files = {
+            name: types
+            for name, types in files.items()
+            if [*types] not in WITHOUT_COLUMNS or not _is_empty(session, form, name)
+        }
+    if form == "json":  # a row may leave out a key
+        keys = {key: found for types in files.values() for key, found in types.items()}
+        files = dict.fromkeys(files, keys)
+    return {
+        name: dict.fromkeys(PATH_PART.findall(name), IN_PATH) | dict(types)
+        for name, types in files.items()
+    }
+
+
+def _is_empty(session: Session, form: Format, name: str) -> bool:
+    keys = [*session.types_of(name, form)] if form == "json" else []
+    rows = session.read([name], form, columns=keys)
+    return not len(rows if form == "parquet" else rows.limit(1))  # Parquet knows its length
+
+
+def _in_path(column: str) -> str:
+    """Write the value of a column that stands in the path, such as country=DE/, in SQL."""
+    pattern = text(f"/{re.escape(column)}=([^/]*)/")
+    found = f"regexp_extract('/' || \"filename\", {pattern}, 1)"
+    return f"url_decode(nullif({found}, '{NULL_IN_PATH}'))"
+
+
+def fault_of_column(kind: Kind, wrong: str) -> Fault:
+    """Say in fields what is wrong with a column."""
+    return Fault(kind, "column", f"a column {wrong}")
+
+
+def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:
+    """Raise DataError for a path that would block DuckDB or give a misleading message."""
+    path = Path(name)
+    if path.is_dir():
+        wrong = (
+            f"is a folder; name the files in it with {kind}.path in the configuration, such as "
+            f"/*.parquet"
+        )
+    elif not path.is_file():
+        wrong = "is not a regular file; replace it with a Parquet file"
+    elif not os.access(path, os.R_OK, effective_ids=True):
+        wrong = "may not be read by this user; grant read permission"
+    else:
+        return
+    msg = f"{what}: {name} {wrong}, then rerun this day."
+    raise DataError(msg, Fault(kind, "unreadable", "a file cannot be read"))

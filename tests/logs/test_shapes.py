@@ -1,0 +1,245 @@
+"""The same rows in every shape and format leave the same bytes, and the same faults.
+
+Each shape is a line of the table in docs/logs.md.
+"""
+
+import gzip
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import fsspec
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+import pytest
+
+from monitor.config import Engine, Model
+from monitor.logs import summarise_day
+from monitor.store.store import Store
+
+DAYS = [date(2026, 3, 2) + timedelta(days=i) for i in range(4)]  # the last has only outcomes
+LONG_AFTER = date(2026, 12, 31)
+SEGMENTS = {"column": "country", "values": ["DE", "FR"]}
+COUNTRIES = ["DE", "FR", "A/B", None]
+ENGINE = Engine(threads=2, memory_mb=200)
+
+Row = dict[str, Any]
+Rows = list[Row]
+
+
+def predictions() -> Rows:
+    """Return 60 predictions of each of three days, some of which have no outcome."""
+    rng, rows = np.random.default_rng(3), []
+    for day in DAYS[:3]:
+        for i in range(60):
+            scored = datetime(day.year, day.month, day.day, int(rng.integers(24)), 5, tzinfo=UTC)
+            score = float(rng.beta(1, 2))
+            delay = timedelta(days=int(rng.integers(2)))
+            rows.append(
+                {
+                    "prediction_id": day.day * 1000 + i,
+                    "score": score,
+                    "country": COUNTRIES[int(rng.integers(4))],
+                    "scored_at": scored,
+                    "outcome": None if i % 10 == 7 else int(rng.random() < score),
+                    "observed_at": None if i % 10 == 7 else scored + delay,
+                }
+            )
+    return rows
+
+
+ROWS = predictions()
+TYPES = pa.schema(
+    {
+        "prediction_id": pa.int64(),
+        "score": pa.float64(),
+        "country": pa.string(),
+        "scored_at": pa.timestamp("us", "UTC"),
+        "outcome": pa.int8(),
+        "observed_at": pa.timestamp("us", "UTC"),
+    }
+)
+SCORED = ["prediction_id", "score", "country", "scored_at"]
+OBSERVED = ["prediction_id", "outcome", "observed_at"]
+
+
+@dataclass(frozen=True)
+class Root:
+    """A folder or a prefix to write files below."""
+
+    place: str
+
+    def write(self, name: str, content: bytes) -> None:
+        """Write a file."""
+        filesystem, path = fsspec.core.url_to_fs(f"{self.place}/{name}")
+        filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
+        filesystem.pipe_file(path, content)
+
+    def rows(self, name: str, rows: Iterable[Row], columns: Sequence[str]) -> None:
+        """Write rows in the format that the name ends with."""
+        table = pa.Table.from_pylist(
+            [{c: row[c] for c in columns} for row in rows],
+            schema=pa.schema([TYPES.field(c) for c in columns]),
+        )
+        plain = name.removesuffix(".gz")
+        content = ENCODED[plain.rpartition(".")[2]](table)
+        self.write(name, content if plain == name else gzip.compress(content))
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    """Encode Parquet."""
+    sink = pa.BufferOutputStream()
+    pq.write_table(table, sink)
+    return sink.getvalue().to_pybytes()
+
+
+def as_csv(table: pa.Table) -> bytes:
+    """Encode CSV as pandas does: empty for null, and an offset behind each time."""
+    rows = [
+        ["" if v is None else f'"{v}"' if "/" in str(v) else str(v) for v in row.values()]
+        for row in table.to_pylist()
+    ]
+    return "".join(",".join(row) + "\n" for row in [table.column_names, *rows]).encode()
+
+
+def as_json(table: pa.Table) -> bytes:
+    """Encode JSON lines, in which a null is left out."""
+    return "".join(
+        json.dumps({k: v for k, v in row.items() if v is not None}, default=datetime.isoformat)
+        + "\n"
+        for row in table.to_pylist()
+    ).encode()
+
+
+ENCODED: dict[str, Callable[[pa.Table], bytes]] = {
+    "parquet": as_parquet,
+    "csv": as_csv,
+    "json": as_json,
+    "jsonl": as_json,
+}
+
+
+def of_day(day: date, time: str) -> Rows:
+    """Return the rows whose time lies in a day."""
+    return [row for row in ROWS if row[time] and row[time].date() == day]
+
+
+def dated(root: Root, predicted: str, observed: str) -> dict[str, Any]:
+    """Write a file for each day under names with {day}."""
+    for day in DAYS:
+        root.rows(predicted.format(day=day), of_day(day, "scored_at"), SCORED)
+        root.rows(observed.format(day=day), of_day(day, "observed_at"), OBSERVED)
+    return {
+        "predictions": {"path": f"{root.place}/{predicted}", "time": "scored_at"},
+        "outcomes": {"path": f"{root.place}/{observed}", "time": "observed_at"},
+    }
+
+
+def hourly(root: Root) -> dict[str, Any]:
+    """Write a folder for each hour."""
+    config = dated(root, "p/{day}.parquet", "outcomes/{day}.parquet")
+    for day in DAYS[:3]:
+        for hour in range(24):
+            rows = [row for row in of_day(day, "scored_at") if row["scored_at"].hour == hour]
+            if rows:
+                root.rows(f"hourly/ds={day}/hour={hour:02}/part-0.parquet", rows, SCORED)
+    config["predictions"]["path"] = f"{root.place}/hourly/ds={{day}}/hour=*/*.parquet"
+    return config
+
+
+def column_in_path(root: Root, ending: str) -> dict[str, Any]:
+    """Write the country only into the path, as Spark does with partitionBy."""
+    config = dated(root, "p/{day}.parquet", "outcomes/{day}.parquet")
+    for day in DAYS[:3]:
+        for country, name in zip(
+            COUNTRIES, ("DE", "FR", "A%2FB", "__HIVE_DEFAULT_PARTITION__"), strict=True
+        ):
+            rows = [row for row in of_day(day, "scored_at") if row["country"] == country]
+            root.rows(
+                f"by/ds={day}/country={name}/part-0.{ending}",
+                rows,
+                ["prediction_id", "score", "scored_at"],
+            )
+    path = f"{root.place}/by/ds={{day}}/country=*/*.{ending}"
+    return config | {"predictions": {"path": path, "time": "scored_at"}}
+
+
+def spark_folder(root: Root) -> dict[str, Any]:
+    """Write the files that Spark writes beside the data, and an unfinished attempt."""
+    config = dated(root, "p/ds={day}/part-00000-1f.parquet", "o/ds={day}/part-00000-2e.parquet")
+    for day in DAYS:
+        for log in ("p", "o"):
+            folder = f"{log}/ds={day}"
+            root.write(f"{folder}/_SUCCESS", b"")
+            root.write(f"{folder}/._SUCCESS.crc", b"crc\x00")
+            root.write(f"{folder}/.part-00000-1f.parquet.crc", b"crc\x00")
+            root.rows(f"{folder}/_temporary/0/part-00000-1f.parquet", ROWS, SCORED)
+    for log, name in (("predictions", "p"), ("outcomes", "o")):
+        config[log]["path"] = f"{root.place}/{name}/ds={{day}}/**"
+    return config
+
+
+def together(root: Root, ending: str) -> dict[str, Any]:
+    """Write score and outcome into one row, and no id."""
+    columns = ["score", "country", "scored_at", "outcome", "observed_at"]
+    for day in DAYS[:3]:
+        root.rows(f"{day}.{ending}", of_day(day, "scored_at"), columns)
+    return {
+        "predictions": {"path": f"{root.place}/{{day}}.{ending}", "time": "scored_at"},
+        "outcomes": {"in_predictions": True, "time": "observed_at"},
+    }
+
+
+SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
+    "a file for each day": lambda root: dated(root, "p/{day}.parquet", "o/{day}.parquet"),
+    "hive": lambda root: dated(root, "p/ds={day}/0.parquet", "o/ds={day}/0.parquet"),
+    "nested dates": lambda root: dated(
+        root, "p/{day:%Y/%m/%d}/0.parquet", "o/year={day:%Y}/month={day:%m}/day={day:%d}/0.parquet"
+    ),
+    "nested dates without zeros": lambda root: dated(
+        root, "p/{day:%Y/%-m/%-d}/0.parquet", "o/{day:%Y}-{day:%-m}-{day:%-d}.parquet"
+    ),
+    "hours": hourly,
+    "a column in the path": lambda root: column_in_path(root, "parquet"),
+    "a column in the path of CSV": lambda root: column_in_path(root, "csv"),
+    "a column in the path of JSON lines": lambda root: column_in_path(root, "jsonl"),
+    "Spark": spark_folder,
+    "CSV": lambda root: dated(root, "p/{day}.csv", "o/{day}.csv"),
+    "CSV with gzip": lambda root: dated(root, "p/{day}.csv.gz", "o/{day}.csv.gz"),
+    "JSON lines": lambda root: dated(root, "p/{day}.jsonl", "o/{day}.json"),
+    "JSON lines with gzip": lambda root: dated(root, "p/{day}.jsonl.gz", "o/{day}.jsonl.gz"),
+    "Parquet and CSV": lambda root: dated(root, "p/{day}.parquet", "o/{day}.csv"),
+    "JSON lines and Parquet": lambda root: dated(root, "p/{day}.jsonl", "o/{day}.parquet"),
+    "score and outcome in one row": lambda root: together(root, "parquet"),
+    "score and outcome in one row of CSV": lambda root: together(root, "csv"),
+    "score and outcome in one row of JSON lines": lambda root: together(root, "jsonl"),
+}
+
+
+def stored(config: Mapping[str, Any], folder: Path) -> list[bytes]:
+    """Summarise three days and return the bytes."""
+    model = Model.model_validate({"segments": SEGMENTS, "settled_after": 1, **config})
+    store = Store(str(folder / "store"))
+    for day in DAYS[:3]:
+        store.write_summary(summarise_day("ctr", model, day, as_of=LONG_AFTER, engine=ENGINE))
+    return [store.content("summaries", "ctr", day) for day in DAYS[:3]]
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory: pytest.TempPathFactory) -> list[bytes]:
+    """Return the bytes of the shape that every other test uses."""
+    folder = tmp_path_factory.mktemp("expected")
+    return stored(SHAPES["a file for each day"](Root(f"{folder}/logs")), folder)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_shape_leaves_the_same_bytes(
+    shape: str, expected: list[bytes], tmp_path: Path
+) -> None:
+    """Where rows lie and how they are written changes no byte of a summary."""
+    assert stored(SHAPES[shape](Root(f"{tmp_path}/logs")), tmp_path) == expected
