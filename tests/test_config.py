@@ -307,6 +307,47 @@ class TestInvalidModels:
             with pytest.raises(ConfigError, match=re.escape(invalid.message)):
                 config.model(name)
 
+    def test_all_mistakes_of_all_models_come_at_once(self, tmp_path: Path) -> None:
+        """A rule about several keys is checked beside mistakes in others, but not in its own."""
+        path = tmp_path / "monitor.yaml"
+        path.write_text("""\
+store: s
+models:
+  a:
+    predictions: {path: "p/{day}.parquet", id: [x, y], scor: p}
+    outcomes: {path: "o/{day}.parquet", duplicates: latest}
+    windows: [7]
+  b:
+    predictions: {path: "p/{day}.parquet"}
+    outcomes: {path: "o/{day}.parquet", absent_means: negative after 9d}
+    settled_after: -1
+    severity: loud
+""")
+
+        invalid = load_config(path).invalid
+
+        found = [m.partition(": ")[2] for i in invalid.values() for m in i.message.splitlines()]
+        assert [message.partition(": ")[::2] for message in found] == [
+            ("models.a.predictions.scor", "is not a known key; did you mean 'score'?"),
+            (
+                "models.a.outcomes",
+                "duplicates: latest needs time, the column that says when an outcome was observed, "
+                "got {'path': 'o/{day}.parquet', 'duplicates': 'latest'}; correct the value.",
+            ),
+            (
+                "models.a.windows",
+                "must increase and start with 1, such as [1, 7, 28], got [7]; correct the value.",
+            ),
+            (
+                "models.b.severity",
+                "Input should be 'page', 'ticket' or 'info', got 'loud'; correct the value.",
+            ),
+            (
+                "models.b.settled_after",
+                "Input should be greater than or equal to 0, got -1; correct the value.",
+            ),
+        ]
+
     def test_what_is_valid_of_it_is_shown(self, tmp_path: Path) -> None:
         """Results go on being exported with the valid keys; the invalid ones get defaults."""
         text = MODELS.replace("slope_effect", "slope_efect")

@@ -1,10 +1,13 @@
 """What is wrong with a configuration, in words: key, rule, value and remedy."""
 
 import difflib
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
 
 from monitor.config.schema import (
     Checks,
@@ -19,6 +22,11 @@ from monitor.config.schema import (
     Verdicts,
 )
 
+NEEDED: dict[str | int, Any] = {
+    "path": "{day}",
+    "predictions": {"path": "{day}"},
+    "outcomes": {"path": "{day}"},
+}
 # These replace the validator's own messages, which mention patterns and instances.
 RULES = {
     "string_pattern_mismatch": "must be a letter or digit followed by at most 62 letters, digits "
@@ -30,14 +38,77 @@ RULES = {
 }
 
 
+def problems_of(content: Any, section: type[BaseModel]) -> list[ErrorDetails]:
+    """List all that is wrong with a section of a file.
+
+    The validator checks rules about several keys only where each key is valid. So the content is
+    checked again without its invalid keys, until nothing more is found. A rule that mentions a key
+    that was left out would speak about the default, so it is not listed.
+    """
+    whole, found, left_out = content, list[ErrorDetails](), set[str]()
+    while True:
+        try:
+            section.model_validate(content)
+        except ValidationError as error:
+            problems = details(error)
+        else:
+            return found
+        for problem in problems:
+            if not left_out.intersection(_key_names(problem, left_out)):
+                found.append({**problem, "input": _at(whole, problem)})
+        rest = content
+        for problem in problems:
+            rest = _without(rest, problem["loc"])
+            left_out |= {str(part) for part in problem["loc"][-1:]}
+        if rest == content:
+            return found
+        content = rest
+
+
+def details(error: ValidationError) -> list[ErrorDetails]:
+    """List the problems of an error, but not those of a whole whose part has one."""
+    problems = error.errors(include_url=False)
+    wholes = {problem["loc"][:-1] for problem in problems if problem["loc"]}
+    return [problem for problem in problems if problem["loc"] not in wholes]
+
+
+def _key_names(problem: ErrorDetails, names: set[str]) -> set[str]:
+    """Return the names that a problem is about or mentions."""
+    about = {str(part) for part in problem["loc"][-1:]}
+    return about | {name for name in names if re.search(rf"\b{re.escape(name)}\b", problem["msg"])}
+
+
+def _at(whole: Any, problem: ErrorDetails) -> Any:
+    """Return the value that a problem is about, as the file has it."""
+    value = whole
+    for key in problem["loc"]:
+        if not isinstance(value, dict) or key not in value:
+            return problem["input"]
+        value = value[key]
+    return value
+
+
+def _without(content: Any, location: tuple[int | str, ...]) -> Any:
+    """Leave out what is at a location; a path, which has no default, becomes a valid one."""
+    if not isinstance(content, dict) or not location:
+        return content
+    key, *below = location
+    if below and isinstance(content.get(key), dict):
+        return {**content, key: _without(content[key], tuple(below))}
+    rest = {k: value for k, value in content.items() if k != key}
+    if key in NEEDED:
+        return rest if content.get(key) == NEEDED[key] else {**rest, key: NEEDED[key]}
+    return rest
+
+
 def complaints(
-    path: Path, error: ValidationError, section: type[BaseModel], keys: tuple[str, ...] = ()
+    path: Path,
+    problems: Sequence[ErrorDetails],
+    section: type[BaseModel],
+    keys: tuple[str, ...] = (),
 ) -> Iterator[str]:
     """Word what is wrong with a section, which is below some keys of a file."""
-    problems = error.errors(include_url=False)
     for problem in problems:
-        if any(other["loc"] and problem["loc"] == other["loc"][:-1] for other in problems):
-            continue  # the message about the part is more specific
         keys_to_it = ".".join([*keys, *map(str, problem["loc"])])
         where = f"{path}: {keys_to_it}" if keys_to_it else f"{path}"
         if problem["type"] == "extra_forbidden":

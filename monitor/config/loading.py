@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
-from monitor.config.complaints import complaints
+from monitor.config.complaints import complaints, details, problems_of
 from monitor.config.schema import Common, Config, InvalidModel, Model, Name, Report, literal
 from monitor.config.yaml_files import ModelByModelLoader, read_yaml, yaml_complaint
 from monitor.errors import ConfigError
@@ -69,7 +69,8 @@ def load_config(path: Path) -> Config:
         common = _File.model_validate(content)
     except ValidationError as error:
         of_models = [model.message for model in invalid.values()]
-        raise ConfigError("\n".join([*complaints(file, error, _File), *of_models])) from None
+        of_file = complaints(file, details(error), _File)
+        raise ConfigError("\n".join([*of_file, *of_models])) from None
     config = Config(
         store=_place(common.store, file),
         engine=common.engine,
@@ -145,11 +146,8 @@ def _complaints_about(name: str, entry: _Entry) -> Iterator[str]:
     try:
         _NAME.validate_python(name)
     except ValidationError as error:
-        yield from complaints(entry.path, error, Model, entry.keys)
-    try:
-        Model.model_validate(entry.content)
-    except ValidationError as error:
-        yield from complaints(entry.path, error, Model, entry.keys)
+        yield from complaints(entry.path, details(error), Model, entry.keys)
+    yield from complaints(entry.path, problems_of(entry.content, Model), Model, entry.keys)
 
 
 _NAME = TypeAdapter(Name)
