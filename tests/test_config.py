@@ -331,8 +331,11 @@ models:
             ("models.a.predictions.scor", "is not a known key; did you mean 'score'?"),
             (
                 "models.a.outcomes",
-                "duplicates: latest needs time, the column that says when an outcome was observed, "
-                "got {'path': 'o/{day}.parquet', 'duplicates': 'latest'}; correct the value.",
+                (
+                    "duplicates: latest needs time, the column that says when an outcome was "
+                    "observed, got {'path': 'o/{day}.parquet', 'duplicates': 'latest'}; correct "
+                    "the value."
+                ),
             ),
             (
                 "models.a.windows",

@@ -43,7 +43,7 @@ class Filling:
 
 def fill(session: Session, log: Log, is_one: str, day_column: str | None) -> Filling:
     """Count the outcomes of the newest days of a log that holds scores and outcomes."""
-    counted = f"count(*), count({is_one}), count_if({is_one})"
+    counted = f"count(*), count({is_one}), coalesce(count_if({is_one}), 0)"
     shares, ones = dict[int, float](), dict[int, int]()
     newest = log.days[-NEWEST_DAYS:]
     for day in newest:

@@ -31,7 +31,7 @@ GENERIC = {
     ),
     *("prod", "production", "scored", "events", "export", "exports", "warehouse", "lake", "tables"),
 }
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ MOST_COLUMNS = 8  # of each log that may be ids
 ID_KINDS = ("integer", "text", "uuid", "binary")
 ID_WORDS = ("id", "ids", "uuid", "guid", "key", "hash", "no", "number", "nr")
 LEAST_SHARE = 0.002  # of the predictions with an outcome: fewer are chance
+LEAST_UNIQUENESS = 0.5  # of an id
 UNIQUE = 0.99  # a few repeats are errors of single rows
 OFFERED = "offered"  # the table with ids of outcomes
 
@@ -50,7 +51,7 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     Content decides: the share of predictions that is found among the outcomes, times how unique the
     column is. Names break ties.
     """
-    asked, offered = _candidates(scored), _candidates(observed)
+    asked, offered = _candidates(scored, observed), _candidates(observed, scored)
     if not asked or not offered:
         return None
     _offer(session, scored, observed, offered)
@@ -60,7 +61,8 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     if best is None or best.uniqueness >= UNIQUE:
         return best
     wider = [k for k in _wider(session, scored, observed, best) if k.uniqueness >= UNIQUE]
-    return min(wider, key=lambda key: (len(key.scored), key.scored), default=best)
+    best = min(wider, key=lambda key: (len(key.scored), key.scored), default=best)
+    return best if best.uniqueness >= LEAST_UNIQUENESS else None
 
 
 def probed_days(scored: Log) -> tuple[date | None, ...]:
@@ -82,12 +84,14 @@ def joined_on(key: Key, of_scored: str, of_observed: str) -> str:
     return " AND ".join(f"{a} = {b}" for a, b in zip(ours, theirs, strict=True))
 
 
-def _candidates(log: Log) -> list[Column]:
-    """List the columns that may identify a row, the most telling names first."""
+def _candidates(log: Log, other: Log) -> list[Column]:
+    """List the columns that may identify a row, alone or with others, likely ones first."""
+    shared = {column.name for column in other.columns}
     varied = [
         c
         for c in log.columns
-        if c.kind in ID_KINDS and c.first is None and (c.distinct > 50 or c.uniqueness > 0.5)  # noqa: PLR2004 - fewer are categories
+        if (c.kind in ID_KINDS and c.first is None and (c.uniqueness > 0.5 or c.distinct > 50))  # noqa: PLR2004 - fewer are categories
+        or (c.kind in ID_KINDS and c.name in shared and c.distinct > 5)  # noqa: PLR2004 - a part of a key
     ]
     ordered = sorted(varied, key=lambda c: (not _is_named_id(c.name), -c.uniqueness))
     return ordered[:MOST_COLUMNS]

@@ -137,6 +137,9 @@ def add(session: Session, query: str, table: str) -> None:
 def _sample(
     session: Session, names: Sequence[str], format_: str, day: date | None, table: str
 ) -> None:
+    if not names:
+        msg = "there are no files"
+        raise DataError(msg)
     rows = rows_of(session, names[:FILES_PER_DAY] if day else names, format_)
     rows.limit(ROWS_PER_DAY if day else UNDATED_ROWS).create_view("some_rows", replace=True)
     dated = f"DATE '{day}'" if day else "NULL::DATE"

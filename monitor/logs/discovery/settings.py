@@ -234,8 +234,15 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     if score.within < 1 and "score_means" not in pair.scores[0].settings:
         why = f"{1 - score.within:.3%} of the sampled scores lie outside [0, 1]."
         yield Setting("checks", "score_out_of_range", "reject", why)
-    if pair.key and outcome.nulls:
-        why = f"{outcome.nulls:,} of {outcome.rows:,} sampled outcomes are null."
+    means = pair.outcomes[0].settings.get("outcome_means")
+    lists = means.values() if isinstance(means, dict) else [outcome.values]
+    given = {str(value) for values in lists for value in values}
+    unlisted = [
+        f"{rows:,} are {value}" for value, rows in outcome.values.items() if value not in given
+    ]
+    nulls = [f"{outcome.nulls:,} are null"] if pair.key and outcome.nulls else []
+    if unlisted or nulls:
+        why = f"Of {outcome.rows:,} sampled outcomes {', '.join([*nulls, *unlisted])}."
         yield Setting("checks", "outcome_invalid", "reject", why)
     if _positives_a_day(pair) < FEW:
         why = "Days without a positive outcome are normal at this volume."
