@@ -262,6 +262,7 @@ def process(
     """Pass the dates to the pipeline, give the days that it processed, and fail if one failed."""
     # The parser of DAGs need not load the mathematics.
     from monitor.pipeline.catch_up import days_to_catch_up  # noqa: PLC0415
+    from monitor.pipeline.grouping import grouped  # noqa: PLC0415
     from monitor.pipeline.run import run as run_days  # noqa: PLC0415
 
     log = logging.getLogger(__name__)
@@ -276,10 +277,10 @@ def process(
         must_settle=must_settle,
         skip_unchanged=skip_unchanged,
     )
-    for failure in report.still_missing:
-        log.warning("%s is still missing. %s", failure.day, failure.message)
+    for message in grouped(name, report.still_missing):
+        log.warning("Still missing: %s", message)
     if report.failures:
-        raise DataError("\n".join(failure.message for failure in report.failures))
+        raise DataError("\n".join(grouped(name, report.failures)))
     done = ", ".join(map(str, report.summarised)) or "no day"
     log.info("%s: processed %s, evaluated %d days", name, done, len(report.evaluated))
     return report.summarised

@@ -4,8 +4,10 @@ Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the dat
 130 interrupted.
 """
 
+import json
 import logging
 import sys
+from typing import Any
 
 import typer
 
@@ -22,10 +24,14 @@ from monitor.errors import ConfigError, DataError
 __all__ = ["app", "main"]
 
 CONFIG_ERROR, DATA_ERROR, INTERRUPTED = 2, 3, 130
+KINDS = {CONFIG_ERROR: "configuration", DATA_ERROR: "data"}
 EXIT_CODES = (
     "Exit codes: 0 done, 1 a bug, 2 the configuration or the call is wrong, 3 the data are wrong, "
     "130 interrupted."
 )
+
+# Wrong options and arguments; the parser does not export the class itself.
+WRONG_CALL: Any = typer.BadParameter.__base__
 
 app = typer.Typer(
     name="calibration-monitor",
@@ -76,12 +82,29 @@ def main() -> None:
 
 def _run() -> None:
     try:
-        app()
+        if "--json" in sys.argv:
+            _run_for_programs()
+        else:
+            app()
     except OSError:
         write_out("")  # fails again if the parser itself could not write
         raise
 
 
+def _run_for_programs() -> None:
+    """Run the command without letting the parser print its own errors."""
+    try:
+        code = app(standalone_mode=False)
+    except WRONG_CALL as error:
+        raise ConfigError(error.format_message()) from None
+    sys.exit(code or 0)
+
+
 def _fail(error: Exception, code: int) -> None:
-    err.print(str(error), style="red", soft_wrap=True, markup=False, highlight=False)
+    if "--json" in sys.argv:
+        messages = str(error).splitlines()
+        said = {"error": {"exit_code": code, "kind": KINDS[code], "messages": messages}}
+        print(json.dumps(said, indent=1), file=sys.stderr)  # noqa: T201 - for another program
+    else:
+        err.print(str(error), style="red", soft_wrap=True, markup=False, highlight=False)
     sys.exit(code)

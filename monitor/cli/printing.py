@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from monitor.errors import ConfigError, DataError
+from monitor.pipeline.grouping import grouped
 
 if TYPE_CHECKING:
     from monitor.pipeline.progress import PhaseProgress
@@ -63,8 +64,8 @@ def finish(
             f"unchanged {len(report.unchanged)}, evaluated {len(report.evaluated)}, "
             f"failed {len(report.failures)}"
         )
-        for failure in report.still_missing:
-            say(f"{report.model}: {failure.day} is still missing. {failure.message}")
+        for message in grouped(report.model, report.still_missing):
+            say(f"Still missing: {message}", soft_wrap=True)
     stop_at_failures(reports, errors)
 
 
@@ -72,7 +73,8 @@ def stop_at_failures(
     reports: Iterable["RunReport"], errors: Sequence[ConfigError | DataError] = ()
 ) -> None:
     """Raise one error with the messages of all failed days and of all other errors."""
-    stop_at([*(DataError(failure.message) for r in reports for failure in r.failures), *errors])
+    messages = [message for r in reports for message in grouped(r.model, r.failures)]
+    stop_at([*map(DataError, messages), *errors])
 
 
 def stop_at(errors: Sequence[ConfigError | DataError]) -> None:

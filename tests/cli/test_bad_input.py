@@ -3,6 +3,7 @@
 Logs that break a rule are in test_contract.py.
 """
 
+import json
 import re
 import subprocess
 import sys
@@ -277,7 +278,8 @@ def test_an_invalid_model_does_not_stop_the_others(
     assert ended.code == 2
     assert ended.out == sound.out
     assert project.results() == before
-    assert message_of(project, ended.err) == (
+    said = "\n".join(json.loads(ended.err)["error"]["messages"])
+    assert message_of(project, said) == (
         "monitor.yaml: models.bad.predictions: is missing; add it (see monitor.example.yaml).\n"
         "monitor.yaml: models.bad.outcomes: is missing; add it (see monitor.example.yaml)."
     )

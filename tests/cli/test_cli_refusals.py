@@ -166,7 +166,7 @@ class TestSeveralModels:
         ended = command("run", "--json")
 
         assert ended.code == 3
-        assert ended.err.startswith("ads: no day before ")
+        assert "ads: no day before " in ended.err
         assert [r["model"] for r in json.loads(ended.out)["reports"]] == ["ctr"]
         record = Store("store").read_run("ctr")
         assert record is not None
@@ -192,7 +192,7 @@ class TestSeveralModels:
 
         assert ended.code == 3
         assert f"ctr, logs of {DAY}" in ended.out
-        assert ended.err.startswith("ads: no day before ")
+        assert "ads: no day before " in ended.err
 
     def test_a_wrong_call_stops_at_once(self, two: Project, command: Command) -> None:
         """An error in the call is reported once, and no model is run."""
@@ -221,10 +221,13 @@ class TestOutput:
         with Path("/dev/full").open("w") as full:
             ended = program(*call.split(), stdout=full)
 
-        assert ended.stderr == (
-            "the output cannot be written (No space left on device); free some space, then run "
-            "again.\n"
-        )
+        said = json.loads(ended.stderr)["error"]["messages"] if "--json" in call else [ended.stderr]
+        assert [message.strip() for message in said] == [
+            (
+                "the output cannot be written (No space left on device); free some space, then run "
+                "again."
+            )
+        ]
         assert ended.returncode == 3
 
     @pytest.mark.parametrize("call", ["show --model ctr", "show --model ctr --json"])
@@ -462,3 +465,45 @@ class TestPlaces:
             "",
             "ctr: nothing is stored yet; start with calibration-monitor run or backfill.\n",
         )
+
+
+class TestErrorsForPrograms:
+    """With --json errors are JSON too."""
+
+    @pytest.mark.parametrize(
+        ("call", "code", "kind", "part"),
+        [
+            (f"run --day {DAY_AFTER} --json", 3, "data", "no predictions of 2026-03-03"),
+            ("run --model bids --json", 2, "configuration", "there is no model 'bids'"),
+            ("show --json", 2, "configuration", "--model"),
+            ("run --jobs many --json", 2, "configuration", "--jobs"),
+        ],
+    )
+    @pytest.mark.usefixtures("project")
+    def test_an_error_is_one_json_document(
+        self, call: str, code: int, kind: str, part: str, command: Command
+    ) -> None:
+        """Standard error holds one document with the code, whose fault it is, and each message."""
+        ended = command(*call.split())
+
+        error = json.loads(ended.err)["error"]
+        assert (ended.code, error["exit_code"], error["kind"]) == (code, code, kind)
+        assert len(error["messages"]) == 1
+        assert part in error["messages"][0]
+
+
+def test_days_with_the_same_fault_are_reported_once(project: Project, command: Command) -> None:
+    """Many days without predictions make one message, with their number and the first and last."""
+    for day in range(4, 14):
+        project.write("outcomes", project.rows("outcomes"), date(2026, 3, day))
+    span = ("--model", "ctr", "--from", DAY, "--to", "2026-03-12", "--as-of", "2026-03-14")
+    ended = command("backfill", *span, "--json")
+
+    assert ended.code == 3
+    assert json.loads(ended.err)["error"]["messages"] == [
+        (
+            "ctr: 10 days without predictions, first 2026-03-03, last 2026-03-12; wait for the log, "
+            "correct predictions.path, or set checks.missing_day to accept if the model does not "
+            "score every day."
+        )
+    ]
