@@ -16,7 +16,7 @@ from monitor.cli.options import (
     Jobs,
     LastDay,
     OneModel,
-    ThisModel,
+    Recompute,
     day_range,
     end_of_outcomes,
     must_be_stored,
@@ -26,6 +26,8 @@ from monitor.cli.options import (
 from monitor.cli.printing import finish, print_json, progress, say, stop_at
 from monitor.cli.reporting import write_configured_pages
 from monitor.config import Model, load_config
+
+WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
 
 if TYPE_CHECKING:
     from monitor.summary import Summary
@@ -81,6 +83,7 @@ def run(
             "after settled_after more days, the exit code is 3; the other days are processed.",
         ),
     ] = False,
+    recompute: Recompute = False,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
@@ -91,79 +94,101 @@ def run(
     arrived. Choose another day with --day, or one model with --model.
     """
     from monitor.logs import newest_day, newest_settled_day
+    from monitor.pipeline.beginning import Beginning, beginning
     from monitor.pipeline.catch_up import days_to_catch_up
     from monitor.pipeline.run import RunReport
     from monitor.pipeline.run import run as run_days
 
     config = load_config(config_path)
 
-    def do(model_name: str, model: Model) -> RunReport:
+    begun = list[Beginning]()
+
+    def do(model_name: str, model: Model) -> RunReport | None:
         until = end_of_outcomes(as_of, model)
-        chosen = day.date() if day else newest_settled_day(model_name, model, as_of=until)
+        new = None if day else beginning(config, model_name, as_of=until)
+        if new:
+            begun.append(new)
+            if not unsettled:
+                return None
+            chosen = new.first
+        else:
+            chosen = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         last = max(chosen, newest_day(model, as_of=until)) if unsettled else chosen
+        alone = bool(day or new)
         return run_days(
-            config,
-            model_name,
-            chosen,
-            last,
+            *(config, model_name, chosen, last),
             as_of=until,
             clock=now,
-            catch_up=() if day else days_to_catch_up(config, model_name, chosen, as_of=until),
+            catch_up=() if alone else days_to_catch_up(config, model_name, chosen, as_of=until),
+            recompute=recompute,
             jobs=jobs,
         )
 
     reports, errors = of_each(config, name, do)
     errors += write_configured_pages(config, reports)
-    finish(reports.values(), as_json=as_json, errors=errors)
+    finish(filter(None, reports.values()), as_json=as_json, begun=begun, errors=errors)
 
 
 def backfill(
-    name: ThisModel,
     first: FirstDay,
     last: LastDay,
     config_path: ConfigPath = DEFAULT_CONFIG,
+    name: OneModel = None,
     as_of: AsOf = None,
-    dry_run: Annotated[bool, typer.Option(help="Only print what would be done.")] = False,
-    again: Annotated[bool, typer.Option(help="Process unchanged days too.")] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be done with each day, and stop.")
+    ] = False,
+    again: Annotated[bool, typer.Option("--again", help="Process unchanged days too.")] = False,
+    recompute: Recompute = False,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Process a range of days of one model.
+    """Process a range of days of every model.
 
     Days whose logs have not changed are skipped, so after an interruption the same command
-    continues where it stopped.
+    continues where it stopped. Choose one model with --model.
     """
-    from monitor.pipeline.run import check_days, reach
+    from monitor.cli.plan import plan_text
+    from monitor.pipeline.planning import Plan, check_days, plan
+    from monitor.pipeline.run import RunReport
     from monitor.pipeline.run import run as run_days
 
     config = load_config(config_path)
-    model = config.model(name)
     begin, end = day_range(first, last)
-    until = end_of_outcomes(as_of, model)
-    check_days(name, begin, end, as_of=until)
-    if dry_run:
-        plan = {"model": name, "summarise": [begin, end], "evaluate": [begin, reach(model, end)]}
-        if as_json:
-            print_json(plan)
-        else:
-            say(
-                f"{name}: would summarise {begin} to {end} and evaluate what is stored of "
-                f"{begin} to {reach(model, end)}."
-            )
-        return
-    with progress(name, quiet=as_json) as on_progress:
-        report = run_days(
-            config,
-            name,
-            begin,
-            end,
-            as_of=until,
-            clock=now,
+
+    def look(model_name: str, model: Model) -> Plan:
+        return plan(
+            *(config, model_name, begin, end),
+            as_of=end_of_outcomes(as_of, model),
             skip_unchanged=not again,
-            jobs=jobs,
-            on_progress=on_progress,
+            recompute=recompute,
         )
-    finish([report], as_json=as_json, errors=write_configured_pages(config, [name]))
+
+    def do(model_name: str, model: Model) -> RunReport:
+        until = end_of_outcomes(as_of, model)
+        check_days(model_name, begin, end, as_of=until)
+        with progress(model_name, quiet=as_json) as on_progress:
+            return run_days(
+                *(config, model_name, begin, end),
+                as_of=until,
+                clock=now,
+                skip_unchanged=not again,
+                recompute=recompute,
+                jobs=jobs,
+                on_progress=on_progress,
+            )
+
+    if dry_run:
+        plans, errors = of_each(config, name, look)
+        if as_json:
+            print_json({"plans": list(plans.values())})
+        for planned in [] if as_json else plans.values():
+            say(plan_text(planned), soft_wrap=True)
+        stop_at(errors)
+        return
+    reports, errors = of_each(config, name, do)
+    errors += write_configured_pages(config, reports)
+    finish(reports.values(), as_json=as_json, errors=errors)
 
 
 def evaluate(
@@ -176,17 +201,18 @@ def evaluate(
 ) -> None:
     """Evaluate and judge stored days again, without reading logs.
 
-    Use it after you change a window, a limit, a reference or a known drift.
+    Use it after you change a window, a limit, a reference or a known drift. A verdict rests on the
+    days before it, so the days from the first one on are judged, also those after the last one.
     """
+    from monitor.pipeline.evaluations import evaluate_days
     from monitor.pipeline.references import read_references
-    from monitor.pipeline.run import evaluate_days
     from monitor.pipeline.verdicts import judge_days
     from monitor.store.store import Store
 
     config = load_config(config_path)
     begin, end = day_range(first, last)
 
-    def redo(model_name: str, _: Model) -> list[date]:
+    def redo(model_name: str, _: Model) -> dict[str, list[date]]:
         must_be_stored(model_name, Store(config.store).days("summaries", model_name))
         locked = Store(config.store).locked(model_name)
         with locked, progress(model_name, quiet=as_json) as on_progress:
@@ -194,15 +220,24 @@ def evaluate(
             days = evaluate_days(
                 config, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
             )
-            judge_days(config, model_name, references, begin, jobs=jobs, on_progress=on_progress)
-        return days
+            judged = judge_days(
+                config, model_name, references, begin, jobs=jobs, on_progress=on_progress
+            )
+        return {"evaluated": days, "judged": judged}
 
     done, errors = of_each(config, name, redo)
     errors += write_configured_pages(config, done)
     if as_json:
-        print_json({"evaluated": done})
+        print_json(
+            {what: {each: days[what] for each, days in done.items()} for what in WHAT_IS_DONE_AGAIN}
+        )
     for model_name, days in {} if as_json else done.items():
-        say(f"{model_name}: evaluated {len(days)} days.")
+        judged = days["judged"]
+        since = f" (from {judged[0]} on)" if judged else ""
+        say(
+            f"{model_name}: days evaluated {len(days['evaluated'])}, judged {len(judged)}{since}",
+            soft_wrap=True,
+        )
     stop_at(errors)
 
 

@@ -56,6 +56,13 @@ AsOf = Annotated[
         help="Ignore outcomes of this day and later; today by default.",
     ),
 ]
+Recompute = Annotated[
+    bool,
+    typer.Option(
+        "--recompute",
+        help="With an --as-of before outcomes that are stored already: replace final days too.",
+    ),
+]
 Jobs = Annotated[int, typer.Option(min=1, help="Number of days to process in parallel.")]
 DEFAULT_CONFIG = Path("monitor.yaml")
 DEFAULT_JOBS = os.cpu_count() or 1

@@ -18,6 +18,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.pipeline.grouping import grouped
 
 if TYPE_CHECKING:
+    from monitor.pipeline.beginning import Beginning
     from monitor.pipeline.progress import PhaseProgress
     from monitor.pipeline.run import RunReport
 
@@ -52,18 +53,29 @@ def finish(
     reports: Iterable["RunReport"],
     *,
     as_json: bool,
+    begun: Sequence["Beginning"] = (),
     errors: Sequence[ConfigError | DataError] = (),
 ) -> None:
     """Print the results of runs, and raise an error if a day or a whole run failed."""
     reports = list(reports)
     if as_json:
-        print_json({"reports": reports})
+        print_json({"reports": reports, "new_models": begun})
+    for new in [] if as_json else begun:
+        say(f"{new}", soft_wrap=True)
     for report in [] if as_json else reports:
+        without_log = f"without a log {len(report.quiet)}, " if report.quiet else ""
         say(
             f"{report.model}: days summarised {len(report.summarised)}, "
-            f"unchanged {len(report.unchanged)}, evaluated {len(report.evaluated)}, "
-            f"failed {len(report.failures)}"
+            f"unchanged {len(report.unchanged)}, {without_log}evaluated {len(report.evaluated)}, "
+            f"failed {len(report.failures)}",
+            soft_wrap=True,
         )
+        if report.kept:
+            say(
+                f"{report.model}: kept {len(report.kept)} final days, first {report.kept[0]}, "
+                "because their outcomes came after this --as-of; --recompute replaces them.",
+                soft_wrap=True,
+            )
         for message in grouped(report.model, report.still_missing):
             say(f"Still missing: {message}", soft_wrap=True)
     stop_at_failures(reports, errors)

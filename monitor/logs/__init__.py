@@ -8,19 +8,26 @@ with the rows, and `daily` puts them together.
 
 from monitor.logs.daily import (
     check_logs_exist,
+    check_predictions_exist,
+    first_morning,
+    is_quiet,
     newest_day,
     newest_settled_day,
     outcome_days,
     summarise_day,
 )
 from monitor.logs.databases import Databases, open_databases
-from monitor.logs.places import days_of, describe_inputs
+from monitor.logs.places import days_of, describe_inputs, has_day
 
 __all__ = [
     "Databases",
     "check_logs_exist",
+    "check_predictions_exist",
     "days_of",
     "describe_inputs",
+    "first_morning",
+    "has_day",
+    "is_quiet",
     "newest_day",
     "newest_settled_day",
     "open_databases",

@@ -53,7 +53,7 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
     wait = timedelta(days=model.settled_after)
     observed = set(_partitions_before(model, "outcomes", as_of))
     for day in reversed(_partitions_before(model, "predictions", as_of)):
-        over = model.outcomes.in_predictions and day + wait < as_of
+        over = day + wait < as_of and (model.outcomes.in_predictions or is_quiet(model, day + wait))
         if over or day + wait in observed:
             return day
     msg = (
@@ -70,12 +70,27 @@ def newest_day(model: Model, *, as_of: date) -> date:
     return max(_partitions_before(model, "predictions", as_of), default=date.min)
 
 
+def first_morning(model: Model, *, as_of: date) -> date | None:
+    """Find the day on which the first day of a new model settles; None if that has passed."""
+    first = min(_partitions_before(model, "predictions", as_of), default=date.min)
+    if first == date.min or first + timedelta(days=model.settled_after) < as_of:
+        return None
+    return first + timedelta(days=model.settled_after + 1)
+
+
+def is_quiet(model: Model, day: date) -> bool:
+    """Return whether a day has no log at all, and the model may have such days."""
+    return model.checks.missing_day == "accept" and not (
+        has_day(model, "predictions", day) or has_day(model, "outcomes", day)
+    )
+
+
 def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[date]:
     """List the complete partitions that may contain outcomes of a day.
 
     Until the day's time is up, a missing partition may still arrive. After that, the day's own
-    partition must exist and none may be missing before a later one. A log that ends early leaves
-    the day provisional.
+    partition must exist and none may be missing before a later one, except on quiet days. A log
+    that ends early leaves the day provisional.
 
     Raises
     ------
@@ -96,8 +111,9 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
         return present
     wanted = [d for d in due if d <= max(present, default=day)]
     for missing in sorted(set(wanted).difference(present)):
-        raise DataError(_no_outcomes_of(what, model, missing), MISSING["outcomes"])
-    return wanted
+        if not is_quiet(model, missing):
+            raise DataError(_no_outcomes_of(what, model, missing), MISSING["outcomes"])
+    return present
 
 
 def check_logs_exist(name: str, model: Model, day: date, *, as_of: date) -> None:
@@ -109,13 +125,19 @@ def check_logs_exist(name: str, model: Model, day: date, *, as_of: date) -> None
         If a file is missing, even the last one, without which the day would stay provisional.
     """
     what = f"{name} {day}"
-    if not has_day(model, "predictions", day):
-        msg = no_partition(what, model, "predictions", day)
-        raise DataError(msg, MISSING["predictions"])
+    check_predictions_exist(name, model, day)
     for due in days_between(day, day + timedelta(days=model.settled_after)):
         together = model.outcomes.in_predictions
-        if due < as_of and not (together or has_day(model, "outcomes", due)):
+        there = together or has_day(model, "outcomes", due) or is_quiet(model, due)
+        if due < as_of and not there:
             raise DataError(_no_outcomes_of(what, model, due), MISSING["outcomes"])
+
+
+def check_predictions_exist(name: str, model: Model, day: date) -> None:
+    """Raise DataError if a day has no predictions."""
+    if not has_day(model, "predictions", day):
+        msg = no_partition(f"{name} {day}", model, "predictions", day)
+        raise DataError(msg, MISSING["predictions"])
 
 
 def summarise_day(
@@ -156,7 +178,7 @@ def summarise_day(
     with open_session(what, engine or Engine()) as session:
         logs = open_logs(session, model, day, partitions)
         part_count = len(model.segment_names) * len(model.stratum_names)
-        negative = _absent_is_negative(model, day, partitions)
+        negative = _absent_is_negative(model, day, partitions, as_of=as_of)
         query = session.once(
             (logs, negative), lambda: write(logs, part_count, absent_is_negative=negative)
         )
@@ -173,7 +195,7 @@ def summarise_day(
         if day in partitions and any(groups.rows_with(status) for status in unmatched):
             violations += _invalid_outcomes(session, model, day)
         rejected = contract.enforce(what, violations, model.checks)
-        settled = _is_settled(groups, partitions, model)
+        settled = _is_settled(groups, day, partitions, model, as_of=as_of)
         apart = settled and predictions and outcomes and not groups.met_rows
         hint = contract.no_common_id(clean) if apart else ""
     summary = Summary(
@@ -189,12 +211,15 @@ def summarise_day(
     return summary
 
 
-def _absent_is_negative(model: Model, day: date, partitions: Sequence[date]) -> bool:
+def _absent_is_negative(
+    model: Model, day: date, partitions: Sequence[date], *, as_of: date
+) -> bool:
     """Return whether predictions of a day without an outcome are negatives by now."""
     horizon = model.outcomes.absent_means
     if horizon is None:
         return False
-    return set(days_between(day, day + timedelta(days=horizon))).issubset(partitions)
+    due = days_between(day, day + timedelta(days=horizon))
+    return due[-1] < as_of and _all_known(due, partitions, model)
 
 
 def _no_outcomes_of(what: str, model: Model, missing: date) -> str:
@@ -280,10 +305,20 @@ def _awaited(groups: Groups, place: int) -> Awaited:
     return awaited(groups.cells[rows], groups.counts[rows])
 
 
-def _is_settled(groups: Groups, partitions: Sequence[date], model: Model) -> bool:
+def _is_settled(
+    groups: Groups, day: date, partitions: Sequence[date], model: Model, *, as_of: date
+) -> bool:
     """Return whether no more outcomes can arrive: the time is up, or all are known."""
-    complete = groups.observed_rows == _predicted(groups)
-    return complete or len(partitions) == model.settled_after + 1
+    if groups.observed_rows == _predicted(groups):
+        return True
+    due = days_between(day, day + timedelta(days=model.settled_after))
+    return due[-1] < as_of and _all_known(due, partitions, model)
+
+
+def _all_known(due: Sequence[date], partitions: Sequence[date], model: Model) -> bool:
+    """Return whether every partition that is due was read, or belongs to a quiet day."""
+    missing = sorted(set(due).difference(partitions))
+    return all(is_quiet(model, one) for one in missing)
 
 
 def _check_day(what: str, model: Model, groups: Groups, *, settled: bool, hint: str) -> None:

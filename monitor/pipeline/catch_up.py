@@ -5,7 +5,7 @@ from datetime import date, timedelta
 from monitor.config import Config
 from monitor.errors import DataError
 from monitor.logs import check_logs_exist
-from monitor.pipeline.run import is_unchanged
+from monitor.pipeline.planning import is_unchanged
 from monitor.store.store import Store
 from monitor.summary import days_between
 
@@ -23,7 +23,8 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
     Returns
     -------
     list of date
-        Days without a final summary, unless their logs have not changed since they were read.
+        Days without a final summary, unless their logs have not changed since they were read; of
+        a model that may have days without logs, all days whose logs have changed.
         Days before the first one of the model are not missing: `backfill` processes those.
     """
     model, store = config.model(name), Store(config.store)
@@ -34,10 +35,11 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
     def is_missing(day: date) -> bool:
         try:
             check_logs_exist(name, model, day, as_of=as_of)
-            return day not in summarised or not (
-                store.read_summary(name, day)[0].final
-                or is_unchanged(store, name, model, day, as_of)
-            )
+            if day not in summarised:
+                return True
+            # A day that settled because a log was absent is read again if that log comes.
+            settled = model.checks.missing_day == "fail" and store.read_summary(name, day)[0].final
+            return not (settled or is_unchanged(store, name, model, day, as_of))
         except DataError:
             return False
 

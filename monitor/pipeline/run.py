@@ -9,42 +9,22 @@ from collections.abc import Callable, Container, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from functools import lru_cache, partial
-from itertools import chain
+from functools import partial
 from typing import Literal
 
-from monitor.config import EARLIEST, Config, Engine, Model
-from monitor.errors import ConfigError, DataError
-from monitor.evaluation.attribution import attribute
-from monitor.evaluation.evaluate import Settings, evaluate
-from monitor.logs import (
-    Databases,
-    check_logs_exist,
-    days_of,
-    describe_inputs,
-    open_databases,
-    outcome_days,
-    summarise_day,
-)
-from monitor.metrics.core.coarse import coarsen
-from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
-from monitor.pipeline.references import References, read_references
+from monitor.config import Config, Engine, Model
+from monitor.errors import DataError
+from monitor.logs import Databases, check_logs_exist, days_of, open_databases, summarise_day
+from monitor.pipeline.evaluations import evaluate_days, reach
+from monitor.pipeline.planning import check_days, log_fingerprint, what_to_do
+from monitor.pipeline.progress import Failure, PhaseProgress, in_parallel
+from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import FailedDay, Store
-from monitor.summary import Summary, days_between
+from monitor.summary import days_between
 
-# The settings that a summary depends on. A change of any other setting reads no log again.
-SUMMARY_SETTINGS = {
-    "predictions",
-    "outcomes",
-    "segments",
-    "strata",
-    "time_zone",
-    "settled_after",
-    "checks",
-}
-
-Result = Literal["summarised", "unchanged"] | Failure  # what became of a day
+Left = Literal["unchanged", "quiet", "kept"]
+Result = Literal["summarised"] | Left | Failure  # what became of a day
 
 
 @dataclass(frozen=True)
@@ -57,6 +37,10 @@ class RunReport:
         Its name.
     summarised, unchanged, evaluated : tuple of date
         The days that were summarised, left unchanged, and evaluated.
+    quiet : tuple of date
+        The days without a log, of a model that may have such days.
+    kept : tuple of date
+        The final days that this run, with its earlier `as_of`, would have made provisional.
     failures : tuple of Failure
         The days of the range that failed.
     still_missing : tuple of Failure
@@ -68,6 +52,8 @@ class RunReport:
     unchanged: tuple[date, ...]
     evaluated: tuple[date, ...]
     failures: tuple[Failure, ...]
+    quiet: tuple[date, ...] = ()
+    kept: tuple[date, ...] = ()
     still_missing: tuple[Failure, ...] = ()
 
 
@@ -82,6 +68,7 @@ def run(
     skip_unchanged: bool = False,
     catch_up: Sequence[date] = (),
     must_settle: bool = False,
+    recompute: bool = False,
     jobs: int = 1,
     on_progress: Callable[[PhaseProgress], None] = lambda _: None,
 ) -> RunReport:
@@ -105,6 +92,8 @@ def run(
         Earlier days to process too, unless they are unchanged.
     must_settle : bool
         Fail a day without the last of its outcomes, which would stay provisional.
+    recompute : bool
+        Replace a final day even if it becomes provisional, because `as_of` is earlier.
     jobs : int
         How many days to process at a time; they share the engine's threads and memory. The
         result does not depend on it.
@@ -134,6 +123,7 @@ def run(
             as_of=as_of,
             may_skip={*catch_up, *(days if skip_unchanged else ())},
             must_settle=must_settle,
+            recompute=recompute,
             jobs=jobs,
             on_progress=on_progress,
         )
@@ -141,10 +131,16 @@ def run(
         failures = tuple(failure for failure in failed if failure.day >= first)
         newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
         store.write_run(name, started=started, finished=clock(), failed=newest)
+
+    def those(wanted: Result) -> tuple[date, ...]:
+        return tuple(day for day, result in results.items() if result == wanted)
+
     return RunReport(
         model=name,
-        summarised=tuple(day for day, result in results.items() if result == "summarised"),
-        unchanged=tuple(day for day, result in results.items() if result == "unchanged"),
+        summarised=those("summarised"),
+        unchanged=those("unchanged"),
+        quiet=those("quiet"),
+        kept=those("kept"),
         evaluated=tuple(evaluated),
         failures=failures,
         still_missing=tuple(failure for failure in failed if failure.day < first),
@@ -159,6 +155,7 @@ def _process(
     as_of: date,
     may_skip: set[date],
     must_settle: bool,
+    recompute: bool,
     jobs: int,
     on_progress: Callable[[PhaseProgress], None],
 ) -> tuple[dict[date, Result], list[date]]:
@@ -174,6 +171,7 @@ def _process(
         as_of=as_of,
         may_skip=may_skip.intersection(summarised),
         must_settle=must_settle,
+        recompute=recompute,
         jobs=jobs,
         on_progress=on_progress,
     )
@@ -199,26 +197,6 @@ def _process(
     return results, evaluated
 
 
-def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
-    """Raise ConfigError for days whose logs cannot be complete.
-
-    Raises
-    ------
-    ConfigError
-        If the last day is not before `as_of`, or the first is before `EARLIEST`.
-    """
-    if first < EARLIEST:
-        msg = f"{name}: no logs are as old as {first}; begin with {EARLIEST} or later."
-        raise ConfigError(msg)
-    if last >= as_of:
-        msg = (
-            f"{name}: as of {as_of} the logs of {last} are still to be written; the last "
-            f"possible day is {as_of - timedelta(days=1)}; do later ones when they are over, or "
-            f"pass a later --as-of."
-        )
-        raise ConfigError(msg)
-
-
 def summarise(
     config: Config,
     name: str,
@@ -235,82 +213,10 @@ def summarise(
         If the logs are missing or fail a check; the store does not change.
     """
     model, store = config.model(name), Store(config.store)
-    inputs = _log_fingerprint(name, model, day, as_of)
+    inputs = log_fingerprint(name, model, day, as_of)
     engine = engine or config.engine
     store.write_summary(summarise_day(name, model, day, as_of=as_of, engine=engine))
     store.write_inputs(name, day, inputs)
-
-
-def evaluate_days(
-    config: Config,
-    name: str,
-    references: References,
-    first: date,
-    last: date,
-    *,
-    skip_unchanged: bool = False,
-    jobs: int = 1,
-    on_progress: Callable[[PhaseProgress], None] = lambda _: None,
-) -> list[date]:
-    """Evaluate every summarised day of a range from stored summaries.
-
-    Parameters
-    ----------
-    references : References
-        What `read_references` found, after the summaries were written.
-    config, name, first, last, skip_unchanged, jobs, on_progress
-        As for `run`.
-
-    Returns
-    -------
-    list of date
-        The days whose evaluations were written.
-    """
-    model, store = config.model(name), Store(config.store)
-    stored = store.days("summaries", name)
-    days = [day for day in stored if first <= day <= last]
-    cached_days = 2 * model.windows[-1] + jobs
-    read_summary = lru_cache(cached_days)(lambda day: store.read_summary(name, day))
-    # A day is part of many windows; its attribution is computed once.
-    in_segments = lru_cache(cached_days * len(model.segment_names))
-    explain, compress = in_segments(attribute), in_segments(coarsen)
-
-    def evaluate_day(day: date) -> bool:
-        window = [d for d in stored if reach_back(day, model.windows[-1]) <= d <= day]
-        parts = [read_summary(d) for d in window]
-        settings = Settings(
-            alpha=model.alpha,
-            null_replicates=model.null_replicates,
-            tce_size=references.tce_size(day),
-        )
-        marks = [mark for _, mark in parts]
-        if not parts[-1][0].final:  # its expected prevalence depends on the reference too
-            marks += chain.from_iterable(references.marks)
-        inputs = fingerprint([model.windows, repr(settings), *marks])
-        if skip_unchanged and inputs == store.evaluation_inputs(name, day):
-            return False
-        evaluations = [
-            evaluation
-            for length in model.windows
-            for evaluation in evaluate(
-                _window([s for s, _ in parts], day, length),
-                window_days=length,
-                settings=settings,
-                explain=explain,
-                compress=compress,
-                expect=partial(references.expect, day) if length == 1 else None,
-            )
-        ]
-        store.write_evaluations(name, day, evaluations, inputs=inputs)
-        return True
-
-    written = []
-    for done, wrote in enumerate(in_parallel(evaluate_day, days, jobs), 1):
-        day = days[done - 1]
-        if wrote:
-            written.append(day)
-        on_progress(PhaseProgress("evaluate", day, done, len(days)))
-    return written
 
 
 def share(engine: Engine, jobs: int) -> Engine:
@@ -318,16 +224,6 @@ def share(engine: Engine, jobs: int) -> Engine:
     return Engine(
         threads=max(1, engine.threads // jobs), memory_mb=max(100, engine.memory_mb // jobs)
     )
-
-
-def reach(model: Model, day: date) -> date:
-    """Find the last day whose longest window contains `day`."""
-    return day + timedelta(days=model.windows[-1] - 1)
-
-
-def reach_back(day: date, window_days: int) -> date:
-    """Find the first day of the window of `window_days` that ends at `day`."""
-    return day - timedelta(days=window_days - 1)
 
 
 def _summarise_days(
@@ -338,6 +234,7 @@ def _summarise_days(
     as_of: date,
     may_skip: Container[date],
     must_settle: bool,
+    recompute: bool,
     jobs: int,
     on_progress: Callable[[PhaseProgress], None],
 ) -> dict[date, Result]:
@@ -346,8 +243,14 @@ def _summarise_days(
 
     def read(databases: Databases, day: date) -> Result:
         try:
-            if day in may_skip and is_unchanged(store, name, model, day, as_of):
-                return "unchanged"
+            action = what_to_do(
+                *(store, name, model, day),
+                as_of=as_of,
+                may_skip=day in may_skip,
+                recompute=recompute,
+            )
+            if action != "summarise":
+                return action
             if must_settle:
                 check_logs_exist(name, model, day, as_of=as_of)
             summarise(config, name, day, as_of=as_of, engine=databases)
@@ -374,24 +277,3 @@ def _failures_to_report(
         summarised = [*days_of(model, "predictions"), *summarised]
     begin = min(summarised, default=date.max)
     return [failure for failure in failures if failure.day >= begin]
-
-
-def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[Summary]:
-    first = reach_back(day, window_days)
-    return [s for s in summaries if first <= s.days[0]]
-
-
-def is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
-    """Tell whether the summary of a day rests on the files and settings of now."""
-    return store.read_inputs(name, day) == _log_fingerprint(name, model, day, as_of)
-
-
-def _log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:
-    """Identify everything that a summary depends on: files by name, size and age, and settings."""
-    partitions = outcome_days(f"{name} {day}", model, day, as_of=as_of)
-    return fingerprint(
-        [
-            describe_inputs(model, day, partitions),
-            model.model_dump_json(include=SUMMARY_SETTINGS),
-        ]
-    )

@@ -132,13 +132,14 @@ def test_run_backfill_evaluate_show(folder: Path) -> None:
     table = call(folder, "show", "--model", "ctr", "--segment", "DE", "--days", "2")
 
     assert run["summarised"] == ["2026-03-03"]
-    assert plan == {
-        "model": "ctr",
-        "summarise": ["2026-03-01", "2026-03-04"],
-        "evaluate": ["2026-03-01", "2026-03-06"],
-    }
+    days = [f"2026-03-0{i}" for i in range(1, 5)]
+    (planned,) = plan["plans"]
+    assert planned["model"] == "ctr"
+    assert (planned["unchanged"], planned["summarise"]) == (days[2:3], [*days[:2], days[3]])
+    assert planned["evaluate"] == days
     assert filled == "ctr: days summarised 3, unchanged 1, evaluated 4, failed 0\n"
-    assert judged == {"evaluated": {"ctr": ["2026-03-02", "2026-03-03", "2026-03-04"]}}
+    later = ["2026-03-02", "2026-03-03", "2026-03-04"]
+    assert judged == {"evaluated": {"ctr": later}, "judged": {"ctr": later}}
     assert [e["matched"] for e in shown["evaluations"]] == [200, 400, 600, 600]
     assert [e["final"] for e in shown["evaluations"]] == [True, True, True, True]
     assert [line.split()[:2] for line in table.splitlines() if line.strip().startswith("2026")] == [

@@ -104,7 +104,7 @@ class TestDays:
         ended = command("run", "--day", "2001-01-01")
 
         assert ended.code == 3
-        assert "no outcomes of 2001-01-01 at" in ended.err
+        assert "no predictions of 2001-01-01 at" in ended.err
         assert project.results() == before
 
     @pytest.mark.parametrize("call", [f"run --day {DAY}", f"evaluate --from {DAY} --to {DAY}"])
@@ -179,7 +179,10 @@ class TestSeveralModels:
 
         ended = command("evaluate", "--from", DAY_BEFORE, "--to", DAY)
 
-        assert (ended.code, ended.out) == (3, "ctr: evaluated 2 days.\n")
+        assert (ended.code, ended.out) == (
+            3,
+            "ctr: days evaluated 2, judged 2 (from 2026-03-01 on)\n",
+        )
         assert ended.err.splitlines()[-1] == (
             "ads: nothing is stored yet; start with calibration-monitor run or backfill."
         )
@@ -502,8 +505,8 @@ def test_days_with_the_same_fault_are_reported_once(project: Project, command: C
     assert ended.code == 3
     assert json.loads(ended.err)["error"]["messages"] == [
         (
-            "ctr: 10 days without predictions, first 2026-03-03, last 2026-03-12; wait for the log, "
-            "correct predictions.path, or set checks.missing_day to accept if the model does not "
-            "score every day."
+            "ctr: 10 days without predictions, first 2026-03-03, last 2026-03-12; wait for the "
+            "log, correct predictions.path, or set checks.missing_day to accept if the model does "
+            "not score every day."
         )
     ]

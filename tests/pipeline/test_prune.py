@@ -13,9 +13,10 @@ import yaml
 
 from monitor.config import Config, load_config
 from monitor.errors import ConfigError
+from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.prune import KINDS, plan, prune
 from monitor.pipeline.references import read_references
-from monitor.pipeline.run import evaluate_days, run
+from monitor.pipeline.run import run
 from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.exporting import COMMAND

@@ -18,8 +18,9 @@ from scipy.special import expit
 from monitor.config import Config, Model, load_config
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.pipeline import references
+from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.references import read_references
-from monitor.pipeline.run import PhaseProgress, RunReport, evaluate_days, reach, run, share
+from monitor.pipeline.run import PhaseProgress, RunReport, run, share
 from monitor.store.store import Store
 from tests.conftest import Ended
 

@@ -1,0 +1,45 @@
+"""What a backfill would do, in words."""
+
+from collections.abc import Sequence
+from datetime import date
+from itertools import pairwise
+
+from monitor.pipeline.grouping import grouped
+from monitor.pipeline.planning import Plan
+
+SPANS_SHOWN = 5
+
+
+def plan_text(plan: Plan) -> str:
+    """Say what would become of each day of a plan, in a few lines."""
+    lines = [
+        f"{plan.model}: would summarise {_days(plan.summarise)}",
+        f"leave unchanged: {_days(plan.unchanged)}",
+        f"evaluate {_days(plan.evaluate)}, and judge them",
+    ]
+    if plan.perhaps:
+        lines.append(f"evaluate again if the reference changes: {_days(plan.perhaps)}")
+    if plan.quiet:
+        lines.append(f"skip, because there is no log: {_days(plan.quiet)}")
+    if plan.kept:
+        lines.append(f"keep, because they are final (see --recompute): {_days(plan.kept)}")
+    failing = [f"fail: {message}" for message in grouped(plan.model, plan.failures)]
+    return "\n  ".join([*lines, *failing])
+
+
+def _days(days: Sequence[date]) -> str:
+    """Count days and give their spans: "3 days (2026-03-01, 2026-03-04 to 2026-03-05)".
+
+    Examples
+    --------
+    >>> _days([date(2026, 3, 1), date(2026, 3, 4), date(2026, 3, 5)])
+    '3 days (2026-03-01, 2026-03-04 to 2026-03-05)'
+    """
+    if not days:
+        return "no day"
+    begins = [days[0], *(later for before, later in pairwise(days) if (later - before).days > 1)]
+    ends = [*(before for before, later in pairwise(days) if (later - before).days > 1), days[-1]]
+    spans = [f"{a}" if a == b else f"{a} to {b}" for a, b in zip(begins, ends, strict=True)]
+    more = f", and {len(spans) - SPANS_SHOWN} more spans" if len(spans) > SPANS_SHOWN else ""
+    count = "1 day" if len(days) == 1 else f"{len(days)} days"
+    return f"{count} ({', '.join(spans[:SPANS_SHOWN])}{more})"

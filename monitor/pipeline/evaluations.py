@@ -1,0 +1,125 @@
+"""Evaluations of stored days: which window each day closes, and whether its file is up to date."""
+
+from collections.abc import Callable, Sequence
+from datetime import date, timedelta
+from functools import lru_cache, partial
+from itertools import chain
+
+from monitor.config import Config, Model
+from monitor.evaluation.attribution import attribute
+from monitor.evaluation.evaluate import Settings, evaluate
+from monitor.metrics.core.coarse import coarsen
+from monitor.pipeline.progress import PhaseProgress, fingerprint, in_parallel
+from monitor.pipeline.references import References
+from monitor.store.store import Store
+from monitor.summary import Summary
+
+
+def reach(model: Model, day: date) -> date:
+    """Find the last day whose longest window contains `day`."""
+    return day + timedelta(days=model.windows[-1] - 1)
+
+
+def reach_back(day: date, window_days: int) -> date:
+    """Find the first day of the window of `window_days` that ends at `day`."""
+    return day - timedelta(days=window_days - 1)
+
+
+def evaluate_days(
+    config: Config,
+    name: str,
+    references: References,
+    first: date,
+    last: date,
+    *,
+    skip_unchanged: bool = False,
+    jobs: int = 1,
+    on_progress: Callable[[PhaseProgress], None] = lambda _: None,
+) -> list[date]:
+    """Evaluate every summarised day of a range from stored summaries.
+
+    Parameters
+    ----------
+    references : References
+        What `read_references` found, after the summaries were written.
+    config, name, first, last, skip_unchanged, jobs, on_progress
+        As for `run`.
+
+    Returns
+    -------
+    list of date
+        The days whose evaluations were written.
+    """
+    model, store = config.model(name), Store(config.store)
+    stored = store.days("summaries", name)
+    days = [day for day in stored if first <= day <= last]
+    cached_days = 2 * model.windows[-1] + jobs
+    read_summary = lru_cache(cached_days)(lambda day: store.read_summary(name, day))
+    # A day is part of many windows; its attribution is computed once.
+    in_segments = lru_cache(cached_days * len(model.segment_names))
+    explain, compress = in_segments(attribute), in_segments(coarsen)
+
+    def evaluate_day(day: date) -> bool:
+        window = [d for d in stored if reach_back(day, model.windows[-1]) <= d <= day]
+        parts = [read_summary(d) for d in window]
+        settings, inputs = _basis(model, references, day, parts)
+        if skip_unchanged and inputs == store.evaluation_inputs(name, day):
+            return False
+        evaluations = [
+            evaluation
+            for length in model.windows
+            for evaluation in evaluate(
+                _window([s for s, _ in parts], day, length),
+                window_days=length,
+                settings=settings,
+                explain=explain,
+                compress=compress,
+                expect=partial(references.expect, day) if length == 1 else None,
+            )
+        ]
+        store.write_evaluations(name, day, evaluations, inputs=inputs)
+        return True
+
+    written = []
+    for done, wrote in enumerate(in_parallel(evaluate_day, days, jobs), 1):
+        day = days[done - 1]
+        if wrote:
+            written.append(day)
+        on_progress(PhaseProgress("evaluate", day, done, len(days)))
+    return written
+
+
+def stale_evaluations(
+    config: Config, name: str, references: References, days: Sequence[date]
+) -> list[date]:
+    """Find the days whose stored evaluation does not rest on what is stored now."""
+    model, store = config.model(name), Store(config.store)
+    stored = store.days("summaries", name)
+    read_summary = lru_cache(2 * model.windows[-1])(lambda day: store.read_summary(name, day))
+
+    def is_stale(day: date) -> bool:
+        window = [d for d in stored if reach_back(day, model.windows[-1]) <= d <= day]
+        _, inputs = _basis(model, references, day, [read_summary(d) for d in window])
+        return inputs != store.evaluation_inputs(name, day)
+
+    return [day for day in days if is_stale(day)]
+
+
+def _basis(
+    model: Model, references: References, day: date, parts: Sequence[tuple[Summary, str]]
+) -> tuple[Settings, str]:
+    """Give the settings of the evaluations of a day, and the fingerprint of all they rest on."""
+    settings = Settings(
+        alpha=model.alpha,
+        null_replicates=model.null_replicates,
+        tce_size=references.tce_size(day),
+    )
+    marks = [mark for _, mark in parts]
+    if not parts[-1][0].final:  # its expected prevalence depends on the reference too
+        marks += chain.from_iterable(references.marks)
+    return settings, fingerprint([model.windows, repr(settings), *marks])
+
+
+def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[Summary]:
+    first = reach_back(day, window_days)
+    return [s for s in summaries if first <= s.days[0]]

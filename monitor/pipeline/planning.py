@@ -1,0 +1,206 @@
+"""What a run does with each day, decided before any log is read.
+
+Rule: the plan that `backfill --dry-run` prints and the run itself ask the same function.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Literal, get_args
+
+from monitor.config import EARLIEST, Config, Model
+from monitor.errors import ConfigError, DataError
+from monitor.logs import check_predictions_exist, describe_inputs, has_day, outcome_days
+from monitor.pipeline.evaluations import reach, stale_evaluations
+from monitor.pipeline.progress import Failure, fingerprint
+from monitor.pipeline.references import read_references
+from monitor.store.store import Store
+from monitor.summary import days_between, end_of_day
+
+# The settings that a summary depends on. A change of any other setting reads no log again.
+SUMMARY_SETTINGS = {
+    "predictions",
+    "outcomes",
+    "segments",
+    "strata",
+    "time_zone",
+    "settled_after",
+    "checks",
+}
+
+# A day is summarised, or is left as it is: because nothing has changed, because the model has no
+# log of that day and may have such days, or because it is final and would become provisional.
+Action = Literal["summarise", "unchanged", "quiet", "kept"]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a run would do.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    summarise, unchanged, quiet, kept : tuple of date
+        The days of the range by what would become of them; see `Action`.
+    failures : tuple of Failure
+        The days whose logs are missing. Rows are not checked before a run reads them.
+    evaluate : tuple of date
+        The days that would be evaluated if no summary fails.
+    perhaps : tuple of date
+        Later days that are evaluated again if the summaries change a reference.
+    """
+
+    model: str
+    summarise: tuple[date, ...]
+    unchanged: tuple[date, ...]
+    quiet: tuple[date, ...]
+    kept: tuple[date, ...]
+    failures: tuple[Failure, ...]
+    evaluate: tuple[date, ...]
+    perhaps: tuple[date, ...]
+
+
+def what_to_do(
+    store: Store,
+    name: str,
+    model: Model,
+    day: date,
+    *,
+    as_of: date,
+    may_skip: bool,
+    recompute: bool,
+) -> Action:
+    """Decide what becomes of a day.
+
+    Raises
+    ------
+    DataError
+        If there are no predictions, or a summary of the store cannot be read.
+    """
+    if model.checks.missing_day == "fail":
+        check_predictions_exist(name, model, day)
+    elif not has_day(model, "predictions", day):
+        return "quiet"
+    if not recompute and _is_known_better(store, name, model, day, as_of):
+        return "kept"
+    if may_skip and is_unchanged(store, name, model, day, as_of):
+        return "unchanged"
+    return "summarise"
+
+
+def plan(
+    config: Config,
+    name: str,
+    first: date,
+    last: date,
+    *,
+    as_of: date,
+    skip_unchanged: bool,
+    recompute: bool = False,
+) -> Plan:
+    """Find what `run` would do with these arguments, without reading a row or writing anything.
+
+    Raises
+    ------
+    ConfigError
+        If a day is not over.
+    DataError
+        If a summary of the store cannot be read.
+    """
+    model, store = config.model(name), Store(config.store)
+    check_days(name, first, last, as_of=as_of)
+    stored = store.days("summaries", name)
+    actions = dict[date, Action | Failure]()
+    for day in days_between(first, last):
+        try:
+            actions[day] = what_to_do(
+                *(store, name, model, day),
+                as_of=as_of,
+                may_skip=skip_unchanged and day in stored,
+                recompute=recompute,
+            )
+            if actions[day] == "summarise":
+                outcome_days(f"{name} {day}", model, day, as_of=as_of)
+        except DataError as error:
+            actions[day] = Failure(day, str(error), error.fault)
+    done = {
+        action: tuple(d for d, a in actions.items() if a == action) for action in get_args(Action)
+    }
+    evaluate, perhaps = _evaluations(
+        config, name, (first, last), done["summarise"], skip_unchanged=skip_unchanged
+    )
+    failures = tuple(found for found in actions.values() if isinstance(found, Failure))
+    return Plan(name, **done, failures=failures, evaluate=evaluate, perhaps=perhaps)
+
+
+def _evaluations(
+    config: Config,
+    name: str,
+    span: tuple[date, date],
+    redone: Sequence[date],
+    *,
+    skip_unchanged: bool,
+) -> tuple[tuple[date, ...], tuple[date, ...]]:
+    """Find the days that are evaluated for sure, and those that depend on a new reference."""
+    model, store = config.model(name), Store(config.store)
+    references = read_references(config, name)
+    stored = store.days("summaries", name)
+    touched = {d for day in redone for d in days_between(day, reach(model, day))}
+    days = sorted({*stored, *redone})
+    in_reach = [day for day in days if span[0] <= day <= reach(model, span[1])]
+    others = [day for day in in_reach if day not in touched]
+    if skip_unchanged:
+        others = stale_evaluations(config, name, references, others)
+    evaluate = {*touched.intersection(in_reach), *others}
+    moving = not references.fitted or any(day <= references.last for day in redone)
+    later = [day for day in days if redone and day > span[0] and day not in evaluate]
+    return tuple(sorted(evaluate)), tuple(later) if moving else ()
+
+
+def _is_known_better(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
+    """Return whether a final summary rests on outcomes that a run with this date may not read."""
+    if as_of > day + timedelta(days=model.settled_after) or day not in store.days(
+        "summaries", name
+    ):
+        return False
+    summary, _ = store.read_summary(name, day)
+    return summary.final and summary.known_at > end_of_day(
+        as_of - timedelta(days=1), model.time_zone
+    )
+
+
+def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
+    """Raise ConfigError for days whose logs cannot be complete.
+
+    Raises
+    ------
+    ConfigError
+        If the last day is not before `as_of`, or the first is before `EARLIEST`.
+    """
+    if first < EARLIEST:
+        msg = f"{name}: no logs are as old as {first}; begin with {EARLIEST} or later."
+        raise ConfigError(msg)
+    if last >= as_of:
+        msg = (
+            f"{name}: as of {as_of} the logs of {last} are still to be written; the last "
+            f"possible day is {as_of - timedelta(days=1)}; do later ones when they are over, or "
+            f"pass a later --as-of."
+        )
+        raise ConfigError(msg)
+
+
+def is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
+    """Tell whether the summary of a day rests on the files and settings of now."""
+    return store.read_inputs(name, day) == log_fingerprint(name, model, day, as_of)
+
+
+def log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:
+    """Identify everything that a summary depends on: files by name, size and age, and settings."""
+    partitions = outcome_days(f"{name} {day}", model, day, as_of=as_of)
+    return fingerprint(
+        [
+            describe_inputs(model, day, partitions),
+            model.model_dump_json(include=SUMMARY_SETTINGS),
+        ]
+    )

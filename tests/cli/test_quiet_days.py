@@ -1,0 +1,165 @@
+"""Days without logs, new models, plans, and runs with an earlier date: what the commands say."""
+
+import json
+from collections.abc import Callable
+from datetime import date, timedelta
+
+import pytest
+
+from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
+
+Command = Callable[..., Ended]
+SPAN = ("--from", DAY_BEFORE, "--to", "2026-03-12", "--as-of", "2026-03-14")
+BACK = date(2026, 3, 11)  # the season begins again
+
+
+@pytest.fixture
+def season(project: Project) -> Project:
+    """Write two more days of logs after a week without any, and accept such days."""
+    for day in (BACK, BACK + timedelta(days=1)):
+        for kind in ("predictions", "outcomes"):
+            project.write(kind, project.rows(kind, day), day)
+    project.write("outcomes", {"prediction_id": [], "outcome": []}, BACK + timedelta(days=2))
+    project.path("outcomes", DAY_AFTER).unlink()  # the day after the last one of the season
+    project.configure("windows:", "checks: {missing_day: accept}\n    windows:")
+    return project
+
+
+class TestQuietDays:
+    """A model that does not score every day."""
+
+    def test_an_off_season_is_no_error(self, season: Project, command: Command) -> None:
+        """Days without a log are counted; the day before them is final, because none is due."""
+        ended = command("backfill", *SPAN, "--json")
+
+        (report,) = json.loads(ended.out)["reports"]
+        assert (ended.code, ended.err) == (0, "")
+        assert report["quiet"] == [f"2026-03-{day:02}" for day in range(3, 11)]
+        days = [DAY_BEFORE, DAY, BACK, BACK + timedelta(days=1)]
+        assert report["summarised"] == list(map(str, days))
+        shown = json.loads(command("show", "--model", "ctr", "--json").out)["evaluations"]
+        assert [e["final"] for e in shown] == [True] * 4
+        assert season.results().keys() == {
+            f"store/{kind}/ctr/{day}.parquet"
+            for kind in ("summaries", "evaluations", "verdicts")
+            for day in (DAY_BEFORE, DAY, BACK, BACK + timedelta(days=1))
+        }
+
+    def test_a_log_that_comes_late_is_read(self, season: Project, command: Command) -> None:
+        """If the log of a day that seemed quiet comes after all, the next run reads it."""
+        command("backfill", *SPAN)
+        season.write("outcomes", season.rows("outcomes", DAY_AFTER), DAY_AFTER)
+        season.write("predictions", season.rows("predictions", DAY_AFTER), DAY_AFTER)
+        season.write("outcomes", {"prediction_id": [], "outcome": []}, "2026-03-04")
+        season.configure("checks:", "catch_up_days: 14\n    checks:")
+
+        ended = command("run", "--day", BACK, "--as-of", "2026-03-14", "--json")
+        later = command("run", "--as-of", "2026-03-14", "--json")
+
+        assert (ended.code, later.code) == (0, 0)
+        (report,) = json.loads(later.out)["reports"]
+        assert {f"{DAY}", f"{DAY_AFTER}"} <= set(report["summarised"])
+
+    def test_without_the_setting_they_are_errors(self, season: Project, command: Command) -> None:
+        """The default is that every day has logs."""
+        season.configure("missing_day: accept", "missing_day: fail")
+
+        ended = command("backfill", *SPAN)
+
+        assert ended.code == 3
+        assert "8 days without predictions, first 2026-03-03, last 2026-03-10" in ended.err
+
+
+class TestNewModels:
+    """A model whose first day has not settled."""
+
+    @pytest.fixture
+    def new(self, project: Project) -> Project:
+        """Wait thirty days for outcomes, and forget what is stored."""
+        project.configure("windows:", "settled_after: 30\n    windows:")
+        for path in sorted((project.folder / "store").rglob("*.*")):
+            path.unlink()
+        return project
+
+    @pytest.mark.usefixtures("new")
+    @pytest.mark.parametrize(("more", "processed"), [((), []), (("--unsettled",), [[f"{DAY}"]])])
+    def test_it_is_no_error(
+        self, more: tuple[str, ...], processed: list[list[str]], command: Command
+    ) -> None:
+        """A run says when the first day settles and when the first verdict is possible."""
+        call = ("run", "--as-of", DAY_AFTER, *more)
+        ended, told = command(*call), json.loads(command(*call, "--json").out)
+
+        assert ended.code == 0
+        assert "Its first day, 2026-03-01, settles on 2026-04-01." in ended.out
+        assert "The first verdict is possible on 2026-04-29" in ended.out
+        assert told["new_models"][0]["settles"] == "2026-04-01"
+        assert [report["summarised"][1:] for report in told["reports"]] == processed
+
+    @pytest.mark.usefixtures("new")
+    def test_later_it_is_one(self, command: Command) -> None:
+        """Once the first day could have settled, missing outcomes are an error."""
+        ended = command("run", "--as-of", "2026-04-01")
+
+        assert ended.code == 3
+        assert "no day before 2026-04-01 has predictions" in ended.err
+
+
+class TestPlans:
+    """`backfill --dry-run`."""
+
+    def test_the_run_does_what_the_plan_says(self, season: Project, command: Command) -> None:
+        """Days summarised, left alone, without logs, failed and evaluated are the same."""
+        season.configure("missing_day: accept", "missing_day: fail")
+        assert command("run", "--day", DAY_BEFORE, "--as-of", "2026-03-14").code == 0
+        plan = json.loads(command("backfill", *SPAN, "--dry-run", "--json").out)["plans"][0]
+        before = season.results()
+        text = command("backfill", *SPAN, "--dry-run").out
+        assert season.results() == before
+
+        ended = command("backfill", *SPAN, "--json")
+
+        (report,) = json.loads(ended.out)["reports"]
+        assert plan["summarise"] == report["summarised"] == [f"{DAY}", "2026-03-11", "2026-03-12"]
+        assert plan["unchanged"] == report["unchanged"] == [f"{DAY_BEFORE}"]
+        assert plan["failures"] == report["failures"]
+        assert len(plan["failures"]) == 8
+        assert plan["evaluate"] == report["evaluated"]
+        assert "would summarise 3 days (2026-03-02, 2026-03-11 to 2026-03-12)" in text
+        assert "fail: ctr: 8 days without predictions" in text
+
+    def test_all_models(self, project: Project, command: Command) -> None:
+        """Without --model every model is processed, and one that fails does not stop the others."""
+        model = "{predictions: {path: 'p/{day}.parquet'}, outcomes: {path: 'o/{day}.parquet'}}"
+        project.configure("models:", f"models:\n  ads: {model}")
+
+        ended = command("backfill", "--from", DAY_BEFORE, "--to", DAY, "--json")
+
+        ads, ctr = json.loads(ended.out)["reports"]
+        assert ended.code == 3
+        assert (len(ads["failures"]), len(ctr["summarised"])) == (2, 2)
+
+
+class TestAnEarlierDate:
+    """`--as-of` before outcomes that are stored already."""
+
+    def test_final_days_are_kept(self, project: Project, command: Command) -> None:
+        """A final day stays final; --recompute makes it provisional again."""
+        missing = project.rows("outcomes")
+        project.write("outcomes", {k: v[:30] for k, v in missing.items()})
+        project.write("outcomes", {k: v[30:] for k, v in missing.items()}, DAY_AFTER)
+        assert command("run", "--day", DAY, "--as-of", "2026-03-04").code == 0
+        final = project.results()
+        early = ("run", "--day", DAY, "--as-of", DAY_AFTER)
+        span = ("--from", DAY, "--to", DAY, "--as-of", DAY_AFTER)
+        plan = json.loads(command("backfill", *span, "--dry-run", "--json").out)["plans"][0]
+
+        kept = command(*early)
+
+        assert plan["kept"] == [f"{DAY}"]
+        assert "kept 1 final days, first 2026-03-02" in kept.out
+        assert project.results() == final
+        assert command(*early, "--recompute").code == 0
+        assert project.results() != final
+        (_, newest) = json.loads(command("show", "--model", "ctr", "--json").out)["evaluations"]
+        assert (newest["final"], newest["matched"]) == (False, 30)
