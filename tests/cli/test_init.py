@@ -8,17 +8,31 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 
-from tests.support.undescribed import FIRST, history, renamed, write
+from tests.support.undescribed import (
+    FIRST,
+    Rows,
+    changed,
+    chosen,
+    history,
+    joined,
+    put,
+    renamed,
+    without,
+    write,
+)
 
 Command = Callable[..., Any]
 PROMPT, LATE = history(), history(delay=1.0, days=14)
+KNOWN_UNTIL = PROMPT.days[-3]
+AFTER = PROMPT.days[-1] + timedelta(1)  # on this day the newest logs are complete
 
 
 def hive(root: Path) -> None:
-    """Spark's folders, with the files that Spark leaves beside the data."""
+    """Write Spark's folders, with the files that Spark leaves beside the data."""
     name = (
         "fraud/{log}/ds={{day}}/part-00000-0f8fad5b-d9cb-469f-a165-70867728950e.c000.snappy.parquet"
     )
@@ -29,7 +43,7 @@ def hive(root: Path) -> None:
 
 
 def nested(root: Path) -> None:
-    """Nested dates, other names of columns, and outcomes that come over several days."""
+    """Write nested dates, other names of columns, and outcomes that come over several days."""
     write(
         root,
         LATE,
@@ -41,15 +55,49 @@ def nested(root: Path) -> None:
 
 
 def side_by_side(root: Path) -> None:
-    """Plain dated names, both logs in one folder."""
+    """Write plain dated names, both logs in one folder."""
     write(root, PROMPT, "scores-{day:%Y%m%d}.parquet", "clicks-{day:%Y%m%d}.parquet")
 
 
 def one_folder_a_day(root: Path) -> None:
-    """Both logs in the folder of the day."""
+    """Write both logs into the folder of the day."""
     write(root, PROMPT, "{day}/preds.parquet", "{day}/labels.parquet")
 
 
+def hourly(root: Path) -> None:
+    """Write a folder for each hour."""
+    for day, rows in PROMPT.predictions.items():
+        for hour in range(23):
+            part = chosen(rows, [at.hour == hour for at in rows["scored_at"]])
+            put(root / f"scores/dt={day}/hour={hour:02}/part-0.parquet", part)
+    for day, rows in PROMPT.outcomes.items():
+        put(root / f"labels/dt={day}/part-0.parquet", rows)
+
+
+def without_zeros(root: Path) -> None:
+    """Write nested dates without leading zeros."""
+    form = "{day.year}/{day.month}/{day.day}/x.parquet"
+    write(root, PROMPT, f"scores/{form}", f"labels/{form}")
+
+
+def countries(root: Path) -> None:
+    """Write a column that only the path has."""
+    for day, rows in PROMPT.predictions.items():
+        for country in ("DE", "FR", "US"):
+            part = chosen(rows, [value == country for value in rows["country"]])
+            path = root / f"scores/country={country}/ds={day}/x.parquet"
+            put(path, without("country")(part))
+    for day, rows in PROMPT.outcomes.items():
+        put(root / f"labels/ds={day}/x.parquet", rows)
+
+
+def beside(root: Path) -> None:
+    """Write score and outcome in one row, the outcomes of the last two days not yet known."""
+    for day, rows in joined(PROMPT, known_until=KNOWN_UNTIL).items():
+        put(root / f"{day}.parquet", rows)
+
+
+PLAIN = "{}/{{day}}.parquet"
 FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
     "hive": (
         hive,
@@ -75,6 +123,12 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
             "settled_after": 5,
         },
     ),
+    "without zeros": (
+        without_zeros,
+        {"predictions.path": "logs/scores/{day:%Y}/{day:%-m}/{day:%-d}/x.parquet"},
+    ),
+    "hourly": (hourly, {"predictions.path": "logs/scores/dt={day}/hour=*/part-*.parquet"}),
+    "countries": (countries, {"predictions.path": "logs/scores/country=*/ds={day}/x.parquet"}),
     "side by side": (
         side_by_side,
         {
@@ -89,6 +143,152 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
             "outcomes.path": "logs/{day}/labels.parquet",
         },
     ),
+    "CSV": (
+        lambda root: write(root, PROMPT, "scores/{day}.csv", "labels/{day}.csv.gz"),
+        {"predictions.format": "csv", "predictions.score": "score", "outcomes.format": "csv"},
+    ),
+    "JSON lines": (
+        lambda root: write(root, PROMPT, "scores/{day}.jsonl", "labels/{day}.json.gz"),
+        {"predictions.format": "json", "outcomes.outcome": "label", "outcomes.format": "json"},
+    ),
+    "beside": (
+        beside,
+        {
+            "outcomes.in_predictions": True,
+            "outcomes.outcome": "label",
+            "predictions.id": None,
+            "settled_after": 2,
+        },
+    ),
+}
+
+
+def plain(
+    of_predictions: Callable[[Rows], Rows] = dict,
+    of_outcomes: Callable[[Rows], Rows] = dict,
+) -> Callable[[Path], None]:
+    """Change the rows of plain logs."""
+    names = PLAIN.format("scores"), PLAIN.format("labels")
+    return lambda root: write(
+        root, PROMPT, *names, of_predictions=of_predictions, of_outcomes=of_outcomes
+    )
+
+
+def several_scores(rows: Rows) -> Rows:
+    """Add columns that could be scores too, one of them by an older model."""
+    noise = np.random.default_rng(1).random((2, len(rows["score"]))).tolist()
+    logits = [float(np.log(p / (1 - p))) for p in rows["score"]]
+    return {
+        "margin": logits,
+        "discount_rate": noise[0],
+        "score_v1": noise[1],
+        "score_v2": rows["score"],
+        **without("score")(rows),
+    }
+
+
+def split_id(rows: Rows) -> Rows:
+    """Write an id as two columns, neither of which is unique."""
+    ids = rows["request_id"]
+    parts = {"session": [i[:-1] for i in ids], "position": [int(i[-1]) for i in ids]}
+    return {**without("request_id")(rows), **parts}
+
+
+def corrected(rows: Rows) -> Rows:
+    """Repeat some outcomes with the other value, half an hour later."""
+    return {
+        "request_id": rows["request_id"] + rows["request_id"][:5],
+        "label": rows["label"] + [1 - label for label in rows["label"][:5]],
+        "observed_at": rows["observed_at"]
+        + [at + timedelta(minutes=30) for at in rows["observed_at"][:5]],
+    }
+
+
+def only_clicks(root: Path) -> None:
+    """Write a log of clicks: what is absent was not clicked."""
+    clicks = lambda rows: chosen(rows, rows["label"])  # noqa: E731 - as short as its use
+    write(root, LATE, PLAIN.format("scores"), PLAIN.format("labels"), of_outcomes=clicks)
+
+
+def with_decision(root: Path) -> None:
+    """Write an outcome beside the score, and a decision made from it, with a tempting name."""
+    for day, rows in joined(PROMPT).items():
+        decided = {"target": [int(score > 0.5) for score in rows["score"]]}
+        put(root / f"{day}.parquet", decided | rows)
+
+
+def words(rows: Rows) -> list[str]:
+    """Write outcomes in words, some of which mean neither 0 nor 1."""
+    return [
+        "chargeback" if label else "pending" if n % 9 == 0 else "ok"
+        for n, label in enumerate(rows["label"])
+    ]
+
+
+def number(rows: Rows) -> list[int]:
+    """Write ids as numbers."""
+    return [int(identity.replace("-", "")) for identity in rows["request_id"]]
+
+
+TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
+    "percent": (
+        plain(
+            lambda rows: {
+                "probability": [100 * score for score in rows["score"]],
+                **without("score")(rows),
+            }
+        ),
+        {"predictions.score": "probability", "predictions.score_means": "percent"},
+    ),
+    "logits": (
+        plain(changed(score=lambda rows: several_scores(rows)["margin"])),
+        {"predictions.score": "score", "predictions.score_means": "logit"},
+    ),
+    "the other class": (
+        plain(changed(score=lambda rows: [1 - score for score in rows["score"]])),
+        {"predictions.score_means": "probability_of_0"},
+    ),
+    "several scores": (
+        plain(several_scores),
+        {"predictions.score": "score_v2", "predictions.score_means": None},
+    ),
+    "minus one and one": (
+        plain(dict, changed(label=lambda rows: [2 * label - 1 for label in rows["label"]])),
+        {"outcomes.outcome_means": {"positive": [1], "negative": [-1]}},
+    ),
+    "yes and no": (
+        plain(dict, changed(label=lambda rows: [["no", "yes"][y] for y in rows["label"]])),
+        {"outcomes.outcome_means": {"positive": ["yes"], "negative": ["no"]}},
+    ),
+    "words": (
+        plain(dict, changed(label=words)),
+        {
+            "outcomes.outcome_means": {"positive": ["chargeback"], "negative": ["ok"]},
+            "checks.outcome_invalid": "reject",
+        },
+    ),
+    "booleans": (
+        plain(dict, changed(label=lambda rows: [y == 1 for y in rows["label"]])),
+        {"outcomes.outcome": "label", "outcomes.outcome_means": None},
+    ),
+    "a repeated id": (
+        plain(lambda rows: {name: values + values[:1] for name, values in rows.items()}),
+        {"predictions.id": "request_id", "checks.prediction_repeated": "reject"},
+    ),
+    "an id of two columns": (
+        plain(split_id, split_id),
+        {"predictions.id": ["session", "position"], "outcomes.id": ["session", "position"]},
+    ),
+    "ids as numbers and as texts": (
+        plain(changed(request_id=number), changed(request_id=lambda r: map(str, number(r)))),
+        {"ids": {"cast": "integer"}},
+    ),
+    "corrections": (plain(dict, corrected), {"outcomes.duplicates": "latest"}),
+    "clicks": (
+        only_clicks,
+        {"outcomes.absent_means": "negative after 4d", "settled_after": 4},
+    ),
+    "a decision": (with_decision, {"outcomes.outcome": "label"}),
 }
 
 
@@ -123,10 +323,76 @@ def test_a_folder_becomes_a_verdict(case: str, here: Path, command: Command) -> 
     (name,) = yaml.safe_load((here / "monitor.yaml").read_text())["models"]
 
     assert {key: found.get(key) for key in expected} == expected
-    ended = command("check")
+    ended = command("check", "--as-of", AFTER)
     assert ended.code == 0, ended.err
     days = ("--from", FIRST, "--to", FIRST + timedelta(1))
     ended = command("backfill", "--model", name, *days)
     assert ended.code == 0, ended.err
     ended = command("show", "--model", name)
     assert ended.code == 0, ended.err
+
+
+@pytest.mark.parametrize("case", TRAPS)
+def test_traps(case: str, here: Path, command: Command) -> None:
+    """What would mislead a configuration is noticed and set, and the logs pass their check."""
+    make, expected = TRAPS[case]
+    make(here / "logs")
+
+    written = command("init", "logs")
+    assert written.code == 0, written.err
+    found = settings(here / "monitor.yaml")
+
+    assert {key: found.get(key) for key in expected} == expected
+    ended = command("check")
+    assert ended.code == 0, ended.err
+
+
+def test_several_models_and_the_same_bytes(here: Path, command: Command) -> None:
+    """Models are named after their folders, and the same logs give the same file."""
+    for name in ("ctr", "fraud"):
+        plain()(here / "logs" / name)
+
+    first, again = (command("init", "logs", "--out", "-") for _ in range(2))
+
+    assert first.code == 0, first.err
+    assert first.out == again.out
+    models = yaml.safe_load(first.out)["models"]
+    assert sorted(models) == ["ctr", "fraud"]
+    for name, model in models.items():
+        assert model["predictions"]["path"] == f"logs/{name}/scores/{{day}}.parquet"
+        assert model["outcomes"]["path"] == f"logs/{name}/labels/{{day}}.parquet"
+
+
+def test_two_folders_and_another_place(here: Path, command: Command) -> None:
+    """Paths are relative to the configuration where they lie below it, and else absolute."""
+    plain()(here / "logs")
+
+    ended = command("init", "logs/labels", "logs/scores", "--out", "settings/ctr.yaml", "--json")
+
+    assert ended.code == 0, ended.err
+    found = settings(here / "settings" / "ctr.yaml")
+    assert found["predictions.path"] == f"{here}/logs/scores/{{day}}.parquet"
+    printed = yaml.safe_load(ended.out)
+    assert printed["written"] == "settings/ctr.yaml"
+    (model,) = printed["models"].values()
+    keys = [f"{setting['section']}.{setting['key']}" for setting in model["settings"]]
+    assert "predictions.score" in keys
+    assert command("check", "--config", "settings/ctr.yaml").code == 0
+
+
+def test_every_offered_segment_loads(here: Path, command: Command) -> None:
+    """A line of segments works once its # is removed; its shares are those of the log."""
+    plain()(here / "logs")
+    command("init", "logs")
+    path = here / "monitor.yaml"
+    text = path.read_text()
+    sampled = [PROMPT.predictions[PROMPT.days[n]]["country"] for n in (1, 4, 7)]
+    share = sum(values.count("DE") for values in sampled) / sum(map(len, sampled))
+    assert f"#     (DE {share:.0%}, FR " in text
+
+    path.write_text(text.replace("# segments: {column: country", "segments: {column: country"))
+
+    ended = command("check", "--json")
+    assert ended.code == 0, ended.err
+    (model,) = yaml.safe_load(ended.out)["models"].values()
+    assert set(model["segments"]) == {"DE", "FR", "US", "other"}

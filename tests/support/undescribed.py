@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
@@ -99,9 +99,22 @@ def renamed(**names: str) -> Callable[[Rows], Rows]:
     return lambda rows: {names.get(name, name): values for name, values in rows.items()}
 
 
-def changed(**columns: Callable[[Rows], Sequence[Any] | pa.Array]) -> Callable[[Rows], Rows]:
+def changed(**columns: Callable[[Rows], Iterable[Any]]) -> Callable[[Rows], Rows]:
     """Replace or add columns, each made from the rows."""
-    return lambda rows: rows | {name: make(rows) for name, make in columns.items()}  # type: ignore[operator]
+    return lambda rows: rows | {name: list(make(rows)) for name, make in columns.items()}
+
+
+def without(name: str) -> Callable[[Rows], Rows]:
+    """Leave out a column."""
+    return lambda rows: {key: values for key, values in rows.items() if key != name}
+
+
+def chosen(rows: Rows, keep: Sequence[object]) -> Rows:
+    """Keep the rows for which a value is true."""
+    return {
+        name: [value for value, kept in zip(values, keep, strict=True) if kept]
+        for name, values in rows.items()
+    }
 
 
 def joined(logs: History, *, known_until: date | None = None) -> dict[date, Rows]:

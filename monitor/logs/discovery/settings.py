@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
 from monitor.logs.discovery import roles
@@ -264,5 +264,13 @@ def _sentence(text: str) -> str:
 
 
 def span(pair: Pair) -> tuple[date, date] | None:
-    """Return the days that have predictions, if the path names them."""
-    return (pair.scored.days[0], pair.scored.days[-1]) if pair.scored.days else None
+    """Return the days that can be processed, if the path names them.
+
+    Outcomes beside the scores are those that the files have now; the newest days wait for theirs.
+    """
+    if not pair.scored.days:
+        return None
+    first, last = pair.scored.days[0], pair.scored.days[-1]
+    if isinstance(pair.arrived, Filling):
+        last = max(first, last - timedelta(pair.arrived.complete_after))
+    return first, last
