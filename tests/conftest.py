@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor import cli
+from tests.support.two_models import write_store
 
 DAY_BEFORE, DAY, DAY_AFTER = date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 3)
 ROWS = 40
@@ -126,3 +127,17 @@ def project(finished_project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPa
     shutil.copytree(finished_project, tmp_path / "project")
     monkeypatch.chdir(tmp_path / "project")
     return Project(tmp_path / "project")
+
+
+@pytest.fixture(scope="session")
+def today() -> date:
+    """Name the day after the last logs of the two models."""
+    return datetime.now(UTC).date()
+
+
+@pytest.fixture(scope="session")
+def two_models(tmp_path_factory: pytest.TempPathFactory, today: date) -> Path:
+    """Run the daily job on the logs of two models; the tests only read its folder."""
+    folder = tmp_path_factory.mktemp("two")
+    write_store(folder, today)
+    return folder

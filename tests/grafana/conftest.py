@@ -1,33 +1,17 @@
-"""The store of two models, and a Prometheus that holds its past."""
+"""A Prometheus that holds the past of the store of two models."""
 
 from collections.abc import Iterator
-from datetime import UTC, date, datetime
+from datetime import date
 from pathlib import Path
 
 import pytest
 
 from tests.support.filled import Filled, filled_prometheus
-from tests.support.two_models import first_day, write_store
-
-TODAY = datetime.now(UTC).date()
+from tests.support.two_models import first_day
 
 
 @pytest.fixture(scope="session")
-def today() -> date:
-    """Name the day after the last logs."""
-    return TODAY
-
-
-@pytest.fixture(scope="session")
-def two_models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Run the daily job on the logs of two models."""
-    folder = tmp_path_factory.mktemp("two")
-    write_store(folder, TODAY)
-    return folder
-
-
-@pytest.fixture(scope="session")
-def filled(two_models: Path) -> Iterator[Filled]:
+def filled(two_models: Path, today: date) -> Iterator[Filled]:
     """Show the store to a Prometheus."""
-    with filled_prometheus(two_models, first_day(TODAY), TODAY) as prometheus:
+    with filled_prometheus(two_models, first_day(today), today) as prometheus:
         yield prometheus

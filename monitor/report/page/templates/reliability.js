@@ -43,7 +43,7 @@ function drawBins() {
   const most = Math.max(...bins.map((b) => b.count)), base = top + side + 34 + below - 10;
   write(`predictions, up to ${whole(most)} in a bin`, { x: left, y: base + 16 }, svg);
   make("line", { class: "zero", x1: left, x2: left + side, y1: base, y2: base }, svg);
-  const groups = bins.map((b) => drawBin(svg, b, { x, y, base, most, below: below - 22 }, note));
+  const groups = bins.map((b) => drawBin(svg, b, { x, y, top, base, most, below: below - 22 }, note));
   make("line", { class: "diagonal", x1: left, y1: top + side, x2: left + side, y2: top, "pointer-events": "none" }, svg);
   bins.forEach((b, i) => drawRate(groups[i], b, x, y));
   at("reference-key").hidden = !drawReference(svg, drawn, adjusted, x, y, (p) => to(p) > low && to(p) < high);
@@ -66,10 +66,11 @@ function axis(bins, asLogit, to) {
 
 const thinned = (ticks, x) => ticks.reduce((kept, p) => (kept.length && x(p) - x(kept.at(-1)) < 42 ? kept : [...kept, p]), []);
 
-function drawBin(svg, b, { x, y, base, most, below }, note) {
+function drawBin(svg, b, { x, y, top, base, most, below }, note) {
   const off = b.rejected * 2 > b.count, words = told(b);
   const group = make("g", { class: off ? "bin off" : "bin", tabindex: 0, role: "img", "aria-label": words }, svg);
   const from = x(b.low), wide = Math.max(3, x(b.high) - from), tall = (n) => (below * n) / most;
+  make("rect", { class: "column", x: from, width: wide, y: top, height: base - top }, group);
   make("rect", { class: `range ${off ? "k-rejected" : "k-accepted"}`, x: from, width: wide, y: y(b.most), height: Math.max(2, y(b.least) - y(b.most)) }, group);
   make("rect", { class: "bar k-accepted", x: from + 0.5, width: Math.max(1.5, wide - 1), y: base - tall(b.count), height: tall(b.count) }, group);
   make("rect", { class: "bar k-rejected", x: from + 0.5, width: Math.max(1.5, wide - 1), y: base - tall(b.rejected), height: tall(b.rejected) }, group);
