@@ -121,6 +121,16 @@ class Reference:
             found = np.sqrt(dispersions(self.jitters, self.informations) / _sum(self.informations))
         return np.where(np.isfinite(found), found, 0.0)
 
+    @property
+    def curve_errors(self) -> Floats:
+        """Standard errors of the curve by coarse cell, apart from the one constant of its level.
+
+        Days that differ widen them by the dispersion along the slope.
+        """
+        variances = np.einsum("ic,ij,jc->c", self.basis, self.covariance, self.basis)
+        dispersion = dispersions(self.jitters, self.informations)[0]
+        return np.asarray(np.sqrt(variances * dispersion))
+
 
 def what_a_reference_lacks(
     days: Sequence[Mapping[Any, Coarse]], least_days: int = LEAST_DAYS

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         tally,
         tally_on_grid,
     )
+    from monitor.metrics.intervals.bands import Band, confidence_band, consistency_band
     from monitor.metrics.intervals.bootstrap import (
         bootstrap_interval,
         bootstrap_intervals,
@@ -127,6 +128,7 @@ NAMES = {
     "core.coarse": "Coarse coarsen",
     "core.estimate": "Estimate",
     "core.tally": "Cells Tally from_cells merge shift tally tally_on_grid",
+    "intervals.bands": "Band confidence_band consistency_band",
     "intervals.bootstrap": "bootstrap_interval bootstrap_intervals",
     "intervals.ece_interval": "ece_interval",
     "intervals.intervals": (
@@ -157,26 +159,26 @@ NAMES = {
 HOMES = {name: module for module, names in NAMES.items() for name in names.split()}
 
 __all__ = [
-    "SKCE", "Auc", "Bins", "CalibrationBounds", "Cells", "Classwise", "Coarse", "Corp", "Cox",
-    "CumulativeDifferences", "Estimate", "EstimationError", "FittedScore", "HosmerLemeshow",
-    "Intercept", "Level", "Lift", "NestedMaps", "NullReference", "RemainingError",
-    "Spiegelhalter", "Tally", "Tce", "TceAtSize", "VarianceScaling", "WidestGap",
-    "accepted_intervals", "ace", "auc", "auc_interval", "binomial_pvalues", "bootstrap_interval",
-    "bootstrap_intervals", "brier", "brier_interval", "calibration_bounds", "classwise",
-    "classwise_calibration_error", "classwise_tallies", "coarsen", "combine_lifts",
-    "compare_levels", "conditional_log_ratio", "corp", "cumulative_differences",
-    "dawid_sebastiani", "debiased_mean_squared_gap", "debiased_root_mean_squared_gap", "ece",
-    "ece_interval", "estimation_error", "fit_cox", "fit_intercept", "fit_level",
-    "fit_nested_maps", "fit_slope", "fit_variance_scaling", "fitted_score", "from_cells",
-    "has_intercept", "hosmer_lemeshow", "improvement", "information_bins", "log_score",
-    "log_score_interval", "mce", "mean_score_interval", "mean_squared_gap", "merge",
-    "monitor_sizes", "normal_interval", "paper_sizes", "pava", "pava_bc", "prevalence_interval",
-    "quantile_bins", "rbs", "rbs_interval", "remaining_error", "root_mean_squared_gap",
-    "scale_variances", "shift", "skce", "slope_z", "smooth_ece", "smooth_ece_at", "spiegelhalter",
-    "squared_error_ratio", "squared_error_ratio_interval", "standard_size", "tally",
-    "tally_on_grid", "tce", "tce_at_size", "tce_null_reference", "tce_t", "tjur_interval",
-    "tjur_r2", "top_label_calibration_error", "top_label_tally", "uncertainty_interval",
-    "uniform_bins",
+    "SKCE", "Auc", "Band", "Bins", "CalibrationBounds", "Cells", "Classwise", "Coarse", "Corp",
+    "Cox", "CumulativeDifferences", "Estimate", "EstimationError", "FittedScore",
+    "HosmerLemeshow", "Intercept", "Level", "Lift", "NestedMaps", "NullReference",
+    "RemainingError", "Spiegelhalter", "Tally", "Tce", "TceAtSize", "VarianceScaling",
+    "WidestGap", "accepted_intervals", "ace", "auc", "auc_interval", "binomial_pvalues",
+    "bootstrap_interval", "bootstrap_intervals", "brier", "brier_interval",
+    "calibration_bounds", "classwise", "classwise_calibration_error", "classwise_tallies",
+    "coarsen", "combine_lifts", "compare_levels", "conditional_log_ratio", "confidence_band",
+    "consistency_band", "corp", "cumulative_differences", "dawid_sebastiani",
+    "debiased_mean_squared_gap", "debiased_root_mean_squared_gap", "ece", "ece_interval",
+    "estimation_error", "fit_cox", "fit_intercept", "fit_level", "fit_nested_maps", "fit_slope",
+    "fit_variance_scaling", "fitted_score", "from_cells", "has_intercept", "hosmer_lemeshow",
+    "improvement", "information_bins", "log_score", "log_score_interval", "mce",
+    "mean_score_interval", "mean_squared_gap", "merge", "monitor_sizes", "normal_interval",
+    "paper_sizes", "pava", "pava_bc", "prevalence_interval", "quantile_bins", "rbs",
+    "rbs_interval", "remaining_error", "root_mean_squared_gap", "scale_variances", "shift",
+    "skce", "slope_z", "smooth_ece", "smooth_ece_at", "spiegelhalter", "squared_error_ratio",
+    "squared_error_ratio_interval", "standard_size", "tally", "tally_on_grid", "tce",
+    "tce_at_size", "tce_null_reference", "tce_t", "tjur_interval", "tjur_r2",
+    "top_label_calibration_error", "top_label_tally", "uncertainty_interval", "uniform_bins",
 ]  # fmt: skip
 
 

@@ -13,7 +13,7 @@ SHELVES = "monitor.metrics"
 ROOMS = [
     "summary", "evaluation", "drift", "pipeline", "logs", "store", "export", "report",
 ]  # fmt: skip
-FOR_ANALYSIS = {"notebook"}  # folders of these rooms that only a caller's code uses
+FOR_ANALYSIS = {"diagrams", "notebook"}  # folders of these rooms: pictures, and a caller's code
 
 Definition = tuple[str, str]  # module and name
 

@@ -90,20 +90,23 @@ def head(axes: "Axes", theme: Theme, title: str, below: str = "", *, columns: in
             fontsize=SMALL, labelcolor=theme.ink, borderpad=0, borderaxespad=0.3,
             handlelength=1.4, labelspacing=0.25, columnspacing=1.2,
         ).set_in_layout(False)  # fmt: skip
-    above: dict[str, Any] = {"xycoords": "axes fraction", "textcoords": "offset points"}
-    axes.annotate(
-        below, (0.0, 1.0), xytext=(0, start), color=theme.muted, fontsize=SMALL, va="bottom",
-        **above,
-    ).set_in_layout(False)  # fmt: skip
-    axes.annotate(" ", (0.0, 1.0), xytext=(0, rise), fontsize=HEAD, va="bottom", **above)
+    _write_above(axes, below, start, theme.muted)
+    _write_above(axes, "", rise, theme.ink, size=HEAD)  # room for the title
 
 
 def caption(axes: "Axes", theme: Theme, text: str) -> None:
     """Write a small line directly above axes."""
-    axes.annotate(
-        text, (0.0, 1.0), xytext=(0, 1.5), xycoords="axes fraction", textcoords="offset points",
-        color=theme.ink, fontsize=SMALL, va="bottom",
-    )  # fmt: skip
+    _write_above(axes, text, 1.5, theme.ink)
+
+
+def _write_above(axes: "Axes", text: str, rise: float, colour: str, *, size: float = SMALL) -> None:
+    """Write some points above axes; the layout makes room for its height, not for its width."""
+    where: dict[str, Any] = {
+        "xy": (0.0, 1.0), "xytext": (0, rise), "xycoords": "axes fraction",
+        "textcoords": "offset points", "va": "bottom", "fontsize": size, "color": colour,
+    }  # fmt: skip
+    axes.annotate(text, **where).set_in_layout(False)
+    axes.annotate(" ", **where)
 
 
 def draw_nothing(axes: "Axes", theme: Theme, title: str, why: str) -> "Axes":

@@ -40,7 +40,8 @@ def limits(values: Floats, scale: Scale) -> Ends:
     [0.0, 0.052]
     """
     check_option("scale", scale, Scale)
-    values = np.clip(values, NEAREST, 1 - NEAREST) if scale == "logit" else np.asarray(values)
+    if scale == "logit":
+        values = values[(values > NEAREST) & (values < 1 - NEAREST)]
     if not values.size:
         return (0.0, 1.0) if scale == "probability" else (0.001, 0.999)
     low, high = float(values.min()), float(values.max())
@@ -64,16 +65,20 @@ def slices(low: float, high: float, number: int, scale: Scale) -> Floats:
     return np.asarray(expit(np.linspace(logit(low), logit(high), number + 1)))
 
 
-def show_probabilities(axes: "Axes", which: Literal["x", "y"], ends: Ends, scale: Scale) -> None:
-    """Make one axis of a panel one of probabilities, labelled in percent."""
+def show_probabilities(
+    axes: "Axes", which: Literal["x", "y"], ends: Ends, scale: Scale, *, most: int = 10
+) -> None:
+    """Make one axis of a panel one of probabilities, with so many labels in percent at most."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     if scale == "logit":
         axes.set(**{f"{which}scale": "logit"})
         places = _logit_ticks(*ends)
+        places = places[:: -(-len(places) // most)]
         axis.set_ticks(places, labels=[percent(p) for p in places])
         axis.set_ticks([], minor=True)
     else:
         axis.set_major_formatter(percent)
+        axes.locator_params(axis=which, nbins=most)
     axes.set(**{f"{which}lim": ends})
 
 
@@ -88,7 +93,7 @@ def percent(share: float, _: object = None) -> str:
     return f"{100 * share:.6g} %"
 
 
-def _logit_ticks(low: float, high: float) -> Sequence[float]:
+def _logit_ticks(low: float, high: float) -> list[float]:
     """Take tens, and more where these are too few."""
     found: list[float] = []
     for ticks in TICKS:
