@@ -5,16 +5,20 @@ Rule 2: a day counts once. Merging spans that share a day raises an error.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from math import log, nan
 from zoneinfo import ZoneInfo
 
 import numpy as np
+from scipy.special import expit, logit
 
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
 from monitor.metrics.core.tally import Tally, merge
 from monitor.segment_names import WHOLE
+
+NO_SAMPLE = 1.0, 1.0  # the weights of a log that has every row of its population
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +104,11 @@ class Summary:
         Whether every day is settled: no more outcomes can arrive.
     known_at : datetime
         The moment up to which outcomes were read: a time of the data, not of a run.
+    class_weights : tuple of float
+        Of a single day whose log is a sample: how many rows of its population a row of outcome 0,
+        and one of outcome 1, stands for. The logits of the tallied scores have moved by the
+        logarithm of their ratio, so that they are right for the sample if they were right for the
+        population. `of_population` leads back.
     """
 
     model: str
@@ -108,6 +117,7 @@ class Summary:
     rejected: Mapping[str, int]
     final: bool
     known_at: datetime
+    class_weights: tuple[float, float] = NO_SAMPLE
 
 
 def stratified(strata: Mapping[str, Segment]) -> Segment:
@@ -143,6 +153,38 @@ def all_scores(part: Segment) -> tuple[Floats, Ints]:
     middles = late.counts * (OFFSETS_PER_CELL // 2)
     np.add.at(offsets, group, np.concatenate([known.offset_sums, middles]))
     return representative_scores(numbers, offsets, counts), counts
+
+
+def of_population(days: Sequence[Summary], name: str) -> tuple[float, float] | None:
+    """Give prevalence and mean score of the population that days of logs are samples of.
+
+    Parameters
+    ----------
+    days : sequence of Summary
+        Single days, with their class weights.
+    name : str
+        A segment, or the whole.
+
+    Returns
+    -------
+    tuple of float, or None
+        Ratios in [0, 1], nan without an outcome; None if no log is a sample, because then they are
+        those of the tally.
+    """
+    if all(day.class_weights == NO_SAMPLE for day in days):
+        return None
+    positives = total = scored = 0.0
+    for day in days:
+        negative, positive = day.class_weights
+        for key, part in day.segments.items():
+            if name in (WHOLE, key):
+                t = part.tally
+                rows = positive * t.positives + negative * (t.counts - t.positives)
+                scores = expit(logit(t.scores) - log(negative / positive))
+                positives += positive * t.total_positives
+                total += float(rows.sum())
+                scored += float(rows @ scores)
+    return (positives / total, scored / total) if total else (nan, nan)
 
 
 def whole(summary: Summary) -> Segment:

@@ -269,6 +269,7 @@ class PredictionLog(_Log):
     time: Column | None = None
     score_means: Literal["probability", "percent", "logit", "probability_of_0"] = "probability"
     where: Filter | None = None
+    weight: Column | None = None
 
 
 class OutcomeLog(_Log):
@@ -292,6 +293,7 @@ class OutcomeLog(_Log):
     absent_means: DaysUntilNegative | None = None
     duplicates: Literal["keep_identical", "latest"] = "keep_identical"
     where: Filter | None = None
+    weight: Column | None = None
 
     @model_validator(mode="after")
     def _can_tell_the_latest(self) -> Self:
@@ -434,6 +436,12 @@ class Model(_Strict):
             )
             raise ValueError(msg)
         horizon = self.outcomes.absent_means
+        if self.outcomes.weight and (self.predictions.weight or horizon is not None):
+            msg = (
+                "outcomes.weight must be left out: a row has one weight, and an outcome that is "
+                "absent has none; name the column in predictions.weight"
+            )
+            raise ValueError(msg)
         if horizon is not None and horizon > self.settled_after:
             msg = (
                 f"outcomes.absent_means is 'negative after {horizon}d', but settled_after is "

@@ -4,7 +4,7 @@ Rule: a day belongs to the reference that it is part of, else to the newest one 
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import partial
 from math import log, nan
@@ -19,7 +19,7 @@ from monitor.drift.reference import (
 )
 from monitor.metrics.core.coarse import Coarse, coarsen
 from monitor.segment_names import WHOLE
-from monitor.summary import Summary
+from monitor.summary import NO_SAMPLE, Summary
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class ModelReference:
 class Day:
     """What a day brings to the verdict; `complaint` says why it has no summary.
 
-    Its parts go by segment and stratum.
+    Its parts go by segment and stratum. `class_weights` are those of its summary.
     """
 
     day: date
@@ -79,6 +79,7 @@ class Day:
     coverage: float
     parts: Mapping[tuple[str, str], Coarse]
     complaint: str | None = None
+    class_weights: tuple[float, float] = NO_SAMPLE
 
 
 def inputs_of(summary: Summary) -> Day:
@@ -96,6 +97,7 @@ def inputs_of(summary: Summary) -> Day:
             for stratum, leaf in part.parts.items()
             if leaf.predicted
         },
+        class_weights=summary.class_weights,
     )
 
 
@@ -136,12 +138,34 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         alone = [found for day in days if (found := parts_of_stream(day, name))]
         lack = what_a_reference_lacks(alone)
         streams[name] = lack or fit(alone)
+    streams = {name: _of_population(found, days, name) for name, found in streams.items()}
     detectable = {
         name: what_is_detectable(found, false_alert_days(limits, name))
         for name, found in streams.items()
         if isinstance(found, Reference)
     }
     return ModelReference(days[0].day, days[-1].day, streams, detectable=detectable)
+
+
+def prevalence_of(days: Sequence[Day], name: str) -> float:
+    """Give the prevalence of a stream over days, in the population that their logs are samples of.
+
+    nan without an outcome.
+    """
+    positives = total = 0.0
+    for day in days:
+        negative, positive = day.class_weights
+        for part in parts_of_stream(day, name).values():
+            hits, rows = int(part.positives.sum()), int(part.counts.sum())
+            positives += positive * hits
+            total += positive * hits + negative * (rows - hits)
+    return positives / total if total else nan
+
+
+def _of_population(found: Reference | str, days: Sequence[Day], name: str) -> Reference | str:
+    if isinstance(found, str) or all(day.class_weights == NO_SAMPLE for day in days):
+        return found
+    return replace(found, prevalence=prevalence_of(days, name))
 
 
 def false_alert_days(limits: Limits, stream: str) -> int:

@@ -6,7 +6,7 @@ Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like 
 """
 
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from math import isfinite, nan
@@ -33,12 +33,12 @@ from monitor.drift.inputs import (
     ModelReference,
     false_alert_days,
     parts_of_stream,
+    prevalence_of,
     reference_of_day,
     segments_of,
 )
 from monitor.drift.levels import Level, lasting_shift, what_moved
 from monitor.drift.reference import Reference, lift_since, merge_days
-from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import WHOLE
@@ -287,7 +287,7 @@ def _verdict(
         slope = _slope(reference, detector, day.day)
         moved = what_moved(reference, detector.history, lift, limits.level)
         lasting = lasting_shift(reference, detector.history, limits.level)
-    prevalence = _prevalence(parts_of_stream(day, stream.name).values())
+    prevalence = prevalence_of([day], stream.name)
     known_until = _known_until(day.day, limits)
     obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
     state = obstacle[0] if obstacle else _state(detector, lift, moved, limits, known_until)
@@ -391,8 +391,3 @@ def _slope(reference: Reference, detector: Detector, day: date) -> Estimate | No
     """Estimate the slope since the drift began, else over the week."""
     slopes = detector.incident.slopes if detector.incident else week_slopes(detector.history, day)
     return best_slope(slopes, float(reference.errors[0]))
-
-
-def _prevalence(parts: Collection[Coarse]) -> float:
-    total = sum(int(part.counts.sum()) for part in parts)
-    return sum(int(part.positives.sum()) for part in parts) / total if total else nan

@@ -20,7 +20,7 @@ from monitor.evaluation.attribution import (
     intercept_correction,
     mean_causes,
 )
-from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.expected_prevalence import Expectation, expected_of_population
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen
@@ -35,7 +35,7 @@ from monitor.metrics.test_based.null_reference import tce_null_reference
 from monitor.metrics.test_based.tce import rejected_per_bin
 from monitor.metrics.test_based.tce_at_size import tce_at_size
 from monitor.segment_names import WHOLE
-from monitor.summary import Segment, Summary, merge_summaries, whole
+from monitor.summary import Segment, Summary, merge_summaries, of_population, whole
 
 INTERVAL_REPLICATES = (
     20  # enough for a 95 % interval: more would change its width by less than a tenth
@@ -186,13 +186,20 @@ def evaluate(
             if name in (WHOLE, key)
         ]
         slope = fit_slope(CENTRES, [compress(stratum) for stratum in strata])
+        rates = of_population(days, name) or (part.tally.prevalence, part.tally.mean_score)
         evaluated = replace(
             _evaluate_segment(window, name, part, window_days, settings),
+            prevalence=rates[0],
+            mean_score=rates[1],
             slope=Estimate.normal(*slope) if slope else None,
             causes=mean_causes(strata, part.tally, explain),
         )
         if expect and not window.final:
-            evaluated = replace(evaluated, expected=expect(name, part))
+            expected = expect(name, part)
+            evaluated = replace(
+                evaluated,
+                expected=expected and expected_of_population(expected, days[-1].class_weights),
+            )
         found.append(evaluated)
     return found
 

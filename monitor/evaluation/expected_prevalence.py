@@ -8,7 +8,7 @@ the first one is possible at all.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import lgamma, log, log1p, nan, sqrt
 
 import numpy as np
@@ -116,6 +116,46 @@ def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expecta
         fit_log10_p=_fit_log10_p(maps.tally, x, n, prevalence),
         unshifted=unshifted.value,
         unshifted_error=unshifted.standard_error,
+    )
+
+
+def expected_of_population(
+    expected: Expectation, class_weights: tuple[float, float]
+) -> Expectation:
+    """Give the expectation for the population that the day's log is a sample of.
+
+    Parameters
+    ----------
+    expected : Expectation
+        For the rows of the log.
+    class_weights : tuple of float
+        How many rows of the population a row of outcome 0, and one of outcome 1, stands for.
+
+    Examples
+    --------
+    >>> found = Expectation(0.5, 0.4, 0.6, -1.0, 0.5, 0.01)
+    >>> expected_of_population(found, (9.0, 1.0)).prevalence
+    0.1
+    """
+    negative, positive = class_weights
+    if negative == positive:
+        return expected
+
+    def share(ratio: float) -> float:
+        return positive * ratio / (positive * ratio + negative * (1.0 - ratio))
+
+    slope = (
+        positive
+        * negative
+        / (positive * expected.unshifted + negative * (1.0 - expected.unshifted)) ** 2
+    )
+    return replace(
+        expected,
+        prevalence=share(expected.prevalence),
+        low=share(expected.low),
+        high=share(expected.high),
+        unshifted=share(expected.unshifted),
+        unshifted_error=slope * expected.unshifted_error,
     )
 
 

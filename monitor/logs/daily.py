@@ -10,10 +10,11 @@ from monitor.config import Engine, Model
 from monitor.errors import DataError, Fault
 from monitor.logs import contract
 from monitor.logs.databases import Databases
-from monitor.logs.joining import IN_PREDICTED, Groups, Status, read_counts, run, write
+from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, read_counts, run, write
 from monitor.logs.places import MISSING, Kind, days_of, has_day, no_partition, place_of
 from monitor.logs.session import DAMAGE, Session, open_session
 from monitor.logs.sources import check_readable, open_ids, open_logs
+from monitor.logs.weights import class_weights
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
 from monitor.summary import (
     Awaited,
@@ -195,6 +196,16 @@ def summarise_day(
         if day in partitions and any(groups.rows_with(status) for status in unmatched):
             violations += _invalid_outcomes(session, model, day)
         rejected = contract.enforce(what, violations, model.checks)
+        weights = _class_weights(what, model, groups, query)
+        if weights[0] != weights[1]:
+            groups = run(
+                write(
+                    clean,
+                    part_count,
+                    absent_is_negative=negative,
+                    odds_factor=weights[0] / weights[1],
+                )
+            )
         settled = _is_settled(groups, day, partitions, model, as_of=as_of)
         apart = settled and predictions and outcomes and not groups.met_rows
         hint = contract.no_common_id(clean) if apart else ""
@@ -206,9 +217,18 @@ def summarise_day(
         # Predictions without a single outcome are never final, however old they are.
         final=settled and (groups.rows_with(Status.MATCHED) > 0 or not _predicted(groups)),
         known_at=_known_at(day, partitions, model),
+        class_weights=weights,
     )
     _check_day(what, model, groups, settled=settled, hint=hint)
     return summary
+
+
+def _class_weights(what: str, model: Model, groups: Groups, query: Query) -> tuple[float, float]:
+    """Find what a row of each outcome stands for; both 1 if the log is not a sample."""
+    weighted = model.predictions.weight or model.outcomes.weight
+    if not weighted or not _predicted(groups):
+        return 1.0, 1.0
+    return class_weights(what, query.joined, model)
 
 
 def _absent_is_negative(

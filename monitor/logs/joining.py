@@ -131,7 +131,9 @@ class Groups:
         return int(self.counts[chosen].sum())
 
 
-def write(logs: Logs, part_count: int, *, absent_is_negative: bool = False) -> Query:
+def write(
+    logs: Logs, part_count: int, *, absent_is_negative: bool = False, odds_factor: float = 1.0
+) -> Query:
     """Build the query.
 
     Parameters
@@ -142,9 +144,11 @@ def write(logs: Logs, part_count: int, *, absent_is_negative: bool = False) -> Q
         Number of the model's segments, times that of its strata.
     absent_is_negative : bool
         Whether a prediction without an outcome has the outcome 0.
+    odds_factor : float
+        By which the odds of outcome 1 in the log are larger than in its population.
     """
     joined = _join(logs, absent_is_negative=absent_is_negative)
-    return Query(_count(logs), joined, _group(joined, part_count), part_count)
+    return Query(_count(logs), joined, _group(joined, part_count, odds_factor), part_count)
 
 
 def _join(logs: Logs, *, absent_is_negative: bool) -> Frame:
@@ -160,13 +164,13 @@ def _join(logs: Logs, *, absent_is_negative: bool) -> Frame:
     return met.with_columns(status=_status(Status.MATCHED, logs), outcome=outcome)
 
 
-def _group(joined: Frame, part_count: int) -> Frame:
+def _group(joined: Frame, part_count: int, odds_factor: float) -> Frame:
     """Group rows of the same status, part and cell."""
     matched = nw.col("status") == Status.MATCHED
     scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
     zero = nw.lit(0)
     with_outcome = choose([(nw.col("observed").is_null(), zero)], nw.lit(1))
-    keyed = _located(joined).select(
+    keyed = _located(joined, odds_factor).select(
         key=((nw.col("status") * 2 + with_outcome) * part_count + nw.col("part").fill_null(0))
         * CELL_COUNT
         + choose([(scored, nw.col("cell").cast(nw.Int32))], zero),
@@ -233,6 +237,7 @@ def merge_outcomes(logs: Logs) -> Frame:
         )
     times = [nw.col("observed_at").min()] if logs.timed else []
     said = [nw.col("said").min()] if logs.said else []
+    weights = [nw.col("weight").min()] if logs.outcomes_weighted else []
     return outcomes.group_by("outcome_id").agg(
         nw.col("outcome").min().alias("outcome"),
         nw.col("outcome").max().alias("greatest"),
@@ -240,6 +245,7 @@ def merge_outcomes(logs: Logs) -> Frame:
         nw.len().alias("rows"),
         *times,
         *said,
+        *weights,
     )
 
 
@@ -265,16 +271,19 @@ def _status(unobserved: Status, logs: Logs) -> nw.Expr:
     )
 
 
-def _located(joined: Frame) -> Frame:
+def _located(joined: Frame, odds_factor: float) -> Frame:
     """Add `cell` and `offset`: `monitor.metrics.core.grid.locate` as a query.
+
+    The odds of every score are first multiplied by a factor.
 
     Each step has a name, because an expression that is used twice is written twice into the
     query; nested five times, that would be thirty-two copies.
     """
     position, cell = nw.col("position"), nw.col("cell")
+    odds = nw.col("bounded") / (1.0 - nw.col("bounded"))
     return (
         joined.with_columns(bounded=nw.col("score").clip(LOWEST_SCORE, HIGHEST_SCORE))
-        .with_columns(odds=nw.col("bounded") / (1.0 - nw.col("bounded")))
+        .with_columns(odds=odds if odds_factor == 1.0 else odds * odds_factor)
         .with_columns(
             position=((nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT)
             .floor()

@@ -85,6 +85,7 @@ def likely_cast(first: Type, second: Type) -> Cast:
 def prepare_predictions(rows: Frame, model: Model) -> Frame:
     """Make of each score a probability, and add `part` and `predicted`."""
     score = nw.col("score").cast(nw.Float64)
+    rows = _weighted(rows, model.predictions)
     return rows.with_columns(
         score=_as_probability(score, model.predictions.score_means),
         part=_place("segment", model.segments) * len(model.stratum_names)
@@ -96,6 +97,7 @@ def prepare_predictions(rows: Frame, model: Model) -> Frame:
 def prepare_outcomes(rows: Frame, model: Model) -> Frame:
     """Make of each outcome a number, and add `observed`."""
     means = model.outcomes.outcome_means
+    rows = _weighted(rows, model.outcomes)
     observed = nw.lit(1, nw.Int8)
     found = rows.collect_schema()["outcome"]
     if means:
@@ -122,6 +124,10 @@ def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.E
     for condition, value in reversed(cases):
         otherwise = nw.when(condition).then(value).otherwise(otherwise)
     return otherwise
+
+
+def _weighted(rows: Frame, log: PredictionLog | OutcomeLog) -> Frame:
+    return rows.with_columns(nw.col("weight").cast(nw.Float64)) if log.weight else rows
 
 
 def _as_probability(score: nw.Expr, means: str) -> nw.Expr:

@@ -52,6 +52,8 @@ class Logs:
     joined : bool
         Whether the predictions have the columns of the outcomes already. Then no row has an id,
         and `observed` is null where the outcome is not known.
+    outcomes_weighted : bool
+        Whether the outcomes have the column `weight`, rather than the predictions.
     """
 
     predictions: Frame
@@ -60,6 +62,7 @@ class Logs:
     said: bool = False
     latest: bool = False
     joined: bool = False
+    outcomes_weighted: bool = False
 
 
 def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Logs:
@@ -93,26 +96,34 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
         outcomes.check(observed.time, "outcomes.time", _is_time, "a timestamp")
         observed_at = {"observed_at": _moment(outcomes, observed.time, "outcomes.time")}
     parts = _check_parts(predictions, model)
+    scored_weight, observed_weight = _check_weights(predictions, outcomes, model)
     predictions.check_filter(scored.where)
     outcomes.check_filter(observed.where)
     raise_all(predictions, outcomes)
     scored_rows = predictions.read(
-        scored.where, id=scored_id.wanted, score=score, **scored_at, **parts
+        scored.where, id=scored_id.wanted, score=score, **scored_at, **parts, **scored_weight
     )
     outcome_rows = (
-        outcomes.read(observed.where, outcome_id=observed_id.wanted, outcome=outcome, **observed_at)
+        outcomes.read(
+            observed.where,
+            outcome_id=observed_id.wanted,
+            outcome=outcome,
+            **observed_at,
+            **observed_weight,
+        )
         if outcomes.files
         else _no_outcomes(predictions, model, scored_id)
     )
     views = session.show("predictions", scored_rows), session.show("outcomes", outcome_rows)
     return session.once(
-        (*views, model.segments, model.strata, scored.score_means, *_meaning(observed)),
+        (*views, model.segments, model.strata, *_meaning(model)),
         lambda: Logs(
             prepare_predictions(session.frame(views[0]), model),
             prepare_outcomes(session.frame(views[1]), model),
             timed=bool(scored_at),
             said=observed.outcome_means is not None,
             latest=observed.duplicates == "latest",
+            outcomes_weighted=observed.weight is not None,
         ),
     )
 
@@ -122,15 +133,22 @@ def _open_together(session: Session, model: Model, log: OpenLog) -> Logs:
     score, outcome = _check_values(log, log, model)
     scored_at, observed_at = _check_times(log, log, model)
     parts = _check_parts(log, model)
+    weights = _check_weights(log, log, model)
     log.check_filter(model.predictions.where)
     raise_all(log)
     rows = log.read(
-        model.predictions.where, score=score, outcome=outcome, **scored_at, **observed_at, **parts
+        model.predictions.where,
+        score=score,
+        outcome=outcome,
+        **scored_at,
+        **observed_at,
+        **parts,
+        **weights[0],
+        **weights[1],
     )
     view = session.show("predictions with outcomes", rows)
-    means = model.predictions.score_means, *_meaning(model.outcomes)
     return session.once(
-        (view, model.segments, model.strata, *means),
+        (view, model.segments, model.strata, *_meaning(model)),
         lambda: _prepare_together(session.frame(view), model, timed=bool(scored_at)),
     )
 
@@ -151,9 +169,11 @@ def _prepare_together(rows: Frame, model: Model, *, timed: bool) -> Logs:
     return Logs(prepared, observed, timed=timed, said=said, joined=True)
 
 
-def _meaning(log: OutcomeLog) -> tuple[object, ...]:
-    """Return the settings of outcomes that the query depends on."""
-    return log.outcome_means, log.duplicates
+def _meaning(model: Model) -> tuple[object, ...]:
+    """Return the settings that say what rows mean, on which the query depends."""
+    scored, observed = model.predictions, model.outcomes
+    weights = scored.weight, observed.weight
+    return scored.score_means, observed.outcome_means, observed.duplicates, *weights
 
 
 def open_ids(
@@ -291,14 +311,33 @@ def _check_parts(predictions: OpenLog, model: Model) -> dict[str, str]:
     return columns
 
 
+def _check_weights(
+    predictions: OpenLog, outcomes: OpenLog, model: Model
+) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
+    """Return the column of weights of each log under its new name; at most one has it."""
+    found = list[dict[str, Wanted]]()
+    for log, column, setting in (
+        (predictions, model.predictions.weight, "predictions.weight"),
+        (outcomes, model.outcomes.weight, "outcomes.weight"),
+    ):
+        if column is None:
+            found.append({})
+            continue
+        log.check(column, setting, _is_number, "a number")
+        found.append({"weight": number(column, setting) if log.is_text else as_it_is(column)})
+    return found[0], found[1]
+
+
 def _no_outcomes(predictions: OpenLog, model: Model, ids: Key) -> duckdb.DuckDBPyRelation:
     """Make an empty log with ids and times of the same types as the predictions."""
     column = model.predictions.time
     times = {"observed_at": _moment(predictions, column, "predictions.time")} if column else {}
     empty = predictions.read(None, outcome_id=ids.wanted, **times).limit(0)
     listed = model.outcomes.outcome_means.positive[0] if model.outcomes.outcome_means else 0
-    outcome = duckdb.ConstantExpression(listed).alias("outcome")
-    return empty.select(duckdb.StarExpression(), outcome)
+    more = [duckdb.ConstantExpression(listed).alias("outcome")]
+    if model.outcomes.weight:
+        more.append(duckdb.ConstantExpression(1.0).alias("weight"))
+    return empty.select(duckdb.StarExpression(), *more)
 
 
 def _is_real(found: Type) -> bool:

@@ -68,7 +68,10 @@ class References:
         if not compared or day <= compared.last:
             return None
         whole = compared.streams.get(WHOLE)  # none if the compared lacks days
-        return standard_size(whole.prevalence) if isinstance(whole, Reference) else None
+        if not isinstance(whole, Reference):
+            return None
+        known = whole.counts  # TCE is that of the rows, also if they are a sample
+        return standard_size(float(known.positives.sum() / known.counts.sum()))
 
 
 def read_references(config: Config, name: str) -> References:

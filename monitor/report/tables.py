@@ -10,7 +10,7 @@ from rich.text import Text
 
 from monitor.evaluation.evaluate import Evaluation
 from monitor.segment_names import WHOLE, shown
-from monitor.summary import Summary, whole
+from monitor.summary import Summary, of_population, whole
 
 LEGEND = (
     "prevalence   share of outcomes that are 1; the mean score should be equal to it",
@@ -56,13 +56,14 @@ def summary_table(title: str, summary: Summary) -> RenderableType:
     table = plain_table(title, columns)
     for name, part in {WHOLE: whole(summary), **summary.segments}.items():
         t = part.tally
+        rates = of_population([summary], name) or (t.prevalence, t.mean_score)
         table.add_row(
             Text(shown(name)),
             f"{part.predicted:,}",
             f"{t.total:,}",
             percent(part.coverage),
-            percent(t.prevalence),
-            percent(t.mean_score),
+            percent(rates[0]),
+            percent(rates[1]),
         )
     state = "final" if summary.final else "provisional: outcomes are still arriving"
     rejected = ", ".join(f"{rows:,} by {check}" for check, rows in summary.rejected.items())

@@ -10,7 +10,7 @@ import pyarrow.compute as pc
 
 from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.metrics.core.tally import Cells, from_cells
-from monitor.summary import Awaited, Segment, Summary, stratified
+from monitor.summary import NO_SAMPLE, Awaited, Segment, Summary, stratified
 
 FORMAT = 3
 NAMES = ("segment", "stratum")
@@ -48,6 +48,8 @@ def summary_table(summary: Summary) -> pa.Table:
         "final": summary.final,
         "known_at": summary.known_at.isoformat(),
     }
+    if summary.class_weights != NO_SAMPLE:
+        about["class_weights"] = summary.class_weights
     return pa.table(columns).replace_schema_metadata({"summary": json.dumps(about)})
 
 
@@ -80,6 +82,7 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         rejected=about["rejected"],
         final=about["final"],
         known_at=datetime.fromisoformat(about["known_at"]),
+        class_weights=tuple(about.get("class_weights", NO_SAMPLE)),
     )
 
 

@@ -1,0 +1,197 @@
+"""A log that keeps some of the negatives says the same of the model as the log that keeps all."""
+
+from datetime import date, timedelta
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+import yaml
+from scipy.special import expit, logit
+
+from monitor.config import load_config
+from monitor.errors import DataError
+from monitor.evaluation.evaluate import Evaluation, Settings, evaluate
+from monitor.logs import summarise_day
+from monitor.store.store import Store
+from monitor.summary import Summary
+from tests.conftest import run_command
+from tests.logs.test_row_settings import DAY, SCORES, counted, model_of, summarise, write
+
+ROWS = 400_000
+KEPT = 0.1
+SETTINGS = Settings(alpha=0.05, null_replicates=100)
+
+
+def population(rng: np.random.Generator, *, delta: float, slope: float) -> dict[str, np.ndarray]:
+    """Draw scores of a rare event, and outcomes whose true logit is delta + slope * logit."""
+    scores = expit(rng.normal(-4.0, 1.0, ROWS))
+    outcomes = rng.random(ROWS) < expit(delta + slope * logit(scores))
+    return {"prediction_id": np.arange(ROWS), "score": scores, "outcome": outcomes}
+
+
+def sample(
+    rng: np.random.Generator, rows: dict[str, np.ndarray], kept: float = KEPT
+) -> dict[str, np.ndarray]:
+    """Keep every positive and a share of the negatives, with inverse-probability weights."""
+    outcome = rows["outcome"]
+    stays = outcome | (rng.random(outcome.size) < kept)
+    weights = np.where(outcome, 1.0, 1.0 / kept)
+    return {name: column[stays] for name, column in {**rows, "w": weights}.items()}
+
+
+def read(folder: Path, rows: dict[str, np.ndarray], **keys: Any) -> Summary:
+    """Write one log with scores and outcomes, and summarise it."""
+    folder.mkdir(exist_ok=True)
+    ids = rows["prediction_id"]
+    predictions = {k: v for k, v in rows.items() if k not in ("outcome", "w")}
+    outcomes = {"prediction_id": ids, "outcome": rows["outcome"]}
+    if "w" in rows:
+        target = outcomes if "weight" in keys.get("outcomes", {}) else predictions
+        target["w"] = rows["w"]
+    write(folder, "predictions", predictions)
+    write(folder, "outcomes", outcomes)
+    return summarise_day("ctr", model_of(folder, **keys), DAY, as_of=DAY + timedelta(days=9))
+
+
+def evaluated(summary: Summary) -> Evaluation:
+    """Evaluate the whole."""
+    return evaluate([summary], window_days=1, settings=SETTINGS)[0]
+
+
+@pytest.mark.parametrize("log", ["predictions", "outcomes"])
+@pytest.mark.parametrize(
+    ("delta", "slope"), [(0.0, 1.0), (0.7, 1.0), (0.0, 0.8)], ids=["right", "shifted", "flat"]
+)
+def test_a_sample_says_what_its_population_says(
+    log: str, delta: float, slope: float, tmp_path: Path
+) -> None:
+    """Prevalence, mean score, intercept and slope agree with those of all rows."""
+    rng = np.random.default_rng(7)
+    rows = population(rng, delta=delta, slope=slope)
+    every = evaluated(read(tmp_path / "every", rows))
+    kept = sample(rng, rows)
+    summary = read(tmp_path / "kept", kept, **{log: {"weight": "w"}})
+    some = evaluated(summary)
+
+    assert summary.class_weights == (10.0, 1.0)
+    assert (some.matched, some.positives) == (kept["w"].size, every.positives)
+    assert every.shift
+    assert some.shift
+    assert every.slope
+    assert some.slope
+    # The number of kept negatives is binomial: a tenth of n, give or take sqrt(.09 n).
+    error = 4 * np.sqrt((1 - KEPT) / (KEPT * ROWS))
+    assert some.prevalence == pytest.approx(every.prevalence, rel=error)
+    # Mean scores differ by the choice of the negatives: 4 standard errors of a mean of 40,000.
+    assert some.mean_score == pytest.approx(every.mean_score, rel=4 * 1.3 / np.sqrt(KEPT * ROWS))
+    # Standard errors of the sample are larger, so the difference has less variance than theirs.
+    for of_sample, of_all in ((some.shift, every.shift), (some.slope, every.slope)):
+        width = (of_sample.high - of_sample.low) / 2
+        if slope == 1.0 or of_sample is some.slope:
+            assert of_sample.value == pytest.approx(of_all.value, abs=width)
+
+
+def test_the_tally_has_moved_by_the_logarithm_of_the_ratio(tmp_path: Path) -> None:
+    """Counts are the logged integers, and every logit has moved by log 10, exactly."""
+    ids = [1, 2, 3, 4]
+    logs = (
+        {"prediction_id": ids, "score": SCORES, "w": [10, 10, 1, 1]},
+        {"prediction_id": ids, "outcome": [0, 0, 1, 1]},
+    )
+    plain = summarise(tmp_path, *logs)
+    moved = summarise(tmp_path, *logs, predictions={"weight": "w"})
+    before, after = (s.segments["all"].tally for s in (plain, moved))
+
+    assert counted(moved) == (4, 4, 2)
+    assert after.positives.tolist() == [0, 0, 1, 1]
+    # To one part of a cell: a score is remembered to 2**-29 in logit.
+    assert logit(after.scores) == pytest.approx(logit(before.scores) + log(10), abs=2**-28)
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([10, 9, 1, 1], "the weights of outcome 0 lie between 9 and 10; .* binomial"),
+        ([10, 10, 1, None], "1 rows with outcome 1 have no weight above 0"),
+        ([10, 10, 0, 1], "1 rows with outcome 1 have no weight above 0"),
+        ([10, float("inf"), 1, 1], "1 rows with outcome 0 have no weight above 0"),
+        ([10, float("nan"), 1, 1], "1 rows with outcome 0 have no weight above 0"),
+    ],
+)
+def test_other_weights_are_refused(tmp_path: Path, weights: list[Any], said: str) -> None:
+    """Weights that differ inside a class would make the counts no binomial ones."""
+    ids = [1, 2, 3, 4]
+    with pytest.raises(DataError, match=said):
+        summarise(
+            tmp_path,
+            {"prediction_id": ids, "score": SCORES, "w": pa.array(weights, pa.float64())},
+            {"prediction_id": ids, "outcome": [0, 0, 1, 1]},
+            predictions={"weight": "w"},
+        )
+
+
+def test_the_weight_of_a_class_without_outcomes(tmp_path: Path) -> None:
+    """Of two weights in the predictions the other belongs to the other class; else say so."""
+    ids = [1, 2, 3, 4]
+    outcomes = {"prediction_id": [1, 2], "outcome": [0, 0]}
+    logs = {"prediction_id": ids, "score": SCORES, "w": [10, 10, 1, 10]}, outcomes
+    assert summarise(tmp_path, *logs, predictions={"weight": "w"}).class_weights == (10.0, 1.0)
+
+    with pytest.raises(DataError, match="not known for outcome 1, of which there is no row yet"):
+        summarise(
+            tmp_path,
+            {**logs[0], "w": [10, 10, 1, 2]},
+            outcomes,
+            predictions={"weight": "w"},
+        )
+
+
+def test_verdicts_and_stored_numbers_are_those_of_the_population(tmp_path: Path) -> None:
+    """The rate of sampling changes on the twentieth day; nothing else does, and nothing is found.
+
+    The reference's prevalence is that of the population, as are those of all days, and what is
+    stored comes back.
+    """
+    rng = np.random.default_rng(3)
+    first = date(2026, 1, 1)
+    days = [first + timedelta(days=i) for i in range(36)]
+    true = []
+    for i, day in enumerate(days):
+        scores = expit(rng.normal(-3.0, 1.0, 6_000))
+        outcomes = rng.random(scores.size) < expit(logit(scores) - 0.2)
+        true.append(outcomes.mean())
+        rows = {"prediction_id": np.arange(scores.size), "score": scores, "outcome": outcomes}
+        kept = sample(rng, rows, 0.2 if i < 20 else 0.5)
+        pq.write_table(pa.table(kept), tmp_path / f"{day}.parquet")
+    model = {
+        "predictions": {"path": "{day}.parquet", "weight": "w"},
+        "outcomes": {"in_predictions": True},
+        "settled_after": 0,
+    }
+    config = tmp_path / "monitor.yaml"
+    config.write_text(yaml.safe_dump({"store": "store", "models": {"ctr": model}}))
+    done = run_command(
+        *("backfill", "--config", config, "--model", "ctr"),
+        *("--from", days[0], "--to", days[-1], "--as-of", "2026-03-01"),
+    )
+    assert done.code == 0, done.err
+    store = Store(load_config(config).store)
+    verdicts = [store.read_verdicts("ctr", day)[0][0] for day in days]
+
+    assert {v.state for v in verdicts[28:]} == {"ok"}  # the days before are the reference
+    assert verdicts[-1].reference_prevalence == pytest.approx(np.mean(true[:28]), rel=0.05)
+    assert store.read_summary("ctr", days[0])[0].class_weights == (5.0, 1.0)
+    assert store.read_summary("ctr", days[-1])[0].class_weights == (2.0, 1.0)
+    month = next(
+        e
+        for e in store.read_evaluations("ctr", days[-1])[0]
+        if e.window_days == 28 and e.segment == "all"
+    )
+    # 28 days of 6,000 rows, across the change: sampling adds 2 % at one in five.
+    assert month.prevalence == pytest.approx(np.mean(true[-28:]), rel=0.05)
+    assert month.shift
+    assert month.shift.low < -0.2 < month.shift.high
