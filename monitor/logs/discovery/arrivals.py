@@ -147,10 +147,10 @@ def _meet(
     """Join the probed predictions with one partition of outcomes after another."""
     quiet = 0
     for later in later_days(observed, day, MOST_AGES):
-        found = rows_on(session, observed, later)
+        found = rows_on(session, observed, later, most=ROWS_PER_PARTITION)
         if found is None:
             continue
-        found.limit(ROWS_PER_PARTITION).create_view("some_rows", replace=True)
+        found.create_view("some_rows", replace=True)
         before = _met(session, day)
         theirs = (
             f"SELECT *, {_dated(meaning.observed_on, later)} AS observed_on, "

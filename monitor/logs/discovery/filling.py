@@ -47,9 +47,9 @@ def fill(session: Session, log: Log, is_one: str, day_column: str | None) -> Fil
     shares, ones = dict[int, float](), dict[int, int]()
     newest = log.days[-NEWEST_DAYS:]
     for day in newest:
-        rows = rows_on(session, log, day)
+        rows = rows_on(session, log, day, most=ROWS_PER_DAY)
         if rows is not None:
-            rows.limit(ROWS_PER_DAY).create_view("some_rows", replace=True)
+            rows.create_view("some_rows", replace=True)
             total, known, positive = ask(session, f"SELECT {counted} FROM some_rows")
             age = (newest[-1] - day).days
             shares[age], ones[age] = known / max(1, total), positive

@@ -11,6 +11,7 @@ from monitor.logs.discovery.roles import words
 from monitor.logs.session import Session
 
 ROWS_PER_PARTITION = 1_000_000  # of outcomes
+ROWS_COMPARED = 200_000  # of the ids of a partition, to find the columns that join
 AGES = 15  # days of outcomes among which ids are compared
 PROBED_DAYS = 2  # sampled days of predictions whose outcomes are looked for
 MOST_COLUMNS = 8  # of each log that may be ids
@@ -107,9 +108,9 @@ def _offer(session: Session, scored: Log, observed: Log, columns: Sequence[Colum
     starts = probed_days(scored)
     days = {later: None for day in starts for later in later_days(observed, day, AGES)}
     for day in days:
-        rows = rows_on(session, observed, day)
+        rows = rows_on(session, observed, day, most=ROWS_COMPARED)
         if rows is not None:
-            rows.limit(ROWS_PER_PARTITION).create_view("some_rows", replace=True)
+            rows.create_view("some_rows", replace=True)
             names = [quoted(c.name) for c in columns if c.name in rows.columns]
             add(session, f"SELECT {', '.join(names)} FROM some_rows", OFFERED)
 

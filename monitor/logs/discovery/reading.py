@@ -110,10 +110,17 @@ def rows_of(session: Session, names: Sequence[str], format_: str) -> duckdb.Duck
     return session.connection.sql(f"SELECT {columns} FROM {options} hive_partitioning = true)")
 
 
-def rows_on(session: Session, log: Log, day: date | None) -> duckdb.DuckDBPyRelation | None:
-    """Open the rows of one day, or of a log whose path names none; None without files."""
+def rows_on(
+    session: Session, log: Log, day: date | None, *, most: int | None = None
+) -> duckdb.DuckDBPyRelation | None:
+    """Open at most so many rows of a day, or of a log whose path names none; None without files."""
     names = names_of(log.place, day)
-    return rows_of(session, names, log.format) if names else None
+    if not names:
+        return None
+    rows = rows_of(session, names, log.format)
+    # Parquet counts its rows in the footer, and a limit keeps filters and threads from the files.
+    few = log.format == "parquet" and most and len(rows) <= most
+    return rows if few or most is None else rows.limit(most)
 
 
 def ask(session: Session, query: str) -> tuple[Any, ...]:
@@ -130,8 +137,14 @@ def tables(session: Session) -> set[str]:
 
 def add(session: Session, query: str, table: str) -> None:
     """Add rows to a table, in which a column that some of them lack is null."""
-    before = f"SELECT * FROM {table} UNION ALL BY NAME " if table in tables(session) else ""
-    session.connection.execute(f"CREATE OR REPLACE TABLE {table} AS {before}({query})")
+    connection = session.connection
+    if table not in tables(session):
+        connection.execute(f"CREATE TABLE {table} AS {query}")
+    elif set(connection.sql(query).columns) <= set(connection.table(table).columns):
+        connection.execute(f"INSERT INTO {table} BY NAME {query}")
+    else:
+        both = f"SELECT * FROM {table} UNION ALL BY NAME ({query})"
+        connection.execute(f"CREATE OR REPLACE TABLE {table} AS {both}")
 
 
 def _sample(

@@ -63,8 +63,8 @@ def settings_of(pair: Pair) -> list[Setting]:
 
 def _where(section: str, log: Log) -> Iterator[Setting]:
     if log.days:
-        gaps = (log.days[-1] - log.days[0]).days + 1 - len(log.days)
-        missing = f", {gaps} of them missing" if gaps else ""
+        gaps = _gaps(log)
+        missing = f", {gaps:,} between them missing" if gaps else ""
         why = f"Days {log.days[0]} to {log.days[-1]}{missing}."
     else:
         why = "The path names no day, so a column dates the rows."
@@ -180,12 +180,12 @@ def _wait(found: Arrivals) -> int:
 def _settled(found: Arrivals) -> Setting:
     wait = _wait(found)
     ages = sorted({0, *(a for a in (1, 3, 7, 14, 30) if a < wait), wait})[-MOST_SHOWN:]
-    said = "; ".join(
-        f"{zeros:.0%} and {ones:.0%} after {age}"
+    said = ", ".join(
+        f"{zeros:.0%} and {ones:.0%} within {age} day{'s' * (age != 1)}"
         for age in ages
         for zeros, ones in [found.arrived(age)]
     )
-    why = f"Of the outcomes 0 and 1 that came, these came within days: {said}."
+    why = f"Of the outcomes 0 and 1 that came: {said} after the day of the prediction."
     if not found.found:
         why = "No outcome of the sampled predictions was found."
     elif wait >= found.looked:
@@ -244,6 +244,9 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     if unlisted or nulls:
         why = f"Of {outcome.rows:,} sampled outcomes {', '.join([*nulls, *unlisted])}."
         yield Setting("checks", "outcome_invalid", "reject", why)
+    if pair.scored.days and (gaps := _gaps(pair.scored)):
+        why = f"{gaps:,} days between the first and the last have no predictions."
+        yield Setting("checks", "missing_day", "accept", why)
     if _positives_a_day(pair) < FEW:
         why = "Days without a positive outcome are normal at this volume."
         yield Setting("checks", "one_class", "accept", why)
@@ -253,6 +256,10 @@ def _positives_a_day(pair: Pair) -> float:
     if isinstance(pair.arrived, Filling):
         return sum(pair.arrived.ones.values()) / max(1, len(pair.arrived.ones))
     return pair.arrived.positives / max(1, min(2, len(pair.scored.sampled)))
+
+
+def _gaps(log: Log) -> int:
+    return (log.days[-1] - log.days[0]).days + 1 - len(log.days)
 
 
 def _log(section: str, pair: Pair) -> Log:
