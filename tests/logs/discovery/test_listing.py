@@ -97,7 +97,9 @@ def bucket(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 def test_an_object_store(bucket: str, tmp_path: Path) -> None:
     """The same logs in an object store give the same guess, with URLs as paths."""
     write(tmp_path, history(), "ctr/scores/ds={day}/x.parquet", "ctr/labels/{day}.parquet")
-    fsspec.filesystem("s3", use_listings_cache=False).put(str(tmp_path / "ctr"), f"{bucket}/ctr", recursive=True)
+    fsspec.filesystem("s3", use_listings_cache=False).put(
+        str(tmp_path / "ctr"), f"{bucket}/ctr", recursive=True
+    )
 
     (here,), (there,) = guess([str(tmp_path)]), guess([bucket])
 
