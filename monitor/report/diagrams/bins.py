@@ -1,6 +1,6 @@
 """Three ways to cut scores into bins: PAVA, PAVA-BC and quantiles."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 QUANTILES = 10
 TITLE = "Bins by PAVA, PAVA-BC and quantiles"
+
+
+class Window(NamedTuple):
+    """The ends of the axes of scores and of observed shares."""
+
+    scores: Ends
+    shares: Ends
 
 
 def draw_bins(
@@ -85,10 +92,10 @@ def draw_bins(
         f"{quantiles}-quantiles": quantile_bins(t, quantiles),
     }
     rates = np.concatenate([cut.rates for cut in kinds.values()])
-    ends = limits(np.concatenate([t.scores, rates]), scale)
+    ends = Window(limits(t.scores, scale), limits(np.concatenate([t.scores, rates]), scale))
     rows = divide(place, heights=(1, 1, 1), widths=(1, 1))
     for (sizes, shares), (name, cut) in zip(rows, kinds.items(), strict=True):
-        edges = np.clip(bin_edges(t, cut), *ends)
+        edges = np.clip(bin_edges(t, cut), *ends.scores)
         _draw_sizes(sizes, cut, edges, ends, scale, theme)
         _draw_shares(shares, cut, edges, ends, scale, theme)
         error = estimation_error(cut)
@@ -122,12 +129,12 @@ def bin_edges(t: Tally, cut: Bins) -> Floats:
 
 
 def _draw_sizes(
-    axes: "Axes", cut: Bins, edges: Floats, ends: Ends, scale: Scale, theme: Theme
+    axes: "Axes", cut: Bins, edges: Floats, ends: Window, scale: Scale, theme: Theme
 ) -> None:
     dress(axes, theme, grid=None)
     axes.stairs(cut.counts, edges, fill=True, color=theme.bars)
     _draw_borders(axes, edges, (0.0, 1.1 * cut.counts.max()), theme)
-    show_probabilities(axes, "x", ends, scale, most=4)
+    show_probabilities(axes, "x", ends.scores, scale, most=4)
     axes.set(ylim=(0, 1.1 * cut.counts.max()), ylabel="predictions")
     axes.tick_params(labelbottom=False)
     axes.locator_params(axis="y", nbins=3)
@@ -135,16 +142,16 @@ def _draw_sizes(
 
 
 def _draw_shares(
-    axes: "Axes", cut: Bins, edges: Floats, ends: Ends, scale: Scale, theme: Theme
+    axes: "Axes", cut: Bins, edges: Floats, ends: Window, scale: Scale, theme: Theme
 ) -> None:
     dress(axes, theme, grid=None)
-    axes.plot(ends, ends, color=theme.muted, lw=0.8, ls="--")
-    _draw_borders(axes, edges, ends, theme)
-    rates, gaps = np.clip(cut.rates, *ends), np.full(cut.counts.size, np.nan)
+    axes.plot(ends.shares, ends.shares, color=theme.muted, lw=0.8, ls="--")
+    _draw_borders(axes, edges, ends.shares, theme)
+    rates, gaps = np.clip(cut.rates, *ends.shares), np.full(cut.counts.size, np.nan)
     x = np.column_stack([edges[:-1], edges[1:], gaps]).ravel()
     axes.plot(x, np.repeat(rates, 3), color=theme.alarm, lw=1.8)
-    show_probabilities(axes, "x", ends, scale, most=4)
-    show_probabilities(axes, "y", ends, scale, most=6)
+    show_probabilities(axes, "x", ends.scores, scale, most=4)
+    show_probabilities(axes, "y", ends.shares, scale, most=6)
     axes.set_ylabel("observed share")
     axes.tick_params(labelbottom=False)
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 WIDTH = 4.8  # inches: text of 8 points is 9 pixels high where a page shows it 400 pixels wide
 TEXT, SMALL, HEAD, LINE = 8.5, 7.5, 9.5, 10.5  # points
+ABOVE_TICK = 4.0  # points: a label at the top of an axis reaches as high
 THOUSAND, MILLION = 10_000, 1_000_000  # from here on counts are written as 10k and 1M
 NO_OUTCOMES = "no predictions with outcomes"
 SVG: Any = {"svg.fonttype": "none", "svg.hashsalt": "calibration-monitor"}
@@ -96,7 +97,7 @@ def head(axes: "Axes", theme: Theme, title: str, below: str = "", *, columns: in
 
 def caption(axes: "Axes", theme: Theme, text: str) -> None:
     """Write a small line directly above axes."""
-    _write_above(axes, text, 1.5, theme.ink)
+    _write_above(axes, text, ABOVE_TICK, theme.ink)
 
 
 def _write_above(axes: "Axes", text: str, rise: float, colour: str, *, size: float = SMALL) -> None:

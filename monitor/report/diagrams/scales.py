@@ -19,7 +19,7 @@ NEAREST = 1e-6  # to 0 and 1: what is beyond is drawn at the edge of a logit axi
 MARGIN = 0.04  # of the range
 NEAR = 0.3  # times the range: an end as near to 0 or 1 is moved there
 WHOLE_AXIS = 0.6  # a range of probabilities as wide is shown from 0 to 1
-FEWEST_TICKS = 3
+FEWEST_TICKS, MOST_TICKS = 3, 6
 EPOCH, FEW_DAYS = date(1970, 1, 1), 7
 DECADES = (1e-6, 1e-5, 1e-4, 0.001, 0.01, 0.1)
 TICKS = (
@@ -66,7 +66,7 @@ def slices(low: float, high: float, number: int, scale: Scale) -> Floats:
 
 
 def show_probabilities(
-    axes: "Axes", which: Literal["x", "y"], ends: Ends, scale: Scale, *, most: int = 10
+    axes: "Axes", which: Literal["x", "y"], ends: Ends, scale: Scale, *, most: int = 8
 ) -> None:
     """Make one axis of a panel one of probabilities, with so many labels in percent at most."""
     axis = axes.xaxis if which == "x" else axes.yaxis
@@ -78,7 +78,7 @@ def show_probabilities(
         axis.set_ticks([], minor=True)
     else:
         axis.set_major_formatter(percent)
-        axes.locator_params(axis=which, nbins=most)
+        axes.locator_params(axis=which, nbins=min(most, MOST_TICKS))
     axes.set(**{f"{which}lim": ends})
 
 
