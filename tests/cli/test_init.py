@@ -210,6 +210,28 @@ def only_clicks(root: Path) -> None:
     write(root, LATE, PLAIN.format("scores"), PLAIN.format("labels"), of_outcomes=clicks)
 
 
+def down_sampled(root: Path) -> None:
+    """Write all positives and one in four of the others, with inverse rates as weights."""
+    rng = np.random.default_rng(3)
+    label = {
+        i: y
+        for rows in PROMPT.outcomes.values()
+        for i, y in zip(rows["request_id"], rows["label"], strict=True)
+    }
+    kept = {i for i, y in label.items() if y or rng.random() < 0.25}
+
+    def sampled(rows: Rows) -> Rows:
+        return chosen(rows, [identity in kept for identity in rows["request_id"]])
+
+    def weighted(rows: Rows) -> Rows:
+        few = sampled(rows)
+        weights = [1.0 if label[identity] else 4.0 for identity in few["request_id"]]
+        return {**few, "sample_weight": weights}
+
+    names = PLAIN.format("scores"), PLAIN.format("labels")
+    write(root, PROMPT, *names, of_predictions=weighted, of_outcomes=sampled)
+
+
 def with_decision(root: Path) -> None:
     """Write an outcome beside the score, and a decision made from it, with a tempting name."""
     for day, rows in joined(PROMPT).items():
@@ -288,6 +310,11 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
         only_clicks,
         {"outcomes.absent_means": "negative after 4d", "settled_after": 4},
     ),
+    "weights": (down_sampled, {"predictions.weight": "sample_weight"}),
+    "weights of another kind": (
+        plain(changed(weight=lambda rows: [n % 5 + 1 for n in range(len(rows["score"]))])),
+        {"predictions.weight": None},
+    ),
     "a decision": (with_decision, {"outcomes.outcome": "label"}),
 }
 
@@ -361,6 +388,28 @@ def test_several_models_and_the_same_bytes(here: Path, command: Command) -> None
     for name, model in models.items():
         assert model["predictions"]["path"] == f"logs/{name}/scores/{{day}}.parquet"
         assert model["outcomes"]["path"] == f"logs/{name}/labels/{{day}}.parquet"
+
+
+def test_what_no_setting_repairs_is_said(here: Path, command: Command) -> None:
+    """Times of another year and far too few outcomes of 1 are in the comments of their settings."""
+    rng = np.random.default_rng(5)
+    year = timedelta(365)
+
+    def rare(rows: Rows) -> list[int]:
+        return [int(label and rng.random() < 0.05) for label in rows["label"]]
+
+    plain(
+        changed(scored_at=lambda rows: [at - year for at in rows["scored_at"]]),
+        changed(label=rare, observed_at=lambda rows: [at - year for at in rows["observed_at"]]),
+    )(here / "logs")
+
+    ended = command("init", "logs", "--out", "-")
+
+    said = " ".join(ended.out.replace("#", "").split())
+    assert "half of the times of predictions.time are before 2025-01-29" in said
+    assert "far from their partition 2026-01-29; check predictions.time" in said
+    assert "Look at this: the mean score is 3" in said
+    assert "if positives arrive later, raise settled_after" in said
 
 
 def test_two_folders_and_another_place(here: Path, command: Command) -> None:

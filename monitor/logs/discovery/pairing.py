@@ -11,13 +11,22 @@ from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import Key, find_key
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import patterns
-from monitor.logs.discovery.reading import Log, open_log
+from monitor.logs.discovery.reading import PARTITION, Log, ask, open_log
 from monitor.logs.discovery.roles import Candidate, with_points
-from monitor.logs.plausibility import Remark
+from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
 
 MOST_LOGS = 40  # logs that are sampled; those with the most files first
 CLEAR = 4.0  # points of a candidate whose content fits
+
+
+@dataclass(frozen=True)
+class Weight:
+    """A column of `predictions` or `outcomes` with weights, and whether a class has only one."""
+
+    section: str
+    column: str
+    constant: bool
 
 
 @dataclass(frozen=True)
@@ -38,6 +47,8 @@ class Pair:
         When outcomes come.
     remarks : list of Remark
         What looks implausible.
+    weight : Weight or None
+        A column with weights of the rows.
     """
 
     scored: Log
@@ -48,6 +59,7 @@ class Pair:
     times: tuple[Candidate, Candidate] | None
     arrived: Arrivals | Filling
     remarks: list[Remark]
+    weight: Weight | None = None
 
 
 def read_logs(
@@ -118,7 +130,13 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
     )
     arrived = arrivals.look_up(session, scored, observed, key, meaning)
     scores, remarks = _judged(session, scored, key.scored, has_outcomes=bool(arrived.found))
-    return Pair(scored, observed, scores, outcomes, key, times, arrived, remarks)
+    if times:
+        remarks += _about_times(session, scored, "predictions.time", times[0])
+        remarks += _about_times(session, observed, "outcomes.time", times[1])
+    weight = _weight(session, observed, "outcomes", observed.table, is_one(outcomes[0]))
+    if arrived.found:
+        weight = _weight(session, scored, "predictions", arrivals.MET, "is_one") or weight
+    return Pair(scored, observed, scores, outcomes, key, times, arrived, remarks, weight)
 
 
 def _in_one(session: Session, log: Log) -> Pair | None:
@@ -133,7 +151,8 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         day = None if log.days else _moment(roles.times(log.columns))
         filled = filling.fill(session, log, is_one(outcome), day)
         rest = [c for c in roles.outcomes(log.columns) if c is not outcome]
-        return Pair(log, log, scores, [outcome, *rest], None, None, filled, remarks)
+        weight = _weight(session, log, "predictions", arrivals.MET, "is_one")
+        return Pair(log, log, scores, [outcome, *rest], None, None, filled, remarks, weight)
     return None
 
 
@@ -158,11 +177,34 @@ def _judged(
     return judged, arrivals.remarks(session, probability(judged[0]))
 
 
+def _weight(session: Session, log: Log, section: str, table: str, one: str) -> Weight | None:
+    """Find weights, and see whether all rows of an outcome have the same."""
+    for column in roles.weights(log.columns):
+        values = f"SELECT count(DISTINCT {quoted(column.name)}) AS n FROM {table}"
+        (most,) = ask(
+            session, f"SELECT max(n) FROM ({values} WHERE {one} IS NOT NULL GROUP BY {one})"
+        )
+        return Weight(section, column.name, constant=most == 1)
+    return None
+
+
 def _times(scored: Log, observed: Log) -> tuple[Candidate, Candidate] | None:
     """Choose the times of both logs, if both have one of the same kind."""
     ours, theirs = roles.times(scored.columns), roles.times(observed.columns)
     pairs = [(a, b) for a in ours[:3] for b in theirs[:3] if _comparable(scored, a, observed, b)]
     return pairs[0] if pairs else None
+
+
+def _about_times(session: Session, log: Log, setting: str, time: Candidate) -> list[Remark]:
+    """Say whether the times of the first sampled day that is odd are far from their partition."""
+    for day in log.sampled:
+        quantiles = f"quantile_disc(({moment(time)})::TIMESTAMP, [0.25, 0.5, 0.75])"
+        (times,) = ask(
+            session, f"SELECT {quantiles} FROM {log.table} WHERE {quoted(PARTITION)} = DATE '{day}'"
+        )
+        if found := about_times(setting, day, times or []):
+            return found
+    return []
 
 
 def _comparable(scored: Log, a: Candidate, observed: Log, b: Candidate) -> bool:

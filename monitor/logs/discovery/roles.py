@@ -101,14 +101,14 @@ def times(columns: Sequence[Column]) -> list[Candidate]:
 
 
 def weights(columns: Sequence[Column]) -> list[Column]:
-    """List the columns that look like weights of rows: few values, 1 among them, none below."""
+    """List the columns that are named like weights of rows and differ between them."""
     return [
         column
         for column in columns
         if column.kind in ("integer", "real")
         and any(word in WEIGHT_WORDS for word in words(column.name))
-        and 1 < column.distinct <= 3  # noqa: PLR2004 - one for each class, and perhaps a null
-        and column.least >= 1
+        and column.distinct > 1
+        and column.least > 0
     ]
 
 

@@ -47,13 +47,18 @@ def settings_of(pair: Pair) -> list[Setting]:
     """List the settings of a model in the order in which they are written."""
     together = pair.observed is pair.scored
     settings = [*_where("predictions", pair.scored), *_id("predictions", pair)]
-    settings += [*_score(pair), *_time("predictions", pair), *_weight(pair)]
+    settings += [*_score(pair), *_time("predictions", pair), *_weight("predictions", pair)]
     if together:
         why = "The predictions have the outcome as a column, null until it is known."
         settings.append(Setting("outcomes", "in_predictions", True, why))
     else:
         settings += [*_where("outcomes", pair.observed), *_id("outcomes", pair)]
-    settings += [*_outcome(pair), *_time("outcomes", pair), *_repeats(pair)]
+    settings += [
+        *_outcome(pair),
+        *_time("outcomes", pair),
+        *_weight("outcomes", pair),
+        *_repeats(pair),
+    ]
     if isinstance(pair.arrived, Arrivals):
         settings += [*_absent(pair.arrived), *_cast(pair), _settled(pair.arrived)]
     else:
@@ -108,12 +113,15 @@ def _score(pair: Pair) -> Iterator[Setting]:
         yield Setting("predictions", "score_means", value, f"{_sentence(sentence)}")
 
 
-def _weight(pair: Pair) -> Iterator[Setting]:
-    for column in roles.weights(pair.scored.columns):
-        values = ", ".join(column.values)
-        why = f"Values {values}: inverse sampling rates, by its name. Remove it if it is not."
-        yield Setting("predictions", "weight", column.name, why)
+def _weight(section: str, pair: Pair) -> Iterator[Setting]:
+    if pair.weight is None or pair.weight.section != section:
         return
+    column = _log(section, pair).column(pair.weight.column)
+    values = ", ".join(list(column.values)[:MOST_SHOWN]) or f"{column.distinct:,} values"
+    why = f"Weights {values}, the same for all rows of an outcome: the log keeps only some rows."
+    if not pair.weight.constant:
+        why = f"Weights {values}. Not set, because rows of the same outcome have different ones."
+    yield Setting(section, "weight", column.name, why, active=pair.weight.constant)
 
 
 def _time(section: str, pair: Pair) -> Iterator[Setting]:
@@ -128,6 +136,8 @@ def _time(section: str, pair: Pair) -> Iterator[Setting]:
             f" Not set, because {early:,} of {pair.arrived.found:,} outcomes are earlier than "
             f"their prediction."
         )
+    odd = [remark.sentence for remark in pair.remarks if remark.key == f"{section}.time"]
+    why += "".join(f" Look at this: {sentence}" for sentence in odd)
     yield Setting(section, "time", time.column, why, active=not early)
     if "time_unit" in time.settings and _log(section, pair).days:
         yield Setting(section, "time_unit", time.settings["time_unit"], active=not early)
@@ -139,7 +149,8 @@ def _outcome(pair: Pair) -> Iterator[Setting]:
     if others:
         named = ", ".join(c.column for c in others[:MOST_SHOWN])
         why += f" Other columns that could be the outcome: {named}."
-    wrong = [r.sentence for r in pair.remarks if not r.key.startswith("predictions.score_means")]
+    elsewhere = "predictions.score_means", "predictions.time", "outcomes.time"
+    wrong = [remark.sentence for remark in pair.remarks if remark.key not in elsewhere]
     for sentence in wrong:
         why += f" Look at this: {sentence}"
     yield Setting("outcomes", "outcome", best.column, why)
