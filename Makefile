@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOWEST := $(VENV)/lowest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-celery torture-alerts test-lowest lint format bench paper-tables dashboards dashboard-shots constraints clean
+.PHONY: help setup demo test test-celery torture-alerts test-lowest lint format bench docs paper-tables dashboards dashboard-shots constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -74,6 +74,10 @@ bench: $(VENV)/dev.stamp  ## Measure speed and memory (half an hour)
 	@echo "verdicts and the daily evaluation of many segments"
 	@$(BIN)/python -m bench.verdicts
 
+docs: $(VENV)/dev.stamp  ## Build the site of the documentation into site/
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build  # with --quiet it would not count warnings
+	@echo "written: site/index.html; to search in it, run $(BIN)/python -m mkdocs serve"
+
 paper-tables: $(VENV)/dev.stamp  ## Recompute the paper's tables into docs/paper-tables.md
 	@$(BIN)/python -m studies.paper_tables
 
@@ -92,4 +96,4 @@ constraints: $(VENV)/dev.stamp  ## Pin the newest versions that work together
 	    --no-emit-index-url --extra dev --upgrade --output-file constraints.txt pyproject.toml
 
 clean:  ## Remove everything that can be created again
-	rm -rf $(VENV) demo-data .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) demo-data .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache site

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from monitor.errors import ConfigError, DataError
 from monitor.report.notebook.arrays import Column, tallies_by
@@ -13,12 +13,14 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
+    from matplotlib.axes import Axes
 
     from monitor.evaluation.evaluate import Evaluation
     from monitor.metrics.core.tally import Tally
     from monitor.summary import Summary
 
 NULL_REPLICATES = 100
+FIGURE = (4.8, 4.6)  # inches
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +38,14 @@ class SampleEvaluation:
     tallies : mapping of str to Tally
         The rows behind them, by segment; `all` is the whole. Every measure of `monitor.metrics`
         takes one.
+    alpha : float
+        Level of the tests inside TCE.
     """
 
     whole: "Evaluation"
     segments: "Mapping[str, Evaluation]"
     tallies: "Mapping[str, Tally]"
+    alpha: float
 
     def to_frame(self) -> "pd.DataFrame":
         """Give all numbers as a pandas frame, one number a row.
@@ -70,6 +75,43 @@ class SampleEvaluation:
             for row in rows_of(e)
         ]
         return frame(rows, ("segment", *Row._fields))
+
+    def plot(
+        self,
+        axes: "Axes | None" = None,
+        *,
+        segment: str = "all",
+        scale: Literal["probability", "logit"] = "probability",
+    ) -> "Axes":
+        """Draw the test-based reliability diagram: which scores the outcomes reject.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; by default in a new figure of pyplot, which notebooks show.
+        segment : str
+            Which rows.
+        scale : {"probability", "logit"}
+            Log-odds show rare events.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The main panel.
+
+        Raises
+        ------
+        ConfigError
+            If there is no such segment, or matplotlib is not installed
+            (`pip install 'calibration-monitor[report]'`).
+        """
+        from monitor.report.diagrams.tce import draw_test_based
+
+        if segment not in self.tallies:
+            msg = f"there is no segment {segment!r}; there are {', '.join(self.tallies)}."
+            raise ConfigError(msg)
+        place = axes or pyplot_axes()
+        return draw_test_based(self.tallies[segment], alpha=self.alpha, scale=scale, axes=place)
 
     def _repr_html_(self) -> str:
         """Show the main numbers as a table."""
@@ -150,8 +192,25 @@ def evaluate(
         for e in parts
     }
     if segments is None:
-        return SampleEvaluation(whole, {}, {WHOLE: everything})
-    return SampleEvaluation(whole, {e.segment: e for e in parts}, {WHOLE: everything, **by_segment})
+        return SampleEvaluation(whole, {}, {WHOLE: everything}, alpha)
+    return SampleEvaluation(
+        whole, {e.segment: e for e in parts}, {WHOLE: everything, **by_segment}, alpha
+    )
+
+
+def pyplot_axes() -> "Axes":
+    """Make axes in a figure that a notebook shows, as other packages do."""
+    try:
+        from matplotlib import pyplot as plt
+    except ImportError:
+        msg = (
+            "diagrams need the package matplotlib, which is not installed. "
+            "Run: pip install 'calibration-monitor[report]'"
+        )
+        raise ConfigError(msg) from None
+    figure = plt.figure(figsize=FIGURE, layout="constrained")
+    axes: Axes = figure.add_subplot()
+    return axes
 
 
 def check_alpha(alpha: float) -> None:

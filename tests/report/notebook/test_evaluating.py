@@ -10,6 +10,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from matplotlib import pyplot as plt
 
 import monitor
 from monitor.evaluation.evaluate import Evaluation
@@ -162,3 +163,20 @@ def test_says_which_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert FOUND.whole.matched == 4_000
     with pytest.raises(monitor.ConfigError, match=r"pip install 'calibration-monitor\[notebook\]'"):
         FOUND.to_frame()
+
+
+def test_plots_the_reliability_diagram_of_a_segment() -> None:
+    """It draws the rows of the segment into new axes, or into those that it gets."""
+    plt.switch_backend("agg")
+    drawn = FOUND.plot(segment="DE")
+    figure = plt.figure()
+    given = FOUND.plot(figure.add_subplot(), scale="logit")
+
+    assert drawn.get_title(loc="left").startswith("TCE ")
+    assert drawn.get_figure() is not figure
+    assert given.get_figure() is figure
+    assert any(f"{FOUND.tallies['DE'].total:,} predictions" in t.get_text() for t in drawn.texts)
+    assert drawn.collections
+    plt.close("all")
+    with pytest.raises(monitor.ConfigError, match="no segment 'IT'; there are all, DE, FR"):
+        FOUND.plot(segment="IT")

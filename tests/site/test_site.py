@@ -1,0 +1,188 @@
+"""The site: it builds without a warning, its links lead somewhere, and it asks no other host."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import partial
+from html.parser import HTMLParser
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from threading import Thread
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser
+
+from monitor import HOMES as FACE
+from monitor.metrics import HOMES as MEASURES
+from tests.support.browser import chromium
+from tests.support.paths import ROOT
+
+PAGES_WITH_FORMULAS = {"api-metrics.html", "concepts.html"}
+
+
+class Reader(HTMLParser):
+    """Collects what a page refers to, what it loads, and the names of its places."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.places: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Note the addresses and ids of an element."""
+        found = {name: value or "" for name, value in attrs}
+        self.places |= {found[name] for name in ("id", "name") if name in found}
+        if tag == "a" and "href" in found:
+            self.links.append(found["href"])
+        elif tag == "link" and found.get("rel") in {"stylesheet", "icon", "preconnect"}:
+            self.loaded.append(found["href"])
+        elif "src" in found:
+            self.loaded.append(found["src"])
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the site once, as `make docs` does."""
+    folder = tmp_path_factory.mktemp("site")
+    ended = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--site-dir", str(folder)],
+        cwd=ROOT,
+        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ended.returncode == 0, ended.stderr
+    assert "WARNING" not in ended.stderr
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(site: Path) -> dict[str, Reader]:
+    """Read every page of the site."""
+    found = {}
+    for path in sorted(site.rglob("*.html")):
+        found[str(path.relative_to(site))] = reader = Reader()
+        reader.feed(path.read_text())
+    return found
+
+
+def test_every_page_of_docs_is_in_the_site(pages: dict[str, Reader]) -> None:
+    """No page is forgotten, and the pages from outside docs/ are there too."""
+    written = {str(p.relative_to(ROOT / "docs")) for p in (ROOT / "docs").rglob("*.md")}
+    expected = {name.removesuffix(".md").replace("README", "index") + ".html" for name in written}
+
+    assert expected | {"index.html", "runbook.html", "changelog.html"} <= pages.keys()
+
+
+def test_links_lead_somewhere(site: Path, pages: dict[str, Reader]) -> None:
+    """Every link inside the site leads to a file, and to a place in it if it names one."""
+    wrong = []
+    for name, page in pages.items():
+        if name == "404.html":  # its links are absolute, because it is shown at any address
+            continue
+        for link in [*page.links, *page.loaded]:
+            parts = urlsplit(link)
+            if parts.scheme:
+                continue
+            target = (site / name).parent / unquote(parts.path) if parts.path else site / name
+            file = str(target.resolve().relative_to(site.resolve()))
+            known = pages.get(file)
+            if not target.exists() or (
+                parts.fragment and known and (unquote(parts.fragment) not in known.places)
+            ):
+                wrong.append(f"{name}: {link}")
+
+    assert wrong == []
+    assert sum(len(page.links) for page in pages.values()) > 1_000
+
+
+def test_nothing_is_loaded_from_elsewhere(pages: dict[str, Reader]) -> None:
+    """No page names a script, style, font or picture of another host."""
+    assert [
+        (name, address)
+        for name, page in pages.items()
+        for address in page.loaded
+        if urlsplit(address).scheme not in {"", "data"} or address.startswith("//")
+    ] == []
+
+
+def test_every_public_name_is_in_the_reference(pages: dict[str, Reader]) -> None:
+    """The reference has a place for each public name; formulas are drawn, not written as code."""
+    python, measures = pages["api.html"].places, pages["api-metrics.html"].places
+
+    assert {f"monitor.{name}" for name in FACE} <= python
+    assert {f"monitor.metrics.{home}.{name}" for name, home in MEASURES.items()} <= measures
+
+
+def test_formulas_are_drawn(site: Path) -> None:
+    """ECE is a sum and RBS a root; hundreds of formulas are drawn in the reference."""
+    text = (site / "api-metrics.html").read_text()
+
+    assert text.count("<math>") > 150
+    assert "<mi>ECE</mi><mo>=</mo>" in text
+    assert all("<math>" in (site / name).read_text() for name in PAGES_WITH_FORMULAS)
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    """Serve the site on this machine."""
+    answer = partial(Quiet, directory=str(site))
+    with ThreadingHTTPServer(("127.0.0.1", 0), answer) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    """Serves files and does not report it."""
+
+    def log_message(self, *_: object) -> None:
+        """Write nothing."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Start Chromium."""
+    with chromium() as found:
+        yield found
+
+
+@pytest.mark.parametrize(
+    ("width", "names"),
+    [(390, "*.html"), (1280, "*s.html")],
+    ids=["phone, all pages", "desktop, some pages"],
+)
+def test_pages_fit_the_screen_and_ask_nobody(
+    site: Path, address: str, browser: Browser, width: int, names: str
+) -> None:
+    """In a browser no page is wider than the screen, fails, or asks another host for anything."""
+    page = browser.new_page(viewport={"width": width, "height": 844})
+    asked: list[str] = []
+    failed: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.on("pageerror", lambda error: failed.append(str(error)))
+    wide = []
+    for path in sorted(site.rglob(names)):
+        page.goto(address + str(path.relative_to(site)))
+        if page.evaluate("document.documentElement.scrollWidth") > width:
+            wide.append(path.name)
+    page.close()
+
+    assert wide == []
+    assert failed == []
+    assert [url for url in asked if not url.startswith((address, "data:", "blob:"))] == []
+
+
+def test_the_search_finds_a_page(address: str, browser: Browser) -> None:
+    """A search for "Shiryaev" finds the page on the verdict, in which it stands in brackets."""
+    page = browser.new_page()
+    page.goto(f"{address}?q=Shiryaev")
+    found = page.locator(".md-search-result__link[href*='drift.html']").first
+    found.wait_for()
+
+    assert "prior shift" in found.inner_text()
+    page.close()

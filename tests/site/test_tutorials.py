@@ -1,0 +1,61 @@
+"""The pages that take you by the hand: everything that they show runs, and prints what they say."""
+
+import doctest
+import re
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pytest
+
+from tests.support.pages import blocks, matches, run_block
+from tests.support.paths import ROOT
+
+DOCS = ROOT / "docs"
+
+
+@pytest.fixture(scope="module")
+def fraud(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Run the tutorial from top to bottom, and return the folder in which it ran."""
+    folder = tmp_path_factory.mktemp("tutorial") / "fraud"
+    folder.mkdir()
+    printed = ""
+    for block in blocks(DOCS / "tutorial.md"):
+        if block.language == "text":
+            assert matches(block.text, printed), f"{block.text}\n---\n{printed}"
+        else:
+            printed = run_block(block, folder)
+    return folder
+
+
+def test_the_tutorial_ends_with_a_store(fraud: Path) -> None:
+    """All its blocks ran, printed what the page shows, and left a store with 56 days."""
+    assert len(list((fraud / "store" / "verdicts" / "fraud").iterdir())) == 56
+
+
+def test_the_tutorial_has_ten_steps() -> None:
+    """Its steps are numbered from 1 to 10, and most of them run something."""
+    page = DOCS / "tutorial.md"
+
+    assert re.findall(r"^## (\d+)\.", page.read_text(), re.MULTILINE) == [
+        str(number) for number in range(1, 11)
+    ]
+    assert sum(block.language in {"sh", "python"} for block in blocks(page)) >= 10
+
+
+@pytest.mark.parametrize("name", ["start.md", "notebook.md"])
+def test_examples_print_what_the_page_says(
+    name: str, fraud: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The Python of a page runs from top to bottom, with the store of the tutorial at hand."""
+    monkeypatch.chdir(fraud)
+    plt.switch_backend("agg")
+    text = "\n".join(block.text for block in blocks(DOCS / name) if block.language == "python")
+    examples = doctest.DocTestParser().get_doctest(text, {}, name, name, 0)
+    said: list[str] = []
+    failed, tried = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(
+        examples, out=said.append
+    )
+    plt.close("all")
+
+    assert tried > 8
+    assert not failed, "".join(said)

@@ -1,0 +1,1 @@
+"""What MkDocs needs to build the site of the documentation."""

@@ -1,0 +1,115 @@
+"""Pages of the site that are not in docs/, and links from pages to files of the repository.
+
+MkDocs calls these functions while it builds.
+"""
+
+import posixpath
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mkdocs.config.defaults import MkDocsConfig
+    from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
+
+from pathlib import Path
+
+from mkdocs.structure.files import File
+
+from monitor.metrics import NAMES
+
+ROOT = Path(__file__).parents[2]
+# Files of the repository that are pages of the site, by the name of the page.
+OUTSIDE = {
+    "index.md": "README.md",
+    "runbook.md": "alerts/runbook.md",
+    "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "security.md": "SECURITY.md",
+}
+PAGES = {source: f"docs/{page}" for page, source in OUTSIDE.items()}
+LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)|!\[([^\]]*)\]\(([^)\s]+)\)")
+SHELVES = {
+    "core": "Tallies, and numbers with their uncertainty",
+    "binomial": "The binomial test",
+    "test_based": "Test-based calibration error",
+    "binned": "Bins and binned errors",
+    "smooth": "Smooth and cumulative errors",
+    "scores": "Proper scores, and what they are made of",
+    "logistic": "Intercepts, slopes and levels",
+    "intervals": "Intervals",
+    "beyond_binary": "More than two classes, and regression",
+}
+MEASURES = """\
+# Measures
+
+All public names of `monitor.metrics`: import them from there. The page
+[Which measure to use when](metrics.md) compares them, and the [glossary](glossary.md) explains the
+words. [TCE] and [RBS] are the papers that the [home page](index.md) names.
+"""
+CONFIGURATION = """\
+# Configuration
+
+`monitor.yaml` configures the daily job; `calibration-monitor init` writes one for your logs. The
+[glossary](glossary.md) explains the words. This example explains every key:
+
+```yaml
+{example}```
+"""
+
+
+def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
+    """Add the pages that are not in docs/."""
+    for page, source in OUTSIDE.items():
+        files.append(File.generated(config, page, content=(ROOT / source).read_text()))
+    example = (ROOT / "monitor.example.yaml").read_text()
+    pages = {
+        "configuration.md": CONFIGURATION.format(example=example),
+        "api-metrics.md": measures(),
+    }
+    for page, content in pages.items():
+        files.append(File.generated(config, page, content=content))
+    return files
+
+
+def measures() -> str:
+    """Write the page of all public measures, shelf by shelf."""
+    parts = [MEASURES]
+    for shelf, title in SHELVES.items():
+        parts.append(f"## {title}\n")
+        parts += [
+            f"::: monitor.metrics.{module}.{name}\n"
+            for module, names in NAMES.items()
+            if module.partition(".")[0] == shelf
+            for name in names.split()
+        ]
+    return "\n".join(parts)
+
+
+def on_page_markdown(markdown: str, page: "Page", **_: object) -> str:
+    """Lead links to where their targets are in the site; name files that are not in it."""
+    place = page.file.src_uri
+    source = OUTSIDE.get(place, f"docs/{place}")
+    return in_site(markdown, source, f"docs/{place}")
+
+
+def in_site(markdown: str, source: str, place: str) -> str:
+    """Rewrite the links of a page that was written at `source` and is shown at `place`.
+
+    >>> in_site("[a](docs/drift.md#x) [b](deploy)", "README.md", "docs/index.md")
+    '[a](drift.md#x) b (`deploy`)'
+    """
+
+    def lead(found: re.Match[str]) -> str:
+        text, target = found[1] or found[3] or "", found[2] or found[4]
+        if re.match(r"[a-z]+:|#", target):
+            return found[0]
+        path, hash_, anchor = target.partition("#")
+        file = posixpath.normpath(posixpath.join(posixpath.dirname(source), path))
+        file = PAGES.get(file, file)
+        if not file.startswith("docs/"):
+            return text if f"`{file}`" in text or text == file else f"{text} (`{file}`)"
+        there = posixpath.relpath(file, posixpath.dirname(place))
+        return f"{'!' if found[4] else ''}[{text}]({there}{hash_}{anchor})"
+
+    return LINK.sub(lead, markdown)
