@@ -51,6 +51,7 @@ same results.
 * `run` processes the settled days. It retries after a crash, and while logs are damaged.
 * `run_unsettled` processes later days, whose outcomes are still arriving, and reports the
   prevalence to expect.
+* `write_report` writes the report page, if the configuration has a place for it.
 * To process one day, trigger the DAG and enter the `day`.
 * A successful run updates the asset `{asset}`.
 """
@@ -249,6 +250,18 @@ def run_unsettled(name: str) -> None:
     process(name, first, newest, as_of=as_of, skip_unchanged=True)
 
 
+@task(retries=1, retry_delay=timedelta(minutes=2), max_active_tis_per_dag=1)
+def write_report(name: str) -> None:
+    """Write the report page of the model, and the index of all models."""
+    from monitor.pipeline.references import read_references  # noqa: PLC0415 - as in `process`
+    from monitor.report.page.write import write_index, write_model  # noqa: PLC0415
+
+    if CONFIG.report:  # without it there is no such task
+        references = read_references(CONFIG, name).fitted
+        write_model(CONFIG, name, references, CONFIG.report.path)
+        write_index(CONFIG, CONFIG.report.path)
+
+
 def process(
     name: str,
     first: date,
@@ -316,7 +329,10 @@ def make_dag(name: str) -> None:
         done = run.override(outlets=[asset])(name)
         if valid:
             # A teardown runs whatever became of `run`, and does not affect the state of the run.
-            wait_for_logs(name) >> done >> run_unsettled(name).as_teardown()
+            last = run_unsettled(name).as_teardown()
+            wait_for_logs(name) >> done >> last
+            if CONFIG.report:
+                last >> write_report(name).as_teardown()
 
 
 CONFIG = configuration()

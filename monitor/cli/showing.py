@@ -20,6 +20,7 @@ from monitor.cli.options import (
     now,
 )
 from monitor.cli.printing import err, print_json, progress, say, stop_at_failures
+from monitor.cli.reporting import write_configured_pages
 from monitor.config import load_config
 from monitor.segment_names import WHOLE, shown
 
@@ -50,9 +51,11 @@ def show(
 ) -> None:
     """Show the newest verdict with its reasons, and the last days.
 
-    Also shows what explains the error of the last week, how much of it an intercept would remove,
-    and, while outcomes are still arriving, the prevalence to expect from the scores.
+    Also shows evidence, prevalence and slope of the last weeks, the segments, what explains the
+    error of the last week, how much of it an intercept would remove, and, while outcomes are still
+    arriving, the prevalence to expect from the scores.
     """
+    from monitor.report.recent import recent_text, recent_weeks, segment_table
     from monitor.report.tables import evaluation_table, legend
     from monitor.report.verdicts import latest, latest_text, of_segment, verdict_table
     from monitor.store.store import Store
@@ -75,12 +78,19 @@ def show(
         if e.segment == segment and e.window_days == window
     ]
     newest = latest(store, name, segment, model.windows, usual_age=model.settled_after + 1)
+    last = newest.verdict.day if newest.verdict else None
+    recent = recent_weeks(store, name, segment, model.windows, last)
     judged = of_segment(store, name, segment, store.days("verdicts", name)[-days:]) if days else []
     if as_json:
         by_day = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
-        print_json({**newest.document, "verdicts": by_day, "evaluations": chosen})
+        weeks = recent.document if recent else {}
+        print_json({**newest.document, **weeks, "verdicts": by_day, "evaluations": chosen})
     else:
         say(latest_text(newest, now().astimezone(ZoneInfo(model.time_zone)).date()))
+        if recent:
+            say(recent_text(recent))
+            if segment == WHOLE and recent.segments:
+                say(segment_table(f"{name}, segments on {last}", recent))
         if judged:
             say(verdict_table(f"{name}, segment {shown(segment)}, verdicts by day", judged))
         length = f"{window} days" if window > 1 else "1 day"
@@ -132,7 +142,7 @@ def demo(
                     on_progress=on_progress,
                 )
             )
-    stop_at_failures(reports)
+    stop_at_failures(reports, write_configured_pages(config, config.models))
     months = {name: flights.month_ends(config, name) for name in config.models}
     drifts = flights.drifts(config)
     if as_json:

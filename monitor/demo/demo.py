@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import Config, load_config
+from monitor.config import Config, load_config, report_page
 from monitor.demo.flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsLogs
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
@@ -18,6 +18,7 @@ CONFIG = """\
 # The flights demo: two models that predict whether a flight from New York will be late.
 # flights-stretched is the same model, broken on purpose from 2013-06-01 on.
 store: store
+report: {path: reports}
 models:
 """
 MODEL = """\
@@ -93,8 +94,9 @@ it was trained only on winter.
 
 
 def next_steps(command: str, folder: Path) -> str:
-    """Name the commands to try next."""
+    """Name the commands to try next, and the report page."""
     config = f"--config {folder / 'monitor.yaml'}"
+    page = folder / "reports" / report_page("flights-stretched")
     return f"""
 Try next:
   {command} show {config} --model flights-stretched --days 7
@@ -102,4 +104,7 @@ Try next:
   {command} check {config} --day 2013-07-10
   {command} serve {config}
       and open http://127.0.0.1:9645/metrics
+
+Open the report page of the broken model in your browser:
+  {page}
 """

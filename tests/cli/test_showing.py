@@ -1,9 +1,10 @@
 """What `show` and `check` say beyond the newest evaluations: incidents, verdicts, sensitivity."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
+from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
@@ -81,3 +82,21 @@ def test_it_says_what_can_be_found_and_what_would_help(folder: Path) -> None:
         "days that are judged together (verdicts.judge_every) would help."
     )
     assert sensitivity(Store(str(folder / "store")), "well") == []
+
+
+def test_the_last_weeks_are_drawn_and_the_segments_listed(
+    two_models: Path, today: date, command: Callable[..., CommandEnded]
+) -> None:
+    """`show` draws evidence, prevalence and slope of 28 days, and has a line for each segment."""
+    call = ("show", "--config", two_models / "monitor.yaml", "--model", "fraud")
+    told, plain = json.loads(command(*call, "--json").out), command(*call).out
+    drawn = re.findall(r"^  (evidence|prevalence|slope) +([\u2581-\u2588\u00b7]+)  ", plain, re.M)
+    judged = today - timedelta(days=3)
+
+    assert [name for name, _ in drawn] == ["evidence", "prevalence", "slope"]
+    assert {len(line) for _, line in drawn} == {len(told["recent"])} == {28}
+    assert told["recent"][-1]["day"] == f"{judged}"
+    assert told["recent"][-1]["slope"] < 0.7 < told["recent"][0]["slope"]
+    assert [s["segment"] for s in told["segments"]] == ["AT", "DE"]
+    assert f"fraud, segments on {judged}" in plain
+    assert drawn[2][1][0] > drawn[2][1][-1]  # a higher block: the slope fell

@@ -141,6 +141,8 @@ def plan_of(folder: Path) -> dict[str, Any]:
     for label, (old, new) in broken.items():
         text = (folder / "monitor.yaml").read_text(encoding="utf-8")
         (folder / f"{label}.yaml").write_text(text.replace(old, new), encoding="utf-8")
+    text = (folder / "monitor.yaml").read_text(encoding="utf-8")
+    (folder / "reported.yaml").write_text(f"report: {{path: reports}}\n{text}", encoding="utf-8")
     write_config(folder / "blocked.yaml", "store-that-is-a-file")
     (folder / "store-that-is-a-file").write_bytes(b"")
     today = "2013-03-20T07:00-04:00"
@@ -168,6 +170,7 @@ def plan_of(folder: Path) -> dict[str, Any]:
         "neither": {},
         "typo": {"conf": {"day": "2013-03-08"}, "config": str(folder / "typo.yaml")},
         "blocked": {"conf": {"day": "2013-03-08"}, "config": str(folder / "blocked.yaml")},
+        "reported": {"conf": {"day": "2013-03-08"}, "config": str(folder / "reported.yaml")},
         "untold": {"config": str(folder / "blocked.yaml"), "slack": False},
         "not over": {"conf": {"day": "2013-03-09"}, "run_after": "2013-03-09T23:30-05:00"},
         "awaited": {"logical_date": today},
@@ -280,6 +283,14 @@ class TestRuns:
         assert hourly["interval"] == ["2013-03-09 12:00:00+00:00", "2013-03-09 13:00:00+00:00"]
         assert hourly["state"] == "success"
         assert set(left_by_dag(seen.folder, "hourly")) == days(7)
+
+    def test_writes_the_report_page(self, seen: Seen) -> None:
+        """With a place for the pages, a last task writes the model's page and the index."""
+        reported = seen.report["runs"]["reported"]
+
+        assert without_waiting(reported)["write_report"] == ["success", 1, 1]
+        assert (seen.folder / "reports" / "models" / "asked.html").is_file()
+        assert (seen.folder / "reports" / "index.html").is_file()
 
     def test_passes_dates_and_nothing_else(self, seen: Seen) -> None:
         """No task leaves a value to another: what they know of each other lies in the store."""

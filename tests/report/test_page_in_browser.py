@@ -7,8 +7,11 @@ from datetime import date, timedelta
 from pathlib import Path
 
 import pytest
+import yaml
 from playwright.sync_api import Browser, Locator, Page
 
+from monitor.export.http.app import Exporter
+from monitor.export.http.server import serve
 from monitor.report.page.html import index_html
 from monitor.report.page.index import Entry, Index
 from monitor.segment_names import WHOLE
@@ -287,3 +290,25 @@ def test_text_from_logs_is_shown_as_text(browser: Browser, tmp_path: Path) -> No
         assert found.page.locator("script").count() == 2
         assert found.page.locator("#story b").count() == 0
         assert found.complaints == []
+
+
+def test_the_links_of_served_pages_work(
+    browser: Browser, two_models: Path, pages: Path, tmp_path: Path
+) -> None:
+    """Under the policies of server and page, the index leads to a model, and its page back."""
+    content = yaml.safe_load((two_models / "monitor.yaml").read_text())
+    content |= {"store": str(two_models / "store"), "report": {"path": str(pages)}}
+    (tmp_path / "monitor.yaml").write_text(yaml.safe_dump(content))
+    server, _ = serve(Exporter(tmp_path / "monitor.yaml"), address="127.0.0.1", port=0)
+    try:
+        with opened(browser, f"{server.url}/reports") as found:
+            found.page.locator("#models a", has_text="fraud").click()
+            assert "Calibration drift" in found.page.locator("h1").inner_text()
+            assert undrawn(found.page, "plot-counts") == ""
+            found.page.locator("a.home").click()
+            assert found.page.locator("h1").inner_text() == "2 models"
+            assert found.complaints == []
+            assert {url.split("/")[2] for url in found.asked} == {server.url.split("/")[2]}
+    finally:
+        server.shutdown()
+        server.server_close()

@@ -41,7 +41,7 @@ def report_answer(config: Config, path: str) -> Page:
     if not config.report:
         return _missing(NO_PLACE)
     pages = {"": REPORT_INDEX, REPORT_INDEX: REPORT_INDEX}
-    pages |= {report_page(name): report_page(name) for name in config.names}
+    pages |= {report_page(name): report_page(name) for name in config.models}
     page = pages.get(path.removeprefix(PATH))
     if page is None:
         return _missing(NO_PAGE)

@@ -1,0 +1,185 @@
+"""The last weeks of a model in the terminal: sparklines, and the segments as a table."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+from math import isfinite, isnan
+from typing import Any
+
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from monitor.drift.verdict import WEEK, State, Verdict
+from monitor.evaluation.evaluate import Evaluation
+from monitor.report.tables import percent, plain_table
+from monitor.report.verdicts import COLOURS
+from monitor.segment_names import WHOLE
+from monitor.store.store import Store
+from monitor.summary import days_between
+
+DAYS = 28
+TICKS = "▁▂▃▄▅▆▇█"
+NOTHING = "·"  # a day without a value
+
+
+@dataclass(frozen=True)
+class RecentDay:
+    """What a sparkline shows of one day; None for what is not known."""
+
+    day: date
+    state: State | None = None
+    evidence: float | None = None
+    prevalence: float | None = None
+    slope: float | None = None
+
+
+@dataclass(frozen=True)
+class Recent:
+    """The last weeks of one segment, and all segments on the last day.
+
+    Attributes
+    ----------
+    days : sequence of RecentDay
+        Calendar days, rising.
+    limit : float or None
+        log10 of the evidence that opens an incident on the last day.
+    reference_prevalence : float or None
+        Of the reference of the last day.
+    segments : sequence of (Verdict, Evaluation or None)
+        On the last day, with the newest final window; empty without segments.
+    """
+
+    days: Sequence[RecentDay]
+    limit: float | None
+    reference_prevalence: float | None
+    segments: Sequence[tuple[Verdict, Evaluation | None]]
+
+    @property
+    def document(self) -> dict[str, Any]:
+        """The same as a JSON document."""
+        return {
+            "recent": self.days,
+            "segments": [
+                {
+                    "segment": v.segment,
+                    "state": v.state,
+                    "evidence": v.detector.evidence,
+                    "slope": v.slope,
+                    "shift": v.shift,
+                    "prevalence": e and e.prevalence,
+                    "matched": e and e.matched,
+                }
+                for v, e in self.segments
+            ],
+        }
+
+
+def recent_weeks(
+    store: Store, model: str, segment: str, windows: Sequence[int], last: date | None
+) -> Recent | None:
+    """Read the days up to the last one that was judged; None before the first verdict."""
+    if last is None:
+        return None
+    length = max(days for days in windows if days <= WEEK)
+    judged, evaluated = ({*store.days(kind, model)} for kind in ("verdicts", "evaluations"))
+    days, verdicts, evaluations = [], list[Verdict](), list[Evaluation]()
+    for day in days_between(last - timedelta(days=DAYS - 1), last):
+        verdicts = store.read_verdicts(model, day)[0] if day in judged else []
+        evaluations = store.read_evaluations(model, day)[0] if day in evaluated else []
+        days.append(_recent_day(day, segment, verdicts, evaluations))
+    newest = next((v for v in verdicts if v.segment == segment), None)
+    known = newest if newest and not isnan(newest.reference_prevalence) else None
+    week = {e.segment: e for e in evaluations if e.window_days == length}
+    return Recent(
+        days,
+        known.limit if known else None,
+        known.reference_prevalence if known else None,
+        [(v, week.get(v.segment)) for v in verdicts if v.segment != WHOLE],
+    )
+
+
+def _recent_day(
+    day: date, segment: str, verdicts: Sequence[Verdict], evaluations: Sequence[Evaluation]
+) -> RecentDay:
+    v = next((v for v in verdicts if v.segment == segment), None)
+    alone = next((e for e in evaluations if (e.segment, e.window_days) == (segment, 1)), None)
+    compared = v is not None and not isnan(v.reference_prevalence)
+    return RecentDay(
+        day,
+        v.state if v else None,
+        v.detector.evidence if v and compared else None,
+        alone.prevalence if alone and alone.final and isfinite(alone.prevalence) else None,
+        v.slope.value if v and v.slope else None,
+    )
+
+
+def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
+    """Draw numbers as a line of blocks, the lowest for `low` and the highest for `high`.
+
+    Examples
+    --------
+    >>> sparkline([0.0, 0.5, None, 1.0], 0.0, 1.0)
+    '▁▅·█'
+    """
+
+    def tick(value: float) -> str:
+        share = (value - low) / (high - low) if high > low else 0.0
+        return TICKS[min(len(TICKS) - 1, max(0, int(share * len(TICKS))))]
+
+    return "".join(NOTHING if value is None else tick(value) for value in values)
+
+
+def recent_text(found: Recent) -> RenderableType:
+    """Show evidence, prevalence and slope of the last weeks as sparklines."""
+    first, last = found.days[0].day, found.days[-1].day
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for name, low, high, words in _rows(found):
+        values = [getattr(day, name) for day in found.days]
+        seen = [value for value in values if value is not None]
+        if seen:
+            line = sparkline(values, min(low, *seen), max(high, *seen))
+            now = words(values[-1]) if values[-1] is not None else "not known"
+            table.add_row(name, Text(line, style="cyan"), now)
+    title = Text(f"The {len(found.days)} days from {first} to {last}", style="bold")
+    return Group(title, Padding(table, (0, 0, 1, 2)))
+
+
+def _rows(found: Recent) -> list[tuple[str, float, float, Callable[[float], str]]]:
+    """Give what is drawn, the least span of values that its line shows, and today in words."""
+    limit, reference = found.limit, found.reference_prevalence
+    enough = f"; the limit is {10**limit:,.0f}" if limit is not None else ""
+    compared = f"; {percent(reference)} in the reference" if reference is not None else ""
+    return [
+        ("evidence", 0.0, limit or 1.0, lambda v: f"{10**v:,.0f} to 1{enough}"),
+        ("prevalence", 0.0, reference or 0.0, lambda v: f"{percent(v)}{compared}"),
+        ("slope", 0.5, 1.5, lambda v: f"{v:.2f}; 1 is as in the reference"),
+    ]
+
+
+def segment_table(title: str, found: Recent) -> RenderableType:
+    """Show the verdict and the measures of every segment, one line each."""
+    columns = (
+        "segment",
+        "verdict",
+        "evidence",
+        "slope",
+        "prior\nshift",
+        "preva-\nlence",
+        "outcomes",
+    )
+    table = plain_table(title, columns)
+    table.columns[1].justify = "left"
+    for v, e in found.segments:
+        compared = not isnan(v.reference_prevalence)
+        table.add_row(
+            v.segment,
+            Text(v.state, style=COLOURS.get(v.state, "")),
+            f"{v.detector.evidence:.1f} of {v.limit:.1f}" if compared else "-",
+            f"{v.slope.value:.2f}" if v.slope else "-",
+            f"{v.shift.value:+.2f}" if v.shift else "-",
+            percent(e.prevalence) if e else "-",
+            f"{e.matched:,}" if e else "-",
+        )
+    return table
