@@ -90,7 +90,8 @@ def test_the_last_weeks_are_drawn_and_the_segments_listed(
     """`show` draws evidence, prevalence and slope of 28 days, and has a line for each segment."""
     call = ("show", "--config", two_models / "monitor.yaml", "--model", "fraud")
     told, plain = json.loads(command(*call, "--json").out), command(*call).out
-    drawn = re.findall(r"^  (evidence|prevalence|slope) +([\u2581-\u2588\u00b7]+)  ", plain, re.M)
+    line = re.compile(r"^  (evidence|prevalence|slope) +([\u2581-\u2588\u00b7]+)  ", re.MULTILINE)
+    drawn = line.findall(plain)
     judged = today - timedelta(days=3)
 
     assert [name for name, _ in drawn] == ["evidence", "prevalence", "slope"]
