@@ -55,24 +55,20 @@ def outcome(column: str, setting: str) -> Wanted:
     return Wanted((column,), lambda _: _cast(column, "DOUBLE", kind, setting, value=value))
 
 
-def moment(column: str, setting: str) -> Wanted:
-    """Read text in ISO form as a time; without an offset it is UTC."""
-    kind = "a time such as 2026-03-01T10:00:00Z"
-    return Wanted((column,), lambda _: _cast(column, "TIMESTAMPTZ", kind, setting))
-
-
 def as_type(column: str, sql_type: str, setting: str) -> str:
     """Write text as a type that another log has."""
     return _cast(column, sql_type, f"of type {sql_type} as in the other log", setting)
 
 
 def _cast(column: str, sql_type: str, kind: str, setting: str, value: str = "") -> str:
-    """Convert a column, or a value made of it, or raise an error with the first misfit."""
-    shown = quoted(column)
-    cast = f"TRY_CAST({value or shown} AS {sql_type})"
-    begin = text(f"{MISFIT}column '{column}' contains ")
-    end = text(f", which is not {kind}; correct the log, or {setting} in the configuration")
+    return or_misfit(column, f"TRY_CAST({value or quoted(column)} AS {sql_type})", kind, setting)
+
+
+def or_misfit(column: str, converted: str, kind: str, setting: str) -> str:
+    """Write a converted column that is null for misfits, so that the first of them is an error."""
+    begin = text(f"{MISFIT}column '{column}' contains '")
+    end = text(f"', which is not {kind}; correct the log, or {setting} in the configuration")
     return (
-        f"CASE WHEN {shown} IS NOT NULL AND {cast} IS NULL "
-        f"THEN error({begin} || {shown} || {end}) ELSE {cast} END"
+        f"CASE WHEN {quoted(column)} IS NOT NULL AND {converted} IS NULL "
+        f"THEN error({begin} || {quoted(column)} || {end}) ELSE {converted} END"
     )

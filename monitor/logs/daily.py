@@ -11,7 +11,8 @@ from monitor.errors import DataError, Fault
 from monitor.logs import contract
 from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, read_counts, run, write
-from monitor.logs.places import MISSING, Kind, days_of, has_day, no_partition, place_of
+from monitor.logs.opening import Kind
+from monitor.logs.places import MISSING, days_of, has_day, no_partition, place_of
 from monitor.logs.session import DAMAGE, Session, open_session
 from monitor.logs.sources import check_readable, open_ids, open_logs
 from monitor.logs.weights import class_weights

@@ -13,24 +13,26 @@ from dataclasses import dataclass, field
 from datetime import date
 from functools import reduce
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import duckdb
 import narwhals as nw
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import Format, Model
+from monitor.config import Format, Model, OutcomeLog, PredictionLog
 from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
-from monitor.files import list_files, open_filesystem
+from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, as_it_is, quoted, text
-from monitor.logs.places import MISSING, Kind, no_partition, place_of
 from monitor.logs.session import Session, Type
+from monitor.logs.times import Dating, dating_of, is_day
 
 PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
 NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"  # how Hive and Spark write a null
 TEXT = Type(nw.String(), "VARCHAR")
 IN_PATH = Type(nw.String(), "VARCHAR", in_path=True)
+TIME_TYPES = "a text such as 2026-03-01T10:00:00Z, or a number with time_unit"
+Kind = Literal["predictions", "outcomes"]
 WITHOUT_COLUMNS = (["column0"], ["json"])  # what DuckDB calls the column of an empty file
 
 
@@ -48,6 +50,10 @@ class OpenLog:
         The format of the files.
     files : mapping
         From file to column to type.
+    dating : Dating or None
+        The column that dates the rows, if the path does not.
+    days : sequence of date or None
+        The days whose rows are read, if they are dated by a column; None for all.
     problems : list of DataError
         What is wrong with the columns, so that one run shows all mistakes.
     """
@@ -56,6 +62,8 @@ class OpenLog:
     kind: Kind
     form: Format
     files: Mapping[str, Mapping[str, Type]]
+    dating: Dating | None = None
+    days: Sequence[date] | None = None
     problems: list[DataError] = field(default_factory=list)
 
     @property
@@ -116,7 +124,8 @@ class OpenLog:
         """Read files whose columns are equal."""
         types = self.files[files[0]]
         filtered = map(self._same_name, columns_of_filter(where) if where else ())
-        used = dict.fromkeys([*(c for w in wanted.values() for c in w.columns), *filtered])
+        dated = [self.dating.column] if self.dating else []
+        used = dict.fromkeys([*(c for w in wanted.values() for c in w.columns), *filtered, *dated])
         in_path = [column for column in used if types[column].in_path]
         in_rows = [column for column in used if not types[column].in_path]
         rows = self.session.read(files, self.form, columns=in_rows, with_name=bool(in_path))
@@ -125,6 +134,8 @@ class OpenLog:
                 *map(duckdb.ColumnExpression, in_rows),
                 *(duckdb.SQLExpression(_in_path(column)).alias(column) for column in in_path),
             )
+        if self.dating and self.days is not None:
+            rows = rows.filter(duckdb.SQLExpression(self.dating.is_in(self.days, types)))
         rows = rows.filter(self._bound(rows, where)) if where else rows
         return rows.select(
             *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
@@ -163,29 +174,36 @@ class OpenLog:
         raise DataError(msg, Fault(self.kind, "column", "the filter does not suit the columns"))
 
 
-def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -> OpenLog:
-    """Open some days of a log.
+def open_files(
+    session: Session, model: Model, kind: Kind, names: Sequence[str], days: Sequence[date] | None
+) -> OpenLog:
+    """Open files of a log, whose rows of some days are read, or all if it is None.
 
     Raises
     ------
     DataError
-        If a day is missing, or a file is not readable.
+        If a file is not readable.
     """
-    names = []
-    for day in days:
-        of_day = list_files(place_of(model, kind), day)
-        if not of_day:
-            raise DataError(no_partition(session.what, model, kind, day), MISSING[kind])
-        names += of_day
-    filesystem, _ = open_filesystem(place_of(model, kind))
+    log = log_of(model, kind)
+    filesystem, _ = open_filesystem(log.path)
     if isinstance(filesystem, LocalFileSystem):
         names = [name.removeprefix("file://") for name in names]
         for name in names:
             _must_be_a_readable_file(session.what, kind, name)
     else:
         session.read_through(filesystem, names)
-    form = (model.predictions if kind == "predictions" else model.outcomes).format
-    return OpenLog(session, kind, form, _inspect(session, form, names))
+    files = _inspect(session, log.format, names)
+    opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days)
+    if dating := opened.dating:
+        wanted = f"a date, a time, {TIME_TYPES}"
+        opened.check(dating.column, f"{kind}.day", lambda found: is_day(found, dating.unit), wanted)
+    return opened
+
+
+def log_of(model: Model, kind: Kind) -> PredictionLog | OutcomeLog:
+    """Return where a log is; outcomes may be columns of the predictions."""
+    apart = kind == "outcomes" and not model.outcomes.in_predictions
+    return model.outcomes if apart else model.predictions
 
 
 def raise_all(*logs: OpenLog) -> None:

@@ -2,14 +2,15 @@
 
 from collections.abc import Sequence
 from datetime import date, timedelta
-from typing import Any, Literal
+from typing import Any
 
 from monitor.config import Model
-from monitor.errors import Fault
+from monitor.errors import DataError, Fault
 from monitor.files import describe_files, list_days, list_files
+from monitor.logs.calendars import Calendar, check_dated, read_calendar
+from monitor.logs.opening import Kind, OpenLog, log_of, open_files
+from monitor.logs.session import Session
 from monitor.summary import days_between
-
-Kind = Literal["predictions", "outcomes"]
 
 MISSING = {
     log: Fault(log, "missing", "a day of the log is missing") for log in ("predictions", "outcomes")
@@ -21,12 +22,45 @@ def days_of(model: Model, kind: Kind) -> list[date]:
 
     Outcomes that are a column of the predictions have the days of the predictions.
     """
-    return list_days(_template(model, kind))
+    log = log_of(model, kind)
+    return list(_calendar(model, kind).days) if log.day else list_days(log.path)
 
 
 def has_day(model: Model, kind: Kind, day: date) -> bool:
     """Tell whether a log has a day."""
-    return bool(list_files(_template(model, kind), day))
+    log = log_of(model, kind)
+    return day in _calendar(model, kind).days if log.day else bool(list_files(log.path, day))
+
+
+def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -> OpenLog:
+    """Open some days of a log.
+
+    Raises
+    ------
+    DataError
+        If a day is missing, or a file is not readable.
+    """
+    log = log_of(model, kind)
+    names = list[str]()
+    if log.day and days:
+        names = list_files(log.path, days[0])
+        calendar = _calendar(model, kind)
+    for day in days:
+        of_day = names if log.day and day in calendar.days else []
+        if not log.day:
+            of_day = list_files(log.path, day)
+            names += of_day
+        if not of_day:
+            raise DataError(no_partition(session.what, model, kind, day), MISSING[kind])
+    return open_files(session, model, kind, names, days)
+
+
+def _calendar(model: Model, kind: Kind) -> Calendar:
+    described = describe_files(log_of(model, kind).path, date.min)
+    names = tuple(list_files(log_of(model, kind).path, date.min))
+    calendar = read_calendar(model, kind, names, str(described))
+    check_dated(model, kind, calendar)
+    return calendar
 
 
 def describe_inputs(model: Model, day: date, partitions: Sequence[date]) -> list[list[Any]]:
@@ -51,12 +85,12 @@ def describe_inputs(model: Model, day: date, partitions: Sequence[date]) -> list
 
 
 def _describe(model: Model, kind: Kind, day: date) -> list[list[str]]:
-    return describe_files(_template(model, kind), day)
+    return describe_files(log_of(model, kind).path, day)
 
 
 def place_of(model: Model, kind: Kind, day: date | None = None) -> str:
     """Name the place of a log, or of one of its days, for messages."""
-    template = _template(model, kind)
+    template = log_of(model, kind).path
     return template.format(day=day) if day else template
 
 
@@ -70,8 +104,3 @@ def no_partition(what: str, model: Model, kind: Kind, day: date) -> str:
         f"{what}: no {kind} of {day} at {place_of(model, kind, day)}; {range_}. "
         f"Wait for the log, or correct {kind}.path in the configuration."
     )
-
-
-def _template(model: Model, kind: Kind) -> str:
-    together = model.outcomes.in_predictions
-    return model.outcomes.path if kind == "outcomes" and not together else model.predictions.path

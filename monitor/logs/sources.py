@@ -7,10 +7,11 @@ from datetime import date
 import duckdb
 import narwhals as nw
 
-from monitor.config import Model, OutcomeLog
+from monitor.config import Model, OutcomeLog, TimeUnit
 from monitor.errors import DataError
-from monitor.logs.conversions import Wanted, as_it_is, moment, number, outcome
-from monitor.logs.opening import TEXT, OpenLog, fault_of_column, open_log, raise_all
+from monitor.logs.conversions import Wanted, as_it_is, number, outcome
+from monitor.logs.opening import TEXT, TIME_TYPES, OpenLog, fault_of_column, raise_all
+from monitor.logs.places import open_log
 from monitor.logs.rows import (
     Key,
     can_be_cast,
@@ -23,6 +24,7 @@ from monitor.logs.rows import (
     wrong_meaning,
 )
 from monitor.logs.session import Frame, Session, Type, View
+from monitor.logs.times import has_zone, is_time, known_by, moment
 
 ID_TYPES = "integer, string or UUID"
 CAST_TYPES = "integer, string, UUID or a whole floating point number"
@@ -86,15 +88,12 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     """
     predictions = open_log(session, model, "predictions", [day])
     if model.outcomes.in_predictions:
-        return _open_together(session, model, predictions)
+        return _open_together(session, model, predictions, outcome_days)
     outcomes = open_log(session, model, "outcomes", outcome_days)
     scored, observed = model.predictions, model.outcomes
     scored_id, observed_id = _check_ids(predictions, outcomes, model)
     score, outcome = _check_values(predictions, outcomes, model)
     scored_at, observed_at = _check_times(predictions, outcomes, model)
-    if observed.time and observed.duplicates == "latest" and not observed_at:
-        outcomes.check(observed.time, "outcomes.time", _is_time, "a timestamp")
-        observed_at = {"observed_at": _moment(outcomes, observed.time, "outcomes.time")}
     parts = _check_parts(predictions, model)
     scored_weight, observed_weight = _check_weights(predictions, outcomes, model)
     predictions.check_filter(scored.where)
@@ -112,7 +111,7 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
             **observed_weight,
         )
         if outcomes.files
-        else _no_outcomes(predictions, model, scored_id)
+        else _no_outcomes(predictions, model, scored_id, observed_at=scored_at.get("scored_at"))
     )
     views = session.show("predictions", scored_rows), session.show("outcomes", outcome_rows)
     return session.once(
@@ -128,14 +127,23 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     )
 
 
-def _open_together(session: Session, model: Model, log: OpenLog) -> Logs:
-    """Open a log whose rows have both score and outcome."""
+def _open_together(
+    session: Session, model: Model, log: OpenLog, outcome_days: Sequence[date]
+) -> Logs:
+    """Open a log whose rows have both score and outcome.
+
+    If outcomes have times, those after the last day that counts are not known yet. So a day gives
+    the same whenever it is read.
+    """
     score, outcome = _check_values(log, log, model)
     scored_at, observed_at = _check_times(log, log, model)
     parts = _check_parts(log, model)
     weights = _check_weights(log, log, model)
     log.check_filter(model.predictions.where)
     raise_all(log)
+    if observed_at and outcome_days:
+        last, zone = outcome_days[-1], model.time_zone
+        outcome = known_by(last, zone, outcome, observed_at["observed_at"])
     rows = log.read(
         model.predictions.where,
         score=score,
@@ -277,28 +285,61 @@ def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
 def _check_times(
     predictions: OpenLog, outcomes: OpenLog, model: Model
 ) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
-    """Return the time column of each log under its new name, or none for both."""
-    scored, observed = model.predictions.time, model.outcomes.time
-    if scored is None or observed is None:
-        return {}, {}
-    if not predictions.check(scored, "predictions.time", _is_time, "a timestamp"):
-        outcomes.check(observed, "outcomes.time", _is_time, "a timestamp")
-        return {}, {}
-    zoned = predictions.is_text or _has_zone(predictions.type_of(scored))
-    wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
-    for log, column, setting in (
-        (predictions, scored, "predictions.time"),
-        (outcomes, observed, "outcomes.time"),
-    ):
-        log.check(column, setting, lambda t: _is_time(t) and _has_zone(t) == zoned, wanted)
+    """Check the times that are used, and return how each log reads its own under its new name."""
+    scored, observed = model.predictions, model.outcomes
+    both = scored.time is not None and observed.time is not None
+    times = list[_Time]()
+    if scored.time and both:
+        times.append(_Time(predictions, scored.time, "predictions.time", scored.time_unit))
+    if observed.time and (both or observed.duplicates == "latest" or observed.in_predictions):
+        times.append(_Time(outcomes, observed.time, "outcomes.time", observed.time_unit))
+    zones = [zone for time in times if time.is_known() and (zone := time.zone()) is not None]
+    zoned = zones[0] if zones else True
+    for time in times:
+        time.check_zone(zoned=zoned)
+    read = {
+        time.setting: moment(time.column, time.setting, time.unit, zoned=zoned) for time in times
+    }
     return (
-        {"scored_at": _moment(predictions, scored, "predictions.time")},
-        {"observed_at": _moment(outcomes, observed, "outcomes.time")},
+        {"scored_at": read["predictions.time"]} if both else {},
+        {"observed_at": read["outcomes.time"]} if "outcomes.time" in read else {},
     )
 
 
-def _moment(log: OpenLog, column: str, setting: str) -> Wanted:
-    return moment(column, setting) if log.is_text else as_it_is(column)
+@dataclass(frozen=True)
+class _Time:
+    """The column of times of a log, its setting, and its unit if it is a number."""
+
+    log: OpenLog
+    column: str
+    setting: str
+    unit: TimeUnit | None
+
+    def is_known(self) -> bool:
+        """Note a type that is no time; text of CSV and JSON lines may be a number too."""
+        fits = lambda found: is_time(found, self.unit)  # noqa: E731 - a predicate
+        return self.log.check(self.column, self.setting, fits, f"a timestamp, {TIME_TYPES}")
+
+    def zone(self) -> bool | None:
+        """Return whether the times have a zone; None if they are text, which can have either."""
+        if not self.log.files:
+            return None
+        found = self.log.type_of(self.column)
+        return None if isinstance(found.dtype, nw.String) else self._has_zone(found)
+
+    def check_zone(self, *, zoned: bool) -> None:
+        """Note a file whose times cannot be compared with those of the others."""
+        wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
+
+        def fits(found: Type) -> bool:
+            text = isinstance(found.dtype, nw.String)
+            return text or not is_time(found, self.unit) or self._has_zone(found) == zoned
+
+        if all(self.column in types for types in self.log.files.values()):
+            self.log.check(self.column, self.setting, fits, wanted)
+
+    def _has_zone(self, found: Type) -> bool:
+        return found.dtype.is_numeric() or has_zone(found)
 
 
 def _check_parts(predictions: OpenLog, model: Model) -> dict[str, str]:
@@ -328,10 +369,11 @@ def _check_weights(
     return found[0], found[1]
 
 
-def _no_outcomes(predictions: OpenLog, model: Model, ids: Key) -> duckdb.DuckDBPyRelation:
+def _no_outcomes(
+    predictions: OpenLog, model: Model, ids: Key, *, observed_at: Wanted | None
+) -> duckdb.DuckDBPyRelation:
     """Make an empty log with ids and times of the same types as the predictions."""
-    column = model.predictions.time
-    times = {"observed_at": _moment(predictions, column, "predictions.time")} if column else {}
+    times = {"observed_at": observed_at} if observed_at else {}
     empty = predictions.read(None, outcome_id=ids.wanted, **times).limit(0)
     listed = model.outcomes.outcome_means.positive[0] if model.outcomes.outcome_means else 0
     more = [duckdb.ConstantExpression(listed).alias("outcome")]
@@ -350,11 +392,3 @@ def _is_number(found: Type) -> bool:
 
 def _is_outcome(found: Type) -> bool:
     return found.dtype.is_integer() or found.dtype.is_float() or isinstance(found.dtype, nw.Boolean)
-
-
-def _is_time(found: Type) -> bool:
-    return isinstance(found.dtype, nw.Datetime)
-
-
-def _has_zone(found: Type) -> bool:
-    return getattr(found.dtype, "time_zone", None) is not None

@@ -197,9 +197,13 @@ MISTYPED: dict[str, tuple[Damage, str]] = {
         column("predictions", "prediction_id", np.arange(40.0)),
         mistyped("prediction_id", "DOUBLE", "integer, string or UUID", SCORES, "predictions.id"),
     ),
-    "times that are texts": (
-        column("predictions", "scored_at", [str(SCORED_AT)] * 40),
-        mistyped("scored_at", "VARCHAR", "a timestamp", SCORES, "predictions.time"),
+    "times that are other texts": (
+        column("predictions", "scored_at", ["noon"] * 40),
+        (
+            "column 'scored_at' contains 'noon', which is not a time such as "
+            "2026-03-01T10:00:00Z; correct the log, or predictions.time in the configuration, then "
+            "rerun this day."
+        ),
     ),
     "a zone in the predictions only": (
         column("outcomes", "observed_at", [SCORED_AT.replace(tzinfo=None)] * 40),

@@ -453,7 +453,7 @@ def test_a_day_without_outcomes_is_held_to_the_rest_of_the_contract(tmp_path: Pa
     columns = {"prediction_id": [1, 2], "country": ["DE", "FR"]}
     write(tmp_path, f"predictions/{DAY}/0", **columns, score=[0.1, 1.2], scored_at=["a", "b"])
 
-    with pytest.raises(DataError, match=r"'scored_at' of the predictions is VARCHAR"):
+    with pytest.raises(DataError, match=r"'scored_at' contains '[ab]', which is not a"):
         summarise_day("ctr", model, DAY, as_of=after(1))
     moment = datetime(2026, 3, 2, tzinfo=UTC)
     write(tmp_path, f"predictions/{DAY}/0", **columns, score=[0.1, 1.2], scored_at=[moment] * 2)

@@ -7,7 +7,7 @@ import gzip
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import Engine, Model
-from monitor.logs import summarise_day
+from monitor.errors import DataError
+from monitor.logs import days_of, newest_settled_day, summarise_day
 from monitor.store.store import Store
 
 DAYS = [date(2026, 3, 2) + timedelta(days=i) for i in range(4)]  # the last has only outcomes
@@ -68,6 +69,28 @@ SCORED = ["prediction_id", "score", "country", "scored_at"]
 OBSERVED = ["prediction_id", "outcome", "observed_at"]
 
 
+Time = tuple[Callable[[datetime], Any], pa.DataType]  # another form of a time, and its type
+MILLISECONDS: Time = (lambda t: round(t.timestamp() * 1000), pa.int64())
+SECONDS: Time = (lambda t: t.timestamp(), pa.float64())
+MICROSECONDS: Time = (lambda t: round(t.timestamp() * 1_000_000), pa.int64())
+ISO: Time = (lambda t: t.astimezone(timezone(timedelta(hours=5))).isoformat(), pa.string())
+ISO_UTC: Time = (lambda t: t.replace(tzinfo=None).isoformat(sep=" "), pa.string())
+NAIVE: Time = (lambda t: t.replace(tzinfo=None), pa.timestamp("ns"))
+A_DATE: Time = (lambda t: t.date(), pa.date32())
+DATE_TEXT: Time = (lambda t: t.date().isoformat(), pa.string())
+COMPACT: Time = (lambda t: f"{t:%Y%m%d}", pa.string())
+
+
+def table_of(rows: Iterable[Row], columns: Sequence[str], **times: Time) -> pa.Table:
+    """Make a table of some columns; a time in another form has its own type."""
+    fields = {c: times[c][1] if c in times else TYPES.field(c).type for c in columns}
+    written = [
+        {c: times[c][0](row[c]) if c in times and row[c] else row[c] for c in columns}
+        for row in rows
+    ]
+    return pa.Table.from_pylist(written, schema=pa.schema(fields))
+
+
 @dataclass(frozen=True)
 class Root:
     """A folder or a prefix to write files below."""
@@ -80,12 +103,9 @@ class Root:
         filesystem.makedirs(path.rpartition("/")[0], exist_ok=True)
         filesystem.pipe_file(path, content)
 
-    def rows(self, name: str, rows: Iterable[Row], columns: Sequence[str]) -> None:
-        """Write rows in the format that the name ends with."""
-        table = pa.Table.from_pylist(
-            [{c: row[c] for c in columns} for row in rows],
-            schema=pa.schema([TYPES.field(c) for c in columns]),
-        )
+    def rows(self, name: str, rows: Iterable[Row], columns: Sequence[str], **times: Time) -> None:
+        """Write rows in the format that the name ends with, and times in another form."""
+        table = table_of(rows, columns, **times)
         plain = name.removesuffix(".gz")
         content = ENCODED[plain.rpartition(".")[2]](table)
         self.write(name, content if plain == name else gzip.compress(content))
@@ -195,6 +215,45 @@ def together(root: Root, ending: str) -> dict[str, Any]:
     }
 
 
+def times(root: Root, ending: str, form: Time, unit: str | None = None) -> dict[str, Any]:
+    """Write the times in another form."""
+    config = {
+        "predictions": {"path": f"{root.place}/p/{{day}}.{ending}", "time": "scored_at"},
+        "outcomes": {"path": f"{root.place}/o/{{day}}.{ending}", "time": "observed_at"},
+    }
+    for day in DAYS:
+        scored, observed = of_day(day, "scored_at"), of_day(day, "observed_at")
+        root.rows(f"p/{day}.{ending}", scored, SCORED, scored_at=form)
+        root.rows(f"o/{day}.{ending}", observed, OBSERVED, observed_at=form)
+    return {
+        log: settings | ({"time_unit": unit} if unit else {}) for log, settings in config.items()
+    }
+
+
+def one_table(root: Root, ending: str, form: Time, unit: str | None = None) -> dict[str, Any]:
+    """Write all predictions into two files and all outcomes into one; a column dates the rows."""
+    known = [row for row in ROWS if row["observed_at"]]
+    root.rows(f"p/0.{ending}", ROWS[::2], SCORED, scored_at=form)
+    root.rows(f"p/1.{ending}", ROWS[1::2], SCORED, scored_at=form)
+    root.rows(f"outcomes.{ending}", known[::-1], OBSERVED, observed_at=form)
+    common = {"time_unit": unit} if unit else {}
+    return {
+        "predictions": {"path": f"{root.place}/p/*.{ending}", "day": "scored_at", **common},
+        "outcomes": {"path": f"{root.place}/outcomes.{ending}", "day": "observed_at", **common},
+    }
+
+
+def all_in_one(root: Root, ending: str) -> dict[str, Any]:
+    """Write everything into one file without ids: the shape of a table that is updated."""
+    columns = ["score", "country", "scored_at", "outcome", "observed_at"]
+    root.rows(f"all.{ending}", ROWS, columns)
+    path = f"{root.place}/all.{ending}"
+    return {
+        "predictions": {"path": path, "day": "scored_at", "time": "scored_at"},
+        "outcomes": {"in_predictions": True, "time": "observed_at"},
+    }
+
+
 SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "a file for each day": lambda root: dated(root, "p/{day}.parquet", "o/{day}.parquet"),
     "hive": lambda root: dated(root, "p/ds={day}/0.parquet", "o/ds={day}/0.parquet"),
@@ -215,6 +274,29 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "JSON lines with gzip": lambda root: dated(root, "p/{day}.jsonl.gz", "o/{day}.jsonl.gz"),
     "Parquet and CSV": lambda root: dated(root, "p/{day}.parquet", "o/{day}.csv"),
     "JSON lines and Parquet": lambda root: dated(root, "p/{day}.jsonl", "o/{day}.parquet"),
+    "times in seconds": lambda root: times(root, "parquet", SECONDS, "s"),
+    "times in milliseconds": lambda root: times(root, "parquet", MILLISECONDS, "ms"),
+    "times in microseconds of CSV": lambda root: times(root, "csv", MICROSECONDS, "us"),
+    "times in milliseconds of JSON lines": lambda root: times(root, "jsonl", MILLISECONDS, "ms"),
+    "ISO times": lambda root: times(root, "parquet", ISO),
+    "ISO times without offset": lambda root: times(root, "parquet", ISO_UTC),
+    "times without zone": lambda root: times(root, "parquet", NAIVE),
+    "one file with a time": lambda root: one_table(
+        root, "parquet", (lambda t: t, pa.timestamp("us", "UTC"))
+    ),
+    "one file with a time without zone": lambda root: one_table(root, "parquet", NAIVE),
+    "one file with a date": lambda root: one_table(root, "parquet", A_DATE),
+    "one file with a date as text": lambda root: one_table(root, "parquet", DATE_TEXT),
+    "one file with a compact date": lambda root: one_table(root, "csv", COMPACT),
+    "one file with ISO times": lambda root: one_table(root, "parquet", ISO),
+    "one file with milliseconds": lambda root: one_table(root, "parquet", MILLISECONDS, "ms"),
+    "one file with seconds": lambda root: one_table(root, "parquet", SECONDS, "s"),
+    "one file of CSV": lambda root: one_table(root, "csv", ISO_UTC),
+    "one file of JSON lines with milliseconds": lambda root: one_table(
+        root, "jsonl", MILLISECONDS, "ms"
+    ),
+    "everything in one file": lambda root: all_in_one(root, "parquet"),
+    "everything in one file of CSV": lambda root: all_in_one(root, "csv.gz"),
     "score and outcome in one row": lambda root: together(root, "parquet"),
     "score and outcome in one row of CSV": lambda root: together(root, "csv"),
     "score and outcome in one row of JSON lines": lambda root: together(root, "jsonl"),
@@ -243,3 +325,112 @@ def test_every_shape_leaves_the_same_bytes(
 ) -> None:
     """Where rows lie and how they are written changes no byte of a summary."""
     assert stored(SHAPES[shape](Root(f"{tmp_path}/logs")), tmp_path) == expected
+
+
+def test_an_outcome_that_came_too_late_is_not_known(expected: list[bytes], tmp_path: Path) -> None:
+    """A table that was updated since gives what it gave when the day was settled."""
+    root = Root(f"{tmp_path}/logs")
+    config = all_in_one(root, "parquet")
+    after = timedelta(days=2)
+    late = [
+        row
+        if row["outcome"] is not None
+        else row | {"outcome": 1, "observed_at": row["scored_at"] + after}
+        for row in ROWS
+    ]
+    columns = ["score", "country", "scored_at", "outcome", "observed_at"]
+    root.rows("all.parquet", late, columns)
+
+    assert stored(config, tmp_path) == expected
+    config["outcomes"] = {"in_predictions": True}
+    assert stored(config, tmp_path) != expected
+
+
+def test_more_days_may_wait_for_a_table(tmp_path: Path) -> None:
+    """The days of a table are those of its rows; outcomes have every day up to their last."""
+    root = Root(f"{tmp_path}/logs")
+    config = one_table(root, "parquet", NAIVE)
+    model = Model.model_validate({"segments": SEGMENTS, "settled_after": 1, **config})
+
+    assert days_of(model, "predictions") == DAYS[:3]
+    assert newest_settled_day("ctr", model, as_of=LONG_AFTER) == DAYS[2]
+    assert newest_settled_day("ctr", model, as_of=DAYS[3]) == DAYS[1]
+    root.rows("outcomes.parquet", [ROWS[0], ROWS[-1]], OBSERVED, observed_at=NAIVE)
+    assert days_of(model, "outcomes") == DAYS[:4]
+    root.rows(
+        "p/1.parquet",
+        [ROWS[1] | {"scored_at": datetime(2026, 3, 9, tzinfo=UTC)}],
+        SCORED,
+        scored_at=NAIVE,
+    )
+    assert days_of(model, "predictions") == [*DAYS[:3], date(2026, 3, 9)]
+    with pytest.raises(DataError) as refusal:
+        summarise_day("ctr", model, DAYS[3], as_of=LONG_AFTER, engine=ENGINE)
+    assert str(refusal.value) == (
+        f"ctr {DAYS[3]}: no predictions of {DAYS[3]} at {root.place}/p/*.parquet; there are days "
+        "2026-03-02 to 2026-03-09. Wait for the log, or correct predictions.path in the "
+        "configuration."
+    )
+
+
+REFUSED: dict[str, tuple[Callable[[Root], dict[str, Any]], str]] = {
+    "numbers without unit": (
+        lambda root: times(root, "parquet", MILLISECONDS),
+        (
+            "column 'scored_at' of the predictions is BIGINT, must be a timestamp, a text such as "
+            "2026-03-01T10:00:00Z, or a number with time_unit ("
+        ),
+    ),
+    "numbers with a wrong unit": (
+        lambda root: times(root, "parquet", MICROSECONDS, "s"),
+        "contains '17724",
+    ),
+    "text that is no time": (
+        lambda root: times(root, "csv", (lambda _: "yesterday", pa.string())),
+        (
+            "column 'scored_at' contains 'yesterday', which is not a time such as "
+            "2026-03-01T10:00:00Z; correct the log, or predictions.time in the configuration, "
+            "then rerun this day."
+        ),
+    ),
+    "a day that is no day": (
+        lambda root: one_table(root, "csv", (lambda _: "yesterday", pa.string())),
+        "rows of the outcomes at ",
+    ),
+    "a score that is no number": (
+        lambda root: (
+            dated(root, "p/{day}.csv", "o/{day}.csv")
+            | {"predictions": {"path": f"{root.place}/p/{{day}}.csv", "score": "country"}}
+        ),
+        (
+            "which is not a number; correct the log, or predictions.score in the configuration, "
+            "then rerun this day."
+        ),
+    ),
+    "an id that does not fit": (
+        lambda root: (
+            dated(root, "p/{day}.parquet", "o/{day}.csv")
+            | {"outcomes": {"path": f"{root.place}/o/{{day}}.csv", "id": "observed_at"}}
+        ),
+        "which is not of type BIGINT as in the other log; correct the log, or outcomes.id",
+    ),
+    "a missing column of CSV": (
+        lambda root: (
+            dated(root, "p/{day}.csv", "o/{day}.csv")
+            | {"outcomes": {"path": f"{root.place}/o/{{day}}.csv", "outcome": "outcom"}}
+        ),
+        "the outcomes have no column 'outcom', only prediction_id, outcome, observed_at (",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_cannot_be_read_is_named(case: str, tmp_path: Path) -> None:
+    """A value or a column that does not fit names itself and the setting."""
+    prepare, expected = REFUSED[case]
+    config = prepare(Root(f"{tmp_path}/logs"))
+
+    with pytest.raises(DataError) as refusal:
+        stored(config, tmp_path)
+
+    assert expected in str(refusal.value)

@@ -1,0 +1,76 @@
+"""The days of a log whose rows are dated by a column."""
+
+from dataclasses import dataclass
+from datetime import date
+from functools import lru_cache
+
+from monitor.config import Engine, Model
+from monitor.errors import DataError, Fault
+from monitor.logs.conversions import Wanted, as_it_is
+from monitor.logs.opening import Kind, OpenLog, log_of, open_files, raise_all
+from monitor.logs.session import open_session
+from monitor.summary import days_between
+
+CALENDARS_KEPT = 100
+
+
+@dataclass(frozen=True)
+class Calendar:
+    """The days of a log.
+
+    Attributes
+    ----------
+    days : tuple of date
+        Those of predictions have rows. Outcomes have every day from the first with rows to the
+        last, because a day without outcomes has no row.
+    undated : int
+        Rows without a day. An outcome that is not known yet needs none.
+    """
+
+    days: tuple[date, ...]
+    undated: int
+
+
+@lru_cache(CALENDARS_KEPT)
+def read_calendar(model: Model, kind: Kind, names: tuple[str, ...], version: str) -> Calendar:  # noqa: ARG001 - another version is read again
+    """Read the days of all rows, once for each version of the files."""
+    place = log_of(model, kind).path
+    with open_session(f"{kind} at {place}", Engine()) as session:
+        log = open_files(session, model, kind, names, None)
+        raise_all(log)
+        if not (log.dating and log.files):
+            return Calendar((), 0)
+        day = log.dating.day()
+        found = dict(log.read(day=day).aggregate("day, count(*)").fetchall())
+        undated = _count_undated(log, model, day) if found.pop(None, 0) else 0
+    days = sorted(found)
+    if kind == "outcomes" and days:
+        days = days_between(days[0], days[-1])
+    return Calendar(tuple(days), undated)
+
+
+def _count_undated(log: OpenLog, model: Model, day: Wanted) -> int:
+    """Count the rows that lack a day though they need one."""
+    needed = {"day": day}
+    if log.kind == "outcomes":
+        log.check(model.outcomes.outcome, "outcomes.outcome", lambda _: True, "of any type")
+        needed["outcome"] = as_it_is(model.outcomes.outcome)
+    where = log_of(model, log.kind).where
+    log.check_filter(where)
+    raise_all(log)
+    rows = log.read(where, **needed).filter("day IS NULL")
+    if log.kind == "outcomes":
+        rows = rows.filter("outcome IS NOT NULL")
+    return len(rows)
+
+
+def check_dated(model: Model, kind: Kind, calendar: Calendar) -> None:
+    """Raise DataError if rows have no day, because no day would read them."""
+    if calendar.undated:
+        log = log_of(model, kind)
+        msg = (
+            f"{calendar.undated:,} rows of the {kind} at {log.path} have no day, because column "
+            f" '{log.day}' is null or cannot be read as a date or time; correct the log, or "
+            f"{kind}.day or {kind}.where in the configuration, then rerun this day."
+        )
+        raise DataError(msg, Fault(kind, "column", "rows have no day", calendar.undated))

@@ -1,0 +1,200 @@
+"""Times and days of rows in SQL, whatever a log writes: a date, a time, text or a number.
+
+A time with a zone, a number that counts from 1970 and a text with an offset are moments, so their
+day depends on the model's time zone. A time without a zone has the day that it says.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from typing import Any
+
+import narwhals as nw
+
+from monitor.config import Model, TimeUnit
+from monitor.logs.conversions import Wanted, or_misfit, quoted, text
+from monitor.logs.session import Type
+from monitor.summary import end_of_day
+
+MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
+NUMBER = r"-?\d+(\.\d+)?"
+OFFSET = r".*\d\s*(Z|UTC|[+-]\d\d(:?\d\d)?)"
+PLAIN_DAY, COMPACT_DAY = r"\d{4}-\d{2}-\d{2}", r"\d{8}"
+
+Range = tuple[Any, Any]  # from, and up to but without
+
+
+@dataclass(frozen=True)
+class Dating:
+    """The column that dates the rows of a log, the unit if it is a number, and the time zone."""
+
+    column: str
+    unit: TimeUnit | None
+    zone: str
+
+    def day(self) -> Wanted:
+        """Read the day of a row; null if there is none."""
+        return Wanted((self.column,), self._day)
+
+    def is_in(self, days: Sequence[date], types: Mapping[str, Type]) -> str:
+        """Write in SQL that the day of a row is one of some days."""
+        found, column = types[self.column], quoted(self.column)
+        if isinstance(found.dtype, nw.String) or not days:
+            listed = ", ".join(f"DATE '{day}'" for day in days) or "NULL"
+            return f"{self._day(types)} IN ({listed})"
+        return " OR ".join(
+            f"({column} >= {_literal(first)} AND {column} < {_literal(end)})"
+            for first, end in self.ranges(days, found)
+        )
+
+    def ranges(self, days: Sequence[date], found: Type) -> list[Range]:
+        """Return ranges of the column's values for some days; of text, ranges that hold them."""
+        if isinstance(found.dtype, nw.String):
+            return [] if self.unit else _ranges_of_text(days)
+        return [
+            (self._start(first, found), self._start(last + timedelta(days=1), found))
+            for first, last in _runs(days)
+        ]
+
+    def _day(self, types: Mapping[str, Type]) -> str:
+        found, column = types[self.column], quoted(self.column)
+        if isinstance(found.dtype, nw.String):
+            return self._day_of_text(column)
+        if has_zone(found):
+            return self._local_day(column)
+        return (
+            self._local_day(since_1970(column, self.unit))
+            if self.unit_of(found)
+            else (f"CAST({column} AS DATE)")
+        )
+
+    def _day_of_text(self, column: str) -> str:
+        number = (
+            f"WHEN regexp_full_match({column}, '{NUMBER}') "
+            f"THEN {self._local_day(since_1970(column, self.unit))} "
+            if self.unit
+            else f"WHEN regexp_full_match({column}, '{COMPACT_DAY}') "
+            f"THEN CAST(try_strptime({column}, '%Y%m%d') AS DATE) "
+        )
+        return (
+            f"CASE WHEN regexp_full_match({column}, '{PLAIN_DAY}') THEN TRY_CAST({column} AS DATE) "
+            f"{number}WHEN regexp_full_match({column}, '{OFFSET}') "
+            f"THEN {self._local_day(f'TRY_CAST({column} AS TIMESTAMPTZ)')} "
+            f"ELSE CAST(TRY_CAST({column} AS TIMESTAMP) AS DATE) END"
+        )
+
+    def _local_day(self, moment: str) -> str:
+        return f"CAST(timezone({text(self.zone)}, {moment}) AS DATE)"
+
+    def unit_of(self, found: Type) -> TimeUnit | None:
+        """Return the unit if the type needs one."""
+        return self.unit if found.dtype.is_numeric() else None
+
+    def _start(self, day: date, found: Type) -> date | datetime | int:
+        """Return the first value of a day."""
+        midnight = end_of_day(day - timedelta(days=1), self.zone)
+        if unit := self.unit_of(found):
+            return round(midnight.timestamp()) * 1_000_000 // MICROSECONDS[unit]
+        if has_zone(found):
+            return midnight
+        return (
+            day if isinstance(found.dtype, nw.Date) else datetime.combine(day, datetime.min.time())
+        )
+
+
+def dating_of(model: Model, kind: str) -> Dating | None:
+    """Return the column that dates the rows of a log, or None if its path does."""
+    together = model.outcomes.in_predictions
+    log = model.outcomes if kind == "outcomes" and not together else model.predictions
+    return Dating(log.day, log.time_unit, model.time_zone) if log.day else None
+
+
+def since_1970(column: str, unit: TimeUnit | None) -> str:
+    """Write a number as a time with zone; null if it is beyond the years of the calendar."""
+    factor = MICROSECONDS[unit or "s"]
+    return f"TRY(make_timestamptz(CAST(round(CAST({column} AS DOUBLE) * {factor}) AS BIGINT)))"
+
+
+def moment(column: str, setting: str, unit: TimeUnit | None, *, zoned: bool) -> Wanted:
+    """Read a time; text becomes a time with zone, or without one if no value has an offset."""
+
+    def write(types: Mapping[str, Type]) -> str:
+        found, value = types[column], quoted(column)
+        if found.dtype.is_numeric():
+            kind = f"a time in {unit} since 1970"
+            return or_misfit(column, since_1970(value, unit), kind, f"{setting}_unit")
+        if not isinstance(found.dtype, nw.String):
+            return value
+        if not zoned:
+            plain = (
+                f"TRY_CAST(CASE WHEN NOT regexp_full_match({value}, '{OFFSET}') THEN {value} END"
+            )
+            kind = "a time without zone, as the other log has"
+            return or_misfit(column, f"{plain} AS TIMESTAMP)", kind, setting)
+        cast, kind = f"TRY_CAST({value} AS TIMESTAMPTZ)", "a time such as 2026-03-01T10:00:00Z"
+        if unit:
+            number = f"regexp_full_match({value}, '{NUMBER}')"
+            cast = f"CASE WHEN {number} THEN {since_1970(value, unit)} ELSE {cast} END"
+            kind = f"{kind} or in {unit} since 1970"
+        return or_misfit(column, cast, kind, setting)
+
+    return Wanted((column,), write)
+
+
+def known_by(day: date, zone: str, outcome: Wanted, observed_at: Wanted) -> Wanted:
+    """Read an outcome that was observed by the end of a day; a later one is null."""
+    end = end_of_day(day, zone)
+    local = datetime.combine(day + timedelta(days=1), datetime.min.time())
+
+    def write(types: Mapping[str, Type]) -> str:
+        at, value = observed_at.sql(types), outcome.sql(types)
+        late = (
+            f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' "
+            f"THEN {at} >= {_literal(end)} ELSE {at} >= {_literal(local)} END"
+        )
+        return f"CASE WHEN coalesce({late}, FALSE) THEN NULL ELSE {value} END"
+
+    return Wanted((*outcome.columns, *observed_at.columns), write)
+
+
+def is_time(found: Type, unit: TimeUnit | None) -> bool:
+    """Return whether a type can tell the time; a number needs a unit."""
+    known = isinstance(found.dtype, (nw.Datetime, nw.String))
+    return known or (found.dtype.is_numeric() and unit is not None)
+
+
+def is_day(found: Type, unit: TimeUnit | None) -> bool:
+    """Return whether a type can tell the day."""
+    return isinstance(found.dtype, nw.Date) or is_time(found, unit)
+
+
+def has_zone(found: Type) -> bool:
+    """Return whether a type has a time zone."""
+    return getattr(found.dtype, "time_zone", None) is not None
+
+
+def _literal(value: date | datetime | int) -> str:
+    if isinstance(value, datetime):
+        return f"{'TIMESTAMPTZ' if value.tzinfo else 'TIMESTAMP'} '{value.isoformat(sep=' ')}'"
+    return f"DATE '{value}'" if isinstance(value, date) else str(value)
+
+
+def _runs(days: Sequence[date]) -> list[tuple[date, date]]:
+    """Return the first and last day of each run of days that follow each other."""
+    runs = list[tuple[date, date]]()
+    for day in sorted(days):
+        if runs and day - runs[-1][1] <= timedelta(days=1):
+            runs[-1] = runs[-1][0], day
+        else:
+            runs.append((day, day))
+    return runs
+
+
+def _ranges_of_text(days: Sequence[date]) -> list[Range]:
+    """Return ranges of text that hold all forms of the days; an offset may move one by a day."""
+    margin = timedelta(days=1)
+    return [
+        ((first - margin).strftime(form), (last + 2 * margin).strftime(form))
+        for first, last in _runs(days)
+        for form in ("%Y-%m-%d", "%Y%m%d")
+    ]
