@@ -310,6 +310,46 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
         only_clicks,
         {"outcomes.absent_means": "negative after 4d", "settled_after": 4},
     ),
+    "odd names": (
+        plain(
+            renamed(
+                request_id='Request "ID"', score="Score, %", scored_at="select", country="a\nb"
+            ),
+            renamed(request_id="id'", label="was it fraud?", observed_at="from"),
+        ),
+        {
+            "predictions.id": 'Request "ID"',
+            "predictions.score": "Score, %",
+            "outcomes.id": "id'",
+            "outcomes.outcome": "was it fraud?",
+        },
+    ),
+    "missing and invalid values": (
+        plain(
+            changed(
+                score=lambda rows: [None, float("nan"), 1.7, *rows["score"][3:]],
+                request_id=lambda rows: [*rows["request_id"][:-1], None],
+            ),
+            changed(label=lambda rows: [None, *rows["label"][1:]]),
+        ),
+        {
+            "checks.prediction_id_missing": "reject",
+            "checks.score_missing": "reject",
+            "checks.score_out_of_range": "reject",
+            "checks.outcome_invalid": "reject",
+        },
+    ),
+    "ids of Parquet in CSV": (
+        lambda root: write(
+            root,
+            PROMPT,
+            "scores/{day}.parquet",
+            "labels/{day}.csv",
+            of_predictions=changed(request_id=number),
+            of_outcomes=changed(request_id=number),
+        ),
+        {"ids": {"cast": "integer"}, "outcomes.format": "csv"},
+    ),
     "weights": (down_sampled, {"predictions.weight": "sample_weight"}),
     "weights of another kind": (
         plain(changed(weight=lambda rows: [n % 5 + 1 for n in range(len(rows["score"]))])),

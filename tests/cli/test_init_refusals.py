@@ -33,6 +33,12 @@ def other_ids(root: Path) -> None:
     write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_outcomes=strange)
 
 
+def texts(root: Path) -> None:
+    """Write scores as texts, which Parquet need not."""
+    written = changed(score=lambda rows: [f"{score:.4f}" for score in rows["score"]])
+    write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
+
+
 def damaged(root: Path) -> None:
     """Write files that only have the name of Parquet."""
     root.mkdir()
@@ -68,7 +74,12 @@ REFUSED: dict[str, tuple[Callable[[Path], object], int, tuple[str, ...]]] = {
         ("has predictions (scores/{day}.parquet, score score), but no outcomes", "PREDICTIONS OUT"),
     ),
     "only outcomes": (only_outcomes, 2, ("could be outcomes, but no scores", "{day}.parquet: req")),
-    "other ids": (other_ids, 2, ("no column whose values both have", "labels/{day}.parquet")),
+    "other ids": (other_ids, 2, ("no column that both have and that", "labels/{day}.parquet")),
+    "texts as scores": (
+        texts,
+        2,
+        ("column 'score' is named like a score, but is VARCHAR; write it as a number from 0 to 1",),
+    ),
     "damaged": (
         damaged,
         3,

@@ -19,7 +19,7 @@ from monitor.logs.session import Session
 MOST_AGES = 90  # days of outcomes after a prediction
 QUIET_AGES = 15  # so many days without an arrival end the search
 COMPLETE = 0.99  # share of the outcomes that come: the wait for the last ones may be long
-MET = "met"  # the table of predictions with their outcomes
+MET = "met"  # the table of predictions with their outcomes; our own columns begin with cm_
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ def look_up(session: Session, scored: Log, observed: Log, key: Key, meaning: Mea
         only = f"WHERE {quoted(PARTITION)} = DATE '{day}'" if day else ""
         session.connection.execute(
             f"CREATE OR REPLACE TABLE probe AS SELECT *, "
-            f"{_dated(meaning.scored_on, day)} AS scored_on, "
-            f"{meaning.scored_at or 'NULL'} AS scored_at, "
-            f"row_number() OVER () + {asked} AS probe_row FROM {scored.table} {only}"
+            f"{_dated(meaning.scored_on, day)} AS cm_scored_on, "
+            f"{meaning.scored_at or 'NULL'} AS cm_scored_at, "
+            f"row_number() OVER () + {asked} AS cm_row FROM {scored.table} {only}"
         )
         (rows,) = ask(session, "SELECT count(*) FROM probe")
         asked += rows
@@ -124,7 +124,7 @@ def log_losses(session: Session, scores: Mapping[str, str]) -> dict[str, float]:
     found = {}
     for name, expression in scores.items():
         p = f"greatest(1e-6, least(1 - 1e-6, {expression}))"
-        loss = f"avg(CASE WHEN is_one THEN -ln({p}) ELSE -ln(1 - {p}) END)"
+        loss = f"avg(CASE WHEN cm_is_one THEN -ln({p}) ELSE -ln(1 - {p}) END)"
         (value,) = ask(session, f"SELECT {loss} FROM {MET}")
         if value is not None:
             found[name] = float(value)
@@ -134,8 +134,9 @@ def log_losses(session: Session, scores: Mapping[str, str]) -> dict[str, float]:
 def remarks(session: Session, score: str) -> list[Remark]:
     """Say what is implausible about the matched rows, given the SQL of the probability."""
     rows = session.connection.execute(
-        f"SELECT {score} AS s, count(*)::DOUBLE, count_if(is_one)::DOUBLE FROM {MET} "
-        f"WHERE s BETWEEN 0 AND 1 AND is_one IS NOT NULL GROUP BY 1 ORDER BY 1"
+        f"SELECT score, count(*)::DOUBLE, count_if(cm_is_one)::DOUBLE "
+        f"FROM (SELECT {score} AS score, cm_is_one FROM {MET}) "
+        f"WHERE score BETWEEN 0 AND 1 AND cm_is_one IS NOT NULL GROUP BY 1 ORDER BY 1"
     ).fetchall()
     scores, counts, ones = np.array(rows, np.float64).reshape(-1, 3).T
     return about_outcomes(scores, counts, ones)
@@ -153,11 +154,11 @@ def _meet(
         found.create_view("some_rows", replace=True)
         before = _met(session, day)
         theirs = (
-            f"SELECT *, {_dated(meaning.observed_on, later)} AS observed_on, "
-            f"{meaning.is_one} AS is_one, {meaning.observed_at or 'NULL'} AS observed_at "
+            f"SELECT *, {_dated(meaning.observed_on, later)} AS cm_observed_on, "
+            f"{meaning.is_one} AS cm_is_one, {meaning.observed_at or 'NULL'} AS cm_observed_at "
             f"FROM some_rows"
         )
-        columns = "p.*, o.observed_on, o.is_one, o.observed_at"
+        columns = "p.*, o.cm_observed_on, o.cm_is_one, o.cm_observed_at"
         on = joined_on(key, "p", "o")
         add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {on}", MET)
         met = _met(session, day)
@@ -169,8 +170,8 @@ def _meet(
 def _met(session: Session, day: date | None) -> int:
     if MET not in tables(session):
         return 0
-    only = f"WHERE scored_on = DATE '{day}'" if day else ""
-    return int(ask(session, f"SELECT count(DISTINCT probe_row) FROM {MET} {only}")[0])
+    only = f"WHERE cm_scored_on = DATE '{day}'" if day else ""
+    return int(ask(session, f"SELECT count(DISTINCT cm_row) FROM {MET} {only}")[0])
 
 
 def _dated(column: str | None, day: date | None) -> str:
@@ -181,9 +182,10 @@ def _count(session: Session, *, asked: int, looked: int) -> Arrivals:
     if MET not in tables(session):
         return Arrivals(asked, {}, looked)
     each = (
-        f"SELECT min(datediff('day', scored_on, observed_on)) AS age, count(*) AS outcomes, "
-        f"arg_min(coalesce(is_one, false), observed_on) AS one, count(DISTINCT is_one) AS kinds, "
-        f"min(observed_at) < min(scored_at) AS early FROM {MET} GROUP BY probe_row"
+        f"SELECT min(datediff('day', cm_scored_on, cm_observed_on)) AS age, count(*) AS outcomes, "
+        f"arg_min(coalesce(cm_is_one, false), cm_observed_on) AS one, "
+        f"count(DISTINCT cm_is_one) AS kinds, "
+        f"min(cm_observed_at) < min(cm_scored_at) AS early FROM {MET} GROUP BY cm_row"
     )
     counted = session.connection.execute(
         f"SELECT greatest(coalesce(age, 0), 0), count_if(NOT one), count_if(one) FROM ({each}) "

@@ -104,11 +104,15 @@ def _column(
     kind = _kind(native)
     if textual and kind == "text" and known:
         kind = _kind_of_text(ask, column)
+    if kind == "real" and known:
+        number = f"try_cast({column} AS DOUBLE)"
+        (known,) = ask(f"count({column}) FILTER (NOT isnan({number}))")
+        counted["nulls"] = rows - known  # the logs may write a missing number as nan
     if kind in NUMBERS and known:
         number = f"try_cast({column} AS DOUBLE)"
         counted["least"], counted["greatest"], counted["mean"], counted["within"] = ask(
-            f"min({number})",
-            f"max({number})",
+            f"min({number}) FILTER (NOT isnan({number}))",
+            f"max({number}) FILTER (NOT isnan({number}))",
             f"avg({number}) FILTER (isfinite({number}))",
             f"count(*) FILTER ({number} BETWEEN 0 AND 1) / {known}",
         )

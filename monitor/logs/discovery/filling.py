@@ -70,6 +70,6 @@ def fill(session: Session, log: Log, is_one: str, day_column: str | None) -> Fil
 def keep_own(session: Session, log: Log, is_one: str) -> None:
     """Make `met` the rows of a log that has the outcome beside the score."""
     session.connection.execute(
-        f"CREATE OR REPLACE TABLE {MET} AS SELECT *, {is_one} AS is_one FROM {log.table} "
+        f"CREATE OR REPLACE TABLE {MET} AS SELECT *, {is_one} AS cm_is_one FROM {log.table} "
         f"WHERE {is_one} IS NOT NULL"
     )

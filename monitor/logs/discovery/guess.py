@@ -8,6 +8,7 @@ from datetime import date
 from monitor.config import Engine
 from monitor.errors import ConfigError, DataError
 from monitor.logs.discovery import roles
+from monitor.logs.discovery.columns import NUMBERS
 from monitor.logs.discovery.listing import Survey, survey
 from monitor.logs.discovery.pairing import Pair, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
@@ -119,6 +120,13 @@ def _found(where: str, logs: Sequence[Log]) -> list[str]:
     scored = [log for log in logs if roles.scores(log.columns)]
     observed = [log for log in logs if roles.outcomes(log.columns)]
     lines = [f"{where}: " + _lacking(scored, observed)]
+    named = [c for log in logs for c in log.columns if not scored and roles.is_named_score(c)]
+    lines += [
+        f"  column '{c.name}' is named like a score, but is {c.type}"
+        + (f" from {c.least:.4g} to {c.greatest:.4g}" if c.kind in NUMBERS else "")
+        + "; write it as a number from 0 to 1."
+        for c in named
+    ]
     for log in logs:
         columns = ", ".join(f"{c.name} {c.type}" for c in log.columns[:12])
         lines.append(f"  {log.pattern.template}: {columns}")
@@ -128,8 +136,8 @@ def _found(where: str, logs: Sequence[Log]) -> list[str]:
 def _lacking(scored: Sequence[Log], observed: Sequence[Log]) -> str:
     if scored and observed:
         return (
-            "has predictions and outcomes, but no column whose values both have; a log of outcomes "
-            "needs the ids of the predictions. These logs were found:"
+            "has predictions and outcomes, but no column that both have and that tells predictions "
+            "apart; a log of outcomes needs the ids of the predictions. These logs were found:"
         )
     if scored:
         return (

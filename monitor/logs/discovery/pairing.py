@@ -135,7 +135,7 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
         remarks += _about_times(session, observed, "outcomes.time", times[1])
     weight = _weight(session, observed, "outcomes", observed.table, is_one(outcomes[0]))
     if arrived.found:
-        weight = _weight(session, scored, "predictions", arrivals.MET, "is_one") or weight
+        weight = _weight(session, scored, "predictions", arrivals.MET, "cm_is_one") or weight
     return Pair(scored, observed, scores, outcomes, key, times, arrived, remarks, weight)
 
 
@@ -151,7 +151,7 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         day = None if log.days else _moment(roles.times(log.columns))
         filled = filling.fill(session, log, is_one(outcome), day)
         rest = [c for c in roles.outcomes(log.columns) if c is not outcome]
-        weight = _weight(session, log, "predictions", arrivals.MET, "is_one")
+        weight = _weight(session, log, "predictions", arrivals.MET, "cm_is_one")
         return Pair(log, log, scores, [outcome, *rest], None, None, filled, remarks, weight)
     return None
 

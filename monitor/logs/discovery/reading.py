@@ -1,5 +1,6 @@
 """A few rows of a log, never more than a bounded number, in tables of a DuckDB connection."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -19,6 +20,8 @@ from monitor.logs.session import DAMAGE, Session
 ROWS_PER_DAY = 20_000  # of each sampled day
 UNDATED_ROWS = 60_000  # of a log whose path does not name the day
 SAMPLED_DAYS = (0.2, 0.5, 0.8)  # where in the range of days; the ends are often incomplete
+TRIED_DAYS = 5  # where a day has no rows
+NESTED = re.compile(r"^(STRUCT|MAP|UNION)|\]$")
 FILES_PER_DAY = 4
 TEXTUAL = ("csv", "json")  # formats without types
 PARTITION = "day of the partition"  # a column added to samples
@@ -74,11 +77,17 @@ def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> L
         dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days)
     )
     failures = []
+    read = list[date]()
     for day in sampled or (None,):
-        try:
-            _sample(session, names_of(place, day), format_, day, table)
-        except (*DAMAGE, DataError) as error:
-            failures.append(f"{place}: cannot be read as {format_} ({_first_line(error)})")
+        for tried in _from(days, day):
+            try:
+                rows = _sample(session, names_of(place, tried), format_, tried, table)
+            except (*DAMAGE, DataError) as error:
+                failures.append(f"{place}: cannot be read as {format_} ({_first_line(error)})")
+                continue
+            if rows:
+                read += [tried] if tried and tried not in read else []
+                break
     if table not in tables(session):
         raise DataError(failures[0])
     columns = columns_of(session.connection, table, textual=format_ in TEXTUAL)
@@ -86,7 +95,7 @@ def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> L
     if not known or not known[0].rows:
         msg = f"{place}: the sampled files have no rows"
         raise DataError(msg)
-    return Log(place, format_, pattern, days, sampled, table, known)
+    return Log(place, format_, pattern, days, tuple(read), table, known)
 
 
 def names_of(place: str, day: date | None) -> list[str]:
@@ -147,16 +156,29 @@ def add(session: Session, query: str, table: str) -> None:
         connection.execute(f"CREATE OR REPLACE TABLE {table} AS {both}")
 
 
+def _from(days: Sequence[date], day: date | None) -> Sequence[date | None]:
+    """List a day and the few after it, which are tried if it has no rows."""
+    return [None] if day is None else days[days.index(day) :][:TRIED_DAYS]
+
+
 def _sample(
     session: Session, names: Sequence[str], format_: str, day: date | None, table: str
-) -> None:
+) -> int:
+    """Add rows to the table of a sample, and return how many; nested columns are left out."""
     if not names:
         msg = "there are no files"
         raise DataError(msg)
     rows = rows_of(session, names[:FILES_PER_DAY] if day else names, format_)
-    rows.limit(ROWS_PER_DAY if day else UNDATED_ROWS).create_view("some_rows", replace=True)
+    plain = [
+        quoted(name)
+        for name, native in zip(rows.columns, rows.types, strict=True)
+        if not NESTED.search(str(native))
+    ]
+    some = rows.limit(ROWS_PER_DAY if day else UNDATED_ROWS)
+    some.select(", ".join(plain)).create_view("some_rows", replace=True)
     dated = f"DATE '{day}'" if day else "NULL::DATE"
     add(session, f"SELECT *, {dated} AS {quoted(PARTITION)} FROM some_rows", table)
+    return int(ask(session, "SELECT count(*) FROM some_rows")[0])
 
 
 def _first_line(error: Exception) -> str:

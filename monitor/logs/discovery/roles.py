@@ -94,6 +94,11 @@ def outcomes(columns: Sequence[Column]) -> list[Candidate]:
     return sorted(found, key=lambda c: -c.points)
 
 
+def is_named_score(column: Column) -> bool:
+    """Tell whether a column is named like a score, whatever it contains."""
+    return _named(column, SCORE_WORDS) >= 2  # noqa: PLR2004 - the points of clear words
+
+
 def times(columns: Sequence[Column]) -> list[Candidate]:
     """List the columns that may be the time of the row, the best first."""
     found = [c for c in map(_time, columns) if c]
@@ -120,7 +125,7 @@ def _score(column: Column) -> Candidate | None:
     named = _named(column, SCORE_WORDS)
     span = f"{column.least:.4g} to {column.greatest:.4g}, mean {column.mean:.4g}"
     settings: dict[str, object] = {}
-    if column.within > 0.99:  # noqa: PLR2004 - a few may be errors
+    if column.within > 0.95:  # noqa: PLR2004 - a few may be errors
         points, reason = 4 + named, f"numbers from {span}"
     elif column.least >= 0 and column.greatest <= HIGHEST_PERCENT and named > 1:
         points, reason = 2 + named, f"numbers from {span}: percent, by the looks of it"

@@ -1,5 +1,6 @@
 """A configuration as YAML with comments: every setting that was guessed, and why."""
 
+import json
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 from typing import Any
@@ -99,4 +100,5 @@ def _scalar(value: Any) -> str:
     text = yaml.safe_dump(
         value, default_flow_style=True, width=10**9, allow_unicode=True, sort_keys=False
     )
-    return text.removesuffix("\n").removesuffix("\n...").strip()
+    line = text.removesuffix("\n").removesuffix("\n...").strip()
+    return json.dumps(value) if "\n" in line else line  # JSON is YAML on one line
