@@ -76,7 +76,7 @@ def day_on_page(
         state=verdict.state if verdict else "",
         reasons=(*(verdict.reasons if verdict else ()), *_about(verdict, week)),
         figures=_figures(verdict, alone, week),
-        evidence=verdict.detector.evidence if verdict and _has_reference(verdict) else None,
+        evidence=evidence_of(verdict) if verdict and _has_reference(verdict) else None,
         limit=verdict.limit if verdict and _has_reference(verdict) else None,
         slope=_interval(verdict.slope) if verdict else None,
         shift=_interval(verdict.shift) if verdict else None,
@@ -91,6 +91,17 @@ def day_on_page(
         reliability=reliability,
         segments=_segments({v.segment: v for v in verdicts}, windows),
     )
+
+
+def evidence_of(verdict: Verdict) -> float:
+    """Give the evidence of a day, log10: what opened the incident on its first day.
+
+    The detector starts again from zero when an incident opens, so it does not hold that number.
+    """
+    incident = verdict.detector.incident
+    if incident and incident.opened == verdict.day:
+        return incident.evidence
+    return verdict.detector.evidence
 
 
 def _about(verdict: Verdict | None, week: Evaluation | None) -> tuple[str, ...]:
