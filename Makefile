@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOWEST := $(VENV)/lowest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-celery torture-alerts test-lowest lint format bench docs paper-tables dashboards dashboard-shots constraints clean
+.PHONY: help setup demo test test-celery torture-alerts test-lowest lint format bench docs paper-tables dashboards dashboard-shots report-shot constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -89,6 +89,10 @@ dashboard-shots: $(VENV)/dev.stamp  ## Take screenshots of the demo's dashboards
 	@cd grafana/shots && npm install --legacy-peer-deps --ignore-scripts --no-audit --no-fund --no-package-lock --silent
 	@cd grafana/shots && npm run --silent build -- --logLevel error
 	@$(BIN)/python grafana/shots/shoot.py
+
+report-shot: $(VENV)/dev.stamp  ## Take the picture of the demo's report page for the README
+	@sh tools/install-programs
+	@$(BIN)/python tools/report_shot.py
 
 constraints: $(VENV)/dev.stamp  ## Pin the newest versions that work together
 	@$(PIP) install uv

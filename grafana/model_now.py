@@ -195,8 +195,8 @@ def report() -> stat.Panel:
     return said(
         panel.data_links([link("Open the report", "${__field.labels.url}")]),
         "Report page",
-        "The page with all reasons and figures, if the configuration names one (report_url). "
-        "Click it to open it.",
+        "The page with all reasons and figures, if the configuration names one (report.path or "
+        "report_url). Click it to open it.",
         none="none configured",
         width=5,
     )

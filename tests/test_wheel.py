@@ -82,6 +82,9 @@ def test_the_commands_work(environment: Installed, project: Project) -> None:
     shown = environment.run(project.folder, "calibration-monitor", "show", "--model", "ctr")
 
     assert (told.returncode, checked.returncode, shown.returncode) == (0, 0, 0), checked.stderr
+    page = environment.run(project.folder, "calibration-monitor", "report", "--out", "pages")
+    assert page.returncode == 0, page.stderr
+    assert (project.folder / "pages" / "models" / "ctr.html").is_file()
     assert "assets" in told.stdout
     assert json.loads(checked.stdout)["models"]["ctr"]["day"] == "2026-03-02"
     assert "ctr" in shown.stdout
