@@ -3,9 +3,11 @@
 `databases` keeps DuckDB connections open, `session` uses one of them for a day, `places` says which
 days a log has, `opening` opens their files, `conversions` gives text its types, `sources` makes two
 frames with fixed column names of them, `joining` is the one query, `contract` reports what is wrong
-with the rows, and `daily` puts them together.
+with the rows, and `daily` puts them together. `batches` does the same for many days in one query,
+with the frames that `many_days` opens.
 """
 
+from monitor.logs.batches import plan_batches, summarise_days
 from monitor.logs.daily import (
     check_logs_exist,
     check_predictions_exist,
@@ -32,5 +34,7 @@ __all__ = [
     "newest_settled_day",
     "open_databases",
     "outcome_days",
+    "plan_batches",
     "summarise_day",
+    "summarise_days",
 ]

@@ -81,6 +81,26 @@ def row_violations(groups: Groups, joined: Frame, model: Model) -> list[Violatio
     return found
 
 
+def count_violations(groups: Groups, *, of_outcomes: bool) -> dict[str, int]:
+    """Count the rows by the check that they break, if no id is repeated.
+
+    Parameters
+    ----------
+    groups : Groups
+        Of a day, whose outcomes without a prediction are those of its own partition.
+    of_outcomes : bool
+        Whether that partition is there.
+    """
+    checks = {status: check for status, check, *_ in ROW_CHECKS}
+    if of_outcomes:
+        checks |= {
+            Status.OUTCOME_ID_MISSING: "outcome_id_missing",
+            Status.UNMATCHED_OUTCOME: "outcome_orphan",
+        }
+    counted = {check: groups.rows_with(status) for status, check in checks.items()}
+    return {check: rows for check, rows in counted.items() if rows}
+
+
 def _no_id(saying: str, model: Model) -> str:
     """Word that ids are missing, which they also are if they cannot be converted."""
     return f"{saying} that is {CONVERTED[model.ids.cast]}" if model.ids else saying

@@ -1,6 +1,6 @@
 """One day of logs becomes one Summary."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -180,7 +180,7 @@ def summarise_day(
     with open_session(what, engine or Engine()) as session:
         logs = open_logs(session, model, day, partitions)
         part_count = len(model.segment_names) * len(model.stratum_names)
-        negative = _absent_is_negative(model, day, partitions, as_of=as_of)
+        negative = absent_is_negative(model, day, partitions, as_of=as_of)
         query = session.once(
             (logs, negative), lambda: write(logs, part_count, absent_is_negative=negative)
         )
@@ -207,9 +207,53 @@ def summarise_day(
                     odds_factor=weights[0] / weights[1],
                 )
             )
-        settled = _is_settled(groups, day, partitions, model, as_of=as_of)
-        apart = settled and predictions and outcomes and not groups.met_rows
+        apart = predictions and outcomes and not groups.met_rows
+        apart = apart and _is_settled(groups, day, partitions, model, as_of=as_of)
         hint = contract.no_common_id(clean) if apart else ""
+    return summarise_groups(
+        *(name, model, day, groups, partitions),
+        as_of=as_of,
+        rejected=rejected,
+        weights=weights,
+        hint=hint,
+    )
+
+
+def summarise_groups(
+    name: str,
+    model: Model,
+    day: date,
+    groups: Groups,
+    partitions: Sequence[date],
+    *,
+    as_of: date,
+    rejected: Mapping[str, int],
+    weights: tuple[float, float] = (1.0, 1.0),
+    hint: str = "",
+) -> Summary:
+    """Make a summary of the groups of a day.
+
+    Parameters
+    ----------
+    name, model, day, as_of
+        As for `summarise_day`.
+    groups : Groups
+        Without rows of repeated ids.
+    partitions : sequence of date
+        The days of outcomes that were read.
+    rejected : mapping of str to int
+        Rows left out, by the check that they failed.
+    weights : tuple of (float, float)
+        What a row of outcome 0 and of outcome 1 stands for.
+    hint : str
+        Why no outcome met a prediction, though both logs have rows.
+
+    Raises
+    ------
+    DataError
+        If the day is settled and cannot be judged, unless the configuration accepts such days.
+    """
+    settled = _is_settled(groups, day, partitions, model, as_of=as_of)
     summary = Summary(
         model=name,
         days=(day,),
@@ -220,7 +264,7 @@ def summarise_day(
         known_at=_known_at(day, partitions, model),
         class_weights=weights,
     )
-    _check_day(what, model, groups, settled=settled, hint=hint)
+    _check_day(f"{name} {day}", model, groups, settled=settled, hint=hint)
     return summary
 
 
@@ -232,9 +276,7 @@ def _class_weights(what: str, model: Model, groups: Groups, query: Query) -> tup
     return class_weights(what, query.joined, model)
 
 
-def _absent_is_negative(
-    model: Model, day: date, partitions: Sequence[date], *, as_of: date
-) -> bool:
+def absent_is_negative(model: Model, day: date, partitions: Sequence[date], *, as_of: date) -> bool:
     """Return whether predictions of a day without an outcome are negatives by now."""
     horizon = model.outcomes.absent_means
     if horizon is None:
@@ -263,7 +305,8 @@ def _partitions_before(model: Model, kind: Kind, as_of: date) -> list[date]:
 
 def _invalid_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
     """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
-    sources = _days_that_may_have_predictions(session, model, day)
+    possible = days_between(day - timedelta(days=model.settled_after), day)
+    sources = readable_days(session, model, possible)
     scored, outcomes = open_ids(session, model, sources, [day])
     unmatched = session.once(
         (outcomes, scored),
@@ -272,21 +315,20 @@ def _invalid_outcomes(session: Session, model: Model, day: date) -> list[contrac
     return contract.outcome_violations(unmatched, model)
 
 
-def _days_that_may_have_predictions(session: Session, model: Model, day: date) -> list[date]:
-    """List the readable days whose predictions may get their outcome on `day`.
+def readable_days(session: Session, model: Model, days: Iterable[date]) -> list[date]:
+    """List the days whose predictions can be read.
 
-    A broken log is reported on its own day and must not stop this one.
+    A broken log is reported on its own day and must not stop others.
     """
 
-    def is_readable(candidate: date) -> bool:
+    def is_readable(day: date) -> bool:
         try:
-            check_readable(session, model, candidate)
+            check_readable(session, model, day)
         except (DataError, *DAMAGE):
             return False
         return True
 
-    possible = days_between(day - timedelta(days=model.settled_after), day)
-    return [candidate for candidate in possible if is_readable(candidate)]
+    return [day for day in days if is_readable(day)]
 
 
 def _segments(groups: Groups, model: Model) -> dict[str, Segment]:

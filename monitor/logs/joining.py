@@ -9,8 +9,9 @@ ids without a second pass. A prediction without an outcome is also grouped by it
 proof fails are the ids counted one by one.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from enum import IntEnum
+from typing import Any
 
 import narwhals as nw
 import numpy as np
@@ -43,6 +44,7 @@ class Status(IntEnum):
     OUTCOME_ID_MISSING = 6
     OUTCOME_INVALID = 7
     OUTCOME_EARLY = 8
+    NOT_CHOSEN = 9  # a prediction of another day, or one that the filter leaves out
 
 
 # Predictions with a valid score. All but the first still need a usable outcome.
@@ -52,7 +54,11 @@ IN_PREDICTED = (
     Status.OUTCOME_INVALID,
     Status.OUTCOME_EARLY,
 )
-OUTCOME_ONLY = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
+WITHOUT_PREDICTION = (
+    Status.UNMATCHED_OUTCOME,
+    Status.OUTCOME_ID_MISSING,
+    Status.NOT_CHOSEN,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +110,7 @@ class Groups:
     @property
     def prediction_rows(self) -> int:
         """Rows of the join that have a prediction."""
-        return int(self.counts[~np.isin(self.statuses, OUTCOME_ONLY)].sum())
+        return int(self.counts[~np.isin(self.statuses, WITHOUT_PREDICTION)].sum())
 
     @property
     def outcome_rows(self) -> int:
@@ -120,8 +126,14 @@ class Groups:
     @property
     def met_rows(self) -> int:
         """Rows of the join that have both."""
-        met = (self.with_outcome == 1) & ~np.isin(self.statuses, OUTCOME_ONLY)
+        met = (self.with_outcome == 1) & ~np.isin(self.statuses, WITHOUT_PREDICTION)
         return int(self.counts[met].sum())
+
+    def of_place(self, place: int, part_count: int) -> "Groups":
+        """Take the groups of one day out of those of many."""
+        rows = self.parts // part_count == place
+        taken = {one.name: getattr(self, one.name)[rows] for one in fields(self)}
+        return Groups(**{**taken, "parts": taken["parts"] % part_count})
 
     def rows_with(self, status: Status, part: int | None = None) -> int:
         """Count the rows of one status, in one part or in all."""
@@ -148,23 +160,41 @@ def write(
         By which the odds of outcome 1 in the log are larger than in its population.
     """
     joined = _join(logs, absent_is_negative=absent_is_negative)
-    return Query(_count(logs), joined, _group(joined, part_count, odds_factor), part_count)
+    grouped = _group(joined, part_count, odds_factor, many_days=logs.horizon is not None)
+    return Query(_count(logs), joined, grouped, part_count)
 
 
 def _join(logs: Logs, *, absent_is_negative: bool) -> Frame:
     """Join predictions and outcomes, and give every row its status."""
-    met = (
-        logs.predictions
-        if logs.joined
-        else logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
-    )
+    met = logs.predictions if logs.joined else _meet(logs)
     if not absent_is_negative:
         return met.with_columns(status=_status(Status.UNLABELLED, logs))
     outcome = choose([(nw.col("observed").is_null(), nw.lit(0))], nw.col("outcome"))
     return met.with_columns(status=_status(Status.MATCHED, logs), outcome=outcome)
 
 
-def _group(joined: Frame, part_count: int, odds_factor: float) -> Frame:
+def _meet(logs: Logs) -> Frame:
+    """Join the rows with the same id; those of many days only within the horizon of the day.
+
+    Narwhals joins on equal columns alone, so the join of many days is written for DuckDB.
+    """
+    if logs.horizon is None:
+        return logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
+    in_time = "partition = day"
+    if logs.horizon:
+        in_time = f"partition >= day AND partition <= day + {logs.horizon}"
+    predictions: Any = logs.predictions.to_native()
+    outcomes: Any = logs.outcomes.to_native()
+    met = predictions.set_alias("predictions").join(
+        outcomes.set_alias("outcomes"), f"id = outcome_id AND {in_time}", how="outer"
+    )
+    # An outcome alone counts on the day on which it was logged.
+    part = choose([(nw.col("predicted").is_null(), nw.col("own_part"))], nw.col("part"))
+    joined: Frame = nw.from_native(met).lazy()
+    return joined.with_columns(part=part)
+
+
+def _group(joined: Frame, part_count: int, odds_factor: float, *, many_days: bool) -> Frame:
     """Group rows of the same status, part and cell."""
     matched = nw.col("status") == Status.MATCHED
     scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
@@ -174,7 +204,10 @@ def _group(joined: Frame, part_count: int, odds_factor: float) -> Frame:
         key=((nw.col("status") * 2 + with_outcome) * part_count + nw.col("part").fill_null(0))
         * CELL_COUNT
         + choose([(scored, nw.col("cell").cast(nw.Int32))], zero),
-        lone_id=nw.when(nw.col("observed").is_null()).then(nw.col("id")),
+        lone_id=nw.when(nw.col("observed").is_null() & (nw.col("predicted") == 1)).then(
+            nw.col("id")
+        ),
+        lone_place=-1 - nw.col("day") if many_days else nw.lit(-1),
         positives=choose([(matched, nw.col("outcome").cast(nw.Int64))], zero),
         offsets=choose([(matched, nw.col("offset").cast(nw.Int64))], zero),
     )
@@ -182,7 +215,7 @@ def _group(joined: Frame, part_count: int, odds_factor: float) -> Frame:
     # matter, because without_repeats leaves both out.
     lone = ~nw.col("lone_id").is_null()
     by_id = (
-        keyed.with_columns(place=choose([(lone, nw.lit(-1))], nw.col("key")))
+        keyed.with_columns(place=choose([(lone, nw.col("lone_place"))], nw.col("key")))
         .group_by("place", "lone_id")
         .agg(
             nw.len().alias("rows"),
@@ -218,10 +251,10 @@ def _count(logs: Logs) -> Frame:
     return predictions.join(outcomes, how="cross")
 
 
-def repeated_ids(frame: Frame, column: str) -> Frame:
-    """List the ids that occur in a log more than once, with the number of their rows."""
+def repeated_ids(frame: Frame, column: str, *among: str) -> Frame:
+    """List the ids that occur more than once in a log, or among equal rows, with their number."""
     known = frame.filter(~nw.col(column).is_null())
-    return known.group_by(column).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
+    return known.group_by(column, *among).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
 
 
 def merge_outcomes(logs: Logs) -> Frame:
@@ -261,6 +294,8 @@ def _status(unobserved: Status, logs: Logs) -> nw.Expr:
         (nw.col("observed").is_null(), unobserved),
         (outcome.is_null() | ~((outcome == 0) | (outcome == 1)), Status.OUTCOME_INVALID),
     ]
+    if logs.horizon is not None:
+        cases.insert(2, (nw.col("predicted") == 0, Status.NOT_CHOSEN))
     if logs.joined:  # no row needs an id
         cases = [case for case in cases if case[1] != Status.PREDICTION_ID_MISSING]
     if logs.timed:

@@ -56,6 +56,10 @@ class Logs:
         and `observed` is null where the outcome is not known.
     outcomes_weighted : bool
         Whether the outcomes have the column `weight`, rather than the predictions.
+    horizon : int or None
+        If the logs are of many days: how many days after its prediction an outcome counts. Then
+        predictions have the number of their day, `day`, which is part of `part` too, outcomes have
+        `partition`, and `predicted` is 0 for predictions of which only the id is read.
     """
 
     predictions: Frame
@@ -65,6 +69,16 @@ class Logs:
     latest: bool = False
     joined: bool = False
     outcomes_weighted: bool = False
+    horizon: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows of both logs under the names of `Logs`, not prepared yet."""
+
+    predictions: duckdb.DuckDBPyRelation
+    outcomes: duckdb.DuckDBPyRelation
+    timed: bool
 
 
 def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Logs:
@@ -86,9 +100,20 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
     DataError
         If a partition or a column is missing, a type is wrong, or a file cannot be read.
     """
-    predictions = open_log(session, model, "predictions", [day])
     if model.outcomes.in_predictions:
+        predictions = open_log(session, model, "predictions", [day])
         return _open_together(session, model, predictions, outcome_days)
+    rows = read_rows(session, model, day, outcome_days)
+    views = session.show("predictions", rows.predictions), session.show("outcomes", rows.outcomes)
+    return session.once(
+        (*views, *settings_of_rows(model)),
+        lambda: prepare(session.frame(views[0]), session.frame(views[1]), model, timed=rows.timed),
+    )
+
+
+def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[date]) -> Rows:
+    """Read the chosen rows of a day of predictions and some days of outcomes, as `open_logs`."""
+    predictions = open_log(session, model, "predictions", [day])
     outcomes = open_log(session, model, "outcomes", outcome_days)
     scored, observed = model.predictions, model.outcomes
     scored_id, observed_id = _check_ids(predictions, outcomes, model)
@@ -113,17 +138,23 @@ def open_logs(session: Session, model: Model, day: date, outcome_days: Sequence[
         if outcomes.files
         else _no_outcomes(predictions, model, scored_id, observed_at=scored_at.get("scored_at"))
     )
-    views = session.show("predictions", scored_rows), session.show("outcomes", outcome_rows)
-    return session.once(
-        (*views, model.segments, model.strata, *_meaning(model)),
-        lambda: Logs(
-            prepare_predictions(session.frame(views[0]), model),
-            prepare_outcomes(session.frame(views[1]), model),
-            timed=bool(scored_at),
-            said=observed.outcome_means is not None,
-            latest=observed.duplicates == "latest",
-            outcomes_weighted=observed.weight is not None,
-        ),
+    return Rows(scored_rows, outcome_rows, timed=bool(scored_at))
+
+
+def settings_of_rows(model: Model) -> tuple[object, ...]:
+    """Return the settings that the preparation of rows depends on."""
+    return model.segments, model.strata, *_meaning(model)
+
+
+def prepare(predictions: Frame, outcomes: Frame, model: Model, *, timed: bool) -> Logs:
+    """Prepare the rows of both logs for the join."""
+    return Logs(
+        prepare_predictions(predictions, model),
+        prepare_outcomes(outcomes, model),
+        timed=timed,
+        said=model.outcomes.outcome_means is not None,
+        latest=model.outcomes.duplicates == "latest",
+        outcomes_weighted=model.outcomes.weight is not None,
     )
 
 
@@ -156,7 +187,7 @@ def _open_together(
     )
     view = session.show("predictions with outcomes", rows)
     return session.once(
-        (view, model.segments, model.strata, *_meaning(model)),
+        (view, *settings_of_rows(model)),
         lambda: _prepare_together(session.frame(view), model, timed=bool(scored_at)),
     )
 
@@ -192,14 +223,29 @@ def open_ids(
     The filter of outcomes holds, but not that of predictions: an outcome whose prediction is in the
     log, though not chosen, is no orphan.
     """
+    scored, observed = read_ids(session, model, prediction_days, outcome_days)
+    return session.show("ids of predictions", scored), session.show("ids of outcomes", observed)
+
+
+def read_ids(
+    session: Session,
+    model: Model,
+    prediction_days: Sequence[date],
+    outcome_days: Sequence[date],
+    *,
+    scored_where: str | None = None,
+) -> tuple[duckdb.DuckDBPyRelation, duckdb.DuckDBPyRelation]:
+    """Read the ids of both logs: of predictions with a filter of their own."""
     predictions = open_log(session, model, "predictions", prediction_days)
     outcomes = open_log(session, model, "outcomes", outcome_days)
     scored_id, observed_id = _check_ids(predictions, outcomes, model)
+    predictions.check_filter(scored_where)
     outcomes.check_filter(model.outcomes.where)
     raise_all(predictions, outcomes)
-    scored = predictions.read(id=scored_id.wanted)
-    observed = outcomes.read(model.outcomes.where, outcome_id=observed_id.wanted)
-    return session.show("ids of predictions", scored), session.show("ids of outcomes", observed)
+    return (
+        predictions.read(scored_where, id=scored_id.wanted),
+        outcomes.read(model.outcomes.where, outcome_id=observed_id.wanted),
+    )
 
 
 def check_readable(session: Session, model: Model, day: date) -> None:

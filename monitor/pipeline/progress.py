@@ -12,6 +12,7 @@ from typing import Literal, TypeVar
 
 from monitor.errors import Fault
 
+S = TypeVar("S")
 T = TypeVar("T")
 Phase = Literal["summarise", "evaluate", "judge"]
 
@@ -35,11 +36,11 @@ class Failure:
     fault: Fault | None = None
 
 
-def in_parallel(function: Callable[[date], T], days: Sequence[date], jobs: int) -> Iterator[T]:
-    """Yield results in the order of the days; on an interrupt, drop days that have not begun."""
+def in_parallel(function: Callable[[S], T], items: Sequence[S], jobs: int) -> Iterator[T]:
+    """Yield results in the order of the items; on an interrupt, drop those that have not begun."""
     pool = ThreadPoolExecutor(jobs)
     try:
-        yield from pool.map(function, days)
+        yield from pool.map(function, items)
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -5,26 +5,23 @@ contains it. So ten days in one call and in ten calls leave the same bytes.
 Rule 2: this module translates configuration into plain arguments and decides nothing else.
 """
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
-from typing import Literal
 
-from monitor.config import Config, Engine, Model
+from monitor.config import Config, Model
 from monitor.errors import DataError
-from monitor.logs import Databases, check_logs_exist, days_of, open_databases, summarise_day
+from monitor.logs import days_of
 from monitor.pipeline.evaluations import evaluate_days, reach
-from monitor.pipeline.planning import check_days, log_fingerprint, what_to_do
-from monitor.pipeline.progress import Failure, PhaseProgress, in_parallel
+from monitor.pipeline.planning import check_days
+from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
+from monitor.pipeline.summaries import Result, summarise_days
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import FailedDay, Store
 from monitor.summary import days_between
-
-Left = Literal["unchanged", "quiet", "kept"]
-Result = Literal["summarised"] | Left | Failure  # what became of a day
 
 
 @dataclass(frozen=True)
@@ -164,7 +161,7 @@ def _process(
     first, last = days[0], days[-1]
     summarised = store.days("summaries", name)
     store.mark_stale(name, first)
-    results = _summarise_days(
+    results = summarise_days(
         config,
         name,
         days,
@@ -195,76 +192,6 @@ def _process(
         on_progress=on_progress,
     )
     return results, evaluated
-
-
-def summarise(
-    config: Config,
-    name: str,
-    day: date,
-    *,
-    as_of: date,
-    engine: Engine | Databases | None = None,
-) -> None:
-    """Read the logs of one day and replace its summary.
-
-    Raises
-    ------
-    DataError
-        If the logs are missing or fail a check; the store does not change.
-    """
-    model, store = config.model(name), Store(config.store)
-    inputs = log_fingerprint(name, model, day, as_of)
-    engine = engine or config.engine
-    store.write_summary(summarise_day(name, model, day, as_of=as_of, engine=engine))
-    store.write_inputs(name, day, inputs)
-
-
-def share(engine: Engine, jobs: int) -> Engine:
-    """Divide threads and memory among the days that are read at a time."""
-    return Engine(
-        threads=max(1, engine.threads // jobs), memory_mb=max(100, engine.memory_mb // jobs)
-    )
-
-
-def _summarise_days(
-    config: Config,
-    name: str,
-    days: Sequence[date],
-    *,
-    as_of: date,
-    may_skip: Container[date],
-    must_settle: bool,
-    recompute: bool,
-    jobs: int,
-    on_progress: Callable[[PhaseProgress], None],
-) -> dict[date, Result]:
-    """Summarise days, except unchanged ones that may be skipped; keep what became of each."""
-    model, store = config.model(name), Store(config.store)
-
-    def read(databases: Databases, day: date) -> Result:
-        try:
-            action = what_to_do(
-                *(store, name, model, day),
-                as_of=as_of,
-                may_skip=day in may_skip,
-                recompute=recompute,
-            )
-            if action != "summarise":
-                return action
-            if must_settle:
-                check_logs_exist(name, model, day, as_of=as_of)
-            summarise(config, name, day, as_of=as_of, engine=databases)
-        except DataError as error:
-            return Failure(day, str(error), error.fault)
-        return "summarised"
-
-    results = dict[date, Result]()
-    with open_databases(share(config.engine, jobs)) as databases:
-        done = in_parallel(partial(read, databases), days, jobs)
-        for day, result in zip(days, done, strict=True):
-            results[day] = result
-            on_progress(PhaseProgress("summarise", day, len(results), len(days)))
-    return results
 
 
 def _failures_to_report(

@@ -20,7 +20,8 @@ from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_referenc
 from monitor.pipeline import references
 from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.references import read_references
-from monitor.pipeline.run import PhaseProgress, RunReport, run, share
+from monitor.pipeline.run import PhaseProgress, RunReport, run
+from monitor.pipeline.summaries import share
 from monitor.store.store import Store
 from tests.conftest import Ended
 

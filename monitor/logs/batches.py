@@ -1,0 +1,206 @@
+"""Many days in one query, so that each partition of outcomes is read once for all of them.
+
+Rule: a day leaves this module as it leaves `summarise_day`, or not at all. A day that needs a
+message, an example or a second look is left to `summarise_day`.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from datetime import date, timedelta
+from itertools import groupby
+from math import ceil
+
+import narwhals as nw
+
+from monitor.config import Model
+from monitor.errors import ConfigError, DataError
+from monitor.logs import contract
+from monitor.logs.daily import (
+    absent_is_negative,
+    outcome_days,
+    readable_days,
+    summarise_day,
+    summarise_groups,
+)
+from monitor.logs.databases import Databases
+from monitor.logs.joining import Groups, read_counts, repeated_ids, run, write
+from monitor.logs.many_days import count_predictions, open_many_days
+from monitor.logs.places import has_day
+from monitor.logs.session import open_session
+from monitor.logs.sources import Logs
+from monitor.summary import Summary, days_between
+
+MOST_DAYS = 31
+# A prediction takes about 200 bytes of the join, so this is a bit less than half of the memory.
+ROWS_IN_MEMORY = 2000  # for each MB
+# As many times the memory may go to the disk if that saves readings of outcomes.
+SPILL = 20
+
+
+def plan_batches(
+    name: str, model: Model, days: Sequence[date], *, databases: Databases, jobs: int = 1
+) -> list[Sequence[date]]:
+    """Divide days into batches that fit the memory.
+
+    If outcomes are awaited for many days, a batch has at least as many days, so that each partition
+    of outcomes is read by two batches at most, and its join may go to the disk.
+
+    Parameters
+    ----------
+    name, model, databases
+        As for `summarise_days`.
+    days : sequence of date
+        Days of the predictions, in order.
+    jobs : int
+        How many batches are read at a time.
+    """
+    weighted = model.predictions.weight or model.outcomes.weight
+    if not days[1:] or weighted or model.outcomes.in_predictions:
+        return [[day] for day in days]
+    rows = max(1, _rows_of(name, model, days[len(days) // 2], databases))
+    room, awaited = databases.engine.memory_mb * ROWS_IN_MEMORY // rows, model.settled_after
+    length = room - awaited
+    if length < awaited:
+        length = min(awaited, SPILL * room - awaited)
+    length = max(1, min(length, max(MOST_DAYS, awaited), ceil(len(days) / jobs)))
+    return [days[i : i + length] for i in range(0, len(days), length)]
+
+
+def summarise_days(
+    name: str, model: Model, days: Sequence[date], *, as_of: date, databases: Databases
+) -> Iterator[tuple[date, Summary | DataError]]:
+    """Read, check, join and tally a batch of days; a day that fails stops no other.
+
+    Parameters
+    ----------
+    name, model, as_of
+        As for `summarise_day`.
+    days : sequence of date
+        Days of the predictions, in order.
+    databases : Databases
+        Threads and memory to use.
+
+    Yields
+    ------
+    tuple of (date, Summary or DataError)
+        What `summarise_day` returns or raises for each day.
+
+    Raises
+    ------
+    ConfigError
+        If a day does not fit into the memory.
+    """
+    found = _together(name, model, days, as_of=as_of, databases=databases)
+    for day in days:
+        try:
+            summary = found.pop(day, None)
+            yield (
+                day,
+                summary or summarise_day(name, model, day, as_of=as_of, engine=databases),
+            )
+        except DataError as error:
+            yield day, error
+
+
+def _rows_of(name: str, model: Model, day: date, databases: Databases) -> int:
+    """Count the predictions of a day; 0 if they cannot be read."""
+    with suppress(ConfigError, DataError), open_session(f"{name} {day}", databases) as session:
+        return count_predictions(session, model, day)
+    return 0
+
+
+def _together(
+    name: str, model: Model, days: Sequence[date], *, as_of: date, databases: Databases
+) -> dict[date, Summary]:
+    """Summarise days in one query; if it fails, in two, and so on down to single days."""
+    if not days[1:]:
+        return {}
+    partitions = dict[date, list[date]]()
+    for day in days:
+        with suppress(DataError):
+            if has_day(model, "predictions", day):
+                partitions[day] = outcome_days(f"{name} {day}", model, day, as_of=as_of)
+
+    def is_negative(day: date) -> bool:
+        return absent_is_negative(model, day, partitions[day], as_of=as_of)
+
+    found = dict[date, Summary]()
+    for negative, alike in groupby(partitions, key=is_negative):
+        chosen = {day: partitions[day] for day in alike}
+        try:
+            found |= _read(name, model, chosen, as_of=as_of, databases=databases, negative=negative)
+        except (ConfigError, DataError):
+            middle = len(chosen) // 2
+            for half in ([*chosen][:middle], [*chosen][middle:]):
+                found |= _together(name, model, half, as_of=as_of, databases=databases)
+    return found
+
+
+def _read(
+    name: str,
+    model: Model,
+    partitions: Mapping[date, Sequence[date]],
+    *,
+    as_of: date,
+    databases: Databases,
+    negative: bool,
+) -> dict[date, Summary]:
+    """Summarise days in one query, as far as nothing is wrong with them.
+
+    Parameters
+    ----------
+    partitions : mapping of date to sequence of date
+        The partitions of outcomes of each day.
+    negative : bool
+        Whether predictions without an outcome are negatives.
+    """
+    days = [*partitions]
+    read = sorted({partition for each in partitions.values() for partition in each})
+    part_count = len(model.segment_names) * len(model.stratum_names)
+    with open_session(f"{name} {days[0]} to {days[-1]}", databases) as session:
+        earlier = readable_days(session, model, _others(model, days))
+        logs = open_many_days(session, model, days, earlier=earlier, outcome_days=read)
+        first = min([*earlier, *days])
+        places = (max([*days, *read]) - first).days + 1
+        query = session.once(
+            (logs, negative, places),
+            lambda: write(logs, places * part_count, absent_is_negative=negative),
+        )
+        groups = run(query)
+        proven = _proven(logs, groups, part_count)
+    summaries = dict[date, Summary]()
+    for day, of_day in partitions.items():
+        last = day + timedelta(days=model.settled_after)
+        place = (day - first).days
+        if place in proven and [*of_day] == [p for p in read if day <= p <= last]:
+            own = groups.of_place(place, part_count)
+            rejected = contract.count_violations(own, of_outcomes=day in of_day)
+            fails = any(getattr(model.checks, check) == "fail" for check in rejected)
+            if own.met_rows and not fails:
+                with suppress(DataError):
+                    summaries[day] = summarise_groups(
+                        *(name, model, day, own, of_day), as_of=as_of, rejected=rejected
+                    )
+    return summaries
+
+
+def _others(model: Model, days: Sequence[date]) -> list[date]:
+    """List the other days whose predictions may get their outcome on one of these days."""
+    reached = days_between(days[0] - timedelta(days=model.settled_after), days[-1])
+    return [day for day in reached if day not in days]
+
+
+def _proven(logs: Logs, groups: Groups, part_count: int) -> set[int]:
+    """Find the days of which no prediction met two outcomes, and none shares its id."""
+    chosen = logs.predictions.filter(nw.col("predicted") == 1)
+    counted = chosen.group_by("day").agg(nw.len().alias("rows")).collect("pyarrow")
+    proven = set[int]()
+    for place, rows in counted.rows():
+        own = groups.of_place(place, part_count)
+        if own.prediction_rows == rows and not own.repeats.any():
+            proven.add(place)
+    (outcomes,) = read_counts(logs.outcomes.select(nw.len()))
+    if groups.outcome_rows > outcomes:  # an id is repeated, maybe only on different days
+        twice = repeated_ids(chosen, "id", "day").select("day").unique().collect("pyarrow")
+        proven.difference_update(place for (place,) in twice.rows())
+    return proven

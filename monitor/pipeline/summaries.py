@@ -1,0 +1,85 @@
+"""The summaries of many days: decide for each day, read the logs of several at a time, store."""
+
+from collections.abc import Callable, Container, Sequence
+from datetime import date
+from functools import partial
+from itertools import chain
+from typing import Literal
+
+from monitor.config import Config, Engine
+from monitor.errors import DataError
+from monitor.logs import Databases, check_logs_exist, open_databases, plan_batches
+from monitor.logs import summarise_days as read_days
+from monitor.pipeline.planning import log_fingerprint, what_to_do
+from monitor.pipeline.progress import Failure, PhaseProgress, in_parallel
+from monitor.store.store import Store
+
+Left = Literal["unchanged", "quiet", "kept"]
+Result = Literal["summarised"] | Left | Failure  # what became of a day
+
+
+def summarise_days(
+    config: Config,
+    name: str,
+    days: Sequence[date],
+    *,
+    as_of: date,
+    may_skip: Container[date],
+    must_settle: bool,
+    recompute: bool,
+    jobs: int,
+    on_progress: Callable[[PhaseProgress], None],
+) -> dict[date, Result]:
+    """Summarise days, except unchanged ones that may be skipped; keep what became of each.
+
+    Days that wait for outcomes share the reading of them, so these are read one batch at a time.
+    """
+    model, store = config.model(name), Store(config.store)
+
+    def decide(day: date) -> Literal["summarise"] | Left:
+        action = what_to_do(
+            *(store, name, model, day),
+            as_of=as_of,
+            may_skip=day in may_skip,
+            recompute=recompute,
+        )
+        if must_settle and action == "summarise":
+            check_logs_exist(name, model, day, as_of=as_of)
+        return action
+
+    def read(databases: Databases, batch: Sequence[date]) -> list[tuple[date, Result]]:
+        results, inputs = dict[date, Result](), dict[date, str]()
+        for day in batch:
+            try:
+                action = decide(day)
+                if action == "summarise":  # a file that changes while it is read is read again
+                    inputs[day] = log_fingerprint(name, model, day, as_of)
+                else:
+                    results[day] = action
+            except DataError as error:
+                results[day] = Failure(day, str(error), error.fault)
+        for day, found in read_days(name, model, [*inputs], as_of=as_of, databases=databases):
+            if isinstance(found, DataError):
+                results[day] = Failure(day, str(found), found.fault)
+            else:
+                store.write_summary(found)
+                store.write_inputs(name, day, inputs[day])
+                results[day] = "summarised"
+        return [(day, results[day]) for day in batch]
+
+    results = dict[date, Result]()
+    jobs = 1 if model.settled_after else jobs
+    with open_databases(share(config.engine, jobs)) as databases:
+        batches = plan_batches(name, model, days, databases=databases, jobs=jobs)
+        done = in_parallel(partial(read, databases), batches, jobs)
+        for day, result in chain.from_iterable(done):
+            results[day] = result
+            on_progress(PhaseProgress("summarise", day, len(results), len(days)))
+    return results
+
+
+def share(engine: Engine, jobs: int) -> Engine:
+    """Divide threads and memory among the batches that are read at a time."""
+    return Engine(
+        threads=max(1, engine.threads // jobs), memory_mb=max(100, engine.memory_mb // jobs)
+    )
