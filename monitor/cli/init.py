@@ -4,7 +4,7 @@ import os
 import shlex
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from monitor.logs.discovery import Guess, Setting
 
 STDOUT = "-"
-PLAIN = {"soft_wrap": True, "highlight": False, "markup": False}
+PLAIN: dict[str, Any] = {"soft_wrap": True, "highlight": False, "markup": False}
 
 
 def init(
@@ -45,18 +45,21 @@ def init(
 
     _must_be_free(target)
     with err.status("looking at the logs") as status:
-        guesses = guess(paths, status.update)
-    commands = _next_commands(guesses, target)
+        found = guess(paths, status.update)
+    for left_out in found.left_out:
+        err.print(f"left out: {left_out}", **PLAIN)
+    commands = _next_commands(found.models, target)
     folder = Path.cwd() if target == STDOUT else Path(target).absolute().parent
-    text = configuration([_relative(each, folder) for each in guesses], commands)
+    text = configuration([_relative(each, folder) for each in found.models], commands)
     if target == STDOUT:
         write_out(text)
         return
     _write(target, text)
     if as_json:
-        print_json({"written": target, "models": {each.name: each for each in guesses}})
+        models = {each.name: each for each in found.models}
+        print_json({"written": target, "models": models, "left_out": found.left_out})
         return
-    for each in guesses:
+    for each in found.models:
         say(f"{each.name}:")
         for setting in each.settings:
             if setting.active:

@@ -21,6 +21,7 @@ from tests.support.undescribed import (
     joined,
     put,
     renamed,
+    stacked,
     without,
     write,
 )
@@ -97,6 +98,22 @@ def beside(root: Path) -> None:
         put(root / f"{day}.parquet", rows)
 
 
+def two_files(root: Path) -> None:
+    """Write each log as one large file, in which a column dates the rows."""
+    for name, days in (("scores", PROMPT.predictions), ("labels", PROMPT.outcomes)):
+        put(root / f"{name}.parquet", stacked(days.values()))
+
+
+def one_file(root: Path) -> None:
+    """Write scores and outcomes of all days into one file."""
+    put(root / "all.csv", stacked(joined(PROMPT, known_until=KNOWN_UNTIL).values()))
+
+
+def as_epoch(name: str) -> Callable[[Rows], Rows]:
+    """Write a time as milliseconds since 1970."""
+    return changed(**{name: lambda rows: [int(at.timestamp() * 1000) for at in rows[name]]})
+
+
 PLAIN = "{}/{{day}}.parquet"
 FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
     "hive": (
@@ -150,6 +167,26 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
     "JSON lines": (
         lambda root: write(root, PROMPT, "scores/{day}.jsonl", "labels/{day}.json.gz"),
         {"predictions.format": "json", "outcomes.outcome": "label", "outcomes.format": "json"},
+    ),
+    "two files": (
+        two_files,
+        {
+            "predictions.path": "logs/scores.parquet",
+            "predictions.day": "scored_at",
+            "predictions.id": "request_id",
+            "outcomes.path": "logs/labels.parquet",
+            "outcomes.day": "observed_at",
+            "settled_after": 0,
+        },
+    ),
+    "one file": (
+        one_file,
+        {
+            "predictions.path": "logs/all.csv",
+            "predictions.day": "scored_at",
+            "outcomes.in_predictions": True,
+            "settled_after": 2,
+        },
     ),
     "beside": (
         beside,
@@ -350,6 +387,10 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
         ),
         {"ids": {"cast": "integer"}, "outcomes.format": "csv"},
     ),
+    "times as numbers": (
+        plain(as_epoch("scored_at"), as_epoch("observed_at")),
+        {"predictions.time": "scored_at", "predictions.time_unit": "ms"},
+    ),
     "weights": (down_sampled, {"predictions.weight": "sample_weight"}),
     "weights of another kind": (
         plain(changed(weight=lambda rows: [n % 5 + 1 for n in range(len(rows["score"]))])),
@@ -428,6 +469,19 @@ def test_several_models_and_the_same_bytes(here: Path, command: Command) -> None
     for name, model in models.items():
         assert model["predictions"]["path"] == f"logs/{name}/scores/{{day}}.parquet"
         assert model["outcomes"]["path"] == f"logs/{name}/labels/{{day}}.parquet"
+
+
+def test_what_is_left_out_is_said(here: Path, command: Command) -> None:
+    """Files that belong to no model, and files that cannot be read, are named."""
+    plain()(here / "logs")
+    put(here / "logs" / "notes.parquet", {"text": ["a", "b"]})
+    (here / "logs" / "broken.parquet").write_text("no parquet")
+
+    ended = command("init", "logs")
+
+    assert ended.code == 0
+    assert f"left out: {here}/logs/notes.parquet: belongs to no model" in ended.err
+    assert f"left out: {here}/logs/broken.parquet: cannot be read as parquet (" in ended.err
 
 
 def test_what_no_setting_repairs_is_said(here: Path, command: Command) -> None:

@@ -117,6 +117,12 @@ def chosen(rows: Rows, keep: Sequence[object]) -> Rows:
     }
 
 
+def stacked(days: Iterable[Rows]) -> Rows:
+    """Put the rows of several days below one another."""
+    parts = list(days)
+    return {name: [value for part in parts for value in part[name]] for name in parts[0]}
+
+
 def joined(logs: History, *, known_until: date | None = None) -> dict[date, Rows]:
     """Put the outcome beside the score, without ids; null where it came after a day."""
     outcome = {

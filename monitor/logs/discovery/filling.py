@@ -6,7 +6,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.logs.discovery.arrivals import COMPLETE, MET
-from monitor.logs.discovery.keys import ROWS_PER_PARTITION
 from monitor.logs.discovery.reading import ROWS_PER_DAY, Log, ask, rows_on
 from monitor.logs.session import Session
 
@@ -57,10 +56,7 @@ def fill(session: Session, log: Log, is_one: str, day_column: str | None) -> Fil
         rows.create_view("all_rows", replace=True)
         dated = f"({day_column})::DATE"
         last = f"(SELECT max({dated}) FROM all_rows)"
-        recent = (
-            f"SELECT * FROM all_rows WHERE {dated} > {last} - {NEWEST_DAYS} "
-            f"LIMIT {ROWS_PER_PARTITION}"
-        )
+        recent = f"SELECT * FROM all_rows WHERE {dated} > {last} - {NEWEST_DAYS}"
         ages = f"SELECT ({last} - {dated})::INT, {counted} FROM ({recent}) GROUP BY 1"
         for age, total, known, positive in session.connection.execute(ages).fetchall():
             shares[age], ones[age] = known / max(1, total), positive

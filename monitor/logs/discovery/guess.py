@@ -37,14 +37,22 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 
 @dataclass(frozen=True)
 class Guess:
-    """A model: its name, its settings, and the days that have predictions."""
+    """A model: its name, its settings, and the first and last day that can be processed."""
 
     name: str
     settings: tuple[Setting, ...]
     days: tuple[date, date] | None
 
 
-def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: None) -> list[Guess]:
+@dataclass(frozen=True)
+class Guesses:
+    """The models that were found, and the logs that are left out, each with the reason."""
+
+    models: tuple[Guess, ...]
+    left_out: tuple[str, ...]
+
+
+def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: None) -> Guesses:
     """Guess the configuration of every model whose logs lie below some paths.
 
     Parameters
@@ -68,11 +76,13 @@ def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: N
         pairs = pair_logs(session, logs, on_progress)
     if not pairs:
         raise _nothing(surveys, logs, problems)
-    names = _names(pairs)
-    return [
+    models = (
         Guess(name, tuple(settings_of(pair)), span(pair))
-        for name, pair in zip(names, pairs, strict=True)
-    ]
+        for name, pair in zip(_names(pairs), pairs, strict=True)
+    )
+    used = {log.place for pair in pairs for log in (pair.scored, pair.observed)}
+    unused = [f"{log.place}: belongs to no model" for log in logs if log.place not in used]
+    return Guesses(tuple(models), (*unused, *problems))
 
 
 def _names(pairs: Sequence[Pair]) -> list[str]:

@@ -1,7 +1,7 @@
 """Which logs belong together: predictions with the outcomes that share their ids."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from monitor.errors import DataError
 from monitor.logs.discovery import arrivals, filling, roles
@@ -11,7 +11,7 @@ from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import Key, find_key
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import patterns
-from monitor.logs.discovery.reading import PARTITION, Log, ask, open_log
+from monitor.logs.discovery.reading import PARTITION, Log, ask, open_log, rows_on
 from monitor.logs.discovery.roles import Candidate, with_points
 from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
@@ -78,6 +78,18 @@ def read_logs(
     return logs, problems
 
 
+def _with_span(session: Session, log: Log) -> Log:
+    """Find the first and the last day of a log whose path names none."""
+    times = roles.times(log.columns)
+    rows = rows_on(session, log, None) if times and not log.days else None
+    if rows is None:
+        return log
+    rows.create_view("all_rows", replace=True)
+    day = f"({moment(times[0])})::TIMESTAMP::DATE"
+    first, last = ask(session, f"SELECT min({day}), max({day}) FROM all_rows")
+    return replace(log, span=(first, last) if first else None)
+
+
 def pair_logs(
     session: Session, logs: Sequence[Log], on_progress: Callable[[str], None]
 ) -> list[Pair]:
@@ -128,6 +140,7 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
         scored_at=moment(times[0]) if times else None,
         observed_at=moment(times[1]) if times else None,
     )
+    scored, observed = _with_span(session, scored), _with_span(session, observed)
     arrived = arrivals.look_up(session, scored, observed, key, meaning)
     scores, remarks = _judged(session, scored, key.scored, has_outcomes=bool(arrived.found))
     if times:
@@ -149,6 +162,7 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         if not scores or any(remark.key == "outcomes.outcome" for remark in remarks):
             continue
         day = None if log.days else _moment(roles.times(log.columns))
+        log = _with_span(session, log)
         filled = filling.fill(session, log, is_one(outcome), day)
         rest = [c for c in roles.outcomes(log.columns) if c is not outcome]
         weight = _weight(session, log, "predictions", arrivals.MET, "cm_is_one")

@@ -41,6 +41,8 @@ class Log:
         What its names have in common.
     days : tuple of date
         The days that the path names; none if it names none.
+    span : tuple of (date, date), or None
+        The first and the last day, where a column dates the rows.
     sampled : tuple of date
         The days that the sample is from.
     table : str
@@ -56,6 +58,7 @@ class Log:
     sampled: tuple[date, ...]
     table: str
     columns: tuple[Column, ...]
+    span: tuple[date, date] | None = None
 
     def column(self, name: str) -> Column:
         """Return the facts about a column."""

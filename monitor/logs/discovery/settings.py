@@ -72,7 +72,8 @@ def _where(section: str, log: Log) -> Iterator[Setting]:
         missing = f", {gaps:,} between them missing" if gaps else ""
         why = f"Days {log.days[0]} to {log.days[-1]}{missing}."
     else:
-        why = "The path names no day, so a column dates the rows."
+        days = f", from {log.span[0]} to {log.span[1]}" if log.span else ""
+        why = f"The path names no day, so a column dates the rows{days}."
     yield Setting(section, "path", log.place, why)
     yield Setting(section, "format", log.format, active=log.format != "parquet")
     if not log.days:
@@ -282,13 +283,15 @@ def _sentence(text: str) -> str:
 
 
 def span(pair: Pair) -> tuple[date, date] | None:
-    """Return the days that can be processed, if the path names them.
+    """Return the first and the last day that can be processed, if they are known.
 
     Outcomes beside the scores are those that the files have now; the newest days wait for theirs.
     """
-    if not pair.scored.days:
+    days = pair.scored.days
+    found = (days[0], days[-1]) if days else pair.scored.span
+    if found is None:
         return None
-    first, last = pair.scored.days[0], pair.scored.days[-1]
+    first, last = found
     if isinstance(pair.arrived, Filling):
         last = max(first, last - timedelta(pair.arrived.complete_after))
     return first, last

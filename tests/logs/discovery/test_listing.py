@@ -101,7 +101,7 @@ def test_an_object_store(bucket: str, tmp_path: Path) -> None:
         str(tmp_path / "ctr"), f"{bucket}/ctr", recursive=True
     )
 
-    (here,), (there,) = guess([str(tmp_path)]), guess([bucket])
+    (here,), (there,) = guess([str(tmp_path)]).models, guess([bucket]).models
 
     def settings_below(root: str, found: Any) -> list[tuple[str, str, str]]:
         return [(s.key, str(s.value).removeprefix(root), s.why) for s in found.settings]
