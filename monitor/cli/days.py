@@ -44,7 +44,9 @@ def check(
 
     Without --day, check the newest settled day. The configuration is checked too.
     """
+    from monitor.drift.wording import late_outcomes
     from monitor.logs import newest_settled_day, summarise_day
+    from monitor.pipeline.arriving import late_in_logs
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
     from monitor.store.store import Store
@@ -59,7 +61,10 @@ def check(
             say(summary_table(f"{model_name}, logs of {looked_at}", summary))
             for sentence in sensitivity(Store(config.store), model_name):
                 say(sentence, markup=False, highlight=False)
-        return {"day": looked_at, **_counts(summary)}
+        incomplete = late_in_logs(config, model_name, as_of=until)
+        if incomplete and not as_json:
+            say(f"{model_name}: {late_outcomes(incomplete)}", style="yellow", soft_wrap=True)
+        return {"day": looked_at, **_counts(summary), "late": incomplete}
 
     found, errors = of_each(config, name, look)
     if as_json:

@@ -57,6 +57,8 @@ def finish(
     errors: Sequence[ConfigError | DataError] = (),
 ) -> None:
     """Print the results of runs, and raise an error if a day or a whole run failed."""
+    from monitor.drift.wording import late_outcomes
+
     reports = list(reports)
     if as_json:
         print_json({"reports": reports, "new_models": begun})
@@ -76,6 +78,8 @@ def finish(
                 "because their outcomes came after this --as-of; --recompute replaces them.",
                 soft_wrap=True,
             )
+        if report.late:
+            say(f"{report.model}: {late_outcomes(report.late)}", style="yellow", soft_wrap=True)
         for message in grouped(report.model, report.still_missing):
             say(f"Still missing: {message}", soft_wrap=True)
     stop_at_failures(reports, errors)

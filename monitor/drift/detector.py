@@ -345,7 +345,7 @@ def update_incident(
         carried = _with_day(incident, evidence, detector.jitters)
         return _restarted(detector, _named(replace(carried, recovery=0.0)))
     if alarm:
-        return _restarted(detector, _opened(detector, day, evidence))
+        return _restarted(detector, opened_incident(detector, day, evidence))
     if not incident:
         return detector
     return _carried_on(detector, incident, day, evidence)
@@ -361,7 +361,7 @@ def _carried_on(
         return replace(detector, incident=now if gained else _named(now))
     if detector.sums.max() >= 10.0**REPLACED * detector.counted:
         # One distortion has gone and another, as certain, has come: the curve is not back.
-        other = _opened(detector, day, evidence)
+        other = opened_incident(detector, day, evidence)
         return replace(detector, incident=replace(other, opened=now.opened, evidence=now.evidence))
     if (day - now.opened).days < LEAST_AGE:
         return replace(detector, incident=now)
@@ -372,8 +372,8 @@ def _restarted(detector: Detector, incident: Incident) -> Detector:
     return replace(detector, sums=np.zeros(len(KINDS)), counted=0, incident=incident, ended=None)
 
 
-def _opened(detector: Detector, day: date, evidence: DayEvidence) -> Incident:
-    """Make the incident of the kind with the most evidence."""
+def opened_incident(detector: Detector, day: date, evidence: DayEvidence) -> Incident:
+    """Make the incident that an alarm on this day opens: of the kind with the most evidence."""
     direction, side = divmod(int(detector.sums.argmax()), 2)
     start = start_of(
         detector.history,

@@ -9,6 +9,7 @@ from datetime import date, datetime
 from functools import partial
 from math import log, nan
 
+from monitor.arrivals import Late
 from monitor.drift.detectable import Detectable, what_is_detectable
 from monitor.drift.reference import (
     LEAST_OF_EACH,
@@ -70,7 +71,8 @@ class ModelReference:
 class Day:
     """What a day brings to the verdict; `complaint` says why it has no summary.
 
-    Its parts go by segment and stratum. `class_weights` are those of its summary.
+    Its parts go by segment and stratum. `class_weights` are those of its summary. `late` says how
+    many outcomes arrive after it has settled, if they are too many.
     """
 
     day: date
@@ -80,6 +82,7 @@ class Day:
     parts: Mapping[tuple[str, str], Coarse]
     complaint: str | None = None
     class_weights: tuple[float, float] = NO_SAMPLE
+    late: Late | None = None
 
 
 def inputs_of(summary: Summary) -> Day:

@@ -13,6 +13,7 @@ from math import isfinite, nan
 from typing import Literal, get_args
 
 from monitor.drift import wording
+from monitor.drift.arriving import could_explain, is_withheld, released, withheld
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
     Detector,
@@ -21,6 +22,7 @@ from monitor.drift.detector import (
     best_slope,
     limit,
     new_detector,
+    opened_incident,
     reset,
     segment_limits,
     update_incident,
@@ -112,6 +114,11 @@ class Verdict:
     reference_intercept: Estimate | None = None
     detectable: Detectable | None = None
 
+    @property
+    def incomplete(self) -> bool:
+        """Whether too many outcomes arrive after the day has settled, as its reasons say."""
+        return any(wording.INCOMPLETE in reason for reason in self.reasons)
+
 
 def judge(
     model: str,
@@ -156,12 +163,14 @@ def judge(
         while day.day - before[0].day >= days_to_recall(limits):
             before.popleft()
         weighed: dict[str, DayEvidence] = {}
+        if not day.late:
+            detectors = {name: released(found) for name, found in detectors.items()}
         if reason:
             detectors = {n: reset(found, day.day, reason) for n, found in detectors.items()}
         elif reference:
             span = [earlier for earlier in span if _counts(earlier.day, reference, limits)]
             detectors, weighed = _weigh(detectors, span, reference)
-        detectors, enough = _decide(detectors, day.day, weighed, limits)
+        detectors, enough = _decide(detectors, day, weighed, reference, limits)
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
         # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
         detectors = {name: found for name, found in detectors.items() if name in names}
@@ -231,21 +240,33 @@ def _known_until(day: date, limits: Limits) -> date | None:
 
 def _decide(
     detectors: Mapping[str, Detector],
-    day: date,
+    day: Day,
     weighed: Mapping[str, DayEvidence],
+    reference: ModelReference | None,
     limits: Limits,
 ) -> tuple[dict[str, Detector], dict[str, float]]:
     """Open or close the incidents of the streams that have been weighed; also their limits."""
     segments = {name: detectors[name] for name in weighed if name != WHOLE}
     enough = segment_limits(segments, limits.segment_false_alert_days)
     enough[WHOLE] = limit(limits.false_alert_days)
-    decided = {
-        name: update_incident(
-            detectors[name], day, found, alarm=detectors[name].evidence >= enough[name]
-        )
-        for name, found in weighed.items()
-    }
-    return {**detectors, **decided}, enough
+    decided = dict(detectors)
+    for name, found in weighed.items():
+        detector, own = detectors[name], reference.streams[name] if reference else ""
+        alarm = detector.evidence >= enough[name]
+        if alarm and not detector.incident and _may_be_late(day, own, detector, found):
+            decided[name] = withheld(detector)
+        else:
+            decided[name] = update_incident(detector, day.day, found, alarm=alarm)
+    return decided, enough
+
+
+def _may_be_late(
+    day: Day, reference: Reference | str, detector: Detector, evidence: DayEvidence
+) -> bool:
+    """Return whether late outcomes could look like the drift that an alarm would report."""
+    if not day.late or isinstance(reference, str):
+        return False
+    return could_explain(day.late, reference, opened_incident(detector, day.day, evidence))
 
 
 @dataclass(frozen=True)
@@ -291,6 +312,8 @@ def _verdict(
     known_until = _known_until(day.day, limits)
     obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
     state = obstacle[0] if obstacle else _state(detector, lift, moved, limits, known_until)
+    if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same
+        state, obstacle = "insufficient_data", ("insufficient_data", wording.late_level(day.late))
     facts = wording.Facts(
         state=state,
         day=day.day,
@@ -308,6 +331,7 @@ def _verdict(
         reference=reference if isinstance(reference, Reference) else None,
         detectable=stream.detectable,
         unknown_share=evidence.unknown_share if evidence else 0.0,
+        late=day.late,
     )
     return Verdict(
         model=stream.model,
@@ -344,6 +368,8 @@ def _obstacle(
         why = wording.inside_reference(day.day, reference.first, reference.last)
     elif isinstance(own, str):
         why = wording.no_reference(own)
+    elif day.late and is_withheld(stream.detector) and not known_until:
+        why = wording.late_drift(day.late)
     elif not (stream.detector.incident or known_until):
         why = _silent(stream.detector, day, prevalence, judge_every)
     return ("insufficient_data", why) if why else None

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from math import isfinite, isnan
 
+from monitor.arrivals import ENOUGH, Late
 from monitor.drift.detectable import PATIENCE, STRONG_CHANGE, USUAL_CHANGE, Detectable
 from monitor.drift.detector import RECOVERED, Incident
 from monitor.drift.evidence import KINDS
@@ -29,6 +30,8 @@ MEANINGS = {
     "top_underpredicted": "the top tenth of the scores comes true more often than before, compared "
     "with the rest",
 }
+INCOMPLETE = "so the outcomes are incomplete"
+MORE_THAN_LATE = "But no delay of so few outcomes could look like this drift."
 WORTH_SAYING = 0.5  # log10 of the odds of recovery
 LONG = 6.0  # log10: a number too long to be read
 UNSEEN = "its days hold none of these predictions"
@@ -62,6 +65,7 @@ class Facts:
     reference: Reference | None
     detectable: Detectable | None
     unknown_share: float
+    late: Late | None = None
 
 
 def sentences(facts: Facts) -> tuple[str, ...]:
@@ -71,14 +75,21 @@ def sentences(facts: Facts) -> tuple[str, ...]:
     if facts.state == "insufficient_data":
         return (_ended(facts.obstacle[:1].upper() + facts.obstacle[1:]),)
     if facts.state == "calibration_drift" and facts.incident:
-        return (*_drift(facts, facts.incident), *_silence(facts), _prior(facts), _rate(facts))
+        told = (*_drift(facts, facts.incident), *_silence(facts), _prior(facts))
+        # How often an alert is false is known for complete outcomes only.
+        return (
+            *told,
+            f"{late_outcomes(facts.late)} {MORE_THAN_LATE}" if facts.late else _rate(facts),
+        )
     if facts.state == "acknowledged":
         first = (
             f"A drift is acknowledged until {facts.known_until}. After that day the evidence "
             "starts again from zero."
         )
         return (first, _prior(facts))
-    return (*_unchanged(facts), *_moved(facts), *_silence(facts), _prior(facts), *_lasting(facts))
+    incomplete = (late_outcomes(facts.late),) if facts.late else ()
+    told = (*_unchanged(facts), *_moved(facts), *_silence(facts), _prior(facts), *_lasting(facts))
+    return (*incomplete, *told)
 
 
 def _unchanged(facts: Facts) -> tuple[str, ...]:
@@ -179,6 +190,38 @@ def awaited(coverage: float) -> str:
     """Say that outcomes are still coming."""
     share = "none" if isnan(coverage) or not coverage else f"{coverage:.0%}"
     return f"outcomes are still awaited: {share} of the predictions have one"
+
+
+def late_outcomes(late: Late) -> str:
+    """Say how many outcomes the verdicts do not know, and what to do."""
+    shares = {"positives": late.positives, "negatives": late.negatives}
+    kinds = [f"{share:.0%} of the {kind}" for kind, share in shares.items() if share > 1.0 - ENOUGH]
+    wait = (
+        f"set settled_after to {late.enough_after}, by when {ENOUGH:.0%} have arrived"
+        if late.enough_after is not None
+        else "raise settled_after; so far the delays are too long to say how far"
+    )
+    return (
+        f"On average {' and '.join(kinds)} of a day arrive later than settled_after "
+        f"({late.settled_after} days), {INCOMPLETE}; {wait}."
+    )
+
+
+def late_drift(late: Late) -> str:
+    """Say that the outcomes fit the reference no more, which their delay could explain."""
+    return (
+        f"{late_outcomes(late)} The outcomes that have arrived do not fit the curve of the "
+        "reference, but a delay that depends on the score would look the same, so this is no "
+        "evidence of a drift"
+    )
+
+
+def late_level(late: Late) -> str:
+    """Say that the level moved, which the delay of outcomes could explain."""
+    return (
+        f"{late_outcomes(late)} The level of the outcomes that have arrived moved, but a change of "
+        "their delay would look the same"
+    )
 
 
 def inside_reference(day: date, first: date, last: date) -> str:

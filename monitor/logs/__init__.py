@@ -4,9 +4,10 @@
 days a log has, `opening` opens their files, `conversions` gives text its types, `sources` makes two
 frames with fixed column names of them, `joining` is the one query, `contract` reports what is wrong
 with the rows, and `daily` puts them together. `batches` does the same for many days in one query,
-with the frames that `many_days` opens.
+with the frames that `many_days` opens. `arriving` counts when outcomes came.
 """
 
+from monitor.logs.arriving import count_arrivals
 from monitor.logs.batches import plan_batches, summarise_days
 from monitor.logs.daily import (
     check_logs_exist,
@@ -25,6 +26,7 @@ __all__ = [
     "Databases",
     "check_logs_exist",
     "check_predictions_exist",
+    "count_arrivals",
     "days_of",
     "describe_inputs",
     "first_morning",

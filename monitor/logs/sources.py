@@ -1,8 +1,9 @@
 """The rows of one day as two lazy frames with fixed column names and checked types."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import reduce
 
 import duckdb
 import narwhals as nw
@@ -246,6 +247,54 @@ def read_ids(
         predictions.read(scored_where, id=scored_id.wanted),
         outcomes.read(model.outcomes.where, outcome_id=observed_id.wanted),
     )
+
+
+def open_dated(
+    session: Session, model: Model, prediction_days: Sequence[date], outcome_days: Sequence[date]
+) -> tuple[View, Frame]:
+    """Open ids and outcomes of some days, each row with the ordinal of its day.
+
+    Returns
+    -------
+    tuple of View and LazyFrame
+        Predictions with `id` and `scored_on`; outcomes with `outcome_id`, `outcome` and `seen_on`.
+    """
+    scored, observed = model.predictions, model.outcomes
+    of_days = {day: open_log(session, model, "predictions", [day]) for day in prediction_days}
+    seen = {day: open_log(session, model, "outcomes", [day]) for day in outcome_days}
+    predictions, outcomes = _together(of_days), _together(seen)
+    scored_id, observed_id = _check_ids(predictions, outcomes, model)
+    _, outcome = _check_values(predictions, outcomes, model)
+    predictions.check_filter(scored.where)
+    outcomes.check_filter(observed.where)
+    raise_all(predictions, outcomes)
+    rows = [
+        _dated(log.read(scored.where, id=scored_id.wanted), day, "scored_on")
+        for day, log in of_days.items()
+    ]
+    outcome_rows = [
+        _dated(
+            log.read(observed.where, outcome_id=observed_id.wanted, outcome=outcome), day, "seen_on"
+        )
+        for day, log in seen.items()
+    ]
+    views = [
+        session.show(f"dated {kind}", reduce(duckdb.DuckDBPyRelation.union, parts))
+        for kind, parts in (("predictions", rows), ("outcomes", outcome_rows))
+    ]
+    return views[0], prepare_outcomes(session.frame(views[1]), model)
+
+
+def _together(logs: Mapping[date, OpenLog]) -> OpenLog:
+    """Join the open files of some days into one log, to check them as one."""
+    first = next(iter(logs.values()))
+    files = {file: types for log in logs.values() for file, types in log.files.items()}
+    return replace(first, files=files, problems=[])
+
+
+def _dated(rows: duckdb.DuckDBPyRelation, day: date, name: str) -> duckdb.DuckDBPyRelation:
+    ordinal = duckdb.ConstantExpression(day.toordinal()).alias(name)
+    return rows.select(duckdb.StarExpression(), ordinal)
 
 
 def check_readable(session: Session, model: Model, day: date) -> None:

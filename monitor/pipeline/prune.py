@@ -9,13 +9,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 
+from monitor.arrivals import LATEST, LOOK_BACK
 from monitor.config import Config
 from monitor.drift.verdict import WEEK
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
 from monitor.store.store import Store
 
-KINDS = ("summaries", "evaluations", "verdicts")
+KINDS = ("summaries", "arrivals", "evaluations", "verdicts")
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,7 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     oldest = today - timedelta(days=keep_days)
     firsts = {kind: oldest - timedelta(days=max(longest, WEEK)) for kind in KINDS}
     firsts["evaluations"] = oldest
+    firsts["arrivals"] -= timedelta(days=LATEST + LOOK_BACK)  # which those verdicts look at
     old = {kind: [d for d in store.days(kind, name) if d < firsts[kind]] for kind in KINDS}
     spans = [(one.first, one.last) for one in read_references(config, name).fitted]
     reference = [d for d in old["summaries"] if any(first <= d <= last for first, last in spans)]

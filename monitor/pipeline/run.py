@@ -11,15 +11,18 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from functools import partial
 
+from monitor.arrivals import LATEST, Late
 from monitor.config import Config, Model
 from monitor.errors import DataError
 from monitor.logs import days_of
+from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.planning import check_days
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
 from monitor.pipeline.summaries import Result, summarise_days
 from monitor.pipeline.verdicts import judge_days
+from monitor.store.delays import late_now
 from monitor.store.store import FailedDay, Store
 from monitor.summary import days_between
 
@@ -38,6 +41,8 @@ class RunReport:
         The days without a log, of a model that may have such days.
     kept : tuple of date
         The final days that this run, with its earlier `as_of`, would have made provisional.
+    late : Late or None
+        How many outcomes arrive after a day has settled, if they are too many.
     failures : tuple of Failure
         The days of the range that failed.
     still_missing : tuple of Failure
@@ -51,6 +56,7 @@ class RunReport:
     failures: tuple[Failure, ...]
     quiet: tuple[date, ...] = ()
     kept: tuple[date, ...] = ()
+    late: Late | None = None
     still_missing: tuple[Failure, ...] = ()
 
 
@@ -138,6 +144,7 @@ def run(
         unchanged=those("unchanged"),
         quiet=those("quiet"),
         kept=those("kept"),
+        late=late_now(store, name, config.model(name)),
         evaluated=tuple(evaluated),
         failures=failures,
         still_missing=tuple(failure for failure in failed if failure.day < first),
@@ -173,6 +180,8 @@ def _process(
         on_progress=on_progress,
     )
     failures = [result for result in results.values() if isinstance(result, Failure)]
+    done = [day for day, result in results.items() if result == "summarised"]
+    counted = count_new_arrivals(config, name, first, done, as_of=as_of)
     references = read_references(config, name)
     evaluate_range = partial(
         evaluate_days, config, name, references, jobs=jobs, on_progress=on_progress
@@ -185,7 +194,7 @@ def _process(
         config,
         name,
         references,
-        first,
+        min([first, *(day + timedelta(days=LATEST) for day in counted)]),
         failures=_failures_to_report(failures, model, summarised),
         as_of=as_of,
         jobs=jobs,

@@ -1,8 +1,10 @@
 """From stored summaries to stored verdicts: which days are the reference, and where to begin."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 
+from monitor.arrivals import late
 from monitor.config import Config
 from monitor.drift.detector import Detector
 from monitor.drift.inputs import (
@@ -15,6 +17,7 @@ from monitor.drift.verdict import days_to_recall, judge
 from monitor.errors import DataError
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import REFERENCE_DAYS, References, limits_of
+from monitor.store.delays import delays
 from monitor.store.store import Store
 from monitor.summary import end_of_day
 
@@ -65,8 +68,13 @@ def judge_days(
     basis = fingerprint([repr(limits), references.marks])
     start, detectors = _where_to_begin(store, name, days, store.mark_stale(name, first), basis)
 
+    delay_on = delays(store, name, model)
+
     def read(day: date) -> Day:
-        return known[day] if day in known else inputs_of(store.read_summary(name, day)[0])
+        if day in known:
+            return known[day]
+        found = inputs_of(store.read_summary(name, day)[0])
+        return replace(found, late=late(delay_on(day, found.known_at), model.settled_after))
 
     before, to_do = [d for d in days if d < start], [d for d in days if d >= start]
     recent = [read(d) for d in before if before[-1] - d < days_to_recall(limits)]

@@ -7,9 +7,14 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
 
 
-def week_sentences(week: Evaluation, *, drifting: bool) -> tuple[str, ...]:
-    """Say what explains the error of a window, and how much of it an intercept would remove."""
-    if not week.causes or not week.correction:
+def week_sentences(
+    week: Evaluation, *, drifting: bool, incomplete: bool = False
+) -> tuple[str, ...]:
+    """Say what explains the error of a window, and how much of it an intercept would remove.
+
+    Incomplete outcomes have another prior than complete ones, so nothing is said of them.
+    """
+    if not week.causes or not week.correction or incomplete:
         return ()
     span = f"{week.window_days} days to {week.day}" if week.window_days > 1 else f"day {week.day}"
     return (

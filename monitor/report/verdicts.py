@@ -52,8 +52,11 @@ class Latest:
     @property
     def sentences(self) -> tuple[str, ...]:
         """The causes of the week's error, and how much of it an intercept would remove."""
+        if not self.week:
+            return ()
         drifting = bool(self.verdict and self.verdict.state == "calibration_drift")
-        return error_wording.week_sentences(self.week, drifting=drifting) if self.week else ()
+        incomplete = bool(self.verdict and self.verdict.incomplete)
+        return error_wording.week_sentences(self.week, drifting=drifting, incomplete=incomplete)
 
     @property
     def document(self) -> dict[str, Any]:

@@ -5,9 +5,10 @@
     <root>/summaries/<model>/2026-03-01.parquet     one day's tallies by segment
     <root>/evaluations/<model>/2026-03-01.parquet   every window that ends that day
     <root>/verdicts/<model>/2026-03-01.parquet      verdicts of that day, and their detectors
+    <root>/arrivals/<model>/2026-03-01.parquet      its outcomes by the age at which they came
     <root>/runs/<model>/2026-03-01.json             times and input files; not reproducible
 
-Rule 1: the same input gives the same bytes in the first three; the times of runs are in the fourth.
+Rule 1: the same input gives the same bytes in all but the last, which has the times of runs.
 Rule 2: files are replaced, never changed in place, so a killed run leaves a readable store.
 """
 
@@ -28,6 +29,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
+from monitor.arrivals import Arrivals
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError, DataError, Fault
 from monitor.evaluation.evaluate import Evaluation
@@ -176,6 +178,25 @@ class Store:
         with _parsing(self.root, f"verdicts/{model}/{day}.parquet"):
             table = _read_table(content)
             return verdicts_of(table), (table.schema.metadata or {})[b"basis"].decode()
+
+    def write_arrivals(self, model: str, arrivals: Arrivals) -> None:
+        """Replace the arrivals of one day."""
+        columns = {
+            "age": pa.array(range(len(arrivals.positives)), pa.int32()),
+            "positives": pa.array(arrivals.positives, pa.int64()),
+            "negatives": pa.array(arrivals.negatives, pa.int64()),
+        }
+        self._write(f"arrivals/{model}/{arrivals.day}.parquet", pa.table(columns))
+
+    def read_arrivals(self, model: str, day: date) -> Arrivals:
+        """Read how many outcomes of a day arrived at each age."""
+        return self.parse_arrivals(model, day, self.content("arrivals", model, day))
+
+    def parse_arrivals(self, model: str, day: date, content: bytes) -> Arrivals:
+        """Parse the bytes of the file of one day."""
+        with _parsing(self.root, f"arrivals/{model}/{day}.parquet"):
+            columns = _read_table(content).to_pydict()
+            return Arrivals(day, tuple(columns["positives"]), tuple(columns["negatives"]))
 
     def remove(self, kind: str, model: str, day: date) -> None:
         """Remove the file of one kind and day; with a summary, the record of its inputs too."""
@@ -343,8 +364,8 @@ def _parsing(root: str, name: str) -> Iterator[None]:
 def _remedy(name: str) -> str:
     """Give the command that writes a file of the store again."""
     kind, model, file = name.split("/")
-    if kind == "runs":
-        return "delete it"
+    if kind in {"runs", "arrivals"}:
+        return "delete it, and the next run writes it again"
     command = "backfill" if kind == "summaries" else "evaluate"
     day = file.removesuffix(".parquet")
     return f"run calibration-monitor {command} --model {model} --from {day} --to {day}"

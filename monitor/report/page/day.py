@@ -108,7 +108,8 @@ def _about(verdict: Verdict | None, week: Evaluation | None) -> tuple[str, ...]:
     """Say what explains the error of the week, if the day was judged."""
     if not verdict or not verdict.final or not week:
         return ()
-    return week_sentences(week, drifting=verdict.state == "calibration_drift")
+    drifting = verdict.state == "calibration_drift"
+    return week_sentences(week, drifting=drifting, incomplete=verdict.incomplete)
 
 
 def _figures(

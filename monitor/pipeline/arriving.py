@@ -1,0 +1,85 @@
+"""Count when the outcomes of complete days arrived, once for each of a fourth of the days."""
+
+from collections.abc import Collection, Sequence
+from datetime import date, timedelta
+
+from monitor.arrivals import LATEST, LOOK_BACK, Arrivals, Late, delay_of, horizon, is_counted, late
+from monitor.config import Config
+from monitor.errors import DataError
+from monitor.logs import Databases, count_arrivals, days_of, open_databases
+from monitor.store.delays import late_now
+from monitor.store.store import Store
+
+AT_A_TIME = 8  # days of one query, which reads each partition of a month of days at most twice
+
+
+def count_new_arrivals(
+    config: Config, name: str, first: date, redone: Collection[date], *, as_of: date
+) -> list[date]:
+    """Count the arrivals of the days that are complete and not counted yet.
+
+    Parameters
+    ----------
+    config, name : Config, str
+        As for `run`.
+    first : date
+        The first day of the run; days that only earlier verdicts look at are left out.
+    redone : collection of date
+        Days whose summaries were written in this run, which are counted again.
+    as_of : date
+        As for `run`.
+
+    Returns
+    -------
+    list of date
+        The days that were counted. A day whose logs cannot be read is left out: the run has
+        reported it already, or will.
+    """
+    model, store = config.model(name), Store(config.store)
+    stored = store.days("summaries", name)
+    if model.outcomes.in_predictions or not stored:
+        return []
+    longest = horizon(model.settled_after)
+    last = min(stored[-1] - timedelta(days=LATEST), as_of - timedelta(days=longest + 1))
+    known = set(store.days("arrivals", name)).difference(redone)
+    oldest = first - timedelta(days=LATEST + LOOK_BACK)
+    days = [d for d in stored if is_counted(d) and oldest <= d <= last and d not in known]
+    counted = list[date]()
+    with open_databases(config.engine) as databases:
+        for begin in range(0, len(days), AT_A_TIME):
+            for found in _count(config, name, days[begin : begin + AT_A_TIME], longest, databases):
+                store.write_arrivals(name, found)
+                counted.append(found.day)
+    return counted
+
+
+def late_in_logs(config: Config, name: str, *, as_of: date) -> Late | None:
+    """Say whether too many outcomes arrive late, by what is stored or by one complete day of logs.
+
+    Raises
+    ------
+    DataError
+        If the store or the logs cannot be read.
+    """
+    model, store = config.model(name), Store(config.store)
+    if store.days("arrivals", name) or model.outcomes.in_predictions:
+        return late_now(store, name, model)
+    longest = horizon(model.settled_after)
+    complete = [d for d in days_of(model, "predictions") if d + timedelta(days=longest) < as_of]
+    if not complete:
+        return None
+    counted = count_arrivals(name, model, complete[-1:], longest=longest, engine=config.engine)
+    return late(delay_of(counted), model.settled_after)
+
+
+def _count(
+    config: Config, name: str, days: Sequence[date], longest: int, databases: Databases
+) -> list[Arrivals]:
+    """Count some days together, or one by one if a log of them is damaged."""
+    model = config.model(name)
+    try:
+        return count_arrivals(name, model, days, longest=longest, engine=databases)
+    except DataError:
+        if len(days) == 1:
+            return []
+        return [one for day in days for one in _count(config, name, [day], longest, databases)]

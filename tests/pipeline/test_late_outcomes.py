@@ -1,0 +1,148 @@
+"""Outcomes that arrive after their day has settled: counted, named, and never called a drift."""
+
+import shutil
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+from monitor.arrivals import Delay, is_counted
+from monitor.config import Config, load_config
+from monitor.pipeline.references import read_references
+from monitor.pipeline.run import run
+from monitor.pipeline.verdicts import judge_days
+from monitor.store.delays import delays
+from monitor.store.store import Store
+from tests.conftest import Ended
+from tests.support.late_log import DAYS, DEPENDS_FROM, FIRST, write_late_log
+
+LAST = FIRST + timedelta(days=DAYS - 1)
+SETTLED_AFTER = 3
+END = LAST + timedelta(days=SETTLED_AFTER + 1)
+NOON = datetime(2026, 12, 31, 12, tzinfo=UTC)
+LATER = "of the positives of a day arrive later than settled_after (3 days)"
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """Process the whole log in one call."""
+    folder = tmp_path_factory.mktemp("late")
+    write_late_log(folder)
+    loaded = load_config(folder / "monitor.yaml")
+    report = run(loaded, "risk", FIRST, LAST, as_of=END, clock=lambda: NOON, jobs=2)
+    assert report.failures == ()
+    return loaded
+
+
+@pytest.fixture
+def copied(config: Config, tmp_path: Path) -> Config:
+    """Copy the store; the logs stay where they are."""
+    shutil.copytree(config.store, tmp_path / "store")
+    return config.model_copy(update={"store": str(tmp_path / "store")})
+
+
+def states(config: Config) -> dict[date, tuple[str, str]]:
+    """Give the state and the first sentence of every day after the reference."""
+    store = Store(config.store)
+    verdicts = [store.read_verdicts("risk", day)[0][0] for day in store.days("verdicts", "risk")]
+    return {v.day: (v.state, v.reasons[0]) for v in verdicts if v.reference_prevalence > 0}
+
+
+def test_a_delay_that_depends_on_the_score_is_no_drift(config: Config) -> None:
+    """The model is calibrated every day, and no day is a drift: its outcomes are incomplete."""
+    found = states(config)
+    changed = FIRST + timedelta(days=DEPENDS_FROM)
+
+    assert "calibration_drift" not in {state for state, _ in found.values()}
+    bent = [reason for day, (state, reason) in found.items() if state == "insufficient_data"]
+    assert len([day for day in found if day >= changed]) == DAYS - DEPENDS_FROM
+    assert len([r for r in bent if "would look the same" in r]) >= 15
+    assert all(LATER in reason for day, (_, reason) in found.items() if day >= changed)
+
+
+def test_without_the_arrivals_it_would_be_one(copied: Config) -> None:
+    """The same outcomes, not known to be incomplete, are a drift: the test above can fail."""
+    shutil.rmtree(Path(copied.store) / "arrivals")
+    judge_days(copied, "risk", read_references(copied, "risk"), FIRST)
+
+    drifts = [day for day, (state, _) in states(copied).items() if state == "calibration_drift"]
+
+    assert len(drifts) >= 15
+
+
+def test_arrivals_are_counted_by_age(config: Config) -> None:
+    """The numbers are those of the logs, for each counted day that is complete."""
+    store = Store(config.store)
+    days = store.days("arrivals", "risk")
+    counted = store.read_arrivals("risk", days[1])
+    folder = Path(config.model("risk").outcomes.path).parent
+    ids = pq.read_table(config.model("risk").predictions.path.format(day=days[1]))[
+        "prediction_id"
+    ].to_pylist()
+
+    expected = {1: [0] * 32, 0: [0] * 32}
+    for age in range(32):
+        seen = pq.read_table(folder / f"{days[1] + timedelta(days=age)}.parquet").to_pydict()
+        for identity, outcome in zip(seen["prediction_id"], seen["outcome"], strict=True):
+            if ids[0] <= identity <= ids[-1]:
+                expected[outcome][age] += 1
+
+    assert all(map(is_counted, days))
+    assert days[-1] + timedelta(days=SETTLED_AFTER + 28) < END
+    assert list(counted.positives) == expected[1]
+    assert list(counted.negatives) == expected[0]
+
+
+def test_the_share_is_that_of_the_generator(config: Config) -> None:
+    """An exponential delay of 8 days that begins within a day leaves 64 to 67 % after 3 days."""
+    delay = delays(Store(config.store), "risk", config.model("risk"))(
+        FIRST + timedelta(days=DEPENDS_FROM), None
+    )
+
+    assert isinstance(delay, Delay)
+    # exp(-3.5 / 8) is .645; the cap at 26 days takes up to 4 % of the positives from the end.
+    assert 0.62 < 1 - delay.arrived(1, SETTLED_AFTER) < 0.69
+    assert delay.arrived(0, SETTLED_AFTER) > 0.95
+
+
+def test_day_by_day_the_bytes_are_the_same(copied: Config) -> None:
+    """Ten mornings leave what one call leaves, arrivals included."""
+    root = Path(copied.store)
+
+    def results() -> dict[str, bytes]:
+        return {
+            str(path.relative_to(root)): path.read_bytes()
+            for path in sorted(root.rglob("*.parquet"))
+        }
+
+    whole = results()
+    for path in root.rglob("*.parquet"):
+        if date.fromisoformat(path.stem) > LAST - timedelta(
+            days=10 + 28 * ("arrivals" in path.parts)
+        ):
+            path.unlink()
+    for back in range(9, -1, -1):
+        day = LAST - timedelta(days=back)
+        run(copied, "risk", day, day, as_of=day + timedelta(days=4), clock=lambda: NOON)
+
+    assert results() == whole
+
+
+def test_the_commands_name_it(config: Config, command: Callable[..., Ended]) -> None:
+    """`check`, `run` and `show` say that outcomes are incomplete, and `show` advises nothing."""
+    path = Path(config.store).parent / "monitor.yaml"
+    told = [
+        command(*call, "--config", path)
+        for call in (
+            ("check", "--day", LAST),
+            ("run", "--day", LAST, "--as-of", END),
+            ("show", "--model", "risk"),
+        )
+    ]
+
+    assert [ended.code for ended in told] == [0, 0, 0]
+    words = [" ".join(ended.out.split()) for ended in told]
+    assert all(LATER in said for said in words), words
+    assert "log-odds of every score" not in words[2]
