@@ -185,6 +185,7 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
             "predictions.path": "logs/all.csv",
             "predictions.day": "scored_at",
             "outcomes.in_predictions": True,
+            "outcomes.time": "observed_at",
             "settled_after": 2,
         },
     ),
@@ -480,7 +481,7 @@ def test_what_is_left_out_is_said(here: Path, command: Command) -> None:
     ended = command("init", "logs")
 
     assert ended.code == 0
-    assert f"left out: {here}/logs/notes.parquet: belongs to no model" in ended.err
+    assert f"left out: {here}/logs/notes.parquet: neither its path nor a column dates" in ended.err
     assert f"left out: {here}/logs/broken.parquet: cannot be read as parquet (" in ended.err
 
 

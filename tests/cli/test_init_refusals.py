@@ -66,7 +66,10 @@ REFUSED: dict[str, tuple[Callable[[Path], object], int, tuple[str, ...]]] = {
     "nonsense": (
         lambda root: put(root / "boxes.parquet", NOISE),
         2,
-        ("has neither scores (numbers from 0 to 1) nor outcomes (0 or 1)", "boxes.parquet: width"),
+        (
+            "has neither scores (numbers from 0 to 1) nor outcomes (0 or 1)",
+            "boxes.parquet: width DOUBLE, name VARCHAR (neither its path nor a column dates its",
+        ),
     ),
     "only predictions": (
         only_predictions,

@@ -124,19 +124,18 @@ def stacked(days: Iterable[Rows]) -> Rows:
 
 
 def joined(logs: History, *, known_until: date | None = None) -> dict[date, Rows]:
-    """Put the outcome beside the score, without ids; null where it came after a day."""
-    outcome = {
-        identity: (label, day)
-        for day, rows in logs.outcomes.items()
-        for identity, label in zip(rows["request_id"], rows["label"], strict=True)
+    """Put the outcome and its time beside the score, without ids; null if they came too late."""
+    found = {
+        identity: (label, at)
+        for rows in logs.outcomes.values()
+        for identity, label, at in zip(*rows.values(), strict=True)
+        if known_until is None or at.date() <= known_until
     }
     return {
         day: {
             **{name: values for name, values in rows.items() if name != "request_id"},
-            "label": [
-                outcome[i][0] if known_until is None or outcome[i][1] <= known_until else None
-                for i in rows["request_id"]
-            ],
+            "label": [found.get(i, (None, None))[0] for i in rows["request_id"]],
+            "observed_at": [found.get(i, (None, None))[1] for i in rows["request_id"]],
         }
         for day, rows in logs.predictions.items()
     }

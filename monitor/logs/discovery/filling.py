@@ -22,10 +22,13 @@ class Filling:
         By days before the newest day: share of the predictions with an outcome.
     ones : mapping of int to int
         Outcomes of 1 by the same days.
+    early : int
+        Sampled outcomes with a time before that of their prediction.
     """
 
     shares: Mapping[int, float]
     ones: Mapping[int, int]
+    early: int = 0
 
     @property
     def usual(self) -> float:

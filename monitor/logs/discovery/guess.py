@@ -10,7 +10,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.columns import NUMBERS
 from monitor.logs.discovery.listing import Survey, survey
-from monitor.logs.discovery.pairing import Pair, pair_logs, read_logs
+from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import Setting, settings_of, span
 from monitor.logs.session import open_session
@@ -32,6 +32,7 @@ GENERIC = {
     ),
     *("prod", "production", "scored", "events", "export", "exports", "warehouse", "lake", "tables"),
 }
+UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 
 
@@ -81,7 +82,11 @@ def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: N
         for name, pair in zip(_names(pairs), pairs, strict=True)
     )
     used = {log.place for pair in pairs for log in (pair.scored, pair.observed)}
-    unused = [f"{log.place}: belongs to no model" for log in logs if log.place not in used]
+    unused = [
+        f"{log.place}: {'belongs to no model' if is_dated(log) else UNDATED}"
+        for log in logs
+        if log.place not in used
+    ]
     return Guesses(tuple(models), (*unused, *problems))
 
 
@@ -139,7 +144,8 @@ def _found(where: str, logs: Sequence[Log]) -> list[str]:
     ]
     for log in logs:
         columns = ", ".join(f"{c.name} {c.type}" for c in log.columns[:12])
-        lines.append(f"  {log.pattern.template}: {columns}")
+        undated = "" if is_dated(log) else f" ({UNDATED})"
+        lines.append(f"  {log.pattern.template}: {columns}{undated}")
     return lines
 
 

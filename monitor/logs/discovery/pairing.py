@@ -78,6 +78,11 @@ def read_logs(
     return logs, problems
 
 
+def is_dated(log: Log) -> bool:
+    """Tell whether the path or a column dates the rows of a log."""
+    return bool(log.days or roles.times(log.columns))
+
+
 def _with_span(session: Session, log: Log) -> Log:
     """Find the first and the last day of a log whose path names none."""
     times = roles.times(log.columns)
@@ -94,6 +99,7 @@ def pair_logs(
     session: Session, logs: Sequence[Log], on_progress: Callable[[str], None]
 ) -> list[Pair]:
     """Find the logs of every model, those with the clearest scores first."""
+    logs = [log for log in logs if is_dated(log)]
     scored = {log.place: found for log in logs if (found := roles.scores(log.columns))}
     ranked = sorted(
         (log for log in logs if log.place in scored), key=lambda log: -scored[log.place][0].points
@@ -164,9 +170,14 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         day = None if log.days else _moment(roles.times(log.columns))
         log = _with_span(session, log)
         filled = filling.fill(session, log, is_one(outcome), day)
+        times = _own_times(log, outcome)
+        if times:
+            earlier = f"count_if({moment(times[1])} < {moment(times[0])})"
+            (early,) = ask(session, f"SELECT {earlier} FROM {arrivals.MET}")
+            filled = replace(filled, early=early or 0)
         rest = [c for c in roles.outcomes(log.columns) if c is not outcome]
         weight = _weight(session, log, "predictions", arrivals.MET, "cm_is_one")
-        return Pair(log, log, scores, [outcome, *rest], None, None, filled, remarks, weight)
+        return Pair(log, log, scores, [outcome, *rest], None, times, filled, remarks, weight)
     return None
 
 
@@ -221,6 +232,16 @@ def _about_times(session: Session, log: Log, setting: str, time: Candidate) -> l
     return []
 
 
+def _own_times(log: Log, outcome: Candidate) -> tuple[Candidate, Candidate] | None:
+    """Find the time of the prediction, and the time that is null exactly where the outcome is."""
+    found = roles.times(log.columns)
+    waiting = log.column(outcome.column).nulls
+    theirs = [t for t in found if waiting and log.column(t.column).nulls == waiting]
+    ours = [t for t in found if not log.column(t.column).nulls]
+    pairs = [(a, b) for a in ours for b in theirs if _comparable(log, a, log, b)]
+    return pairs[0] if pairs else None
+
+
 def _comparable(scored: Log, a: Candidate, observed: Log, b: Candidate) -> bool:
     kinds = scored.column(a.column), observed.column(b.column)
     return kinds[0].kind != "date" and kinds[0].type == kinds[1].type and a.settings == b.settings
@@ -250,7 +271,7 @@ def is_one(outcome: Candidate) -> str:
 def moment(time: Candidate) -> str:
     """Write the time of a row in SQL."""
     column = quoted(time.column)
-    per_second = {"s": 1, "ms": 1e3, "us": 1e6, "ns": 1e9}.get(str(time.settings.get("time_unit")))
+    per_second = {"s": 1, "ms": 1e3, "us": 1e6}.get(str(time.settings.get("time_unit")))
     if per_second:
         return f"to_timestamp(try_cast({column} AS DOUBLE) / {per_second:.0f})"
     return f"try_cast({column}::VARCHAR AS TIMESTAMPTZ)"

@@ -46,7 +46,7 @@ NEGATIVE_WORDS = {
     *("ok", "none", "no_click", "not_converted", "paid", "retained", "failure", "lost", "good"),
     *("no_event", "on_time", "survived", "no_fraud", "not_fraud", "view", "impression", "stayed"),
 }
-EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15, "ns": 1e18}  # the years 2001 to 2033 are 1 to 2 of them
+EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15}  # the years 2001 to 2033 are 1 to 2 of them
 
 
 @dataclass(frozen=True)

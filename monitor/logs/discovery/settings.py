@@ -129,18 +129,16 @@ def _time(section: str, pair: Pair) -> Iterator[Setting]:
     if pair.times is None:
         return
     time = pair.times[0] if section == "predictions" else pair.times[1]
-    assert isinstance(pair.arrived, Arrivals)
     early = pair.arrived.early
     why = f"{_sentence(time.reason)}."
     if early:
-        why += (
-            f" Not set, because {early:,} of {pair.arrived.found:,} outcomes are earlier than "
-            f"their prediction."
-        )
+        why += f" Not set, because {early:,} sampled outcomes are earlier than their prediction."
     odd = [remark.sentence for remark in pair.remarks if remark.key == f"{section}.time"]
     why += "".join(f" Look at this: {sentence}" for sentence in odd)
     yield Setting(section, "time", time.column, why, active=not early)
-    if "time_unit" in time.settings and _log(section, pair).days:
+    own_path = section == "predictions" or pair.observed is not pair.scored
+    set_already = own_path and not _log(section, pair).days
+    if "time_unit" in time.settings and not set_already:
         yield Setting(section, "time_unit", time.settings["time_unit"], active=not early)
 
 
