@@ -109,6 +109,9 @@ class Summary:
         and one of outcome 1, stands for. The logits of the tallied scores have moved by the
         logarithm of their ratio, so that they are right for the sample if they were right for the
         population. `of_population` leads back.
+    left_out : mapping of str to (int, int)
+        Of a single day that was just read: by setting the rows that it leaves out, and all rows of
+        that log. It is not stored.
     """
 
     model: str
@@ -118,6 +121,7 @@ class Summary:
     final: bool
     known_at: datetime
     class_weights: tuple[float, float] = NO_SAMPLE
+    left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
 
 
 def stratified(strata: Mapping[str, Segment]) -> Segment:

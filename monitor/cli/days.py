@@ -45,8 +45,14 @@ def check(
     Without --day, check the newest settled day. The configuration is checked too.
     """
     from monitor.drift.wording import late_outcomes
-    from monitor.logs import newest_settled_day, summarise_day
+    from monitor.logs import (
+        mostly_left_out,
+        newest_settled_day,
+        summarise_day,
+        what_looks_wrong,
+    )
     from monitor.pipeline.arriving import late_in_logs
+    from monitor.pipeline.references import first_sensitivity
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
     from monitor.store.store import Store
@@ -57,14 +63,25 @@ def check(
         until = end_of_outcomes(as_of, model)
         looked_at = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=config.engine)
+        lost = mostly_left_out({looked_at: summary.left_out})
+        wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=config.engine)
+        able = sensitivity(Store(config.store), model_name) or [first_sensitivity(model, summary)]
         if not as_json:
             say(summary_table(f"{model_name}, logs of {looked_at}", summary))
-            for sentence in sensitivity(Store(config.store), model_name):
-                say(sentence, markup=False, highlight=False)
+            noticed = [*map(str, lost), *(remark.sentence for remark in wrong)]
+            for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
+                say(sentence, markup=False, highlight=False, soft_wrap=True)
         incomplete = late_in_logs(config, model_name, as_of=until)
         if incomplete and not as_json:
             say(f"{model_name}: {late_outcomes(incomplete)}", style="yellow", soft_wrap=True)
-        return {"day": looked_at, **_counts(summary), "late": incomplete}
+        return {
+            "day": looked_at,
+            **_counts(summary),
+            "left_out": lost,
+            "remarks": wrong,
+            "sensitivity": able,
+            "late": incomplete,
+        }
 
     found, errors = of_each(config, name, look)
     if as_json:

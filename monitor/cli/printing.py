@@ -80,6 +80,8 @@ def finish(
             )
         if report.late:
             say(f"{report.model}: {late_outcomes(report.late)}", style="yellow", soft_wrap=True)
+        for lost in report.left_out:
+            say(f"{report.model}: {lost}", soft_wrap=True)
         for message in grouped(report.model, report.still_missing):
             say(f"Still missing: {message}", soft_wrap=True)
     stop_at_failures(reports, errors)

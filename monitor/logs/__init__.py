@@ -20,10 +20,13 @@ from monitor.logs.daily import (
     summarise_day,
 )
 from monitor.logs.databases import Databases, open_databases
+from monitor.logs.left_out import LeftOut, mostly_left_out
+from monitor.logs.looking import what_looks_wrong
 from monitor.logs.places import days_of, describe_inputs, has_day
 
 __all__ = [
     "Databases",
+    "LeftOut",
     "check_logs_exist",
     "check_predictions_exist",
     "count_arrivals",
@@ -32,6 +35,7 @@ __all__ = [
     "first_morning",
     "has_day",
     "is_quiet",
+    "mostly_left_out",
     "newest_day",
     "newest_settled_day",
     "open_databases",
@@ -39,4 +43,5 @@ __all__ = [
     "plan_batches",
     "summarise_day",
     "summarise_days",
+    "what_looks_wrong",
 ]

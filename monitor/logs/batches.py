@@ -17,6 +17,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.logs import contract
 from monitor.logs.daily import (
     absent_is_negative,
+    left_out_by_filters,
     outcome_days,
     readable_days,
     summarise_day,
@@ -168,6 +169,7 @@ def _read(
         )
         groups = run(query)
         proven = _proven(logs, groups, part_count)
+        lost = {day: left_out_by_filters(session, model, day) for day in days}
     summaries = dict[date, Summary]()
     for day, of_day in partitions.items():
         last = day + timedelta(days=model.settled_after)
@@ -179,7 +181,10 @@ def _read(
             if own.met_rows and not fails:
                 with suppress(DataError):
                     summaries[day] = summarise_groups(
-                        *(name, model, day, own, of_day), as_of=as_of, rejected=rejected
+                        *(name, model, day, own, of_day),
+                        as_of=as_of,
+                        rejected=rejected,
+                        left_out=lost[day] | contract.shares(own, rejected),
                     )
     return summaries
 

@@ -6,7 +6,7 @@ drops its rows and counts them.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
@@ -15,6 +15,7 @@ import narwhals as nw
 from monitor.config import Checks, Model
 from monitor.errors import DataError, Fault
 from monitor.logs.joining import Groups, Status, merge_outcomes, read_counts, repeated_ids
+from monitor.logs.plausibility import ScoreRange, about_scores
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs
 from monitor.segment_names import printable
@@ -30,6 +31,7 @@ class Violation:
     saying: str  # "scores lie outside [0, 1]"
     example: str  # "first 1.7 (prediction_id 88123)"
     first: str = ""  # "1.7"
+    remark: str = ""  # what it looks like, and the likely setting
 
     @property
     def fault(self) -> Fault:
@@ -76,8 +78,12 @@ def row_violations(groups: Groups, joined: Frame, model: Model) -> list[Violatio
                 said, shown = "outcomes are not listed in outcome_means", "said"
             if status == Status.PREDICTION_ID_MISSING:
                 said = _no_id(said, model)
+            remark = ""
+            if status == Status.SCORE_OUT_OF_RANGE and _as_they_are(model):
+                remark = _scale(joined)
             example = _first(joined, status, shown)
-            found.append(Violation(check, rows, of.get(column, groups.met_rows), said, *example))
+            total = of.get(column, groups.met_rows)
+            found.append(Violation(check, rows, total, said, *example, remark))
     return found
 
 
@@ -99,6 +105,36 @@ def count_violations(groups: Groups, *, of_outcomes: bool) -> dict[str, int]:
         }
     counted = {check: groups.rows_with(status) for status, check in checks.items()}
     return {check: rows for check, rows in counted.items() if rows}
+
+
+def shares(groups: Groups, rejected: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """Give the rejected rows by setting, and all rows of their log that were joined."""
+    of_log = {True: groups.outcome_rows, False: groups.prediction_rows}
+    return {
+        f"checks.{check}": (rows, of_log[check.startswith("outcome")])
+        for check, rows in rejected.items()
+    }
+
+
+def _as_they_are(model: Model) -> bool:
+    return model.predictions.score_means == "probability"
+
+
+def _scale(joined: Frame) -> str:
+    """Say what scale the scores seem to have; empty if only a few lie outside [0, 1]."""
+    score = nw.col("score")
+    known = joined.filter(~score.is_null() & score.is_finite())
+    shares = (nw.when(c).then(nw.lit(1.0)).otherwise(nw.lit(0.0)) for c in (score < 0, score > 1))
+    negative, above = shares
+    found = known.select(
+        score.min().alias("lowest"),
+        score.max().alias("highest"),
+        negative.mean().alias("negative"),
+        above.mean().alias("above"),
+    )
+    numbers = found.collect(backend="pyarrow").row(0)
+    remarks = about_scores(ScoreRange(*map(float, numbers))) if numbers[0] is not None else []
+    return "".join(f"{remark.sentence} Else " for remark in remarks)
 
 
 def _no_id(saying: str, model: Model) -> str:
@@ -200,7 +236,7 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> dict[
     """
     broken = [v for v in violations if getattr(checks, v.check) == "fail"]
     complaints = [
-        f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {v.example}; "
+        f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {v.example}; {v.remark}"
         f"fix the log, then rerun this day; or set checks.{v.check} to reject, and such rows are "
         f"left out and counted."
         for v in broken

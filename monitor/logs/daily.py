@@ -12,7 +12,7 @@ from monitor.logs import contract
 from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, read_counts, run, write
 from monitor.logs.opening import Kind
-from monitor.logs.places import MISSING, days_of, has_day, no_partition, place_of
+from monitor.logs.places import MISSING, days_of, has_day, no_partition, open_log, place_of
 from monitor.logs.session import DAMAGE, Session, open_session
 from monitor.logs.sources import check_readable, open_ids, open_logs
 from monitor.logs.weights import class_weights
@@ -197,6 +197,8 @@ def summarise_day(
         if day in partitions and any(groups.rows_with(status) for status in unmatched):
             violations += _invalid_outcomes(session, model, day)
         rejected = contract.enforce(what, violations, model.checks)
+        left_out = left_out_by_filters(session, model, day)
+        left_out |= {f"checks.{v.check}": (v.rows, v.of) for v in violations}
         weights = _class_weights(what, model, groups, query)
         if weights[0] != weights[1]:
             groups = run(
@@ -214,6 +216,7 @@ def summarise_day(
         *(name, model, day, groups, partitions),
         as_of=as_of,
         rejected=rejected,
+        left_out=left_out,
         weights=weights,
         hint=hint,
     )
@@ -228,6 +231,7 @@ def summarise_groups(
     *,
     as_of: date,
     rejected: Mapping[str, int],
+    left_out: Mapping[str, tuple[int, int]],
     weights: tuple[float, float] = (1.0, 1.0),
     hint: str = "",
 ) -> Summary:
@@ -243,6 +247,8 @@ def summarise_groups(
         The days of outcomes that were read.
     rejected : mapping of str to int
         Rows left out, by the check that they failed.
+    left_out : mapping of str to (int, int)
+        As in `Summary`.
     weights : tuple of (float, float)
         What a row of outcome 0 and of outcome 1 stands for.
     hint : str
@@ -263,9 +269,20 @@ def summarise_groups(
         final=settled and (groups.rows_with(Status.MATCHED) > 0 or not _predicted(groups)),
         known_at=_known_at(day, partitions, model),
         class_weights=weights,
+        left_out=left_out,
     )
     _check_day(f"{name} {day}", model, groups, settled=settled, hint=hint)
     return summary
+
+
+def left_out_by_filters(session: Session, model: Model, day: date) -> dict[str, tuple[int, int]]:
+    """Count the rows of the day's own partitions that a filter leaves out, and all of them."""
+    kinds: tuple[Kind, ...] = ("predictions", "outcomes")
+    return {
+        f"{kind}.where": open_log(session, model, kind, [day]).left_out_by(where)
+        for kind in kinds
+        if (where := getattr(model, kind).where) and has_day(model, kind, day)
+    }
 
 
 def _class_weights(what: str, model: Model, groups: Groups, query: Query) -> tuple[float, float]:

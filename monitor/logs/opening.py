@@ -118,6 +118,14 @@ class OpenLog:
         parts = [self._part(files, where, wanted) for files in by_types.values()]
         return reduce(duckdb.DuckDBPyRelation.union, parts)
 
+    def left_out_by(self, where: str) -> tuple[int, int]:
+        """Count the rows that a filter leaves out, and all rows."""
+        column = next(iter(next(iter(self.files.values()), {})), None)
+        if column is None:
+            return 0, 0
+        of = len(self.read(None, counted=column))
+        return of - len(self.read(where, counted=column)), of
+
     def _part(
         self, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
     ) -> duckdb.DuckDBPyRelation:

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
+Ints = npt.NDArray[np.int64]
 
 FEW_ROWS = 100  # with fewer, perfect separation or a reversed order may well be chance
 TIMES_TOO_HIGH = 10.0
@@ -97,7 +98,7 @@ def about_scores(found: ScoreRange) -> list[Remark]:
     return [Remark(sentence, "predictions.score")]
 
 
-def about_outcomes(scores: Floats, counts: Floats, positives: Floats) -> list[Remark]:
+def about_outcomes(scores: Floats, counts: Floats | Ints, positives: Floats | Ints) -> list[Remark]:
     """Say what is implausible about outcomes, given the scores.
 
     Parameters
@@ -154,7 +155,7 @@ def about_times(setting: str, day: date, times: Sequence[datetime]) -> list[Rema
     return [Remark(sentence, setting)]
 
 
-def _own_threshold(scores: Floats, counts: Floats, positives: Floats) -> list[Remark]:
+def _own_threshold(scores: Floats, counts: Floats | Ints, positives: Floats | Ints) -> list[Remark]:
     """Notice outcomes that are 1 exactly from some score on: a decision, not an observation."""
     with_hits, with_misses = positives > 0, positives < counts
     lowest_hit, highest_miss = scores[with_hits].min(), scores[with_misses].max()
@@ -168,7 +169,7 @@ def _own_threshold(scores: Floats, counts: Floats, positives: Floats) -> list[Re
     return [Remark(sentence, "outcomes.outcome")]
 
 
-def _other_class(counts: Floats, positives: Floats) -> list[Remark]:
+def _other_class(counts: Floats | Ints, positives: Floats | Ints) -> list[Remark]:
     """Notice scores that fall as outcomes rise, by more than chance explains."""
     misses = counts - positives
     below = np.cumsum(misses) - misses

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from monitor.config import Config, Model
+from monitor.drift.detectable import what_is_detectable
 from monitor.drift.inputs import (
     Day,
     Limits,
@@ -18,14 +19,20 @@ from monitor.drift.inputs import (
     inputs_of,
     reference_of_day,
 )
-from monitor.drift.reference import Reference, Sensitivity, what_a_reference_lacks
+from monitor.drift.reference import (
+    Reference,
+    Sensitivity,
+    fit_reference,
+    what_a_reference_lacks,
+)
+from monitor.drift.wording import what_can_be_found, what_would_help
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from monitor.summary import Segment, all_scores
+from monitor.summary import Segment, Summary, all_scores
 
 REFERENCE_DAYS = 28  # the default reference has at least this many days, the first ones
 
@@ -94,6 +101,19 @@ def read_references(config: Config, name: str) -> References:
         ],
         marks=[[mark for _, mark in days] for _, _, days in spans],
     )
+
+
+def first_sensitivity(model: Model, summary: Summary) -> str:
+    """Say what the detector will find once 28 days like this one are the reference."""
+    day, limits = inputs_of(summary), limits_of(model)
+    days = [day.parts] * REFERENCE_DAYS
+    begin = f"With {REFERENCE_DAYS} days like this one as the reference"
+    if lack := what_a_reference_lacks(days):
+        return f"{begin} there would be {lack}: too few to find a drift."
+    reference = fit_reference(days, sensitivity=limits.sensitivity, judge_every=limits.judge_every)
+    found = what_is_detectable(reference, limits.false_alert_days)
+    said = what_can_be_found(found).removeprefix("With this reference")
+    return " ".join(filter(None, [f"{begin}{said}", what_would_help(found)]))
 
 
 def limits_of(model: Model) -> Limits:

@@ -14,13 +14,13 @@ from functools import partial
 from monitor.arrivals import LATEST, Late
 from monitor.config import Config, Model
 from monitor.errors import DataError
-from monitor.logs import days_of
+from monitor.logs import LeftOut, days_of, mostly_left_out
 from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.planning import check_days
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
-from monitor.pipeline.summaries import Result, summarise_days
+from monitor.pipeline.summaries import LeftOutByDay, Result, summarise_days
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.delays import late_now
 from monitor.store.store import FailedDay, Store
@@ -47,6 +47,8 @@ class RunReport:
         The days of the range that failed.
     still_missing : tuple of Failure
         The days to catch up that failed again; they do not make the run a failed one.
+    left_out : tuple of LeftOut
+        The settings that leave out more than half of the rows of a day that was summarised.
     """
 
     model: str
@@ -58,6 +60,7 @@ class RunReport:
     kept: tuple[date, ...] = ()
     late: Late | None = None
     still_missing: tuple[Failure, ...] = ()
+    left_out: tuple[LeftOut, ...] = ()
 
 
 def run(
@@ -118,6 +121,7 @@ def run(
     check_days(name, first, last, as_of=as_of)
     store.days("summaries", name)  # raises if there cannot be a store
     days = days_between(first, last)
+    left_out: LeftOutByDay = {}
     with store.locked(name):
         results, evaluated = _process(
             config,
@@ -129,6 +133,7 @@ def run(
             recompute=recompute,
             jobs=jobs,
             on_progress=on_progress,
+            left_out=left_out,
         )
         failed = [result for result in results.values() if isinstance(result, Failure)]
         failures = tuple(failure for failure in failed if failure.day >= first)
@@ -148,6 +153,7 @@ def run(
         evaluated=tuple(evaluated),
         failures=failures,
         still_missing=tuple(failure for failure in failed if failure.day < first),
+        left_out=mostly_left_out(left_out),
     )
 
 
@@ -162,8 +168,12 @@ def _process(
     recompute: bool,
     jobs: int,
     on_progress: Callable[[PhaseProgress], None],
+    left_out: LeftOutByDay,
 ) -> tuple[dict[date, Result], list[date]]:
-    """Summarise days, evaluate every day that they affect, and judge; give what became of each."""
+    """Summarise days, evaluate every day that they affect, and judge; give what became of each.
+
+    The rows that settings leave out of each day are added to `left_out`.
+    """
     model, store = config.model(name), Store(config.store)
     first, last = days[0], days[-1]
     summarised = store.days("summaries", name)
@@ -178,6 +188,7 @@ def _process(
         recompute=recompute,
         jobs=jobs,
         on_progress=on_progress,
+        left_out=left_out,
     )
     failures = [result for result in results.values() if isinstance(result, Failure)]
     done = [day for day, result in results.items() if result == "summarised"]

@@ -1,6 +1,6 @@
 """The summaries of many days: decide for each day, read the logs of several at a time, store."""
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from datetime import date
 from functools import partial
 from itertools import chain
@@ -15,6 +15,7 @@ from monitor.pipeline.progress import Failure, PhaseProgress, in_parallel
 from monitor.store.store import Store
 
 Left = Literal["unchanged", "quiet", "kept"]
+LeftOutByDay = dict[date, Mapping[str, tuple[int, int]]]
 Result = Literal["summarised"] | Left | Failure  # what became of a day
 
 
@@ -29,8 +30,11 @@ def summarise_days(
     recompute: bool,
     jobs: int,
     on_progress: Callable[[PhaseProgress], None],
+    left_out: LeftOutByDay,
 ) -> dict[date, Result]:
     """Summarise days, except unchanged ones that may be skipped; keep what became of each.
+
+    The rows that settings leave out of each day are added to `left_out`.
 
     Days that wait for outcomes share the reading of them, so these are read one batch at a time.
     """
@@ -64,7 +68,7 @@ def summarise_days(
             else:
                 store.write_summary(found)
                 store.write_inputs(name, day, inputs[day])
-                results[day] = "summarised"
+                results[day], left_out[day] = "summarised", found.left_out
         return [(day, results[day]) for day in batch]
 
     results = dict[date, Result]()

@@ -1,0 +1,60 @@
+"""What looks wrong in a day of logs that can be read: for `check`, which has time for it."""
+
+from datetime import date, datetime
+
+from monitor.config import Engine, Model, TimeUnit
+from monitor.logs.opening import Kind, OpenLog
+from monitor.logs.places import has_day, open_log
+from monitor.logs.plausibility import Remark, about_outcomes, about_times
+from monitor.logs.session import open_session
+from monitor.logs.times import is_time, moment
+from monitor.summary import Summary, whole
+
+
+def what_looks_wrong(
+    name: str, model: Model, day: date, summary: Summary, *, engine: Engine
+) -> list[Remark]:
+    """Say what is implausible about a day: its outcomes given its scores, and its times.
+
+    Parameters
+    ----------
+    name, model : str, Model
+        The model, and its configuration.
+    day : date
+        Day of the predictions.
+    summary : Summary
+        Of that day.
+    engine : Engine
+        Threads and memory to use.
+
+    Raises
+    ------
+    DataError
+        If the logs cannot be read.
+    """
+    tally = whole(summary).tally
+    found = about_outcomes(tally.scores, tally.counts, tally.positives)
+    kinds: list[Kind] = ["predictions"]
+    # Outcomes beside their predictions may be much later than the day of the file.
+    if not model.outcomes.in_predictions and has_day(model, "outcomes", day):
+        kinds.append("outcomes")
+    with open_session(f"{name} {day}", engine) as session:
+        for kind in kinds:
+            configured = getattr(model, kind)
+            if configured.time:
+                log = open_log(session, model, kind, [day])
+                times = _middle(log, configured.time, configured.time_unit)
+                found += about_times(f"{kind}.time", day, times)
+    return found
+
+
+def _middle(log: OpenLog, column: str, unit: TimeUnit | None) -> list[datetime]:
+    """Find the median of the times of a log; none if it has none that a calendar knows."""
+    if not log.files or not is_time(log.type_of(column), unit):
+        return []
+    times = log.read(None, moment=moment(column, f"{log.kind}.time", unit, zoned=True))
+    found = times.aggregate("CAST(quantile_disc(moment, 0.5) AS VARCHAR)").fetchone()
+    try:
+        return [datetime.fromisoformat(found[0])] if found and found[0] else []
+    except ValueError:
+        return []
