@@ -3,7 +3,19 @@
 from grafana_foundation_sdk.builders import stat, table, timeseries
 from grafana_foundation_sdk.models import common, dashboard
 from grafana_foundation_sdk.models.dashboard import DynamicConfigValue as Property
-from panels import MOMENT, asked, dashed, lines, marked, number, said, sized, stacked, thresholds
+from panels import (
+    MOMENT,
+    asked,
+    beside,
+    dashed,
+    lines,
+    marked,
+    number,
+    said,
+    sized,
+    stacked,
+    thresholds,
+)
 from queries import JUDGED, MODEL, ONE_DAY, WHOLE, WINDOW, milliseconds, newest, run_share
 
 HOUR = 3600
@@ -18,6 +30,7 @@ def health() -> list[timeseries.Panel | stat.Panel | table.Panel]:
         *(coverage(), rows(), rejected(), limits()),
         *(ages(), forecast(), durations(), left_out()),
         failure(),
+        arrived(),
     ]
 
 
@@ -192,6 +205,21 @@ def failure() -> table.Panel:
         "The newest failed day of the last run: which log broke which check, how many rows did, "
         "and the first value that did. Empty while runs succeed.",
         none="the last run had no failed day",
+        width=24,
+    )
+
+
+def arrived() -> timeseries.Panel:
+    """Draw when outcomes arrive."""
+    ratio = newest("arrived_outcomes_ratio", MODEL, "outcome, age_days")
+    panel = lines({"outcome {{outcome}}, {{age_days}} days": ratio}, unit="percentunit").max(1)
+    return said(
+        marked(panel.min(0), 0.95, "orange").legend(beside()),
+        "Outcomes that have arrived, by their age",
+        "Of complete days, the share of the outcomes 1 and 0 that had arrived after so many days. "
+        "If it is below 95 % (dashed) at settled_after, outcomes are incomplete: raise "
+        "settled_after, or verdicts stay silent about drifts that late outcomes could explain.",
+        none="no complete day yet: it takes 28 days after the first has settled",
         width=24,
     )
 

@@ -456,6 +456,14 @@ CATALOGUE = (
         window_samples.of_fault(lambda fault: fault.value),
     ),
     Gauge(
+        "calibration_arrived_outcomes_ratio",
+        "Share of the outcomes of complete days that had arrived by an age, in days, of those that "
+        "arrive within 28 days after a day has settled. Below 0.95 at settled_after verdicts say "
+        "that outcomes are incomplete.",
+        ("model", "outcome", "age_days"),
+        window_samples.of_arrivals,
+    ),
+    Gauge(
         "calibration_run_duration_seconds",
         "Duration of the last run.",
         ("model",),

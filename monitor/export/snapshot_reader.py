@@ -10,11 +10,13 @@ from datetime import date
 from importlib.metadata import version
 from typing import Any
 
+from monitor.arrivals import Delay
 from monitor.config import Config
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.export.window_samples import Snapshot
 from monitor.segment_names import WHOLE
+from monitor.store.delays import delays
 from monitor.store.store import RunRecord, Store
 
 MOST_SEGMENTS = 50
@@ -87,6 +89,8 @@ class Reader:
         verdicts = newest_verdicts(store.days("verdicts", name), read)
         if before and before.run == run and _are_the_same(before.files, files):
             return before.snapshot
+        # Only runs count arrivals, so as long as there was none these are the same.
+        known = before.snapshot.delays if before and before.run == run else None
         exported, left_out = with_most_outcomes(evaluations, self.most_segments)
         snapshot = Snapshot(
             models={name: self.config.shown(name)},
@@ -96,9 +100,17 @@ class Reader:
             verdicts=verdicts_to_export(verdicts, exported),
             left_out={name: left_out} if exported else {},
             invalid=frozenset({name} & self.config.invalid.keys()),
+            delays=self._delays(store, name, evaluations) if known is None else known,
         )
         self._cached[name] = Cached(snapshot, run, files)
         return snapshot
+
+    def _delays(
+        self, store: Store, name: str, evaluations: Sequence[Evaluation]
+    ) -> dict[str, Delay]:
+        newest = max((e.day for e in evaluations), default=None)
+        delay = delays(store, name, self.config.shown(name))(newest, None) if newest else None
+        return {name: delay} if delay else {}
 
 
 Read = Callable[[str, date], list[Any]]

@@ -7,8 +7,10 @@ a number that does not exist.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
+from math import isnan
 from typing import TypeVar, get_args
 
+from monitor.arrivals import Delay
 from monitor.config import Checks, Model, Verdicts
 from monitor.drift.verdict import Verdict
 from monitor.errors import Fault
@@ -20,6 +22,7 @@ from monitor.store.store import RunRecord
 from monitor.summary import end_of_day
 
 SECONDS_AN_HOUR, SECONDS_A_DAY = 3_600, 86_400
+AGES_SHOWN = (0, 1, 2, 3, 5, 7, 10, 14, 21, 28)  # days, besides settled_after
 
 # The checks of rows. Checks of whole days cannot be set to "reject".
 ROW_CHECKS = tuple(
@@ -48,6 +51,8 @@ class Snapshot:
         series. Their verdicts are included while a drift is open.
     invalid : frozenset of str
         The models whose configuration is invalid; `models` holds the valid part of it.
+    delays : mapping of str to Delay
+        When the outcomes of each model arrive, if complete days have been counted.
     """
 
     models: Mapping[str, Model]
@@ -57,6 +62,7 @@ class Snapshot:
     verdicts: Sequence[Verdict] = ()
     left_out: Mapping[str, int] = field(default_factory=dict)
     invalid: frozenset[str] = frozenset()
+    delays: Mapping[str, Delay] = field(default_factory=dict)
 
 
 def seconds_of(day: date) -> float:
@@ -231,3 +237,14 @@ def _of_windows(samples: Callable[[Evaluation], Iterable[Sample[T]]]) -> Samples
                 yield (e.model, e.segment, f"{e.window_days}d", maturity, *further), value
 
     return fill
+
+
+def of_arrivals(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Give the share of outcomes that have arrived by some ages, and when a day settles."""
+    for name, delay in snapshot.delays.items():
+        longest, settled_after = len(delay.positives) - 1, snapshot.models[name].settled_after
+        for age in sorted({settled_after, *(age for age in AGES_SHOWN if age <= longest)}):
+            for outcome in (0, 1):
+                share = delay.arrived(outcome, age)
+                if not isnan(share):
+                    yield (name, f"{outcome}", f"{age}"), share

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.arrivals import Arrivals
 from monitor.config import Config
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Ended, Incident, new_detector
@@ -202,6 +203,9 @@ def config(tmp_path: Path) -> Config:
     for day, evaluations in days.items():
         store.write_evaluations("fraud", day, evaluations, inputs="")
     store.write_verdicts("fraud", FINAL, [verdict("all", DRIFT), verdict("DE", None)], basis="")
+    never = (0,) * 26
+    arrivals = Arrivals(date(2026, 1, 20), (5, 2, 0, 1, *never), (12, 3, 1, 0, *never))
+    store.write_arrivals("fraud", arrivals)
     silent = without_outcomes(evaluation(7, FINAL, model="ads"))
     store.write_evaluations("ads", FINAL, [silent], inputs="")
     morning = datetime(2026, 3, 3, 6, tzinfo=UTC)
@@ -425,7 +429,7 @@ class TestCatalogue:
         """A gauge has labels of closed lists only: no day, no run, no id."""
         known = {"model", "segment", "window", "maturity", "adjusted", "quantile", "reason"}
         known |= {"owner", "severity", "version", "state", "kind", "cause", "reference"}
-        known |= {"ending", "log", "check", "complaint", "url"}
+        known |= {"ending", "log", "check", "complaint", "url", "outcome", "age_days"}
 
         assert known.issuperset(gauge.labels)
         assert len(set(gauge.labels)) == len(gauge.labels)

@@ -266,7 +266,9 @@ class TestHouseRules:
         assert {title: value for title, (value, _) in told.items() if abs(value) != 1} == {
             "TCE at a fixed size": 0.12,
             "Does the forecast of the prevalence fit?": -3,
+            "Outcomes that have arrived, by their age": 0.95,
         }
+        assert "below 95 % (dashed)" in told["Outcomes that have arrived, by their age"][1]
         assert "About 12 % (dashed)" in told["TCE at a fixed size"][1]
         assert "Below -3 (dashed)" in told["Does the forecast of the prevalence fit?"][1]
 
