@@ -117,8 +117,8 @@ def measure_here(config_path: str, first: date, last: date, as_of: date) -> None
     read, reads = OpenLog.read, Counter[str]()
 
     def counting(self: OpenLog, *where: Any, **columns: Any) -> Any:
-        if self.kind == "outcomes":
-            reads.update(self.files)
+        if self.kind == "outcomes" and "outcome" in columns:
+            reads.update([*self.files])
         return read(self, *where, **columns)
 
     OpenLog.read = counting

@@ -1,0 +1,277 @@
+"""Many days in one query: every day as if it were read alone, and each partition read once."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from monitor.config import Engine, Model
+from monitor.errors import DataError
+from monitor.logs import Databases, open_databases, plan_batches, summarise_day, summarise_days
+from monitor.logs.opening import OpenLog
+from monitor.store.store import Store
+from monitor.summary import Summary
+
+FIRST = date(2026, 3, 1)
+DAYS = [FIRST + timedelta(days=i) for i in range(9)]
+LONG_AFTER = date(2026, 12, 31)
+ENGINE = Engine(threads=2, memory_mb=300)
+WAIT = 3
+ROWS = 60
+REJECT = dict.fromkeys(
+    ["prediction_repeated", "score_out_of_range", "outcome_invalid", "outcome_conflicting"],
+    "reject",
+)
+
+
+def model_of(root: Path, **changes: Any) -> Model:
+    """Describe the logs below a folder."""
+    described = {
+        "predictions": {"path": f"{root}/predictions/{{day}}.parquet"},
+        "outcomes": {"path": f"{root}/outcomes/{{day}}.parquet"},
+        "segments": {"column": "country", "values": ["DE", "FR"]},
+        "settled_after": WAIT,
+        "checks": {"one_class": "accept"},
+    }
+    return Model.model_validate({**described, **changes})
+
+
+def path(root: Path, kind: str, day: int) -> Path:
+    """Name the file of a day, by its number."""
+    return root / kind / f"{FIRST + timedelta(days=day)}.parquet"
+
+
+def write_logs(root: Path) -> None:
+    """Write the predictions of all days, and outcomes up to three days later, with two orphans."""
+    rng = np.random.default_rng(7)
+    logged = dict[int, list[tuple[str, int]]]()
+    for day in range(len(DAYS)):
+        ids = [f"{day}-{row}" for row in range(ROWS)]
+        score = rng.random(ROWS)
+        change(
+            root,
+            "predictions",
+            day,
+            prediction_id=ids,
+            score=score,
+            country=["DE", "FR", None] * 20,
+        )
+        for name, positive in zip(ids, rng.random(ROWS) < score, strict=True):
+            observed = day + int(rng.integers(0, WAIT + 2))  # some are too late to be read
+            logged.setdefault(observed, []).append((name, int(positive)))
+    for day in range(len(DAYS) + WAIT):
+        rows = [*logged.get(day, []), (f"orphan {day}", 1), (f"orphan of {day}", 0)]
+        change(
+            root, "outcomes", day, prediction_id=[i for i, _ in rows], outcome=[o for _, o in rows]
+        )
+
+
+def change(root: Path, kind: str, day: int, **columns: Any) -> None:
+    """Write a file, or replace some of its columns."""
+    file = path(root, kind, day)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    known = pq.read_table(file).to_pydict() if file.exists() else {}
+    pq.write_table(pa.table({**known, **columns}), file)
+
+
+def add(root: Path, kind: str, day: int, *rows: dict[str, Any]) -> None:
+    """Add rows to a file."""
+    table = pq.read_table(path(root, kind, day))
+    more = pa.Table.from_pylist([dict(row) for row in rows], schema=table.schema)
+    pq.write_table(pa.concat_tables([table, more]), path(root, kind, day))
+
+
+def outcome_of(day: int, outcome: float, row: int = 0) -> dict[str, Any]:
+    """Make an outcome of a prediction."""
+    return {"prediction_id": f"{day}-{row}", "outcome": outcome}
+
+
+def prediction(name: str, score: float) -> dict[str, Any]:
+    """Make a prediction."""
+    return {"prediction_id": name, "score": score, "country": "DE"}
+
+
+def reuse_ids(root: Path) -> None:
+    """Give the predictions of day 8 the ids of day 0, whose outcomes cannot meet them."""
+    ids = [f"0-{row}" for row in range(ROWS)]
+    change(root, "predictions", 8, prediction_id=ids)
+    for late in range(WAIT + 1):
+        add(
+            root,
+            "outcomes",
+            8 + late,
+            *(outcome_of(0, row % 2, row) for row in range(late, ROWS, 9)),
+        )
+
+
+def damage(root: Path) -> None:
+    """Overwrite the rows of a file, but not its metadata."""
+    file = path(root, "predictions", 4)
+    content = bytearray(file.read_bytes())
+    content[4:400] = b"\xff" * 396
+    file.write_bytes(content)
+
+
+Change = Callable[[Path], None]
+CASES: dict[str, tuple[dict[str, Any], Change]] = {
+    "nothing unusual": ({}, lambda _: None),
+    "nothing to wait for": ({"settled_after": 0}, lambda _: None),
+    "a score out of range": ({}, lambda r: add(r, "predictions", 2, prediction("x", 1.5))),
+    "a score out of range, rejected": (
+        {"checks": REJECT},
+        lambda r: add(r, "predictions", 2, prediction("x", 1.5)),
+    ),
+    "no id": (
+        {"checks": {"outcome_id_missing": "reject"}},
+        lambda r: add(r, "outcomes", 3, {"prediction_id": None, "outcome": 1}),
+    ),
+    "orphans fail": ({"checks": {"outcome_orphan": "fail"}}, lambda _: None),
+    "a repeated prediction": ({}, lambda r: add(r, "predictions", 5, prediction("5-7", 0.5))),
+    "a repeated prediction, rejected": (
+        {"checks": REJECT},
+        lambda r: add(r, "predictions", 5, prediction("5-7", 0.5)),
+    ),
+    "a repeated prediction without an outcome": (
+        {"checks": REJECT},
+        lambda r: add(r, "predictions", 5, prediction("new", 0.5), prediction("new", 0.6)),
+    ),
+    "outcomes that agree": ({}, lambda r: add(r, "outcomes", 1, *[outcome_of(0, 1)] * 2)),
+    "outcomes that contradict": (
+        {"checks": REJECT},
+        lambda r: add(r, "outcomes", 3, outcome_of(3, 0), outcome_of(3, 1)),
+    ),
+    "an invalid outcome": (
+        {"checks": REJECT},
+        lambda r: add(r, "outcomes", 4, outcome_of(4, 2)),
+    ),
+    "ids that are used again": ({}, reuse_ids),
+    "a filter": ({"predictions": "country = 'DE'"}, lambda _: None),
+    "no predictions": ({}, lambda r: path(r, "predictions", 3).unlink()),
+    "no outcomes": ({}, lambda r: path(r, "outcomes", 5).unlink()),
+    "another type": (
+        {},
+        lambda r: change(r, "predictions", 6, score=pa.array([0.5] * ROWS, pa.float32())),
+    ),
+    "a missing column": (
+        {},
+        lambda r: pq.write_table(
+            pq.read_table(path(r, "predictions", 6)).drop(["score"]), path(r, "predictions", 6)
+        ),
+    ),
+    "a damaged file": ({}, damage),
+    "absent outcomes are negatives": (
+        {"outcomes": "negative after 2d", "checks": {"one_class": "accept"}},
+        lambda _: None,
+    ),
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write logs in which nothing is unusual."""
+    root = tmp_path_factory.mktemp("plain")
+    write_logs(root)
+    return root
+
+
+@pytest.mark.parametrize(
+    ("case", "as_of"),
+    [
+        *((case, LONG_AFTER) for case in CASES),
+        *((case, DAYS[6]) for case in ("nothing unusual", "absent outcomes are negatives")),
+    ],
+)
+def test_a_batch_equals_its_days(case: str, as_of: date, plain: Path, tmp_path: Path) -> None:
+    """Every day has the bytes, or the message, that it has when it is read alone."""
+    settings, change_logs = CASES[case]
+    root = tmp_path / "logs"
+    for kind in ("predictions", "outcomes"):
+        (root / kind).mkdir(parents=True)
+        for file in (plain / kind).iterdir():
+            (root / kind / file.name).write_bytes(file.read_bytes())
+    change_logs(root)
+    paths = {
+        kind: {"path": f"{root}/{kind}/{{day}}.parquet"} for kind in ("predictions", "outcomes")
+    }
+    extra = {
+        "predictions": {"where": settings.get("predictions")},
+        "outcomes": {"absent_means": settings.get("outcomes")},
+    }
+    model = model_of(
+        root, **{**settings, **{kind: {**paths[kind], **extra[kind]} for kind in paths}}
+    )
+    days = [day for day in DAYS if day < as_of]
+
+    with open_databases(ENGINE) as databases:
+        found = dict(summarise_days("ctr", model, days, as_of=as_of, databases=databases))
+        expected = {day: alone(model, day, as_of, databases) for day in days}
+
+    assert [*found] == days
+    for day in days:
+        together, apart = (
+            content(found[day], tmp_path / "a"),
+            content(expected[day], tmp_path / "b"),
+        )
+        assert together == apart
+
+
+def alone(model: Model, day: date, as_of: date, databases: Databases) -> Summary | DataError:
+    """Summarise one day without the others."""
+    try:
+        return summarise_day("ctr", model, day, as_of=as_of, engine=databases)
+    except DataError as error:
+        return error
+
+
+def content(found: Summary | DataError, folder: Path) -> bytes | tuple[str, object]:
+    """Return the bytes that a summary has in a store, or what an error says."""
+    if isinstance(found, DataError):
+        return str(found), found.fault
+    store = Store(str(folder))
+    store.write_summary(found)
+    return store.content("summaries", "ctr", found.days[0])
+
+
+def test_a_partition_is_read_once_in_a_batch(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nine days that wait for three read each partition of outcomes once, not four times."""
+    read, reads = OpenLog.read, Counter[str]()
+
+    def counting(self: OpenLog, *where: Any, **columns: Any) -> Any:
+        reads.update([*self.files] if self.kind == "outcomes" and "outcome" in columns else [])
+        return read(self, *where, **columns)
+
+    monkeypatch.setattr(OpenLog, "read", counting)
+    with open_databases(ENGINE) as databases:
+        found = dict(
+            summarise_days("ctr", model_of(plain), DAYS, as_of=LONG_AFTER, databases=databases)
+        )
+
+    assert all(isinstance(summary, Summary) for summary in found.values())
+    assert len(reads) == len(DAYS) + WAIT
+    assert set(reads.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("memory_mb", "wait", "jobs", "lengths"),
+    [
+        (300, 3, 1, [9]),
+        (300, 0, 2, [5, 4]),
+        (300, 200, 1, [9]),
+    ],
+)
+def test_batches_fit_the_memory(
+    memory_mb: int, wait: int, jobs: int, lengths: list[int], plain: Path
+) -> None:
+    """Small days make one batch, or one for each job."""
+    engine = Engine(threads=1, memory_mb=memory_mb)
+    model = model_of(plain, settled_after=min(wait, 120))
+    with open_databases(engine) as databases:
+        batches = plan_batches("ctr", model, DAYS, databases=databases, jobs=jobs)
+
+    assert [len(batch) for batch in batches] == lengths
