@@ -136,3 +136,11 @@ def test_what_to_try_next_can_be_done(shown: Shown, command: Callable[..., Any])
         assert end.code == 0, f"{call}: {end.err}"
         assert "flights" in end.out
         assert "Traceback" not in end.err
+
+
+def test_ends_with_the_path_of_a_report_page(shown: Shown) -> None:
+    """The last line names the page of the model that was damaged, and it is there."""
+    page = Path(shown.out.split()[-1])
+
+    assert page == shown.folder / "reports" / "models" / "flights-stretched.html"
+    assert "<title>flights-stretched: " in page.read_text()

@@ -233,9 +233,15 @@ def test_segments_can_be_sorted(page: Page) -> None:
     assert page.locator("#segment-table th[aria-sort=descending]").count() == 1
 
 
-def test_it_prints_on_a4(page: Page) -> None:
-    """The page prints on a few A4 sheets, also from a dark screen."""
-    printed = page.pdf(prefer_css_page_size=True, print_background=True)
+def test_it_prints_on_a4(browser: Browser, fraud: Path) -> None:
+    """The page prints on a few A4 sheets, on white and without buttons, also from a dark screen."""
+    with opened(browser, fraud, colours="dark") as found:
+        printed = found.page.pdf(prefer_css_page_size=True, print_background=True)
+        found.page.emulate_media(media="print", color_scheme="dark")
+        paper = found.page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert paper == "rgb(255, 255, 255)"
+        assert not found.page.locator("#earlier").is_visible()
+        assert found.page.locator("#plot-bins svg").is_visible()
     sheets = re.findall(rb"/MediaBox \[0 0 ([\d.]+) ([\d.]+)\]", printed)
 
     assert 3 <= len(sheets) <= 7

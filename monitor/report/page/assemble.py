@@ -1,9 +1,11 @@
 """The page of one model, assembled from the store."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cache
+from typing import TypeVar
 
 from monitor.config import Config
 from monitor.drift.inputs import ModelReference
@@ -21,6 +23,8 @@ from monitor.store.store import Store
 from monitor.summary import days_between, whole
 
 DAYS_SHOWN = 90
+READERS = 8  # files that are read at a time: an object store takes its time for each
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,12 +97,18 @@ def model_page(
 def _read(store: Store, name: str, span: Sequence[date], window: int) -> Results:
     """Read what is stored of a span, and the summaries of the windows that end in it."""
     reach = days_between(span[0] - timedelta(days=window - 1), span[-1])
-    stored = {kind: {*store.days(kind, name)} for kind in ("verdicts", "evaluations", "summaries")}
-    return Results(
-        {d: _verdicts(store, name, d) for d in span if d in stored["verdicts"]},
-        {d: store.read_evaluations(name, d)[0] for d in span if d in stored["evaluations"]},
-        {d: whole(store.read_summary(name, d)[0]).tally for d in reach if d in stored["summaries"]},
-    )
+
+    def of_each(kind: str, days: Sequence[date], load: Callable[[date], T]) -> dict[date, T]:
+        stored = {*store.days(kind, name)}
+        wanted = [day for day in days if day in stored]
+        return dict(zip(wanted, pool.map(load, wanted), strict=True))
+
+    with ThreadPoolExecutor(READERS) as pool:
+        return Results(
+            of_each("verdicts", span, lambda day: _verdicts(store, name, day)),
+            of_each("evaluations", span, lambda day: store.read_evaluations(name, day)[0]),
+            of_each("summaries", reach, lambda day: whole(store.read_summary(name, day)[0]).tally),
+        )
 
 
 def _verdicts(store: Store, name: str, day: date) -> list[Verdict]:
