@@ -80,7 +80,7 @@ def head(axes: "Axes", theme: Theme, title: str, below: str = "", *, columns: in
     a legend never covers data.
     """
     named = len(axes.get_legend_handles_labels()[1]) if columns else 0
-    start = 4 + LINE * -(-named // max(1, columns))
+    start = 6 + LINE * -(-named // max(1, columns))
     rise = start + LINE * (below.count("\n") + 1 if below else 0)
     axes.set_title(
         title, loc="left", color=theme.ink, fontsize=HEAD, fontweight="bold", pad=rise

@@ -48,7 +48,7 @@ def draw_prevalence(
     ValueError
         If two evaluations are of the same day.
     """
-    panel = make_axes(axes, theme, height=2.6)
+    panel = make_axes(axes, theme, height=2.7)
     dress(panel, theme)
     found = in_order(evaluations)
     title = "Prevalence and mean score"
@@ -56,16 +56,23 @@ def draw_prevalence(
     waiting = [e for e in found if e.expected and not e.final]
     if not known and not waiting:
         return draw_nothing(panel, theme, title, "no evaluation with outcomes")
+    for e in found:
+        if not e.final:
+            panel.axvspan(
+                day_number(e.day) - 0.5, day_number(e.day) + 0.5, color=theme.grid, lw=0,
+                label="outcomes still arriving",
+            )  # fmt: skip
     if known:
         _draw_known(panel, known, theme)
     _draw_expected(panel, waiting, theme)
     if reference is not None and np.isfinite(reference):
         panel.axhline(reference, color=theme.muted, lw=1, ls=":", label="reference")
+    name_once(panel)
     panel.set_ylabel("share of predictions")
     panel.yaxis.set_major_formatter(percent)
     panel.locator_params(axis="y", nbins=5)
     show_days(panel, [e.day for e in found])
-    head(panel, theme, title, series(found), columns=4)
+    head(panel, theme, title, series(found), columns=3)
     return panel
 
 
@@ -92,6 +99,5 @@ def _draw_expected(axes: "Axes", waiting: Sequence[Evaluation], theme: Theme) ->
             reach = np.nan_to_num([[value - low], [high - value]])
             axes.errorbar(
                 [day_number(e.day)], [value], reach, fmt="o", ms=3, lw=1, color=theme.rest,
-                label="expected prevalence",
+                label="expected (95 %)",
             )  # fmt: skip
-    name_once(axes)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 class Theme:
     """Colours by their role, after the palette of Okabe and Ito.
 
-    People with any colour blindness can distinguish the five data colours, and each differs in
-    lightness from its neighbours, so a grey print works too.
+    People with any colour blindness can distinguish the five data colours. Blue and vermilion are
+    of similar lightness, so their place shows what they mean too: rejected scores lie off the band
+    of accepted probabilities, also in a grey print.
 
     Attributes
     ----------
