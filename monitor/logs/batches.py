@@ -55,8 +55,7 @@ def plan_batches(
     jobs : int
         How many batches are read at a time.
     """
-    weighted = model.predictions.weight or model.outcomes.weight
-    if not days[1:] or weighted or model.outcomes.in_predictions:
+    if not days[1:] or _is_read_alone(model):
         return [[day] for day in days]
     rows = max(1, _rows_of(name, model, days[len(days) // 2], databases))
     room, awaited = databases.engine.memory_mb * ROWS_IN_MEMORY // rows, model.settled_after
@@ -110,11 +109,17 @@ def _rows_of(name: str, model: Model, day: date, databases: Databases) -> int:
     return 0
 
 
+def _is_read_alone(model: Model) -> bool:
+    """Return whether every day needs a query of its own: the weights of a day are found first."""
+    weighted = model.predictions.weight or model.outcomes.weight
+    return model.outcomes.in_predictions or weighted is not None
+
+
 def _together(
     name: str, model: Model, days: Sequence[date], *, as_of: date, databases: Databases
 ) -> dict[date, Summary]:
     """Summarise days in one query; if it fails, in two, and so on down to single days."""
-    if not days[1:]:
+    if not days[1:] or _is_read_alone(model):
         return {}
     partitions = dict[date, list[date]]()
     for day in days:
