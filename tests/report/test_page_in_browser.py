@@ -16,7 +16,7 @@ from monitor.report.page.html import index_html
 from monitor.report.page.index import Entry, Index
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
-from tests.conftest import run_command
+from tests.conftest import Project, run_command
 from tests.support.browser import PHONE, accessibility_faults, boxes, chromium, opened
 from tests.support.exporting import DAY, HARD, VERDICT, fill, write_day
 
@@ -296,6 +296,20 @@ def test_text_from_logs_is_shown_as_text(browser: Browser, tmp_path: Path) -> No
         assert found.page.locator("script").count() == 2
         assert found.page.locator("#story b").count() == 0
         assert found.complaints == []
+
+
+def test_a_page_of_few_days_draws_what_there_is(browser: Browser, project: Project) -> None:
+    """Two days without a reference have a diagram and counts, and nothing else fails."""
+    page = project.folder / "ctr.html"
+    assert run_command("report", "--model", "ctr", "--out", page).code == 0
+
+    with opened(browser, page) as found:
+        assert found.page.locator("#title").inner_text().endswith("Not judged")
+        assert found.page.locator("#plot-bins .bin").count() > 1
+        assert found.page.locator("#plot-counts .bar").count() == 2
+        assert found.page.locator("#plot-slope .line").count() == 0
+        assert found.complaints == []
+        assert accessibility_faults(found.page) == []
 
 
 def test_the_links_of_served_pages_work(

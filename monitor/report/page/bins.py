@@ -61,12 +61,14 @@ def _bins(t: Tally, adjusted: Tally, alpha: float) -> list[Bin]:
     bins, moved = (pava_bc(u, min_size=smallest, max_size=largest) for u in (t, adjusted))
     logged, forgiven = tce(t, bins, alpha=alpha), tce(adjusted, moved, alpha=alpha)
     if len(moved.counts) != len(bins.counts):  # scores that rounding made equal
-        moved, forgiven = bins, logged
+        adjusted, moved, forgiven = t, bins, logged
     return [
         Bin(
             low=float(t.scores[bins.starts[i]]),
             high=float(t.scores[bins.starts[i + 1] - 1]),
             mean=float(bins.mean_scores[i]),
+            adjusted_low=float(adjusted.scores[moved.starts[i]]),
+            adjusted_high=float(adjusted.scores[moved.starts[i + 1] - 1]),
             adjusted_mean=float(moved.mean_scores[i]),
             count=int(bins.counts[i]),
             positives=int(bins.positives[i]),

@@ -27,8 +27,10 @@ class Bin:
 
     Attributes
     ----------
-    low, high, mean, adjusted_mean : float
-        Least, largest and mean score; the mean of the scores without the prior shift.
+    low, high, mean : float
+        Least, largest and mean score.
+    adjusted_low, adjusted_high, adjusted_mean : float
+        The same without the prior shift.
     count, positives : int
         Predictions with an outcome, and how many came true.
     accepted : tuple of float
@@ -40,6 +42,8 @@ class Bin:
     low: float
     high: float
     mean: float
+    adjusted_low: float
+    adjusted_high: float
     adjusted_mean: float
     count: int
     positives: int

@@ -179,7 +179,8 @@ def _bins(drawn: Reliability | None) -> dict[str, Any] | None:
         "reference": drawn.reference,
         "bins": [
             [
-                *(_number(v) for v in (b.low, b.high, b.mean, b.adjusted_mean)),
+                *map(_number, (b.low, b.high, b.mean)),
+                *map(_number, (b.adjusted_low, b.adjusted_high, b.adjusted_mean)),
                 *(b.count, b.positives, *map(_number, b.accepted)),
                 *(b.rejected, b.adjusted_rejected),
             ]

@@ -2,15 +2,13 @@
 const ROUND = [0.0001, 0.001, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9, 0.95, 0.98, 0.99, 0.999, 0.9999];
 const LEAST = 1e-6;
 const choice = (name) => document.querySelector(`input[name=${name}]:checked`)?.value;
-const moved = (p, delta) => (delta ? sigmoid(logit(p) + delta) : p);
 
 // A bin as it is read: scores as logged, or without the prior shift.
 function binsOf(drawn, adjusted) {
-  const delta = adjusted ? drawn.delta : 0;
-  return drawn.bins.map(([low, high, mean, adjustedMean, count, positives, least, most, rejected, adjustedRejected]) => ({
-    low: moved(low, delta), high: moved(high, delta), mean: adjusted ? adjustedMean : mean, count, positives,
-    rate: positives / count, least, most, rejected: adjusted ? adjustedRejected : rejected,
-  }));
+  return drawn.bins.map((bin) => {
+    const [low, high, mean] = adjusted ? bin.slice(3, 6) : bin, [count, positives, least, most] = bin.slice(6);
+    return { low, high, mean, count, positives, rate: positives / count, least, most, rejected: adjusted ? bin[11] : bin[10] };
+  });
 }
 const told = (b) => `Scores ${percent(b.low)} to ${percent(b.high)}, mean ${percent(b.mean)}: ${whole(b.count)} predictions, ${whole(b.positives)} came true (${percent(b.rate)}). These outcomes accept ${percent(b.least)} to ${percent(b.most)}; ${b.rejected ? whole(b.rejected) : "no"} predictions rejected.`;
 
@@ -55,7 +53,7 @@ function drawBins() {
 
 const summary = (drawn, bins) => {
   const rejected = bins.reduce((n, b) => n + b.rejected, 0);
-  return `${drawn.first} to ${drawn.last}: ${whole(drawn.total)} predictions with an outcome, in ${bins.length} bins. ${percent(rejected / drawn.total)} are rejected.`;
+  return `${drawn.first === drawn.last ? "" : `${drawn.first} to `}${drawn.last}: ${whole(drawn.total)} predictions with an outcome, in ${bins.length} bin${bins.length === 1 ? "" : "s"}. ${percent(rejected / drawn.total)} are rejected.`;
 };
 
 function axis(bins, asLogit, to) {
