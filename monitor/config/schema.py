@@ -268,6 +268,7 @@ class PredictionLog(_Log):
     score: Column = "score"
     time: Column | None = None
     score_means: Literal["probability", "percent", "logit", "probability_of_0"] = "probability"
+    duplicates: Literal["check", "keep_identical"] = "check"
     where: Filter | None = None
     weight: Column | None = None
 

@@ -14,7 +14,14 @@ import narwhals as nw
 
 from monitor.config import Checks, Model
 from monitor.errors import DataError, Fault
-from monitor.logs.joining import Groups, Status, merge_outcomes, read_counts, repeated_ids
+from monitor.logs.joining import (
+    Groups,
+    Status,
+    merge_outcomes,
+    merge_predictions,
+    read_counts,
+    repeated_ids,
+)
 from monitor.logs.plausibility import ScoreRange, about_scores
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs
@@ -168,9 +175,12 @@ def without_repeats(
     violations = []
     scored, observed = logs.predictions, logs.outcomes
     if groups.outcome_rows > outcomes or groups.repeats.any():
+        if logs.identical:
+            scored = merge_predictions(scored)
         ids = repeated_ids(scored, "id")
-        violations.append(_repeated(ids, predictions))
-        scored = scored.join(ids, on="id", how="anti")
+        if not logs.identical or _total(ids):
+            violations.append(_repeated(ids, predictions))
+            scored = scored.join(ids, on="id", how="anti")
     if groups.prediction_rows > predictions:
         merged = merge_outcomes(logs)
         unlike = nw.col("outcome") != nw.col("greatest")

@@ -257,6 +257,14 @@ def repeated_ids(frame: Frame, column: str, *among: str) -> Frame:
     return known.group_by(column, *among).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
 
 
+def merge_predictions(predictions: Frame) -> Frame:
+    """Make one row of the identical predictions of each id; rows without an id stay."""
+    columns = predictions.collect_schema().names()
+    known = predictions.filter(~nw.col("id").is_null()).group_by(*columns).agg(nw.len().alias("n"))
+    nameless = predictions.filter(nw.col("id").is_null())
+    return nw.concat([known.select(*columns), nameless.select(*columns)], how="vertical")
+
+
 def merge_outcomes(logs: Logs) -> Frame:
     """Make one row of each outcome id: least and greatest outcome, nulls, and earliest time.
 

@@ -57,6 +57,8 @@ class Logs:
         and `observed` is null where the outcome is not known.
     outcomes_weighted : bool
         Whether the outcomes have the column `weight`, rather than the predictions.
+    identical : bool
+        Whether identical predictions of an id count once.
     horizon : int or None
         If the logs are of many days: how many days after its prediction an outcome counts. Then
         predictions have the number of their day, `day`, which is part of `part` too, outcomes have
@@ -70,6 +72,7 @@ class Logs:
     latest: bool = False
     joined: bool = False
     outcomes_weighted: bool = False
+    identical: bool = False
     horizon: int | None = None
 
 
@@ -156,6 +159,7 @@ def prepare(predictions: Frame, outcomes: Frame, model: Model, *, timed: bool) -
         said=model.outcomes.outcome_means is not None,
         latest=model.outcomes.duplicates == "latest",
         outcomes_weighted=model.outcomes.weight is not None,
+        identical=model.predictions.duplicates == "keep_identical",
     )
 
 
@@ -213,7 +217,8 @@ def _meaning(model: Model) -> tuple[object, ...]:
     """Return the settings that say what rows mean, on which the query depends."""
     scored, observed = model.predictions, model.outcomes
     weights = scored.weight, observed.weight
-    return scored.score_means, observed.outcome_means, observed.duplicates, *weights
+    duplicates = scored.duplicates, observed.duplicates
+    return scored.score_means, observed.outcome_means, *duplicates, *weights
 
 
 def open_ids(

@@ -108,8 +108,8 @@ def _refusal(what: str, model: Model, outcome: int, span: _Span) -> DataError:
     msg = (
         f"{what}: {said}; {setting} can only be corrected exactly if all rows of an outcome have "
         f"the same weight on a day, because with others the counts are not those of a binomial "
-        f"distribution. Sample each class at one rate a day, or give rows with another rate a model "
-        f"of their own (predictions.where), then rerun this day."
+        f"distribution. Sample each class at one rate a day, or give rows with another rate a "
+        f"model of their own (predictions.where), then rerun this day."
     )
     return DataError(msg, Fault(setting.partition(".")[0], "other", "weights differ in a class"))
 

@@ -373,6 +373,33 @@ def test_repeated_predictions_without_a_click_are_noticed(tmp_path: Path) -> Non
 # Duplicates
 
 
+def test_predictions_that_are_delivered_twice(tmp_path: Path) -> None:
+    """Identical rows count once; two scores of one id still fail the check."""
+    predictions = {"prediction_id": [1, 1, 2, 2, None, None], "score": [*[0.1] * 3, 0.2, 0.3, 0.3]}
+    outcomes = {"prediction_id": [1, 2], "outcome": [1, 1]}
+    keep = {"predictions": {"duplicates": "keep_identical"}}
+    lenient = {"prediction_id_missing": "reject"}
+    with pytest.raises(DataError, match=r"2 of 6 predictions share their id .* first id 2"):
+        summarise(tmp_path, predictions, outcomes, **keep, checks=lenient)
+
+    lenient["prediction_repeated"] = "reject"
+    summary = summarise(tmp_path, predictions, outcomes, **keep, checks=lenient)
+    assert counted(summary) == (1, 1, 1)
+    found = {"prediction_id_missing": 2, "prediction_repeated": 2, "outcome_orphan": 0}
+    assert summary.rejected == {check: rows for check, rows in found.items() if rows}
+
+
+def test_identical_predictions_without_an_outcome(tmp_path: Path) -> None:
+    """They count once too, and nothing is rejected."""
+    predictions = {"prediction_id": [1, 1, 2, 2], "score": [0.1, 0.1, 0.2, 0.2]}
+    outcomes = {"prediction_id": [2], "outcome": [1]}
+    keep = {"predictions": {"duplicates": "keep_identical"}}
+    summary = summarise(tmp_path, predictions, outcomes, **keep)
+
+    assert counted(summary) == (2, 1, 1)
+    assert summary.rejected == {}
+
+
 def corrections(outcomes: Sequence[int], hours: Sequence[int]) -> Columns:
     """Write several outcomes of prediction 1, and one of prediction 2."""
     return {
