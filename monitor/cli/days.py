@@ -234,7 +234,7 @@ def evaluate(
     config = load_config(config_path)
     begin, end = day_range(first, last)
 
-    def redo(model_name: str, _: Model) -> dict[str, list[date]]:
+    def redo(model_name: str, model: Model) -> dict[str, list[date]]:
         must_be_stored(model_name, Store(config.store).days("summaries", model_name))
         locked = Store(config.store).locked(model_name)
         with locked, progress(model_name, quiet=as_json) as on_progress:
@@ -243,7 +243,10 @@ def evaluate(
                 config, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
             )
             judged = judge_days(
-                config, model_name, references, begin, jobs=jobs, on_progress=on_progress
+                *(config, model_name, references, begin),
+                as_of=end_of_outcomes(None, model),
+                jobs=jobs,
+                on_progress=on_progress,
             )
         return {"evaluated": days, "judged": judged}
 

@@ -1,6 +1,7 @@
 """Commands that show results: the last days of a model, and a demo on real flights."""
 
 import sys
+from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 from zoneinfo import ZoneInfo
@@ -21,7 +22,7 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import err, print_json, progress, say, stop_at_failures
 from monitor.cli.reporting import write_configured_pages
-from monitor.config import load_config
+from monitor.config import Model, load_config
 from monitor.segment_names import WHOLE, shown
 
 DAYS_SHOWN = 14
@@ -47,6 +48,20 @@ def show(
         bool,
         typer.Option("--incidents", help="List all incidents, open and closed, and stop."),
     ] = False,
+    morning: Annotated[
+        datetime | None,
+        typer.Option(
+            "--as-of",
+            formats=["%Y-%m-%d"],
+            help="Show what was known on this morning: the verdicts as they were then, and stop.",
+        ),
+    ] = None,
+    revised: Annotated[
+        bool,
+        typer.Option(
+            "--revisions", help="List each verdict that was revised, with what it said, and stop."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Show the newest verdict with its reasons, and the last days.
@@ -57,6 +72,7 @@ def show(
     """
     from monitor.report.recent import recent_text, recent_weeks, segment_table
     from monitor.report.tables import evaluation_table, legend
+    from monitor.report.unfinished import unfinished
     from monitor.report.verdicts import latest, latest_text, of_segment, verdict_table
     from monitor.store.store import Store
 
@@ -69,6 +85,13 @@ def show(
     if past:
         _show_incidents(store, name, segment, as_json=as_json)
         return
+    if revised or morning:
+        at = morning.date() if morning else None
+        _show_past(store, name, model, segment, at, days=days, as_json=as_json)
+        return
+    stopped = unfinished(store, name)
+    if stopped and not as_json:
+        say(f"{stopped}", style="yellow", soft_wrap=True)
     stored = store.days("evaluations", name)[-(days or DAYS_SHOWN) :]
     must_be_stored(name, stored)
     chosen = [
@@ -84,7 +107,8 @@ def show(
     if as_json:
         by_day = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
         weeks = recent.document if recent else {}
-        print_json({**newest.document, **weeks, "verdicts": by_day, "evaluations": chosen})
+        found = {**newest.document, **weeks, "verdicts": by_day, "evaluations": chosen}
+        print_json({**found, "unfinished": stopped})
     else:
         say(latest_text(newest, now().astimezone(ZoneInfo(model.time_zone)).date()))
         if recent:
@@ -96,6 +120,41 @@ def show(
         length = f"{window} days" if window > 1 else "1 day"
         title = f"{name}, segment {shown(segment)}, windows of {length}"
         say(evaluation_table(title, chosen), legend())
+
+
+def _show_past(
+    store: "Store",
+    name: str,
+    model: Model,
+    segment: str,
+    morning: date | None,
+    *,
+    days: int | None,
+    as_json: bool,
+) -> None:
+    """Show what was known on a morning, or all that was revised."""
+    from monitor.report.revisions import (
+        document,
+        known_on,
+        known_text,
+        revision_table,
+        revisions,
+    )
+
+    stored = store.days("verdicts", name)
+    must_be_stored(name, stored)
+    which = f"{name}, segment {shown(segment)}"
+    if morning:
+        found = known_on(store, name, segment, morning, time_zone=model.time_zone)
+        title = f"{which}, as known on the morning of {morning}"
+        text = known_text(title, found, days or DAYS_SHOWN)
+    else:
+        found = revisions(store, name, segment, stored[-days:] if days else stored)
+        text = revision_table(f"{which}, verdicts that were revised", found)
+    if as_json:
+        print_json({"as_of": morning, "revisions": document(found)})
+    else:
+        say(text)
 
 
 def _show_incidents(store: "Store", name: str, segment: str, *, as_json: bool) -> None:

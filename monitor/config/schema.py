@@ -344,6 +344,7 @@ class Checks(_Strict):
     outcome_conflicting: RowPolicy = "fail"
     outcome_early: RowPolicy = "fail"
     outcome_orphan: RowPolicy = "reject"
+    outcome_late: RowPolicy = "reject"
     missing_day: DayPolicy = "fail"
     empty_day: DayPolicy = "fail"
     no_outcomes: DayPolicy = "fail"

@@ -24,10 +24,11 @@ from monitor.logs.daily import (
     summarise_groups,
 )
 from monitor.logs.databases import Databases
-from monitor.logs.joining import Groups, read_counts, repeated_ids, run, write
+from monitor.logs.joining import Groups, Status, read_counts, repeated_ids, run, write
+from monitor.logs.lateness import count_late, days_of_late, with_late
 from monitor.logs.many_days import count_predictions, open_many_days
 from monitor.logs.places import has_day
-from monitor.logs.session import open_session
+from monitor.logs.session import Session, open_session
 from monitor.logs.sources import Logs
 from monitor.summary import Summary, days_between
 
@@ -174,6 +175,7 @@ def _read(
         )
         groups = run(query)
         proven = _proven(logs, groups, part_count)
+        late = _late(session, model, partitions, groups, (first, part_count))
         lost = {day: left_out_by_filters(session, model, day) for day in days}
     summaries = dict[date, Summary]()
     for day, of_day in partitions.items():
@@ -182,6 +184,7 @@ def _read(
         if place in proven and [*of_day] == [p for p in read if day <= p <= last]:
             own = groups.of_place(place, part_count)
             rejected = contract.count_violations(own, of_outcomes=day in of_day)
+            rejected = with_late(rejected, late.get(day, 0))
             fails = any(getattr(model.checks, check) == "fail" for check in rejected)
             if own.met_rows and not fails:
                 with suppress(DataError):
@@ -192,6 +195,25 @@ def _read(
                         left_out=lost[day] | contract.shares(own, rejected),
                     )
     return summaries
+
+
+def _late(
+    session: Session,
+    model: Model,
+    partitions: Mapping[date, Sequence[date]],
+    groups: Groups,
+    places: tuple[date, int],
+) -> dict[date, int]:
+    """Count the late outcomes of the days that have outcomes without a prediction."""
+    first, part_count = places
+    seen_on = [
+        day
+        for day, of_day in partitions.items()
+        if day in of_day
+        and groups.of_place((day - first).days, part_count).rows_with(Status.UNMATCHED_OUTCOME)
+    ]
+    scored_on = readable_days(session, model, days_of_late(model, seen_on))
+    return count_late(session, model, scored_on, seen_on)
 
 
 def _others(model: Model, days: Sequence[date]) -> list[date]:

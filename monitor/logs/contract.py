@@ -6,7 +6,7 @@ drops its rows and counts them.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import isfinite
 
@@ -120,6 +120,7 @@ def shares(groups: Groups, rejected: Mapping[str, int]) -> dict[str, tuple[int, 
     return {
         f"checks.{check}": (rows, of_log[check.startswith("outcome")])
         for check, rows in rejected.items()
+        if check != "outcome_late"  # no setting leaves them out: their day has settled
     }
 
 
@@ -213,8 +214,10 @@ def find_unmatched_outcomes(outcomes: Frame, scored: Frame) -> UnmatchedOutcomes
     return UnmatchedOutcomes(outcomes, found, counted)
 
 
-def outcome_violations(unmatched: UnmatchedOutcomes, model: Model) -> list[Violation]:
-    """List outcomes without an id and outcomes whose id has no prediction."""
+def outcome_violations(
+    unmatched: UnmatchedOutcomes, model: Model, count_late: Callable[[], int]
+) -> list[Violation]:
+    """List outcomes without an id, outcomes whose id has no prediction, and those that are late."""
     rows, missing = read_counts(unmatched.counted)
     if not rows:
         return []
@@ -223,11 +226,17 @@ def outcome_violations(unmatched: UnmatchedOutcomes, model: Model) -> list[Viola
     if missing:
         saying = _no_id("outcomes have no id", model)
         violations.append(Violation("outcome_id_missing", missing, of, saying, "id null"))
-    if orphans := rows - missing:
+    late = min(count_late(), rows - missing) if rows > missing else 0
+    if orphans := rows - missing - late:
         known = unmatched.found.filter(~nw.col("outcome_id").is_null()).sort("outcome_id")
         (first,) = _first_row(known, "outcome_id")
         saying = "outcomes have no prediction"
+        # The first one may be late: which of them are is not worth another query.
         violations.append(Violation("outcome_orphan", orphans, of, saying, f"first id {first}"))
+    if late:
+        after = f"later than settled_after ({model.settled_after} days)"
+        saying = "outcomes came after their day had settled"
+        violations.append(Violation("outcome_late", late, of, saying, after))
     return violations
 
 

@@ -11,6 +11,7 @@ from monitor.errors import DataError, Fault
 from monitor.logs import contract
 from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, read_counts, run, write
+from monitor.logs.lateness import count_late, days_of_late
 from monitor.logs.opening import Kind
 from monitor.logs.places import MISSING, days_of, has_day, no_partition, open_log, place_of
 from monitor.logs.session import DAMAGE, Session, open_session
@@ -198,7 +199,9 @@ def summarise_day(
             violations += _invalid_outcomes(session, model, day)
         rejected = contract.enforce(what, violations, model.checks)
         left_out = left_out_by_filters(session, model, day)
-        left_out |= {f"checks.{v.check}": (v.rows, v.of) for v in violations}
+        left_out |= {
+            f"checks.{v.check}": (v.rows, v.of) for v in violations if v.check != "outcome_late"
+        }
         weights = _class_weights(what, model, groups, query)
         if weights[0] != weights[1]:
             groups = run(
@@ -329,7 +332,12 @@ def _invalid_outcomes(session: Session, model: Model, day: date) -> list[contrac
         (outcomes, scored),
         lambda: contract.find_unmatched_outcomes(session.frame(outcomes), session.frame(scored)),
     )
-    return contract.outcome_violations(unmatched, model)
+
+    def late() -> int:
+        candidates = readable_days(session, model, days_of_late(model, [day]))
+        return count_late(session, model, candidates, [day]).get(day, 0)
+
+    return contract.outcome_violations(unmatched, model, late)
 
 
 def readable_days(session: Session, model: Model, days: Iterable[date]) -> list[date]:

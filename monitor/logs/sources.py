@@ -255,26 +255,33 @@ def read_ids(
 
 
 def open_dated(
-    session: Session, model: Model, prediction_days: Sequence[date], outcome_days: Sequence[date]
+    session: Session,
+    model: Model,
+    prediction_days: Sequence[date],
+    outcome_days: Sequence[date],
+    *,
+    chosen: bool = True,
 ) -> tuple[View, Frame]:
     """Open ids and outcomes of some days, each row with the ordinal of its day.
+
+    With `chosen`, the filter of predictions holds.
 
     Returns
     -------
     tuple of View and LazyFrame
         Predictions with `id` and `scored_on`; outcomes with `outcome_id`, `outcome` and `seen_on`.
     """
-    scored, observed = model.predictions, model.outcomes
+    observed, where = model.outcomes, model.predictions.where if chosen else None
     of_days = {day: open_log(session, model, "predictions", [day]) for day in prediction_days}
     seen = {day: open_log(session, model, "outcomes", [day]) for day in outcome_days}
     predictions, outcomes = _together(of_days), _together(seen)
     scored_id, observed_id = _check_ids(predictions, outcomes, model)
     _, outcome = _check_values(predictions, outcomes, model)
-    predictions.check_filter(scored.where)
+    predictions.check_filter(where)
     outcomes.check_filter(observed.where)
     raise_all(predictions, outcomes)
     rows = [
-        _dated(log.read(scored.where, id=scored_id.wanted), day, "scored_on")
+        _dated(log.read(where, id=scored_id.wanted), day, "scored_on")
         for day, log in of_days.items()
     ]
     outcome_rows = [

@@ -16,7 +16,7 @@ from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
 from monitor.store.store import Store
 
-KINDS = ("summaries", "arrivals", "evaluations", "verdicts")
+KINDS = ("summaries", "arrivals", "evaluations", "verdicts", "revisions")
 
 
 @dataclass(frozen=True)

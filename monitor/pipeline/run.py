@@ -177,7 +177,7 @@ def _process(
     model, store = config.model(name), Store(config.store)
     first, last = days[0], days[-1]
     summarised = store.days("summaries", name)
-    store.mark_stale(name, first)
+    store.mark_stale(name, first, last)
     results = summarise_days(
         config,
         name,

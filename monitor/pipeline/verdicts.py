@@ -47,7 +47,8 @@ def judge_days(
     failures : sequence of Failure
         Days of this run that have no summary because their logs broke the contract.
     as_of, jobs, on_progress : date, int, callable
-        As for `run`; `as_of` is needed with failures.
+        As for `run`; `as_of` is needed with failures. What verdicts said before is kept, as
+        known until then.
 
     Returns
     -------
@@ -87,8 +88,12 @@ def judge_days(
         recent=recent,
         detectors=detectors,
     )
+    judged = set(store.days("verdicts", name)) if as_of else set()
     for done, of_day in enumerate(verdicts, 1):
-        store.write_verdicts(name, of_day[0].day, of_day, basis=basis)
+        if as_of and of_day[0].day in judged:
+            store.replace_verdicts(name, of_day[0].day, of_day, basis=basis, as_of=as_of)
+        else:
+            store.write_verdicts(name, of_day[0].day, of_day, basis=basis)
         on_progress(PhaseProgress("judge", of_day[0].day, done, len(to_do)))
     store.clear_stale(name)
     return to_do

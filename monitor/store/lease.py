@@ -17,6 +17,8 @@ from uuid import uuid4
 
 from fsspec import AbstractFileSystem
 
+from monitor.store.holder import this_process, waits_for
+
 RELEASED = b"released"
 RENEW_AFTER, PATIENCE = 20.0, 120.0  # seconds
 
@@ -33,7 +35,8 @@ def leased(
     patience: float = PATIENCE,
 ) -> Iterator[None]:
     """Wait for the lease of a folder, and hold it; it dies with its holder after `patience`."""
-    path = _acquire(filesystem, folder, what=what, patience=patience)
+    holder = this_process()
+    path = _acquire(filesystem, folder, holder, what=what, patience=patience)
     done = Event()
 
     def renew() -> None:
@@ -41,7 +44,7 @@ def leased(
             if done.wait(renew_after):
                 return
             with suppress(OSError):  # there is time for some more tries
-                filesystem.pipe_file(path, f"{uuid4()} {number}".encode())
+                filesystem.pipe_file(path, _content_of(number, holder))
 
     thread = Thread(target=renew, daemon=True)
     thread.start()
@@ -54,7 +57,9 @@ def leased(
             filesystem.pipe_file(path, RELEASED)
 
 
-def _acquire(filesystem: AbstractFileSystem, folder: str, *, what: str, patience: float) -> str:
+def _acquire(
+    filesystem: AbstractFileSystem, folder: str, holder: str, *, what: str, patience: float
+) -> str:
     seen, since, told = (0, b""), monotonic(), False
     while True:
         number = max(_numbers(filesystem, folder), default=0)
@@ -62,20 +67,31 @@ def _acquire(filesystem: AbstractFileSystem, folder: str, *, what: str, patience
         if (number, content) != seen:
             seen, since = (number, content), monotonic()
         if content == RELEASED or monotonic() - since > patience:
-            if _takes(filesystem, folder, number + 1):
+            if _takes(filesystem, folder, number + 1, holder):
                 return _path(folder, number + 1)
             continue
         if not told:
-            log.warning("%s: waits until another process has finished with this model", what)
+            log.warning("%s", waits_for(what, _holder_of(content)))
             told = True
         sleep(1)
 
 
-def _takes(filesystem: AbstractFileSystem, folder: str, number: int) -> bool:
+def _content_of(renewed: int, holder: str) -> bytes:
+    """Write a lease: a value that never comes again, and who holds it."""
+    return f"{uuid4()} {renewed} {holder}".encode()
+
+
+def _holder_of(content: bytes) -> str:
+    """Read who holds a lease; empty if it was written by an earlier version."""
+    _, _, rest = content.decode(errors="replace").partition(" ")
+    return rest.partition(" ")[2]
+
+
+def _takes(filesystem: AbstractFileSystem, folder: str, number: int, holder: str) -> bool:
     """Try to create a lease, and remove older ones; a newer one may have come and gone before."""
     path = _path(folder, number)
     try:
-        filesystem.pipe_file(path, f"{uuid4()} 0".encode(), mode="create")
+        filesystem.pipe_file(path, _content_of(0, holder), mode="create")
     except OSError:
         if not filesystem.exists(path):
             raise

@@ -6,9 +6,10 @@
     <root>/evaluations/<model>/2026-03-01.parquet   every window that ends that day
     <root>/verdicts/<model>/2026-03-01.parquet      verdicts of that day, and their detectors
     <root>/arrivals/<model>/2026-03-01.parquet      its outcomes by the age at which they came
+    <root>/revisions/<model>/2026-03-01.parquet     what verdicts of that day said before
     <root>/runs/<model>/2026-03-01.json             times and input files; not reproducible
 
-Rule 1: the same input gives the same bytes in all but the last, which has the times of runs.
+Rule 1: the same input gives the same bytes in all but the last two, which depend on when runs were.
 Rule 2: files are replaced, never changed in place, so a killed run leaves a readable store.
 """
 
@@ -37,6 +38,7 @@ from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
 from monitor.store.lease import leased
 from monitor.store.lock import locked
+from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Summary
@@ -169,6 +171,31 @@ class Store:
         table = verdict_table(verdicts, about={"format": str(FORMAT), "basis": basis})
         self._write(f"verdicts/{model}/{day}.parquet", table)
 
+    def replace_verdicts(
+        self, model: str, day: date, verdicts: Sequence[Verdict], *, basis: str, as_of: date
+    ) -> None:
+        """Replace verdicts that are stored already, and keep what they said if it changes."""
+        try:
+            before, earlier = self.read_verdicts(model, day)[0], self.read_revisions(model, day)
+        except DataError:  # of another version or damaged: what they said is lost
+            before, earlier = [], []
+        if kept := superseded(before, verdicts, earlier, as_of):
+            table = revision_table([*earlier, *kept])
+            self._write(f"revisions/{model}/{day}.parquet", table)
+        self.write_verdicts(model, day, verdicts, basis=basis)
+
+    def read_revisions(self, model: str, day: date) -> list[Revision]:
+        """Read what was said of a day before, the oldest first; empty if never otherwise."""
+        filesystem, root = self._location
+        name = f"revisions/{model}/{day}.parquet"
+        with reaching(f"{self.root}/{name}"):
+            there = filesystem.exists(f"{root}/{name}")
+        if not there:
+            return []
+        content = self._read(name)
+        with _parsing(self.root, name):
+            return revisions_of(_read_table(content))
+
     def read_verdicts(self, model: str, day: date) -> tuple[list[Verdict], str]:
         """Read the verdicts of one day and the fingerprint of limits and references."""
         return self.parse_verdicts(model, day, self.content("verdicts", model, day))
@@ -267,14 +294,30 @@ class Store:
                 held.enter_context(lock)
             yield
 
-    def mark_stale(self, model: str, first: date) -> date:
+    def mark_stale(self, model: str, first: date, last: date | None = None) -> date:
         """Record that the verdicts from a day on are stale, and return the first stale day.
 
-        The record of a killed run stays, so the next run begins no later than that one did.
+        The record of a killed run stays, so the next run begins no later than that one did. `last`
+        is the last day that the run processes.
         """
         earliest = min(first, self._stale_since(model))
-        self._write_record(f"{model}/stale", {"first": earliest.isoformat()})
+        span = self.unfinished(model)
+        ends = [day for day in (last, span and span[1]) if day]
+        self._write_record(
+            f"{model}/stale",
+            {"first": earliest.isoformat(), "last": max(ends).isoformat() if ends else None},
+        )
         return earliest
+
+    def unfinished(self, model: str) -> tuple[date, date | None] | None:
+        """Give the first and last day of a run that has not finished; None if each has."""
+        first = self._stale_since(model)
+        if first == date.max:
+            return None
+        try:
+            return first, date.fromisoformat(self._read_record(f"{model}/stale")["last"])
+        except (LookupError, TypeError, ValueError):
+            return first, None
 
     def clear_stale(self, model: str) -> None:
         """Record that every verdict is up to date with the stored summaries."""
@@ -364,8 +407,8 @@ def _parsing(root: str, name: str) -> Iterator[None]:
 def _remedy(name: str) -> str:
     """Give the command that writes a file of the store again."""
     kind, model, file = name.split("/")
-    if kind in {"runs", "arrivals"}:
-        return "delete it, and the next run writes it again"
+    if kind in {"runs", "arrivals", "revisions"}:
+        return "delete it, then run again"
     command = "backfill" if kind == "summaries" else "evaluate"
     day = file.removesuffix(".parquet")
     return f"run calibration-monitor {command} --model {model} --from {day} --to {day}"

@@ -163,3 +163,80 @@ class TestAnEarlierDate:
         assert project.results() != final
         (_, newest) = json.loads(command("show", "--model", "ctr", "--json").out)["evaluations"]
         assert (newest["final"], newest["matched"]) == (False, 30)
+
+
+class TestRevisions:
+    """What was known on a morning, after it was said otherwise."""
+
+    @pytest.fixture
+    def revised(self, project: Project, command: Command) -> Project:
+        """Judge a day while its outcomes arrive, then when they have; break and mend another."""
+        project.write("predictions", project.rows("predictions", DAY_AFTER), DAY_AFTER)
+        broken = project.rows("predictions", DAY_AFTER) | {"score": [1.5] * 40}
+        outcomes = project.rows("outcomes", DAY_AFTER)
+        project.write("outcomes", {k: v[:20] for k, v in outcomes.items()}, DAY_AFTER)
+        call = ("run", "--day", DAY_AFTER, "--as-of")
+        assert command(*call, "2026-03-04").code == 0
+        project.write("outcomes", {k: v[20:] for k, v in outcomes.items()}, "2026-03-04")
+        assert command(*call, "2026-03-05").code == 0
+        later = date(2026, 3, 4)
+        project.write("outcomes", project.rows("outcomes", later), "2026-03-05")
+        project.write("predictions", broken | {"prediction_id": list(range(40))}, later)
+        assert command("run", "--day", later, "--as-of", "2026-03-06").code == 3
+        rows = project.rows("predictions", later)
+        project.write("predictions", rows, later)
+        assert command("run", "--day", later, "--as-of", "2026-03-09").code == 0
+        return project
+
+    @pytest.mark.usefixtures("revised")
+    @pytest.mark.parametrize(
+        ("morning", "known"),
+        [
+            ("2026-03-04", {"2026-03-03": False}),
+            ("2026-03-05", {"2026-03-03": True}),
+            ("2026-03-06", {"2026-03-03": True, "2026-03-04": "data_error"}),
+            ("2026-03-08", {"2026-03-03": True, "2026-03-04": "data_error"}),
+            ("2026-03-09", {"2026-03-03": True, "2026-03-04": True}),
+        ],
+    )
+    def test_what_was_known_on_a_morning(
+        self, morning: str, known: dict[str, object], command: Command
+    ) -> None:
+        """Each morning shows the verdicts as a run on it left them, whatever came later."""
+        ended = command("show", "--model", "ctr", "--as-of", morning, "--json")
+        text = command("show", "--model", "ctr", "--as-of", morning)
+
+        said = {one["day"]: one for one in json.loads(ended.out)["revisions"]}
+        newer = {day: one for day, one in said.items() if day > f"{DAY}"}
+        assert {
+            day: one["state"] if one["state"] == "data_error" else one["final"]
+            for day, one in newer.items()
+        } == known
+        assert f"as known on the morning of {morning}" in " ".join(text.out.split())
+
+    @pytest.mark.usefixtures("revised")
+    def test_every_revision_is_kept(self, command: Command) -> None:
+        """The list has what was said first, until which run, and what stands now."""
+        ended = command("show", "--model", "ctr", "--revisions", "--json")
+
+        listed = [
+            (one["day"], one["until"], one["final"], one["state"])
+            for one in json.loads(ended.out)["revisions"]
+        ]
+        quiet = "insufficient_data"  # there is no reference yet
+        assert listed == [
+            ("2026-03-03", "2026-03-05", False, quiet),
+            ("2026-03-03", None, True, quiet),
+            ("2026-03-04", "2026-03-09", False, "data_error"),
+            ("2026-03-04", None, True, quiet),
+        ]
+
+    def test_the_same_run_again_revises_nothing(self, revised: Project, command: Command) -> None:
+        """A verdict that says the same is no revision."""
+        folder = revised.folder / "store/revisions"
+        before = {path: path.read_bytes() for path in folder.rglob("*.parquet")}
+
+        assert command("run", "--day", "2026-03-04", "--as-of", "2026-03-12").code == 0
+
+        assert {path: path.read_bytes() for path in folder.rglob("*.parquet")} == before
+        assert len(before) == 2

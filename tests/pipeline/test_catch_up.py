@@ -1,5 +1,6 @@
 """Days whose logs came too late for their run, and processes that want the same model."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -92,13 +93,14 @@ class TestTurns:
         ["run --day 2026-03-02", "evaluate --from 2026-03-01 --to 2026-03-02"],
     )
     def test_a_second_process_waits(self, call: str, project: Project, tmp_path: Path) -> None:
-        """It says so, and goes on when the first one has finished."""
+        """It names the first one, and goes on when that has finished."""
         before = project.results()
         with ExitStack() as held:
             held.enter_context(Store(str(project.folder / "store")).locked("ctr"))
             with started(tmp_path, COMMAND, *call.split()) as second:
                 said = second.complained
-                wait_for(second, lambda: "waits until another" in said.read_text() or None)
+                waits = f"ctr: waits until process {os.getpid()} on "
+                wait_for(second, lambda: waits in said.read_text() or None)
                 held.close()
                 code = second.process.wait(60)
 

@@ -10,13 +10,14 @@ import pytest
 
 from monitor.arrivals import Delay, is_counted
 from monitor.config import Config, load_config
+from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import run
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.delays import delays
 from monitor.store.store import Store
 from tests.conftest import Ended
-from tests.support.late_log import DAYS, DEPENDS_FROM, FIRST, write_late_log
+from tests.support.late_log import DAYS, DEPENDS_FROM, FIRST, ROWS, write_late_log
 
 LAST = FIRST + timedelta(days=DAYS - 1)
 SETTLED_AFTER = 3
@@ -93,6 +94,20 @@ def test_arrivals_are_counted_by_age(config: Config) -> None:
     assert days[-1] + timedelta(days=SETTLED_AFTER + 28) < END
     assert list(counted.positives) == expected[1]
     assert list(counted.negatives) == expected[0]
+
+
+def test_a_late_row_of_a_known_prediction_is_no_orphan(config: Config) -> None:
+    """The outcomes of a partition whose predictions are older than settled_after are late."""
+    model, day = config.model("risk"), FIRST + timedelta(days=40)
+    first_in_time = 37 * ROWS  # the ids of the day that settles with this partition
+    ids = pq.read_table(model.outcomes.path.format(day=day))["prediction_id"].to_pylist()
+    batched, _ = Store(config.store).read_summary("risk", day)
+
+    alone = summarise_day("risk", model, day, as_of=END)
+
+    late = sum(identity < first_in_time for identity in ids)
+    assert late > 100
+    assert batched.rejected == alone.rejected == {"outcome_late": late}
 
 
 def test_the_share_is_that_of_the_generator(config: Config) -> None:

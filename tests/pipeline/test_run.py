@@ -382,8 +382,16 @@ def test_a_killed_backfill_goes_on(
     left = results(fresh)
     # Each verdict and evaluation that is there is that of an uninterrupted run.
     assert left == {name: expected[name] for name in left}
+    shown = command("show", "--config", fresh / "monitor.yaml", "--model", "ctr")
+    summarised, evaluated, judged = of_each
+    counts = f"{summarised} have a summary, {evaluated} an evaluation and {judged} a verdict."
+    # Once all verdicts are up to date, only the time of the run is missing.
+    assert (f"Of these 10 days {counts}" in shown.out) == (when != "before the record")
+    assert ("Without a summary" in shown.out) == (summarised < len(DAYS))
     go_on(fresh, command)
     assert results(fresh) == expected
+    whole = command("show", "--config", fresh / "monitor.yaml", "--model", "ctr")
+    assert "was stopped" not in whole.out
 
 
 @pytest.mark.parametrize("when", ["summarising", "evaluating", "judging"])

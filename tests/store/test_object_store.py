@@ -1,6 +1,7 @@
 """Logs and store in an object store instead of a folder: the same bytes."""
 
 import json
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, date, datetime, timedelta
@@ -178,8 +179,10 @@ class TestLease:
         (left,) = filesystem.ls(folder, detail=False)
         assert filesystem.cat_file(left) == RELEASED
 
-    def test_does_not_outlive_its_holder(self, bucket: str) -> None:
-        """A lease that is not renewed is taken over; one that is renewed is not."""
+    def test_does_not_outlive_its_holder(
+        self, bucket: str, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        """A lease that is not renewed is taken over; one that is renewed is not, and is named."""
         filesystem, folder = open_filesystem(f"{bucket}/dead")
         filesystem.pipe_file(f"{folder}/lease-7", b"of a process that was killed")
         order = []
@@ -196,6 +199,7 @@ class TestLease:
             waiting.result()
 
         assert order == ["first", "second"]
+        assert f"ctr: waits until process {os.getpid()} on " in caplog.text
         assert [name.rpartition("/")[2] for name in filesystem.ls(folder, detail=False)] == [
             "lease-9"
         ]

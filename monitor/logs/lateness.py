@@ -1,0 +1,67 @@
+"""Outcomes whose prediction is known, but whose day had settled when they came."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+
+import narwhals as nw
+
+from monitor.arrivals import horizon
+from monitor.config import Model
+from monitor.logs.session import Session
+from monitor.logs.sources import open_dated
+from monitor.summary import days_between
+
+
+def days_of_late(model: Model, seen_on: Sequence[date]) -> list[date]:
+    """List the days whose outcomes would be late on some days of outcomes, in order."""
+    nearest, farthest = model.settled_after + 1, horizon(model.settled_after)
+    return sorted(
+        {
+            scored_on
+            for day in seen_on
+            for scored_on in days_between(
+                day - timedelta(days=farthest), day - timedelta(days=nearest)
+            )
+        }
+    )
+
+
+def count_late(
+    session: Session, model: Model, scored_on: Sequence[date], seen_on: Sequence[date]
+) -> dict[date, int]:
+    """Count the late outcomes of each day of outcomes.
+
+    Parameters
+    ----------
+    session, model : Session, Model
+        Reads the logs.
+    scored_on : sequence of date
+        The days of predictions that can be read, of `days_of_late`.
+    seen_on : sequence of date
+        The days of outcomes.
+
+    Returns
+    -------
+    dict of date to int
+        Only of days that have any.
+    """
+    if not scored_on or not seen_on:
+        return {}
+    predictions, outcomes = open_dated(session, model, scored_on, seen_on, chosen=False)
+    met = outcomes.join(
+        session.frame(predictions), left_on="outcome_id", right_on="id", how="inner"
+    ).with_columns(age=nw.col("seen_on") - nw.col("scored_on"))
+    late = met.filter(
+        nw.col("age") > model.settled_after, nw.col("age") <= horizon(model.settled_after)
+    )
+    counted = late.group_by("seen_on").agg(nw.len().cast(nw.Int64).alias("rows"))
+    rows = counted.collect(backend="pyarrow").rows()
+    return {date.fromordinal(day): int(number) for day, number in rows}
+
+
+def with_late(rejected: Mapping[str, int], late: int) -> dict[str, int]:
+    """Count late outcomes apart from those without a prediction."""
+    orphans = rejected.get("outcome_orphan", 0)
+    found = {**rejected, "outcome_orphan": max(0, orphans - late)}
+    found["outcome_late"] = min(late, orphans)
+    return {check: rows for check, rows in found.items() if rows}
