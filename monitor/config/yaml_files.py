@@ -18,6 +18,10 @@ def read_yaml(path: Path, *, option: str, loader: "type[_UniqueKeyLoader] | None
             f"with {option}."
         )
         raise ConfigError(msg) from None
+    except FileNotFoundError:
+        first = "write one with calibration-monitor init LOGS, or " if option == "--config" else ""
+        msg = f"{path}: does not exist; {first}name an existing file with {option}."
+        raise ConfigError(msg) from None
     except OSError as error:
         msg = f"{path}: cannot be read ({error}); name an existing file with {option}."
         raise ConfigError(msg) from None

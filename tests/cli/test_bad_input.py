@@ -335,15 +335,15 @@ WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
         ("run", "--config", "store"),
         2,
         (
-            "store/monitor.yaml: cannot be read ([Errno 2] No such file or directory: "
-            "'store/monitor.yaml'); name an existing file with --config."
+            "store/monitor.yaml: does not exist; write one with calibration-monitor init LOGS, or "
+            "name an existing file with --config."
         ),
     ),
     "a configuration that is not there": (
         ("run", "--config", "nowhere.yaml"),
         2,
         (
-            "nowhere.yaml: cannot be read ([Errno 2] No such file or directory: 'nowhere.yaml'); "
+            "nowhere.yaml: does not exist; write one with calibration-monitor init LOGS, or "
             "name an existing file with --config."
         ),
     ),

@@ -14,6 +14,7 @@ import yaml
 
 from tests.support.undescribed import (
     FIRST,
+    History,
     Rows,
     changed,
     chosen,
@@ -244,8 +245,9 @@ def corrected(rows: Rows) -> Rows:
 
 def only_clicks(root: Path) -> None:
     """Write a log of clicks: what is absent was not clicked."""
-    clicks = lambda rows: chosen(rows, rows["label"])  # noqa: E731 - as short as its use
-    write(root, LATE, PLAIN.format("scores"), PLAIN.format("labels"), of_outcomes=clicks)
+    clicks = {day: chosen(rows, rows["label"]) for day, rows in LATE.outcomes.items()}
+    some = {day: rows for day, rows in clicks.items() if rows["label"]}
+    write(root, History(LATE.predictions, some), PLAIN.format("scores"), PLAIN.format("labels"))
 
 
 def down_sampled(root: Path) -> None:

@@ -12,7 +12,8 @@ import numpy as np
 
 from monitor.logs.discovery.columns import quoted
 from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, later_days, probed_days
-from monitor.logs.discovery.reading import PARTITION, Log, add, ask, rows_on, tables
+from monitor.logs.discovery.reading import PARTITION, Log
+from monitor.logs.discovery.rows import add, ask, open_rows, tables
 from monitor.logs.plausibility import Remark, about_outcomes
 from monitor.logs.session import Session
 
@@ -148,7 +149,7 @@ def _meet(
     """Join the probed predictions with one partition of outcomes after another."""
     quiet = 0
     for later in later_days(observed, day, MOST_AGES):
-        found = rows_on(session, observed, later, most=ROWS_PER_PARTITION)
+        found = open_rows(session, observed.place, observed.format, later, most=ROWS_PER_PARTITION)
         if found is None:
             continue
         found.create_view("some_rows", replace=True)

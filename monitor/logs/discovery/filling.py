@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.logs.discovery.arrivals import COMPLETE, MET
-from monitor.logs.discovery.reading import ROWS_PER_DAY, Log, ask, rows_on
+from monitor.logs.discovery.reading import ROWS_PER_DAY, Log
+from monitor.logs.discovery.rows import ask, open_rows
 from monitor.logs.session import Session
 
 NEWEST_DAYS = 40  # days whose outcomes are counted
@@ -43,21 +44,35 @@ class Filling:
         return max(late, default=-1) + 1
 
 
-def fill(session: Session, log: Log, is_one: str, day_column: str | None) -> Filling:
-    """Count the outcomes of the newest days of a log that holds scores and outcomes."""
+def fill(session: Session, log: Log, is_one: str, dated_by: str | None) -> Filling:
+    """Count the outcomes of the newest days of a log that holds scores and outcomes.
+
+    Parameters
+    ----------
+    session : Session
+        Runs the queries.
+    log : Log
+        What to read.
+    is_one : str
+        SQL of the outcome.
+    dated_by : str or None
+        SQL of the time of a row, if the path names no day.
+    """
     counted = f"count(*), count({is_one}), coalesce(count_if({is_one}), 0)"
     shares, ones = dict[int, float](), dict[int, int]()
     newest = log.days[-NEWEST_DAYS:]
     for day in newest:
-        rows = rows_on(session, log, day, most=ROWS_PER_DAY)
+        rows = open_rows(session, log.place, log.format, day, most=ROWS_PER_DAY)
         if rows is not None:
             rows.create_view("some_rows", replace=True)
             total, known, positive = ask(session, f"SELECT {counted} FROM some_rows")
             age = (newest[-1] - day).days
             shares[age], ones[age] = known / max(1, total), positive
-    if not newest and day_column and (rows := rows_on(session, log, None)):
+    if not newest and dated_by:
+        rows = open_rows(session, log.place, log.format, None)
+        assert rows is not None  # the sample is from there
         rows.create_view("all_rows", replace=True)
-        dated = f"({day_column})::DATE"
+        dated = f"({dated_by})::DATE"
         last = f"(SELECT max({dated}) FROM all_rows)"
         recent = f"SELECT * FROM all_rows WHERE {dated} > {last} - {NEWEST_DAYS}"
         ages = f"SELECT ({last} - {dated})::INT, {counted} FROM ({recent}) GROUP BY 1"

@@ -111,6 +111,7 @@ def _nothing(
     """Say what was found where no predictions with outcomes were."""
     where = ", ".join(whole.root for whole in surveys)
     unreadable = [place for whole in surveys for place in whole.unreadable]
+    of_others = [f"{whole.root}/{t.place}" for whole in surveys for t in whole.tables]
     unusable = [name for whole in surveys for name in whole.unusable.values()]
     if logs:
         return ConfigError("\n".join([*_found(where, logs), *problems]))
@@ -122,6 +123,12 @@ def _nothing(
             f"{unreadable[0]}: may not be read by this user; grant read permission, then run again."
         )
         return DataError(msg)
+    if of_others:
+        msg = (
+            f"{of_others[0]}: is a table, and init reads files; name it in the configuration "
+            f"(docs/logs.md shows the keys of tables)."
+        )
+        return ConfigError(msg)
     if unusable:
         msg = (
             f"{where}: has no Parquet, CSV or JSON files, only others such as {unusable[0]}; "
@@ -145,8 +152,12 @@ def _found(where: str, logs: Sequence[Log]) -> list[str]:
     for log in logs:
         columns = ", ".join(f"{c.name} {c.type}" for c in log.columns[:12])
         undated = "" if is_dated(log) else f" ({UNDATED})"
-        lines.append(f"  {log.pattern.template}: {columns}{undated}")
+        lines.append(f"  {_shown(log)}: {columns}{undated}")
     return lines
+
+
+def _shown(log: Log) -> str:
+    return log.pattern.template or log.place
 
 
 def _lacking(scored: Sequence[Log], observed: Sequence[Log]) -> str:
@@ -157,7 +168,7 @@ def _lacking(scored: Sequence[Log], observed: Sequence[Log]) -> str:
         )
     if scored:
         return (
-            f"has predictions ({scored[0].pattern.template}, score "
+            f"has predictions ({_shown(scored[0])}, score "
             f"{roles.scores(scored[0].columns)[0].column}), but no outcomes; pass their folder "
             f"too: calibration-monitor init PREDICTIONS OUTCOMES. These logs were found:"
         )

@@ -6,8 +6,9 @@ from datetime import date
 from itertools import combinations, product
 
 from monitor.logs.discovery.columns import Column, quoted
-from monitor.logs.discovery.reading import PARTITION, Log, add, ask, rows_on, tables
+from monitor.logs.discovery.reading import PARTITION, Log
 from monitor.logs.discovery.roles import words
+from monitor.logs.discovery.rows import add, ask, open_rows, tables
 from monitor.logs.session import Session
 
 ROWS_PER_PARTITION = 1_000_000  # of outcomes
@@ -108,7 +109,7 @@ def _offer(session: Session, scored: Log, observed: Log, columns: Sequence[Colum
     starts = probed_days(scored)
     days = {later: None for day in starts for later in later_days(observed, day, AGES)}
     for day in days:
-        rows = rows_on(session, observed, day, most=ROWS_COMPARED)
+        rows = open_rows(session, observed.place, observed.format, day, most=ROWS_COMPARED)
         if rows is not None:
             rows.create_view("some_rows", replace=True)
             names = [quoted(c.name) for c in columns if c.name in rows.columns]

@@ -61,6 +61,11 @@ class Survey:
     unusable: dict[str, str] = field(default_factory=dict)
     unreadable: list[str] = field(default_factory=list)
 
+    def format_of(self, name: str) -> str:
+        """Return the format of a file or a table."""
+        of_tables = {table.place: table.format for table in self.tables}
+        return of_tables.get(name) or self.files[name]
+
 
 def survey(paths: Sequence[str]) -> list[Survey]:
     """Look at folders and files; files of one folder become one survey.
@@ -109,7 +114,11 @@ def _look(filesystem: fsspec.AbstractFileSystem, root: str, whole: Survey) -> No
         names = {entry["name"].rstrip("/").rpartition("/")[2]: entry for entry in entries}
         table = _table(filesystem, folder, names)
         if table:
-            whole.tables.append(Table(table, folder.removeprefix(root).strip("/")))
+            place = folder.removeprefix(root).strip("/")
+            if table == "hudi":
+                whole.unusable.setdefault(table, f"{place} (a Hudi table)")
+            else:
+                whole.tables.append(Table(table, place))
             continue
         shown = {name: e for name, e in names.items() if not name.startswith((".", "_"))}
         folders = [name for name, entry in shown.items() if entry["type"] == "directory"]
@@ -136,8 +145,9 @@ def _entries(
 def _table(
     filesystem: fsspec.AbstractFileSystem, folder: str, names: dict[str, dict[str, Any]]
 ) -> str | None:
-    if "_delta_log" in names:
-        return "delta"
+    for mark, format_ in (("_delta_log", "delta"), (".hoodie", "hudi")):
+        if mark in names:
+            return format_
     if "metadata" in names and names["metadata"]["type"] == "directory":
         with reaching(folder):
             inside = filesystem.ls(f"{folder}/metadata", detail=False)

@@ -11,8 +11,9 @@ from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import Key, find_key
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import patterns
-from monitor.logs.discovery.reading import PARTITION, Log, ask, open_log, rows_on
+from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate, with_points
+from monitor.logs.discovery.rows import ask, open_rows
 from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
 
@@ -70,7 +71,7 @@ def read_logs(
     found.sort(key=lambda one: -len(one[1].files))
     logs, problems = list[Log](), list[str]()
     for number, (whole, pattern) in enumerate(found[:MOST_LOGS]):
-        on_progress(f"reading a sample of {pattern.template}")
+        on_progress(f"reading a sample of {pattern.template or whole.root}")
         try:
             logs.append(open_log(session, whole, pattern, f"sample_{number}"))
         except DataError as error:
@@ -86,9 +87,10 @@ def is_dated(log: Log) -> bool:
 def _with_span(session: Session, log: Log) -> Log:
     """Find the first and the last day of a log whose path names none."""
     times = roles.times(log.columns)
-    rows = rows_on(session, log, None) if times and not log.days else None
-    if rows is None:
+    if log.days or not times:
         return log
+    rows = open_rows(session, log.place, log.format, None)
+    assert rows is not None  # the sample is from there
     rows.create_view("all_rows", replace=True)
     day = f"({moment(times[0])})::TIMESTAMP::DATE"
     first, last = ask(session, f"SELECT min({day}), max({day}) FROM all_rows")
@@ -167,9 +169,9 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         scores, remarks = _judged(session, log, [outcome.column], has_outcomes=True)
         if not scores or any(remark.key == "outcomes.outcome" for remark in remarks):
             continue
-        day = None if log.days else _moment(roles.times(log.columns))
+        dated = [] if log.days else roles.times(log.columns)[:1]
         log = _with_span(session, log)
-        filled = filling.fill(session, log, is_one(outcome), day)
+        filled = filling.fill(session, log, is_one(outcome), _moment(dated))
         times = _own_times(log, outcome)
         if times:
             earlier = f"count_if({moment(times[1])} < {moment(times[0])})"

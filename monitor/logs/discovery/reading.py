@@ -1,20 +1,17 @@
-"""A few rows of a log, never more than a bounded number, in tables of a DuckDB connection."""
+"""A sample of the rows of a log, in a table of a DuckDB connection."""
 
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
-
-import duckdb
-from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import literal
 from monitor.errors import DataError
-from monitor.files import list_days, list_files, open_filesystem
+from monitor.files import list_days
 from monitor.logs.discovery.columns import Column, columns_of, quoted
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import Pattern
+from monitor.logs.discovery.rows import add, ask, open_rows, tables
 from monitor.logs.session import DAMAGE, Session
 
 ROWS_PER_DAY = 20_000  # of each sampled day
@@ -22,7 +19,7 @@ UNDATED_ROWS = 60_000  # of a log whose path does not name the day
 SAMPLED_DAYS = (0.2, 0.5, 0.8)  # where in the range of days; the ends are often incomplete
 TRIED_DAYS = 5  # where a day has no rows
 NESTED = re.compile(r"^(STRUCT|MAP|UNION)|\]$")
-FILES_PER_DAY = 4
+FILES_PER_DAY = 4  # for the sample
 TEXTUAL = ("csv", "json")  # formats without types
 PARTITION = "day of the partition"  # a column added to samples
 
@@ -73,8 +70,8 @@ def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> L
     DataError
         If none of the chosen days can be read, or they have no rows.
     """
-    place = f"{literal(found.root)}/{pattern.template}"
-    format_ = found.files[pattern.files[0]]
+    place = f"{literal(found.root)}/{pattern.template}".rstrip("/")
+    format_ = found.format_of(pattern.files[0])
     days = tuple(list_days(place)) if pattern.dated else ()
     sampled = tuple(
         dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days)
@@ -84,9 +81,11 @@ def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> L
     for day in sampled or (None,):
         for tried in _from(days, day):
             try:
-                rows = _sample(session, names_of(place, tried), format_, tried, table)
+                rows = _sample(session, place, format_, tried, table)
             except (*DAMAGE, DataError) as error:
-                failures.append(f"{place}: cannot be read as {format_} ({_first_line(error)})")
+                own = str(error).startswith(place)  # of a table
+                said = f"{place}: cannot be read as {format_} ({_first_line(error)})"
+                failures.append(str(error) if own else said)
                 continue
             if rows:
                 read += [tried] if tried and tried not in read else []
@@ -101,84 +100,24 @@ def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> L
     return Log(place, format_, pattern, days, tuple(read), table, known)
 
 
-def names_of(place: str, day: date | None) -> list[str]:
-    """List the files of a day, or all files of a path that names none."""
-    return list_files(place, day or date.min)
-
-
-def rows_of(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:
-    """Open files as one relation; columns of a format without types are texts."""
-    filesystem, _ = open_filesystem(names[0])
-    if isinstance(filesystem, LocalFileSystem):
-        names = [name.removeprefix("file://") for name in names]
-    else:
-        session.read_through(filesystem, names)
-    listed = "[" + ", ".join("'" + name.replace("'", "''") + "'" for name in names) + "]"
-    columns, options = {
-        "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
-        "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
-        "json": ("COLUMNS(*)::VARCHAR", f"read_json({listed}, format = 'auto', "),
-    }[format_]
-    return session.connection.sql(f"SELECT {columns} FROM {options} hive_partitioning = true)")
-
-
-def rows_on(
-    session: Session, log: Log, day: date | None, *, most: int | None = None
-) -> duckdb.DuckDBPyRelation | None:
-    """Open at most so many rows of a day, or of a log whose path names none; None without files."""
-    names = names_of(log.place, day)
-    if not names:
-        return None
-    rows = rows_of(session, names, log.format)
-    # Parquet counts its rows in the footer, and a limit keeps filters and threads from the files.
-    few = log.format == "parquet" and most and len(rows) <= most
-    return rows if few or most is None else rows.limit(most)
-
-
-def ask(session: Session, query: str) -> tuple[Any, ...]:
-    """Return the only row of a query."""
-    found = session.connection.execute(query).fetchone()
-    assert found is not None
-    return found
-
-
-def tables(session: Session) -> set[str]:
-    """List the tables and views of the connection."""
-    return {name for (name,) in session.connection.execute("SHOW TABLES").fetchall()}
-
-
-def add(session: Session, query: str, table: str) -> None:
-    """Add rows to a table, in which a column that some of them lack is null."""
-    connection = session.connection
-    if table not in tables(session):
-        connection.execute(f"CREATE TABLE {table} AS {query}")
-    elif set(connection.sql(query).columns) <= set(connection.table(table).columns):
-        connection.execute(f"INSERT INTO {table} BY NAME {query}")
-    else:
-        both = f"SELECT * FROM {table} UNION ALL BY NAME ({query})"
-        connection.execute(f"CREATE OR REPLACE TABLE {table} AS {both}")
-
-
 def _from(days: Sequence[date], day: date | None) -> Sequence[date | None]:
     """List a day and the few after it, which are tried if it has no rows."""
     return [None] if day is None else days[days.index(day) :][:TRIED_DAYS]
 
 
-def _sample(
-    session: Session, names: Sequence[str], format_: str, day: date | None, table: str
-) -> int:
+def _sample(session: Session, place: str, format_: str, day: date | None, table: str) -> int:
     """Add rows to the table of a sample, and return how many; nested columns are left out."""
-    if not names:
+    most = ROWS_PER_DAY if day else UNDATED_ROWS
+    rows = open_rows(session, place, format_, day, most=most, files=FILES_PER_DAY)
+    if rows is None:
         msg = "there are no files"
         raise DataError(msg)
-    rows = rows_of(session, names[:FILES_PER_DAY] if day else names, format_)
     plain = [
         quoted(name)
         for name, native in zip(rows.columns, rows.types, strict=True)
         if not NESTED.search(str(native))
     ]
-    some = rows.limit(ROWS_PER_DAY if day else UNDATED_ROWS)
-    some.select(", ".join(plain)).create_view("some_rows", replace=True)
+    rows.select(", ".join(plain)).create_view("some_rows", replace=True)
     dated = f"DATE '{day}'" if day else "NULL::DATE"
     add(session, f"SELECT *, {dated} AS {quoted(PARTITION)} FROM some_rows", table)
     return int(ask(session, "SELECT count(*) FROM some_rows")[0])

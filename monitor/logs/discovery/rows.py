@@ -1,0 +1,91 @@
+"""Rows of files that nobody has described, for the queries of DuckDB."""
+
+from collections.abc import Sequence
+from datetime import date
+from typing import Any
+
+import duckdb
+from fsspec.implementations.local import LocalFileSystem
+
+from monitor.files import list_files, open_filesystem
+from monitor.logs.session import Session
+
+
+def open_rows(
+    session: Session,
+    place: str,
+    format_: str,
+    day: date | None,
+    *,
+    most: int | None = None,
+    files: int | None = None,
+) -> duckdb.DuckDBPyRelation | None:
+    """Open rows; columns of a format without types are texts.
+
+    Parameters
+    ----------
+    session : Session
+        Runs the queries.
+    place : str
+        A path template.
+    format_ : str
+        Such as `parquet`.
+    day : date or None
+        The day to read; None if the path names none.
+    most : int, optional
+        At most so many rows.
+    files : int, optional
+        At most so many files of a day.
+
+    Returns
+    -------
+    DuckDBPyRelation or None
+        None if there are no files.
+    """
+    # A place without {day} is a template too: any day gives its files.
+    names = list_files(place, day or date.min)[: files if day else None]
+    if not names:
+        return None
+    rows = _rows_of_files(session, names, format_)
+    # Parquet counts its rows in the footer, and a limit keeps filters and threads from the files.
+    few = format_ == "parquet" and most and len(rows) <= most
+    return rows if few or most is None else rows.limit(most)
+
+
+def ask(session: Session, query: str) -> tuple[Any, ...]:
+    """Return the only row of a query."""
+    found = session.connection.execute(query).fetchone()
+    assert found is not None
+    return found
+
+
+def tables(session: Session) -> set[str]:
+    """List the tables and views of the connection."""
+    return {name for (name,) in session.connection.execute("SHOW TABLES").fetchall()}
+
+
+def add(session: Session, query: str, table: str) -> None:
+    """Add rows to a table, in which a column that some of them lack is null."""
+    connection = session.connection
+    if table not in tables(session):
+        connection.execute(f"CREATE TABLE {table} AS {query}")
+    elif set(connection.sql(query).columns) <= set(connection.table(table).columns):
+        connection.execute(f"INSERT INTO {table} BY NAME {query}")
+    else:
+        both = f"SELECT * FROM {table} UNION ALL BY NAME ({query})"
+        connection.execute(f"CREATE OR REPLACE TABLE {table} AS {both}")
+
+
+def _rows_of_files(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:
+    filesystem, _ = open_filesystem(names[0])
+    if isinstance(filesystem, LocalFileSystem):
+        names = [name.removeprefix("file://") for name in names]
+    else:
+        session.read_through(filesystem, names)
+    listed = "[" + ", ".join("'" + name.replace("'", "''") + "'" for name in names) + "]"
+    columns, options = {
+        "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
+        "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
+        "json": ("COLUMNS(*)::VARCHAR", f"read_json({listed}, format = 'auto', "),
+    }[format_]
+    return session.connection.sql(f"SELECT {columns} FROM {options} hive_partitioning = true)")
