@@ -64,9 +64,13 @@ format: $(VENV)/dev.stamp  ## Format the code and fix what ruff can fix
 	@$(BIN)/ruff check --fix .
 
 # How good the verdicts, intervals and bounds are is measured in studies/; see CONTRIBUTING.md.
-bench: $(VENV)/dev.stamp  ## Measure speed and memory (half an hour)
+bench: $(VENV)/dev.stamp  ## Measure speed and memory (an hour)
 	@echo "a large day compared with the bare DuckDB join"
 	@$(BIN)/python -m bench.day
+	@echo "a backfill and a morning, with and without days to wait"
+	@$(BIN)/python -m bench.backfill
+	@echo "one large day with DuckDB, Spark and pandas"
+	@$(BIN)/python -m bench.engines
 	@echo "the measures compared with numpy's sorts; for other packages see python -m bench.metrics --help"
 	@$(BIN)/python -m bench.metrics
 	@echo "a scrape of 100 models"

@@ -465,10 +465,37 @@ class Model(_Strict):
 
 
 class Engine(_Strict):
-    """How much of the machine reading the logs may use."""
+    """What reads the logs, and how much of this machine it may use.
 
+    Attributes
+    ----------
+    kind : str
+        DuckDB reads on this machine, Spark where it runs.
+    threads, memory_mb : int
+        What DuckDB may use.
+    master, remote : str or None
+        The Spark cluster, or the Spark Connect server; by default the session of this process, or
+        else what `spark-submit` or the environment says.
+    conf : mapping
+        Settings of a new Spark session.
+    """
+
+    kind: Literal["duckdb", "spark"] = "duckdb"
     threads: Annotated[int, Field(ge=1, le=1024)] = 2
     memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
+    master: str | None = None
+    remote: str | None = None
+    conf: Mapping[str, str | bool | int] = {}
+
+    @model_validator(mode="after")
+    def _is_of_one_kind(self) -> Self:
+        if self.kind != "spark" and (self.master or self.remote or self.conf):
+            msg = "master, remote and conf are for Spark; set kind: spark, or remove them"
+            raise ValueError(msg)
+        if self.master and self.remote:
+            msg = "master and remote exclude each other; remove one of them"
+            raise ValueError(msg)
+        return self
 
 
 class Report(_Strict):

@@ -56,7 +56,7 @@ def plan_batches(
     jobs : int
         How many batches are read at a time.
     """
-    if not days[1:] or _is_read_alone(model):
+    if not days[1:] or _is_read_alone(model, databases):
         return [[day] for day in days]
     rows = max(1, _rows_of(name, model, days[len(days) // 2], databases))
     room, awaited = databases.engine.memory_mb * ROWS_IN_MEMORY // rows, model.settled_after
@@ -110,17 +110,20 @@ def _rows_of(name: str, model: Model, day: date, databases: Databases) -> int:
     return 0
 
 
-def _is_read_alone(model: Model) -> bool:
-    """Return whether every day needs a query of its own: the weights of a day are found first."""
+def _is_read_alone(model: Model, databases: Databases) -> bool:
+    """Return whether every day needs a query of its own.
+
+    The weights of a day are found first, and the join of many days is written for DuckDB.
+    """
     weighted = model.predictions.weight or model.outcomes.weight
-    return model.outcomes.in_predictions or weighted is not None
+    return bool(model.outcomes.in_predictions or weighted) or databases.spark is not None
 
 
 def _together(
     name: str, model: Model, days: Sequence[date], *, as_of: date, databases: Databases
 ) -> dict[date, Summary]:
     """Summarise days in one query; if it fails, in two, and so on down to single days."""
-    if not days[1:] or _is_read_alone(model):
+    if not days[1:] or _is_read_alone(model, databases):
         return {}
     partitions = dict[date, list[date]]()
     for day in days:

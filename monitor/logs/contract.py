@@ -318,6 +318,7 @@ def _first(joined: Frame, status: Status, column: str) -> tuple[str, str]:
     """Show the first row that breaks the check, by id, and its value alone."""
     offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
     identity, value = _first_row(offenders, "id", column)
+    value = "nan" if value == "NaN" else value  # as DuckDB writes it, not Spark
     named = (
         "" if identity == "null" and status != Status.PREDICTION_ID_MISSING else f" (id {identity})"
     )

@@ -11,6 +11,7 @@ import duckdb
 import narwhals as nw
 
 from monitor.config import Engine
+from monitor.logs.spark import connect
 
 
 @dataclass(frozen=True)
@@ -48,9 +49,12 @@ class Databases:
     dtypes : dict
         The column type of each of DuckDB's type names seen so far; without it every file would
         need another query.
+    spark : SparkSession or None
+        Reads the rows, if the engine is Spark; DuckDB then only looks at the columns of files.
     """
 
     engine: Engine
+    spark: Any = None
     idle: SimpleQueue[Database] = field(default_factory=SimpleQueue)
     dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
 
@@ -92,7 +96,7 @@ class Databases:
 @contextmanager
 def open_databases(engine: Engine) -> Iterator[Databases]:
     """Keep connections for many days: starting one takes longer than reading a small day."""
-    databases = Databases(engine)
+    databases = Databases(engine, connect(engine) if engine.kind == "spark" else None)
     try:
         yield databases
     finally:

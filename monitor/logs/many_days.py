@@ -19,7 +19,7 @@ Rows = duckdb.DuckDBPyRelation
 def count_predictions(session: Session, model: Model, day: date) -> int:
     """Count the rows of a day, which Parquet stores in its metadata."""
     predictions, _ = read_ids(session, model, [day], [])
-    return len(predictions)
+    return session.count(predictions)
 
 
 def open_many_days(

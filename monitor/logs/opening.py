@@ -25,6 +25,7 @@ from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, as_it_is, quoted, text
 from monitor.logs.session import Session, Type
+from monitor.logs.spark_rows import read_with_spark
 from monitor.logs.times import Dating, dating_of, is_day
 
 PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
@@ -105,9 +106,9 @@ class OpenLog:
     def check_filter(self, where: str | None) -> None:
         """Note the columns of a filter that a file lacks; SQL ignores the case of their names."""
         for column in columns_of_filter(where) if where else ():
-            self.check(self._same_name(column), f"{self.kind}.where", lambda _: True, "of any type")
+            self.check(self.same_name(column), f"{self.kind}.where", lambda _: True, "of any type")
 
-    def read(self, where: str | None = None, **columns: str | Wanted) -> duckdb.DuckDBPyRelation:
+    def read(self, where: str | None = None, **columns: str | Wanted) -> Any:
         """Read columns of the chosen rows under new names, in the widest type of any file."""
         by_types = defaultdict[tuple[Any, ...], list[str]](list)
         for file, types in self.files.items():
@@ -115,6 +116,8 @@ class OpenLog:
         wanted = {n: as_it_is(c) if isinstance(c, str) else c for n, c in columns.items()}
         if not by_types:
             return self._nothing(wanted)
+        if self.session.spark is not None:
+            return read_with_spark(self, by_types.values(), where, wanted)
         parts = [self._part(files, where, wanted) for files in by_types.values()]
         return reduce(duckdb.DuckDBPyRelation.union, parts)
 
@@ -123,15 +126,15 @@ class OpenLog:
         column = next(iter(next(iter(self.files.values()), {})), None)
         if column is None:
             return 0, 0
-        of = len(self.read(None, counted=column))
-        return of - len(self.read(where, counted=column)), of
+        of = self.session.count(self.read(None, counted=column))
+        return of - self.session.count(self.read(where, counted=column)), of
 
     def _part(
         self, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
     ) -> duckdb.DuckDBPyRelation:
         """Read files whose columns are equal."""
         types = self.files[files[0]]
-        filtered = map(self._same_name, columns_of_filter(where) if where else ())
+        filtered = map(self.same_name, columns_of_filter(where) if where else ())
         dated = [self.dating.column] if self.dating else []
         used = dict.fromkeys([*(c for w in wanted.values() for c in w.columns), *filtered, *dated])
         in_path = [column for column in used if types[column].in_path]
@@ -159,7 +162,7 @@ class OpenLog:
             *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
         )
 
-    def _same_name(self, column: str) -> str:
+    def same_name(self, column: str) -> str:
         """Write a column of a filter as the log does."""
         written = {name for types in self.files.values() for name in types}
         return next((name for name in written if name.lower() == column.lower()), column)

@@ -14,6 +14,7 @@ from monitor.errors import ConfigError, DataError, Fault
 from monitor.files import reaching
 from monitor.logs.conversions import MISFIT
 from monitor.logs.databases import Databases, open_databases
+from monitor.logs.spark import is_of_spark, word
 
 # A damaged column name causes the decoding error, because DuckDB passes it on as it is.
 DAMAGE = (duckdb.Error, UnicodeDecodeError)
@@ -62,6 +63,10 @@ class Session:
         As in `Databases`.
     queries : dict
         Queries of this connection, by what they depend on.
+    spark : SparkSession or None
+        Runs the queries instead, if the engine is Spark.
+    frames : dict
+        What the views of Spark show.
     """
 
     what: str
@@ -70,6 +75,8 @@ class Session:
     types: dict[str, Mapping[str, Type]] = field(default_factory=dict)
     dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
     queries: dict[Hashable, Any] = field(default_factory=dict)
+    spark: Any = None
+    frames: dict[str, Any] = field(default_factory=dict)
 
     def read(
         self,
@@ -150,14 +157,25 @@ class Session:
             self.queries[key] = write()
         return self.queries[key]  # type: ignore[no-any-return]
 
-    def show(self, name: str, relation: duckdb.DuckDBPyRelation) -> View:
-        """Make the view of this name show a relation."""
+    def show(self, name: str, relation: Any) -> View:
+        """Make the view of this name show a relation of DuckDB or a frame of Spark."""
+        if self.spark is not None:
+            self.frames[name] = relation
+            return View(name, tuple(relation.dtypes))
         relation.create_view(name, replace=True)
         return View(name, tuple(zip(relation.columns, map(str, relation.types), strict=True)))
 
+    def count(self, rows: Any) -> int:
+        """Count the rows of a relation of DuckDB or a frame of Spark."""
+        return len(rows) if self.spark is None else int(rows.count())
+
     def frame(self, view: View) -> Frame:
         """Begin a query over a view."""
-        return nw.from_native(self.connection.view(view.name)).lazy()
+        native: Any = self.frames.get(view.name)
+        if native is None:
+            native = self.connection.view(view.name)
+        frame: Frame = nw.from_native(native).lazy()
+        return frame
 
     def read_through(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
         """Let DuckDB read these files of an object store.
@@ -198,7 +216,11 @@ def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
             yield session
         return
     with engine.lend() as database:
-        session = Session(what, database.connection, dtypes=engine.dtypes, queries=database.queries)
+        # A query of Spark reads the files that it was built for, so no other day can use it.
+        queries = database.queries if engine.spark is None else {}
+        session = Session(
+            what, database.connection, dtypes=engine.dtypes, queries=queries, spark=engine.spark
+        )
         with _understanding(session, engine.engine):
             yield session
 
@@ -220,6 +242,10 @@ def _understanding(session: Session, engine: Engine) -> Iterator[None]:
         raise ConfigError(msg) from error
     except DAMAGE as error:
         raise _worded(session, error) from error
+    except Exception as error:
+        if session.spark is not None and is_of_spark(error):
+            raise word(session.what, error) from error
+        raise
 
 
 def _worded(session: Session, error: Exception) -> DataError:

@@ -3,9 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import reduce
+from typing import Any
 
-import duckdb
 import narwhals as nw
 
 from monitor.config import Model, OutcomeLog, TimeUnit
@@ -80,8 +79,8 @@ class Logs:
 class Rows:
     """The rows of both logs under the names of `Logs`, not prepared yet."""
 
-    predictions: duckdb.DuckDBPyRelation
-    outcomes: duckdb.DuckDBPyRelation
+    predictions: Any
+    outcomes: Any
     timed: bool
 
 
@@ -240,7 +239,7 @@ def read_ids(
     outcome_days: Sequence[date],
     *,
     scored_where: str | None = None,
-) -> tuple[duckdb.DuckDBPyRelation, duckdb.DuckDBPyRelation]:
+) -> tuple[Any, Any]:
     """Read the ids of both logs: of predictions with a filter of their own."""
     predictions = open_log(session, model, "predictions", prediction_days)
     outcomes = open_log(session, model, "outcomes", outcome_days)
@@ -291,7 +290,7 @@ def open_dated(
         for day, log in seen.items()
     ]
     views = [
-        session.show(f"dated {kind}", reduce(duckdb.DuckDBPyRelation.union, parts))
+        session.show(f"dated {kind}", nw.concat(parts).to_native())
         for kind, parts in (("predictions", rows), ("outcomes", outcome_rows))
     ]
     return views[0], prepare_outcomes(session.frame(views[1]), model)
@@ -304,9 +303,9 @@ def _together(logs: Mapping[date, OpenLog]) -> OpenLog:
     return replace(first, files=files, problems=[])
 
 
-def _dated(rows: duckdb.DuckDBPyRelation, day: date, name: str) -> duckdb.DuckDBPyRelation:
-    ordinal = duckdb.ConstantExpression(day.toordinal()).alias(name)
-    return rows.select(duckdb.StarExpression(), ordinal)
+def _dated(rows: Any, day: date, name: str) -> Frame:
+    frame: Frame = nw.from_native(rows).lazy()
+    return frame.with_columns(nw.lit(day.toordinal()).alias(name))
 
 
 def check_readable(session: Session, model: Model, day: date) -> None:
@@ -478,15 +477,15 @@ def _check_weights(
 
 def _no_outcomes(
     predictions: OpenLog, model: Model, ids: Key, *, observed_at: Wanted | None
-) -> duckdb.DuckDBPyRelation:
+) -> Any:
     """Make an empty log with ids and times of the same types as the predictions."""
     times = {"observed_at": observed_at} if observed_at else {}
-    empty = predictions.read(None, outcome_id=ids.wanted, **times).limit(0)
+    read = predictions.read(None, outcome_id=ids.wanted, **times)
     listed = model.outcomes.outcome_means.positive[0] if model.outcomes.outcome_means else 0
-    more = [duckdb.ConstantExpression(listed).alias("outcome")]
-    if model.outcomes.weight:
-        more.append(duckdb.ConstantExpression(1.0).alias("weight"))
-    return empty.select(duckdb.StarExpression(), *more)
+    weight = {"weight": nw.lit(1.0)} if model.outcomes.weight else {}
+    empty = nw.from_native(read).lazy().head(0)
+    with_outcome: Any = empty.with_columns(outcome=nw.lit(listed), **weight)
+    return with_outcome.to_native()
 
 
 def _is_real(found: Type) -> bool:

@@ -84,6 +84,5 @@ def summarise_days(
 
 def share(engine: Engine, jobs: int) -> Engine:
     """Divide threads and memory among the batches that are read at a time."""
-    return Engine(
-        threads=max(1, engine.threads // jobs), memory_mb=max(100, engine.memory_mb // jobs)
-    )
+    threads, memory_mb = max(1, engine.threads // jobs), max(100, engine.memory_mb // jobs)
+    return engine.model_copy(update={"threads": threads, "memory_mb": memory_mb})

@@ -1,0 +1,70 @@
+"""A Spark session that reads logs too large for one machine, and what its errors mean."""
+
+import re
+from typing import Any
+
+from monitor.config import Engine
+from monitor.errors import ConfigError, DataError, Fault
+
+# Spark reports the progress of every query, which would garble ours.
+OWN_CONF = {"spark.ui.showConsoleProgress": "false", "spark.sql.session.timeZone": "UTC"}
+NAMED_FILE = re.compile(r"(?:reading|read) file:?\s+(\S+?)[,.]?(?:\s|$)")
+
+
+def connect(engine: Engine) -> Any:
+    """Return the session of this process, or start one as the configuration says.
+
+    Raises
+    ------
+    ConfigError
+        If PySpark is not installed, or the cluster cannot be reached.
+    """
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError as error:
+        msg = (
+            f"engine.kind is spark, which needs PySpark ({error}); "
+            f"install calibration-monitor[spark], or set kind: duckdb."
+        )
+        raise ConfigError(msg) from None
+    active = SparkSession.getActiveSession()
+    if active is not None and not (engine.master or engine.remote):
+        return active
+    builder = SparkSession.builder.appName("calibration-monitor")
+    if engine.remote:
+        builder = builder.remote(engine.remote)
+    elif engine.master:
+        builder = builder.master(engine.master)
+    for key, value in {**OWN_CONF, **engine.conf}.items():
+        builder = builder.config(key, value)
+    try:
+        return builder.getOrCreate()
+    except Exception as error:  # of Java, of gRPC or of Spark itself
+        place = engine.remote or engine.master or "Spark"
+        msg = f"{place}: no Spark session could be started ({first_line(error)}); check engine."
+        raise ConfigError(msg) from error
+
+
+def is_of_spark(error: Exception) -> bool:
+    """Return whether an error comes from Spark."""
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    return isinstance(error, (Py4JError, PySparkException))
+
+
+def word(what: str, error: Exception) -> DataError:
+    """Word an error of Spark, with the file if it names one."""
+    found = NAMED_FILE.search(str(error))
+    culprit = found[1].removeprefix("file://") if found else "one of the logs"
+    msg = (
+        f"{what}: {culprit} cannot be read by Spark ({first_line(error)}); "
+        f"write the file again, or see the log of Spark, then rerun this day."
+    )
+    return DataError(msg, Fault("logs", "unreadable", "a file cannot be read"))
+
+
+def first_line(error: Exception) -> str:
+    """Show an error on one line."""
+    text = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    return "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -1,0 +1,191 @@
+"""Spark reads what DuckDB reads, and leaves the same bytes, messages and faults.
+
+One local session serves all tests, because a Java machine starts for many seconds.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from pydantic import ValidationError
+from pyspark.sql import SparkSession
+
+from monitor.config import Engine, Model
+from monitor.errors import ConfigError, DataError
+from monitor.logs import Databases, open_databases, summarise_day
+from monitor.logs.spark import connect
+from monitor.store.store import Store
+from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root
+
+SPARK = Engine(kind="spark")
+DAY = DAYS[0]
+CONF = {
+    "spark.driver.memory": "600m",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.session.timeZone": "UTC",
+}
+# The others have conversions of text or numbers, which only DuckDB makes.
+READABLE = (
+    "a file for each day",
+    "hours",
+    "a column in the path",
+    "hive",
+    "one file with a time",
+    "one file with a date",
+)
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Databases]:
+    """Start Spark on this machine."""
+    builder = SparkSession.builder.master("local[2]")
+    for key, value in CONF.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    with open_databases(SPARK) as databases:
+        yield databases
+    session.stop()
+
+
+@pytest.fixture(scope="module")
+def duckdb() -> Iterator[Databases]:
+    """Open the engine to compare with."""
+    with open_databases(Engine(threads=2, memory_mb=200)) as databases:
+        yield databases
+
+
+def found(config: Mapping[str, Any], day: date, engine: Databases, folder: Path) -> bytes | str:
+    """Return the bytes of the summary of a day, or the message of its error."""
+    model = Model.model_validate({"segments": SEGMENTS, "settled_after": 1, **config})
+    try:
+        summary = summarise_day("ctr", model, day, as_of=LONG_AFTER, engine=engine)
+    except DataError as error:
+        return f"{error}\n{error.fault}"
+    store = Store(str(folder))
+    store.write_summary(summary)
+    return store.content("summaries", "ctr", day)
+
+
+@pytest.mark.parametrize("shape", READABLE)
+def test_every_shape_leaves_the_bytes_of_duckdb(
+    shape: str, spark: Databases, duckdb: Databases, tmp_path: Path
+) -> None:
+    """Counts, positives and sums of offsets are the same."""
+    config = SHAPES[shape](Root(f"{tmp_path}/logs"))
+
+    here, there = (found(config, DAY, engine, tmp_path) for engine in (duckdb, spark))
+
+    assert isinstance(here, bytes)
+    assert there == here
+
+
+def logs(root: Path, **changes: Any) -> dict[str, Any]:
+    """Write a day whose outcomes have every fault that a check can find."""
+    ids = list(range(24))
+    predictions = {
+        "prediction_id": [*ids, 3, None, 40, 41],
+        "score": [(i + 1) / 30 for i in ids] + [0.5, 0.5, 1.7, float("nan")],
+        "country": ["DE", "FR", None] * 8 + ["DE"] * 4,
+        "model": ['v"1', "v2"] * 14,
+        "shard": [0] * 28,
+    }
+    outcomes = {
+        "prediction_id": [*ids[:20], 5, 7, 7, 99],
+        "outcome": [i % 3 // 2 for i in ids[:20]] + [1 - 5 % 3 // 2, 7 % 3 // 2, 7 % 3 // 2, 1],
+        "shard": [0] * 24,
+    }
+    outcomes["outcome"][8] = 4
+    for kind, columns in (("predictions", predictions), ("outcomes", outcomes)):
+        (root / kind).mkdir(parents=True)
+        pq.write_table(pa.table(columns), root / kind / f"{DAY}.parquet")
+    described = {
+        kind: {"path": f"{root}/{kind}/{{day}}.parquet", **changes.pop(kind, {})}
+        for kind in ("predictions", "outcomes")
+    }
+    return {"settled_after": 0, **described, **changes}
+
+
+REJECT = dict.fromkeys(
+    [
+        *("prediction_id_missing", "prediction_repeated", "score_missing", "score_out_of_range"),
+        *("outcome_invalid", "outcome_conflicting", "outcome_orphan"),
+    ],
+    "reject",
+)
+SETTINGS: dict[str, dict[str, Any]] = {
+    "every check fails": {},
+    "every check rejects": {"checks": REJECT},
+    "a filter": {
+        "checks": REJECT,
+        "predictions": {"where": """"model" = 'v"1' AND country IS NOT NULL"""},
+    },
+    "a key of two columns": {
+        "checks": REJECT,
+        "predictions": {"id": ["prediction_id", "shard"]},
+        "outcomes": {"id": ["prediction_id", "shard"]},
+    },
+    "other outcomes": {
+        "checks": REJECT,
+        "outcomes": {"outcome_means": {"positive": [1, 4], "negative": [0]}},
+    },
+    "a wrong column": {"predictions": {"score": "scoer"}},
+    "a wrong filter": {"predictions": {"where": "score + 1"}},
+}
+
+
+@pytest.mark.parametrize("case", SETTINGS)
+def test_rows_mean_what_they_mean_to_duckdb(
+    case: str, spark: Databases, duckdb: Databases, tmp_path: Path
+) -> None:
+    """The same rows are rejected and counted, and messages have the same examples."""
+    config = logs(tmp_path / "logs", **SETTINGS[case])
+
+    here, there = (found(config, DAY, engine, tmp_path) for engine in (duckdb, spark))
+
+    assert there == here
+
+
+def test_what_only_duckdb_reads_is_refused(spark: Databases, tmp_path: Path) -> None:
+    """A format that needs conversions names the setting."""
+    config = SHAPES["CSV"](Root(f"{tmp_path}/logs"))
+
+    with pytest.raises(ConfigError, match=r"Spark cannot read predictions.format: csv; set engine"):
+        found(config, DAY, spark, tmp_path)
+
+
+def test_a_damaged_file_is_named(spark: Databases, tmp_path: Path) -> None:
+    """The message names the file that Spark cannot read."""
+    config = logs(tmp_path / "logs")
+    file = tmp_path / f"logs/outcomes/{DAY}.parquet"
+    content = bytearray(file.read_bytes())
+    content[4:200] = b"\xff" * 196
+    file.write_bytes(content)
+
+    message = found(config, DAY, spark, tmp_path)
+
+    assert f"ctr {DAY}: {file} cannot be read by Spark (" in str(message)
+
+
+def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine is imported only if it is configured."""
+    monkeypatch.setitem(sys.modules, "pyspark.sql", None)
+
+    with pytest.raises(ConfigError, match=r"install calibration-monitor\[spark\]"):
+        connect(SPARK)
+
+
+def test_settings_of_spark_need_spark() -> None:
+    """A master without kind: spark would have no effect."""
+    with pytest.raises(ValidationError, match="set kind: spark"):
+        Engine(master="local[2]")
+    with pytest.raises(ValidationError, match="exclude each other"):
+        Engine(kind="spark", master="local[2]", remote="sc://127.0.0.1:15002")
