@@ -333,8 +333,12 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
         plain(dict, changed(label=lambda rows: [y == 1 for y in rows["label"]])),
         {"outcomes.outcome": "label", "outcomes.outcome_means": None},
     ),
-    "a repeated id": (
+    "a row delivered twice": (
         plain(lambda rows: {name: values + values[:1] for name, values in rows.items()}),
+        {"predictions.id": "request_id", "predictions.duplicates": "keep_identical"},
+    ),
+    "a repeated id": (
+        plain(changed(request_id=lambda r: [*r["request_id"][:-1], r["request_id"][0]])),
         {"predictions.id": "request_id", "checks.prediction_repeated": "reject"},
     ),
     "an id of two columns": (

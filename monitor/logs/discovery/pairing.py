@@ -50,6 +50,8 @@ class Pair:
         What looks implausible.
     weight : Weight or None
         A column with weights of the rows.
+    delivered_twice : bool
+        Whether ids repeat, each with the same score and time.
     """
 
     scored: Log
@@ -61,6 +63,7 @@ class Pair:
     arrived: Arrivals | Filling
     remarks: list[Remark]
     weight: Weight | None = None
+    delivered_twice: bool = False
 
 
 def read_logs(
@@ -157,7 +160,11 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
     weight = _weight(session, observed, "outcomes", observed.table, is_one(outcomes[0]))
     if arrived.found:
         weight = _weight(session, scored, "predictions", arrivals.MET, "cm_is_one") or weight
-    return Pair(scored, observed, scores, outcomes, key, times, arrived, remarks, weight)
+    columns = [*key.scored, *(c.column for c in scores[:1]), *(t.column for t in (times or ())[:1])]
+    twice = key.uniqueness < 1 and _different(session, scored, columns) == _different(
+        session, scored, key.scored
+    )
+    return Pair(scored, observed, scores, outcomes, key, times, arrived, remarks, weight, twice)
 
 
 def _in_one(session: Session, log: Log) -> Pair | None:
@@ -213,6 +220,12 @@ def _weight(session: Session, log: Log, section: str, table: str, one: str) -> W
         )
         return Weight(section, column.name, constant=most == 1)
     return None
+
+
+def _different(session: Session, log: Log, columns: Sequence[str]) -> int:
+    """Count the different values of some columns together in the sample."""
+    values = ", ".join(map(quoted, columns))
+    return int(ask(session, f"SELECT count(DISTINCT ({values})) FROM {log.table}")[0])
 
 
 def _times(scored: Log, observed: Log) -> tuple[Candidate, Candidate] | None:

@@ -96,6 +96,9 @@ def _id(section: str, pair: Pair) -> Iterator[Setting]:
             f"{pair.arrived.asked:,} predictions are found among the outcomes by it."
         )
     yield Setting(section, "id", names[0] if len(names) == 1 else list(names), why)
+    if section == "predictions" and pair.delivered_twice:
+        why = "The ids that repeat in the sample have the same score: delivered more than once."
+        yield Setting(section, "duplicates", "keep_identical", why)
 
 
 def _score(pair: Pair) -> Iterator[Setting]:
@@ -232,7 +235,7 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     """Leave out the few rows that would stop every day, and say how many they are."""
     score = pair.scored.column(pair.scores[0].column)
     outcome = pair.observed.column(pair.outcomes[0].column)
-    if pair.key and pair.key.uniqueness < 1:
+    if pair.key and pair.key.uniqueness < 1 and not pair.delivered_twice:
         why = f"{1 - pair.key.uniqueness:.3%} of the sampled ids are repeats."
         yield Setting("checks", "prediction_repeated", "reject", why)
     if pair.key and any(pair.scored.column(name).nulls for name in pair.key.scored):
