@@ -98,6 +98,16 @@ def valid_model(name: str) -> Model:
     return model
 
 
+def settled_model(name: str) -> Model:
+    """Find a model as `valid_model` does, with the number of days that it takes to settle."""
+    from monitor.pipeline.settling import settle  # noqa: PLC0415 - as in `process`
+
+    model = valid_model(name)
+    if not model.settles_by_itself:
+        return model
+    return settle(CONFIG, name, as_of=date.max, look=False).model(name)
+
+
 def local(moment: datetime, model: Model) -> date:
     """Find the day in the time zone of a model."""
     return moment.astimezone(ZoneInfo(model.time_zone)).date()
@@ -177,7 +187,7 @@ def wait_for_logs(name: str) -> bool:
     """Wait until the logs of this run are there, or the deadline has passed."""
     context = get_current_context()
     try:
-        model = valid_model(name)
+        model = settled_model(name)
         first, last, as_of = days_to_process(model, context["params"]["day"], context["dag_run"])
     except ConfigError:
         return True  # `run` fails with the message
@@ -204,7 +214,7 @@ def run(name: str) -> None:
     context = get_current_context()
     day, dag_run = context["params"]["day"], context["dag_run"]
     try:
-        model = valid_model(name)
+        model = settled_model(name)
         first, last, as_of = days_to_process(model, day, dag_run)
         try:
             days = process(
@@ -236,7 +246,7 @@ def run_unsettled(name: str) -> None:
     """
     from monitor.logs import newest_day  # noqa: PLC0415 - as in `process`
 
-    context, model = get_current_context(), valid_model(name)
+    context, model = get_current_context(), settled_model(name)
     day, dag_run = context["params"]["day"], context["dag_run"]
     first, last, as_of = days_to_process(model, day, dag_run)
     began = local(dag_run.start_date, model) if dag_run.start_date else None

@@ -53,6 +53,7 @@ def check(
     )
     from monitor.pipeline.arriving import late_in_logs
     from monitor.pipeline.references import first_sensitivity
+    from monitor.pipeline.settling import settle
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
     from monitor.store.store import Store
@@ -61,6 +62,8 @@ def check(
 
     def look(model_name: str, model: Model) -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
+        own = settle(config, model_name, as_of=until, keep=False)
+        model = own.model(model_name)
         looked_at = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=config.engine)
         lost = mostly_left_out({looked_at: summary.left_out})
@@ -71,7 +74,7 @@ def check(
             noticed = [*map(str, lost), *(remark.sentence for remark in wrong)]
             for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
                 say(sentence, markup=False, highlight=False, soft_wrap=True)
-        incomplete = late_in_logs(config, model_name, as_of=until)
+        incomplete = late_in_logs(own, model_name, as_of=until)
         if incomplete and not as_json:
             say(f"{model_name}: {late_outcomes(incomplete)}", style="yellow", soft_wrap=True)
         return {
@@ -120,6 +123,7 @@ def run(
     from monitor.pipeline.catch_up import days_to_catch_up
     from monitor.pipeline.run import RunReport
     from monitor.pipeline.run import run as run_days
+    from monitor.pipeline.settling import settle
 
     config = load_config(config_path)
 
@@ -127,6 +131,7 @@ def run(
 
     def do(model_name: str, model: Model) -> RunReport | None:
         until = end_of_outcomes(as_of, model)
+        model = settle(config, model_name, as_of=until).model(model_name)
         new = None if day else beginning(config, model_name, as_of=until)
         if new:
             begun.append(new)
@@ -228,6 +233,7 @@ def evaluate(
     """
     from monitor.pipeline.evaluations import evaluate_days
     from monitor.pipeline.references import read_references
+    from monitor.pipeline.settling import settle
     from monitor.pipeline.verdicts import judge_days
     from monitor.store.store import Store
 
@@ -235,16 +241,18 @@ def evaluate(
     begin, end = day_range(first, last)
 
     def redo(model_name: str, model: Model) -> dict[str, list[date]]:
+        today = end_of_outcomes(None, model)
+        own = settle(config, model_name, as_of=today, look=False)
         must_be_stored(model_name, Store(config.store).days("summaries", model_name))
         locked = Store(config.store).locked(model_name)
         with locked, progress(model_name, quiet=as_json) as on_progress:
-            references = read_references(config, model_name)
+            references = read_references(own, model_name)
             days = evaluate_days(
-                config, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
+                own, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
             )
             judged = judge_days(
-                *(config, model_name, references, begin),
-                as_of=end_of_outcomes(None, model),
+                *(own, model_name, references, begin),
+                as_of=today,
                 jobs=jobs,
                 on_progress=on_progress,
             )

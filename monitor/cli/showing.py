@@ -70,6 +70,7 @@ def show(
     error of the last week, how much of it an intercept would remove, and, while outcomes are still
     arriving, the prevalence to expect from the scores.
     """
+    from monitor.pipeline.settling import settle
     from monitor.report.recent import recent_text, recent_weeks, segment_table
     from monitor.report.tables import evaluation_table, legend
     from monitor.report.unfinished import unfinished
@@ -77,7 +78,7 @@ def show(
     from monitor.store.store import Store
 
     config = load_config(config_path)
-    model = config.model(name)
+    model = settle(config, name, as_of=date.max, look=False).model(name)
     must_be_one_of("--window", window, model.windows)
     names = dict.fromkeys((WHOLE, *model.segment_names))
     must_be_one_of("--segment", segment, tuple(names))

@@ -9,6 +9,7 @@ Rule 2: this room knows values, not their meaning; formulas are in `monitor.metr
 from monitor.config.loading import config_files, load_config
 from monitor.config.report_pages import REPORT_INDEX, report_page
 from monitor.config.schema import (
+    AUTO_SETTLED_AFTER,
     DAY_DIRECTIVES,
     EARLIEST,
     ISO_DAY,
@@ -35,6 +36,7 @@ from monitor.config.schema import (
 from monitor.config.yaml_files import read_yaml
 
 __all__ = [
+    "AUTO_SETTLED_AFTER",
     "DAY_DIRECTIVES",
     "EARLIEST",
     "ISO_DAY",

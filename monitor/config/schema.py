@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date
 from itertools import pairwise
 from string import Formatter
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 from zoneinfo import available_timezones
 
 from pydantic import (
@@ -15,6 +15,8 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
     Strict,
     StringConstraints,
     ValidationInfo,
@@ -28,6 +30,7 @@ from monitor.errors import ConfigError
 from monitor.segment_names import OTHER, WHOLE
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
+AUTO_SETTLED_AFTER = 28  # days to wait for outcomes until `settled_after: auto` is found
 ISO_DAY = "%Y-%m-%d"  # what {day} alone means
 # With their least and greatest number of digits; a minus omits leading zeros.
 DAY_DIRECTIVES = {
@@ -452,6 +455,29 @@ class Model(_Strict):
             )
             raise ValueError(msg)
         return self
+
+    _settles_by_itself: bool = PrivateAttr(default=False)
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _may_settle_by_itself(cls, content: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        """Read `settled_after: auto`, for which the longest wait stands until it is found."""
+        if not isinstance(content, dict) or content.get("settled_after") != "auto":
+            return handler(content)
+        model = handler({**content, "settled_after": AUTO_SETTLED_AFTER})
+        model._settles_by_itself = True  # noqa: SLF001 - its own
+        return model
+
+    @property
+    def settles_by_itself(self) -> bool:
+        """Whether `settled_after` is still to be found from the logs."""
+        return self._settles_by_itself
+
+    def settled(self, days: int) -> Self:
+        """Copy the model with the number of days that was found."""
+        found = self.model_copy(update={"settled_after": days})
+        found._settles_by_itself = False  # noqa: SLF001 - of a copy
+        return found
 
     @property
     def segment_names(self) -> tuple[str, ...]:

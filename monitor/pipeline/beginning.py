@@ -7,6 +7,7 @@ from monitor.config import Config
 from monitor.drift.reference import LEAST_OF_EACH
 from monitor.logs import first_morning
 from monitor.pipeline.references import REFERENCE_DAYS
+from monitor.pipeline.settling import settle
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Beginning:
 
 def beginning(config: Config, name: str, *, as_of: date) -> Beginning | None:
     """Describe a model whose first day has not settled; None if one could have settled."""
-    model = config.model(name)
+    model = settle(config, name, as_of=as_of).model(name)
     settles = first_morning(model, as_of=as_of)
     if settles is None:
         return None

@@ -6,6 +6,7 @@ from monitor.config import Config
 from monitor.errors import DataError
 from monitor.logs import check_logs_exist
 from monitor.pipeline.planning import is_unchanged
+from monitor.pipeline.settling import settle
 from monitor.store.store import Store
 from monitor.summary import days_between
 
@@ -27,7 +28,7 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
         a model that may have days without logs, all days whose logs have changed.
         Days before the first one of the model are not missing: `backfill` processes those.
     """
-    model, store = config.model(name), Store(config.store)
+    model, store = settle(config, name, as_of=as_of).model(name), Store(config.store)
     summarised = set(store.days("summaries", name))
     known = summarised.union(store.days("verdicts", name))
     first = before - timedelta(days=model.catch_up_days)

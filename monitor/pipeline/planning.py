@@ -14,6 +14,7 @@ from monitor.logs import check_predictions_exist, describe_inputs, has_day, outc
 from monitor.pipeline.evaluations import reach, stale_evaluations
 from monitor.pipeline.progress import Failure, fingerprint
 from monitor.pipeline.references import read_references
+from monitor.pipeline.settling import settle
 from monitor.store.store import Store
 from monitor.summary import days_between, end_of_day
 
@@ -108,6 +109,7 @@ def plan(
     DataError
         If a summary of the store cannot be read.
     """
+    config = settle(config, name, as_of=as_of, keep=False)
     model, store = config.model(name), Store(config.store)
     check_days(name, first, last, as_of=as_of)
     stored = store.days("summaries", name)

@@ -20,6 +20,7 @@ from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.planning import check_days
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
+from monitor.pipeline.settling import settle
 from monitor.pipeline.summaries import LeftOutByDay, Result, summarise_days
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.delays import late_now
@@ -117,7 +118,7 @@ def run(
         If the model is unknown, the store cannot be opened, or a day is not over.
     """
     started, store = clock(), Store(config.store)
-    config.model(name)
+    config = settle(config, name, as_of=as_of)
     check_days(name, first, last, as_of=as_of)
     store.days("summaries", name)  # raises if there cannot be a store
     days = days_between(first, last)

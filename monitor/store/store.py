@@ -280,6 +280,15 @@ class Store:
                 else None,
             )
 
+    def write_settled_after(self, model: str, days: int) -> None:
+        """Keep the number of days that `settled_after: auto` was found to be."""
+        self._write_record(f"{model}/settled", {"settled_after": days})
+
+    def read_settled_after(self, model: str) -> int | None:
+        """Read the number of days that was kept; None if there is none."""
+        days = self._read_record(f"{model}/settled").get("settled_after")
+        return days if isinstance(days, int) else None
+
     @contextmanager
     def locked(self, model: str) -> Iterator[None]:
         """Keep other processes from writing results of a model; wait until none does."""

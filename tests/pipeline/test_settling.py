@@ -1,0 +1,96 @@
+"""`settled_after: auto`: found once from the first complete days, and then kept."""
+
+import json
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from monitor.config import Config, load_config
+from monitor.pipeline.settling import settle
+from monitor.store.store import Store
+from tests.conftest import Ended
+
+FIRST, DAYS, ROWS = date(2026, 3, 1), 9, 400
+COMPLETE = FIRST + timedelta(days=6 + 28 + 1)  # the morning on which seven days are
+CONFIG = """\
+store: store
+models:
+  risk:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {path: "outcomes/{day}.parquet"}
+    settled_after: auto
+    windows: [1]
+"""
+
+
+def delays_of(place: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw the outcomes of a day, a quarter of them 1, and their ages: 0 to 2, and 0 to 12 days."""
+    chance = np.random.default_rng(place)
+    outcomes = np.arange(ROWS) % 4 == 0
+    negative, positive = chance.integers(0, 3, ROWS), np.arange(ROWS) // 4 % 100 // 8
+    return outcomes, np.where(outcomes, positive, negative)
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Config:
+    """Write nine days of predictions, and their outcomes on the days on which they come."""
+    (tmp_path / "monitor.yaml").write_text(CONFIG)
+    for kind in ("predictions", "outcomes"):
+        (tmp_path / kind).mkdir()
+    arriving: dict[date, list[pa.Table]] = {}
+    for place in range(DAYS):
+        day, ids = FIRST + timedelta(days=place), np.arange(ROWS) + place * ROWS
+        scores = pa.table({"prediction_id": ids, "score": np.linspace(0.01, 0.6, ROWS)})
+        pq.write_table(scores, tmp_path / f"predictions/{day}.parquet")
+        outcomes, ages = delays_of(place)
+        for age in np.unique(ages):
+            rows = ages == age
+            table = {"prediction_id": ids[rows], "outcome": outcomes[rows].astype(np.int8)}
+            arriving.setdefault(day + timedelta(days=int(age)), []).append(pa.table(table))
+    for day, tables in arriving.items():
+        pq.write_table(pa.concat_tables(tables), tmp_path / f"outcomes/{day}.parquet")
+    return load_config(tmp_path / "monitor.yaml")
+
+
+def test_it_is_the_age_by_which_95_percent_of_each_have_arrived(config: Config) -> None:
+    """Of the positives, 8 of 100 come on each day and 4 on the last: 95 are there after day 11."""
+    before = settle(config, "risk", as_of=COMPLETE - timedelta(days=1)).model("risk")
+    looked = settle(config, "risk", as_of=COMPLETE, keep=False).model("risk")
+
+    assert (before.settled_after, looked.settled_after) == (28, 11)
+    assert Store(config.store).read_settled_after("risk") is None
+
+
+def test_it_is_kept(config: Config) -> None:
+    """Once found, it stays, whatever becomes of the logs, and other settings are as they were."""
+    found = settle(config, "risk", as_of=COMPLETE)
+    for path in (Path(config.store).parent / "predictions").iterdir():
+        path.unlink()
+    later = settle(config, "risk", as_of=COMPLETE + timedelta(days=99), look=False)
+
+    assert found.model("risk") == later.model("risk")
+    assert later.model("risk").settled_after == 11
+    assert settle(later, "risk", as_of=COMPLETE) is later
+
+
+def test_runs_wait_as_long(config: Config, command: Callable[..., Ended]) -> None:
+    """A run and a plan settle days by it."""
+    path = Path(config.store).parent / "monitor.yaml"
+    last = FIRST + timedelta(days=DAYS - 1)
+    span = ("--from", FIRST, "--to", last, "--as-of", COMPLETE, "--config", path, "--json")
+    planned = command("backfill", *span, "--dry-run")
+    assert not Path(config.store).exists()
+
+    ended = command("backfill", *span)
+
+    assert ended.code == 0, ended.err
+    (report,) = json.loads(ended.out)["reports"]
+    assert json.loads(planned.out)["plans"][0]["summarise"] == report["summarised"]
+    summary, _ = Store(config.store).read_summary("risk", FIRST)
+    assert summary.final
+    assert summary.known_at.date() == FIRST + timedelta(days=12)
