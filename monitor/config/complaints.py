@@ -35,6 +35,7 @@ RULES = {
     "dict_type": "must contain keys (see monitor.example.yaml)",
     "mapping_type": "must contain keys (see monitor.example.yaml)",
     "too_short": "must not be empty",
+    "string_too_short": "must not be empty",
 }
 
 

@@ -111,12 +111,9 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
             "value."
         ),
     ),
-    "a name with a blank": (
-        setting("[DE, FR]", "[DE, New York]"),
-        (
-            ": models.ctr.segments.values.1: must be a letter or digit followed by at most 62 "
-            "letters, digits or _ . -, got 'New York'; correct the value."
-        ),
+    "a segment without a name": (
+        setting("[DE, FR]", '[DE, ""]'),
+        ": models.ctr.segments.values.1: must not be empty, got ''; correct the value.",
     ),
     "no value listed": (
         setting("[DE, FR]", "[]"),
