@@ -47,6 +47,7 @@ def problems_of(content: Any, section: type[BaseModel]) -> list[ErrorDetails]:
     that was left out would speak about the default, so it is not listed.
     """
     whole, found, left_out = content, list[ErrorDetails](), set[str]()
+    places = set[tuple[int | str, ...]]()
     while True:
         try:
             section.model_validate(content)
@@ -54,13 +55,16 @@ def problems_of(content: Any, section: type[BaseModel]) -> list[ErrorDetails]:
             problems = details(error)
         else:
             return found
+        if places.issuperset(problem["loc"] for problem in problems):
+            return found
+        places.update(problem["loc"] for problem in problems)
         for problem in problems:
             if not left_out.intersection(_key_names(problem, left_out)):
                 found.append({**problem, "input": _at(whole, problem)})
         rest = content
         for problem in problems:
             rest = _without(rest, problem["loc"])
-            left_out |= {str(part) for part in problem["loc"][-1:]}
+            left_out |= set([part for part in problem["loc"] if isinstance(part, str)][-1:])
         if rest == content:
             return found
         content = rest
