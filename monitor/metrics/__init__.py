@@ -14,6 +14,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from monitor.metrics.beyond_binary.class_maps import (
+        ClassMap,
+        apply_class_map,
+        fit_class_map,
+    )
     from monitor.metrics.beyond_binary.multiclass import (
         Classwise,
         classwise,
@@ -110,6 +115,7 @@ if TYPE_CHECKING:
 
 # The public names by the module that defines them, below this package.
 NAMES = {
+    "beyond_binary.class_maps": "ClassMap apply_class_map fit_class_map",
     "beyond_binary.multiclass": (
         "Classwise classwise classwise_calibration_error classwise_tallies "
         "top_label_calibration_error top_label_tally"
@@ -159,26 +165,27 @@ NAMES = {
 HOMES = {name: module for module, names in NAMES.items() for name in names.split()}
 
 __all__ = [
-    "SKCE", "Auc", "Band", "Bins", "CalibrationBounds", "Cells", "Classwise", "Coarse", "Corp",
-    "Cox", "CumulativeDifferences", "Estimate", "EstimationError", "FittedScore",
-    "HosmerLemeshow", "Intercept", "Level", "Lift", "NestedMaps", "NullReference",
-    "RemainingError", "Spiegelhalter", "Tally", "Tce", "TceAtSize", "VarianceScaling",
-    "WidestGap", "accepted_intervals", "ace", "auc", "auc_interval", "binomial_pvalues",
-    "bootstrap_interval", "bootstrap_intervals", "brier", "brier_interval",
-    "calibration_bounds", "classwise", "classwise_calibration_error", "classwise_tallies",
-    "coarsen", "combine_lifts", "compare_levels", "conditional_log_ratio", "confidence_band",
-    "consistency_band", "corp", "cumulative_differences", "dawid_sebastiani",
+    "SKCE", "Auc", "Band", "Bins", "CalibrationBounds", "Cells", "ClassMap", "Classwise",
+    "Coarse", "Corp", "Cox", "CumulativeDifferences", "Estimate", "EstimationError",
+    "FittedScore", "HosmerLemeshow", "Intercept", "Level", "Lift", "NestedMaps",
+    "NullReference", "RemainingError", "Spiegelhalter", "Tally", "Tce", "TceAtSize",
+    "VarianceScaling", "WidestGap", "accepted_intervals", "ace", "apply_class_map", "auc",
+    "auc_interval", "binomial_pvalues", "bootstrap_interval", "bootstrap_intervals", "brier",
+    "brier_interval", "calibration_bounds", "classwise", "classwise_calibration_error",
+    "classwise_tallies", "coarsen", "combine_lifts", "compare_levels", "conditional_log_ratio",
+    "confidence_band", "consistency_band", "corp", "cumulative_differences", "dawid_sebastiani",
     "debiased_mean_squared_gap", "debiased_root_mean_squared_gap", "ece", "ece_interval",
-    "estimation_error", "fit_cox", "fit_intercept", "fit_level", "fit_nested_maps", "fit_slope",
-    "fit_variance_scaling", "fitted_score", "from_cells", "has_intercept", "hosmer_lemeshow",
-    "improvement", "information_bins", "log_score", "log_score_interval", "mce",
-    "mean_score_interval", "mean_squared_gap", "merge", "monitor_sizes", "normal_interval",
-    "paper_sizes", "pava", "pava_bc", "prevalence_interval", "quantile_bins", "rbs",
-    "rbs_interval", "remaining_error", "root_mean_squared_gap", "scale_variances", "shift",
-    "skce", "slope_z", "smooth_ece", "smooth_ece_at", "spiegelhalter", "squared_error_ratio",
-    "squared_error_ratio_interval", "standard_size", "tally", "tally_on_grid", "tce",
-    "tce_at_size", "tce_null_reference", "tce_t", "tjur_interval", "tjur_r2",
-    "top_label_calibration_error", "top_label_tally", "uncertainty_interval", "uniform_bins",
+    "estimation_error", "fit_class_map", "fit_cox", "fit_intercept", "fit_level",
+    "fit_nested_maps", "fit_slope", "fit_variance_scaling", "fitted_score", "from_cells",
+    "has_intercept", "hosmer_lemeshow", "improvement", "information_bins", "log_score",
+    "log_score_interval", "mce", "mean_score_interval", "mean_squared_gap", "merge",
+    "monitor_sizes", "normal_interval", "paper_sizes", "pava", "pava_bc", "prevalence_interval",
+    "quantile_bins", "rbs", "rbs_interval", "remaining_error", "root_mean_squared_gap",
+    "scale_variances", "shift", "skce", "slope_z", "smooth_ece", "smooth_ece_at",
+    "spiegelhalter", "squared_error_ratio", "squared_error_ratio_interval", "standard_size",
+    "tally", "tally_on_grid", "tce", "tce_at_size", "tce_null_reference", "tce_t",
+    "tjur_interval", "tjur_r2", "top_label_calibration_error", "top_label_tally",
+    "uncertainty_interval", "uniform_bins",
 ]  # fmt: skip
 
 

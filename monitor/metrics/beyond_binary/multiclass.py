@@ -81,7 +81,7 @@ def classwise_tallies(scores: npt.ArrayLike, labels: npt.ArrayLike) -> list[Tall
     >>> rest[1].scores, rest[1].counts, rest[1].positives
     (array([0.2]), array([2]), array([1]))
     """
-    return list(_one_vs_rest(*_checked(scores, labels)))
+    return list(_one_vs_rest(*check_class_scores(scores, labels)))
 
 
 def classwise(
@@ -134,7 +134,7 @@ def classwise(
     >>> result.value, result.by_class
     (0.08333333333333333, array([0.125, 0.   , 0.125]))
     """
-    tallies = _one_vs_rest(*_checked(scores, labels))
+    tallies = _one_vs_rest(*check_class_scores(scores, labels))
     by_class = np.array([measure(one) for one in tallies], np.float64)
     return Classwise(float(by_class.mean()), by_class)
 
@@ -288,7 +288,7 @@ def classwise_calibration_error(
     0.25
     """
     _check_order(order)
-    rows, classes = _checked(scores, labels)
+    rows, classes = check_class_scores(scores, labels)
     each = [
         _mean_power(_cut(rows[:, k], classes == k, binning), order) for k in range(rows.shape[1])
     ]
@@ -316,11 +316,13 @@ def _top_label(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Bo
     """Give the largest score of each row, and whether its class came true."""
     rows, classes = np.asarray(scores, np.float64), np.asarray(labels)
     if rows.ndim != 2 or classes.shape != rows.shape[:1] or classes.dtype != np.int64:  # noqa: PLR2004
-        rows, classes = _checked(scores, labels)
+        rows, classes = check_class_scores(scores, labels)
     sound, top, right = _take_top(np.ascontiguousarray(rows), np.ascontiguousarray(classes))
     if sound:
         return top, right
-    rows, classes = _checked(scores, labels)  # raises with the reason, or finds nothing wrong
+    rows, classes = check_class_scores(
+        scores, labels
+    )  # raises with the reason, or finds nothing wrong
     predicted = rows.argmax(axis=1)
     return rows[np.arange(classes.size), predicted], np.asarray(predicted == classes)
 
@@ -350,7 +352,15 @@ def _one_vs_rest(scores: Floats, labels: Ints) -> Iterator[Tally]:
         yield tally(scores[:, k], labels == k)
 
 
-def _checked(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Ints]:
+def check_class_scores(scores: npt.ArrayLike, labels: npt.ArrayLike) -> tuple[Floats, Ints]:
+    """Check probabilities of classes and labels; raise ValueError with the first fault.
+
+    Examples
+    --------
+    >>> rows, labels = check_class_scores([[0.25, 0.75]], [True])
+    >>> labels
+    array([1])
+    """
     rows, classes = np.asarray(scores, np.float64), np.asarray(labels)
     # A vector of scores of one class is a binary problem written down wrongly, not c = 1.
     if rows.ndim != 2 or rows.shape[1] < 2 or classes.shape != rows.shape[:1]:  # noqa: PLR2004

@@ -1,0 +1,336 @@
+"""Recalibration of class probabilities: five maps, each the best of its family by log score.
+
+Three keep the order of the classes in every row, so the predicted class stays (temperature,
+ensemble, order-preserving). Two move the classes against each other (vector, Dirichlet). All but
+the ensemble are linear in their parameters on the logarithms of the probabilities, so their log
+score has one minimum, which L-BFGS finds with exact gradients.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import fmin_l_bfgs_b, fmin_slsqp
+from scipy.special import log_softmax, softmax
+
+from monitor.metrics.beyond_binary.multiclass import check_class_scores
+from monitor.metrics.core.grid import Floats, Ints
+
+Kind = Literal["temperature", "ensemble", "order_preserving", "vector", "dirichlet"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+LEAST_SCORE = 1e-12  # a score of 0 has no logarithm; no row of any log is as sure
+LEAST_SLOPE = 1e-3  # of a map that must stay increasing
+KNOTS = 8  # of the order-preserving map
+SMOOTHNESS = 1.0  # penalty of the differences of neighbouring slopes, in nats of the whole sample
+Objective = Callable[[Floats], tuple[float, Floats]]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassMap:
+    """A map of class probabilities onto class probabilities.
+
+    Attributes
+    ----------
+    kind : str
+        One of "temperature", "ensemble", "order_preserving", "vector", "dirichlet".
+    classes : int
+        Number of classes c.
+    parameters : ndarray
+        temperature: shape (1,), ``1 / T``. ensemble: shape (4,), ``1 / T`` and the weights of
+        the tempered, the original and the uniform probabilities. order_preserving: shape (m,),
+        the slope at each knot. vector: shape (2, c), slopes and intercepts. dirichlet: shape
+        (c, c + 1), the matrix and, last, the intercepts.
+    knots : ndarray of shape (m,)
+        Logarithms of probabilities at which the slope of an order-preserving map is given;
+        between them it is linear, beyond them constant. Empty for other kinds.
+    """
+
+    kind: Kind
+    classes: int
+    parameters: Floats
+    knots: Floats = field(default_factory=lambda: np.zeros(0))
+
+    @property
+    def keeps_order(self) -> bool:
+        """Whether the classes of every row stay in the same order."""
+        return self.kind in ("temperature", "ensemble", "order_preserving")
+
+
+def fit_class_map(
+    scores: npt.ArrayLike, labels: npt.ArrayLike, kind: Kind, *, penalty: float = 1e-3
+) -> ClassMap:
+    """Fit a recalibration map of class probabilities.
+
+    For analysis, not used by the daily job.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, c)
+        Predicted probabilities in [0, 1] of c >= 2 classes; every row sums to 1 within 1e-4.
+        Rows that the model was not trained on.
+    labels : array-like of shape (n,)
+        The class that came true, an integer in [0, c).
+    kind : str
+        "temperature", "ensemble", "order_preserving", "vector" or "dirichlet".
+    penalty : float
+        At least 0; of the Dirichlet map only, for the mean square off its diagonal and of its
+        intercepts, in nats a row.
+
+    Returns
+    -------
+    ClassMap
+        For `apply_class_map`.
+
+    Raises
+    ------
+    ValueError
+        As `classwise_tallies` does; if there is no row, the kind is unknown or the penalty
+        negative.
+
+    Notes
+    -----
+    With z the logarithms of the scores, and the mean of ``-log q_y`` made least:
+
+    - temperature: ``q = softmax(z / T)`` (Guo et al. 2017);
+    - ensemble: ``q = w_1 softmax(z / T) + w_2 p + w_3 / c`` with weights that are not negative
+      and sum to 1, T as before (Zhang, Kailkhura and Han 2020);
+    - order_preserving: ``q = softmax(g(z))`` with one increasing g for all classes, the
+      diagonal family of Rahimi et al. (2020). Its g is a monotone quadratic spline here, where
+      they train an integrated neural network;
+    - vector: ``q = softmax(w z + b)``, element by element (Guo et al. 2017);
+    - dirichlet: ``q = softmax(W z + b)`` (Kull et al. 2019), with their penalty.
+
+    Interval: parameters come without one. Judge a map on rows that it has not seen: `improvement`
+    of the two scores has an interval of its own.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(1)
+    >>> logits = rng.normal(size=(4_000, 3))
+    >>> truth = softmax(logits, axis=1)
+    >>> labels = (rng.uniform(size=(4_000, 1)) > truth.cumsum(axis=1)).sum(axis=1)
+    >>> found = fit_class_map(softmax(2.0 * logits, axis=1), labels, "temperature")
+    >>> bool(abs(found.parameters[0] - 0.5) < 0.05)  # the logits were doubled
+    True
+    """
+    rows, classes = check_class_scores(scores, labels)
+    if not classes.size:
+        msg = "a map needs at least one row of scores."
+        raise ValueError(msg)
+    if kind not in KINDS:
+        msg = f"the kind of a map must be one of {', '.join(KINDS)}, got {kind!r}."
+        raise ValueError(msg)
+    if not penalty >= 0.0:
+        msg = f"the penalty must be at least 0, got {penalty}."
+        raise ValueError(msg)
+    z, count = _logarithms(rows), rows.shape[1]
+    if kind == "temperature":
+        return ClassMap(kind, count, _fit_basis(z[None], classes))
+    if kind == "ensemble":
+        return ClassMap(kind, count, _fit_ensemble(z, classes))
+    if kind == "order_preserving":
+        knots = _place_knots(rows, z)
+        return ClassMap(kind, count, _fit_basis(_ramps(z, knots), classes), knots)
+    if kind == "vector":
+        return ClassMap(kind, count, _fit_vector(z, classes))
+    return ClassMap(kind, count, _fit_dirichlet(z, classes, penalty))
+
+
+def apply_class_map(scores: npt.ArrayLike, found: ClassMap) -> Floats:
+    """Recalibrate class probabilities.
+
+    For analysis, not used by the daily job.
+
+    Parameters
+    ----------
+    scores : array-like of shape (n, c)
+        Predicted probabilities, as for `fit_class_map`.
+    found : ClassMap
+        A fitted map of as many classes.
+
+    Returns
+    -------
+    ndarray of shape (n, c)
+        Probabilities in (0, 1); every row sums to 1.
+
+    Raises
+    ------
+    ValueError
+        As `classwise_tallies` does, or if the map is of another number of classes.
+
+    Notes
+    -----
+    ``q = map(p)`` by the formulas of `fit_class_map` (Guo et al. 2017; Zhang, Kailkhura and
+    Han 2020; Rahimi et al. 2020; Kull et al. 2019). Interval: none, a map is fixed once fitted.
+
+    Examples
+    --------
+    >>> half = ClassMap("temperature", 3, np.array([0.5]))
+    >>> apply_class_map([[0.64, 0.32, 0.04]], half).round(3)
+    array([[0.511, 0.361, 0.128]])
+    """
+    rows, _ = check_class_scores(scores, np.zeros(len(np.asarray(scores)), np.int64))
+    if rows.shape[1] != found.classes:
+        msg = f"the map is of {found.classes} classes, the scores are of {rows.shape[1]}."
+        raise ValueError(msg)
+    z, parameters = _logarithms(rows), found.parameters
+    if found.kind == "ensemble":
+        return np.tensordot(parameters[1:], _ensemble(z, parameters[0]), 1)
+    if found.kind == "temperature":
+        moved = parameters[0] * z
+    elif found.kind == "order_preserving":
+        moved = np.tensordot(parameters, _ramps(z, found.knots), 1)
+    elif found.kind == "vector":
+        moved = parameters[0] * z + parameters[1]
+    else:
+        moved = z @ parameters[:, :-1].T + parameters[:, -1]
+    return np.asarray(softmax(moved, axis=1))
+
+
+def _logarithms(rows: Floats) -> Floats:
+    return np.log(np.maximum(rows, LEAST_SCORE))
+
+
+def _loss(moved: Floats, labels: Ints) -> tuple[float, Floats]:
+    """Give the mean log score, and its gradient by the moved logarithms."""
+    places = np.arange(labels.size)
+    logs = log_softmax(moved, axis=1)
+    pull = np.exp(logs)
+    pull[places, labels] -= 1.0
+    return float(-logs[places, labels].mean()), pull / labels.size
+
+
+def _descend(objective: Objective, start: Floats, least: float | None = None) -> Floats:
+    bounds = None if least is None else [(least, None)] * start.size
+    found, _, _ = fmin_l_bfgs_b(
+        objective, start, bounds=bounds, factr=10.0, pgtol=1e-8, maxiter=2_000, maxfun=20_000
+    )
+    return np.asarray(found, np.float64)
+
+
+def _basis_objective(basis: Floats, labels: Ints) -> Objective:
+    """Score ``softmax(sum_j slope_j basis_j)``, neighbouring slopes drawn to each other."""
+
+    def objective(slopes: Floats) -> tuple[float, Floats]:
+        loss, pull = _loss(np.tensordot(slopes, basis, 1), labels)
+        steps = np.diff(slopes)
+        rough = SMOOTHNESS / labels.size
+        gradient = np.tensordot(basis, pull, ((1, 2), (0, 1)))
+        gradient -= 2.0 * rough * np.diff(steps, prepend=0.0, append=0.0)
+        return loss + rough * float(steps @ steps), gradient
+
+    return objective
+
+
+def _fit_basis(basis: Floats, labels: Ints) -> Floats:
+    return _descend(_basis_objective(basis, labels), np.ones(len(basis)), LEAST_SLOPE)
+
+
+def _ensemble(z: Floats, inverse_temperature: float) -> Floats:
+    """Stack the three parts of the ensemble, shape (3, n, c)."""
+    tempered = softmax(inverse_temperature * z, axis=1)
+    uniform = np.full_like(z, 1.0 / z.shape[1])
+    # Logarithms are bounded, so a score of 0 counts as the least one here too.
+    return np.stack([tempered, softmax(z, axis=1), uniform])
+
+
+def _fit_ensemble(z: Floats, labels: Ints) -> Floats:
+    inverse = _fit_basis(z[None], labels)
+    parts = _ensemble(z, inverse[0])[:, np.arange(labels.size), labels]
+
+    def loss(weights: Floats) -> float:
+        return float(-np.log(weights @ parts).mean())
+
+    def gradient(weights: Floats) -> Floats:
+        return np.asarray(-(parts / (weights @ parts)).mean(axis=1))
+
+    found = fmin_slsqp(
+        loss,
+        np.array([0.8, 0.1, 0.1]),
+        fprime=gradient,
+        bounds=[(1e-6, 1.0), (0.0, 1.0), (0.0, 1.0)],
+        f_eqcons=_missing_weight,
+        fprime_eqcons=_missing_weight_gradient,
+        iter=200,
+        acc=1e-12,
+        iprint=0,
+    )
+    weights = np.clip(found, 0.0, 1.0)
+    return np.concatenate([inverse, weights / weights.sum()])
+
+
+def _missing_weight(weights: Floats) -> Floats:
+    return np.array([weights.sum() - 1.0])
+
+
+def _missing_weight_gradient(weights: Floats) -> Floats:
+    return np.ones((1, weights.size))
+
+
+def _place_knots(rows: Floats, z: Floats) -> Floats:
+    """Place knots where the information is: at quantiles weighted by p (1 - p)."""
+    order = np.argsort(z, axis=None)
+    values, weights = z.ravel()[order], (rows * (1.0 - rows)).ravel()[order]
+    reached = np.cumsum(weights)
+    wanted = reached[-1] * (np.arange(KNOTS) + 0.5) / KNOTS
+    knots = np.unique(values[np.searchsorted(reached, wanted)])
+    return knots if knots.size > 1 else np.array([knots[0] - 1.0, knots[0] + 1.0])
+
+
+def _ramps(z: Floats, knots: Floats) -> Floats:
+    """Integrate the hat function of each knot, the outer ones constant beyond, shape (m, n, c)."""
+    ramps = np.zeros((knots.size, *z.shape))
+    for i, width in enumerate(np.diff(knots)):
+        inside = np.clip(z - knots[i], 0.0, width)
+        rising = inside**2 / (2.0 * width)
+        ramps[i] += inside - rising
+        ramps[i + 1] += rising
+    ramps[0] += np.minimum(z - knots[0], 0.0)
+    ramps[-1] += np.maximum(z - knots[-1], 0.0)
+    return ramps
+
+
+def _vector_objective(z: Floats, labels: Ints) -> Objective:
+    """Score ``softmax(w z + b)``; the parameters are w, then b."""
+
+    def objective(flat: Floats) -> tuple[float, Floats]:
+        slopes, intercepts = flat.reshape(2, -1)
+        loss, pull = _loss(slopes * z + intercepts, labels)
+        return loss, np.concatenate([(pull * z).sum(axis=0), pull.sum(axis=0)])
+
+    return objective
+
+
+def _fit_vector(z: Floats, labels: Ints) -> Floats:
+    count = z.shape[1]
+    start = np.concatenate([np.ones(count), np.zeros(count)])
+    found = _descend(_vector_objective(z, labels), start).reshape(2, count)
+    found[1] -= found[1].mean()  # the same map: a constant of all classes cancels
+    return found
+
+
+def _dirichlet_objective(z: Floats, labels: Ints, penalty: float) -> Objective:
+    """Score ``softmax(W z + b)`` with a penalty off the diagonal and on b."""
+    count = z.shape[1]
+    extended = np.column_stack([z, np.ones(len(z))])
+    weights = np.full((count, count + 1), penalty / (count * (count - 1)))
+    weights[np.arange(count), np.arange(count)] = 0.0
+    weights[:, -1] = penalty / count
+
+    def objective(flat: Floats) -> tuple[float, Floats]:
+        matrix = flat.reshape(count, count + 1)
+        loss, pull = _loss(extended @ matrix.T, labels)
+        gradient = pull.T @ extended + 2.0 * weights * matrix
+        return loss + float((weights * matrix**2).sum()), gradient.ravel()
+
+    return objective
+
+
+def _fit_dirichlet(z: Floats, labels: Ints, penalty: float) -> Floats:
+    count = z.shape[1]
+    start = np.eye(count, count + 1)
+    found = _descend(_dirichlet_objective(z, labels, penalty), start.ravel())
+    return found.reshape(count, count + 1)
