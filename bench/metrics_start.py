@@ -93,6 +93,7 @@ def measure_start(rounds: int) -> Took:
     uncompiled = {
         "an empty program": ("pass", []),
         "import": (FIRST_TCE, []),
+        "`import monitor`, all names": ("from monitor import *", []),
         "`calibration-monitor --help`": (COMMAND, ["--help"]),
     }
     found: Took = {}

@@ -58,6 +58,16 @@ CONFIGURATION = """\
 """
 
 
+def on_config(config: "MkDocsConfig") -> None:
+    """List the pages of a folder where the navigation names the folder."""
+    for entry in config.nav or []:
+        for title, target in entry.items():
+            if isinstance(target, str) and target.endswith("/"):
+                pages = sorted((Path(config.docs_dir) / target).glob("*.md"))
+                pages.sort(key=lambda page: page.name != "README.md")  # the overview first
+                entry[title] = [target + page.name for page in pages]
+
+
 def on_files(files: "Files", config: "MkDocsConfig") -> "Files":
     """Add the pages that are not in docs/."""
     for page, source in OUTSIDE.items():

@@ -1,11 +1,11 @@
 """Two samples compared: whether the curve changed, apart from the prior."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from monitor.errors import DataError
+from monitor.errors import ConfigError, DataError
 from monitor.report.notebook.arrays import Column, tallies_by
-from monitor.report.notebook.evaluating import check_alpha
+from monitor.report.notebook.evaluating import check_alpha, pyplot_axes
 from monitor.report.notebook.frames import frame
 from monitor.report.notebook.html import paragraphs_html
 
@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     import pandas as pd
+    from matplotlib.axes import Axes
 
+    from monitor.drift.reference import Reference
     from monitor.metrics.core.estimate import Estimate
     from monitor.metrics.core.tally import Tally
 
@@ -49,6 +51,8 @@ class Comparison:
         Of `before` and of `after`, ratios in [0, 1].
     tallies : tuple of Tally
         The rows of `before` and of `after`.
+    reference : Reference or None
+        The curve of `before`; None if it has too few outcomes.
     """
 
     verdict: str
@@ -61,6 +65,7 @@ class Comparison:
     level_change: "Estimate | None"
     prevalences: tuple[float, float]
     tallies: "tuple[Tally, Tally]"
+    reference: "Reference | None"
 
     @property
     def changed(self) -> bool:
@@ -86,6 +91,39 @@ class Comparison:
             e: Estimate | None = getattr(self, name)
             rows.append((name, e.value, e.low, e.high) if e else (name, nan, nan, nan))
         return frame(rows, ("measure", "value", "low", "high"))
+
+    def plot(
+        self, axes: "Axes | None" = None, *, scale: Literal["probability", "logit"] = "logit"
+    ) -> "Axes":
+        """Draw the curve of `before` with its band, and the outcomes of `after`.
+
+        The prior shift is taken out: points off the band mean that the curve changed.
+
+        Parameters
+        ----------
+        axes : matplotlib.axes.Axes, optional
+            Where to draw; by default in a new figure of pyplot, which notebooks show.
+        scale : {"probability", "logit"}
+            Log-odds show rare events.
+
+        Returns
+        -------
+        matplotlib.axes.Axes
+            The main panel.
+
+        Raises
+        ------
+        ConfigError
+            If `before` has too few outcomes for a curve, or matplotlib is not installed
+            (`pip install 'calibration-monitor[report]'`).
+        """
+        from monitor.report.diagrams.reference import draw_reference
+
+        if self.reference is None:
+            msg = f"there is no curve to draw. {' '.join(self.reasons)}"
+            raise ConfigError(msg)
+        place = axes or pyplot_axes()
+        return draw_reference(self.reference, self.tallies[1], scale=scale, axes=place)
 
     def _repr_html_(self) -> str:
         """Show the verdict and its sentences."""
@@ -161,6 +199,7 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
         level_change=change.level_change,
         prevalences=change.prevalences,
         tallies=(first, second),
+        reference=change.reference,
     )
 
 

@@ -156,7 +156,9 @@ def evaluate(
 
     Notes
     -----
-    Scores are put on the grid of the daily job, so the numbers are those that it stores.
+    Scores are put on the grid of the daily job, so the numbers are those that it would store. Those
+    that need random numbers (TCE@N*, TCE by chance, the interval of ECE) agree within the error of
+    their simulation; the same rows always give the same.
 
     Examples
     --------

@@ -1,5 +1,6 @@
 """`monitor.compare`: the verdict's words for two samples, whatever the prior."""
 
+import matplotlib.pyplot as plt
 import numpy as np
 import numpy.typing as npt
 import pytest
@@ -54,6 +55,11 @@ def test_a_drift_under_a_prior_shift_is_found() -> None:
     frame = found.to_frame().set_index("measure")
     assert frame.loc["slope", "value"] == found.slope.value
     assert frame.loc["evidence", "value"] == found.evidence
+    plt.switch_backend("agg")
+    drawn = found.plot()
+    assert len(drawn.lines) >= 2
+    assert drawn.collections
+    plt.close("all")
 
 
 def test_a_lifted_curve_is_named() -> None:
@@ -113,6 +119,8 @@ def test_too_little_is_said_to_be_too_little() -> None:
     lack = f"the first sample has {positives} of at least 300 positive outcomes"
     assert few.reasons == (f"There is too little to compare: {lack}.",)
     assert "outcomes of both classes" in one_class.reasons[0]
+    with pytest.raises(monitor.ConfigError, match=r"no curve to draw\. There is too little"):
+        few.plot()
     assert few.slope is None
 
 
