@@ -344,15 +344,6 @@ WRONG_CALLS: dict[str, tuple[tuple[object, ...], int, str]] = {
             "name an existing file with --config."
         ),
     ),
-    "before the first settled day": (
-        ("run", "--as-of", "2026-03-02"),
-        3,
-        (
-            "ctr: no day before 2026-03-02 has predictions at {folder}/predictions/{day}.parquet "
-            "and outcomes 1 days later at {folder}/outcomes/{day}.parquet; wait for the logs, "
-            "correct the paths, or choose an unsettled day with --day."
-        ),
-    ),
 }
 
 
