@@ -49,8 +49,11 @@ def what_looks_wrong(
 
 
 def _middle(log: OpenLog, column: str, unit: TimeUnit | None) -> list[datetime]:
-    """Find the median of the times of a log; none if it has none that a calendar knows."""
-    if not log.files or not is_time(log.type_of(column), unit):
+    """Find the median of the times of a log; none if it has none that a calendar knows.
+
+    With Spark there is none: an exact median would sort all times of a day that is large.
+    """
+    if log.session.spark is not None or not log.files or not is_time(log.type_of(column), unit):
         return []
     times = log.read(None, moment=moment(column, f"{log.kind}.time", unit, zoned=True))
     found = times.aggregate("CAST(quantile_disc(moment, 0.5) AS VARCHAR)").fetchone()
