@@ -10,7 +10,7 @@ from monitor.logs import Databases, count_arrivals, days_of, open_databases
 from monitor.store.delays import late_now
 from monitor.store.store import Store
 
-AT_A_TIME = 8  # days of one query, which reads each partition of a month of days at most twice
+AT_A_TIME = 16  # days of one query: with the days between, two months and those of their outcomes
 
 
 def count_new_arrivals(
