@@ -137,6 +137,15 @@ SETTINGS: dict[str, dict[str, Any]] = {
         "checks": REJECT,
         "outcomes": {"outcome_means": {"positive": [1, 4], "negative": [0]}},
     },
+    "absent outcomes": {
+        "checks": REJECT,
+        "outcomes": {"absent_means": "negative after 0d"},
+    },
+    "predictions that are delivered twice": {
+        "checks": REJECT,
+        "predictions": {"duplicates": "keep_identical"},
+    },
+    "weights that differ in a class": {"checks": REJECT, "predictions": {"weight": "score"}},
     "a wrong column": {"predictions": {"score": "scoer"}},
     "a wrong filter": {"predictions": {"where": "score + 1"}},
 }
