@@ -13,7 +13,8 @@ from monitor.logs.session import Session
 from monitor.summary import days_between
 
 MISSING = {
-    log: Fault(log, "missing", "a day of the log is missing") for log in ("predictions", "outcomes")
+    log: Fault(log, "missing_day", "a day of the log is missing")
+    for log in ("predictions", "outcomes")
 }
 
 

@@ -21,7 +21,7 @@ def grouped(model: str, failures: Iterable[Failure]) -> list[str]:
     Examples
     --------
     >>> from datetime import date
-    >>> missing = Fault("predictions", "missing", "a day of the log is missing")
+    >>> missing = Fault("predictions", "missing_day", "a day of the log is missing")
     >>> days = [Failure(date(2018, 6, day), "", missing) for day in (10, 11, 14)]
     >>> print(grouped("mlb", days)[0][:67])
     mlb: 3 days without predictions, first 2018-06-10, last 2018-06-14;
@@ -52,4 +52,4 @@ def _messages(model: str, alike: Sequence[Failure]) -> list[str]:
 
 
 def _is_missing(fault: Fault) -> bool:
-    return fault.check == "missing" and fault.log in WITHOUT
+    return fault.check == "missing_day" and fault.log in WITHOUT

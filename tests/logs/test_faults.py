@@ -32,8 +32,8 @@ FAULTS: dict[str, tuple[Damage, Fault]] = {
         values("outcomes", "outcome", {6: 2}),
         Fault("outcomes", "outcome_invalid", "outcomes are neither 0 nor 1", 1, 40, 2.0),
     ),
-    "no outcomes": (removed("outcomes", DAY), Fault("outcomes", "missing", MISSING)),
-    "no predictions": (removed("predictions", DAY), Fault("predictions", "missing", MISSING)),
+    "no outcomes": (removed("outcomes", DAY), Fault("outcomes", "missing_day", MISSING)),
+    "no predictions": (removed("predictions", DAY), Fault("predictions", "missing_day", MISSING)),
     "no score column": (
         without_column("predictions", "score"),
         Fault("predictions", "column", "a column is missing"),
