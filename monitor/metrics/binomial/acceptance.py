@@ -53,8 +53,6 @@ class Significance(NamedTuple):
 def accepted_intervals(successes: int, trials: int, *, alpha: float = 0.05) -> Floats:
     """Give every success probability that a count does not reject.
 
-    For analysis, not used by the daily job.
-
     Parameters
     ----------
     successes : int

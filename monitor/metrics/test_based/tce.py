@@ -53,8 +53,6 @@ class Tce:
 def tce(t: Tally, bins: Bins, *, alpha: float = 0.05) -> Tce:
     """Measure the test-based calibration error [TCE, Definition 2 and Algorithm 1].
 
-    For analysis, not used by the daily job.
-
     Parameters
     ----------
     t : Tally
