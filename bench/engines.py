@@ -26,7 +26,7 @@ from bench.day import DAY, KINDS, MEMORY_MB, THREADS, write_logs
 
 JOINED = "joined"
 SPARK_MEMORY = "2g"
-PAUSE = 0.1  # between two looks at the processes
+PAUSE = 0.5  # between two looks at the processes
 TICKS, PAGE = os.sysconf("SC_CLK_TCK"), os.sysconf("SC_PAGE_SIZE")
 
 

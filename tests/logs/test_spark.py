@@ -14,6 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
 from pyspark.sql import SparkSession
+from pyspark.sql.classic.dataframe import DataFrame
 
 from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
@@ -161,6 +162,28 @@ def test_rows_mean_what_they_mean_to_duckdb(
     here, there = (found(config, DAY, engine, tmp_path) for engine in (duckdb, spark))
 
     assert there == here
+
+
+def test_a_failed_check_reads_no_more_than_its_examples(
+    spark: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of 5,000 wrong rows, the driver gets their number and one example for each check."""
+    config = logs(tmp_path / "logs")
+    rows = {"prediction_id": range(5000), "score": [7.0] * 5000, "country": ["DE"] * 5000}
+    table = pa.table({name: list(column) for name, column in rows.items()})
+    pq.write_table(table, tmp_path / f"logs/predictions/{DAY}.parquet")
+    collect, received = DataFrame.toArrow, list[int]()
+
+    def counting(self: DataFrame) -> pa.Table:
+        received.append(collect(self).num_rows)
+        return collect(self)
+
+    monkeypatch.setattr(DataFrame, "toArrow", counting)
+    message = found(config, DAY, spark, tmp_path)
+
+    assert "5,000 of 5,000 scores lie outside [0, 1], first 7.0 (id 0)" in str(message)
+    assert received
+    assert sum(received) < 20
 
 
 def test_what_only_duckdb_reads_is_refused(spark: Databases, tmp_path: Path) -> None:
