@@ -47,8 +47,8 @@ def path(root: Path, kind: str, day: int) -> Path:
     return root / kind / f"{FIRST + timedelta(days=day)}.parquet"
 
 
-def write_logs(root: Path) -> None:
-    """Write the predictions of all days, and outcomes up to three days later, with two orphans."""
+def write_logs(root: Path, *, complete: bool = False) -> None:
+    """Write predictions, and outcomes some of which are too late, or have no prediction."""
     rng = np.random.default_rng(7)
     logged = dict[int, list[tuple[str, int]]]()
     for day in range(len(DAYS)):
@@ -63,10 +63,11 @@ def write_logs(root: Path) -> None:
             country=["DE", "FR", None] * 20,
         )
         for name, positive in zip(ids, rng.random(ROWS) < score, strict=True):
-            observed = day + int(rng.integers(0, WAIT + 2))  # some are too late to be read
+            observed = day + int(rng.integers(0, WAIT + (1 if complete else 2)))
             logged.setdefault(observed, []).append((name, int(positive)))
     for day in range(len(DAYS) + WAIT):
-        rows = [*logged.get(day, []), (f"orphan {day}", 1), (f"orphan of {day}", 0)]
+        orphans = [] if complete else [(f"orphan {day}", 1), (f"orphan of {day}", 0)]
+        rows = [*logged.get(day, []), *orphans]
         change(
             root, "outcomes", day, prediction_id=[i for i, _ in rows], outcome=[o for _, o in rows]
         )
@@ -238,8 +239,14 @@ def content(found: Summary | DataError, folder: Path) -> bytes | tuple[str, obje
     return store.content("summaries", "ctr", found.days[0])
 
 
-def test_a_partition_is_read_once_in_a_batch(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nine days that wait for three read each partition of outcomes once, not four times."""
+def test_a_partition_is_read_once_in_a_batch(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nine days that wait for three read each partition of outcomes once, not four times.
+
+    Only outcomes without a prediction are looked up once more, among older predictions.
+    """
+    write_logs(tmp_path, complete=True)
     read, reads = OpenLog.read, Counter[str]()
 
     def counting(self: OpenLog, *where: Any, **columns: Any) -> Any:
@@ -249,7 +256,7 @@ def test_a_partition_is_read_once_in_a_batch(plain: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(OpenLog, "read", counting)
     with open_databases(ENGINE) as databases:
         found = dict(
-            summarise_days("ctr", model_of(plain), DAYS, as_of=LONG_AFTER, databases=databases)
+            summarise_days("ctr", model_of(tmp_path), DAYS, as_of=LONG_AFTER, databases=databases)
         )
 
     assert all(isinstance(summary, Summary) for summary in found.values())
