@@ -19,7 +19,7 @@ TIMES_TOO_HIGH = 10.0
 HIGHEST_PERCENT = 100.0
 PERCENT = 50.0, 200.0  # a mean score so many times the prevalence suggests percent
 LARGEST_LOGIT = 60.0  # beyond it a number is hardly a logit
-CLEAR_SHARE = 0.01  # of the scores outside [0, 1]: fewer are errors of single rows
+CLEAR_SHARE = 0.1  # of the scores outside [0, 1]: fewer are errors of single rows
 STANDARD_ERRORS = 5.0
 ENOUGH_POSITIVES = 20.0  # expected or observed: with fewer, a ratio of ten may be chance
 
