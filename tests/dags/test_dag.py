@@ -556,7 +556,7 @@ class TestParsing:
         ("label", "message"),
         [
             ("unset", "ConfigError: CALIBRATION_MONITOR_CONFIG is not set; set it to the path of"),
-            ("absent", "ConfigError: {folder}/absent.yaml: cannot be read ("),
+            ("absent", "ConfigError: {folder}/absent.yaml: does not exist; write one with"),
             ("common", "ConfigError: {folder}/common.yaml: store: is missing; add it"),
         ],
     )
