@@ -175,6 +175,6 @@ def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
     logs = {
         log: {**content[log], "path": resolve(content[log]["path"])}
         for log in LOGS
-        if "path" in content[log]
+        if "path" in content[log] and not content[log].get("catalog")
     }
     return {**content, **logs}

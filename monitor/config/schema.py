@@ -226,6 +226,8 @@ class _Log(_Strict):
     ----------
     format : str
         By default as the file name says: CSV, JSON lines, or else Parquet.
+    catalog : str or None
+        The catalog of PyIceberg's configuration that has the table; then the path is its name.
     day : str or None
         The column that dates the rows, if the path does not name the day.
     time_unit : str or None
@@ -233,6 +235,7 @@ class _Log(_Strict):
     """
 
     format: Format = "parquet"
+    catalog: Column | None = None
     day: Column | None = None
     time_unit: TimeUnit | None = None
 
@@ -254,6 +257,9 @@ class _Log(_Strict):
             msg = "must be a path, or a URL such as s3://bucket/prefix"
             if cls is OutcomeLog:
                 msg += "; or set in_predictions: true if predictions have a column of outcomes"
+            raise ValueError(msg)
+        if info.data.get("catalog") and info.data["format"] != "iceberg":
+            msg = "is no Iceberg table, so it is in no catalog; remove catalog, or set its format"
             raise ValueError(msg)
         if info.data["day"] is not None:
             return _names_no_day(path)
@@ -308,7 +314,15 @@ class OutcomeLog(_Log):
 
     @model_validator(mode="after")
     def _lies_in_one_place(self) -> Self:
-        idle = {"path", "id", "format", "day", "where", "duplicates"} & self.model_fields_set
+        idle = {
+            "path",
+            "id",
+            "format",
+            "catalog",
+            "day",
+            "where",
+            "duplicates",
+        } & self.model_fields_set
         if self.in_predictions and idle:
             msg = f"with in_predictions the outcomes have no {', '.join(sorted(idle))}; remove it"
             raise ValueError(msg)

@@ -7,8 +7,9 @@ from functools import lru_cache
 from monitor.config import Engine, Model
 from monitor.errors import DataError, Fault
 from monitor.logs.conversions import Wanted, as_it_is
-from monitor.logs.opening import Kind, OpenLog, log_of, open_files, raise_all
+from monitor.logs.opening import Kind, OpenLog, log_of, open_files, open_table_of, raise_all
 from monitor.logs.session import open_session
+from monitor.logs.tables import Table
 from monitor.summary import days_between
 
 CALENDARS_KEPT = 100
@@ -32,11 +33,17 @@ class Calendar:
 
 
 @lru_cache(CALENDARS_KEPT)
-def read_calendar(model: Model, kind: Kind, names: tuple[str, ...], version: str) -> Calendar:  # noqa: ARG001 - another version is read again
-    """Read the days of all rows, once for each version of the files."""
+def read_calendar(
+    model: Model, kind: Kind, names: tuple[str, ...], version: str | Table
+) -> Calendar:
+    """Read the days of all rows, once for each version of the files or the table."""
     place = log_of(model, kind).path
     with open_session(f"{kind} at {place}", Engine()) as session:
-        log = open_files(session, model, kind, names, None)
+        log = (
+            open_table_of(session, model, kind, version, None)
+            if isinstance(version, Table)
+            else open_files(session, model, kind, names, None)
+        )
         raise_all(log)
         if not (log.dating and log.files):
             return Calendar((), 0)

@@ -13,7 +13,15 @@ from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, read_counts, run, write
 from monitor.logs.lateness import count_late, days_of_late
 from monitor.logs.opening import Kind
-from monitor.logs.places import MISSING, days_of, has_day, no_partition, open_log, place_of
+from monitor.logs.places import (
+    MISSING,
+    days_of,
+    has_day,
+    no_partition,
+    open_log,
+    place_of,
+    present_days,
+)
 from monitor.logs.session import DAMAGE, Session, open_session
 from monitor.logs.sources import check_readable, open_ids, open_logs
 from monitor.logs.weights import class_weights
@@ -109,7 +117,8 @@ def outcome_days(what: str, model: Model, day: date, *, as_of: date) -> list[dat
     last = day + timedelta(days=model.settled_after)
     due = days_between(day, last)
     together = model.outcomes.in_predictions  # the file of the day has all that is known
-    present = [d for d in due if d < as_of and (together or has_day(model, "outcomes", d))]
+    over = [d for d in due if d < as_of]
+    present = over if together else present_days(model, "outcomes", over)
     if as_of <= last:
         return present
     wanted = [d for d in due if d <= max(present, default=day)]
@@ -129,11 +138,12 @@ def check_logs_exist(name: str, model: Model, day: date, *, as_of: date) -> None
     """
     what = f"{name} {day}"
     check_predictions_exist(name, model, day)
-    for due in days_between(day, day + timedelta(days=model.settled_after)):
-        together = model.outcomes.in_predictions
-        there = together or has_day(model, "outcomes", due) or is_quiet(model, due)
-        if due < as_of and not there:
-            raise DataError(_no_outcomes_of(what, model, due), MISSING["outcomes"])
+    if model.outcomes.in_predictions:
+        return
+    over = [d for d in days_between(day, day + timedelta(model.settled_after)) if d < as_of]
+    for missing in sorted(set(over).difference(present_days(model, "outcomes", over))):
+        if not is_quiet(model, missing):
+            raise DataError(_no_outcomes_of(what, model, missing), MISSING["outcomes"])
 
 
 def check_predictions_exist(name: str, model: Model, day: date) -> None:

@@ -1,5 +1,6 @@
 """DuckDB connections that stay open from day to day, each with its share of the machine."""
 
+import shutil
 import tempfile
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager, suppress
@@ -22,10 +23,19 @@ class Database:
     spill: tempfile.TemporaryDirectory[str]
     queries: dict[Hashable, Any] = field(default_factory=dict)
 
+    @property
+    def copies(self) -> str:
+        """The folder for copies of the files of a day."""
+        return f"{self.spill.name}/copies"
+
     def forget(self) -> None:
         """Drop everything that was read and registered for a day."""
+        shutil.rmtree(self.copies, ignore_errors=True)
         self.connection.execute("SET enable_external_file_cache = false")  # this empties the cache
         self.connection.execute("SET enable_external_file_cache = true")
+        kept = self.connection.sql("SELECT table_name FROM duckdb_tables()").fetchall()
+        for (table,) in kept:
+            self.connection.execute(f"DROP TABLE {table}")
         for protocol in self.connection.list_filesystems():
             self.connection.unregister_filesystem(protocol)
 

@@ -26,6 +26,7 @@ from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, as_it_is, quoted, text
 from monitor.logs.session import Session, Type
 from monitor.logs.spark_rows import read_with_spark
+from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day
 
 PATH_PART = re.compile(r"([^/=]+)=[^/]*/")  # country=DE/
@@ -55,6 +56,8 @@ class OpenLog:
         The column that dates the rows, if the path does not.
     days : sequence of date or None
         The days whose rows are read, if they are dated by a column; None for all.
+    table : Table or None
+        The table that the rows are read from instead of files.
     problems : list of DataError
         What is wrong with the columns, so that one run shows all mistakes.
     """
@@ -65,6 +68,7 @@ class OpenLog:
     files: Mapping[str, Mapping[str, Type]]
     dating: Dating | None = None
     days: Sequence[date] | None = None
+    table: Table | None = None
     problems: list[DataError] = field(default_factory=list)
 
     @property
@@ -139,7 +143,11 @@ class OpenLog:
         used = dict.fromkeys([*(c for w in wanted.values() for c in w.columns), *filtered, *dated])
         in_path = [column for column in used if types[column].in_path]
         in_rows = [column for column in used if not types[column].in_path]
-        rows = self.session.read(files, self.form, columns=in_rows, with_name=bool(in_path))
+        rows = (
+            self._rows_of_table(self.table, in_rows, types)
+            if self.table
+            else self.session.read(files, self.form, columns=in_rows, with_name=bool(in_path))
+        )
         if in_path:
             rows = rows.select(
                 *map(duckdb.ColumnExpression, in_rows),
@@ -151,6 +159,21 @@ class OpenLog:
         return rows.select(
             *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
         )
+
+    def _rows_of_table(
+        self, table: Table, columns: Sequence[str], types: Mapping[str, Type]
+    ) -> duckdb.DuckDBPyRelation:
+        """Read columns of a table; the rows of some days are kept, because a query reads twice."""
+        ranges = list[Range]()
+        dated_by = ""
+        if self.dating and self.days is not None:
+            dated_by = self.dating.column
+            ranges = self.dating.ranges(self.days, types[dated_by])
+        rows = table.scan(columns, dated_by, ranges)
+        if self.days is None:
+            return self.session.connection.from_arrow(rows)
+        with reading_table(table.log):
+            return self.session.keep(rows)
 
     def _nothing(self, wanted: Mapping[str, Wanted]) -> duckdb.DuckDBPyRelation:
         """Make a log without rows, which text is if all of its files are empty."""
@@ -201,13 +224,32 @@ def open_files(
         names = [name.removeprefix("file://") for name in names]
         for name in names:
             _must_be_a_readable_file(session.what, kind, name)
-    else:
+    elif log.format == "parquet":
         session.read_through(filesystem, names)
+    else:
+        session.copy(filesystem, names)
     files = _inspect(session, log.format, names)
     opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days)
-    if dating := opened.dating:
+    _check_dating(opened)
+    return opened
+
+
+def _check_dating(log: OpenLog) -> None:
+    if dating := log.dating:
         wanted = f"a date, a time, {TIME_TYPES}"
-        opened.check(dating.column, f"{kind}.day", lambda found: is_day(found, dating.unit), wanted)
+        fits: Callable[[Type], bool] = lambda found: is_day(found, dating.unit)  # noqa: E731
+        log.check(dating.column, f"{log.kind}.day", fits, wanted)
+
+
+def open_table_of(
+    session: Session, model: Model, kind: Kind, table: Table, days: Sequence[date] | None
+) -> OpenLog:
+    """Open a table, whose rows of some days are read, or all if it is None."""
+    log = log_of(model, kind)
+    types = session.types_of_arrow(table.schema)
+    files = {} if days is not None and not days else {log.path: types}
+    opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days, table)
+    _check_dating(opened)
     return opened
 
 

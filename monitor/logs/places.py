@@ -4,12 +4,13 @@ from collections.abc import Sequence
 from datetime import date, timedelta
 from typing import Any
 
-from monitor.config import Model
+from monitor.config import TABLES, Model
 from monitor.errors import DataError, Fault
 from monitor.files import describe_files, list_days, list_files
 from monitor.logs.calendars import Calendar, check_dated, read_calendar
-from monitor.logs.opening import Kind, OpenLog, log_of, open_files
+from monitor.logs.opening import Kind, OpenLog, log_of, open_files, open_table_of
 from monitor.logs.session import Session
+from monitor.logs.tables import open_table, table_around
 from monitor.summary import days_between
 
 MISSING = {
@@ -27,10 +28,18 @@ def days_of(model: Model, kind: Kind) -> list[date]:
     return list(_calendar(model, kind).days) if log.day else list_days(log.path)
 
 
+def present_days(model: Model, kind: Kind, days: Sequence[date]) -> list[date]:
+    """List which of some days a log has."""
+    log = log_of(model, kind)
+    if not log.day:
+        return [day for day in days if list_files(log.path, day)]
+    known = set(_calendar(model, kind).days) if days else set()
+    return [day for day in days if day in known]
+
+
 def has_day(model: Model, kind: Kind, day: date) -> bool:
     """Tell whether a log has a day."""
-    log = log_of(model, kind)
-    return day in _calendar(model, kind).days if log.day else bool(list_files(log.path, day))
+    return bool(present_days(model, kind, [day]))
 
 
 def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -> OpenLog:
@@ -39,27 +48,49 @@ def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -
     Raises
     ------
     DataError
-        If a day is missing, or a file is not readable.
+        If a day is missing, a file is not readable, or belongs to a table.
     """
     log = log_of(model, kind)
-    names = list[str]()
-    if log.day and days:
-        names = list_files(log.path, days[0])
-        calendar = _calendar(model, kind)
-    for day in days:
-        of_day = names if log.day and day in calendar.days else []
-        if not log.day:
-            of_day = list_files(log.path, day)
-            names += of_day
-        if not of_day:
-            raise DataError(no_partition(session.what, model, kind, day), MISSING[kind])
+    if missing := sorted(set(days).difference(present_days(model, kind, days))):
+        _refuse_table(session.what, model, kind, [])
+        raise DataError(no_partition(session.what, model, kind, missing[0]), MISSING[kind])
+    if log.format in TABLES:
+        return open_table_of(session, model, kind, open_table(log), days)
+    dated = days[:1] if log.day else days  # every day has the same files
+    names = [name for day in dated for name in list_files(log.path, day)]
+    _refuse_table(session.what, model, kind, names)
     return open_files(session, model, kind, names, days)
 
 
+def _refuse_table(what: str, model: Model, kind: Kind, names: Sequence[str]) -> None:
+    """Raise DataError for files of a table, some of whose rows do not count any more."""
+    log = log_of(model, kind)
+    found = None if log.format in TABLES else table_around(log.path.format(day=date.min), names)
+    if not found:
+        return
+    folder, said, form = found
+    remedy = (
+        f"set {kind}.format to {form}, {kind}.path to {folder} and {kind}.day to the column that "
+        f"dates its rows"
+        if form
+        else "write its current rows to files of their own"
+    )
+    msg = (
+        f"{what}: the {kind} at {log.path} are files of {said}, {folder}, which keeps rows that "
+        f"were deleted or replaced; {remedy}, then rerun this day."
+    )
+    raise DataError(msg, Fault(kind, "unreadable", "files of a table cannot be read one by one"))
+
+
 def _calendar(model: Model, kind: Kind) -> Calendar:
-    described = describe_files(log_of(model, kind).path, date.min)
-    names = tuple(list_files(log_of(model, kind).path, date.min))
-    calendar = read_calendar(model, kind, names, str(described))
+    log = log_of(model, kind)
+    if log.format in TABLES:
+        calendar = read_calendar(model, kind, (), open_table(log))
+    else:
+        _refuse_table(kind, model, kind, [])
+        names = tuple(list_files(log.path, date.min))
+        version = str(describe_files(log.path, date.min))
+        calendar = read_calendar(model, kind, names, version)
     check_dated(model, kind, calendar)
     return calendar
 
@@ -77,16 +108,18 @@ def describe_inputs(model: Model, day: date, partitions: Sequence[date]) -> list
         The days whose outcomes belong to it.
     """
     if model.outcomes.in_predictions:
-        return [_describe(model, "predictions", day), [str(d) for d in partitions]]
+        return [_describe(model, "predictions", [day]), [str(d) for d in partitions]]
     asked = days_between(day - timedelta(days=model.settled_after), day)
-    return [
-        [_describe(model, "predictions", d) for d in asked],
-        [_describe(model, "outcomes", d) for d in partitions],
-    ]
+    return [_describe(model, "predictions", asked), _describe(model, "outcomes", partitions)]
 
 
-def _describe(model: Model, kind: Kind, day: date) -> list[list[str]]:
-    return describe_files(log_of(model, kind).path, day)
+def _describe(model: Model, kind: Kind, days: Sequence[date]) -> list[Any]:
+    log = log_of(model, kind)
+    if log.format in TABLES:
+        return [open_table(log).version, [str(day) for day in days]]
+    if log.day:
+        return [describe_files(log.path, date.min), [str(day) for day in days]]
+    return [describe_files(log.path, day) for day in days]
 
 
 def place_of(model: Model, kind: Kind, day: date | None = None) -> str:

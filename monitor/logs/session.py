@@ -3,10 +3,12 @@
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, TypeVar
 
 import duckdb
 import narwhals as nw
+import pyarrow as pa
 from fsspec import AbstractFileSystem
 
 from monitor.config import Engine, Format
@@ -57,6 +59,12 @@ class Session:
         Runs the queries.
     files : dict
         Files opened so far, with their formats; error handling searches them for the damaged one.
+    folder : str
+        A folder that lasts as long as the day.
+    copies : dict
+        The files of an object store that were copied there, each with its copy.
+    kept : list of str
+        Names of tables that were stored for the day.
     types : dict
         The column types of each file that was inspected.
     dtypes : dict
@@ -72,6 +80,9 @@ class Session:
     what: str
     connection: duckdb.DuckDBPyConnection
     files: dict[str, Format] = field(default_factory=dict)
+    folder: str = ""
+    copies: dict[str, str] = field(default_factory=dict)
+    kept: list[str] = field(default_factory=list)
     types: dict[str, Mapping[str, Type]] = field(default_factory=dict)
     dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
     queries: dict[Hashable, Any] = field(default_factory=dict)
@@ -103,7 +114,7 @@ class Session:
             Add the column `filename`.
         """
         self.files.update(dict.fromkeys(files, form))
-        names: Any = list(files)  # the stubs of CSV and JSON know only one
+        names: Any = [self.copies.get(file, file) for file in files]  # the stubs know only one
         if form == "csv":
             # Nothing but the delimiter is guessed from the rows.
             return self.connection.read_csv(
@@ -140,11 +151,31 @@ class Session:
             }
         return self.types[file]
 
+    def types_of_arrow(self, schema: pa.Schema) -> Mapping[str, Type]:
+        """Return the type of every column of a table, in their order."""
+        relation = self.connection.from_arrow(schema.empty_table())
+        return {
+            column: Type(dtype, str(native))
+            for column, dtype, native in zip(
+                relation.columns, _dtypes(relation), relation.types, strict=True
+            )
+        }
+
+    def keep(self, rows: pa.RecordBatchReader) -> duckdb.DuckDBPyRelation:
+        """Store rows that can be read only once, within the memory and the disk of the engine."""
+        name = f"kept_{len(self.kept)}"
+        self.kept.append(name)
+        self.connection.from_arrow(rows).create(name)
+        return self.connection.table(name)
+
     def _keys_of(self, file: str) -> duckdb.DuckDBPyRelation:
         """Open a file of JSON lines with the keys of its first rows as columns."""
         self.files[file] = "json"
         return self.connection.read_json(
-            file, format="newline_delimited", maximum_depth=1, hive_partitioning=False
+            self.copies.get(file, file),
+            format="newline_delimited",
+            maximum_depth=1,
+            hive_partitioning=False,
         )
 
     def once(self, key: Hashable, write: Callable[[], Written]) -> Written:
@@ -192,6 +223,21 @@ class Session:
         if not self.connection.filesystem_is_registered(protocol):
             self.connection.register_filesystem(reader)
 
+    def copy(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
+        """Copy files of an object store to the disk of this machine.
+
+        CSV and JSON lines have to be read whole anyway. DuckDB's threads read several such files
+        at once while it holds the interpreter, which the files of an object store need, so it would
+        wait forever.
+        """
+        copies = {file: f"{self.folder}/{file.replace('://', '/')}" for file in files}
+        for file, copied in copies.items():
+            if file not in self.copies:
+                Path(copied).parent.mkdir(parents=True, exist_ok=True)
+                with reaching(file):
+                    filesystem.get_file(file, copied)
+        self.copies.update(copies)
+
 
 @contextmanager
 def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
@@ -219,7 +265,12 @@ def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
         # A query of Spark reads the files that it was built for, so no other day can use it.
         queries = database.queries if engine.spark is None else {}
         session = Session(
-            what, database.connection, dtypes=engine.dtypes, queries=queries, spark=engine.spark
+            what,
+            database.connection,
+            folder=database.copies,
+            dtypes=engine.dtypes,
+            queries=queries,
+            spark=engine.spark,
         )
         with _understanding(session, engine.engine):
             yield session
@@ -255,6 +306,8 @@ def _worded(session: Session, error: Exception) -> DataError:
         msg = f"{session.what}: {_first_line(value)}, then rerun this day."
         return DataError(msg, Fault("logs", "column", "a column has another type"))
     culprit = next((f for f in session.files if _is_damaged(session, f)), None)
+    for file, copied in session.copies.items():
+        before = before.replace(copied, file)
     form = session.files.get(culprit or "", next(iter(session.files.values()), "parquet"))
     msg = (
         f"{session.what}: {culprit or 'one of the logs'} cannot be read as {FORMAT_NAMES[form]} "

@@ -7,21 +7,19 @@ day depends on the model's time zone. A time without a zone has the day that it 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
-from typing import Any
 
 import narwhals as nw
 
 from monitor.config import Model, TimeUnit
 from monitor.logs.conversions import Wanted, or_misfit, quoted, text
 from monitor.logs.session import Type
+from monitor.logs.tables import Range
 from monitor.summary import end_of_day
 
 MICROSECONDS = {"s": 1_000_000, "ms": 1000, "us": 1}
 NUMBER = r"-?\d+(\.\d+)?"
 OFFSET = r".*\d\s*(Z|UTC|[+-]\d\d(:?\d\d)?)"
 PLAIN_DAY, COMPACT_DAY = r"\d{4}-\d{2}-\d{2}", r"\d{8}"
-
-Range = tuple[Any, Any]  # from, and up to but without
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ The rows are joined once more here, in plain Python, without the query.
 
 import uuid
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,7 +18,6 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moto.server import ThreadedMotoServer
 from scipy.special import expit
 
 from monitor.config import Engine, Model
@@ -556,24 +555,6 @@ def test_an_empty_file_need_not_know_its_types(tmp_path: Path) -> None:
 
     assert summary.final
     assert summary.segments["DE"].tally.total == 2
-
-
-@pytest.fixture(scope="module")
-def bucket() -> Iterator[str]:
-    """Run an object store on this machine, with one bucket."""
-    server = ThreadedMotoServer("127.0.0.1", 0)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        fsspec.filesystem("s3").clear_instance_cache()  # of earlier tests, with another server
-        fsspec.filesystem("s3", use_listings_cache=False).mkdir("day-by-day")
-        yield "s3://day-by-day"
-        fsspec.filesystem("s3").clear_instance_cache()
-    server.stop()
 
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")

@@ -5,6 +5,8 @@ Each shape is a line of the table in docs/logs.md.
 
 import gzip
 import json
+import sqlite3
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -16,11 +18,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
+import pyiceberg.catalog
 import pytest
+from deltalake import DeltaTable, write_deltalake
+from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.utils.config import Config
 
 from monitor.config import Engine, Model
-from monitor.errors import DataError
-from monitor.logs import days_of, newest_settled_day, summarise_day
+from monitor.errors import ConfigError, DataError
+from monitor.logs import days_of, describe_inputs, newest_settled_day, summarise_day
 from monitor.store.store import Store
 
 DAYS = [date(2026, 3, 2) + timedelta(days=i) for i in range(4)]  # the last has only outcomes
@@ -28,6 +34,8 @@ LONG_AFTER = date(2026, 12, 31)
 SEGMENTS = {"column": "country", "values": ["DE", "FR"]}
 COUNTRIES = ["DE", "FR", "A/B", None]
 ENGINE = Engine(threads=2, memory_mb=200)
+
+HTTP = {"allow_http": "true"}  # of the object store on this machine
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -254,6 +262,85 @@ def all_in_one(root: Root, ending: str) -> dict[str, Any]:
     }
 
 
+def changed(rows: Rows) -> Rows:
+    """Return the rows as they were first written: wrong scores, and rows that go away."""
+    other = [row | {"prediction_id": row["prediction_id"] + 500} for row in rows[::7]]
+    return [row | {"score": 0.5, "outcome": 1} for row in rows] + other
+
+
+def delta(
+    root: Root, form: Time, unit: str | None = None, *, by_day: bool = False, **options: str
+) -> dict[str, Any]:
+    """Write Delta tables whose rows were updated and deleted; a column dates them."""
+    known = [row for row in ROWS if row["observed_at"]]
+    store = HTTP if "://" in root.place else None
+    for name, rows, columns in (("p", ROWS, SCORED), ("o", known, OBSERVED)):
+        place, time = f"{root.place}/{name}", columns[-1]
+        first = table_of(changed(rows), columns, **{time: form})
+        by = [time] if by_day else None
+        write_deltalake(place, first, partition_by=by, storage_options=store, configuration=options)
+        table = DeltaTable(place, storage_options=store)
+        table.delete("prediction_id % 1000 >= 500")
+        value = "score" if name == "p" else "outcome"
+        merge = table.merge(
+            table_of(rows, columns, **{time: form}),
+            "t.prediction_id = s.prediction_id",
+            source_alias="s",
+            target_alias="t",
+        )
+        merge.when_matched_update({value: f"s.{value}"}).execute()
+    common = {"format": "delta"} | ({"time_unit": unit} if unit else {})
+    return {
+        "predictions": {"path": f"{root.place}/p", "day": "scored_at", **common},
+        "outcomes": {"path": f"{root.place}/o", "day": "observed_at", **common},
+    }
+
+
+def delta_together(root: Root) -> dict[str, Any]:
+    """Write one Delta table into which outcomes are merged as they come."""
+    columns = ["prediction_id", "score", "country", "scored_at", "outcome", "observed_at"]
+    awaited = [row | {"outcome": None, "observed_at": None} for row in ROWS]
+    write_deltalake(root.place, table_of(awaited, columns))
+    merge = DeltaTable(root.place).merge(
+        table_of(ROWS, columns),
+        "t.prediction_id = s.prediction_id",
+        source_alias="s",
+        target_alias="t",
+    )
+    merge.when_matched_update({c: f"s.{c}" for c in ("outcome", "observed_at")}).execute()
+    return {
+        "predictions": {"path": root.place, "format": "delta", "day": "scored_at"},
+        "outcomes": {"in_predictions": True, "time": "observed_at"},
+    }
+
+
+def iceberg(root: Root, form: Time, unit: str | None = None) -> dict[str, Any]:
+    """Write Iceberg tables whose rows were overwritten and deleted; a column dates them."""
+    catalog = iceberg_catalog(root)
+    known = [row for row in ROWS if row["observed_at"]]
+    for name, rows, columns in (("p", ROWS, SCORED), ("o", known, OBSERVED)):
+        time = columns[-1]
+        first = table_of(changed(rows), columns, **{time: form})
+        table = catalog.create_table(f"logs.{name}", schema=first.schema)
+        table.append(first)
+        table.delete("prediction_id >= 2500 and prediction_id < 3000")
+        table.overwrite(table_of(rows, columns, **{time: form}))
+    common = {"format": "iceberg"} | ({"time_unit": unit} if unit else {})
+    return {
+        "predictions": {"path": f"{root.place}/logs/p", "day": "scored_at", **common},
+        "outcomes": {"path": f"{root.place}/logs/o", "day": "observed_at", **common},
+    }
+
+
+def iceberg_catalog(root: Root) -> SqlCatalog:
+    """Make a catalog in a file, as people do with one machine."""
+    Path(root.place).mkdir(parents=True)
+    place = f"sqlite:///{root.place}/catalog.db"
+    catalog = SqlCatalog("logs", uri=place, warehouse=f"file://{root.place}")
+    catalog.create_namespace("logs", {"location": f"file://{root.place}/logs"})
+    return catalog
+
+
 SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "a file for each day": lambda root: dated(root, "p/{day}.parquet", "o/{day}.parquet"),
     "hive": lambda root: dated(root, "p/ds={day}/0.parquet", "o/ds={day}/0.parquet"),
@@ -297,6 +384,18 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     ),
     "everything in one file": lambda root: all_in_one(root, "parquet"),
     "everything in one file of CSV": lambda root: all_in_one(root, "csv.gz"),
+    "Delta": lambda root: delta(root, (lambda t: t, pa.timestamp("us", "UTC"))),
+    "Delta with days as text": lambda root: delta(root, DATE_TEXT),
+    "Delta with partitions": lambda root: delta(root, DATE_TEXT, by_day=True),
+    "Delta with deletion vectors": lambda root: delta(
+        root, A_DATE, **{"delta.enableDeletionVectors": "true"}
+    ),
+    "Delta with milliseconds": lambda root: delta(root, MILLISECONDS, "ms"),
+    "Delta that is updated as outcomes come": delta_together,
+    "Iceberg": lambda root: iceberg(root, (lambda t: t, pa.timestamp("us", "UTC"))),
+    "Iceberg with a date": lambda root: iceberg(root, A_DATE),
+    "Iceberg with a date as text": lambda root: iceberg(root, DATE_TEXT),
+    "Iceberg with milliseconds": lambda root: iceberg(root, MILLISECONDS, "ms"),
     "score and outcome in one row": lambda root: together(root, "parquet"),
     "score and outcome in one row of CSV": lambda root: together(root, "csv"),
     "score and outcome in one row of JSON lines": lambda root: together(root, "jsonl"),
@@ -434,3 +533,122 @@ def test_what_cannot_be_read_is_named(case: str, tmp_path: Path) -> None:
         stored(config, tmp_path)
 
     assert expected in str(refusal.value)
+
+
+IN_A_STORE = [
+    "nested dates without zeros",
+    "a column in the path",
+    "Spark",
+    "CSV with gzip",
+    "JSON lines",
+    "one file with ISO times",
+    "everything in one file of CSV",
+    "Delta",
+]
+
+
+@pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
+@pytest.mark.parametrize("shape", IN_A_STORE)
+def test_an_object_store_leaves_the_same_bytes(
+    shape: str, expected: list[bytes], bucket: str, tmp_path: Path
+) -> None:
+    """Logs in an object store are read as those on a disk."""
+    root = Root(f"{bucket}/{shape.replace(' ', '-')}")
+
+    assert stored(SHAPES[shape](root), tmp_path) == expected
+
+
+def test_a_table_of_a_catalog(
+    expected: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An Iceberg table is found by its name in a catalog of PyIceberg's configuration."""
+    root = Root(f"{tmp_path}/logs")
+    config = iceberg(root, A_DATE)
+    monkeypatch.setenv("PYICEBERG_CATALOG__SHOP__URI", f"sqlite:///{root.place}/catalog.db")
+    monkeypatch.setenv("PYICEBERG_CATALOG__SHOP__TYPE", "sql")
+    monkeypatch.setattr(pyiceberg.catalog, "_ENV_CONFIG", Config())  # read at the import
+    # The catalog was written under the name that it had then.
+    with sqlite3.connect(f"{root.place}/catalog.db") as database:
+        database.execute("UPDATE iceberg_tables SET catalog_name = 'shop'")
+    database.close()
+    for log, name in (("predictions", "p"), ("outcomes", "o")):
+        config[log] |= {"catalog": "shop", "path": f"logs.{name}"}
+
+    assert stored(config, tmp_path) == expected
+
+
+@pytest.mark.parametrize("form", ["delta", "iceberg"])
+def test_a_new_version_of_a_table_is_noticed(form: str, tmp_path: Path) -> None:
+    """A run that leaves out unchanged days reads a day again after the table has changed."""
+    root = Root(f"{tmp_path}/logs")
+    config = delta(root, A_DATE) if form == "delta" else iceberg(root, A_DATE)
+    model = Model.model_validate(config)
+    before = describe_inputs(model, DAYS[0], DAYS[:2])
+    assert describe_inputs(model, DAYS[0], DAYS[:2]) == before
+    if form == "delta":
+        DeltaTable(f"{root.place}/o").delete("outcome = 1")
+    else:
+        place = f"sqlite:///{root.place}/catalog.db"
+        SqlCatalog("logs", uri=place).load_table("logs.o").delete("outcome = 1")
+
+    assert describe_inputs(model, DAYS[0], DAYS[:2]) != before
+
+
+def files_of_delta(root: Root) -> dict[str, Any]:
+    """Configure the files of a Delta table as plain files."""
+    table = table_of(ROWS, SCORED, scored_at=DATE_TEXT)
+    write_deltalake(f"{root.place}/p", table, partition_by=["scored_at"])
+    config = dated(root, "dated/{day}.parquet", "o/{day}.parquet")
+    path = f"{root.place}/p/scored_at={{day}}/*.parquet"
+    return config | {"predictions": {"path": path}}
+
+
+def files_of_iceberg(root: Root) -> dict[str, Any]:
+    """Configure the files of an Iceberg table as plain files."""
+    config = iceberg(root, A_DATE)
+    return config | {
+        "predictions": {"path": f"{root.place}/logs/p/data/*.parquet", "day": "scored_at"}
+    }
+
+
+def test_files_of_a_table_are_refused(tmp_path: Path) -> None:
+    """Files of a table would count rows that were deleted; the message has the setting to use."""
+    for folder, prepare, said, form in (
+        ("delta", files_of_delta, "a Delta Lake table", "delta"),
+        ("iceberg", files_of_iceberg, "an Iceberg table", "iceberg"),
+    ):
+        root = Root(f"{tmp_path}/{folder}")
+        config = prepare(root)
+        table = f"{root.place}/p" if form == "delta" else f"{root.place}/logs/p"
+        with pytest.raises(DataError) as refusal:
+            stored(config, tmp_path)
+        expected = (
+            f"are files of {said}, {table}, which keeps rows that were deleted or replaced; set "
+            f"predictions.format to {form}, predictions.path to {table} and predictions.day to the "
+            f"column that dates its rows, then rerun this day."
+        )
+        assert expected in str(refusal.value)
+
+
+def test_a_folder_that_is_no_table(tmp_path: Path) -> None:
+    """The message names the folder and what it was read as."""
+    for form, said in (("delta", "a Delta Lake table"), ("iceberg", "an Iceberg table")):
+        config = one_table(Root(f"{tmp_path}/{form}"), "parquet", A_DATE)
+        config["predictions"] |= {"path": f"{tmp_path}/{form}/p", "format": form}
+        with pytest.raises(DataError, match=f"{form}/p: cannot be read as {said}"):
+            stored(config, tmp_path)
+
+
+@pytest.mark.parametrize(("form", "package"), [("delta", "deltalake"), ("iceberg", "pyiceberg")])
+def test_a_missing_extra_is_named(
+    form: str, package: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without its package a table cannot be read; the message has the extra to install."""
+    config = one_table(Root(f"{tmp_path}/logs"), "parquet", A_DATE)
+    config["predictions"] |= {"path": f"{tmp_path}/logs/p", "format": form}
+    for name in [n for n in sys.modules if n.partition(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+
+    with pytest.raises(ConfigError, match=rf"install calibration-monitor\[{form}\]"):
+        stored(config, tmp_path)

@@ -1,0 +1,221 @@
+"""Delta Lake and Iceberg tables, read through their own libraries as tables.
+
+The files of a table include rows that were deleted or replaced since. Only its log says which
+count, so reading the files would count some rows twice.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date, datetime
+from functools import lru_cache
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+
+from monitor.config import OutcomeLog, PredictionLog
+from monitor.errors import ConfigError, DataError
+from monitor.files import open_filesystem, reaching
+
+Range = tuple[Any, Any]  # from, and up to but without
+Scan = Callable[[Sequence[str], str, Sequence[Range]], pa.RecordBatchReader]
+
+TABLE_NAMES = {"delta": "a Delta Lake table", "iceberg": "an Iceberg table"}
+METADATA_FILE = re.compile(r"v?(\d+).*\.metadata\.json(\.gz)?$")
+FOLDERS_KEPT = 1000
+
+
+@dataclass(frozen=True)
+class Table:
+    """One version of a table.
+
+    Attributes
+    ----------
+    log : PredictionLog or OutcomeLog
+        Where it is.
+    version : str
+        What identifies the version.
+    schema : Schema
+        Its columns.
+    scan : callable
+        Reads columns of the rows whose value of one column lies in one of some ranges. It may read
+        more rows.
+    """
+
+    log: PredictionLog | OutcomeLog
+    version: str
+    schema: pa.Schema = field(compare=False)
+    scan: Scan = field(compare=False)
+
+
+def open_table(log: PredictionLog | OutcomeLog) -> Table:
+    """Open the newest version of a table.
+
+    Raises
+    ------
+    ConfigError
+        If the library that reads it is not installed.
+    DataError
+        If there is no such table, or it cannot be read.
+    """
+    with reading_table(log):
+        return _open_delta(log) if log.format == "delta" else _open_iceberg(log)
+
+
+@contextmanager
+def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
+    """Turn every failure to read a table into an error that names it."""
+    try:
+        yield
+    except ImportError as error:
+        msg = (
+            f"{log.path}: reading {TABLE_NAMES[log.format]} needs a package that is not installed "
+            f"({error}); install calibration-monitor[{log.format}]."
+        )
+        raise ConfigError(msg) from None
+    except (ConfigError, DataError, duckdb.OutOfMemoryException):
+        raise
+    except Exception as error:
+        why = str(error).splitlines()[0] if str(error) else type(error).__name__
+        msg = (
+            f"{log.path}: cannot be read as {TABLE_NAMES[log.format]} ({why}); check the path and "
+            f"the rights of this user, then run again."
+        )
+        raise DataError(msg) from error
+
+
+def _open_delta(log: PredictionLog | OutcomeLog) -> Table:
+    from deltalake import DeltaTable  # noqa: PLC0415 - an extra
+
+    # Plain HTTP is used only where an endpoint is configured so.
+    options = {"allow_http": "true"} if "://" in log.path else None
+    table = DeltaTable(_literal(log.path), storage_options=options)
+
+    def scan(
+        columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
+    ) -> pa.RecordBatchReader:
+        conditions = " OR ".join(
+            f'("{dated_by}" >= {_delta_value(low)} AND "{dated_by}" < {_delta_value(high)})'
+            for low, high in ranges
+        )
+        with reading_table(log):
+            rows = table.scan(columns=list(columns), predicate=conditions or None)
+            return pa.RecordBatchReader.from_stream(rows)
+
+    version = f"{table.metadata().id} {table.version()}"
+    schema: Any = table.schema().to_arrow()  # of another Arrow library
+    return Table(log, version, pa.schema(schema), scan)
+
+
+def _literal(path: str) -> str:
+    """Return the path of a table, whose folder may have been escaped."""
+    return re.sub(r"\[([*?[])\]", r"\1", path.format())
+
+
+def _delta_value(value: Any) -> str:
+    if isinstance(value, datetime):
+        return f"CAST('{value.isoformat()}' AS TIMESTAMP)"
+    if isinstance(value, date):
+        return f"CAST('{value}' AS DATE)"
+    return f"'{value}'" if isinstance(value, str) else str(value)
+
+
+def _open_iceberg(log: PredictionLog | OutcomeLog) -> Table:
+    from pyiceberg import expressions as ex  # noqa: PLC0415 - an extra
+    from pyiceberg.catalog import load_catalog  # noqa: PLC0415
+    from pyiceberg.table import StaticTable  # noqa: PLC0415
+
+    place = _literal(log.path)
+    table = (
+        load_catalog(log.catalog).load_table(place)
+        if log.catalog
+        else StaticTable.from_metadata(_newest_metadata(place))
+    )
+    snapshot = table.metadata.current_snapshot_id
+
+    def scan(
+        columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
+    ) -> pa.RecordBatchReader:
+        chosen: Any = ex.AlwaysFalse() if ranges else ex.AlwaysTrue()
+        for low, high in ranges:
+            begin = ex.GreaterThanOrEqual(term=dated_by, value=low)
+            chosen = ex.Or(chosen, ex.And(begin, ex.LessThan(term=dated_by, value=high)))
+        with reading_table(log):
+            fields = tuple(columns) or ("*",)
+            return table.scan(chosen, fields, snapshot_id=snapshot).to_arrow_batch_reader()
+
+    return Table(log, f"{table.metadata.table_uuid} {snapshot}", table.schema().as_arrow(), scan)
+
+
+def _newest_metadata(place: str) -> str:
+    """Find the metadata of a table without a catalog: what the hint says, or the newest file."""
+    filesystem, folder = open_filesystem(place)
+    with reaching(place):
+        if filesystem.exists(f"{folder}/metadata/version-hint.text"):
+            return place
+        found = filesystem.glob(f"{folder}/metadata/*.metadata.json*")
+    numbered = {name: m for name in found if (m := METADATA_FILE.match(name.rpartition("/")[2]))}
+    newest = max((int(match[1]) for match in numbered.values()), default=None)
+    names = [name for name, match in numbered.items() if int(match[1]) == newest]
+    if len(names) != 1:
+        wrong = f"has {len(names)} newest metadata files" if names else "has no metadata folder"
+        msg = (
+            f"{place}: cannot be read as an Iceberg table, because it {wrong}; correct the path, "
+            f"or set catalog to the catalog that has the table, and path to its name there."
+        )
+        raise DataError(msg)
+    return str(filesystem.unstrip_protocol(names[0])) if "://" in place else str(names[0])
+
+
+# What lies in the folder of a table, and the format to configure, if there is one.
+MARKS: Mapping[str, tuple[str, str | None]] = {
+    "_delta_log": ("a Delta Lake table", "delta"),
+    "metadata/*.metadata.json*": ("an Iceberg table", "iceberg"),
+    ".hoodie": ("a Hudi table", None),
+}
+
+
+def table_around(path: str, files: Sequence[str]) -> tuple[str, str, str | None] | None:
+    """Find the table that files belong to.
+
+    Parameters
+    ----------
+    path : str
+        Where the files are configured to be, with wildcards and {day}.
+    files : sequence of str
+        Some of them.
+
+    Returns
+    -------
+    tuple of (str, str, str or None) or None
+        The folder of the table, what it is, and its format in the configuration.
+    """
+    literal = re.split(r"[*?[{]", path, maxsplit=1)[0].rpartition("/")[0]
+    folders = [literal.rpartition("/")[0], literal]  # Iceberg keeps its files in a folder data
+    for file in files[:1]:
+        parents = file.split("/")
+        folders += ["/".join(parents[:end]) for end in range(len(parents) - 1, 0, -1)]
+    depth = literal.rstrip("/").count("/")
+    for folder in dict.fromkeys(folders):
+        if folder and folder.count("/") >= depth - 1 and (found := _table_in(folder)):
+            return folder, *found
+    return None
+
+
+@lru_cache(FOLDERS_KEPT)
+def _table_in(folder: str) -> tuple[str, str | None] | None:
+    """Look whether a folder is that of a table."""
+    filesystem, place = open_filesystem(folder)
+    for mark, found in MARKS.items():
+        try:
+            if (
+                filesystem.glob(f"{place}/{mark}")
+                if "*" in mark
+                else filesystem.exists(f"{place}/{mark}")
+            ):
+                return found
+        except OSError:  # a folder above that may not be read
+            return None
+    return None
