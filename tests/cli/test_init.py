@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 import yaml
+from deltalake import DeltaTable, write_deltalake
+from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.support.undescribed import (
     FIRST,
@@ -110,6 +113,24 @@ def one_file(root: Path) -> None:
     put(root / "all.csv", stacked(joined(PROMPT, known_until=KNOWN_UNTIL).values()))
 
 
+def delta(root: Path) -> None:
+    """Write tables of Delta Lake, of which some rows were deleted since."""
+    for name, days in (("scores", PROMPT.predictions), ("labels", PROMPT.outcomes)):
+        table = pa.table(stacked(days.values()))
+        write_deltalake(str(root / name), pa.concat_tables([table, table.slice(0, 7)]))
+        DeltaTable(str(root / name)).delete("request_id = '0128-0000'")
+
+
+def iceberg(root: Path) -> None:
+    """Write an Iceberg table with the outcome beside the score."""
+    root.mkdir()
+    catalog = SqlCatalog("local", uri="sqlite:///:memory:", warehouse=str(root))
+    catalog.create_namespace("logs")
+    rows = pa.table(stacked(joined(PROMPT, known_until=KNOWN_UNTIL).values()))
+    table = catalog.create_table("logs.ctr", rows.schema, location=str(root / "ctr"))
+    table.append(rows)
+
+
 def as_epoch(name: str) -> Callable[[Rows], Rows]:
     """Write a time as milliseconds since 1970."""
     return changed(**{name: lambda rows: [int(at.timestamp() * 1000) for at in rows[name]]})
@@ -185,6 +206,27 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
         {
             "predictions.path": "logs/all.csv",
             "predictions.day": "scored_at",
+            "outcomes.in_predictions": True,
+            "outcomes.time": "observed_at",
+            "settled_after": 2,
+        },
+    ),
+    "Delta": (
+        delta,
+        {
+            "predictions.path": "logs/scores",
+            "predictions.format": "delta",
+            "predictions.day": "scored_at",
+            "predictions.id": "request_id",
+            "outcomes.format": "delta",
+            "outcomes.day": "observed_at",
+        },
+    ),
+    "Iceberg": (
+        iceberg,
+        {
+            "predictions.path": "logs/ctr",
+            "predictions.format": "iceberg",
             "outcomes.in_predictions": True,
             "outcomes.time": "observed_at",
             "settled_after": 2,

@@ -1,6 +1,6 @@
 """How many predictions have an outcome already, where it is a column of the predictions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +44,9 @@ class Filling:
         return max(late, default=-1) + 1
 
 
-def fill(session: Session, log: Log, is_one: str, dated_by: str | None) -> Filling:
+def fill(
+    session: Session, log: Log, is_one: str, dated_by: str | None, columns: Sequence[str]
+) -> Filling:
     """Count the outcomes of the newest days of a log that holds scores and outcomes.
 
     Parameters
@@ -57,6 +59,8 @@ def fill(session: Session, log: Log, is_one: str, dated_by: str | None) -> Filli
         SQL of the outcome.
     dated_by : str or None
         SQL of the time of a row, if the path names no day.
+    columns : sequence of str
+        The columns that both need.
     """
     counted = f"count(*), count({is_one}), coalesce(count_if({is_one}), 0)"
     shares, ones = dict[int, float](), dict[int, int]()
@@ -69,7 +73,7 @@ def fill(session: Session, log: Log, is_one: str, dated_by: str | None) -> Filli
             age = (newest[-1] - day).days
             shares[age], ones[age] = known / max(1, total), positive
     if not newest and dated_by:
-        rows = open_rows(session, log.place, log.format, None)
+        rows = open_rows(session, log.place, log.format, None, columns=columns)
         assert rows is not None  # the sample is from there
         rows.create_view("all_rows", replace=True)
         dated = f"({dated_by})::DATE"

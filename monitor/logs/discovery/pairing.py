@@ -3,14 +3,15 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from monitor.errors import DataError
+from monitor.config import literal
+from monitor.errors import ConfigError, DataError
 from monitor.logs.discovery import arrivals, filling, roles
 from monitor.logs.discovery.arrivals import Arrivals, Meaning
 from monitor.logs.discovery.columns import quoted
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import Key, find_key
-from monitor.logs.discovery.listing import Survey
-from monitor.logs.discovery.naming import patterns
+from monitor.logs.discovery.listing import Survey, Table
+from monitor.logs.discovery.naming import Pattern, patterns
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate, with_points
 from monitor.logs.discovery.rows import ask, open_rows
@@ -70,14 +71,18 @@ def read_logs(
     session: Session, surveys: Sequence[Survey], on_progress: Callable[[str], None]
 ) -> tuple[list[Log], list[str]]:
     """Sample every log; also say which cannot be read."""
-    found = [(whole, pattern) for whole in surveys for pattern in patterns(whole.files)]
+    found = [
+        (whole, pattern)
+        for whole in surveys
+        for pattern in (*map(_pattern_of_table, whole.tables), *patterns(whole.files))
+    ]
     found.sort(key=lambda one: -len(one[1].files))
     logs, problems = list[Log](), list[str]()
     for number, (whole, pattern) in enumerate(found[:MOST_LOGS]):
         on_progress(f"reading a sample of {pattern.template or whole.root}")
         try:
             logs.append(open_log(session, whole, pattern, f"sample_{number}"))
-        except DataError as error:
+        except (ConfigError, DataError) as error:  # a package may be missing
             problems.append(str(error))
     return logs, problems
 
@@ -87,12 +92,16 @@ def is_dated(log: Log) -> bool:
     return bool(log.days or roles.times(log.columns))
 
 
+def _pattern_of_table(table: Table) -> Pattern:
+    return Pattern(literal(table.place), dated=False, files=(table.place,), keys=())
+
+
 def _with_span(session: Session, log: Log) -> Log:
     """Find the first and the last day of a log whose path names none."""
     times = roles.times(log.columns)
     if log.days or not times:
         return log
-    rows = open_rows(session, log.place, log.format, None)
+    rows = open_rows(session, log.place, log.format, None, columns=[times[0].column])
     assert rows is not None  # the sample is from there
     rows.create_view("all_rows", replace=True)
     day = f"({moment(times[0])})::TIMESTAMP::DATE"
@@ -178,7 +187,8 @@ def _in_one(session: Session, log: Log) -> Pair | None:
             continue
         dated = [] if log.days else roles.times(log.columns)[:1]
         log = _with_span(session, log)
-        filled = filling.fill(session, log, is_one(outcome), _moment(dated))
+        columns = [outcome.column, *(time.column for time in dated)]
+        filled = filling.fill(session, log, is_one(outcome), _moment(dated), columns)
         times = _own_times(log, outcome)
         if times:
             earlier = f"count_if({moment(times[1])} < {moment(times[0])})"

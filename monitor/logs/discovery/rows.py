@@ -1,14 +1,17 @@
-"""Rows of files that nobody has described, for the queries of DuckDB."""
+"""Rows of files and tables that nobody has described, for the queries of DuckDB."""
 
 from collections.abc import Sequence
 from datetime import date
 from typing import Any
 
 import duckdb
+import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
+from monitor.config import PredictionLog
 from monitor.files import list_files, open_filesystem
 from monitor.logs.session import Session
+from monitor.logs.tables import TABLE_NAMES, open_table
 
 
 def open_rows(
@@ -19,6 +22,7 @@ def open_rows(
     *,
     most: int | None = None,
     files: int | None = None,
+    columns: Sequence[str] = (),
 ) -> duckdb.DuckDBPyRelation | None:
     """Open rows; columns of a format without types are texts.
 
@@ -27,21 +31,25 @@ def open_rows(
     session : Session
         Runs the queries.
     place : str
-        A path template.
+        A path template, or the folder of a table.
     format_ : str
-        Such as `parquet`.
+        Such as `parquet` or `delta`.
     day : date or None
         The day to read; None if the path names none.
     most : int, optional
         At most so many rows.
     files : int, optional
         At most so many files of a day.
+    columns : sequence of str
+        The columns to read from a table; by default all that are not nested.
 
     Returns
     -------
     DuckDBPyRelation or None
         None if there are no files.
     """
+    if format_ in TABLE_NAMES:
+        return _rows_of_table(session, place, format_, most, columns)
     # A place without {day} is a template too: any day gives its files.
     names = list_files(place, day or date.min)[: files if day else None]
     if not names:
@@ -89,3 +97,16 @@ def _rows_of_files(session: Session, names: Sequence[str], format_: str) -> duck
         "json": ("COLUMNS(*)::VARCHAR", f"read_json({listed}, format = 'auto', "),
     }[format_]
     return session.connection.sql(f"SELECT {columns} FROM {options} hive_partitioning = true)")
+
+
+def _rows_of_table(
+    session: Session, place: str, format_: str, most: int | None, columns: Sequence[str]
+) -> duckdb.DuckDBPyRelation:
+    """Copy rows of a table, which can be read only once; any column may date it here."""
+    table = open_table(PredictionLog.model_validate({"path": place, "format": format_, "day": "-"}))
+    plain = [field.name for field in table.schema if not pa.types.is_nested(field.type)]
+    rows = session.connection.from_arrow(table.scan(columns or plain, "", ()))
+    rows = rows if most is None else rows.limit(most)
+    session.connection.execute("DROP TABLE IF EXISTS rows_of_table")
+    rows.create("rows_of_table")
+    return session.connection.table("rows_of_table")
