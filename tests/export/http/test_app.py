@@ -179,7 +179,7 @@ class TestConfiguration:
         assert before == after == (200, exposition(folder))
         assert broken[0] == gone[0] == 500
         assert f"{config}, line " in broken[1]
-        assert "cannot be read" in gone[1]
+        assert "does not exist" in gone[1]
         assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR"]
 
     def test_an_invalid_model_is_told_and_its_results_stay(
