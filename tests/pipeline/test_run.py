@@ -495,5 +495,9 @@ def test_reach_and_share() -> None:
     )
 
     assert reach(config.model("ctr"), FIRST) == FIRST + timedelta(days=2)
-    assert share(config.engine, 2).model_dump() == {"threads": 2, "memory_mb": 500}
-    assert share(config.engine, 20).model_dump() == {"threads": 1, "memory_mb": 100}
+    assert share(config.engine, 2) == config.engine.model_copy(
+        update={"threads": 2, "memory_mb": 500}
+    )
+    assert share(config.engine, 20) == config.engine.model_copy(
+        update={"threads": 1, "memory_mb": 100}
+    )
