@@ -44,7 +44,7 @@ def _what(found: Change) -> tuple[str, ...]:
         "lift": "All scores come true more or less often than the prior explains: the curve was "
         "lifted or lowered as a whole.",
         "prior or inputs": "The prevalence moved, and so did the scores: a shift of prior and "
-        "inputs together cannot be told from a curve that moved as a whole.",
+        "inputs together cannot be distinguished from a curve that moved as a whole.",
     }.get(found.moved, "Only the prior moved." if found.state == "prior_shift" else "")
     none = f"No evidence that the shape of the curve changed, whatever the prior.{size}"
     return (none, level) if level else (none,)

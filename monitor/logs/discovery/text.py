@@ -28,7 +28,7 @@ engine:
 models:
 """
 REST = """\
-    # Who is told, and how urgently: page, ticket or info.
+    # Who gets the alerts, and how urgently: page, ticket or info.
     # owner: risk-team
     # severity: ticket
     # A day begins at midnight in this time zone.
