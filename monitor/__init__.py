@@ -14,28 +14,38 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from monitor.errors import ConfigError, DataError
+    from monitor.metrics.maps.calibration_map import CalibrationMap
+    from monitor.metrics.maps.map_file import MapFile
     from monitor.report.notebook.comparing import Comparison, compare
     from monitor.report.notebook.evaluating import SampleEvaluation, evaluate
+    from monitor.report.notebook.mapping import apply_map, read_map
     from monitor.report.notebook.stored import ResultStore, open_store
 
 # The public names by the module that defines them, below this package.
 NAMES = {
     "errors": "ConfigError DataError",
+    "metrics.maps.calibration_map": "CalibrationMap",
+    "metrics.maps.map_file": "MapFile",
     "report.notebook.comparing": "Comparison compare",
     "report.notebook.evaluating": "SampleEvaluation evaluate",
+    "report.notebook.mapping": "apply_map read_map",
     "report.notebook.stored": "ResultStore open_store",
 }
 HOMES = {name: module for module, names in NAMES.items() for name in names.split()}
 
 __all__ = [
+    "CalibrationMap",
     "Comparison",
     "ConfigError",
     "DataError",
+    "MapFile",
     "ResultStore",
     "SampleEvaluation",
+    "apply_map",
     "compare",
     "evaluate",
     "open_store",
+    "read_map",
 ]
 
 

@@ -1,0 +1,100 @@
+"""A calibration map as an SQL expression that DuckDB and Spark understand alike."""
+
+from itertools import pairwise
+
+from monitor.metrics.maps.calibration_map import HIGHEST, LIMIT, LOWEST, CalibrationMap
+
+
+def sql_expression(found: CalibrationMap, column: str = "score") -> str:
+    """Write a map as one expression of a column of scores.
+
+    Parameters
+    ----------
+    found : CalibrationMap
+        The map.
+    column : str
+        The column, quoted if the engine needs it; it must be a double.
+
+    Returns
+    -------
+    str
+        An expression; NULL where the score is NULL, NaN or outside [0, 1]. Each number is
+        written with an exponent, because engines take others for decimals.
+
+    Examples
+    --------
+    >>> print(sql_expression(CalibrationMap("intercept", level=0.5), "p"))
+    CASE WHEN p >= 0e0 AND p <= 1e0 THEN
+      1e0 / (1e0 + exp(-least(greatest(
+        ln(least(greatest(p, 2.319522830243569e-16), 0.9999999999999998e0)
+          / (1e0 - least(greatest(p, 2.319522830243569e-16), 0.9999999999999998e0)))
+        + 0.5e0
+      , (-36.0e0)), 36.0e0)))
+    END
+    """
+    inside = f"least(greatest({column}, {_number(LOWEST)}), {_number(HIGHEST)})"
+    logit = f"ln({inside}\n      / (1e0 - {inside}))"
+    if found.kind == "platt":
+        shape = f"{_number(found.parameters[0])} * {logit}"
+    elif found.kind == "beta":
+        a, b = map(_number, found.parameters)
+        shape = f"{a} * ln({inside})\n    - {b} * ln(1e0 - {inside})"
+    elif found.knots:
+        pieces = _chords(found) if found.kind == "isotonic" else _arcs(found)
+        shape = _cases(pieces, found.knots, logit)
+    else:
+        shape = logit
+    return (
+        f"CASE WHEN {column} >= 0e0 AND {column} <= 1e0 THEN\n"
+        f"  1e0 / (1e0 + exp(-least(greatest(\n    {shape}\n    + {_number(found.level)}\n"
+        f"  , {_number(-LIMIT)}), {_number(LIMIT)})))\nEND"
+    )
+
+
+# A piece is a polynomial around a knot: the knot, and its coefficients from the constant on.
+Piece = tuple[float, tuple[float, ...]]
+
+
+def _cases(pieces: list[Piece], knots: tuple[float, ...], logit: str) -> str:
+    """Choose the piece by the logit; the last one has no upper end."""
+    lines = [
+        f"WHEN {logit} < {_number(knot)} THEN {_polynomial(piece, logit)}"
+        for knot, piece in zip(knots, pieces, strict=False)
+    ]
+    chosen = "\n    ".join([*lines, f"ELSE {_polynomial(pieces[-1], logit)}"])
+    return f"CASE {chosen}\n    END"
+
+
+def _polynomial(piece: Piece, logit: str) -> str:
+    knot, (constant, *others) = piece
+    step = f"({logit} - {_number(knot)})"
+    terms = [_number(constant)]
+    terms += [
+        " * ".join([_number(factor), *[step] * power]) for power, factor in enumerate(others, 1)
+    ]
+    return " + ".join(terms)
+
+
+def _chords(found: CalibrationMap) -> list[Piece]:
+    points = list(zip(found.knots, found.parameters, strict=True))
+    inner = [(a, (u, (v - u) / (b - a))) for (a, u), (b, v) in pairwise(points)]
+    return [
+        (points[0][0], (points[0][1], 1.0)),
+        *inner,
+        (points[-1][0], (points[-1][1], 1.0)),
+    ]
+
+
+def _arcs(found: CalibrationMap) -> list[Piece]:
+    points, reached = list(zip(found.knots, found.parameters, strict=True)), 0.0
+    pieces: list[Piece] = [(points[0][0], (0.0, points[0][1]))]
+    for (a, slope), (b, next_slope) in pairwise(points):
+        pieces.append((a, (reached, slope, (next_slope - slope) / (2.0 * (b - a)))))
+        reached += 0.5 * (slope + next_slope) * (b - a)
+    return [*pieces, (points[-1][0], (reached, points[-1][1]))]
+
+
+def _number(value: float) -> str:
+    text = repr(float(value))
+    number = text if "e" in text else f"{text}e0"
+    return f"({number})" if value < 0.0 else number
