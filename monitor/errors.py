@@ -1,5 +1,7 @@
 """The two errors of this program; which one it is says whose fault it is."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 
@@ -16,7 +18,8 @@ class Fault:
     log : str
         `predictions` or `outcomes`.
     check : str
-        The check of the configuration that failed, or `missing`, `unreadable`, `column`, `other`.
+        The check of the configuration that failed, or `missing`, `unreadable`, `column`, `memory`,
+        `other`.
     complaint : str
         The same in words that the program chooses: no text of the logs is in it.
     rows, of : int
@@ -39,3 +42,16 @@ class DataError(Exception):
     def __init__(self, message: str, fault: Fault | None = None) -> None:
         super().__init__(message)
         self.fault = fault
+
+
+@contextmanager
+def within_memory(what: str) -> Iterator[None]:
+    """Turn a lack of memory into a DataError that says for what it was needed."""
+    try:
+        yield
+    except MemoryError as error:
+        msg = (
+            f"{what}: this process has run out of memory; lower --jobs or engine.memory_mb, or "
+            f"give the process more memory, then run again."
+        )
+        raise DataError(msg) from error

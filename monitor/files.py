@@ -50,7 +50,7 @@ def reaching(place: str) -> Iterator[None]:
     """
     try:
         yield
-    except (ConfigError, DataError):
+    except (ConfigError, DataError, MemoryError):
         raise
     except Exception as error:
         msg = (
@@ -65,6 +65,8 @@ def writing(place: str) -> Iterator[None]:
     """Turn every failure to write files into a DataError that names the place."""
     try:
         yield
+    except MemoryError:
+        raise
     except Exception as error:
         why = getattr(error, "strerror", None) or error  # omits the name of a temporary file
         msg = (

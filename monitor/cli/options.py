@@ -11,7 +11,7 @@ from zoneinfo import ZoneInfo
 import typer
 
 from monitor.config import EARLIEST, LATEST, Config, Model
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError, DataError, within_memory
 from monitor.segment_names import shown
 
 T = TypeVar("T")
@@ -83,13 +83,14 @@ def of_each(
 ) -> tuple[dict[str, T], list[ConfigError | DataError]]:
     """Call `do` for the named model or for every model, and collect results and errors.
 
-    Bad data or an invalid configuration of one model does not stop the others.
+    Bad data, a lack of memory or an invalid configuration of one model does not stop the others.
     """
     done, errors = dict[str, T](), list[ConfigError | DataError]()
     for each, model in chosen_models(config, name).items():
         try:
-            done[each] = do(each, model)
-        except DataError as error:
+            with within_memory(each):
+                done[each] = do(each, model)
+        except (ConfigError, DataError) as error:
             errors.append(error)
     return done, [*errors, *invalid_models(config, name)]
 

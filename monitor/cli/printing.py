@@ -98,7 +98,7 @@ def stop_at_failures(
 def stop_at(errors: Sequence[ConfigError | DataError]) -> None:
     """Raise one error with all messages, if any: a ConfigError if one of them is."""
     if errors:
-        message = "\n".join(map(str, errors))
+        message = "\n".join(dict.fromkeys(map(str, errors)))  # several models may share an error
         wrong = any(isinstance(error, ConfigError) for error in errors)
         raise ConfigError(message) if wrong else DataError(message)
 

@@ -44,7 +44,8 @@ def count_arrivals(
     partitions = [u for u in due if has_day(model, "outcomes", u)]
     counts = {(day.toordinal(), outcome): [0] * (longest + 1) for day in days for outcome in (0, 1)}
     if partitions:
-        with open_session(f"{name} {days[0]} to {days[-1]}", engine) as session:
+        span = f"{days[0]} to {days[-1]}" if days[1:] else f"{days[0]}"
+        with open_session(f"{name} {span}", engine) as session:
             predictions, outcomes = open_dated(session, model, days, partitions)
             frame = _by_age(session.frame(predictions), outcomes, longest)
             rows = frame.collect(backend="pyarrow").rows()

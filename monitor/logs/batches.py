@@ -85,11 +85,6 @@ def summarise_days(
     ------
     tuple of (date, Summary or DataError)
         What `summarise_day` returns or raises for each day.
-
-    Raises
-    ------
-    ConfigError
-        If a day does not fit into the memory.
     """
     found = _together(name, model, days, as_of=as_of, databases=databases)
     for day in days:

@@ -12,7 +12,7 @@ import pyarrow as pa
 from fsspec import AbstractFileSystem
 
 from monitor.config import Engine, Format
-from monitor.errors import ConfigError, DataError, Fault
+from monitor.errors import DataError, Fault
 from monitor.files import reaching
 from monitor.logs.conversions import MISFIT
 from monitor.logs.databases import Databases, open_databases
@@ -20,6 +20,8 @@ from monitor.logs.spark import is_of_spark, word
 
 # A damaged column name causes the decoding error, because DuckDB passes it on as it is.
 DAMAGE = (duckdb.Error, UnicodeDecodeError)
+
+NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
 
 FORMAT_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
 
@@ -252,10 +254,8 @@ def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
 
     Raises
     ------
-    ConfigError
-        If the work needs more memory than it may use.
     DataError
-        If a file cannot be read.
+        If a file cannot be read, or the work needs more memory than it may use.
     """
     if isinstance(engine, Engine):
         with open_databases(engine) as databases, open_session(what, databases) as session:
@@ -284,13 +284,13 @@ def _dtypes(relation: duckdb.DuckDBPyRelation) -> list[nw.dtypes.DType]:
 def _understanding(session: Session, engine: Engine) -> Iterator[None]:
     try:
         yield
-    except duckdb.OutOfMemoryException as error:
+    except (duckdb.OutOfMemoryException, MemoryError) as error:
         msg = (
             f"{session.what}: the day does not fit into engine.memory_mb, {engine.memory_mb}, "
             f"with engine.threads, {engine.threads} ({_first_line(error)}); "
             f"raise memory_mb or lower threads in the configuration, then rerun this day."
         )
-        raise ConfigError(msg) from error
+        raise DataError(msg, NO_ROOM) from error
     except DAMAGE as error:
         raise _worded(session, error) from error
     except Exception as error:

@@ -75,7 +75,7 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
             f"({error}); install calibration-monitor[{log.format}]."
         )
         raise ConfigError(msg) from None
-    except (ConfigError, DataError, duckdb.OutOfMemoryException):
+    except (ConfigError, DataError, MemoryError, duckdb.OutOfMemoryException):
         raise
     except Exception as error:
         why = str(error).splitlines()[0] if str(error) else type(error).__name__

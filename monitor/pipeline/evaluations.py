@@ -6,6 +6,7 @@ from functools import lru_cache, partial
 from itertools import chain
 
 from monitor.config import Config, Model
+from monitor.errors import within_memory
 from monitor.evaluation.attribution import attribute
 from monitor.evaluation.evaluate import Settings, evaluate
 from monitor.metrics.core.coarse import coarsen
@@ -49,6 +50,11 @@ def evaluate_days(
     -------
     list of date
         The days whose evaluations were written.
+
+    Raises
+    ------
+    DataError
+        If a file of the store cannot be read, or a day needs more memory than there is.
     """
     model, store = config.model(name), Store(config.store)
     stored = store.days("summaries", name)
@@ -80,8 +86,12 @@ def evaluate_days(
         store.write_evaluations(name, day, evaluations, inputs=inputs)
         return True
 
+    def evaluate_or_say_why(day: date) -> bool:
+        with within_memory(f"{name} {day}"):
+            return evaluate_day(day)
+
     written = []
-    for done, wrote in enumerate(in_parallel(evaluate_day, days, jobs), 1):
+    for done, wrote in enumerate(in_parallel(evaluate_or_say_why, days, jobs), 1):
         day = days[done - 1]
         if wrote:
             written.append(day)

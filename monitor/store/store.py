@@ -405,6 +405,8 @@ def _parsing(root: str, name: str) -> Iterator[None]:
     """Turn the errors of parsing a file, damaged or of another version, into a DataError."""
     try:
         yield
+    except MemoryError:  # Arrow's own is an ArrowException too
+        raise
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         msg = (
             f"{root}/{name}: is not a readable file of this store ({type(error).__name__}: "

@@ -69,7 +69,7 @@ CLOSED: dict[str, set[str]] = {
     "severity": {"page", "ticket", "info"},
     "ending": set(get_args(EndReason)),
     "log": {"predictions", "outcomes", "logs"},
-    "check": {*Checks.model_fields, "column", "unreadable", "other"},
+    "check": {*Checks.model_fields, "column", "unreadable", "memory", "other"},
 }
 SOME = {"severity", "ending", "log", "check"}  # of which the exposition shows only some values
 OF_PROMETHEUS = {"job", "instance"}  # labels that every scraped series gets

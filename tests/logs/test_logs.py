@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 
 from monitor.config import Engine, Model
-from monitor.errors import ConfigError, DataError
+from monitor.errors import DataError
 from monitor.files import list_days, list_files
 from monitor.logs import newest_settled_day, open_databases, summarise_day
 from monitor.logs.session import open_session
@@ -256,9 +256,9 @@ def first_bytes() -> dict[str, bytes]:
 
 
 def test_a_day_that_does_not_fit_names_the_setting() -> None:
-    """Too little memory is a ConfigError that does not name a file."""
+    """Too little memory is a DataError of the day that does not name a file."""
     with (
-        pytest.raises(ConfigError) as refusal,
+        pytest.raises(DataError) as refusal,
         open_session("ctr 2026-03-02", Engine(threads=2, memory_mb=100)) as session,
     ):
         session.connection.execute("SELECT list(i) FROM range(100_000_000) AS numbers(i)")
