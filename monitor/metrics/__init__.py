@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         apply_class_map,
         fit_class_map,
     )
+    from monitor.metrics.beyond_binary.kernel_density_classes import kernel_density_class_error
     from monitor.metrics.beyond_binary.multiclass import (
         Classwise,
         classwise,
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from monitor.metrics.scores.log_score import log_score
     from monitor.metrics.scores.spiegelhalter import Spiegelhalter, spiegelhalter
     from monitor.metrics.smooth.cumulative import CumulativeDifferences, cumulative_differences
+    from monitor.metrics.smooth.kernel_density import KernelDensityError, kernel_density_error
     from monitor.metrics.smooth.skce import SKCE, skce
     from monitor.metrics.smooth.smooth_ece import smooth_ece, smooth_ece_at
     from monitor.metrics.test_based.null_reference import NullReference, tce_null_reference
@@ -116,6 +118,7 @@ if TYPE_CHECKING:
 # The public names by the module that defines them, below this package.
 NAMES = {
     "beyond_binary.class_maps": "ClassMap apply_class_map fit_class_map",
+    "beyond_binary.kernel_density_classes": "kernel_density_class_error",
     "beyond_binary.multiclass": (
         "Classwise classwise classwise_calibration_error classwise_tallies "
         "top_label_calibration_error top_label_tally"
@@ -155,6 +158,7 @@ NAMES = {
     "scores.log_score": "log_score",
     "scores.spiegelhalter": "Spiegelhalter spiegelhalter",
     "smooth.cumulative": "CumulativeDifferences cumulative_differences",
+    "smooth.kernel_density": "KernelDensityError kernel_density_error",
     "smooth.skce": "SKCE skce",
     "smooth.smooth_ece": "smooth_ece smooth_ece_at",
     "test_based.null_reference": "NullReference tce_null_reference",
@@ -167,25 +171,26 @@ HOMES = {name: module for module, names in NAMES.items() for name in names.split
 __all__ = [
     "SKCE", "Auc", "Band", "Bins", "CalibrationBounds", "Cells", "ClassMap", "Classwise",
     "Coarse", "Corp", "Cox", "CumulativeDifferences", "Estimate", "EstimationError",
-    "FittedScore", "HosmerLemeshow", "Intercept", "Level", "Lift", "NestedMaps",
-    "NullReference", "RemainingError", "Spiegelhalter", "Tally", "Tce", "TceAtSize",
-    "VarianceScaling", "WidestGap", "accepted_intervals", "ace", "apply_class_map", "auc",
-    "auc_interval", "binomial_pvalues", "bootstrap_interval", "bootstrap_intervals", "brier",
-    "brier_interval", "calibration_bounds", "classwise", "classwise_calibration_error",
+    "FittedScore", "HosmerLemeshow", "Intercept", "KernelDensityError", "Level", "Lift",
+    "NestedMaps", "NullReference", "RemainingError", "Spiegelhalter", "Tally", "Tce",
+    "TceAtSize", "VarianceScaling", "WidestGap", "accepted_intervals", "ace", "apply_class_map",
+    "auc", "auc_interval", "binomial_pvalues", "bootstrap_interval", "bootstrap_intervals",
+    "brier", "brier_interval", "calibration_bounds", "classwise", "classwise_calibration_error",
     "classwise_tallies", "coarsen", "combine_lifts", "compare_levels", "conditional_log_ratio",
     "confidence_band", "consistency_band", "corp", "cumulative_differences", "dawid_sebastiani",
     "debiased_mean_squared_gap", "debiased_root_mean_squared_gap", "ece", "ece_interval",
     "estimation_error", "fit_class_map", "fit_cox", "fit_intercept", "fit_level",
     "fit_nested_maps", "fit_slope", "fit_variance_scaling", "fitted_score", "from_cells",
-    "has_intercept", "hosmer_lemeshow", "improvement", "information_bins", "log_score",
-    "log_score_interval", "mce", "mean_score_interval", "mean_squared_gap", "merge",
-    "monitor_sizes", "normal_interval", "paper_sizes", "pava", "pava_bc", "prevalence_interval",
-    "quantile_bins", "rbs", "rbs_interval", "remaining_error", "root_mean_squared_gap",
-    "scale_variances", "shift", "skce", "slope_z", "smooth_ece", "smooth_ece_at",
-    "spiegelhalter", "squared_error_ratio", "squared_error_ratio_interval", "standard_size",
-    "tally", "tally_on_grid", "tce", "tce_at_size", "tce_null_reference", "tce_t",
-    "tjur_interval", "tjur_r2", "top_label_calibration_error", "top_label_tally",
-    "uncertainty_interval", "uniform_bins",
+    "has_intercept", "hosmer_lemeshow", "improvement", "information_bins",
+    "kernel_density_class_error", "kernel_density_error", "log_score", "log_score_interval",
+    "mce", "mean_score_interval", "mean_squared_gap", "merge", "monitor_sizes",
+    "normal_interval", "paper_sizes", "pava", "pava_bc", "prevalence_interval", "quantile_bins",
+    "rbs", "rbs_interval", "remaining_error", "root_mean_squared_gap", "scale_variances",
+    "shift", "skce", "slope_z", "smooth_ece", "smooth_ece_at", "spiegelhalter",
+    "squared_error_ratio", "squared_error_ratio_interval", "standard_size", "tally",
+    "tally_on_grid", "tce", "tce_at_size", "tce_null_reference", "tce_t", "tjur_interval",
+    "tjur_r2", "top_label_calibration_error", "top_label_tally", "uncertainty_interval",
+    "uniform_bins",
 ]  # fmt: skip
 
 

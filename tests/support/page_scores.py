@@ -34,6 +34,7 @@ from monitor.metrics.scores.discrimination import auc, tjur_r2
 from monitor.metrics.scores.log_score import log_score
 from monitor.metrics.scores.spiegelhalter import spiegelhalter
 from monitor.metrics.smooth.cumulative import CumulativeDifferences, cumulative_differences
+from monitor.metrics.smooth.kernel_density import kernel_density_error
 from monitor.metrics.smooth.skce import skce
 from monitor.metrics.smooth.smooth_ece import smooth_ece, smooth_ece_at
 from monitor.metrics.test_based.null_reference import tce_null_reference
@@ -156,6 +157,12 @@ MEASURES: dict[str, tuple[Callable[[Tally], float], int]] = {
     ),
     "smooth ECE": (smooth_ece, 4),
     "smooth ECE, bandwidth 0.05": (lambda t: smooth_ece_at(t, bandwidth=0.05), 4),
+    "kernel density, order 1": (lambda t: kernel_density_error(t).value, 4),
+    "kernel density, order 1, bandwidth 0.001": (
+        lambda t: kernel_density_error(t, bandwidth=0.001).value,
+        4,
+    ),
+    "kernel density, order 2": (lambda t: kernel_density_error(t, order=2.0).value, 4),
     "SKCE, in 1e-4": (lambda t: 1e4 * skce(t).value, 2),
     "SKCE, in deviations": (in_deviations, 1),
     "KS": (lambda t: cumulative_differences(t).ks, 4),

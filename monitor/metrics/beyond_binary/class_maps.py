@@ -239,13 +239,13 @@ def _ensemble(z: Floats, inverse_temperature: float) -> Floats:
 
 def _fit_ensemble(z: Floats, labels: Ints) -> Floats:
     inverse = _fit_basis(z[None], labels)
-    parts = _ensemble(z, inverse[0])[:, np.arange(labels.size), labels]
+    objective = _mixture_objective(_ensemble(z, inverse[0])[:, np.arange(labels.size), labels])
 
     def loss(weights: Floats) -> float:
-        return float(-np.log(weights @ parts).mean())
+        return objective(weights)[0]
 
     def gradient(weights: Floats) -> Floats:
-        return np.asarray(-(parts / (weights @ parts)).mean(axis=1))
+        return objective(weights)[1]
 
     found = fmin_slsqp(
         loss,
@@ -260,6 +260,16 @@ def _fit_ensemble(z: Floats, labels: Ints) -> Floats:
     )
     weights = np.clip(found, 0.0, 1.0)
     return np.concatenate([inverse, weights / weights.sum()])
+
+
+def _mixture_objective(parts: Floats) -> Objective:
+    """Score a mixture of what three maps give to the true class, shape (3, n)."""
+
+    def objective(weights: Floats) -> tuple[float, Floats]:
+        mixed = weights @ parts
+        return float(-np.log(mixed).mean()), np.asarray(-(parts / mixed).mean(axis=1))
+
+    return objective
 
 
 def _missing_weight(weights: Floats) -> Floats:

@@ -11,6 +11,7 @@ from monitor.metrics.beyond_binary.class_maps import (
     Kind,
     _basis_objective,
     _dirichlet_objective,
+    _mixture_objective,
     _vector_objective,
 )
 from monitor.metrics.core.grid import Floats, Ints
@@ -37,18 +38,19 @@ def log_score(scores: Floats, labels: Ints) -> float:
     return float(-np.log(scores[np.arange(labels.size), labels]).mean())
 
 
-@pytest.mark.parametrize("name", ["order_preserving", "vector", "dirichlet"])
+@pytest.mark.parametrize("name", ["ensemble", "order_preserving", "vector", "dirichlet"])
 def test_gradients_are_those_of_the_objective(name: str) -> None:
     """Forward differences agree to 1e-5, their own error at a step of 1e-7."""
     rng = np.random.default_rng(3)
     z, labels = log_softmax(rng.normal(size=(50, 3)), axis=1), rng.integers(0, 3, 50)
     objective, size = {
+        "ensemble": (_mixture_objective(rng.uniform(0.1, 0.9, (3, 50))), 3),
         "order_preserving": (_basis_objective(rng.normal(size=(5, 50, 3)), labels), 5),
         "vector": (_vector_objective(z, labels), 6),
         "dirichlet": (_dirichlet_objective(z, labels, 0.1), 12),
     }[name]
 
-    at = rng.normal(size=size)
+    at = rng.normal(size=size) if name != "ensemble" else rng.dirichlet(np.ones(size))
     numeric = approx_fprime(at, lambda x: objective(x)[0], 1e-7)
 
     assert objective(at)[1] == pytest.approx(numeric, abs=1e-5)
@@ -144,6 +146,7 @@ def test_the_parts_of_an_ensemble_are_a_mixture() -> None:
 
     assert weights.sum() == pytest.approx(1.0, abs=1e-12)
     assert weights.min() >= 0.0
+    assert weights[2] == pytest.approx(0.5, abs=0.08)
 
 
 def test_certain_scores_can_be_mapped() -> None:
