@@ -37,11 +37,20 @@ class Fault:
 
 
 class DataError(Exception):
-    """Raised when the logs or the store are wrong: the data must be mended, or come later."""
+    """Raised when the logs or the store are wrong: the data must be mended, or come later.
 
-    def __init__(self, message: str, fault: Fault | None = None) -> None:
+    Attributes
+    ----------
+    fault : Fault or None
+        What is wrong with a day's logs.
+    damaged : str
+        The file of the store that cannot be read, as its name within; empty for other errors.
+    """
+
+    def __init__(self, message: str, fault: Fault | None = None, *, damaged: str = "") -> None:
         super().__init__(message)
         self.fault = fault
+        self.damaged = damaged
 
 
 @contextmanager

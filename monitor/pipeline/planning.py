@@ -193,8 +193,11 @@ def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
 
 
 def is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
-    """Tell whether the summary of a day rests on the files and settings of now."""
-    return store.read_inputs(name, day) == log_fingerprint(name, model, day, as_of)
+    """Tell whether the summary of a day is sound and rests on the files and settings of now."""
+    noted = store.read_inputs(name, day)
+    return noted == log_fingerprint(name, model, day, as_of) and store.is_sound(
+        "summaries", name, day
+    )
 
 
 def log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:

@@ -11,10 +11,10 @@
 
 Rule 1: the same input gives the same bytes in all but the last two, which depend on when runs were.
 Rule 2: files are replaced, never changed in place, so a killed run leaves a readable store.
+Rule 3: every file carries a digest of its bytes, and no byte is used before the digest is checked.
 """
 
 import hashlib
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -22,12 +22,10 @@ from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import fsspec
 import pyarrow as pa
-import pyarrow.parquet as pq
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.arrivals import Arrivals
@@ -39,11 +37,22 @@ from monitor.store.evaluation_table import evaluation_of, evaluation_table
 from monitor.store.lease import leased
 from monitor.store.lock import locked
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
+from monitor.store.sealing import is_sealed, open_record, open_table, sealed_record, sealed_table
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Summary
 
 FORMAT = 2
+PARSING_ERRORS = (
+    pa.ArrowException,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    OSError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
 DAY_FILE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.parquet$")
 
 
@@ -122,6 +131,13 @@ class Store:
         """Read the bytes of one kind and day, for `parse_evaluations` or `parse_verdicts`."""
         return self._read(f"{kind}/{model}/{day}.parquet")
 
+    def is_sound(self, kind: str, model: str, day: date) -> bool:
+        """Say whether the file of a day is there with a digest that fits."""
+        try:
+            return is_sealed(self.content(kind, model, day))
+        except DataError:
+            return False
+
     def write_summary(self, summary: Summary) -> None:
         """Replace the summary of the one day that `summary` covers."""
         (day,) = summary.days
@@ -132,8 +148,8 @@ class Store:
         name = f"summaries/{model}/{day}.parquet"
         content = self._read(name)
         with _parsing(self.root, name):
-            table = _read_table(content)
-            return summary_of(model, day, table), hashlib.sha256(content).hexdigest()
+            table, digest = open_table(content)
+            return summary_of(model, day, table), digest or hashlib.sha256(content).hexdigest()
 
     def write_evaluations(
         self, model: str, day: date, evaluations: Sequence[Evaluation], *, inputs: str
@@ -153,14 +169,15 @@ class Store:
     ) -> tuple[list[Evaluation], str]:
         """Parse the bytes of the file of one day."""
         with _parsing(self.root, f"evaluations/{model}/{day}.parquet"):
-            table = _read_table(content)
+            table, _ = open_table(content)
             inputs = (table.schema.metadata or {})[b"inputs"].decode()
             return [evaluation_of(row) for row in table.to_pylist()], inputs
 
     def evaluation_inputs(self, model: str, day: date) -> str | None:
-        """Read the fingerprint of the evaluations' inputs; None if no readable ones exist."""
+        """Read the fingerprint of the evaluations' inputs; None if none are sound."""
         try:
-            return self.read_evaluations(model, day)[1]
+            content = self.content("evaluations", model, day)
+            return self.parse_evaluations(model, day, content)[1] if is_sealed(content) else None
         except DataError:
             return None
 
@@ -194,7 +211,7 @@ class Store:
             return []
         content = self._read(name)
         with _parsing(self.root, name):
-            return revisions_of(_read_table(content))
+            return revisions_of(open_table(content)[0])
 
     def read_verdicts(self, model: str, day: date) -> tuple[list[Verdict], str]:
         """Read the verdicts of one day and the fingerprint of limits and references."""
@@ -203,7 +220,7 @@ class Store:
     def parse_verdicts(self, model: str, day: date, content: bytes) -> tuple[list[Verdict], str]:
         """Parse the bytes of the file of one day."""
         with _parsing(self.root, f"verdicts/{model}/{day}.parquet"):
-            table = _read_table(content)
+            table, _ = open_table(content)
             return verdicts_of(table), (table.schema.metadata or {})[b"basis"].decode()
 
     def write_arrivals(self, model: str, arrivals: Arrivals) -> None:
@@ -222,7 +239,7 @@ class Store:
     def parse_arrivals(self, model: str, day: date, content: bytes) -> Arrivals:
         """Parse the bytes of the file of one day."""
         with _parsing(self.root, f"arrivals/{model}/{day}.parquet"):
-            columns = _read_table(content).to_pydict()
+            columns = open_table(content)[0].to_pydict()
             return Arrivals(day, tuple(columns["positives"]), tuple(columns["negatives"]))
 
     def remove(self, kind: str, model: str, day: date) -> None:
@@ -239,14 +256,17 @@ class Store:
         self._write_record(f"{model}/{day}", {"inputs": inputs})
 
     def read_inputs(self, model: str, day: date) -> str | None:
-        """Read the fingerprint that `write_inputs` recorded; None if there is none."""
-        return self._read_record(f"{model}/{day}").get("inputs")
+        """Read the fingerprint that `write_inputs` recorded; None if no readable one exists.
+
+        Without it the day is only read again.
+        """
+        return self._read_record(f"{model}/{day}", damaged={}).get("inputs")
 
     def write_run(
         self, model: str, *, started: datetime, finished: datetime, failed: FailedDay | None = None
     ) -> None:
         """Note when the last run was, and when the last one without a failed day."""
-        before = self.read_run(model)
+        before = self._run_before(model)
         success = before.succeeded if failed and before else None if failed else finished
         failing = ((before and before.failing_since) or finished) if failed else None
         record = {
@@ -279,6 +299,15 @@ class Store:
                 if day
                 else None,
             )
+
+    def _run_before(self, model: str) -> RunRecord | None:
+        """Read the record that a run replaces; None if it is damaged."""
+        try:
+            return self.read_run(model)
+        except DataError as error:
+            if not error.damaged:
+                raise
+            return None
 
     def write_settled_after(self, model: str, days: int) -> None:
         """Keep the number of days that `settled_after: auto` was found to be."""
@@ -324,7 +353,9 @@ class Store:
         if first == date.max:
             return None
         try:
-            return first, date.fromisoformat(self._read_record(f"{model}/stale")["last"])
+            return first, date.fromisoformat(
+                self._read_record(f"{model}/stale", damaged={})["last"]
+            )
         except (LookupError, TypeError, ValueError):
             return first, None
 
@@ -352,26 +383,26 @@ class Store:
         return []
 
     def _write_record(self, name: str, record: Mapping[str, Any]) -> None:
-        content = json.dumps(record, indent=1, sort_keys=True) + "\n"
-        self._replace(f"runs/{name}.json", content.encode())
+        self._replace(f"runs/{name}.json", sealed_record(record))
 
     def _read_record(
-        self, name: str, *, damaged: Mapping[str, Any] = MappingProxyType({})
+        self, name: str, *, damaged: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
+        """Read a record, empty if there is none; `damaged` stands for one that is damaged."""
         filesystem, root = self._location
         path = f"{root}/runs/{name}.json"
         with reaching(path):
             content = filesystem.cat_file(path) if filesystem.exists(path) else b"{}"
         try:
-            record = json.loads(content)
-        except ValueError:  # without this record, the day is only read again
+            with _parsing(self.root, f"runs/{name}.json"):
+                return open_record(content)
+        except DataError:
+            if damaged is None:
+                raise
             return damaged
-        return record if isinstance(record, dict) else damaged
 
     def _write(self, name: str, table: pa.Table) -> None:
-        sink = pa.BufferOutputStream()
-        pq.write_table(table, sink, compression="zstd")
-        self._replace(name, sink.getvalue().to_pybytes())
+        self._replace(name, sealed_table(table))
 
     def _replace(self, name: str, content: bytes) -> None:
         filesystem, root = self._location
@@ -392,14 +423,6 @@ def _day_of(name: str) -> date | None:
         return None
 
 
-def _read_table(content: bytes) -> pa.Table:
-    """Read Parquet without a Python file or Arrow's threads: at exit either may abort the process.
-
-    See https://github.com/apache/arrow/issues/34314; these files are too small for threads.
-    """
-    return pq.ParquetFile(pa.BufferReader(content)).read(use_threads=False)
-
-
 @contextmanager
 def _parsing(root: str, name: str) -> Iterator[None]:
     """Turn the errors of parsing a file, damaged or of another version, into a DataError."""
@@ -407,12 +430,12 @@ def _parsing(root: str, name: str) -> Iterator[None]:
         yield
     except MemoryError:  # Arrow's own is an ArrowException too
         raise
-    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
+    except PARSING_ERRORS as error:
         msg = (
             f"{root}/{name}: is not a readable file of this store ({type(error).__name__}: "
             f"{error}); it is damaged or of another version: {_remedy(name)}."
         )
-        raise DataError(msg) from error
+        raise DataError(msg, damaged=name) from error
 
 
 def _remedy(name: str) -> str:

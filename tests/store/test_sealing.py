@@ -1,0 +1,134 @@
+"""Damage: whichever bit of the store is wrong, no number comes out of it without an error."""
+
+import re
+from collections.abc import Callable, Iterator
+from datetime import date
+from pathlib import Path
+from shutil import copytree
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from monitor.arrivals import Arrivals
+from monitor.errors import DataError
+from monitor.store.sealing import is_sealed, open_record, open_table, sealed_record, sealed_table
+from monitor.store.store import Store
+
+DAY, DAY_BEFORE = date(2026, 3, 2), date(2026, 3, 1)
+LATER = date(2026, 4, 1)
+STEP = 99  # bits between two flips: odd, so that every bit of a byte has its turn
+
+Read = Callable[[Store], Any]
+READS: dict[str, Read] = {
+    f"summaries/ctr/{DAY}.parquet": lambda store: store.read_summary("ctr", DAY),
+    f"evaluations/ctr/{DAY}.parquet": lambda store: store.read_evaluations("ctr", DAY),
+    f"verdicts/ctr/{DAY}.parquet": lambda store: store.read_verdicts("ctr", DAY),
+    f"arrivals/ctr/{DAY}.parquet": lambda store: store.read_arrivals("ctr", DAY),
+    f"revisions/ctr/{DAY}.parquet": lambda store: store.read_revisions("ctr", DAY),
+    "runs/ctr/last.json": lambda store: store.read_run("ctr"),
+    "runs/ctr/settled.json": lambda store: store.read_settled_after("ctr"),
+}
+# Without these records work is done again, so damage to them needs no error.
+MARKS: dict[str, tuple[Read, Any]] = {
+    f"runs/ctr/{DAY}.json": (lambda store: store.read_inputs("ctr", DAY), None),
+    "runs/ctr/stale.json": (lambda store: store.unfinished("ctr"), (date.min, None)),
+}
+
+
+@pytest.fixture(scope="module")
+def full(finished_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Fill a store with a file of every kind."""
+    folder = tmp_path_factory.mktemp("full") / "store"
+    copytree(finished_project / "store", folder)
+    store = Store(str(folder))
+    store.write_arrivals("ctr", Arrivals(DAY, (3, 2, 1), (30, 20, 10)))
+    store.write_settled_after("ctr", 3)
+    (before, basis), (after, _) = (store.read_verdicts("ctr", d) for d in (DAY, DAY_BEFORE))
+    store.replace_verdicts("ctr", DAY, after, basis=basis, as_of=LATER)
+    store.replace_verdicts("ctr", DAY, before, basis=basis, as_of=LATER)
+    return folder
+
+
+def flipped(content: bytes) -> Iterator[bytes]:
+    """Flip every hundredth bit, one at a time."""
+    for bit in range(0, 8 * len(content), STEP):
+        damaged = bytearray(content)
+        damaged[bit // 8] ^= 1 << bit % 8
+        yield bytes(damaged)
+
+
+def shortened(content: bytes) -> Iterator[bytes]:
+    """Leave out the end, the beginning, or all, and fill a page with zeros as disks do."""
+    half = len(content) // 2
+    yield from (content[:half], content[half:], content[:-1], b"", content + b"\0")
+    yield content[:half] + bytes(min(4096, half)) + content[half + min(4096, half) :]
+
+
+def damages(sound: Path, name: str, folder: Path) -> Iterator[Store]:
+    """Damage a copy of a file in every way, and give the store in which it is the only file."""
+    path = folder / name
+    path.parent.mkdir(parents=True)
+    content = sound.read_bytes()
+    for damaged in (content, *flipped(content), *shortened(content)):
+        path.write_bytes(damaged)
+        yield Store(str(folder))
+
+
+@pytest.mark.parametrize("name", READS)
+def test_no_bit_flips_unnoticed(full: Path, name: str, tmp_path: Path) -> None:
+    """A file with any wrong bit is an error that names it, and what to do."""
+    stores = damages(full / name, name, tmp_path)
+    READS[name](next(stores))
+
+    for store in stores:
+        try:
+            READS[name](store)
+        except DataError as error:
+            said = error
+        else:
+            pytest.fail("damage was not noticed")
+        assert said.damaged == name
+        assert re.search(rf"{name}: is not a readable file .* run ", f"{said}", re.DOTALL)
+
+
+@pytest.mark.parametrize("name", MARKS)
+def test_a_damaged_mark_means_that_work_is_done_again(
+    full: Path, name: str, tmp_path: Path
+) -> None:
+    """A mark with any wrong bit never says that a day is done."""
+    stores = damages(full / name, name, tmp_path)
+    read, again = MARKS[name]
+    assert read(next(stores)) != again
+
+    assert all(read(store) == again for store in stores)
+
+
+def test_a_file_without_a_digest_can_be_read_but_proves_nothing(full: Path) -> None:
+    """A store of an earlier version stays readable; its days count as changed."""
+    store, path = Store(str(full)), full / f"summaries/ctr/{DAY}.parquet"
+    sound = path.read_bytes()
+    expected = store.read_summary("ctr", DAY)[0].segments.keys()
+    assert store.is_sound("summaries", "ctr", DAY)
+
+    metadata = {b"summary": pq.read_metadata(path).metadata[b"summary"]}
+    pq.write_table(pq.read_table(path).replace_schema_metadata(metadata), path)
+
+    assert store.read_summary("ctr", DAY)[0].segments.keys() == expected
+    assert not store.is_sound("summaries", "ctr", DAY)
+    path.write_bytes(sound)
+
+
+def test_text_that_looks_like_a_digest_does_no_harm() -> None:
+    """Segments and messages may contain any text, also that before a digest."""
+    text = '\x06sha256\x18@"sha256": "' + "0" * 64
+    table = pa.table({"segment": [text]}).replace_schema_metadata({"sha256": text})
+
+    read, digest = open_table(sealed_table(table))
+    record = open_record(sealed_record({"complaint": text, "zzz": text}))
+
+    assert read["segment"].to_pylist() == [text]
+    assert digest
+    assert is_sealed(sealed_table(table))
+    assert record == {"complaint": text, "zzz": text}
