@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 from scipy.special import expit, logit
 
+from monitor.metrics.beyond_binary.class_counts import ClassCounts, merge_class_counts
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
 from monitor.metrics.core.tally import Tally, merge
 from monitor.segment_names import WHOLE
@@ -112,6 +113,9 @@ class Summary:
     left_out : mapping of str to (int, int)
         Of a single day that was just read: by setting the rows that it leaves out, and all rows of
         that log. It is not stored.
+    classes : ClassCounts or None
+        The counts of the vectors, of a model with classes. Then the tally of the whole is that of
+        the first choices: their score, and whether they were right.
     """
 
     model: str
@@ -122,6 +126,7 @@ class Summary:
     known_at: datetime
     class_weights: tuple[float, float] = NO_SAMPLE
     left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    classes: ClassCounts | None = None
 
 
 def stratified(strata: Mapping[str, Segment]) -> Segment:
@@ -225,6 +230,7 @@ def merge_summaries(summaries: Iterable[Summary]) -> Summary:
         msg = f"{models.pop()}: {twice[0]} would count twice; merge each day once."
         raise ValueError(msg)
     names = dict.fromkeys(name for part in parts for name in part.segments)
+    of_classes = [part.classes for part in parts if part.classes]
     return Summary(
         model=models.pop(),
         days=tuple(sorted(days)),
@@ -235,6 +241,7 @@ def merge_summaries(summaries: Iterable[Summary]) -> Summary:
         rejected=dict(sum((Counter(part.rejected) for part in parts), Counter())),
         final=all(part.final for part in parts),
         known_at=max(part.known_at for part in parts),
+        classes=merge_class_counts(of_classes) if of_classes else None,
     )
 
 

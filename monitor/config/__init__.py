@@ -6,6 +6,7 @@ others; an error in the keys that all models share raises ConfigError.
 Rule 2: this room knows values, not their meaning; formulas are in `monitor.metrics`.
 """
 
+from monitor.config.classes import Classes
 from monitor.config.loading import config_files, load_config
 from monitor.config.report_pages import REPORT_INDEX, report_page
 from monitor.config.schema import (
@@ -45,6 +46,7 @@ __all__ = [
     "REPORT_INDEX",
     "TABLES",
     "Checks",
+    "Classes",
     "Common",
     "Config",
     "Engine",

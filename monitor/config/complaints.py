@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from monitor.config.classes import Classes
 from monitor.config.schema import (
     Checks,
     Engine,
@@ -141,6 +142,7 @@ def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list
         "ids": Ids,
         "segments": Segments,
         "strata": Segments,
+        "classes": Classes,
         "checks": Checks,
         "verdicts": Verdicts,
         "references": Span,

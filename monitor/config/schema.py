@@ -24,6 +24,7 @@ from pydantic import (
     model_validator,
 )
 
+from monitor.config.classes import Classes
 from monitor.config.filters import check_filter
 from monitor.config.report_pages import report_page
 from monitor.errors import ConfigError
@@ -280,6 +281,7 @@ class PredictionLog(_Log):
     duplicates: Literal["check", "keep_identical"] = "check"
     where: Filter | None = None
     weight: Column | None = None
+    classes: Classes | None = None
 
 
 class OutcomeLog(_Log):
@@ -356,6 +358,7 @@ class Checks(_Strict):
     prediction_repeated: RowPolicy = "fail"
     score_missing: RowPolicy = "fail"
     score_out_of_range: RowPolicy = "fail"
+    score_sum: RowPolicy = "fail"
     outcome_id_missing: RowPolicy = "fail"
     outcome_invalid: RowPolicy = "fail"
     outcome_conflicting: RowPolicy = "fail"
@@ -466,6 +469,29 @@ class Model(_Strict):
                 f"outcomes.absent_means is 'negative after {horizon}d', but settled_after is "
                 f"{self.settled_after}; set settled_after to at least {horizon}, because a day "
                 f"cannot be final before its negatives are known"
+            )
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _can_have_classes(self) -> Self:
+        if self.predictions.classes is None:
+            return self
+        given = {
+            "predictions.score": "score" in self.predictions.model_fields_set,
+            "predictions.score_means": self.predictions.score_means != "probability",
+            "predictions.weight": self.predictions.weight is not None,
+            "outcomes.weight": self.outcomes.weight is not None,
+            "outcomes.outcome_means": self.outcomes.outcome_means is not None,
+            "outcomes.absent_means": self.outcomes.absent_means is not None,
+            "segments": self.segments is not None,
+            "strata": self.strata is not None,
+        }
+        if idle := [name for name, is_set in given.items() if is_set]:
+            msg = (
+                f"predictions.classes cannot be combined with {', '.join(idle)}; remove "
+                f"{'it' if len(idle) == 1 else 'them'}. For parts of the traffic, configure a "
+                f"model for each with predictions.where"
             )
             raise ValueError(msg)
         return self

@@ -24,9 +24,11 @@ from monitor.summary import end_of_day
 SECONDS_AN_HOUR, SECONDS_A_DAY = 3_600, 86_400
 AGES_SHOWN = (0, 1, 2, 3, 5, 7, 10, 14, 21, 28)  # days, besides settled_after
 
-# The checks of rows. Checks of whole days cannot be set to "reject".
+# The checks of rows. Checks of whole days cannot be set to "reject", and only vectors have a sum.
 ROW_CHECKS = tuple(
-    name for name, field in Checks.model_fields.items() if "reject" in get_args(field.annotation)
+    name
+    for name, field in Checks.model_fields.items()
+    if "reject" in get_args(field.annotation) and name != "score_sum"
 )
 
 

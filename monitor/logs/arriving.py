@@ -47,10 +47,15 @@ def count_arrivals(
         span = f"{days[0]} to {days[-1]}" if days[1:] else f"{days[0]}"
         with open_session(f"{name} {span}", engine) as session:
             predictions, outcomes = open_dated(session, model, days, partitions)
+            if model.predictions.classes:  # all are counted alike, as outcomes of 1
+                known = nw.col("outcome") >= 0
+                outcomes = outcomes.filter(known).with_columns(outcome=nw.lit(1))
             frame = _by_age(session.frame(predictions), outcomes, longest)
             rows = frame.collect(backend="pyarrow").rows()
         for scored_on, age, outcome, number in rows:
             counts[scored_on, outcome][age] = number
+        if model.predictions.classes:
+            counts |= {(day, 0): ages for (day, outcome), ages in counts.items() if outcome}
     return [
         Arrivals(day, tuple(counts[day.toordinal(), 1]), tuple(counts[day.toordinal(), 0]))
         for day in days

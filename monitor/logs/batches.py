@@ -108,9 +108,10 @@ def _rows_of(name: str, model: Model, day: date, databases: Databases) -> int:
 def _is_read_alone(model: Model, databases: Databases) -> bool:
     """Return whether every day needs a query of its own.
 
-    The weights of a day are found first, and the join of many days is written for DuckDB.
+    The weights of a day are found first, those of classes too, and the join of many days is written
+    for DuckDB.
     """
-    weighted = model.predictions.weight or model.outcomes.weight
+    weighted = model.predictions.weight or model.outcomes.weight or model.predictions.classes
     return bool(model.outcomes.in_predictions or weighted) or databases.spark is not None
 
 

@@ -64,6 +64,7 @@ ROW_CHECKS = (
     (Status.PREDICTION_ID_MISSING, "prediction_id_missing", "predictions have no id", "score"),
     (Status.SCORE_MISSING, "score_missing", "predictions have no score (null or NaN)", "score"),
     (Status.SCORE_OUT_OF_RANGE, "score_out_of_range", "scores lie outside [0, 1]", "score"),
+    (Status.SCORE_SUM, "score_sum", "vectors of probabilities do not add up to 1", "total"),
     (Status.OUTCOME_INVALID, "outcome_invalid", "outcomes are neither 0 nor 1", "outcome"),
     (
         Status.OUTCOME_EARLY,
@@ -76,16 +77,19 @@ ROW_CHECKS = (
 
 def row_violations(groups: Groups, joined: Frame, model: Model) -> list[Violation]:
     """List the checks that single rows of the join break."""
-    of = {"score": groups.prediction_rows}
+    of = {"score": groups.prediction_rows, "total": groups.prediction_rows}
     found = []
     for status, check, saying, column in ROW_CHECKS:
         if rows := groups.rows_with(status):
-            said, shown = saying, column
+            said, shown, remark = saying, column, ""
             if status == Status.OUTCOME_INVALID and model.outcomes.outcome_means:
                 said, shown = "outcomes are not listed in outcome_means", "said"
+            if status == Status.OUTCOME_INVALID and model.predictions.classes:
+                said, shown = "outcomes are none of predictions.classes.names", "said"
+            if status == Status.SCORE_SUM:
+                remark = "set predictions.classes.sums to normalise if they are rounded; else "
             if status == Status.PREDICTION_ID_MISSING:
                 said = _no_id(said, model)
-            remark = ""
             if status == Status.SCORE_OUT_OF_RANGE and _as_they_are(model):
                 remark = _scale(joined)
             example = _first(joined, status, shown)

@@ -9,6 +9,7 @@ import numpy.typing as npt
 from monitor.config import Engine, Model
 from monitor.errors import DataError, Fault
 from monitor.logs import contract
+from monitor.logs.class_rows import count_day
 from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, read_counts, run, write
 from monitor.logs.lateness import count_late, days_of_late
@@ -25,7 +26,9 @@ from monitor.logs.places import (
 from monitor.logs.session import DAMAGE, Session, open_session
 from monitor.logs.sources import check_readable, open_ids, open_logs
 from monitor.logs.weights import class_weights
+from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
+from monitor.segment_names import printable
 from monitor.summary import (
     Awaited,
     Segment,
@@ -212,6 +215,8 @@ def summarise_day(
         left_out |= {
             f"checks.{v.check}": (v.rows, v.of) for v in violations if v.check != "outcome_late"
         }
+        classes = model.predictions.classes
+        counted = count_day(query.joined, classes) if classes else None
         weights = _class_weights(what, model, groups, query)
         if weights[0] != weights[1]:
             groups = run(
@@ -232,6 +237,7 @@ def summarise_day(
         left_out=left_out,
         weights=weights,
         hint=hint,
+        classes=counted,
     )
 
 
@@ -247,6 +253,7 @@ def summarise_groups(
     left_out: Mapping[str, tuple[int, int]],
     weights: tuple[float, float] = (1.0, 1.0),
     hint: str = "",
+    classes: ClassCounts | None = None,
 ) -> Summary:
     """Make a summary of the groups of a day.
 
@@ -266,6 +273,8 @@ def summarise_groups(
         What a row of outcome 0 and of outcome 1 stands for.
     hint : str
         Why no outcome met a prediction, though both logs have rows.
+    classes : ClassCounts, optional
+        Of a model with classes.
 
     Raises
     ------
@@ -283,8 +292,9 @@ def summarise_groups(
         known_at=_known_at(day, partitions, model),
         class_weights=weights,
         left_out=left_out,
+        classes=classes,
     )
-    _check_day(f"{name} {day}", model, groups, settled=settled, hint=hint)
+    _check_day(f"{name} {day}", model, groups, settled=settled, hint=hint, classes=classes)
     return summary
 
 
@@ -419,7 +429,23 @@ def _all_known(due: Sequence[date], partitions: Sequence[date], model: Model) ->
     return all(is_quiet(model, one) for one in missing)
 
 
-def _check_day(what: str, model: Model, groups: Groups, *, settled: bool, hint: str) -> None:
+def _only_outcome(positives: int, matched: int, classes: ClassCounts | None) -> str | None:
+    """Name the outcome that all rows have; None if there are several."""
+    if classes is None:
+        return {0: "0", matched: "1"}.get(positives)
+    seen = [name for name, rows in zip(classes.names, classes.outcomes, strict=True) if rows]
+    return printable(seen[0]) if len(seen) == 1 else None
+
+
+def _check_day(
+    what: str,
+    model: Model,
+    groups: Groups,
+    *,
+    settled: bool,
+    hint: str,
+    classes: ClassCounts | None,
+) -> None:
     """Stop a settled day that cannot be judged, unless the configuration accepts such days.
 
     The hint says why no outcome met a prediction, though both logs have rows.
@@ -433,8 +459,7 @@ def _check_day(what: str, model: Model, groups: Groups, *, settled: bool, hint: 
     elif settled and (matched == 0 or hint):
         none = f"none of {predicted:,} predictions has an outcome"
         complaint = "no_outcomes", f"{none}; {hint}" if hint else none
-    elif settled and positives in (0, matched):
-        only = 0 if positives == 0 else 1
+    elif settled and (only := _only_outcome(positives, matched, classes)) is not None:
         complaint = "one_class", f"all {matched:,} outcomes are {only}"
     if complaint and getattr(model.checks, complaint[0]) == "fail":
         msg = (

@@ -45,6 +45,7 @@ class Status(IntEnum):
     OUTCOME_INVALID = 7
     OUTCOME_EARLY = 8
     NOT_CHOSEN = 9  # a prediction of another day, or one that the filter leaves out
+    SCORE_SUM = 10  # class probabilities that do not add up to 1
 
 
 # Predictions with a valid score. All but the first still need a usable outcome.
@@ -54,6 +55,7 @@ IN_PREDICTED = (
     Status.OUTCOME_INVALID,
     Status.OUTCOME_EARLY,
 )
+UNKNOWN_CLASS = 2  # neither right nor wrong
 WITHOUT_PREDICTION = (
     Status.UNMATCHED_OUTCOME,
     Status.OUTCOME_ID_MISSING,
@@ -167,10 +169,25 @@ def write(
 def _join(logs: Logs, *, absent_is_negative: bool) -> Frame:
     """Join predictions and outcomes, and give every row its status."""
     met = logs.predictions if logs.joined else _meet(logs)
+    met = _first_choices(met) if logs.classes else met
     if not absent_is_negative:
         return met.with_columns(status=_status(Status.UNLABELLED, logs))
     outcome = choose([(nw.col("observed").is_null(), nw.lit(0))], nw.col("outcome"))
     return met.with_columns(status=_status(Status.MATCHED, logs), outcome=outcome)
+
+
+def _first_choices(met: Frame) -> Frame:
+    """Keep the class that came true as `label`; the outcome is whether the first choice was it."""
+    label = nw.col("outcome")
+    right = choose(
+        [
+            (label.is_null(), nw.lit(None, nw.Int64)),
+            (label < 0, nw.lit(UNKNOWN_CLASS, nw.Int64)),
+            (label == nw.col("best"), nw.lit(1, nw.Int64)),
+        ],
+        nw.lit(0, nw.Int64),
+    )
+    return met.with_columns(label=label, outcome=right)
 
 
 def _meet(logs: Logs) -> Frame:
@@ -299,6 +316,7 @@ def _status(unobserved: Status, logs: Logs) -> nw.Expr:
         (nw.col("id").is_null(), Status.PREDICTION_ID_MISSING),
         (score.is_null() | score.is_nan(), Status.SCORE_MISSING),
         ((score < 0.0) | (score > 1.0), Status.SCORE_OUT_OF_RANGE),
+        *([(nw.col("off") == 1, Status.SCORE_SUM)] if logs.classes else []),
         (nw.col("observed").is_null(), unobserved),
         (outcome.is_null() | ~((outcome == 0) | (outcome == 1)), Status.OUTCOME_INVALID),
     ]

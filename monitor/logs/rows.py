@@ -99,6 +99,8 @@ def prepare_outcomes(rows: Frame, model: Model) -> Frame:
     means = model.outcomes.outcome_means
     rows = _weighted(rows, model.outcomes)
     observed = nw.lit(1, nw.Int8)
+    if model.predictions.classes:
+        return rows.with_columns(observed=observed)
     found = rows.collect_schema()["outcome"]
     if means:
         said = nw.col("outcome").cast(nw.String)

@@ -9,6 +9,7 @@ import narwhals as nw
 
 from monitor.config import Model, OutcomeLog, TimeUnit
 from monitor.errors import DataError
+from monitor.logs.class_columns import check_engine, outcome_of_classes, scores_of_classes
 from monitor.logs.conversions import Wanted, as_it_is, number, outcome
 from monitor.logs.opening import TEXT, TIME_TYPES, OpenLog, fault_of_column, raise_all
 from monitor.logs.places import open_log
@@ -62,6 +63,9 @@ class Logs:
         If the logs are of many days: how many days after its prediction an outcome counts. Then
         predictions have the number of their day, `day`, which is part of `part` too, outcomes have
         `partition`, and `predicted` is 0 for predictions of which only the id is read.
+    classes : bool
+        Whether the rows have the columns of `monitor.logs.class_columns`; then `outcome` is the
+        class that came true.
     """
 
     predictions: Frame
@@ -73,6 +77,7 @@ class Logs:
     outcomes_weighted: bool = False
     identical: bool = False
     horizon: int | None = None
+    classes: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,13 +133,13 @@ def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[
     outcomes.check_filter(observed.where)
     raise_all(predictions, outcomes)
     scored_rows = predictions.read(
-        scored.where, id=scored_id.wanted, score=score, **scored_at, **parts, **scored_weight
+        scored.where, id=scored_id.wanted, **score, **scored_at, **parts, **scored_weight
     )
     outcome_rows = (
         outcomes.read(
             observed.where,
             outcome_id=observed_id.wanted,
-            outcome=outcome,
+            **outcome,
             **observed_at,
             **observed_weight,
         )
@@ -146,7 +151,7 @@ def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[
 
 def settings_of_rows(model: Model) -> tuple[object, ...]:
     """Return the settings that the preparation of rows depends on."""
-    return model.segments, model.strata, *_meaning(model)
+    return model.segments, model.strata, model.predictions.classes, *_meaning(model)
 
 
 def prepare(predictions: Frame, outcomes: Frame, model: Model, *, timed: bool) -> Logs:
@@ -155,11 +160,16 @@ def prepare(predictions: Frame, outcomes: Frame, model: Model, *, timed: bool) -
         prepare_predictions(predictions, model),
         prepare_outcomes(outcomes, model),
         timed=timed,
-        said=model.outcomes.outcome_means is not None,
+        said=_is_said(model),
         latest=model.outcomes.duplicates == "latest",
         outcomes_weighted=model.outcomes.weight is not None,
         identical=model.predictions.duplicates == "keep_identical",
+        classes=model.predictions.classes is not None,
     )
+
+
+def _is_said(model: Model) -> bool:
+    return model.outcomes.outcome_means is not None or model.predictions.classes is not None
 
 
 def _open_together(
@@ -178,11 +188,12 @@ def _open_together(
     raise_all(log)
     if observed_at and outcome_days:
         last, zone = outcome_days[-1], model.time_zone
-        outcome = known_by(last, zone, outcome, observed_at["observed_at"])
+        known = known_by(last, zone, outcome["outcome"], observed_at["observed_at"])
+        outcome = {**outcome, "outcome": known}
     rows = log.read(
         model.predictions.where,
-        score=score,
-        outcome=outcome,
+        **score,
+        **outcome,
         **scored_at,
         **observed_at,
         **parts,
@@ -208,8 +219,14 @@ def _prepare_together(rows: Frame, model: Model, *, timed: bool) -> Logs:
         id=nothing, outcome_id=nothing, observed=nw.col("known")
     )
     observed = prepared.filter(~nw.col("observed").is_null())
-    said = model.outcomes.outcome_means is not None
-    return Logs(prepared, observed, timed=timed, said=said, joined=True)
+    classes = model.predictions.classes is not None
+    return Logs(
+        *(prepared, observed),
+        timed=timed,
+        said=_is_said(model),
+        joined=True,
+        classes=classes,
+    )
 
 
 def _meaning(model: Model) -> tuple[object, ...]:
@@ -284,9 +301,7 @@ def open_dated(
         for day, log in of_days.items()
     ]
     outcome_rows = [
-        _dated(
-            log.read(observed.where, outcome_id=observed_id.wanted, outcome=outcome), day, "seen_on"
-        )
+        _dated(log.read(observed.where, outcome_id=observed_id.wanted, **outcome), day, "seen_on")
         for day, log in seen.items()
     ]
     views = [
@@ -357,8 +372,14 @@ def _check_id(
     return id_type
 
 
-def _check_values(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[Wanted, Wanted]:
+def _check_values(
+    predictions: OpenLog, outcomes: OpenLog, model: Model
+) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
     """Check the columns of score and outcome, and return how they are read."""
+    if classes := model.predictions.classes:
+        check_engine(predictions.session)
+        scores = scores_of_classes(predictions, classes)
+        return scores, outcome_of_classes(outcomes, model, classes)
     column, means = model.predictions.score, model.predictions.score_means
     real, wanted = (
         (_is_real, "floating point") if means in PROBABILITY else (_is_number, "a number")
@@ -368,7 +389,8 @@ def _check_values(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tupl
     _check_outcomes(outcomes, model.outcomes)
     observed, listed = model.outcomes.outcome, model.outcomes.outcome_means is not None
     as_text = outcomes.is_text and not listed
-    return score, outcome(observed, "outcomes.outcome") if as_text else as_it_is(observed)
+    value = outcome(observed, "outcomes.outcome") if as_text else as_it_is(observed)
+    return {"score": score}, {"outcome": value}
 
 
 def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
@@ -483,6 +505,8 @@ def _no_outcomes(
     read = predictions.read(None, outcome_id=ids.wanted, **times)
     listed = model.outcomes.outcome_means.positive[0] if model.outcomes.outcome_means else 0
     weight = {"weight": nw.lit(1.0)} if model.outcomes.weight else {}
+    if model.predictions.classes:
+        weight = {"said": nw.lit("")}
     empty = nw.from_native(read).lazy().head(0)
     with_outcome: Any = empty.with_columns(outcome=nw.lit(listed), **weight)
     return with_outcome.to_native()

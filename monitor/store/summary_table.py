@@ -10,6 +10,8 @@ import pyarrow.compute as pc
 
 from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.metrics.core.tally import Cells, from_cells
+from monitor.segment_names import WHOLE
+from monitor.store.class_rows import class_counts_of, class_facts, class_parts, pair_numbers
 from monitor.summary import NO_SAMPLE, Awaited, Segment, Summary, stratified
 
 FORMAT = 3
@@ -31,9 +33,13 @@ def summary_table(summary: Summary) -> pa.Table:
         for segment, part in summary.segments.items()
         for stratum, leaf in part.parts.items()
     }
-    numbers = [_numbers(leaf) for leaf in parts.values()]
+    named_numbers = {part: _numbers(leaf) for part, leaf in parts.items()}
+    if summary.classes:
+        named_numbers |= {part: _numbers(leaf) for part, leaf in class_parts(summary.classes)}
+        named_numbers |= dict(pair_numbers(summary.classes))
+    numbers = list(named_numbers.values())
     lengths = [columns["cell"].size for columns in numbers]
-    named = zip(NAMES, zip(*parts, strict=True), strict=True)
+    named = zip(NAMES, zip(*named_numbers, strict=True), strict=True)
     columns = {name: pa.array(np.repeat(np.array(of, object), lengths)) for name, of in named}
     for name, kind in NUMBERS.items():
         columns[name] = pa.array(np.concatenate([c[name] for c in numbers]), kind)
@@ -50,6 +56,8 @@ def summary_table(summary: Summary) -> pa.Table:
     }
     if summary.class_weights != NO_SAMPLE:
         about["class_weights"] = summary.class_weights
+    if summary.classes:
+        about["classes"] = class_facts(summary.classes)
     return pa.table(columns).replace_schema_metadata({"summary": json.dumps(about)})
 
 
@@ -68,21 +76,30 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
     columns = {name: table[name].to_numpy().astype(np.int64) for name in NUMBERS}
     rows = _rows_by_part(table)
 
-    def leaf(part: tuple[str, str], predicted: int) -> Segment:
+    def numbers_of(part: tuple[str, str]) -> dict[str, Ints]:
         chosen = rows.get(part, NO_ROWS)
-        return _segment({name: numbers[chosen] for name, numbers in columns.items()}, predicted)
+        return {name: numbers[chosen] for name, numbers in columns.items()}
 
+    segments = {
+        segment: stratified({s: _segment(numbers_of((segment, s)), n) for s, n in strata.items()})
+        for segment, strata in about["predicted"].items()
+    }
     return Summary(
         model=model,
         days=(day,),
-        segments={
-            segment: stratified({s: leaf((segment, s), n) for s, n in strata.items()})
-            for segment, strata in about["predicted"].items()
-        },
+        segments=segments,
         rejected=about["rejected"],
         final=about["final"],
         known_at=datetime.fromisoformat(about["known_at"]),
         class_weights=tuple(about.get("class_weights", NO_SAMPLE)),
+        classes=class_counts_of(
+            about["classes"],
+            segments[WHOLE].tally,
+            lambda part: _segment(numbers_of(part), 0).tally,
+            numbers_of,
+        )
+        if "classes" in about
+        else None,
     )
 
 

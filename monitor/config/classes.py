@@ -1,0 +1,82 @@
+"""What `predictions.classes` says: the classes, and the columns that hold their probabilities."""
+
+from collections.abc import Sequence
+from typing import Annotated, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
+
+MOST_CLASSES = 1_000
+ENDS = 3  # names that a message shows
+
+
+def _as_text(value: object) -> object:
+    """Read the number 7 as the name that it is in the log."""
+    return str(value) if type(value) is int else value
+
+
+ClassName = Annotated[str, BeforeValidator(_as_text), Field(min_length=1, max_length=200)]
+Names = Annotated[tuple[ClassName, ...], Strict(strict=False), Field(max_length=MOST_CLASSES)]
+Columns = Annotated[
+    tuple[Annotated[str, Field(min_length=1)], ...],
+    Strict(strict=False),
+    Field(max_length=MOST_CLASSES),
+]
+
+
+class Classes(BaseModel):
+    """The classes of a model with more than two outcomes.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The classes, in the order of the probabilities.
+    columns : tuple of str
+        The columns of the probabilities, one for each class.
+    vector : str
+        Or one column: a list in that order, or a struct with a field for each name.
+    sums : str
+        Whether probabilities that do not add up to 1 fail a check or are divided by their sum.
+    watch : tuple of str
+        The classes with gauges of their own; by default the most frequent ones of each day.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    names: Annotated[Names, Field(min_length=2)]
+    columns: Columns = ()
+    vector: str = ""
+    sums: Literal["check", "normalise"] = "check"
+    watch: Annotated[Names, Field(max_length=50)] = ()
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if len(set(self.names)) < len(self.names):
+            twice = next(name for name in self.names if self.names.count(name) > 1)
+            msg = f"names must differ, but {twice!r} is listed twice"
+            raise ValueError(msg)
+        if bool(self.columns) == bool(self.vector):
+            msg = (
+                "needs either columns, one for each class, or vector, the list or struct column "
+                "with all probabilities"
+            )
+            raise ValueError(msg)
+        if self.columns and len(self.columns) != len(self.names):
+            msg = (
+                f"columns lists {len(self.columns)} columns and names {len(self.names)} classes; "
+                f"list one column for each class, in the same order"
+            )
+            raise ValueError(msg)
+        if unknown := [name for name in self.watch if name not in self.names]:
+            msg = f"watch lists {_few(unknown)}, which names does not"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def watched(self) -> tuple[int, ...]:
+        """The positions of the classes that are configured to be watched."""
+        return tuple(sorted(self.names.index(name) for name in dict.fromkeys(self.watch)))
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - ENDS} more" if len(names) > ENDS else ""
+    return ", ".join(names[:ENDS]) + more

@@ -1,0 +1,187 @@
+"""The columns of a model with classes: vectors of probabilities, and which class came true, in SQL.
+
+A row of predictions gets `vector`, a list in the order of the configured classes; `score` and
+`best`, the highest probability and the first class that has it; `total`, and `off` if that is not
+1. So the checks of scores, the join and the tallies treat it like any row: its outcome is whether
+the first choice was right.
+"""
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import narwhals as nw
+
+from monitor.config import Classes, Model
+from monitor.errors import ConfigError, DataError
+from monitor.logs.conversions import MISFIT, Wanted, number, or_misfit, quoted, text
+from monitor.logs.opening import OpenLog, fault_of_column
+from monitor.logs.session import Session, Type
+
+SUM_TOLERANCE = 1e-6
+NAMES_SHOWN = 3
+VECTOR_TYPES = "a list or a struct of floating point numbers"
+LABEL_TYPES = "text or an integer"
+
+
+def check_engine(session: Session) -> None:
+    """Raise ConfigError for an engine that cannot read vectors."""
+    if session.spark is not None:
+        msg = (
+            f"{session.what}: predictions.classes is read by DuckDB only; set engine.kind to "
+            f"duckdb in the configuration."
+        )
+        raise ConfigError(msg)
+
+
+def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
+    """Check the columns of the probabilities, and return how a row is read."""
+    columns, vector = _vector(log, classes)
+    count = len(classes.names)
+
+    def of_vector(sql: str) -> Wanted:
+        def write(types: Mapping[str, Type]) -> str:
+            return sql.replace("{v}", f"({vector(types)})")
+
+        return Wanted(columns, write)
+
+    total = "list_sum({v})"
+    whole = "{v}"
+    if classes.sums == "normalise":
+        whole = "list_transform({v}, x -> x / list_sum({v}))"
+    off = "false" if classes.sums == "normalise" else f"abs({total} - 1) > {SUM_TOLERANCE}"
+    greatest = f"list_max({whole})"
+    return {
+        "vector": of_vector(whole),
+        "score": of_vector(
+            f"CASE WHEN {{v}} IS NULL OR list_count({{v}}) < {count} THEN NULL "
+            f"WHEN list_min({{v}}) < 0 THEN list_min({{v}}) ELSE {greatest} END"
+        ),
+        "best": of_vector(f"list_position({whole}, {greatest}) - 1"),
+        "total": of_vector(total),
+        "off": of_vector(f"CAST({off} AS TINYINT)"),
+    }
+
+
+def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str, Wanted]:
+    """Check the column of outcomes, and return how the class that came true is read.
+
+    A class is its name, or its position from 0 if the names are no numbers. It is -1 if it is
+    neither, and null if the log has none.
+    """
+    column = model.outcomes.outcome
+    log.check(column, "outcomes.outcome", _is_label, LABEL_TYPES)
+    by_position = not all(name.lstrip("-").isdecimal() for name in classes.names)
+
+    def write(types: Mapping[str, Type]) -> str:
+        said = _said(column, types)
+        names = ", ".join(map(text, classes.names))
+        found = f"list_position([{names}], {said}) - 1"
+        place = f"TRY_CAST({said} AS BIGINT)"
+        inside = f"CASE WHEN {place} BETWEEN 0 AND {len(classes.names) - 1} THEN {place} END"
+        choices = [f"nullif({found}, -1)", *([inside] if by_position else []), "-1"]
+        return f"CASE WHEN {said} IS NOT NULL THEN coalesce({', '.join(choices)}) END"
+
+    return {
+        "outcome": Wanted((column,), write),
+        "said": Wanted((column,), lambda types: _said(column, types)),
+    }
+
+
+def _said(column: str, types: Mapping[str, Any]) -> str:
+    """Write an outcome as text; pandas makes floating point of integers with gaps."""
+    name = quoted(column)
+    if not types[column].dtype.is_float():
+        return f"CAST({name} AS VARCHAR)"
+    whole = f"CASE WHEN {name} = floor({name}) THEN CAST({name} AS BIGINT)::VARCHAR"
+    return f"({whole} WHEN isnan({name}) THEN NULL ELSE CAST({name} AS VARCHAR) END)"
+
+
+def _vector(log: OpenLog, classes: Classes) -> tuple[tuple[str, ...], Any]:
+    """Return the columns of the probabilities, and how to write them as a list."""
+    if classes.columns:
+        for column in classes.columns:
+            if not log.check(column, "predictions.classes.columns", _is_real, "floating point"):
+                break
+        return classes.columns, lambda types: _of_columns(log, classes.columns, types)
+    column = classes.vector
+    if log.check(column, "predictions.classes.vector", _is_vector, VECTOR_TYPES):
+        for file, types in log.files.items():
+            _check_fields(log, file, types[column], classes)
+    return (column,), lambda types: _of_one_column(column, types[column], classes)
+
+
+def _of_columns(log: OpenLog, columns: Sequence[str], types: Mapping[str, Type]) -> str:
+    setting = "predictions.classes.columns"
+    values = (
+        number(column, setting).sql(types) if log.is_text else f"CAST({quoted(column)} AS DOUBLE)"
+        for column in columns
+    )
+    return f"[{', '.join(values)}]"
+
+
+def _of_one_column(column: str, found: Type, classes: Classes) -> str:
+    name, count = quoted(column), len(classes.names)
+    if isinstance(found.dtype, nw.Struct):
+        fields = (f"CAST(struct_extract({name}, {text(one)}) AS DOUBLE)" for one in classes.names)
+        return f"[{', '.join(fields)}]"
+    as_list = f"TRY_CAST({name} AS DOUBLE[])"
+    if isinstance(found.dtype, nw.String):
+        setting = "predictions.classes.vector"
+        as_list = or_misfit(column, as_list, "a list of numbers", setting)
+    begin = text(f"{MISFIT}column '{column}' contains ")
+    end = text(
+        f" probabilities, but predictions.classes.names has {count} classes; correct the log, or "
+        f"if the classes changed, list them in the configuration"
+    )
+    length = f"len({as_list})"
+    wrong = f"error({begin} || {length} || {end})"
+    return f"CASE WHEN {length} <> {count} THEN {wrong} ELSE {as_list} END"
+
+
+def _check_fields(log: OpenLog, file: str, found: Type, classes: Classes) -> None:
+    """Note a struct whose fields are not the configured classes."""
+    if not isinstance(found.dtype, nw.Struct):
+        return
+    fields = [field.name for field in found.dtype.fields]
+    missing = [name for name in classes.names if name not in fields]
+    new = [name for name in fields if name not in classes.names]
+    if not (missing or new):
+        return
+    wrong = " and ".join(
+        f"{what} {_few(names)}"
+        for what, names in (("lacks the class", missing), ("has the further class", new))
+        if names
+    )
+    near = difflib.get_close_matches(missing[0], new, n=1) if missing else []
+    hint = f"did you mean '{near[0]}' by '{missing[0]}'? " if near else ""
+    msg = (
+        f"{log.session.what}: column '{classes.vector}' of the predictions {wrong} ({file}); {hint}"
+        f"correct the log, or if the classes changed, list them in predictions.classes.names."
+    )
+    log.problems.append(DataError(msg, fault_of_column("predictions", "has other classes")))
+
+
+def _few(names: Sequence[str]) -> str:
+    more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+    return ", ".join(f"'{name}'" for name in names[:NAMES_SHOWN]) + more
+
+
+def _is_real(found: Type) -> bool:
+    return found.dtype.is_float() or found.dtype.is_decimal()
+
+
+def _is_vector(found: Type) -> bool:
+    if isinstance(found.dtype, nw.Struct):
+        return all(_made(field.dtype).is_float() for field in found.dtype.fields)
+    return isinstance(found.dtype, (nw.List, nw.Array)) and _made(found.dtype.inner).is_float()
+
+
+def _made(dtype: Any) -> nw.dtypes.DType:
+    """Make a data type of its class, which narwhals also allows."""
+    return dtype() if isinstance(dtype, type) else dtype  # type: ignore[no-any-return]
+
+
+def _is_label(found: Type) -> bool:
+    dtype = found.dtype
+    return isinstance(dtype, nw.String) or dtype.is_integer() or dtype.is_float()

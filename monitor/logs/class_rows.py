@@ -1,0 +1,61 @@
+"""The vectors of a day, read in batches, become counts by class.
+
+A small day is kept in memory; a large one is read again for each step, so memory does not grow
+with the rows.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+
+import narwhals as nw
+import numpy as np
+
+from monitor.config import Classes
+from monitor.logs.joining import Status
+from monitor.logs.session import Frame
+from monitor.metrics.beyond_binary.class_counts import (
+    Batch,
+    ClassCounts,
+    choose_classes,
+    count_classes,
+)
+from monitor.metrics.beyond_binary.class_priors import fit_class_weights
+
+VALUES_AT_A_TIME = 2**21
+VALUES_KEPT = 2**25  # probabilities: 256 MB
+
+
+def count_day(joined: Frame, classes: Classes) -> ClassCounts:
+    """Count the rows of a day whose outcome is known.
+
+    Parameters
+    ----------
+    joined : LazyFrame
+        The join of a day, with `status`, `vector` and `label`.
+    classes : Classes
+        The configured classes.
+    """
+    matched = joined.filter(nw.col("status") == int(Status.MATCHED)).select("vector", "label")
+    count = len(classes.names)
+    read = _remembered(lambda: _batches(matched, count))
+    watched, pairs = choose_classes(read(), count, classes.watched)
+    weights = fit_class_weights(read, count)
+    return count_classes(classes.names, read(), weights, watched=watched, pairs=pairs)
+
+
+def _batches(rows: Frame, count: int) -> Iterator[Batch]:
+    relation = rows.to_native()
+    for batch in relation.to_arrow_reader(max(1, VALUES_AT_A_TIME // count)):
+        values = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
+        labels = batch.column("label").to_numpy(zero_copy_only=False)
+        yield values.astype(np.float64).reshape(-1, count), labels.astype(np.int64)
+
+
+def _remembered(read: Callable[[], Iterator[Batch]]) -> Callable[[], Iterable[Batch]]:
+    """Keep what is read, unless it is too much."""
+    kept, values = list[Batch](), 0
+    for batch in read():
+        kept.append(batch)
+        values += batch[0].size
+        if values > VALUES_KEPT:
+            return read
+    return lambda: kept

@@ -1,0 +1,328 @@
+"""The counts of vectors of class probabilities: integers that add, bounded by the classes.
+
+Rule 1: every number is an integer, so neither the order of rows nor the size of a batch matters.
+Rule 2: nothing grows with the rows. Each class that is watched has a tally against the rest, each
+pair of classes a tally on the coarse grid; the vector scores are sums over all classes.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import reduce
+from itertools import chain
+
+import numpy as np
+
+from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse, sum_of
+from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, locate
+from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
+
+MOST_WATCHED = 20  # classes that are tallied one by one unless more are configured
+MOST_PAIRS = 500  # pairs of classes whose tallies are kept, those of most rows
+UNIT = 2.0**32  # of a fixed-point number
+LEAST_SCORE = 1e-16  # in the log score, which would be infinite for a class of probability 0
+Batch = tuple[Floats, Ints]  # vectors of shape (n, c), and the classes that came true
+
+
+@dataclass(frozen=True)
+class Sums:
+    """A sum of numbers and that of their squares, fixed-point in units of 2**-32."""
+
+    total: int
+    squares: int
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """The counts of one version of the scores: as logged, or adjusted for the class priors.
+
+    Attributes
+    ----------
+    top : Tally
+        The score of the first choice, and whether it was right.
+    by_class : mapping of int to Tally
+        Each watched class against the rest.
+    brier, log : Sums
+        Of the vector: ``sum_k (p_k - y_k)**2``, and ``-log p_y``.
+    """
+
+    top: Tally
+    by_class: Mapping[int, Tally]
+    brier: Sums
+    log: Sums
+
+
+@dataclass(frozen=True, eq=False)
+class ClassCounts:
+    """What a span of days says of vectors of probabilities whose outcome is known.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The classes, in the order of the vectors.
+    outcomes : ndarray of shape (c,)
+        Rows by the class that came true.
+    score_sums : ndarray of shape (c,)
+        Sums of the probabilities, fixed-point.
+    raw, adjusted : Reading
+        The scores as logged, and with each day's class weights, which make the mean of every class
+        equal to its share of the outcomes.
+    pairs : mapping of (int, int) to Coarse
+        Of the rows whose two highest scores are those of classes a < b, and whose outcome is one of
+        them: ``p_a / (p_a + p_b)``, positive where the outcome is a.
+    """
+
+    names: tuple[str, ...]
+    outcomes: Ints
+    score_sums: Ints
+    raw: Reading
+    adjusted: Reading
+    pairs: Mapping[tuple[int, int], Coarse]
+
+    @property
+    def total(self) -> int:
+        """Rows with an outcome."""
+        return int(self.outcomes.sum())
+
+    @property
+    def judged(self) -> int:
+        """Rows of the pairs: those that a verdict rests on."""
+        return sum(int(pair.counts.sum()) for pair in self.pairs.values())
+
+
+def pair_name(names: Sequence[str], pair: tuple[int, int]) -> str:
+    """Name a pair for people.
+
+    Examples
+    --------
+    >>> pair_name(["cat", "dog"], (0, 1))
+    'cat against dog'
+    """
+    return f"{names[pair[0]]} against {names[pair[1]]}"
+
+
+def count_classes(
+    names: Sequence[str],
+    batches: Iterable[Batch],
+    log_weights: Floats,
+    *,
+    watched: Sequence[int],
+    pairs: Sequence[tuple[int, int]],
+) -> ClassCounts:
+    """Count vectors of class probabilities.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The c classes.
+    batches : iterable of (ndarray of shape (n, c), ndarray of shape (n,))
+        Vectors that add up to 1, and the classes that came true.
+    log_weights : ndarray of shape (c,)
+        Of the adjusted reading; see `monitor.metrics.beyond_binary.class_priors.fit_class_weights`.
+    watched : sequence of int
+        The classes that get a tally of their own.
+    pairs : sequence of (int, int)
+        The pairs that get one, each with the lower class first.
+
+    Returns
+    -------
+    ClassCounts
+        The same for the same rows in any order and in batches of any size.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), np.array([0, 0])
+    >>> found = count_classes("abc", [rows], np.zeros(3), watched=[0], pairs=[(0, 1)])
+    >>> found.raw.top.total_positives, found.judged, found.outcomes
+    (1, 2, array([2, 0, 0]))
+    """
+    empty = _nothing(tuple(names), watched, pairs)
+    return reduce(
+        lambda found, batch: merge_class_counts([found, _of_batch(empty, batch, log_weights)]),
+        chain.from_iterable(map(_small, batches)),
+        empty,
+    )
+
+
+def merge_class_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
+    """Add counts up. A class that not all of them watch is left out: its tally would lack days.
+
+    Raises
+    ------
+    ValueError
+        If they are of different classes.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.3]]), np.array([0])
+    >>> day = count_classes("ab", [rows], np.zeros(2), watched=[0], pairs=[(0, 1)])
+    >>> merge_class_counts([day, day]).total
+    2
+    """
+    first = parts[0]
+    if any(part.names != first.names for part in parts):
+        msg = "the classes differ between days; run the days before the change again."
+        raise ValueError(msg)
+    pairs = dict.fromkeys(pair for part in parts for pair in part.pairs)
+    return ClassCounts(
+        names=first.names,
+        outcomes=np.sum([part.outcomes for part in parts], axis=0),
+        score_sums=np.sum([part.score_sums for part in parts], axis=0),
+        raw=_merged([part.raw for part in parts]),
+        adjusted=_merged([part.adjusted for part in parts]),
+        pairs={p: sum_of([part.pairs[p] for part in parts if p in part.pairs]) for p in pairs},
+    )
+
+
+def choose_classes(
+    batches: Iterable[Batch], classes: int, watch: Sequence[int] = ()
+) -> tuple[list[int], list[tuple[int, int]]]:
+    """Choose the classes and the pairs that get a tally.
+
+    Parameters
+    ----------
+    batches : iterable
+        As for `count_classes`.
+    classes : int
+        Their number, c.
+    watch : sequence of int
+        The classes that are configured; otherwise those with most outcomes.
+
+    Returns
+    -------
+    list of int, list of (int, int)
+        Classes, and pairs of the two highest scores with most rows; both in rising order. The
+        choice of pairs depends on the scores only, so it favours no outcome.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), np.array([0, 0])
+    >>> choose_classes([rows], 3)
+    ([0, 1, 2], [(0, 1)])
+    """
+    seen = np.zeros(classes, np.int64)
+    together = np.zeros(classes * classes, np.int64)
+    for vectors, labels in chain.from_iterable(map(_small, batches)):
+        seen += np.bincount(labels, minlength=classes)
+        low, high = _highest_two(vectors)
+        numbers, counts = np.unique(low * classes + high, return_counts=True)
+        together[numbers] += counts
+    chosen = sorted(np.argsort(-seen, kind="stable")[:MOST_WATCHED].tolist())
+    ranked = np.argsort(-together, kind="stable")[:MOST_PAIRS]
+    pairs = sorted(divmod(int(place), classes) for place in ranked if together[place])
+    return list(watch) or chosen, pairs
+
+
+def adjusted_vectors(vectors: Floats, log_weights: Floats) -> Floats:
+    """Move vectors to other class priors: ``p_k w_k / sum_j p_j w_j``.
+
+    Examples
+    --------
+    >>> adjusted_vectors(np.array([[0.5, 0.5]]), np.log([3.0, 1.0]))
+    array([[0.75, 0.25]])
+    """
+    moved = vectors * np.exp(log_weights - log_weights.max())
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+
+
+def _of_batch(empty: ClassCounts, batch: Batch, log_weights: Floats) -> ClassCounts:
+    vectors, labels = batch
+    watched = list(empty.raw.by_class)
+    return replace(
+        empty,
+        outcomes=np.bincount(labels, minlength=len(empty.names)),
+        score_sums=np.rint(vectors * UNIT).astype(np.int64).sum(axis=0),
+        raw=_reading(vectors, labels, watched),
+        adjusted=_reading(adjusted_vectors(vectors, log_weights), labels, watched),
+        pairs=_pairs(vectors, labels, list(empty.pairs)),
+    )
+
+
+def _nothing(
+    names: tuple[str, ...], watched: Sequence[int], pairs: Sequence[tuple[int, int]]
+) -> ClassCounts:
+    none = np.zeros(0, np.int64)
+    blank, nothing = from_cells(Cells(none, none), none, none), Sums(0, 0)
+    reading = Reading(blank, dict.fromkeys(watched, blank), nothing, nothing)
+    zeros, cells = np.zeros(len(names), np.int64), np.zeros(COARSE_COUNT, np.int64)
+    alike = dict.fromkeys(pairs, Coarse(cells, cells))
+    return ClassCounts(names, zeros, zeros, reading, reading, alike)
+
+
+def _small(batch: Batch) -> Iterator[Batch]:
+    """Divide a batch so that what it takes does not depend on its rows."""
+    vectors, labels = batch
+    rows = max(1, 2**20 // max(1, vectors.shape[1]))
+    for start in range(0, len(labels), rows):
+        yield vectors[start : start + rows], labels[start : start + rows]
+
+
+def _merged(parts: Sequence[Reading]) -> Reading:
+    watched = [k for k in parts[0].by_class if all(k in part.by_class for part in parts)]
+    return Reading(
+        top=merge(part.top for part in parts),
+        by_class={k: merge(part.by_class[k] for part in parts) for k in watched},
+        brier=_sum([part.brier for part in parts]),
+        log=_sum([part.log for part in parts]),
+    )
+
+
+def _sum(parts: Sequence[Sums]) -> Sums:
+    return Sums(sum(part.total for part in parts), sum(part.squares for part in parts))
+
+
+def _reading(vectors: Floats, labels: Ints, watched: Sequence[int]) -> Reading:
+    true = vectors[np.arange(len(labels)), labels]
+    first = vectors.argmax(axis=1)
+    brier = (vectors**2).sum(axis=1) - 2.0 * true + 1.0
+    return Reading(
+        top=_tally(vectors[np.arange(len(labels)), first], first == labels),
+        by_class={k: _tally(vectors[:, k], labels == k) for k in watched},
+        brier=_fixed(brier),
+        log=_fixed(-np.log(np.maximum(true, LEAST_SCORE))),
+    )
+
+
+def _fixed(values: Floats) -> Sums:
+    total, squares = (np.rint(v * UNIT).astype(np.int64) for v in (values, values**2))
+    return Sums(int(total.sum()), int(squares.sum()))
+
+
+def _tally(scores: Floats, right: np.ndarray[tuple[int], np.dtype[np.bool_]]) -> Tally:
+    cells, offsets = locate(scores)
+    counts = np.bincount(cells, minlength=CELL_COUNT)
+    sums = np.bincount(cells, weights=offsets, minlength=CELL_COUNT)  # below 2**53: exact
+    hits = np.bincount(cells[right], minlength=CELL_COUNT)
+    seen = np.nonzero(counts)[0]
+    return from_cells(Cells(seen, sums[seen].astype(np.int64)), counts[seen], hits[seen])
+
+
+def _highest_two(vectors: Floats) -> tuple[Ints, Ints]:
+    """Find the two classes that each vector ranks highest, the lower class first."""
+    rest = vectors.copy()
+    first = rest.argmax(axis=1)
+    rest[np.arange(len(rest)), first] = -1.0
+    second = rest.argmax(axis=1)
+    return np.minimum(first, second), np.maximum(first, second)
+
+
+def _pairs(
+    vectors: Floats, labels: Ints, pairs: Sequence[tuple[int, int]]
+) -> dict[tuple[int, int], Coarse]:
+    classes = vectors.shape[1]
+    low, high = _highest_two(vectors)
+    kept = (labels == low) | (labels == high)
+    vectors, labels, low, high = vectors[kept], labels[kept], low[kept], high[kept]
+    rows = np.arange(len(labels))
+    of_low, of_high = vectors[rows, low], vectors[rows, high]
+    cells = locate(of_low / (of_low + of_high))[0] // CELLS_IN_ONE
+    known = np.array([a * classes + b for a, b in pairs], np.int64)
+    code = low * classes + high
+    place = np.minimum(np.searchsorted(known, code), max(0, len(known) - 1))
+    found = known[place] == code if len(known) else np.zeros(len(code), np.bool_)
+    size = len(pairs) * COARSE_COUNT
+    keys = place[found] * COARSE_COUNT + cells[found]
+    hits = keys[labels[found] == low[found]]
+    counts, positives = (
+        np.bincount(k, minlength=size).reshape(-1, COARSE_COUNT) for k in (keys, hits)
+    )
+    return {pair: Coarse(counts[i], positives[i]) for i, pair in enumerate(pairs)}

@@ -1,0 +1,259 @@
+"""Vectors of class probabilities: read in any shape, counted exactly, or refused."""
+
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+
+from monitor.config import Model, load_config
+from monitor.errors import ConfigError, DataError
+from monitor.logs import class_rows, summarise_day
+from monitor.metrics.beyond_binary.class_counts import UNIT, adjusted_vectors
+from monitor.metrics.beyond_binary.class_priors import fit_class_weights
+from monitor.metrics.beyond_binary.multiclass import classwise_tallies, top_label_tally
+from monitor.metrics.core.coarse import coarsen
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.store.store import Store
+from monitor.store.summary_table import summary_of, summary_table
+from monitor.summary import Summary, merge_summaries
+from tests.support.class_logs import NAMES, draw, write_day
+
+DAY, AS_OF = date(2026, 1, 1), date(2026, 1, 3)
+LIST = "names: [cat, dog, fish], vector: p"
+COLUMNS = "names: [cat, dog, fish], columns: [p_cat, p_dog, p_fish]"
+
+
+def model(folder: Path, classes: str = LIST, *, suffix: str = "parquet", more: str = "") -> Model:
+    """Configure logs of a folder."""
+    (folder / "monitor.yaml").write_text(
+        "store: store\nmodels:\n  pets:\n"
+        f'    predictions: {{path: "predictions/{{day}}.{suffix}", classes: {{{classes}}}}}\n'
+        f'    outcomes: {{path: "outcomes/{{day}}.{suffix}"}}\n    settled_after: 0\n{more}'
+    )
+    return load_config(folder / "monitor.yaml").model("pets")
+
+
+def read(folder: Path, classes: str = LIST, **settings: Any) -> Summary:
+    """Summarise the day."""
+    return summarise_day("pets", model(folder, classes, **settings), DAY, as_of=AS_OF)
+
+
+def as_bytes(summary: Summary, folder: Path) -> bytes:
+    """Store a summary, and read its bytes."""
+    Store(str(folder)).write_summary(summary)
+    return (folder / f"summaries/pets/{DAY}.parquet").read_bytes()
+
+
+@pytest.fixture(scope="module")
+def rows() -> tuple[np.ndarray, np.ndarray]:
+    """Draw a day, rounded so that CSV holds the same numbers."""
+    vectors, labels = draw(np.random.default_rng(7), 600, priors=[3, 1, 1])
+    vectors = vectors.round(6)
+    vectors[:, 0] = 1.0 - vectors[:, 1] - vectors[:, 2]
+    return vectors, labels
+
+
+@pytest.fixture(scope="module")
+def stored(rows: tuple[np.ndarray, np.ndarray], tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """Summarise the day from a list column."""
+    folder = tmp_path_factory.mktemp("list")
+    write_day(folder, DAY, rows[0], pa.array(np.array(NAMES)[rows[1]]))
+    return as_bytes(read(folder), folder / "store")
+
+
+@pytest.mark.parametrize(
+    ("form", "classes", "outcome"),
+    [("struct", LIST, "name"), ("columns", COLUMNS, "name"), ("list", LIST, "number")],
+)
+def test_the_shape_of_the_columns_does_not_matter(
+    form: str,
+    classes: str,
+    outcome: str,
+    rows: tuple[np.ndarray, np.ndarray],
+    stored: bytes,
+    tmp_path: Path,
+) -> None:
+    """A struct, single columns, and outcomes as positions leave the same bytes as a list."""
+    outcomes = pa.array(rows[1]) if outcome == "number" else pa.array(np.array(NAMES)[rows[1]])
+    write_day(tmp_path, DAY, rows[0], outcomes, form=form)
+
+    assert as_bytes(read(tmp_path, classes), tmp_path / "store") == stored
+
+
+def test_csv_leaves_the_same_bytes(
+    rows: tuple[np.ndarray, np.ndarray], stored: bytes, tmp_path: Path
+) -> None:
+    """Text is converted as for two classes."""
+    ids = [f"{DAY}-{i}" for i in range(len(rows[0]))]
+    vectors = {f"p_{name}": rows[0][:, k] for k, name in enumerate(NAMES)}
+    logs = {"predictions": vectors, "outcomes": {"outcome": np.array(NAMES)[rows[1]]}}
+    for kind, columns in logs.items():
+        (tmp_path / kind).mkdir()
+        table = pa.table({"prediction_id": ids, **columns})
+        pyarrow.csv.write_csv(table, tmp_path / kind / f"{DAY}.csv")
+
+    assert as_bytes(read(tmp_path, COLUMNS, suffix="csv"), tmp_path / "store") == stored
+
+
+def test_neither_order_nor_batches_nor_memory_matter(
+    rows: tuple[np.ndarray, np.ndarray],
+    stored: bytes,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Shuffled rows, read in small batches that are not kept, leave the same bytes."""
+    order = np.random.default_rng(1).permutation(len(rows[0]))
+    write_day(tmp_path, DAY, rows[0][order], pa.array(np.array(NAMES)[rows[1][order]]))
+    monkeypatch.setattr(class_rows, "VALUES_AT_A_TIME", 90)
+    monkeypatch.setattr(class_rows, "VALUES_KEPT", 0)
+
+    assert as_bytes(read(tmp_path), tmp_path / "store") == stored
+
+
+def test_counts_are_those_of_plain_numpy(
+    rows: tuple[np.ndarray, np.ndarray], tmp_path: Path
+) -> None:
+    """First choices, classes against the rest, pairs and vector sums, of both readings."""
+    vectors, labels = rows
+    write_day(tmp_path, DAY, vectors, pa.array(np.array(NAMES)[labels]))
+    summary = summary_of("pets", DAY, summary_table(read(tmp_path)))
+    found = summary.classes
+    assert found is not None
+    weights = fit_class_weights(lambda: [(vectors, labels)], 3)
+    moved = adjusted_vectors(vectors, weights)
+
+    top = top_label_tally(vectors, labels)
+    assert summary.segments["all"].tally.total_positives == top.total_positives
+    assert found.outcomes.tolist() == np.bincount(labels).tolist()
+    for reading, scores in ((found.raw, vectors), (found.adjusted, moved)):
+        for k, exact in enumerate(classwise_tallies(scores, labels)):
+            assert reading.by_class[k].total_positives == exact.total_positives
+            # A cell keeps its mean in logit: 2e-7 relative.
+            np.testing.assert_allclose(reading.by_class[k].mean_score, exact.mean_score, rtol=1e-6)
+        brier = ((scores - np.eye(3)[labels]) ** 2).sum(axis=1)
+        log = -np.log(scores[np.arange(len(labels)), labels])
+        for sums, values in ((reading.brier, brier), (reading.log, log)):
+            # Each row is rounded to 2**-33.
+            np.testing.assert_allclose(sums.total / UNIT, values.sum(), atol=len(labels) / UNIT)
+    two = np.sort(np.argsort(vectors, axis=1)[:, -2:], axis=1)
+    for (a, b), pair in found.pairs.items():
+        chosen = (two == [a, b]).all(axis=1) & np.isin(labels, [a, b])
+        score = vectors[chosen, a] / (vectors[chosen, a] + vectors[chosen, b])
+        expected = coarsen(tally_on_grid(score, labels[chosen] == a))
+        assert pair.counts.tolist() == expected.counts.tolist()
+        assert pair.positives.tolist() == expected.positives.tolist()
+
+
+def test_adjusted_scores_are_right_on_average(rows: tuple[np.ndarray, np.ndarray]) -> None:
+    """Every mean score equals the share of its class, up to the weak prior on the weights."""
+    vectors, labels = rows
+    weights = fit_class_weights(lambda: [(vectors, labels)], 3)
+
+    means = adjusted_vectors(vectors, weights).mean(axis=0)
+
+    # The prior pulls by at most log w / 4 of one row.
+    np.testing.assert_allclose(means, np.bincount(labels) / len(labels), atol=0.3 / len(labels))
+
+
+def test_days_add_up(tmp_path: Path) -> None:
+    """Two days of which each was counted alone are the window of both."""
+    parts = []
+    for day in (1, 2):
+        vectors, labels = draw(np.random.default_rng(day), 200)
+        folder = tmp_path / str(day)
+        write_day(folder, DAY, vectors, pa.array(np.array(NAMES)[labels]))
+        found = read(folder)
+        parts.append(Summary(**{**vars(found), "days": (date(2026, 1, day),)}))
+
+    both = merge_summaries(parts).classes
+
+    assert both is not None
+    assert both.total == 400
+    assert both.raw.brier.total == sum(p.classes.raw.brier.total for p in parts if p.classes)
+    assert both.judged == sum(p.classes.judged for p in parts if p.classes)
+
+
+def test_a_thousand_classes(tmp_path: Path) -> None:
+    """Vector scores are of all classes; only the most frequent 20 are tallied one by one."""
+    rng = np.random.default_rng(3)
+    vectors, labels = rng.dirichlet(np.full(1000, 0.02), 300), rng.integers(0, 1000, 300)
+    names = [f"item {k}" for k in range(1000)]
+    write_day(tmp_path, DAY, vectors, pa.array(labels), names=names)
+
+    found = read(tmp_path, f"names: {names}, vector: p").classes
+
+    assert found is not None
+    assert found.total == 300
+    assert len(found.raw.by_class) == 20
+    assert len(found.pairs) <= 500
+
+
+BAD = {
+    "sum": ("do not add up to 1, first 0.9", LIST),
+    "negative": ("scores lie outside [0, 1], first -0.1", LIST),
+    "null": ("predictions have no score (null or NaN)", LIST),
+    "label": ("1 of 40 outcomes are none of predictions.classes.names, first zebra", LIST),
+    "length": ("contains 3 probabilities, but predictions.classes.names has 2 classes", ""),
+    "field": ("lacks the class 'fish' and has the further class 'fisch'", LIST),
+    "column": ("have no column 'p_fish'", COLUMNS),
+}
+
+
+@pytest.mark.parametrize("wrong", BAD)
+def test_wrong_vectors_are_refused(wrong: str, tmp_path: Path) -> None:
+    """The message says what is wrong with which value."""
+    vectors, labels = draw(np.random.default_rng(5), 40)
+    outcomes = [NAMES[k] for k in labels]
+    form, names = "list", NAMES
+    if wrong == "sum":
+        vectors[3] = [0.5, 0.3, 0.1]
+    if wrong == "negative":
+        vectors[3] = [-0.1, 0.6, 0.5]
+    if wrong == "null":
+        vectors[3, 1] = np.nan
+    if wrong == "label":
+        outcomes[3] = "zebra"
+    if wrong in {"field", "column"}:
+        form, names = {"field": "struct", "column": "columns"}[wrong], ("cat", "dog", "fisch")
+    write_day(tmp_path, DAY, vectors, pa.array(outcomes), form=form, names=names)
+    said, classes = BAD[wrong]
+
+    with pytest.raises(DataError) as refused:
+        read(tmp_path, classes or "names: [cat, dog], vector: p")
+
+    assert said in str(refused.value)
+
+
+def test_sums_are_normalised_where_configured(tmp_path: Path) -> None:
+    """Votes become shares."""
+    vectors, labels = draw(np.random.default_rng(5), 300)
+    outcomes = pa.array([NAMES[k] for k in labels])
+    write_day(tmp_path, DAY, vectors * 4.0, outcomes)
+    scaled = read(tmp_path, f"{LIST}, sums: normalise").classes
+    write_day(tmp_path, DAY, vectors, outcomes)
+    plain = read(tmp_path).classes
+
+    assert scaled is not None
+    assert plain is not None
+    # Dividing by the sum rounds once more, which may move a score by one unit of 2**-32.
+    np.testing.assert_allclose(scaled.score_sums, plain.score_sums, atol=300)
+
+
+@pytest.mark.parametrize(
+    ("classes", "more", "said"),
+    [
+        ("names: [cat, cat], vector: p", "", "names must differ, but 'cat' is listed twice"),
+        ("names: [cat, dog]", "", "needs either columns, one for each class, or vector"),
+        ("names: [cat, dog], columns: [a]", "", "columns lists 1 columns and names 2 classes"),
+        (f"{LIST}, watch: [cow]", "", "watch lists cow, which names does not"),
+        (LIST, "    segments: {column: a, values: [b]}\n", "cannot be combined with segments"),
+    ],
+)
+def test_wrong_settings_are_refused(classes: str, more: str, said: str, tmp_path: Path) -> None:
+    """The configuration explains itself."""
+    with pytest.raises(ConfigError, match=said):
+        model(tmp_path, classes, more=more)

@@ -1,0 +1,55 @@
+"""Logs of a model with classes, drawn so that the truth is known."""
+
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+NAMES = ("cat", "dog", "fish")
+
+
+def draw(
+    rng: np.random.Generator,
+    rows: int,
+    classes: int = 3,
+    *,
+    slope: float = 1.0,
+    priors: Sequence[float] | None = None,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Draw vectors and classes; the scores are right for equal priors, with logits / slope."""
+    weights = np.ones(classes) if priors is None else np.asarray(priors, float)
+    labels = rng.choice(classes, rows, p=weights / weights.sum())
+    # Normal features with unit covariance: the log-likelihood ratios are linear.
+    x = rng.normal(size=(rows, classes)) + 1.5 * np.eye(classes)[labels]
+    logits = 1.5 * x / slope
+    vectors = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return vectors / vectors.sum(axis=1, keepdims=True), labels
+
+
+def write_day(
+    folder: Path,
+    day: date,
+    vectors: np.ndarray,
+    outcomes: pa.Array,
+    *,
+    form: str = "list",
+    names: Sequence[str] = NAMES,
+) -> None:
+    """Write a day of both logs, its vectors as a list, a struct or a column for each class."""
+    ids = pa.array([f"{day}-{i}" for i in range(len(vectors))])
+    columns = {
+        "list": lambda: {"p": pa.array(list(vectors))},
+        "struct": lambda: {"p": pa.array([dict(zip(names, v, strict=True)) for v in vectors])},
+        "columns": lambda: {f"p_{name}": vectors[:, k] for k, name in enumerate(names)},
+    }[form]()
+    logs = {
+        "predictions": {"prediction_id": ids, **columns},
+        "outcomes": {"prediction_id": ids, "outcome": outcomes},
+    }
+    for kind, content in logs.items():
+        path = folder / kind / f"{day}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(content), path)
