@@ -1,6 +1,7 @@
 """Commands for days: check their logs, process them, evaluate them again."""
 
 from datetime import date
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -20,11 +21,10 @@ from monitor.cli.options import (
     day_range,
     end_of_outcomes,
     must_be_stored,
-    now,
     of_each,
 )
 from monitor.cli.printing import finish, print_json, progress, say, stop_at
-from monitor.cli.reporting import write_configured_pages
+from monitor.cli.reporting import write_configured_index, write_configured_pages
 from monitor.config import Model, load_config
 
 WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
@@ -118,42 +118,20 @@ def run(
     reaches a verdict. It also processes missing days of the last catch_up_days whose logs have
     arrived. Choose another day with --day, or one model with --model.
     """
-    from monitor.logs import newest_day, newest_settled_day
-    from monitor.pipeline.beginning import Beginning, beginning
-    from monitor.pipeline.catch_up import days_to_catch_up
-    from monitor.pipeline.run import RunReport
-    from monitor.pipeline.run import run as run_days
-    from monitor.pipeline.settling import settle
+    from monitor.cli.many import check_call, of_models, run_morning
 
     config = load_config(config_path)
-
-    begun = list[Beginning]()
-
-    def do(model_name: str, model: Model) -> RunReport | None:
-        until = end_of_outcomes(as_of, model)
-        model = settle(config, model_name, as_of=until).model(model_name)
-        new = None if day else beginning(config, model_name, as_of=until)
-        if new:
-            begun.append(new)
-            if not unsettled:
-                return None
-            chosen = new.first
-        else:
-            chosen = day.date() if day else newest_settled_day(model_name, model, as_of=until)
-        last = max(chosen, newest_day(model, as_of=until)) if unsettled else chosen
-        alone = bool(day or new)
-        return run_days(
-            *(config, model_name, chosen, last),
-            as_of=until,
-            clock=now,
-            catch_up=() if alone else days_to_catch_up(config, model_name, chosen, as_of=until),
-            recompute=recompute,
-            jobs=jobs,
-        )
-
-    reports, errors = of_each(config, name, do)
-    errors += write_configured_pages(config, reports)
-    finish(filter(None, reports.values()), as_json=as_json, begun=begun, errors=errors)
+    if day:
+        check_call(config, name, day.date(), day.date(), as_of)
+    do = partial(run_morning, day=day, as_of=as_of, unsettled=unsettled, recompute=recompute)
+    results, errors = of_models(config, name, do, jobs=jobs, quiet=as_json)
+    errors += write_configured_index(config)
+    finish(
+        [done.report for done in results.values() if done.report],
+        as_json=as_json,
+        begun=[done.begun for done in results.values() if done.begun],
+        errors=[*errors, *(error for done in results.values() for error in done.of_page)],
+    )
 
 
 def backfill(
@@ -175,10 +153,9 @@ def backfill(
     Days whose logs have not changed are skipped, so after an interruption the same command
     continues where it stopped. Choose one model with --model.
     """
+    from monitor.cli.many import check_call, of_models, run_span
     from monitor.cli.plan import plan_text
-    from monitor.pipeline.planning import Plan, check_days, plan
-    from monitor.pipeline.run import RunReport
-    from monitor.pipeline.run import run as run_days
+    from monitor.pipeline.planning import Plan, plan
 
     config = load_config(config_path)
     begin, end = day_range(first, last)
@@ -191,20 +168,6 @@ def backfill(
             recompute=recompute,
         )
 
-    def do(model_name: str, model: Model) -> RunReport:
-        until = end_of_outcomes(as_of, model)
-        check_days(model_name, begin, end, as_of=until)
-        with progress(model_name, quiet=as_json) as on_progress:
-            return run_days(
-                *(config, model_name, begin, end),
-                as_of=until,
-                clock=now,
-                skip_unchanged=not again,
-                recompute=recompute,
-                jobs=jobs,
-                on_progress=on_progress,
-            )
-
     if dry_run:
         plans, errors = of_each(config, name, look)
         if as_json:
@@ -213,9 +176,17 @@ def backfill(
             say(plan_text(planned), soft_wrap=True)
         stop_at(errors)
         return
-    reports, errors = of_each(config, name, do)
-    errors += write_configured_pages(config, reports)
-    finish(reports.values(), as_json=as_json, errors=errors)
+    check_call(config, name, begin, end, as_of)
+    do = partial(
+        run_span, begin=begin, end=end, as_of=as_of, again=again, recompute=recompute, quiet=as_json
+    )
+    results, errors = of_models(config, name, do, jobs=jobs, quiet=as_json)
+    errors += write_configured_index(config)
+    finish(
+        [done.report for done in results.values() if done.report],
+        as_json=as_json,
+        errors=[*errors, *(error for done in results.values() for error in done.of_page)],
+    )
 
 
 def evaluate(

@@ -63,7 +63,9 @@ Recompute = Annotated[
         help="With an --as-of before outcomes that are stored already: replace final days too.",
     ),
 ]
-Jobs = Annotated[int, typer.Option(min=1, help="Number of days to process in parallel.")]
+Jobs = Annotated[
+    int, typer.Option(min=1, help="Number of days, or of models, to process in parallel.")
+]
 DEFAULT_CONFIG = Path("monitor.yaml")
 DEFAULT_JOBS = os.cpu_count() or 1
 

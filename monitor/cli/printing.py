@@ -38,7 +38,7 @@ def progress(name: str, *, quiet: bool) -> Iterator[Callable[["PhaseProgress"], 
         TimeRemainingColumn(),
         TextColumn("{task.fields[day]}"),
     )
-    with Progress(*columns, console=err, disable=quiet) as bars:
+    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bars:
         tasks: dict[str, Any] = {}
 
         def on_progress(step: "PhaseProgress") -> None:
@@ -47,6 +47,21 @@ def progress(name: str, *, quiet: bool) -> Iterator[Callable[["PhaseProgress"], 
             bars.update(tasks[step.phase], completed=step.done, total=step.total, day=step.day)
 
         yield on_progress
+
+
+@contextmanager
+def progress_of_models(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show a progress bar of models on standard error, if it is a terminal."""
+    columns = (
+        TextColumn("models"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+    )
+    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bars:
+        task = bars.add_task("", total=total)
+        yield lambda name: bars.update(task, advance=1, description=name)
 
 
 def finish(
@@ -84,7 +99,25 @@ def finish(
             say(f"{report.model}: {lost}", soft_wrap=True)
         for message in grouped(report.model, report.still_missing):
             say(f"Still missing: {message}", soft_wrap=True)
+    if reports and not as_json and len(reports) + len(errors) > 1:
+        say(summary_of(reports, errors), soft_wrap=True)
     stop_at_failures(reports, errors)
+
+
+def summary_of(
+    reports: Sequence["RunReport"], errors: Sequence[ConfigError | DataError] = ()
+) -> str:
+    """Add up what runs of several models did, in one line."""
+    days = {
+        what: sum(len(getattr(report, what)) for report in reports)
+        for what in ("summarised", "unchanged", "evaluated")
+    }
+    failed = sum(bool(report.failures) for report in reports)
+    counted = ", ".join(f"{what} {number:,}" for what, number in days.items())
+    return (
+        f"{len(reports):,} models processed: days {counted}; models with failed days {failed:,}, "
+        f"errors {len(errors):,}"
+    )
 
 
 def stop_at_failures(

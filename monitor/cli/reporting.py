@@ -86,16 +86,38 @@ def write_pages(
 
 def write_configured_pages(config: Config, names: Iterable[str]) -> list[ConfigError | DataError]:
     """Write the pages of models that have just run, if the configuration asks for pages."""
+    errors = [error for name in names for error in write_configured_page(config, name)]
+    return [*errors, *write_configured_index(config)]
+
+
+def write_configured_page(config: Config, name: str) -> tuple[ConfigError | DataError, ...]:
+    """Write the page of a model that has just run, if pages are configured; give its error."""
+    from monitor.pipeline.references import read_references
     from monitor.store.store import Store
 
     if not config.report:
+        return ()
+    try:
+        if Store(config.store).days("verdicts", name):
+            from monitor.report.page.write import write_model
+
+            write_model(config, name, read_references(config, name).fitted, config.report.path)
+    except (ConfigError, DataError) as error:  # the results of the run are stored all the same
+        return (error,)
+    return ()
+
+
+def write_configured_index(config: Config) -> list[ConfigError | DataError]:
+    """Write the index of all pages, if pages are configured; give its error."""
+    if not config.report:
         return []
     try:
-        store = Store(config.store)
-        names = [name for name in names if store.days("verdicts", name)]
-        return write_pages(config, names, config.report.path)[1]
-    except (ConfigError, DataError) as error:  # the results of the run are stored all the same
+        from monitor.report.page.write import write_index
+
+        write_index(config, config.report.path)
+    except (ConfigError, DataError) as error:
         return [error]
+    return []
 
 
 def _write_file(config: Config, name: str, path: str, day: date | None) -> str:
