@@ -19,7 +19,7 @@ from threading import Thread
 from typing import Generic, TypeVar
 
 from monitor.config import Config
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError, DataError, within_memory
 from monitor.pipeline.summaries import share
 
 T = TypeVar("T")
@@ -82,7 +82,8 @@ def is_one_of_several() -> bool:
 def attempt(do: Do[T], config: Config, name: str, jobs: int) -> Done[T]:
     """Call `do` for one model; its errors do not stop the others."""
     try:
-        return Done(name, do(config, name, jobs))
+        with within_memory(name):
+            return Done(name, do(config, name, jobs))
     except (ConfigError, DataError) as error:
         return Done(name, error=error)
 
