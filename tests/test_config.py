@@ -417,6 +417,27 @@ class TestFolder:
             "remove one of them."
         )
 
+    def test_one_model_opens_its_file_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It is as in the whole configuration, and an unknown name leads to all names."""
+        model = 'predictions: {path: "p/{day}"}\noutcomes: {path: "o/{day}"}\n'
+        folder = self.write(tmp_path, ctr=model, ads=model, broken="owner: [")
+        (folder / "monitor.yaml").write_text(MODELS.replace("  ctr:", "  fraud:"))
+        whole, read = load_config(folder), list[str]()
+        read_text = Path.read_text
+
+        def reading(path: Path, **how: str) -> str:
+            read.append(path.name)
+            return read_text(path, **how)
+
+        monkeypatch.setattr(Path, "read_text", reading)
+        found = {name: load_config(folder, only=name).models for name in ("ads", "good")}
+
+        assert found == {name: {name: whole.models[name]} for name in found}
+        assert read == ["monitor.yaml", "ads.yaml", "monitor.yaml"]
+        assert set(load_config(folder, only="another").names) == set(whole.names)
+
     @pytest.mark.parametrize(
         ("text", "message"),
         [

@@ -18,6 +18,7 @@ from monitor.cli.options import (
     LastDay,
     OneModel,
     Recompute,
+    config_with_index,
     day_range,
     end_of_outcomes,
     must_be_stored,
@@ -58,7 +59,7 @@ def check(
     from monitor.report.verdicts import sensitivity
     from monitor.store.store import Store
 
-    config = load_config(config_path)
+    config = load_config(config_path, only=name)
 
     def look(model_name: str, model: Model) -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
@@ -120,7 +121,7 @@ def run(
     """
     from monitor.cli.many import check_call, of_models, run_morning
 
-    config = load_config(config_path)
+    config = config_with_index(config_path, name)
     if day:
         check_call(config, name, day.date(), day.date(), as_of)
     do = partial(run_morning, day=day, as_of=as_of, unsettled=unsettled, recompute=recompute)
@@ -157,7 +158,7 @@ def backfill(
     from monitor.cli.plan import plan_text
     from monitor.pipeline.planning import Plan, plan
 
-    config = load_config(config_path)
+    config = config_with_index(config_path, name)
     begin, end = day_range(first, last)
 
     def look(model_name: str, model: Model) -> Plan:
@@ -208,7 +209,7 @@ def evaluate(
     from monitor.pipeline.verdicts import judge_days
     from monitor.store.store import Store
 
-    config = load_config(config_path)
+    config = config_with_index(config_path, name)
     begin, end = day_range(first, last)
 
     def redo(model_name: str, model: Model) -> dict[str, list[date]]:

@@ -38,7 +38,7 @@ def prune(
     from monitor.pipeline import prune as pruning
     from monitor.store.store import Store
 
-    config, days = load_config(config_path), _days(keep)
+    config, days = load_config(config_path, only=name), _days(keep)
 
     def do(model_name: str, model: Model) -> "Pruning":
         today = end_of_outcomes(None, model)

@@ -10,7 +10,7 @@ from zoneinfo import ZoneInfo
 
 import typer
 
-from monitor.config import EARLIEST, LATEST, Config, Model
+from monitor.config import EARLIEST, LATEST, Config, Model, load_config
 from monitor.errors import ConfigError, DataError, within_memory
 from monitor.segment_names import shown
 
@@ -68,6 +68,12 @@ Jobs = Annotated[
 ]
 DEFAULT_CONFIG = Path("monitor.yaml")
 DEFAULT_JOBS = os.cpu_count() or 1
+
+
+def config_with_index(path: Path, name: str | None) -> Config:
+    """Load the named model alone, or all models where the index of report pages lists them."""
+    config = load_config(path, only=name)
+    return load_config(path) if name and config.report else config
 
 
 def chosen_models(config: Config, name: str | None) -> dict[str, Model]:

@@ -104,7 +104,7 @@ def push(
         pushing.delete(name, gateway)
         names, errors = [name], []
     else:
-        config = load_config(config_path)
+        config = load_config(config_path, only=name)
         reader = Reader(config, most_segments)
         errors = invalid_models(config, name)
         names = [*chosen_models(config, name), *(config.invalid if errors else ())]
@@ -170,7 +170,7 @@ def openmetrics(
     from monitor.export import openmetrics as exporting
     from monitor.export.snapshot_reader import Reader
 
-    config, clock = load_config(config_path), now()
+    config, clock = load_config(config_path, only=name), now()
     begin, end = day_range(first, last)
     end_of_time = until.replace(tzinfo=UTC) if until else exporting.newest_end(clock)
     exporting.check_end(end_of_time, clock)

@@ -77,7 +77,7 @@ def show(
     from monitor.report.verdicts import latest, latest_text, of_segment, verdict_table
     from monitor.store.store import Store
 
-    config = load_config(config_path)
+    config = load_config(config_path, only=name)
     model = settle(config, name, as_of=date.max, look=False).model(name)
     must_be_one_of("--window", window, model.windows)
     names = dict.fromkeys((WHOLE, *model.segment_names))

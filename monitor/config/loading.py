@@ -1,5 +1,6 @@
 """A file, or a folder of files, becomes a Config: every model is checked by itself."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,7 +33,7 @@ class _Entry:
     content: Any
 
 
-def load_config(path: Path) -> Config:
+def load_config(path: Path, *, only: str | None = None) -> Config:
     """Read and check a configuration.
 
     Parameters
@@ -40,6 +41,9 @@ def load_config(path: Path) -> Config:
     path : Path
         A YAML file with all keys, or a folder: its `monitor.yaml` holds the common keys, and each
         `models/NAME.yaml` the keys of one model.
+    only : str or None
+        Read and check this model alone, if there is one of this name. In a folder the files of
+        the others are not opened.
 
     Returns
     -------
@@ -60,7 +64,11 @@ def load_config(path: Path) -> Config:
             f"see monitor.example.yaml."
         )
         raise ConfigError(msg)
-    entries = [*_entries(file, content.get("models")), *map(_entry_of_file, model_files)]
+    of_file = [*_entries(file, content.get("models"))]
+    if only in {name for name, _ in of_file} | {each.stem for each in model_files}:
+        of_file = [entry for entry in of_file if entry[0] == only]
+        model_files = [each for each in model_files if each.stem == only]
+    entries = [*of_file, *map(_entry_of_file, model_files)]
     checked = dict(_checked(entries, file.absolute().parent))
     invalid = {name: model for name, model in checked.items() if isinstance(model, InvalidModel)}
     if model_files and not content.get("models"):
@@ -69,8 +77,8 @@ def load_config(path: Path) -> Config:
         common = _File.model_validate(content)
     except ValidationError as error:
         of_models = [model.message for model in invalid.values()]
-        of_file = complaints(file, details(error), _File)
-        raise ConfigError("\n".join([*of_file, *of_models])) from None
+        of_common = complaints(file, details(error), _File)
+        raise ConfigError("\n".join([*of_common, *of_models])) from None
     config = Config(
         store=_place(common.store, file),
         engine=common.engine,
@@ -124,8 +132,11 @@ def _checked(
     entries: Sequence[tuple[str, _Entry]], folder: Path
 ) -> Iterator[tuple[str, Model | InvalidModel]]:
     """Check each model separately; a model that is defined twice is invalid."""
+    places_of = defaultdict[str, list[Path]](list)
     for name, entry in entries:
-        places = [other.path for same, other in entries if same == name]
+        places_of[name].append(entry.path)
+    for name, entry in entries:
+        places = places_of[name]
         complaints = list(_complaints_about(name, entry))
         if len(places) > 1:
             msg = f"{places[-1]}: the model '{name}' is also in {places[0]}; remove one of them."
