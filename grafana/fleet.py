@@ -84,13 +84,16 @@ def counts() -> stat.Panel:
 
 
 def broken() -> stat.Panel:
-    """Name the models whose configuration cannot be used."""
-    invalid = or_words(f"{newest('model_config_valid', MODELS)} == 0", "model", "none")
+    """Name the models whose configuration cannot be used, or whose results cannot be read."""
+    invalid = f"{newest('model_config_valid', MODELS)} == 0"
+    unreadable = f"{newest('model_results_readable', MODELS)} == 0"
+    either = or_words(f"{invalid} or {unreadable}", "model", "none")
     return said(
-        number({"{{model}}": invalid}, unit="none", named=True),
-        "Invalid configurations",
-        "The models that are not run because their part of the configuration is wrong. "
-        "`calibration-monitor check` says which key, and what to write.",
+        number({"{{model}}": either}, unit="none", named=True),
+        "Invalid or unreadable",
+        "The models that are not run because their part of the configuration is wrong, and those "
+        "whose stored results are damaged. `calibration-monitor check` says which key and what to "
+        "write; `calibration-monitor show` names the file and the command that writes it again.",
         none="none",
         width=4,
     )

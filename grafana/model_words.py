@@ -40,6 +40,7 @@ ALERTS = (
     "CalibrationDataError",
     "CalibrationInsufficientData",
     "CalibrationConfigInvalid",
+    "CalibrationResultsUnreadable",
 )
 
 

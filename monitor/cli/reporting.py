@@ -17,7 +17,7 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import print_json, say, stop_at
 from monitor.config import Config, load_config
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError, DataError, within_memory
 
 PAGE = ".html"
 
@@ -77,9 +77,10 @@ def write_pages(
     written, errors = list[str](), list[ConfigError | DataError]()
     for name in names:
         try:
-            references = read_references(config, name).fitted
-            written.append(write_model(config, name, references, folder, day=day))
-        except DataError as error:
+            with within_memory(name):
+                references = read_references(config, name).fitted
+                written.append(write_model(config, name, references, folder, day=day))
+        except (ConfigError, DataError) as error:
             errors.append(error)
     return [*written, write_index(config, folder)], errors
 

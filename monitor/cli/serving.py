@@ -18,11 +18,12 @@ from monitor.cli.options import (
     day_range,
     invalid_models,
     now,
+    of_each,
     seconds,
 )
 from monitor.cli.printing import print_json, say, stop_at
-from monitor.config import load_config
-from monitor.errors import ConfigError
+from monitor.config import Model, load_config
+from monitor.errors import ConfigError, DataError
 
 MostSegments = Annotated[
     int,
@@ -97,19 +98,19 @@ def push(
     from monitor.export import push as pushing
     from monitor.export.snapshot_reader import Reader
 
+    errors = list[ConfigError | DataError]()
     if delete and not name:
         msg = "--delete deletes the group of one model; name it with --model."
         raise ConfigError(msg)
     if delete and name:  # a removed model is not in the configuration
         pushing.delete(name, gateway)
-        names, errors = [name], []
+        names = [name]
     else:
         config = load_config(config_path, only=name)
         reader = Reader(config, most_segments)
-        errors = invalid_models(config, name)
+        errors += invalid_models(config, name)
         names = [*chosen_models(config, name), *(config.invalid if errors else ())]
-        for model in names:
-            pushing.push(reader, model, gateway)
+        errors += filter(None, [pushing.push(reader, model, gateway) for model in names])
     done = "deleted" if delete else "pushed"
     if as_json:
         print_json({done: names})
@@ -132,12 +133,12 @@ def textfile(
     from monitor.export.textfile import write_textfile
 
     config = load_config(config_path)
-    write_textfile(Reader(config, most_segments), path)
+    faults = write_textfile(Reader(config, most_segments), path)
     if as_json:
         print_json({"written": str(path)})
     else:
         say(f"written: {path}", soft_wrap=True)
-    stop_at(invalid_models(config, None))
+    stop_at([*map(DataError, faults), *invalid_models(config, None)])
 
 
 def openmetrics(
@@ -175,13 +176,16 @@ def openmetrics(
     end_of_time = until.replace(tzinfo=UTC) if until else exporting.newest_end(clock)
     exporting.check_end(end_of_time, clock)
     reader = Reader(config, most_segments)
-    models = [
-        exporting.past(reader, model, begin, end, until=end_of_time)
-        for model in chosen_models(config, name)
-    ]
-    samples = exporting.write(path, exporting.openmetrics(models, repeat=seconds(repeat)))
+
+    def past(model_name: str, _: Model) -> "list[exporting.Known]":
+        return exporting.past(reader, model_name, begin, end, until=end_of_time)
+
+    models, errors = of_each(config, name, past)
+    samples = exporting.write(
+        path, exporting.openmetrics([*models.values()], repeat=seconds(repeat))
+    )
     if as_json:
         print_json({"written": str(path), "samples": samples})
     else:
         say(f"written: {path}, {samples:,} samples", soft_wrap=True)
-    stop_at(invalid_models(config, name))
+    stop_at(errors)

@@ -488,6 +488,12 @@ CATALOGUE = (
         window_samples.of_valid_configurations,
     ),
     Gauge(
+        "calibration_model_results_readable",
+        "Whether the stored results of the model can be read: 1 yes, 0 no.",
+        ("model",),
+        window_samples.of_readable_results,
+    ),
+    Gauge(
         "calibration_report_info",
         "The report page of a model, as configured; always 1.",
         ("model", "url"),

@@ -16,17 +16,28 @@ JOB = "calibration-monitor"
 TIMEOUT = 30  # seconds
 
 
-def push(reader: Reader, model: str, gateway: str) -> None:
+def push(reader: Reader, model: str, gateway: str) -> ConfigError | DataError | None:
     """Replace the group of a model in a gateway by its newest results.
+
+    Returns
+    -------
+    ConfigError or DataError or None
+        Why the results could not be read; the group then says so.
 
     Raises
     ------
     ConfigError
         If the address of the gateway is not one.
     DataError
-        If the store cannot be read, or the gateway cannot be reached or refuses.
+        If the gateway cannot be reached or refuses.
     """
-    _send(gateway, "PUT", model, exposition([lines(reader.snapshot(model))]))
+    fault = None
+    try:
+        snapshot = reader.snapshot(model)
+    except (ConfigError, DataError) as error:
+        snapshot, fault = reader.without_results(model, error), error
+    _send(gateway, "PUT", model, exposition([lines(snapshot)]))
+    return fault
 
 
 def delete(model: str, gateway: str) -> None:

@@ -5,6 +5,7 @@ changed, so a snapshot is never out of date.
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
 from importlib.metadata import version
@@ -13,6 +14,7 @@ from typing import Any
 from monitor.arrivals import Delay
 from monitor.config import Config
 from monitor.drift.verdict import Verdict
+from monitor.errors import ConfigError, DataError, within_memory
 from monitor.evaluation.evaluate import Evaluation
 from monitor.export.window_samples import Snapshot
 from monitor.segment_names import WHOLE
@@ -56,20 +58,56 @@ class Reader:
     def snapshots(self) -> dict[str, Snapshot]:
         """Read the newest evaluations and the last run of every model.
 
+        A model whose results cannot be read has none, and its fault.
+
         Raises
         ------
         ConfigError
-            If the store is not a folder, or of an unknown kind.
+            If no model can be read because the store is not a folder, or of an unknown kind.
         DataError
-            If a file of the store cannot be reached or parsed.
+            If no model can be read.
         """
-        return {name: self.snapshot(name) for name in self.config.names}
+        found, errors = dict[str, Snapshot](), list[ConfigError | DataError]()
+        for name in self.config.names:
+            try:
+                found[name] = self.snapshot(name)
+            except (ConfigError, DataError) as error:
+                errors.append(error)
+                found[name] = self.without_results(name, error)
+        if errors and len(errors) == len(found):
+            raise errors[0]
+        return found
+
+    def without_results(self, name: str, error: ConfigError | DataError) -> Snapshot:
+        """Say of a model what is configured, when it ran, and why its results cannot be read."""
+        run = None
+        with suppress(ConfigError, DataError):
+            run = Store(self.config.store).read_run(name)
+        return Snapshot(
+            models={name: self.config.shown(name)},
+            evaluations=[],
+            runs={name: run} if run else {},
+            version=self.version,
+            invalid=frozenset({name} & self.config.invalid.keys()),
+            faults={name: str(error)},
+        )
 
     def snapshot(self, name: str) -> Snapshot:
         """Read the newest results and the last run of one model.
 
         Returns the object of the last call if nothing has changed.
+
+        Raises
+        ------
+        ConfigError
+            If the store is not a folder, or of an unknown kind.
+        DataError
+            If a file of the store cannot be reached or parsed, or the memory does not suffice.
         """
+        with within_memory(name):
+            return self._read(name)
+
+    def _read(self, name: str) -> Snapshot:
         store, before, files = Store(self.config.store), self._cached.get(name), Files()
         parse: dict[str, Callable[..., tuple[list[Any], str]]] = {
             "evaluations": store.parse_evaluations,
@@ -85,8 +123,9 @@ class Reader:
             return known[1]
 
         run = store.read_run(name)
-        evaluations = newest_evaluations(store.days("evaluations", name), read)
+        # Verdicts are read first, because a run that is under way writes them last.
         verdicts = newest_verdicts(store.days("verdicts", name), read)
+        evaluations = newest_evaluations(store.days("evaluations", name), read, verdicts)
         if before and before.run == run and _are_the_same(before.files, files):
             return before.snapshot
         # Only runs count arrivals, so as long as there was none these are the same.
@@ -116,17 +155,35 @@ class Reader:
 Read = Callable[[str, date], list[Any]]
 
 
-def newest_evaluations(days: Sequence[date], read: Read) -> list[Evaluation]:
-    """Find the newest final evaluation of each segment and window, and newer provisional ones."""
+def newest_evaluations(
+    days: Sequence[date], read: Read, verdicts: Sequence[Verdict] = ()
+) -> list[Evaluation]:
+    """Find the newest final evaluation of each segment and window, and newer provisional ones.
+
+    A final evaluation that is newer than the verdicts waits for its own.
+    """
     found: dict[tuple[str, int, bool], Evaluation] = {}
     for day in reversed(days):
         evaluations: list[Evaluation] = read("evaluations", day)
+        if _awaits_its_verdict(evaluations, verdicts):
+            continue
         for e in evaluations:
             if (e.segment, e.window_days, True) not in found:
                 found.setdefault((e.segment, e.window_days, e.final), e)
         if all(e.final for e in evaluations):
             break
     return sorted(found.values(), key=lambda e: (e.segment, e.window_days, e.final))
+
+
+def _awaits_its_verdict(evaluations: Sequence[Evaluation], verdicts: Sequence[Verdict]) -> bool:
+    """Say whether the verdicts are of an earlier day, or of fewer outcomes of the same day."""
+    if not verdicts:
+        return False
+    (day, known_at) = verdicts[0].day, verdicts[0].known_at
+    return any(
+        e.final and (e.day > day or (e.day == day and e.window_days == 1 and e.known_at > known_at))
+        for e in evaluations
+    )
 
 
 def newest_verdicts(days: Sequence[date], read: Read) -> list[Verdict]:

@@ -12,15 +12,20 @@ from monitor.files import replace
 SUFFIX = ".prom"  # the collector ignores other files, such as a half-written temporary one
 
 
-def write_textfile(reader: Reader, path: Path) -> None:
+def write_textfile(reader: Reader, path: Path) -> list[str]:
     """Write the newest results of every model; a reader sees the old file or the new one.
+
+    Returns
+    -------
+    list of str
+        Why the results of some models could not be read.
 
     Raises
     ------
     ConfigError
         If the file would not be read by the collector, or its folder does not exist.
     DataError
-        If the store cannot be read, or the file cannot be written.
+        If no model can be read, or the file cannot be written.
     """
     if path.suffix != SUFFIX:
         msg = f"--into {path}: the collector reads only files ending in {SUFFIX}; name it so."
@@ -31,5 +36,6 @@ def write_textfile(reader: Reader, path: Path) -> None:
             f"has as --collector.textfile.directory."
         )
         raise ConfigError(msg)
-    content = exposition(map(lines, reader.snapshots().values()))
-    replace(LocalFileSystem(), str(path.absolute()), content)
+    snapshots = reader.snapshots().values()
+    replace(LocalFileSystem(), str(path.absolute()), exposition(map(lines, snapshots)))
+    return [fault for snapshot in snapshots for fault in snapshot.faults.values()]

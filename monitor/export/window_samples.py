@@ -55,6 +55,8 @@ class Snapshot:
         The models whose configuration is invalid; `models` holds the valid part of it.
     delays : mapping of str to Delay
         When the outcomes of each model arrive, if complete days have been counted.
+    faults : mapping of str to str
+        Why the results of a model cannot be read; it has no evaluations and no verdicts then.
     """
 
     models: Mapping[str, Model]
@@ -65,6 +67,7 @@ class Snapshot:
     left_out: Mapping[str, int] = field(default_factory=dict)
     invalid: frozenset[str] = frozenset()
     delays: Mapping[str, Delay] = field(default_factory=dict)
+    faults: Mapping[str, str] = field(default_factory=dict)
 
 
 def seconds_of(day: date) -> float:
@@ -215,6 +218,11 @@ def of_models(snapshot: Snapshot) -> Iterable[Sample[float]]:
 def of_valid_configurations(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Say of each configured model whether its configuration is valid."""
     return [((name,), name not in snapshot.invalid) for name in snapshot.models]
+
+
+def of_readable_results(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Say of each configured model whether its stored results can be read."""
+    return [((name,), name not in snapshot.faults) for name in snapshot.models]
 
 
 def of_limit(limit: Callable[[Verdicts], float]) -> Samples[float]:

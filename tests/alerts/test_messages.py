@@ -26,6 +26,7 @@ EVERY = {
     "CalibrationDataRejected": "ticket",
     "CalibrationDataError": "ticket",
     "CalibrationConfigInvalid": "ticket",
+    "CalibrationResultsUnreadable": "ticket",
     "CalibrationInsufficientData": "info",
 }
 DRIFT, ROWS = "CalibrationDrift", "CalibrationDataRejected"

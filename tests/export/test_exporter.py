@@ -76,7 +76,7 @@ class TestScrape:
         }
 
     def test_names_a_damaged_file(self, folder: Path) -> None:
-        """A damaged store fails the scrape and names the file; once mended, all is as before."""
+        """Damage of a model is a gauge of that model, and the log names the file; others stay."""
         file = write_day(folder, HARD)
         content = file.read_bytes()
         with serving(folder) as (program, where):
@@ -88,8 +88,12 @@ class TestScrape:
             logged = program.complained.read_text().splitlines()
 
         assert before == after == (200, exposition(folder))
-        assert damaged[0] == 500
-        assert f"{file}: is not a readable file of this store" in damaged[1]
+        of_fraud = {line for line in damaged[1].splitlines() if 'model="fraud"' in line}
+        kept = {line for line in before[1].splitlines() if 'model="fraud"' not in line}
+        assert damaged[0] == 200
+        assert 'calibration_model_results_readable{model="fraud"} 0.0' in of_fraud
+        assert not any("segment=" in line for line in of_fraud)
+        assert {*damaged[1].splitlines()} - of_fraud == kept
         assert len(logged) == 1
         assert logged[0].startswith("ERROR:")
         assert str(file) in logged[0]
@@ -148,11 +152,17 @@ class Watched:
         assert status == 200, text
         return list(json.loads(text)["data"]["result"])
 
-    def await_up(self, up: str) -> None:
-        """Wait until the last scrape went as said."""
+    def await_up(self) -> None:
+        """Wait until a scrape has succeeded."""
+        self._await("up", "1")
 
+    def await_readable(self, readable: str) -> None:
+        """Wait until the results of the first model can be read, or cannot."""
+        self._await('calibration_model_results_readable{model="fraud"}', readable)
+
+    def _await(self, query: str, value: str) -> None:
         def look() -> bool | None:
-            return [series["value"][1] for series in self.ask("up")] == [up] or None
+            return [series["value"][1] for series in self.ask(query)] == [value] or None
 
         wait_for(self.program, look)
 
@@ -169,7 +179,7 @@ def watched(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
         call = (f"--config.file={configuration}", f"--storage.tsdb.path={folder / 'prometheus'}")
         with listening(folder, "prometheus", *call) as (program, where):
             watched = Watched(folder, exporter, program, where)
-            watched.await_up("1")
+            watched.await_up()
             yield watched
 
 
@@ -251,17 +261,17 @@ class TestPrometheus:
         ]
 
     def test_learns_of_damage(self, watched: Watched) -> None:
-        """While the store is damaged, the exporter counts as down and no old number is shown."""
+        """While results of a model are damaged, no old number of it is shown; others are."""
         file = watched.folder / "store" / "evaluations" / "fraud" / f"{DAY}.parquet"
         content = file.read_bytes()
         file.write_bytes(b"PAR1")
-        watched.await_up("0")
+        watched.await_readable("0")
         shown = watched.ask("calibration_ece_ratio")
         file.write_bytes(content)
-        watched.await_up("1")
+        watched.await_readable("1")
         again = watched.ask("calibration_ece_ratio")
 
-        assert not shown
+        assert {one["metric"]["model"] for one in shown} == {"well"}
         assert {one["metric"]["model"] for one in again} == {"fraud", "well"}
 
 

@@ -230,6 +230,7 @@ NEW = {
     'calibration_rejected_rows_limit_ratio{model="new"} 2.0',
     'calibration_model_info{model="new",owner="",severity="ticket"} 1.0',
     'calibration_model_config_valid{model="new"} 1.0',
+    'calibration_model_results_readable{model="new"} 1.0',
 }
 
 
@@ -412,7 +413,7 @@ class TestCatalogue:
     def test_name_has_prefix_and_unit(self, gauge: Gauge) -> None:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
-        units += "|segments_left_out|config_valid|slope|log10|log10_p|verdict|kind"
+        units += "|segments_left_out|config_valid|results_readable|slope|log10|log10_p|verdict|kind"
         units += "|explained|removed|days|slope_change|value"
         # A bound of an interval is named after its number.
         name = re.sub("_(low|high)$", "", gauge.name)

@@ -101,7 +101,7 @@ class TestTextfile:
     def test_failure_leaves_the_old_file(
         self, folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """A damaged store, or a disk that fills up, leaves the file of before and no other."""
+        """A disk that fills up, or a store of which nothing can be read, leaves the old file."""
         target = folder / "out" / "calibration.prom"
         target.parent.mkdir()
         target.write_text("of yesterday")
@@ -114,6 +114,12 @@ class TestTextfile:
             patch.setattr("os.fsync", full)
             full_disk = command(*arguments)
         write_day(folder, HARD).write_bytes(b"PAR1")
+        sound = (folder / "monitor.yaml").read_text()
+        (folder / "monitor.yaml").write_text(
+            json.dumps(
+                {"store": "store", "models": {"fraud": json.loads(sound)["models"]["fraud"]}}
+            )
+        )
         damaged = command(*arguments)
 
         assert (full_disk.code, damaged.code) == (3, 3)
@@ -121,6 +127,12 @@ class TestTextfile:
         assert "is not a readable file of this store" in damaged.err.replace("\n", " ")
         assert target.read_text() == "of yesterday"
         assert list(target.parent.iterdir()) == [target]
+
+        (folder / "monitor.yaml").write_text(sound)
+        of_others = command(*arguments)
+        assert of_others.code == 3
+        assert target.read_text() == exposition(folder)
+        assert 'calibration_model_results_readable{model="fraud"} 0.0' in target.read_text()
 
     @pytest.mark.parametrize(
         ("into", "complaint"),

@@ -29,7 +29,7 @@ CHOSEN = {
 }
 ONE_OF_SEVERAL = "In words"  # whose queries each answer for one verdict
 MAY_BE_EMPTY = (
-    *(ONE_OF_SEVERAL, "Invalid configurations", "Deployments", "Last drift over", "Report page"),
+    *(ONE_OF_SEVERAL, "Invalid or unreadable", "Deployments", "Last drift over", "Report page"),
     "What is wrong with the logs",
 )
 # Of drifts that have ended or have no slope, of rows and of report pages: not in these two models.

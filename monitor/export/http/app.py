@@ -1,7 +1,8 @@
 """The exporter's responses: gauges at /metrics, health at /healthz, report pages at /reports/.
 
 Rule 1: each response looks at the configuration and the store. If one is faulty, the response and
-a line in the log say so; no older number is shown instead.
+a line in the log say so; no older number is shown instead. A fault of one model is a gauge of that
+model, and the response serves the others.
 Rule 2: a client without a valid password learns nothing, not even whether the exporter is healthy.
 """
 
@@ -60,6 +61,9 @@ class Exporter:
         """Write all gauges, or only those named, of every configured model."""
         with self._lock:
             snapshots = self._reader().snapshots()
+            for snapshot in snapshots.values():
+                for fault in snapshot.faults.values():
+                    log.error("%s", fault)
             written = {name: self._lines(name, snapshot) for name, snapshot in snapshots.items()}
             self._written = {name: (snapshots[name], written[name]) for name in snapshots}
         return exposition(written.values(), only=only)

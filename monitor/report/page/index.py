@@ -8,6 +8,7 @@ from math import isnan
 from monitor.config import Config, report_page
 from monitor.drift.verdict import Verdict
 from monitor.drift.wording import shape_size
+from monitor.errors import DataError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.report.page.content import Row
 from monitor.report.page.words import NONE, STATES, odds, share, signed
@@ -47,15 +48,9 @@ class Index:
 
 
 def index_of(config: Config) -> Index:
-    """Read the newest verdict of every configured model.
-
-    Raises
-    ------
-    DataError
-        If a file of the store cannot be read.
-    """
+    """Read the newest verdict of every configured model; one that cannot be read says why."""
     store = Store(config.store)
-    entries = sorted((_entry(config, store, name) for name in config.names), key=_order)
+    entries = sorted((_entry_or_fault(config, store, name) for name in config.names), key=_order)
     found = Counter(entry.cells[1] for entry in entries)
     words = [words.word for words in sorted(STATES.values(), key=lambda words: words.rank)]
     return Index(entries, [(word, found[word]) for word in words if found[word]])
@@ -63,6 +58,15 @@ def index_of(config: Config) -> Index:
 
 def _order(entry: Entry) -> tuple[int, float, str]:
     return entry.order
+
+
+def _entry_or_fault(config: Config, store: Store, name: str) -> Entry:
+    try:
+        return _entry(config, store, name)
+    except DataError as error:
+        state = STATES["unreadable"]
+        cells = (name, state.word, f"{error}", *[NONE] * 6, config.shown(name).owner)
+        return Entry(cells, "", (state.rank, 0.0, name))
 
 
 def _entry(config: Config, store: Store, name: str) -> Entry:

@@ -28,12 +28,13 @@ class StateWords:
 STATES: Mapping[str, StateWords] = {
     "calibration_drift": StateWords("calibration drift", "Calibration drift", "\u25b2", 0),
     "data_error": StateWords("data error", "The logs failed a check", "\u2715", 1),
-    "level_drift": StateWords("level drift", "The level drifted", "\u25c6", 2),
-    "prior_shift": StateWords("prior shift", "Only the prior moved", "\u25cf", 3),
-    "acknowledged": StateWords("acknowledged", "A known drift", "\u25a0", 4),
-    "ok": StateWords("ok", "No drift found", "\u2713", 5),
-    "insufficient_data": StateWords("not judged", "Not judged", "\u25cb", 6),
-    "": StateWords("no result", "No result", "\u00b7", 7),
+    "unreadable": StateWords("unreadable", "The results cannot be read", "?", 2),
+    "level_drift": StateWords("level drift", "The level drifted", "\u25c6", 3),
+    "prior_shift": StateWords("prior shift", "Only the prior moved", "\u25cf", 4),
+    "acknowledged": StateWords("acknowledged", "A known drift", "\u25a0", 5),
+    "ok": StateWords("ok", "No drift found", "\u2713", 6),
+    "insufficient_data": StateWords("not judged", "Not judged", "\u25cb", 7),
+    "": StateWords("no result", "No result", "\u00b7", 8),
 }
 
 

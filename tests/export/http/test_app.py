@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.errors import ConfigError
+from monitor.evaluation.evaluate import Evaluation
 from monitor.export.http.app import Exporter
 from monitor.export.http.auth import PasswordChecker, load_web_config
 from monitor.export.http.server import serve
@@ -98,6 +99,13 @@ def answering(
         server.server_close()
 
 
+def keep_only(folder: Path, name: str) -> None:
+    """Remove all other models from the configuration."""
+    config = json.loads((folder / "monitor.yaml").read_text())
+    config["models"] = {name: config["models"][name]}
+    (folder / "monitor.yaml").write_text(json.dumps(config))
+
+
 class TestHealth:
     """What /healthz says."""
 
@@ -111,7 +119,8 @@ class TestHealth:
         assert filled == empty == (200, "ok\n")
 
     def test_is_not_a_scrape(self, folder: Path) -> None:
-        """A damaged result fails scrapes, which /healthz is not: it reads no results."""
+        """If no result can be read, scrapes fail; /healthz reads no results, so it is ok."""
+        keep_only(folder, "fraud")
         write_day(folder, HARD).write_bytes(b"PAR1")
         with answering(folder) as where:
             assert get(where, "/metrics")[0] == 500
@@ -329,6 +338,36 @@ class TestMemory:
 
             assert text == exporter.text().decode() == exposition(folder)
         assert told == ["1.0", "1.0", "0.0"]
+
+
+class TestTogether:
+    """The verdict beside an evaluation is as new as the evaluation."""
+
+    @pytest.mark.parametrize(
+        "newer",
+        [
+            replace(HARD, day=HARD.day + timedelta(days=1), predicted=77),
+            replace(HARD, window_days=1, predicted=77, known_at=HARD.known_at + timedelta(days=1)),
+        ],
+        ids=["the next day", "later outcomes of the same day"],
+    )
+    def test_an_evaluation_waits_for_its_verdict(self, folder: Path, newer: Evaluation) -> None:
+        """While a run has not yet judged what it evaluated, what was there before is shown."""
+        exporter, store = Exporter(folder / "monitor.yaml"), Store(str(folder / "store"))
+        before = replace(HARD, day=HARD.day - timedelta(days=1), window_days=1, predicted=66)
+        write_day(folder, before)
+        verdict = replace(VERDICT, day=before.day, known_at=before.known_at)
+        if newer.day == VERDICT.day:
+            verdict = VERDICT
+        store.write_verdicts("fraud", verdict.day, [verdict], basis="")
+        write_day(folder, newer)
+        during = exporter.text().decode()
+        judged = replace(VERDICT, day=newer.day, known_at=newer.known_at)
+        store.write_verdicts("fraud", newer.day, [judged], basis="")
+        after = exporter.text().decode()
+
+        assert ("} 77.0\n" in during, "} 77.0\n" in after) == (False, True)
+        assert ("} 66.0\n" in during, 'calibration_verdict{model="fraud"' in during) == (True, True)
 
 
 @pytest.fixture
