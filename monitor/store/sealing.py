@@ -52,7 +52,7 @@ def open_table(content: bytes) -> tuple[pa.Table, str | None]:
         If the content is damaged.
     """
     digest = _check(content, BEFORE_IN_PARQUET)
-    file = pq.ParquetFile(pa.BufferReader(content))
+    file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)  # it is in memory
     if digest is None and KIND.encode() in (file.metadata.metadata or {}):
         raise ValueError(NO_DIGEST)
     return file.read(use_threads=False), digest

@@ -36,6 +36,12 @@ from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
 from monitor.store.lease import leased
 from monitor.store.lock import locked
+from monitor.store.ranges import (
+    check_arrivals,
+    check_evaluations,
+    check_revisions,
+    check_verdicts,
+)
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
 from monitor.store.sealing import is_sealed, open_record, open_table, sealed_record, sealed_table
 from monitor.store.summary_table import summary_of, summary_table
@@ -171,7 +177,9 @@ class Store:
         with _parsing(self.root, f"evaluations/{model}/{day}.parquet"):
             table, _ = open_table(content)
             inputs = (table.schema.metadata or {})[b"inputs"].decode()
-            return [evaluation_of(row) for row in table.to_pylist()], inputs
+            evaluations = [evaluation_of(row) for row in table.to_pylist()]
+            check_evaluations(model, day, evaluations)
+            return evaluations, inputs
 
     def evaluation_inputs(self, model: str, day: date) -> str | None:
         """Read the fingerprint of the evaluations' inputs; None if none are sound."""
@@ -211,7 +219,9 @@ class Store:
             return []
         content = self._read(name)
         with _parsing(self.root, name):
-            return revisions_of(open_table(content)[0])
+            revisions = revisions_of(open_table(content)[0])
+            check_revisions(day, revisions)
+            return revisions
 
     def read_verdicts(self, model: str, day: date) -> tuple[list[Verdict], str]:
         """Read the verdicts of one day and the fingerprint of limits and references."""
@@ -221,7 +231,9 @@ class Store:
         """Parse the bytes of the file of one day."""
         with _parsing(self.root, f"verdicts/{model}/{day}.parquet"):
             table, _ = open_table(content)
-            return verdicts_of(table), (table.schema.metadata or {})[b"basis"].decode()
+            verdicts = verdicts_of(table)
+            check_verdicts(model, day, verdicts)
+            return verdicts, (table.schema.metadata or {})[b"basis"].decode()
 
     def write_arrivals(self, model: str, arrivals: Arrivals) -> None:
         """Replace the arrivals of one day."""
@@ -240,7 +252,9 @@ class Store:
         """Parse the bytes of the file of one day."""
         with _parsing(self.root, f"arrivals/{model}/{day}.parquet"):
             columns = open_table(content)[0].to_pydict()
-            return Arrivals(day, tuple(columns["positives"]), tuple(columns["negatives"]))
+            arrivals = Arrivals(day, tuple(columns["positives"]), tuple(columns["negatives"]))
+            check_arrivals(arrivals, columns["age"])
+            return arrivals
 
     def remove(self, kind: str, model: str, day: date) -> None:
         """Remove the file of one kind and day; with a summary, the record of its inputs too."""

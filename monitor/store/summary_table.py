@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from datetime import date, datetime
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.metrics.core.tally import Cells, from_cells
 from monitor.segment_names import WHOLE
 from monitor.store.class_rows import class_counts_of, class_facts, class_parts, pair_numbers
+from monitor.store.ranges import check_rows, check_summary
 from monitor.summary import NO_SAMPLE, Awaited, Segment, Summary, stratified
 
 FORMAT = 3
@@ -24,6 +26,7 @@ NUMBERS: dict[str, pa.DataType] = {
     "awaited": pa.int64(),
 }
 NO_ROWS = slice(0, 0)
+ANY_NUMBER = np.iinfo(np.int64).max
 
 
 def summary_table(summary: Summary) -> pa.Table:
@@ -73,8 +76,10 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
     if about["format"] != FORMAT or about["cells"] != CELL_COUNT:
         msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {CELL_COUNT}"
         raise ValueError(msg)
-    columns = {name: table[name].to_numpy().astype(np.int64) for name in NUMBERS}
+    columns = {name: table[name].to_numpy().astype(np.int64, copy=False) for name in NUMBERS}
     rows = _rows_by_part(table)
+    starts = np.array([part.start for part in rows.values()], np.int64)
+    check_rows(columns, starts, [_most_rows(about, *part) for part in rows])
 
     def numbers_of(part: tuple[str, str]) -> dict[str, Ints]:
         chosen = rows.get(part, NO_ROWS)
@@ -84,7 +89,7 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         segment: stratified({s: _segment(numbers_of((segment, s)), n) for s, n in strata.items()})
         for segment, strata in about["predicted"].items()
     }
-    return Summary(
+    summary = Summary(
         model=model,
         days=(day,),
         segments=segments,
@@ -101,6 +106,14 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         if "classes" in about
         else None,
     )
+    check_summary(summary)
+    return summary
+
+
+def _most_rows(about: Mapping[str, Any], segment: str, stratum: str) -> int:
+    """Give the predictions of a part; a tally of classes is beside the segments and has none."""
+    of_segment: Mapping[str, int] = about["predicted"].get(segment, {})
+    return ANY_NUMBER if "classes" in about and not of_segment else of_segment[stratum]
 
 
 def _numbers(part: Segment) -> dict[str, Ints]:

@@ -132,3 +132,46 @@ def test_text_that_looks_like_a_digest_does_no_harm() -> None:
     assert digest
     assert is_sealed(sealed_table(table))
     assert record == {"complaint": text, "zzz": text}
+
+
+OUT_OF_RANGE = [
+    ("count", -1, "count|positives"),
+    ("positives", 10**6, "positives"),
+    ("cell", 2**14, "cell"),
+    ("cell", 0, "cell"),
+    ("offset_sum", -1, "offset_sum"),
+    ("awaited", 10**6, "predicted"),
+]
+
+
+@pytest.mark.parametrize(("column", "value", "said"), OUT_OF_RANGE)
+def test_values_of_a_summary_are_checked(
+    full: Path, tmp_path: Path, column: str, value: int, said: str
+) -> None:
+    """A summary that was written with impossible numbers is an error, whatever its digest."""
+    name = f"summaries/ctr/{DAY}.parquet"
+    table, _ = open_table((full / name).read_bytes())
+    values = table[column].to_pylist()
+    last_of_part = table["segment"].to_pylist().count("DE") - 1
+    values[last_of_part] = value
+    changed = table.set_column(
+        table.schema.get_field_index(column), column, pa.array(values, table[column].type)
+    )
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_bytes(sealed_table(changed))
+
+    with pytest.raises(DataError, match=rf"\(ValueError: ({said}) is out of range\)"):
+        Store(str(tmp_path)).read_summary("ctr", DAY)
+
+
+@pytest.mark.parametrize("kind", ["evaluations", "verdicts"])
+def test_a_file_of_another_day_is_no_file_of_this_one(
+    full: Path, tmp_path: Path, kind: str
+) -> None:
+    """A file that was copied to the name of another day is an error."""
+    (tmp_path / kind / "ctr").mkdir(parents=True)
+    content = (full / kind / "ctr" / f"{DAY_BEFORE}.parquet").read_bytes()
+    (tmp_path / kind / "ctr" / f"{DAY}.parquet").write_bytes(content)
+
+    with pytest.raises(DataError, match="model and day is out of range"):
+        READS[f"{kind}/ctr/{DAY}.parquet"](Store(str(tmp_path)))

@@ -1,0 +1,105 @@
+"""What the values of a file of the store must be, however it came about. Pure.
+
+A digest proves that a file is as it was written; these checks that it says what a result can say.
+Each raises ValueError with the first rule that is broken.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import date
+from math import isfinite, isnan
+
+import numpy as np
+
+from monitor.arrivals import Arrivals
+from monitor.drift.verdict import STATES, Verdict
+from monitor.evaluation.evaluate import Evaluation
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import CELL_COUNT, OFFSETS_PER_CELL, Ints
+from monitor.store.revisions import Revision
+from monitor.summary import Summary
+
+
+def check_rows(columns: Mapping[str, Ints], starts: Ints, predicted: Sequence[int]) -> None:
+    """Check the rows of a summary, of which a part begins at each of `starts`.
+
+    In a part the cells rise and are of the grid, and there are no more positives than outcomes, and
+    no more outcomes than predictions.
+    """
+    cells, counts, awaited = (columns[name] for name in ("cell", "count", "awaited"))
+    positives, offsets = columns["positives"], columns["offset_sum"]
+    if not cells.size:
+        return
+    _must("cell", cells.min() >= 0 and cells.max() < CELL_COUNT)
+    rises = cells[1:] > cells[:-1]
+    rises[starts[1:] - 1] = True
+    _must("cell", bool(rises.all()))
+    _must("count", positives.min() >= 0 and awaited.min() >= 0)
+    _must("positives", bool((positives <= counts).all()))
+    _must("offset_sum", offsets.min() >= 0 and bool((offsets <= counts * OFFSETS_PER_CELL).all()))
+    rows = np.add.reduceat(counts + awaited, starts)
+    _must("predicted", bool((rows <= predicted).all()))
+
+
+def check_summary(summary: Summary) -> None:
+    """Check what a summary has besides its rows."""
+    _must("predicted", all(part.predicted >= 0 for part in summary.segments.values()))
+    _must("rejected", all(count >= 0 for count in summary.rejected.values()))
+    _must("class_weights", all(isfinite(one) and one > 0 for one in summary.class_weights))
+    _must("known_at", summary.known_at.tzinfo is not None)
+
+
+def check_evaluations(model: str, day: date, evaluations: Iterable[Evaluation]) -> None:
+    """Check evaluations of a day: whose they are, counts, ratios and ends of intervals."""
+    for e in evaluations:
+        _must("model and day", (e.model, e.day) == (model, day))
+        _must("matched", 0 <= e.positives <= e.matched <= e.predicted)
+        _must("days_present", 0 <= e.days_present <= e.window_days)
+        _must("rejected", all(count >= 0 for count in e.rejected.values()))
+        for name in ("coverage", "prevalence", "mean_score"):
+            _must(name, isnan(value := getattr(e, name)) or 0 <= value <= 1)
+        for name, errors in (("raw", e.raw), ("prior", e.prior)):
+            values = (errors.tce_published, errors.ece, errors.rbs) if errors else ()
+            _must(name, all(0 <= value <= 1 for value in values))
+            _must_enclose(
+                name, (errors.tce, errors.ece_interval, errors.rbs_interval) if errors else ()
+            )
+        _must_enclose("shift and slope", (e.shift, e.slope))
+
+
+def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:
+    """Check verdicts of a day: whose they are, and their states, limits and intervals."""
+    for v in verdicts:
+        _must("model and day", (v.model, v.day) == (model, day))
+        _must("state", v.state in STATES)
+        _must("limit", v.limit > 0)
+        known = v.reference_prevalence
+        _must("reference_prevalence", isnan(known) or 0 <= known <= 1)
+        _must_enclose(
+            "intervals",
+            (v.shift, v.level_change, v.slope, v.reference_slope, v.reference_intercept),
+        )
+
+
+def check_arrivals(arrivals: Arrivals, ages: Sequence[int]) -> None:
+    """Check the arrivals of a day: a count of each outcome for each age."""
+    _must("age", list(ages) == list(range(len(ages))))
+    _must("positives and negatives", min(*arrivals.positives, *arrivals.negatives, 0) >= 0)
+
+
+def check_revisions(day: date, revisions: Iterable[Revision]) -> None:
+    """Check the revisions of a day: of what they are, and their states."""
+    for revision in revisions:
+        _must("day", revision.day == day)
+        _must("state", revision.state in STATES)
+
+
+def _must_enclose(name: str, estimates: Iterable[Estimate | None]) -> None:
+    """Check that the ends of intervals are in order."""
+    for estimate in filter(None, estimates):
+        _must(name, not estimate.low > estimate.high)
+
+
+def _must(name: str, holds: bool) -> None:  # noqa: FBT001 - the rule itself
+    if not holds:
+        msg = f"{name} is out of range"
+        raise ValueError(msg)
