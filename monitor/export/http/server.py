@@ -1,6 +1,12 @@
-"""The exporter as an HTTP server, encrypted if a web configuration asks for it."""
+"""The exporter as an HTTP server, encrypted if a web configuration asks for it.
+
+Rule: a client holds one thread, for a limited time. It has `REQUEST_WITHIN` seconds for its whole
+request, however it divides them among bytes, and as many to take the response. At most
+`MOST_CONNECTIONS` clients are served at a time; more are disconnected.
+"""
 
 import errno
+import io
 import logging
 import socket
 import ssl
@@ -9,7 +15,8 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from socketserver import ThreadingMixIn
-from threading import Thread
+from threading import BoundedSemaphore, Thread
+from time import monotonic
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
 
@@ -20,13 +27,44 @@ from monitor.export.http.auth import encryption, load_web_config
 log = logging.getLogger(__name__)
 
 EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 - compared, not listened on
-TIMEOUT = 30  # seconds that a client may stay silent
+REQUEST_WITHIN = 30.0  # seconds
+MOST_CONNECTIONS = 100
+
+
+class Incoming(io.RawIOBase):
+    """Reads what a client sends until its time is up."""
+
+    def __init__(self, connection: socket.socket, seconds: float) -> None:
+        self._connection, self._until = connection, monotonic() + seconds
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read some bytes; a handshake that is due comes first, within the same time."""
+        left = self._until - monotonic()
+        if left <= 0:
+            msg = "the request was not complete in time"
+            raise TimeoutError(msg)
+        self._connection.settimeout(left)
+        return self._connection.recv_into(buffer)
 
 
 class Handler(WSGIRequestHandler):
-    """Handles one connection; a client that stays silent is dropped."""
+    """Handles one connection."""
 
-    timeout = TIMEOUT
+    def setup(self) -> None:
+        """Let the time of the request begin."""
+        super().setup()
+        self.rfile.close()
+        self.rfile = io.BufferedReader(Incoming(self.connection, REQUEST_WITHIN))
+
+    def parse_request(self) -> bool:
+        """Read the headers, and give the response as much time as the request had."""
+        valid = super().parse_request()
+        self.connection.settimeout(REQUEST_WITHIN)
+        return valid
 
     def log_message(self, *_: Any) -> None:
         """Do not log requests."""
@@ -40,6 +78,7 @@ class Server(ThreadingMixIn, WSGIServer):
     def __init__(self, address: tuple[str, int], web_path: Path | None) -> None:
         self.web_path = web_path
         self.encrypted = load_web_config(web_path).tls_server_config is not None
+        self._free = BoundedSemaphore(MOST_CONNECTIONS)
         self.address_family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
         super().__init__(address, Handler)
 
@@ -65,6 +104,25 @@ class Server(ThreadingMixIn, WSGIServer):
         # The handshake is left to the connection's own thread.
         secured = context.wrap_socket(connection, server_side=True, do_handshake_on_connect=False)
         return secured, address
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        """Serve a connection in a thread of its own, unless there are too many."""
+        if not self._free.acquire(blocking=False):
+            log.warning("%s: disconnected: too many connections", client_address[0])
+            self.shutdown_request(request)
+            return
+        try:
+            super().process_request(request, client_address)
+        except BaseException:
+            self._free.release()
+            raise
+
+    def process_request_thread(self, request: Any, client_address: Any) -> None:
+        """Serve a connection, then make room for another one."""
+        try:
+            super().process_request_thread(request, client_address)
+        finally:
+            self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Log a lost client in one line; any other error keeps its traceback."""

@@ -3,13 +3,16 @@
 import json
 import os
 import shutil
+import socket
 import ssl
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from http.client import RemoteDisconnected
 from ipaddress import ip_address
 from pathlib import Path
+from time import sleep
 from typing import Any
 
 import bcrypt
@@ -21,13 +24,14 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
+from monitor.export.http import server
 from monitor.export.http.app import Exporter
 from monitor.export.http.auth import PasswordChecker, load_web_config
 from monitor.export.http.server import serve
 from monitor.export.snapshot_reader import with_most_outcomes
 from monitor.store.store import Store
 from tests.support.exporting import DRIFTING, HARD, VERDICT, exposition, fill, serving, write_day
-from tests.support.servers import get, listening, wait_for
+from tests.support.servers import PATIENCE, get, listening, wait_for
 
 # Of the password "correct horse", as htpasswd writes it, at the lowest cost there is.
 HASH = "$2y$04$wSnZVd/F4aR2tSWpJRA6pOKEMzX94qtT02wvNqbaVOrzIRYCZWPxW"
@@ -91,12 +95,12 @@ def answering(
 ) -> Iterator[str]:
     """Serve in this process on a free port: host:port."""
     exporter = Exporter(config or folder / "monitor.yaml")
-    server, _ = serve(exporter, address="127.0.0.1", port=0, web_path=web)
+    running, _ = serve(exporter, address="127.0.0.1", port=0, web_path=web)
     try:
-        yield f"127.0.0.1:{server.server_port}"
+        yield f"127.0.0.1:{running.server_port}"
     finally:
-        server.shutdown()
-        server.server_close()
+        running.shutdown()
+        running.server_close()
 
 
 def keep_only(folder: Path, name: str) -> None:
@@ -528,6 +532,72 @@ class TestEncryption:
                     return (status == 200 and bool(json.loads(text)["data"]["result"])) or None
 
                 assert wait_for(program, is_up)
+
+
+class TestConnections:
+    """Clients that are slow or too many do not stop the exporter."""
+
+    # The head of a handshake that announces 500 bytes, and a header that never ends.
+    @pytest.mark.parametrize("begin", [b"\x16\x03\x01\x01\xf4", b"GET / HTTP/1.1\r\nX-Slow: "])
+    def test_a_request_that_drips_is_cut_off(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, begin: bytes
+    ) -> None:
+        """A byte now and then keeps no connection open, also before encryption has begun."""
+        monkeypatch.setattr(server, "REQUEST_WITHIN", 1.0)
+        certify(folder, "server")
+        web = None if begin.startswith(b"GET") else web_config(folder, tls_server_config=TLS)
+        with answering(folder, web) as where, connected(where) as client:
+            client.sendall(begin)
+
+            assert cut_off(client)
+
+    def test_a_client_that_says_nothing_is_cut_off(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It is disconnected without a response."""
+        monkeypatch.setattr(server, "REQUEST_WITHIN", 1.0)
+        with answering(folder) as where, connected(where) as client:
+            assert client.recv(1) == b""
+
+    def test_there_is_a_limit(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        """One connection too many is closed at once; when another has ended, there is room."""
+        monkeypatch.setattr(server, "MOST_CONNECTIONS", 2)
+        with answering(folder) as where, connected(where), connected(where) as second:
+            with connected(where) as third:
+                assert third.recv(1) == b""
+            second.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            assert second.recv(12) == b"HTTP/1.0 200"
+            while second.recv(1000):
+                pass
+            for _ in range(PATIENCE * 10):  # its thread may not have ended
+                with suppress(ConnectionError, RemoteDisconnected):
+                    assert get(where, "/")[0] == 200
+                    break
+                sleep(0.1)
+            else:
+                pytest.fail("no connection became free")
+
+
+@contextmanager
+def connected(where: str) -> Iterator[socket.socket]:
+    """Connect without a request."""
+    host, port = where.split(":")
+    with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
+        yield client
+
+
+def cut_off(client: socket.socket) -> bool:
+    """Send a byte now and then until the server hangs up, or patience ends."""
+    client.settimeout(0.1)
+    for _ in range(PATIENCE * 10):
+        with suppress(TimeoutError):
+            try:
+                client.sendall(b"x")
+                if client.recv(1) == b"":
+                    return True
+            except ConnectionError:
+                return True
+    return False
 
 
 class TestWebConfig:
