@@ -25,6 +25,7 @@ from monitor.logs.joining import (
 from monitor.logs.plausibility import ScoreRange, about_scores
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs
+from monitor.logs.spark_texts import as_duckdb_writes, text_of_id
 from monitor.segment_names import printable
 
 
@@ -57,6 +58,8 @@ class UnmatchedOutcomes:
 
 
 CONVERTED = {"integer": "an integer", "uuid": "a UUID", "text": "a text"}  # by ids.cast
+# What an id of ids.cast is to one of the engines, as they should be called.
+ID_NAMES = {nw.Decimal: "Int128", nw.Unknown: "String"}
 UUID_TEXT = re.compile(r"\{?[0-9a-fA-F]{8}(-?[0-9a-fA-F]{4}){3}-?[0-9a-fA-F]{12}\}?")
 WHOLE_NUMBER = re.compile(r"\s*[+-]?\d+\s*", re.ASCII)
 # Status, check, message, and the column of the join that shows the value.
@@ -297,15 +300,16 @@ class _Look:
 
 
 def _look(rows: Frame, column: str) -> _Look:
-    text = nw.col(column).cast(nw.String)
+    dtype = rows.collect_schema()[column]
+    text = text_of_id(rows, column)
     length = text.str.len_chars()
     found = rows.select(
         *(text.min().alias("least"), text.max().alias("greatest")),
         *(length.min().alias("shortest"), length.max().alias("longest")),
     )
     least, greatest, shortest, longest = found.collect(backend="pyarrow").row(0)
-    dtype = str(rows.collect_schema()[column])
-    return _Look((str(least), str(greatest)), dtype, int(shortest or 0), int(longest or 0))
+    named = next((n for kind, n in ID_NAMES.items() if isinstance(dtype, kind)), str(dtype))
+    return _Look((str(least), str(greatest)), named, int(shortest or 0), int(longest or 0))
 
 
 def _cast_that_may_help(scored: Sequence[str], observed: Sequence[str]) -> str | None:
@@ -322,7 +326,6 @@ def _first(joined: Frame, status: Status, column: str) -> tuple[str, str]:
     """Show the first row that breaks the check, by id, and its value alone."""
     offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
     identity, value = _first_row(offenders, "id", column)
-    value = "nan" if value == "NaN" else value  # as DuckDB writes it, not Spark
     named = (
         "" if identity == "null" and status != Status.PREDICTION_ID_MISSING else f" (id {identity})"
     )
@@ -339,7 +342,9 @@ def _number(text: str) -> float | None:
 
 def _first_row(frame: Frame, *columns: str) -> list[str]:
     """Read the first row as text, written by the engine because it supports years after 9999."""
-    texts = frame.head(1).select(nw.col(*columns).cast(nw.String).fill_null("null"))
+    texts = as_duckdb_writes(frame.head(1)).select(
+        nw.col(*columns).cast(nw.String).fill_null("null")
+    )
     return [printable(str(text)) for text in texts.collect(backend="pyarrow").row(0)]
 
 

@@ -15,10 +15,25 @@ TRUE_OR_FALSE = {"true": "1", "false": "0"}  # as DuckDB, pandas and JSON write 
 
 @dataclass(frozen=True)
 class Wanted:
-    """A value of each row: the columns that it is made of, and how, given their types."""
+    """A value of each row: the columns that it is made of, and how, given their types.
+
+    Attributes
+    ----------
+    columns : tuple of str
+        The columns.
+    sql : callable
+        Writes the value in SQL, given the types of the columns.
+    names : tuple of str
+        If the value is a record of the columns as they are, the names of its fields.
+    """
 
     columns: tuple[str, ...]
     sql: Callable[[Mapping[str, Any]], str]
+    names: tuple[str, ...] = ()
+
+    def is_column(self, types: Mapping[str, Any]) -> bool:
+        """Return whether the value is a column as it is."""
+        return self.sql(types) == quoted(self.columns[0])
 
 
 def quoted(column: str) -> str:

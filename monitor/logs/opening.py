@@ -8,15 +8,17 @@ import difflib
 import os
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date
 from functools import reduce
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
 import duckdb
 import narwhals as nw
+import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import Format, Model, OutcomeLog, PredictionLog
@@ -26,6 +28,7 @@ from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, as_it_is, quoted, text
 from monitor.logs.session import Session, Type
 from monitor.logs.spark_rows import read_with_spark
+from monitor.logs.spark_tasks import as_frame
 from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day
 
@@ -133,18 +136,23 @@ class OpenLog:
         of = self.session.count(self.read(None, counted=column))
         return of - self.session.count(self.read(where, counted=column)), of
 
+    def used(
+        self, types: Mapping[str, Type], where: str | None, wanted: Iterable[Wanted]
+    ) -> tuple[list[str], list[str]]:
+        """Name the columns that the chosen rows need: those in the path, and the others."""
+        filtered = map(self.same_name, columns_of_filter(where) if where else ())
+        dated = [self.dating.column] if self.dating else []
+        used = dict.fromkeys([*(c for value in wanted for c in value.columns), *filtered, *dated])
+        return [c for c in used if types[c].in_path], [c for c in used if not types[c].in_path]
+
     def _part(
         self, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
     ) -> duckdb.DuckDBPyRelation:
         """Read files whose columns are equal."""
         types = self.files[files[0]]
-        filtered = map(self.same_name, columns_of_filter(where) if where else ())
-        dated = [self.dating.column] if self.dating else []
-        used = dict.fromkeys([*(c for w in wanted.values() for c in w.columns), *filtered, *dated])
-        in_path = [column for column in used if types[column].in_path]
-        in_rows = [column for column in used if not types[column].in_path]
+        in_path, in_rows = self.used(types, where, wanted.values())
         rows = (
-            self._rows_of_table(self.table, in_rows, types)
+            self._rows_of_table(self.table, in_rows)
             if self.table
             else self.session.read(files, self.form, columns=in_rows, with_name=bool(in_path))
         )
@@ -153,6 +161,16 @@ class OpenLog:
                 *map(duckdb.ColumnExpression, in_rows),
                 *(duckdb.SQLExpression(_in_path(column)).alias(column) for column in in_path),
             )
+        return self.choose(rows, types, where, wanted)
+
+    def choose(
+        self,
+        rows: duckdb.DuckDBPyRelation,
+        types: Mapping[str, Type],
+        where: str | None,
+        wanted: Mapping[str, Wanted],
+    ) -> duckdb.DuckDBPyRelation:
+        """Choose the rows of the days that the filter chooses, and convert their values."""
         if self.dating and self.days is not None:
             rows = rows.filter(duckdb.SQLExpression(self.dating.is_in(self.days, types)))
         rows = rows.filter(self._bound(rows, where)) if where else rows
@@ -160,30 +178,38 @@ class OpenLog:
             *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
         )
 
-    def _rows_of_table(
-        self, table: Table, columns: Sequence[str], types: Mapping[str, Type]
+    def without_rows(
+        self, types: Mapping[str, Type], where: str | None, wanted: Mapping[str, Wanted]
     ) -> duckdb.DuckDBPyRelation:
-        """Read columns of a table; the rows of some days are kept, because a query reads twice."""
+        """Make what `read` gives of files without rows."""
+        columns = chain(*self.used(types, where, wanted.values()))
+        nulls = ", ".join(f"CAST(NULL AS {types[c]}) AS {quoted(c)}" for c in columns)
+        rows = self.session.connection.sql(f"SELECT {nulls} LIMIT 0")
+        return self.choose(rows, types, where, wanted)
+
+    def scan(self, table: Table, columns: Sequence[str]) -> pa.RecordBatchReader:
+        """Read columns of a table, of the rows of some days; it may give more rows."""
         ranges = list[Range]()
         dated_by = ""
         if self.dating and self.days is not None:
             dated_by = self.dating.column
-            ranges = self.dating.ranges(self.days, types[dated_by])
-        rows = table.scan(columns, dated_by, ranges)
+            ranges = self.dating.ranges(self.days, self.type_of(dated_by))
+        return table.scan(columns, dated_by, ranges)
+
+    def _rows_of_table(self, table: Table, columns: Sequence[str]) -> duckdb.DuckDBPyRelation:
+        """Read columns of a table; the rows of some days are kept, because a query reads twice."""
+        rows = self.scan(table, columns)
         if self.days is None:
             return self.session.connection.from_arrow(rows)
         with reading_table(table.log):
             return self.session.keep(rows)
 
-    def _nothing(self, wanted: Mapping[str, Wanted]) -> duckdb.DuckDBPyRelation:
+    def _nothing(self, wanted: Mapping[str, Wanted]) -> Any:
         """Make a log without rows, which text is if all of its files are empty."""
-        columns = dict.fromkeys(c for value in wanted.values() for c in value.columns)
-        nulls = ", ".join(f"CAST(NULL AS VARCHAR) AS {quoted(column)}" for column in columns)
-        rows = self.session.connection.sql(f"SELECT {nulls} LIMIT 0")
-        types = dict.fromkeys(columns, TEXT)
-        return rows.select(
-            *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
-        )
+        columns = chain.from_iterable(value.columns for value in wanted.values())
+        undated = replace(self, dating=None)
+        rows = undated.without_rows(dict.fromkeys(columns, TEXT), None, wanted)
+        return rows if self.session.spark is None else as_frame(self.session.spark, rows)
 
     def same_name(self, column: str) -> str:
         """Write a column of a filter as the log does."""
@@ -224,10 +250,8 @@ def open_files(
         names = [name.removeprefix("file://") for name in names]
         for name in names:
             _must_be_a_readable_file(session.what, kind, name)
-    elif log.format == "parquet":
-        session.read_through(filesystem, names)
     else:
-        session.copy(filesystem, names)
+        session.reach(filesystem, names, log.format)
     files = _inspect(session, log.format, names)
     opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days)
     _check_dating(opened)

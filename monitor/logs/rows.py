@@ -41,7 +41,9 @@ class Key:
     @property
     def wanted(self) -> Wanted:
         """The id of a row, to be read."""
-        return Wanted(self.columns, lambda types: key_sql(self, types))
+        as_they_are = self.columns[1:] and not (self.cast or self.text_as)
+        names = self.names if as_they_are else ()
+        return Wanted(self.columns, lambda types: key_sql(self, types), names)
 
 
 def key_of(log: PredictionLog | OutcomeLog, model: Model) -> Key:

@@ -210,8 +210,15 @@ class Session:
         frame: Frame = nw.from_native(native).lazy()
         return frame
 
+    def reach(self, filesystem: AbstractFileSystem, files: Sequence[str], form: Format) -> None:
+        """Let DuckDB read these files of an object store, or a copy of them."""
+        if form == "parquet":
+            self.read_through(filesystem, files)
+        else:
+            self._copy(filesystem, files)
+
     def read_through(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
-        """Let DuckDB read these files of an object store.
+        """Let DuckDB read these files through the library of the object store.
 
         The filesystem caches the current listing, because DuckDB asks for the size and age of a
         file at every step and each would be a request.
@@ -225,7 +232,7 @@ class Session:
         if not self.connection.filesystem_is_registered(protocol):
             self.connection.register_filesystem(reader)
 
-    def copy(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
+    def _copy(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
         """Copy files of an object store to the disk of this machine.
 
         CSV and JSON lines have to be read whole anyway. DuckDB's threads read several such files

@@ -1,6 +1,8 @@
 """A Spark session that reads logs too large for one machine, and what its errors mean."""
 
+import json
 import re
+import sys
 from typing import Any
 
 from monitor.config import Engine
@@ -8,6 +10,9 @@ from monitor.errors import ConfigError, DataError, Fault
 
 # Spark reports the progress of every query, which would garble ours.
 OWN_CONF = {"spark.ui.showConsoleProgress": "false", "spark.sql.session.timeZone": "UTC"}
+TOLD = "told by a task of calibration-monitor: "  # begins our own error inside one of Spark
+CAUSE = "Caused by: "
+MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 NAMED_FILE = re.compile(r"(?:reading|read) file:?\s+(\S+?)[,.]?(?:\s|$)")
 
 
@@ -38,11 +43,15 @@ def connect(engine: Engine) -> Any:
     for key, value in {**OWN_CONF, **engine.conf}.items():
         builder = builder.config(key, value)
     try:
-        return builder.getOrCreate()
+        session = builder.getOrCreate()
     except Exception as error:  # of Java, of gRPC or of Spark itself
         place = engine.remote or engine.master or "Spark"
         msg = f"{place}: no Spark session could be started ({first_line(error)}); check engine."
         raise ConfigError(msg) from error
+    if (engine.master or "").startswith("local"):
+        # Spark's default, python3, may be another one than this.
+        session.sparkContext.pythonExec = sys.executable
+    return session
 
 
 def is_of_spark(error: Exception) -> bool:
@@ -53,9 +62,21 @@ def is_of_spark(error: Exception) -> bool:
     return isinstance(error, (Py4JError, PySparkException))
 
 
-def word(what: str, error: Exception) -> DataError:
-    """Word an error of Spark, with the file if it names one."""
-    found = NAMED_FILE.search(str(error))
+def word(what: str, error: Exception) -> ConfigError | DataError:
+    """Word an error of Spark: what a task of ours told, or else with the file if it names one."""
+    before, told, after = str(error).partition(TOLD)
+    if told:
+        (message, fault), _ = json.JSONDecoder().raw_decode(after)
+        return DataError(message, Fault(**fault)) if fault else ConfigError(message)
+    if missing := MISSING_MODULE.search(before):
+        msg = (
+            f"{what}: the tasks of Spark run a Python without {missing[1]}; install "
+            f"calibration-monitor on the machines that run tasks, and set PYSPARK_PYTHON to its "
+            f"Python before Spark starts, or write the log as Parquet with columns that need no "
+            f"conversion."
+        )
+        return ConfigError(msg)
+    found = NAMED_FILE.search(before)
     culprit = found[1].removeprefix("file://") if found else "one of the logs"
     msg = (
         f"{what}: {culprit} cannot be read by Spark ({first_line(error)}); "
@@ -65,6 +86,8 @@ def word(what: str, error: Exception) -> DataError:
 
 
 def first_line(error: Exception) -> str:
-    """Show an error on one line."""
-    text = next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
+    """Show an error on one line: its last cause, if it names causes."""
+    lines = [line for line in str(error).splitlines() if line.strip()]
+    causes = [line.removeprefix(CAUSE) for line in lines if line.startswith(CAUSE)]
+    text = next(iter(causes[-1:] or lines), type(error).__name__)
     return "".join(sign if sign.isprintable() else "?" for sign in text)

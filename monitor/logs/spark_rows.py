@@ -1,4 +1,7 @@
-"""The rows of Parquet files as a Spark frame with the names that the query expects."""
+"""The rows of a log as a Spark frame with the names that the query expects.
+
+Spark itself reads Parquet files whose values need no conversion; `spark_tasks` reads the others.
+"""
 
 import re
 from collections import defaultdict
@@ -7,14 +10,18 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
+import narwhals as nw
+
 from monitor.config.filters import columns_of_filter
-from monitor.errors import ConfigError, DataError, Fault
-from monitor.logs.conversions import Wanted, quoted
+from monitor.errors import DataError, Fault
+from monitor.logs.conversions import Wanted
+from monitor.logs.spark_tasks import read_in_tasks
 
 if TYPE_CHECKING:
     from monitor.logs.opening import OpenLog
 
 NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"
+UNKNOWN_TO_SPARK = {"TIMESTAMP_NS", "UUID"}  # types of DuckDB for those of Parquet
 GLOB_SIGN = re.compile(r"([*?\[\]{}\\])")
 SQL_TOKEN = re.compile(r"""('(?:[^']|'')*')|"((?:[^"]|"")*)\"""")
 
@@ -27,28 +34,38 @@ def read_with_spark(
     Parameters
     ----------
     log : OpenLog
-        Parquet files, whose columns are checked already.
+        Whose columns are checked already.
     groups : iterable of sequence of str
         Files with equal columns.
     where, wanted
         The filter, and the values by their new names.
-
-    Raises
-    ------
-    ConfigError
-        If a setting needs a conversion that only DuckDB makes.
     """
-    if log.form != "parquet":
-        raise _only_duckdb(log, f"{log.kind}.format: {log.form}")
-    parts = [
-        _part(log, of_value, where, wanted)
-        for files in groups
-        for of_value in _by_path(log, files, where, wanted)
-    ]
+    parts = [part for files in groups for part in _parts_of_group(log, files, where, wanted)]
     whole = {field.dataType.typeName() for part in parts for field in part.schema.fields}
     if "boolean" in whole and "outcome" in wanted:
         parts = [_as_numbers(part) for part in parts] if _mixed(parts) else parts
     return reduce(lambda a, b: a.union(b), parts)
+
+
+def _parts_of_group(
+    log: "OpenLog", files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+) -> list[Any]:
+    """Read files with equal columns: Spark by itself, if no value is converted."""
+    types = log.files[files[0]]
+    if not _is_plain(log, types, wanted):
+        return [read_in_tasks(log, files, where, wanted)]
+    return [_part(log, alike, where, wanted) for alike in _by_path(log, files, where, wanted)]
+
+
+def _is_plain(log: "OpenLog", types: Mapping[str, Any], wanted: Mapping[str, Wanted]) -> bool:
+    """Return whether Spark can read files with these columns, and no value is converted."""
+    dated = log.dating.column if log.dating and log.days is not None else None
+    return (
+        log.form == "parquet"
+        and not any(found.name in UNKNOWN_TO_SPARK for found in types.values())
+        and not (dated and isinstance(types[dated].dtype, nw.String))
+        and all(value.names or value.is_column(types) for value in wanted.values())
+    )
 
 
 def _part(
@@ -64,14 +81,12 @@ def _part(
             rows = rows.withColumn(column, f.lit(_value_in_path(files[0], column)))
     if log.dating and log.days is not None:
         ranges = log.dating.ranges(log.days, types[log.dating.column])
-        if not ranges and log.days:
-            raise _only_duckdb(log, f"{log.kind}.day: {log.dating.column} of text")
         at = _column(log.dating.column)
         chosen = [(at >= f.lit(first)) & (at < f.lit(end)) for first, end in ranges]
         rows = rows.filter(reduce(lambda a, b: a | b, chosen))
     if where:
         rows = rows.filter(_bound(log, rows, where))
-    return rows.select(*(_value(log, name, w, types).alias(name) for name, w in wanted.items()))
+    return rows.select(*(_value(value).alias(name) for name, value in wanted.items()))
 
 
 def _used(log: "OpenLog", where: str | None, wanted: Mapping[str, Wanted]) -> list[str]:
@@ -79,19 +94,16 @@ def _used(log: "OpenLog", where: str | None, wanted: Mapping[str, Wanted]) -> li
     return [*dict.fromkeys([*(c for w in wanted.values() for c in w.columns), *filtered])]
 
 
-def _value(log: "OpenLog", name: str, wanted: Wanted, types: Mapping[str, Any]) -> Any:
+def _value(wanted: Wanted) -> Any:
     """Translate a value to read: a column as it is, or a key of several columns."""
     from pyspark.sql import functions as f
 
-    sql = wanted.sql(types)
     columns = [_column(column) for column in wanted.columns]
-    if len(columns) == 1 and sql == quoted(wanted.columns[0]):
+    if not wanted.names:
         return columns[0]
-    if name in {"id", "outcome_id"} and "CAST(" not in sql and len(columns) > 1:
-        complete = reduce(lambda a, b: a & b, (column.isNotNull() for column in columns))
-        parts = (column.alias(f"key{place}") for place, column in enumerate(columns))
-        return f.when(complete, f.struct(*parts))
-    raise _only_duckdb(log, f"the conversion of {', '.join(wanted.columns)}")
+    complete = reduce(lambda a, b: a & b, (column.isNotNull() for column in columns))
+    fields = (c.alias(name) for c, name in zip(columns, wanted.names, strict=True))
+    return f.when(complete, f.struct(*fields))
 
 
 def _bound(log: "OpenLog", rows: Any, where: str) -> Any:
@@ -166,11 +178,3 @@ def _as_url(file: str) -> str:
     if file.startswith("s3://"):
         return "s3a" + named.removeprefix("s3")
     return named if "://" in file else f"file://{named}"
-
-
-def _only_duckdb(log: "OpenLog", setting: str) -> ConfigError:
-    msg = (
-        f"{log.session.what}: Spark cannot read {setting}; set engine.kind to duckdb, or write the "
-        f"log as Parquet with columns of the types that docs/logs.md names."
-    )
-    return ConfigError(msg)

@@ -37,6 +37,9 @@ class Table:
         Where it is.
     version : str
         What identifies the version.
+    number : int or None
+        The version of a Delta Lake table, or the snapshot of an Iceberg table, which is None before
+        the first rows.
     schema : Schema
         Its columns.
     scan : callable
@@ -46,12 +49,17 @@ class Table:
 
     log: PredictionLog | OutcomeLog
     version: str
+    number: int | None
     schema: pa.Schema = field(compare=False)
     scan: Scan = field(compare=False)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Let another process open the same version."""
+        return open_table, (self.log, self.number)
 
-def open_table(log: PredictionLog | OutcomeLog) -> Table:
-    """Open the newest version of a table.
+
+def open_table(log: PredictionLog | OutcomeLog, number: int | None = None) -> Table:
+    """Open the newest version of a table, or the one with a number.
 
     Raises
     ------
@@ -61,7 +69,7 @@ def open_table(log: PredictionLog | OutcomeLog) -> Table:
         If there is no such table, or it cannot be read.
     """
     with reading_table(log):
-        return _open_delta(log) if log.format == "delta" else _open_iceberg(log)
+        return _open_delta(log, number) if log.format == "delta" else _open_iceberg(log, number)
 
 
 @contextmanager
@@ -86,12 +94,12 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
         raise DataError(msg) from error
 
 
-def _open_delta(log: PredictionLog | OutcomeLog) -> Table:
+def _open_delta(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
     from deltalake import DeltaTable  # noqa: PLC0415 - an extra
 
     # Plain HTTP is used only where an endpoint is configured so.
     options = {"allow_http": "true"} if "://" in log.path else None
-    table = DeltaTable(_literal(log.path), storage_options=options)
+    table = DeltaTable(_literal(log.path), number, storage_options=options)
 
     def scan(
         columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
@@ -106,7 +114,7 @@ def _open_delta(log: PredictionLog | OutcomeLog) -> Table:
 
     version = f"{table.metadata().id} {table.version()}"
     schema: Any = table.schema().to_arrow()  # of another Arrow library
-    return Table(log, version, pa.schema(schema), scan)
+    return Table(log, version, table.version(), pa.schema(schema), scan)
 
 
 def _literal(path: str) -> str:
@@ -122,7 +130,7 @@ def _delta_value(value: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
-def _open_iceberg(log: PredictionLog | OutcomeLog) -> Table:
+def _open_iceberg(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
     from pyiceberg import expressions as ex  # noqa: PLC0415 - an extra
     from pyiceberg.catalog import load_catalog  # noqa: PLC0415
     from pyiceberg.table import StaticTable  # noqa: PLC0415
@@ -133,7 +141,7 @@ def _open_iceberg(log: PredictionLog | OutcomeLog) -> Table:
         if log.catalog
         else StaticTable.from_metadata(_newest_metadata(place))
     )
-    snapshot = table.metadata.current_snapshot_id
+    snapshot = number or table.metadata.current_snapshot_id
 
     def scan(
         columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
@@ -146,7 +154,8 @@ def _open_iceberg(log: PredictionLog | OutcomeLog) -> Table:
             fields = tuple(columns) or ("*",)
             return table.scan(chosen, fields, snapshot_id=snapshot).to_arrow_batch_reader()
 
-    return Table(log, f"{table.metadata.table_uuid} {snapshot}", table.schema().as_arrow(), scan)
+    version = f"{table.metadata.table_uuid} {snapshot}"
+    return Table(log, version, snapshot, table.schema().as_arrow(), scan)
 
 
 def _newest_metadata(place: str) -> str:

@@ -6,7 +6,9 @@ Each shape is a line of the table in docs/logs.md.
 import gzip
 import json
 import sqlite3
+import struct
 import sys
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta, timezone
@@ -200,16 +202,31 @@ def column_in_path(root: Root, ending: str) -> dict[str, Any]:
 def spark_folder(root: Root) -> dict[str, Any]:
     """Write the files that Spark writes beside the data, and an unfinished attempt."""
     config = dated(root, "p/ds={day}/part-00000-1f.parquet", "o/ds={day}/part-00000-2e.parquet")
+    of_log = {
+        "p": ("part-00000-1f.parquet", "scored_at", SCORED),
+        "o": ("part-00000-2e.parquet", "observed_at", OBSERVED),
+    }
     for day in DAYS:
-        for log in ("p", "o"):
+        for log, (name, time, columns) in of_log.items():
             folder = f"{log}/ds={day}"
             root.write(f"{folder}/_SUCCESS", b"")
             root.write(f"{folder}/._SUCCESS.crc", b"crc\x00")
-            root.write(f"{folder}/.part-00000-1f.parquet.crc", b"crc\x00")
             root.rows(f"{folder}/_temporary/0/part-00000-1f.parquet", ROWS, SCORED)
+            content = as_parquet(table_of(of_day(day, time), columns))
+            root.write(f"{folder}/.{name}.crc", checksums(content))
     for log, name in (("predictions", "p"), ("outcomes", "o")):
         config[log]["path"] = f"{root.place}/{name}/ds={{day}}/**"
     return config
+
+
+def checksums(content: bytes) -> bytes:
+    """Return the checksums of a file as Spark writes them beside it."""
+    chunks = (content[i : i + 512] for i in range(0, len(content), 512))
+    return (
+        b"crc\x00"
+        + struct.pack(">i", 512)
+        + b"".join(struct.pack(">I", zlib.crc32(chunk)) for chunk in chunks)
+    )
 
 
 def together(root: Root, ending: str) -> dict[str, Any]:

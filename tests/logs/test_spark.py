@@ -3,9 +3,10 @@
 One local session serves all tests, because a Java machine starts for many seconds.
 """
 
+import copy
 import sys
 from collections.abc import Iterator, Mapping
-from datetime import date
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,6 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from pydantic import ValidationError
-from pyspark.sql import SparkSession
 from pyspark.sql.classic.dataframe import DataFrame
 
 from monitor.config import Engine, Model
@@ -32,29 +32,21 @@ CONF = {
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.session.timeZone": "UTC",
+    # Compiling costs more than running queries of a few rows.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
 }
-# The others have conversions of text or numbers, which only DuckDB makes.
-READABLE = (
-    "a file for each day",
-    "hours",
-    "a column in the path",
-    "hive",
-    "one file with a time",
-    "one file with a date",
-)
 
 
 @pytest.fixture(scope="module")
 def spark() -> Iterator[Databases]:
     """Start Spark on this machine."""
-    builder = SparkSession.builder.master("local[2]")
-    for key, value in CONF.items():
-        builder = builder.config(key, value)
-    session = builder.getOrCreate()
-    session.sparkContext.setLogLevel("OFF")
-    with open_databases(SPARK) as databases:
+    with open_databases(Engine(kind="spark", master="local[2]", conf=CONF)) as databases:
+        databases.spark.sparkContext.setLogLevel("OFF")
         yield databases
-    session.stop()
+    databases.spark.stop()
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +68,7 @@ def found(config: Mapping[str, Any], day: date, engine: Databases, folder: Path)
     return store.content("summaries", "ctr", day)
 
 
-@pytest.mark.parametrize("shape", READABLE)
+@pytest.mark.parametrize("shape", SHAPES)
 def test_every_shape_leaves_the_bytes_of_duckdb(
     shape: str, spark: Databases, duckdb: Databases, tmp_path: Path
 ) -> None:
@@ -164,6 +156,107 @@ def test_rows_mean_what_they_mean_to_duckdb(
     assert there == here
 
 
+NOON = datetime(2026, 3, 2, 12, tzinfo=UTC)
+TIMES = {"predictions": {"time": "at"}, "outcomes": {"time": "at"}}
+KEY = {"predictions": {"id": ["user", "item"]}, "outcomes": {"id": ["user", "item"]}}
+SCORES = [0.1, 0.2, 0.3, 0.4]
+# Predictions, outcomes, settings: what the message shows is converted or is no plain number.
+SAID: dict[str, tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = {
+    "ids that are cast to integers": (
+        {"prediction_id": ["1", "02", "x", "1"], "score": SCORES},
+        {"prediction_id": [1, 2, 9, 2], "outcome": [0, 1, 1, 0]},
+        {"ids": {"cast": "integer"}},
+    ),
+    "ids that are cast to UUIDs": (
+        {"prediction_id": ["0A" * 16, "0b" * 16, "0C" * 16, "0a" * 16], "score": SCORES},
+        {"prediction_id": ["0a" * 16, "0B" * 16, "ff" * 16], "outcome": [0, 1, 2]},
+        {"ids": {"cast": "uuid"}},
+    ),
+    "ids that are UUIDs": (
+        {"prediction_id": pa.array([bytes([i] * 16) for i in (1, 2, 3, 1)], pa.uuid())}
+        | {"score": SCORES},
+        {"prediction_id": pa.array([bytes([i] * 16) for i in (1, 2)], pa.uuid())}
+        | {"outcome": [0, 1]},
+        {},
+    ),
+    "a repeated key of two columns": (
+        {"user": [1, 1, 2, 2], "item": ["a", "a", None, "b"], "score": SCORES},
+        {"user": [1, 2], "item": ["z", "b"], "outcome": [0, 1]},
+        KEY,
+    ),
+    "no key of two columns in common": (
+        {"user": [1, 2], "item": ["a", "b"], "score": SCORES[:2]},
+        {"user": [3, 4], "item": ["a", "b"], "outcome": [0, 1]},
+        KEY | {"checks": {"outcome_orphan": "reject"}},
+    ),
+    "no integer in common": (
+        {"prediction_id": ["1", "02"], "score": SCORES[:2]},
+        {"prediction_id": [3, 44], "outcome": [0, 1]},
+        {"ids": {"cast": "integer"}, "checks": {"outcome_orphan": "reject"}},
+    ),
+    "outcomes that are early": (
+        {"prediction_id": [1, 2], "score": SCORES[:2], "at": [NOON, NOON]},
+        {"prediction_id": [1, 2], "outcome": [0, 1]}
+        | {"at": [NOON, NOON - timedelta(microseconds=500_000)]},
+        TIMES,
+    ),
+    "outcomes that are early by their text": (
+        {"prediction_id": [1, 2], "score": SCORES[:2], "at": ["2026-03-02T12:00:00+01:00"] * 2},
+        {"prediction_id": [1, 2], "outcome": [0, 1], "at": ["2026-03-02 11:00:00Z", "20260302"]},
+        TIMES,
+    ),
+    "numbers that need an exponent": (
+        {"prediction_id": [1, 2, 3], "score": [-1e-9, 0.2, 12345678.5]},
+        {"prediction_id": [1, 2, 3], "outcome": [0.0, 1e-7, 1.0]},
+        {},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", SAID)
+def test_messages_show_what_duckdb_shows(
+    case: str, spark: Databases, duckdb: Databases, tmp_path: Path
+) -> None:
+    """Ids, numbers and times are written the same way."""
+    predictions, outcomes, settings = SAID[case]
+    config = logs(tmp_path / "logs", **copy.deepcopy(settings))
+    for kind, columns in (("predictions", predictions), ("outcomes", outcomes)):
+        pq.write_table(pa.table(columns), tmp_path / f"logs/{kind}/{DAY}.parquet")
+
+    here, there = (
+        found({**config, "segments": None}, DAY, engine, tmp_path) for engine in (duckdb, spark)
+    )
+
+    assert isinstance(here, str)
+    assert there == here
+
+
+TEXTS = {
+    "a score that is no number": ("csv", "prediction_id,score,country\n1,0.5,DE\n2,much,FR\n"),
+    "a row that is cut off": ("csv", 'prediction_id,score,country\n1,0.5,DE\n2,0.5,"FR\n'),
+    "a line that is no JSON": ("json", '{"prediction_id": "1", "score": 0.5}\n{"predic\n'),
+    "no rows": ("csv", "prediction_id,score,country\n"),
+    "no column": ("csv", "prediction_id,scores,country\n1,0.5,DE\n"),
+}
+
+
+@pytest.mark.parametrize("case", TEXTS)
+def test_damaged_text_is_named_as_duckdb_names_it(
+    case: str, spark: Databases, duckdb: Databases, tmp_path: Path
+) -> None:
+    """A task of Spark tells the driver what is wrong with the file that it read."""
+    form, content = TEXTS[case]
+    config = logs(tmp_path / "logs")
+    (tmp_path / "logs/predictions" / f"{DAY}.{form}").write_text(content)
+    path = f"{tmp_path}/logs/predictions/{{day}}.{form}"
+    config["predictions"] |= {"path": path, "format": form}
+
+    here, there = (found(config, DAY, engine, tmp_path) for engine in (duckdb, spark))
+
+    assert isinstance(here, str)
+    assert there == here
+
+
 def test_a_failed_check_reads_no_more_than_its_examples(
     spark: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -186,12 +279,19 @@ def test_a_failed_check_reads_no_more_than_its_examples(
     assert sum(received) < 20
 
 
-def test_what_only_duckdb_reads_is_refused(spark: Databases, tmp_path: Path) -> None:
-    """A format that needs conversions names the setting."""
+def test_tasks_need_this_package(spark: Databases, tmp_path: Path) -> None:
+    """Another Python on the machines that run tasks is an error that says what to install."""
     config = SHAPES["CSV"](Root(f"{tmp_path}/logs"))
-
-    with pytest.raises(ConfigError, match=r"Spark cannot read predictions.format: csv; set engine"):
-        found(config, DAY, spark, tmp_path)
+    python = tmp_path / "python"
+    python.write_text(f'#!/bin/sh\nexec {sys.executable} -S "$@"\n')
+    python.chmod(0o700)
+    ours = spark.spark.sparkContext.pythonExec
+    spark.spark.sparkContext.pythonExec = str(python)
+    try:
+        with pytest.raises(ConfigError, match=r"Python without \w+; install calibration-monitor"):
+            found(config, DAY, spark, tmp_path)
+    finally:
+        spark.spark.sparkContext.pythonExec = ours
 
 
 def test_a_damaged_file_is_named(spark: Databases, tmp_path: Path) -> None:

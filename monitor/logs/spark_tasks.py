@@ -1,0 +1,153 @@
+"""Rows that need a conversion, read by tasks of Spark with DuckDB.
+
+Rule: what DuckDB converts on one machine, DuckDB converts on a cluster. Spark reads a text, a time
+or the quotes of CSV in another way, so a task of Spark runs the SQL of `opening` on its share of
+the log: a file, or some hours of a table. The machines that run tasks need this package.
+"""
+
+import json
+import pickle
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import duckdb
+import pyarrow as pa
+from fsspec.implementations.local import LocalFileSystem
+
+from monitor.config import Engine
+from monitor.errors import ConfigError, DataError
+from monitor.files import open_filesystem
+from monitor.logs.conversions import Wanted, quoted
+from monitor.logs.session import open_session
+from monitor.logs.spark import TOLD
+
+if TYPE_CHECKING:
+    from monitor.logs.opening import OpenLog
+    from monitor.logs.session import Session
+
+ROWS_AT_A_TIME = 50_000
+# Spark has neither unsigned integers nor nanoseconds.
+AS_SPARK = {
+    "UTINYINT": "SMALLINT",
+    "USMALLINT": "INTEGER",
+    "UINTEGER": "BIGINT",
+    "UBIGINT": "DECIMAL(20, 0)",
+    "TIMESTAMP_S": "TIMESTAMP",
+    "TIMESTAMP_MS": "TIMESTAMP",
+    "TIMESTAMP_NS": "TIMESTAMP",
+}
+
+
+@dataclass(frozen=True)
+class Work:
+    """What is the same for all tasks: model and days for messages, the filter, the values."""
+
+    what: str
+    where: str | None
+    sql: Mapping[str, tuple[tuple[str, ...], str]]
+
+    @property
+    def wanted(self) -> dict[str, Wanted]:
+        """The values by their names, each with its SQL."""
+        return {name: Wanted(c, partial(_as_written, sql)) for name, (c, sql) in self.sql.items()}
+
+
+def read_in_tasks(
+    log: "OpenLog", files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+) -> Any:
+    """Read columns of the chosen rows of files with equal columns, as `OpenLog.read`."""
+    types = log.files[files[0]]
+    rows = _for_spark(log.without_rows(types, where, wanted))
+    work = Work(
+        log.session.what, where, {name: (w.columns, w.sql(types)) for name, w in wanted.items()}
+    )
+    shares = [(pickle.dumps(_fields(share)),) for share in _shares(log, files)]
+    # Arrow alone is used, of which pandas is no part.
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    frame = log.session.spark.createDataFrame(shares, "share binary")
+    return frame.mapInArrow(partial(read_shares, work), _schema(rows))
+
+
+def as_frame(spark: Any, rows: duckdb.DuckDBPyRelation) -> Any:
+    """Make a frame of Spark without rows, with the columns of a relation."""
+    return spark.createDataFrame([], _schema(_for_spark(rows)))
+
+
+def read_shares(work: Work, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Read shares of a log in a task of Spark."""
+    from monitor.logs.opening import OpenLog  # it imports this module
+
+    for batch in batches:
+        for share in batch.column(0):
+            with _telling(), open_session(work.what, Engine(threads=1)) as session:
+                log = OpenLog(session, **pickle.loads(share.as_py()))  # noqa: S301 - of the driver
+                yield from _read(log, work, session)
+
+
+def _read(log: "OpenLog", work: Work, session: "Session") -> Iterator[pa.RecordBatch]:
+    types = next(iter(log.files.values()))
+    if log.table:
+        in_rows = log.used(types, work.where, work.wanted.values())[1]
+        scanned = session.connection.from_arrow(log.scan(log.table, in_rows))
+        rows = log.choose(scanned, types, work.where, work.wanted)
+    else:
+        filesystem, _ = open_filesystem(next(iter(log.files)))
+        if not isinstance(filesystem, LocalFileSystem):
+            session.reach(filesystem, [*log.files], log.form)
+        rows = log.read(work.where, **work.wanted)
+    yield from _for_spark(rows).arrow(ROWS_AT_A_TIME)
+
+
+def _shares(log: "OpenLog", files: Sequence[str]) -> Iterator["OpenLog"]:
+    """Divide files, or the days of a table, among tasks."""
+    if log.table and log.days is not None:
+        yield from (replace(log, days=[day]) for day in log.days)
+    else:
+        yield from (replace(log, files={file: log.files[file]}) for file in files)
+
+
+def _fields(log: "OpenLog") -> dict[str, Any]:
+    """Return what a task needs to open the log again: all but the session."""
+    names = "kind", "form", "files", "dating", "days", "table"
+    return {name: getattr(log, name) for name in names}
+
+
+def _for_spark(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
+    """Convert the columns whose types Spark does not have."""
+    return rows.select(
+        *(
+            duckdb.SQLExpression(f"CAST({quoted(name)} AS {other})").alias(name)
+            if (other := _other(str(found)))
+            else duckdb.ColumnExpression(name)
+            for name, found in zip(rows.columns, rows.types, strict=True)
+        )
+    )
+
+
+def _other(found: str) -> str | None:
+    return "VARCHAR" if found.startswith("ENUM") else AS_SPARK.get(found)
+
+
+def _schema(rows: duckdb.DuckDBPyRelation) -> Any:
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return from_arrow_schema(rows.limit(0).to_arrow_table().schema)
+
+
+def _as_written(sql: str, _: Mapping[str, Any]) -> str:
+    return sql
+
+
+@contextmanager
+def _telling() -> Iterator[None]:
+    """Write our own errors so that the driver finds them in the error of Spark."""
+    try:
+        yield
+    except (ConfigError, DataError) as error:
+        fault = getattr(error, "fault", None)
+        told = json.dumps([str(error), asdict(fault) if fault else None])
+        raise RuntimeError(TOLD + told) from None
