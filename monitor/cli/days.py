@@ -217,7 +217,7 @@ def evaluate(
         own = settle(config, model_name, as_of=today, look=False)
         must_be_stored(model_name, Store(config.store).days("summaries", model_name))
         locked = Store(config.store).locked(model_name)
-        with locked, progress(model_name, quiet=as_json) as on_progress:
+        with locked as must_be_there, progress(model_name, quiet=as_json) as on_progress:
             references = read_references(own, model_name)
             days = evaluate_days(
                 own, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
@@ -228,6 +228,7 @@ def evaluate(
                 jobs=jobs,
                 on_progress=on_progress,
             )
+            must_be_there()
         return {"evaluated": days, "judged": judged}
 
     done, errors = of_each(config, name, redo)

@@ -116,6 +116,8 @@ def run(
     ------
     ConfigError
         If the model is unknown, the store cannot be opened, or a day is not over.
+    DataError
+        If a file of the store cannot be read or written, or the store vanishes during the run.
     """
     started, store = clock(), Store(config.store)
     config = settle(config, name, as_of=as_of)
@@ -123,7 +125,7 @@ def run(
     store.days("summaries", name)  # raises if there cannot be a store
     days = days_between(first, last)
     left_out: LeftOutByDay = {}
-    with store.locked(name):
+    with store.locked(name) as must_be_there:
         results, evaluated = _process(
             config,
             name,
@@ -136,6 +138,7 @@ def run(
             on_progress=on_progress,
             left_out=left_out,
         )
+        must_be_there()
         failed = [result for result in results.values() if isinstance(result, Failure)]
         failures = tuple(failure for failure in failed if failure.day >= first)
         newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None

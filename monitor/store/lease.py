@@ -8,7 +8,7 @@ measured by the process that waits, so clocks need not agree.
 
 import logging
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from threading import Event, Thread
@@ -33,23 +33,31 @@ def leased(
     what: str,
     renew_after: float = RENEW_AFTER,
     patience: float = PATIENCE,
-) -> Iterator[None]:
-    """Wait for the lease of a folder, and hold it; it dies with its holder after `patience`."""
+) -> Iterator[Callable[[], bool]]:
+    """Wait for the lease of a folder, and hold it; it dies with its holder after `patience`.
+
+    The holder gets a function that says whether the lease is still there and its own.
+    """
     holder = this_process()
     path = _acquire(filesystem, folder, holder, what=what, patience=patience)
     done = Event()
+
+    def is_held() -> bool:
+        return _holder_of(_content(filesystem, path)) == holder
 
     def renew() -> None:
         for number in count(1):
             if done.wait(renew_after):
                 return
             with suppress(OSError):  # there is time for some more tries
+                if not is_held():  # writing it would bring a lost lease back
+                    return
                 filesystem.pipe_file(path, _content_of(number, holder))
 
     thread = Thread(target=renew, daemon=True)
     thread.start()
     try:
-        yield
+        yield is_held
     finally:
         done.set()
         thread.join()

@@ -2,7 +2,8 @@
 
 import fcntl
 import logging
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -12,10 +13,12 @@ log = logging.getLogger(__name__)
 
 
 @contextmanager
-def locked(path: Path, *, what: str) -> Iterator[None]:
+def locked(path: Path, *, what: str) -> Iterator[Callable[[], bool]]:
     """Wait for the lock, and hold it; the system releases it however the process ends.
 
-    The holder writes its name into the file, which says nothing once the lock is free.
+    The holder writes its name into the file, which says nothing once the lock is free. It gets a
+    function that says whether the file is still the one that it locked: it is not if the folder was
+    removed, replaced or unmounted.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+b") as file:
@@ -27,4 +30,8 @@ def locked(path: Path, *, what: str) -> Iterator[None]:
         file.truncate(0)
         file.write(this_process().encode())
         file.flush()
-        yield
+
+        def is_held() -> bool:
+            return path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+
+        yield is_held

@@ -16,7 +16,7 @@ Rule 3: every file carries a digest of its bytes, and no byte is used before the
 
 import hashlib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from datetime import date, datetime
@@ -333,8 +333,14 @@ class Store:
         return days if isinstance(days, int) else None
 
     @contextmanager
-    def locked(self, model: str) -> Iterator[None]:
-        """Keep other processes from writing results of a model; wait until none does."""
+    def locked(self, model: str) -> Iterator[Callable[[], None]]:
+        """Keep other processes from writing results of a model; wait until none does.
+
+        Yields
+        ------
+        callable
+            It raises DataError if the store was removed, replaced or unmounted since.
+        """
         filesystem, root = self._location
         lock = (
             locked(Path(root, "runs", model, "lock"), what=model)
@@ -343,8 +349,15 @@ class Store:
         )
         with ExitStack() as held:
             with writing(f"store: {self.root}"):
-                held.enter_context(lock)
-            yield
+                is_held = held.enter_context(lock)
+
+            def must_be_there() -> None:
+                with reaching(f"{self.root}/runs/{model}"):
+                    there = is_held()
+                if not there:
+                    raise DataError(_vanished(self.root, model))
+
+            yield must_be_there
 
     def mark_stale(self, model: str, first: date, last: date | None = None) -> date:
         """Record that the verdicts from a day on are stale, and return the first stale day.
@@ -450,6 +463,13 @@ def _parsing(root: str, name: str) -> Iterator[None]:
             f"{error}); it is damaged or of another version: {_remedy(name)}."
         )
         raise DataError(msg, damaged=name) from error
+
+
+def _vanished(root: str, model: str) -> str:
+    return (
+        f"{model}: the store {root} was removed, replaced or unmounted while this command wrote to "
+        f"it, so what is there now is incomplete; bring the store back, then run again."
+    )
 
 
 def _remedy(name: str) -> str:

@@ -203,3 +203,18 @@ class TestLease:
         assert [name.rpartition("/")[2] for name in filesystem.ls(folder, detail=False)] == [
             "lease-9"
         ]
+
+    def test_its_holder_notices_that_it_is_gone(self, bucket: str) -> None:
+        """It is held until it is removed or another process has it; it does not come back."""
+        filesystem, folder = open_filesystem(f"{bucket}/gone")
+        with leased(filesystem, folder, what="ctr", renew_after=0.1) as is_held:
+            sleep(1)
+            held = is_held()
+            filesystem.rm(folder, recursive=True)
+            sleep(1)
+            gone = is_held()
+            left = filesystem.exists(f"{folder}/lease-1")
+            filesystem.pipe_file(f"{folder}/lease-1", b"value 0 process 1 on another machine")
+            taken = is_held()
+
+        assert (held, gone, left, taken) == (True, False, False, False)
