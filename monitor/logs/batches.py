@@ -56,14 +56,18 @@ def plan_batches(
     jobs : int
         How many batches are read at a time.
     """
-    if not days[1:] or _is_read_alone(model, databases):
+    if not days[1:] or _is_read_alone(model):
         return [[day] for day in days]
+    awaited = model.settled_after
+    most = min(max(MOST_DAYS, awaited), ceil(len(days) / jobs))
+    if databases.spark is not None:  # rows take the memory of the cluster, which has disks
+        return [days[i : i + most] for i in range(0, len(days), most)]
     rows = max(1, _rows_of(name, model, days[len(days) // 2], databases))
-    room, awaited = databases.engine.memory_mb * ROWS_IN_MEMORY // rows, model.settled_after
+    room = databases.engine.memory_mb * ROWS_IN_MEMORY // rows
     length = room - awaited
     if length < awaited:
         length = min(awaited, SPILL * room - awaited)
-    length = max(1, min(length, max(MOST_DAYS, awaited), ceil(len(days) / jobs)))
+    length = max(1, min(length, most))
     return [days[i : i + length] for i in range(0, len(days), length)]
 
 
@@ -105,21 +109,20 @@ def _rows_of(name: str, model: Model, day: date, databases: Databases) -> int:
     return 0
 
 
-def _is_read_alone(model: Model, databases: Databases) -> bool:
+def _is_read_alone(model: Model) -> bool:
     """Return whether every day needs a query of its own.
 
-    The weights of a day are found first, those of classes too, and the join of many days is written
-    for DuckDB.
+    The weights of a day are found first, those of classes too.
     """
     weighted = model.predictions.weight or model.outcomes.weight or model.predictions.classes
-    return bool(model.outcomes.in_predictions or weighted) or databases.spark is not None
+    return bool(model.outcomes.in_predictions or weighted)
 
 
 def _together(
     name: str, model: Model, days: Sequence[date], *, as_of: date, databases: Databases
 ) -> dict[date, Summary]:
     """Summarise days in one query; if it fails, in two, and so on down to single days."""
-    if not days[1:] or _is_read_alone(model, databases):
+    if not days[1:] or _is_read_alone(model):
         return {}
     partitions = dict[date, list[date]]()
     for day in days:

@@ -59,6 +59,9 @@ class Databases:
     dtypes : dict
         The column type of each of DuckDB's type names seen so far; without it every file would
         need another query.
+    schemas : dict
+        Spark's schema of Parquet files by their columns and types; without it Spark would run a
+        query for the files of every day.
     spark : SparkSession or None
         Reads the rows, if the engine is Spark; DuckDB then only looks at the columns of files.
     """
@@ -67,6 +70,7 @@ class Databases:
     spark: Any = None
     idle: SimpleQueue[Database] = field(default_factory=SimpleQueue)
     dtypes: dict[str, nw.dtypes.DType] = field(default_factory=dict)
+    schemas: dict[Hashable, Any] = field(default_factory=dict)
 
     @contextmanager
     def lend(self) -> Iterator[Database]:

@@ -20,6 +20,7 @@ import pyarrow as pa
 from monitor.logs.rows import choose
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs
+from monitor.logs.spark_days import meet
 from monitor.metrics.core.grid import (
     CELL_COUNT,
     HIGHEST_SCORE,
@@ -193,22 +194,26 @@ def _first_choices(met: Frame) -> Frame:
 def _meet(logs: Logs) -> Frame:
     """Join the rows with the same id; those of many days only within the horizon of the day.
 
-    Narwhals joins on equal columns alone, so the join of many days is written for DuckDB.
+    Narwhals joins on equal columns alone, so each engine has its join of many days.
     """
     if logs.horizon is None:
         return logs.predictions.join(logs.outcomes, left_on="id", right_on="outcome_id", how="full")
-    in_time = "partition = day"
-    if logs.horizon:
-        in_time = f"partition >= day AND partition <= day + {logs.horizon}"
-    predictions: Any = logs.predictions.to_native()
-    outcomes: Any = logs.outcomes.to_native()
-    met = predictions.set_alias("predictions").join(
-        outcomes.set_alias("outcomes"), f"id = outcome_id AND {in_time}", how="outer"
-    )
+    of_spark = logs.predictions.implementation.is_spark_like()
+    join = meet if of_spark else _meet_in_duckdb
+    met = join(logs.predictions.to_native(), logs.outcomes.to_native(), logs.horizon)
     # An outcome alone counts on the day on which it was logged.
     part = choose([(nw.col("predicted").is_null(), nw.col("own_part"))], nw.col("part"))
     joined: Frame = nw.from_native(met).lazy()
     return joined.with_columns(part=part)
+
+
+def _meet_in_duckdb(predictions: Any, outcomes: Any, horizon: int) -> Any:
+    in_time = "partition = day"
+    if horizon:
+        in_time = f"partition >= day AND partition <= day + {horizon}"
+    return predictions.set_alias("predictions").join(
+        outcomes.set_alias("outcomes"), f"id = outcome_id AND {in_time}", how="outer"
+    )
 
 
 def _group(joined: Frame, part_count: int, odds_factor: float, *, many_days: bool) -> Frame:

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import date
 from functools import reduce
+from typing import Any
 
 import duckdb
 import narwhals as nw
@@ -12,8 +13,9 @@ from monitor.config import Model
 from monitor.errors import DataError
 from monitor.logs.session import Session
 from monitor.logs.sources import Logs, prepare, read_ids, read_rows, settings_of_rows
+from monitor.logs.spark_days import tag, union
 
-Rows = duckdb.DuckDBPyRelation
+Rows = Any  # a relation of DuckDB or a frame of Spark
 
 
 def count_predictions(session: Session, model: Model, day: date) -> int:
@@ -114,13 +116,21 @@ def _known_ids(
 
 def _must_be_alike(session: Session, logs: Iterable[Rows]) -> None:
     """Raise DataError for days whose union would change the type of a column."""
-    if len({(*rows.columns, *map(str, rows.types)) for rows in logs}) > 1:
+    if len({_columns(rows) for rows in logs}) > 1:
         msg = f"{session.what}: the columns of these days have different types."
         raise DataError(msg)
 
 
+def _columns(rows: Rows) -> tuple[Any, ...]:
+    if not isinstance(rows, duckdb.DuckDBPyRelation):
+        return tuple(rows.dtypes)
+    return (*rows.columns, *map(str, rows.types))
+
+
 def _tag(rows: Rows, **numbers: int) -> Rows:
     """Add columns of whole numbers that are the same in every row."""
+    if not isinstance(rows, duckdb.DuckDBPyRelation):
+        return tag(rows, **numbers)
     columns = (
         duckdb.ConstantExpression(number).cast("BIGINT").alias(name)
         for name, number in numbers.items()
@@ -129,7 +139,9 @@ def _tag(rows: Rows, **numbers: int) -> Rows:
 
 
 def _with_nulls(ids: Rows, like: Rows) -> Rows:
-    """Add the columns of the other relation, empty."""
+    """Add the columns of the other relation, empty; Spark does so as it puts rows together."""
+    if not isinstance(ids, duckdb.DuckDBPyRelation):
+        return ids
     return ids.select(
         *(
             duckdb.ColumnExpression(name)
@@ -141,4 +153,6 @@ def _with_nulls(ids: Rows, like: Rows) -> Rows:
 
 
 def _union(logs: Sequence[Rows]) -> Rows:
+    if not isinstance(logs[0], duckdb.DuckDBPyRelation):
+        return union(logs)
     return reduce(duckdb.DuckDBPyRelation.union, logs)

@@ -77,6 +77,8 @@ class Session:
         Runs the queries instead, if the engine is Spark.
     frames : dict
         What the views of Spark show.
+    schemas : dict
+        As in `Databases`.
     """
 
     what: str
@@ -90,6 +92,7 @@ class Session:
     queries: dict[Hashable, Any] = field(default_factory=dict)
     spark: Any = None
     frames: dict[str, Any] = field(default_factory=dict)
+    schemas: dict[Hashable, Any] = field(default_factory=dict)
 
     def read(
         self,
@@ -278,6 +281,7 @@ def open_session(what: str, engine: Engine | Databases) -> Iterator[Session]:
             dtypes=engine.dtypes,
             queries=queries,
             spark=engine.spark,
+            schemas=engine.schemas,
         )
         with _understanding(session, engine.engine):
             yield session

@@ -75,7 +75,7 @@ def _part(
     from pyspark.sql import functions as f
 
     types = log.files[files[0]]
-    rows = log.session.spark.read.parquet(*map(_as_url, files))
+    rows = _read_parquet(log, files, types)
     for column in _used(log, where, wanted):
         if types[column].in_path:
             rows = rows.withColumn(column, f.lit(_value_in_path(files[0], column)))
@@ -87,6 +87,18 @@ def _part(
     if where:
         rows = rows.filter(_bound(log, rows, where))
     return rows.select(*(_value(value).alias(name) for name, value in wanted.items()))
+
+
+def _read_parquet(log: "OpenLog", files: Sequence[str], types: Mapping[str, Any]) -> Any:
+    """Read files with the schema of earlier ones of the same types, if it is known."""
+    columns = tuple(types.items())
+    known = log.session.schemas.get(columns)
+    reader = log.session.spark.read
+    rows = (reader.schema(known) if known else reader).parquet(*map(_as_url, files))
+    # To Spark, a time without zone may be one of two types.
+    if all(found.name != "TIMESTAMP" for found in types.values()):
+        log.session.schemas[columns] = rows.schema
+    return rows
 
 
 def _used(log: "OpenLog", where: str | None, wanted: Mapping[str, Wanted]) -> list[str]:

@@ -1,10 +1,43 @@
-"""An object store for the tests of logs."""
+"""An object store and both engines for the tests of logs."""
 
 from collections.abc import Iterator
 
 import fsspec
 import pytest
 from moto.server import ThreadedMotoServer
+
+from monitor.config import Engine
+from monitor.logs import Databases, open_databases
+
+OF_SPARK = {
+    "spark.driver.memory": "600m",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+    # Compiling costs more than running queries of a few rows.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Databases]:
+    """Start Spark on this machine, once for all tests, because Java starts for many seconds."""
+    engine = Engine(kind="spark", master="local[2]", conf=OF_SPARK)
+    with open_databases(engine) as databases:
+        databases.spark.sparkContext.setLogLevel("OFF")
+        yield databases
+    databases.spark.stop()
+
+
+@pytest.fixture(scope="session")
+def duckdb() -> Iterator[Databases]:
+    """Open the engine to compare with."""
+    with open_databases(Engine(threads=2, memory_mb=200)) as databases:
+        yield databases
 
 
 @pytest.fixture(scope="module")

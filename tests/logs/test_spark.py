@@ -1,11 +1,8 @@
-"""Spark reads what DuckDB reads, and leaves the same bytes, messages and faults.
-
-One local session serves all tests, because a Java machine starts for many seconds.
-"""
+"""Spark reads what DuckDB reads, and leaves the same bytes, messages and faults."""
 
 import copy
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -18,42 +15,13 @@ from pyspark.sql.classic.dataframe import DataFrame
 
 from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
-from monitor.logs import Databases, open_databases, summarise_day
+from monitor.logs import Databases, summarise_day
 from monitor.logs.spark import connect
 from monitor.store.store import Store
 from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root
 
 SPARK = Engine(kind="spark")
 DAY = DAYS[0]
-CONF = {
-    "spark.driver.memory": "600m",
-    "spark.ui.enabled": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "2",
-    "spark.sql.session.timeZone": "UTC",
-    # Compiling costs more than running queries of a few rows.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-}
-
-
-@pytest.fixture(scope="module")
-def spark() -> Iterator[Databases]:
-    """Start Spark on this machine."""
-    with open_databases(Engine(kind="spark", master="local[2]", conf=CONF)) as databases:
-        databases.spark.sparkContext.setLogLevel("OFF")
-        yield databases
-    databases.spark.stop()
-
-
-@pytest.fixture(scope="module")
-def duckdb() -> Iterator[Databases]:
-    """Open the engine to compare with."""
-    with open_databases(Engine(threads=2, memory_mb=200)) as databases:
-        yield databases
 
 
 def found(config: Mapping[str, Any], day: date, engine: Databases, folder: Path) -> bytes | str:
