@@ -12,10 +12,10 @@ from math import log, nan
 from zoneinfo import ZoneInfo
 
 import numpy as np
-from scipy.special import expit, logit
 
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, merge_class_counts
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
+from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, merge
 from monitor.segment_names import WHOLE
 

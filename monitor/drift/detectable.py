@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import exp, inf, log, log1p
 
 import numpy as np
-from scipy.optimize import brentq
 
 from monitor.drift.detector import FULL_GAIN, WEIGHTS
 from monitor.drift.evidence import MOST_OF_A_DAY
 from monitor.drift.reference import Reference
+from monitor.metrics.core.special import brentq
 
 USUAL_CHANGE = 0.2  # a slope of 0.8
 STRONG_CHANGE = 0.3  # a slope of 0.7

@@ -15,7 +15,6 @@ from math import log, log10, sqrt
 from typing import Any, Literal
 
 import numpy as np
-from scipy.interpolate import PchipInterpolator
 
 from monitor.drift.evidence import (
     KINDS,
@@ -38,6 +37,7 @@ from monitor.drift.reference import DIRECTIONS, Reference
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.special import PchipInterpolator
 
 EndReason = Literal["recovered", "acknowledged", "rebased"]
 RECOVERED = 3.0  # log10 of the odds that the curve is back within its tolerance

@@ -10,7 +10,6 @@ from math import isfinite, log
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
 from monitor.drift.reference import (
     DIRECTIONS,
@@ -23,6 +22,7 @@ from monitor.drift.reference import (
 from monitor.drift.variance import WEEK
 from monitor.metrics.core.coarse import Coarse, sum_of
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.conditional import (
     adjusted_profile,
     project_directions,

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from math import log, log10, nan, sqrt
 
 import numpy as np
-from scipy.special import logsumexp
 
 from monitor.drift.detector import WEIGHTS, best_fitting_kind, best_slope
 from monitor.drift.evidence import KINDS, DayEvidence, curve_errors, day_evidence
@@ -28,6 +27,7 @@ from monitor.drift.verdict import State
 from monitor.metrics.core.coarse import Coarse, sum_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.special import logsumexp
 from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import WHOLE
 

@@ -9,19 +9,16 @@ from collections.abc import Sequence
 from math import sqrt
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import chdtr, chdtrc
 
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import brentq, chdtr, chdtrc
 
 SKEW = 0.3  # of a capped chi-squared, a quarter of its standard deviation
 STORM = 2.0  # standard deviations: beyond, a day says no more of how much days differ
 LEAST_RARER = 20  # of the rarer outcome in a span of days: with fewer, scores are far from normal
 MEDIAN_CHI_SQUARED = 0.455  # with one degree of freedom
 MOST_OF_A_DIFFERENCE = 4.0  # times the robust variance: a step enters as an outlier
-CAPPED_MEAN = chdtr(3, MOST_OF_A_DIFFERENCE) + MOST_OF_A_DIFFERENCE * chdtrc(
-    1, MOST_OF_A_DIFFERENCE
-)
+CAPPED_MEAN = 0.9205369256363232  # of a chi-squared: chdtr(3, 4) + 4 chdtrc(1, 4)
 DOUBT = 3.5  # two standard errors of one difference: they overlap, and are far from normal
 LEAST_DIFFERENCES = 5  # between weeks, before their variance is believed
 LEAST_INFORMATION = 30.0  # of a week: with less, how weeks differ is chance

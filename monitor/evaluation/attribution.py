@@ -14,9 +14,9 @@ from math import nan, sqrt
 from operator import attrgetter
 
 import numpy as np
-from scipy.special import chdtrc, expit
 
 from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.special import chdtrc, expit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.optimism import FittedScore, fitted_score
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps

@@ -12,16 +12,15 @@ from dataclasses import dataclass, replace
 from math import lgamma, log, log1p, nan, sqrt
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import chdtrc, expit, logit, ndtri
 
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import brentq, chdtrc, expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps, gram, project
 from monitor.metrics.scores.brier import mean_loss
 
-Z_95 = float(ndtri(0.975))
+Z_95 = 1.959963984540054  # ndtri(0.975)
 FURTHEST = 40.0  # in logit; a prevalence beyond is 0 or 1
 MOST_LIFT = 30.0  # so that a likelihood ratio less 1 stays above -1
 LEAST_ODDS = 1e-9  # where all scores are alike, any prevalence fits

@@ -6,7 +6,6 @@ from datetime import date
 from math import log
 
 import numpy as np
-from scipy.special import expit
 
 from monitor.config import Config, Model
 from monitor.drift.detectable import what_is_detectable
@@ -28,6 +27,7 @@ from monitor.drift.reference import (
 from monitor.drift.wording import what_can_be_found, what_would_help
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
 from monitor.metrics.core.coarse import CENTRES
+from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.segment_names import WHOLE

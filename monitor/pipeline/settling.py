@@ -8,7 +8,6 @@ from datetime import date, timedelta
 
 from monitor.arrivals import delay_of, enough_after
 from monitor.config import AUTO_SETTLED_AFTER, Config
-from monitor.logs import count_arrivals, days_of
 from monitor.store.store import Store
 
 DAYS_LOOKED_AT = 7  # all days of the week
@@ -54,6 +53,9 @@ def settle(
 
 def _found(config: Config, name: str, as_of: date) -> int | None:
     """Count how late the outcomes of the first days came; None if these are not complete."""
+    # A command that only reads the store need not load what reads logs.
+    from monitor.logs import count_arrivals, days_of  # noqa: PLC0415
+
     model, longest = config.model(name), AUTO_SETTLED_AFTER
     first = days_of(model, "predictions")[:DAYS_LOOKED_AT]
     if len(first) < DAYS_LOOKED_AT or first[-1] + timedelta(days=longest) >= as_of:

@@ -12,6 +12,7 @@ from typing import Any
 import pyarrow as pa
 
 from monitor.drift.verdict import State, Verdict
+from monitor.store.sealing import rows_of
 
 COLUMNS: dict[str, pa.DataType] = {
     "segment": pa.string(),
@@ -66,7 +67,7 @@ def revision_table(revisions: Sequence[Revision]) -> pa.Table:
 
 def revisions_of(table: pa.Table) -> list[Revision]:
     """Read the rows of a table back."""
-    return [_revision(row) for row in table.to_pylist()]
+    return [_revision(row) for row in rows_of(table)]
 
 
 def superseded(

@@ -9,6 +9,7 @@ of a version that wrote none.
 import hashlib
 import json
 from collections.abc import Mapping
+from datetime import UTC
 from typing import Any
 
 import pyarrow as pa
@@ -56,6 +57,26 @@ def open_table(content: bytes) -> tuple[pa.Table, str | None]:
     if digest is None and KIND.encode() in (file.metadata.metadata or {}):
         raise ValueError(NO_DIGEST)
     return file.read(use_threads=False), digest
+
+
+def rows_of(table: pa.Table) -> list[dict[str, Any]]:
+    """List the rows of a table; `known_at` is read here, because Arrow imports pandas to do so.
+
+    Examples
+    --------
+    >>> moment = datetime(2026, 3, 2, tzinfo=UTC)
+    >>> table = pa.table({"known_at": pa.array([moment], pa.timestamp("s", "UTC"))})
+    >>> rows_of(table) == [{"known_at": moment}]
+    True
+    """
+    place = table.schema.get_field_index("known_at")
+    if place < 0:
+        return table.to_pylist()
+    naive = table["known_at"].cast(pa.timestamp("ms"))
+    rows = table.set_column(place, "known_at", naive).to_pylist()
+    for row in rows:
+        row["known_at"] = row["known_at"].replace(tzinfo=UTC)
+    return rows
 
 
 def sealed_record(record: Mapping[str, Any]) -> bytes:

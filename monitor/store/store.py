@@ -43,7 +43,14 @@ from monitor.store.ranges import (
     check_verdicts,
 )
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
-from monitor.store.sealing import is_sealed, open_record, open_table, sealed_record, sealed_table
+from monitor.store.sealing import (
+    is_sealed,
+    open_record,
+    open_table,
+    rows_of,
+    sealed_record,
+    sealed_table,
+)
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Summary
@@ -177,7 +184,7 @@ class Store:
         with _parsing(self.root, f"evaluations/{model}/{day}.parquet"):
             table, _ = open_table(content)
             inputs = (table.schema.metadata or {})[b"inputs"].decode()
-            evaluations = [evaluation_of(row) for row in table.to_pylist()]
+            evaluations = [evaluation_of(row) for row in rows_of(table)]
             check_evaluations(model, day, evaluations)
             return evaluations, inputs
 

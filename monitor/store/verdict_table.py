@@ -16,6 +16,7 @@ from monitor.drift.reference import DIRECTIONS
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.store.sealing import rows_of
 
 NUMBERS, SINGLES = pa.list_(pa.float64()), pa.list_(pa.float32())
 ORDINALS = pa.list_(pa.int64())
@@ -95,7 +96,7 @@ def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> p
 
 def verdicts_of(table: pa.Table) -> list[Verdict]:
     """Read the rows of a table back."""
-    return [_verdict(row) for row in table.to_pylist()]
+    return [_verdict(row) for row in rows_of(table)]
 
 
 def _row(verdict: Verdict) -> dict[str, Any]:

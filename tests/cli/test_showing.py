@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
@@ -101,3 +103,23 @@ def test_the_last_weeks_are_drawn_and_the_segments_listed(
     assert [s["segment"] for s in told["segments"]] == ["AT", "DE"]
     assert f"fraud, segments on {judged}" in plain
     assert drawn[2][1][0] > drawn[2][1][-1]  # a higher block: the slope fell
+
+
+def test_show_loads_what_it_shows_only(folder: Path) -> None:
+    """It needs no mathematics and reads no logs, so it starts fast."""
+    heavy = ("duckdb", "narwhals", "numba", "pandas", "scipy")
+    code = f"""
+import sys
+sys.argv = ["calibration-monitor", "show", "--model", "fraud"]
+from monitor import cli
+try:
+    cli.main()
+finally:
+    print([name for name in {heavy} if name in sys.modules], file=sys.stderr)
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=False
+    )
+
+    assert "fraud" in ended.stdout
+    assert ended.stderr == "[]\n"

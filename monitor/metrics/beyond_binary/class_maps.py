@@ -12,11 +12,10 @@ from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import fmin_l_bfgs_b, fmin_slsqp
-from scipy.special import log_softmax, softmax
 
 from monitor.metrics.beyond_binary.multiclass import check_class_scores
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import fmin_l_bfgs_b, fmin_slsqp, log_softmax, softmax
 
 Kind = Literal["temperature", "ensemble", "order_preserving", "vector", "dirichlet"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

@@ -9,10 +9,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import gammaln
 
 from monitor.metrics.beyond_binary.multiclass import check_class_scores
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import gammaln
 from monitor.metrics.smooth.kernel_density import (
     BANDWIDTHS,
     FEWEST,

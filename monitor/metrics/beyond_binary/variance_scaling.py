@@ -4,10 +4,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import fmin_l_bfgs_b
 
 from monitor.metrics.beyond_binary.regression import check_positive, checked_moments
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.special import fmin_l_bfgs_b
 
 LOG_LIMIT = 300.0  # of a variance in units of the mean squared error; its square must not overflow
 

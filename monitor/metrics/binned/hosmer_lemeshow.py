@@ -4,9 +4,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import gammaln, log_ndtr, xlogy
 
 from monitor.metrics.binned.binning import Bins
+from monitor.metrics.core.special import gammaln, log_ndtr, xlogy
 
 
 @dataclass(frozen=True)

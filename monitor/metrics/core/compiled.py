@@ -1,12 +1,23 @@
-"""The one typed way to the compiler: machine code, cached on disk, free of the interpreter lock."""
+"""The one typed way to the compiler: machine code, cached on disk, free of the interpreter lock.
 
+Rule: the compiler is imported at the first call of any compiled function, because a command that
+only shows results needs none of them.
+"""
+
+import inspect
+import sys
 from collections.abc import Callable
+from functools import wraps
+from threading import RLock
+from types import FunctionType
 from typing import ParamSpec, TypeVar
-
-from numba import njit
 
 P = ParamSpec("P")
 R = TypeVar("R")
+
+_LOCK = RLock()
+_WAITING: dict[Callable[..., object], Callable[..., object]] = {}  # by stand-in: what it is
+_LOADED: dict[Callable[..., object], Callable[..., object]] = {}  # by stand-in: what replaces it
 
 
 def compiled(function: Callable[P, R]) -> Callable[P, R]:
@@ -15,4 +26,32 @@ def compiled(function: Callable[P, R]) -> Callable[P, R]:
     ``error_model="numpy"`` divides like numpy (0/0 is nan) instead of raising, and
     ``fastmath`` stays off: the same input gives the same bits on every run.
     """
-    return njit(cache=True, nogil=True, error_model="numpy")(function)  # type: ignore[no-any-return]
+
+    @wraps(function)
+    def stand_in(*args: P.args, **kwargs: P.kwargs) -> R:
+        if stand_in not in _LOADED:
+            _load()
+        return _LOADED[stand_in](*args, **kwargs)  # type: ignore[return-value]
+
+    _WAITING[stand_in] = function
+    return stand_in
+
+
+def _load() -> None:
+    """Put the compiler's functions in the place of all stand-ins.
+
+    A compiled function finds those that it calls among the names of its module, so the names are
+    replaced, too.
+    """
+    with _LOCK:
+        from numba import njit  # noqa: PLC0415 - see the rule above
+
+        for stand_in, function in list(_WAITING.items()):
+            _LOADED[stand_in] = njit(cache=True, nogil=True, error_model="numpy")(function)
+            del _WAITING[stand_in]
+        package = __name__.partition(".")[0]
+        ours = [vars(module) for name, module in [*sys.modules.items()] if name.startswith(package)]
+        for names in [*ours, *(inspect.unwrap(one).__globals__ for one in _LOADED)]:
+            for name, value in [*names.items()]:
+                if isinstance(value, FunctionType) and value in _LOADED:
+                    names[name] = _LOADED[value]

@@ -9,7 +9,8 @@ on any number of threads. A score beyond the ends (0 and 1 included) counts as t
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit
+
+from monitor.metrics.core.special import expit, logit
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -21,8 +22,8 @@ OFFSETS_PER_CELL = 2**20
 
 POSITIONS_PER_LOGIT = CELLS_PER_LOGIT * OFFSETS_PER_CELL
 LAST_POSITION = CELL_COUNT * OFFSETS_PER_CELL - 1
-LOWEST_SCORE = float(expit(-LOGIT_LIMIT))
-HIGHEST_SCORE = float(expit(LOGIT_LIMIT))
+LOWEST_SCORE = 1.12535162055095e-07  # expit(-16), and expit(16): written out, to import less
+HIGHEST_SCORE = 0.9999998874648379
 
 
 def locate(scores: Floats) -> tuple[Ints, Ints]:

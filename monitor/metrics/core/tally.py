@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints, locate, representative_scores
 from monitor.metrics.core.samples import checked
+from monitor.metrics.core.special import expit, logit
 
 
 @dataclass(frozen=True, eq=False)

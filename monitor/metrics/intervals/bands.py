@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betaincinv
 
 from monitor.metrics.binned.binning import NO_LIMIT, Bins, pool, quantile_bins
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import betaincinv
 from monitor.metrics.core.tally import Tally
 
 MOST_GROUPS = 400  # places at which outcomes are drawn; more would not be visible

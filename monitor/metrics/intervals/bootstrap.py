@@ -13,13 +13,13 @@ from math import ceil
 from typing import Literal
 
 import numpy as np
-from scipy.special import ndtri
 
 from monitor.metrics.binned.binning import monitor_sizes, pava_bc
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.resampling import resample
+from monitor.metrics.core.special import ndtri
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.inversion import Visit, Visits, both_ends, height, next_amplitude
 

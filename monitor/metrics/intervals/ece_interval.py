@@ -5,13 +5,13 @@ from math import exp, isnan
 from typing import Literal
 
 import numpy as np
-from scipy.special import logit
 
 from monitor.metrics.binned.binning import monitor_sizes, pool
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import HIGHEST_SCORE, LOWEST_SCORE, Floats, Ints
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.special import logit
 from monitor.metrics.core.tally import Tally, shift
 from monitor.metrics.intervals.bootstrap import bootstrap_interval
 from monitor.metrics.logistic.intercept import (

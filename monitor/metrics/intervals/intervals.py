@@ -11,11 +11,11 @@ from math import exp, inf, log, sqrt
 from typing import Literal
 
 import numpy as np
-from scipy.special import expit, logit, stdtrit
 
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.special import expit, logit, stdtrit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.bounds import ScoringRule, calibration_bounds
 from monitor.metrics.scores.brier import brier

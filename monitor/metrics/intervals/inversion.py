@@ -9,9 +9,9 @@ a root is: each visit takes resamples, so there should be few.
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import ndtri
 
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.special import ndtri
 
 FIRST_AMPLITUDES, LARGER_AMPLITUDES = (0.0, 1.0), (1.5, 2.0, 3.0, 4.5, 7.0, 10.0)
 NEAR = 0.5  # normal quantiles between an end and a world that are near enough

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import exp, log, log1p, sqrt
 
 import numpy as np
-from scipy.special import expit, logit
 
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.intercept import fit_intercept
 

@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from math import exp, inf, isinf, log, nan, sqrt
 from typing import NamedTuple
 
-from scipy.special import logit
-
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import logit
 from monitor.metrics.core.tally import Tally
 
 MOST_STEPS = 200

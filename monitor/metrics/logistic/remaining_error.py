@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from math import nan, sqrt
 
 import numpy as np
-from scipy.special import chdtrc, expit, xlogy
 
 from monitor.metrics.binned.binning import Bins
 from monitor.metrics.binned.ece import debiased_mean_squared_gap
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.special import chdtrc, expit, xlogy
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, gram
 
 MOST_BINS = 20

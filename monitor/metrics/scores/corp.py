@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import xlogy
 
 from monitor.metrics.binned.binning import pava
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.special import xlogy
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import brier

@@ -3,11 +3,10 @@
 from dataclasses import dataclass
 from math import log, log10, sqrt
 
-from scipy.special import log_ndtr
-
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.samples import Rows
+from monitor.metrics.core.special import log_ndtr
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.row_scores import sum_leans
 

@@ -10,10 +10,10 @@ from math import inf, log, log1p, log10, pi, sqrt
 from typing import Literal
 
 import numpy as np
-from scipy.special import log_ndtr
 
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.special import log_ndtr
 from monitor.metrics.core.tally import Tally
 
 Null = Literal["calibrated", "intercept_fitted"]

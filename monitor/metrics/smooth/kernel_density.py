@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from math import inf, pi, sqrt
 
 import numpy as np
-from scipy.special import betaln, erf
 
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.grid import CELLS_PER_LOGIT, Floats, Ints, locate
+from monitor.metrics.core.special import betaln, erf
 from monitor.metrics.core.tally import Tally
 
 FEWEST = 2  # a prediction and another one

@@ -1,11 +1,11 @@
 """TCE with Student's t-test in place of the binomial test: a variant for comparison, no gauge."""
 
 import numpy as np
-from scipy.special import stdtrit
 
 from monitor.metrics.binned.binning import Bins
 from monitor.metrics.binomial.acceptance import check_alpha
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import stdtrit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce import Tce
 

@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from math import nan, sqrt
 
 import numpy as np
-from scipy.special import stdtrit
 
 from monitor.metrics.binned.binning import pool
 from monitor.metrics.binomial.acceptance import check_alpha
@@ -17,6 +16,7 @@ from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.resampling import drawn, index_rows, lay_out
+from monitor.metrics.core.special import stdtrit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce import count_rejected
 

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import expit, logit
 
 from monitor.drift.reference import Reference
 from monitor.metrics.binned.binning import Bins, monitor_sizes, pava_bc
@@ -11,6 +10,7 @@ from monitor.metrics.binomial.acceptance import accepted_intervals
 from monitor.metrics.core.coarse import CENTRES, coarsen
 from monitor.metrics.core.estimate import CONFIDENCE, NORMAL_95
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.level import fit_level
 from monitor.report.diagrams.canvas import divide, dress, head, make_axes

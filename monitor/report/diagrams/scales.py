@@ -5,10 +5,10 @@ from datetime import date
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from scipy.special import expit, logit
 
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
+from monitor.metrics.core.special import expit, logit
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

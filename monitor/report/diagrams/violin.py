@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import expit, logit
 
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import expit, logit
 from monitor.report.diagrams.scales import Ends, Scale
 
 SLICES = 24  # at most
