@@ -159,7 +159,7 @@ def _outward(
     farthest = min(farthest, LAST_THETA)
     if certainly_accepted(k, n, against, expit(farthest), expit(-farthest)):
         return np.empty(0, np.float64), np.empty(0, np.int8)
-    if nearest > centre and _ceiling_from(k, n, nearest) <= against.alpha * (1.0 - against.doubt):
+    if nearest > centre and ceiling_from(k, n, nearest) <= against.alpha * (1.0 - against.doubt):
         return np.full(1, -math.inf), np.full(1, REJECTED, np.int8)
     return _walk(k, n, against, farthest)
 
@@ -210,7 +210,8 @@ def _walk(k: int, n: int, against: Significance, farthest: float) -> tuple[Float
 
 
 @compiled
-def _ceiling_from(k: int, n: int, theta: float) -> float:
+def ceiling_from(k: int, n: int, theta: float) -> float:
+    """Bound the p-value at a theta above k/n and everywhere beyond."""
     q, p = expit(theta), expit(-theta)
     j = last_likelier(k, n, q, p)
     if j == k:

@@ -15,11 +15,13 @@ from monitor.metrics.binomial.acceptance import (
     Significance,
     acceptance,
     accepted_intervals,
+    ceiling_from,
     certainly_accepted,
     check_alpha,
     significance,
 )
 from monitor.metrics.binomial.binomial import pvalue, pvalue_bounds
+from monitor.metrics.binomial.pvalue_curve import logit
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
@@ -28,6 +30,8 @@ from monitor.metrics.core.tally import Tally
 # than this is decided by the test itself, so that rounding cannot change a decision.
 RELATIVE_DOUBT = 1e-9
 ABSOLUTE_DOUBT = 5e-16
+DOUBTFUL_GROUPS = 4  # on a side of k/n: up to here testing them is faster than finding the edges
+UNKNOWN = -1
 FEW_GROUPS = 32  # in a bin: up to here bounds of their p-values are faster than its edges
 
 
@@ -159,7 +163,60 @@ def rejected_per_bin(
 def _rejected_in_bin(scores: Floats, counts: Ints, k: int, n: int, against: Significance) -> int:
     if scores.size <= FEW_GROUPS:
         return _rejected_by_group(scores, counts, k, n, against)
-    return _rejected_by_edge(scores, counts, k, n, against)
+    centre = np.searchsorted(scores, k / n)
+    below = _rejected_beyond(scores, counts, centre - 1, -1, k, n, against)
+    above = _rejected_beyond(scores, counts, centre, 1, k, n, against)
+    if min(below, above) == UNKNOWN:
+        return _rejected_by_edge(scores, counts, k, n, against)
+    return below + above
+
+
+@compiled
+def _rejected_beyond(
+    scores: Floats, counts: Ints, first: int, step: int, k: int, n: int, against: Significance
+) -> int:
+    """Judge the groups on one side of k/n, if few of them lie where no bound decides.
+
+    The groups begin with the first and go up or down by the step. What is certainly accepted
+    is next to k/n, and what lies beyond a rejected ceiling is rejected. UNKNOWN if the groups
+    between the two are too many.
+    """
+    size = scores.size - first if step > 0 else first + 1
+    accepted, beyond = 0, size
+    while accepted < beyond:
+        middle = (accepted + beyond) // 2
+        if _is_accepted(scores[first + step * middle], step, k, n, against):
+            accepted = middle + 1
+        else:
+            beyond = middle
+    total, last = 0, accepted + DOUBTFUL_GROUPS
+    if last < size and not _is_rejected(scores[first + step * last], step, k, n, against):
+        return UNKNOWN
+    for i in range(accepted, size):
+        group = first + step * i
+        if _is_rejected(scores[group], step, k, n, against):
+            rest = counts[group:] if step > 0 else counts[: group + 1]
+            return total + rest.sum()
+        total += _rejected_of_group(scores[group], counts[group], k, n, against)
+    return total
+
+
+@compiled
+def _is_accepted(q: float, side: int, k: int, n: int, against: Significance) -> bool:
+    """Check whether q, and everything between k/n and q, is accepted for sure."""
+    if side > 0:
+        return certainly_accepted(k, n, against, q, 1.0 - q)
+    return certainly_accepted(n - k, n, against, 1.0 - q, q)
+
+
+@compiled
+def _is_rejected(q: float, side: int, k: int, n: int, against: Significance) -> bool:
+    """Check whether q, and everything on its side of k/n beyond it, is rejected for sure."""
+    if not 0.0 < q < 1.0:
+        return False
+    theta = logit(q, 1.0 - q)
+    highest = ceiling_from(k, n, theta) if side > 0 else ceiling_from(n - k, n, -theta)
+    return highest <= against.alpha * (1.0 - against.doubt)
 
 
 @compiled
