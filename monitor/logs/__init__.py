@@ -8,7 +8,7 @@ with the frames that `many_days` opens. `arriving` counts when outcomes came.
 """
 
 from monitor.logs.arriving import count_arrivals
-from monitor.logs.batches import plan_batches, summarise_days
+from monitor.logs.batches import days_at_a_time, plan_batches, summarise_days
 from monitor.logs.daily import (
     check_logs_exist,
     check_predictions_exist,
@@ -30,6 +30,7 @@ __all__ = [
     "check_logs_exist",
     "check_predictions_exist",
     "count_arrivals",
+    "days_at_a_time",
     "days_of",
     "describe_inputs",
     "first_morning",

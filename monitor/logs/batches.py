@@ -12,7 +12,7 @@ from math import ceil
 
 import narwhals as nw
 
-from monitor.config import Model
+from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
 from monitor.logs import contract
 from monitor.logs.daily import (
@@ -23,7 +23,7 @@ from monitor.logs.daily import (
     summarise_day,
     summarise_groups,
 )
-from monitor.logs.databases import Databases
+from monitor.logs.databases import Databases, open_databases
 from monitor.logs.joining import Groups, Status, read_counts, repeated_ids, run, write
 from monitor.logs.lateness import count_late, days_of_late, with_late
 from monitor.logs.many_days import count_predictions, open_many_days
@@ -59,16 +59,40 @@ def plan_batches(
     if not days[1:] or _is_read_alone(model):
         return [[day] for day in days]
     awaited = model.settled_after
-    most = min(max(MOST_DAYS, awaited), ceil(len(days) / jobs))
+    morning = awaited + 1  # the day that settles and those after it
+    most = min(max(MOST_DAYS, morning), ceil(len(days) / jobs))
     if databases.spark is not None:  # rows take the memory of the cluster, which has disks
         return [days[i : i + most] for i in range(0, len(days), most)]
     rows = max(1, _rows_of(name, model, days[len(days) // 2], databases))
     room = databases.engine.memory_mb * ROWS_IN_MEMORY // rows
     length = room - awaited
-    if length < awaited:
-        length = min(awaited, SPILL * room - awaited)
+    if length < morning:
+        length = min(morning, SPILL * room - awaited)
     length = max(1, min(length, most))
     return [days[i : i + length] for i in range(0, len(days), length)]
+
+
+def days_at_a_time(
+    name: str, model: Model, days: Sequence[date], *, engine: Engine, jobs: int
+) -> int:
+    """Find how many days may be read at a time, at most `jobs`, for all of them to fit the memory.
+
+    Days that wait for outcomes share the reading of them, so these are read one batch at a time.
+
+    Parameters
+    ----------
+    name, model, days, jobs
+        As for `plan_batches`.
+    engine : Engine
+        The whole of threads and memory, which the jobs divide.
+    """
+    if model.settled_after or not days[1:]:
+        return 1
+    if jobs == 1 or engine.kind == "spark":
+        return jobs
+    with open_databases(engine) as databases:
+        rows = max(1, _rows_of(name, model, days[len(days) // 2], databases))
+    return max(1, min(jobs, engine.memory_mb * ROWS_IN_MEMORY // rows))
 
 
 def summarise_days(

@@ -201,6 +201,8 @@ def _meet(logs: Logs) -> Frame:
     of_spark = logs.predictions.implementation.is_spark_like()
     join = meet if of_spark else _meet_in_duckdb
     met = join(logs.predictions.to_native(), logs.outcomes.to_native(), logs.horizon)
+    # Most predictions of other days have no outcome here, and nothing asks for them.
+    met = met.filter("predicted IS NULL OR predicted = 1 OR observed IS NOT NULL")
     # An outcome alone counts on the day on which it was logged.
     part = choose([(nw.col("predicted").is_null(), nw.col("own_part"))], nw.col("part"))
     joined: Frame = nw.from_native(met).lazy()

@@ -8,7 +8,13 @@ from typing import Literal
 
 from monitor.config import Config, Engine
 from monitor.errors import DataError
-from monitor.logs import Databases, check_logs_exist, open_databases, plan_batches
+from monitor.logs import (
+    Databases,
+    check_logs_exist,
+    days_at_a_time,
+    open_databases,
+    plan_batches,
+)
 from monitor.logs import summarise_days as read_days
 from monitor.pipeline.planning import log_fingerprint, what_to_do
 from monitor.pipeline.progress import Failure, PhaseProgress, in_parallel
@@ -35,8 +41,6 @@ def summarise_days(
     """Summarise days, except unchanged ones that may be skipped; keep what became of each.
 
     The rows that settings leave out of each day are added to `left_out`.
-
-    Days that wait for outcomes share the reading of them, so these are read one batch at a time.
     """
     model, store = config.model(name), Store(config.store)
 
@@ -72,7 +76,7 @@ def summarise_days(
         return [(day, results[day]) for day in batch]
 
     results = dict[date, Result]()
-    jobs = 1 if model.settled_after else jobs
+    jobs = days_at_a_time(name, model, days, engine=config.engine, jobs=jobs)
     with open_databases(share(config.engine, jobs)) as databases:
         batches = plan_batches(name, model, days, databases=databases, jobs=jobs)
         done = in_parallel(partial(read, databases), batches, jobs)

@@ -13,7 +13,14 @@ import pytest
 
 from monitor.config import Engine, Model
 from monitor.errors import DataError
-from monitor.logs import Databases, open_databases, plan_batches, summarise_day, summarise_days
+from monitor.logs import (
+    Databases,
+    days_at_a_time,
+    open_databases,
+    plan_batches,
+    summarise_day,
+    summarise_days,
+)
 from monitor.logs.opening import OpenLog
 from monitor.store.store import Store
 from monitor.summary import Summary
@@ -282,3 +289,27 @@ def test_batches_fit_the_memory(
         batches = plan_batches("ctr", model, DAYS, databases=databases, jobs=jobs)
 
     assert [len(batch) for batch in batches] == lengths
+
+
+def test_a_morning_is_one_batch(plain: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The day that settles and those after it share a batch, though its join goes to the disk."""
+    monkeypatch.setattr("monitor.logs.batches.ROWS_IN_MEMORY", 2)
+    model = model_of(plain, settled_after=len(DAYS) - 1)
+    with open_databases(Engine(threads=1, memory_mb=400)) as databases:
+        batches = plan_batches("ctr", model, DAYS, databases=databases)
+
+    assert [len(batch) for batch in batches] == [len(DAYS)]
+
+
+@pytest.mark.parametrize(
+    ("rows_in_memory", "wait", "expected"),
+    [(2000, 0, 4), (2, 0, 3), (1, 0, 1), (2000, 3, 1)],
+)
+def test_days_at_a_time_fit_the_memory(
+    rows_in_memory: int, wait: int, expected: int, plain: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Large days are read one after the other, and so are days that share partitions."""
+    monkeypatch.setattr("monitor.logs.batches.ROWS_IN_MEMORY", rows_in_memory)
+    model, engine = model_of(plain, settled_after=wait), Engine(threads=4, memory_mb=100)
+
+    assert days_at_a_time("ctr", model, DAYS, engine=engine, jobs=4) == expected

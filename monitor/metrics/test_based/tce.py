@@ -163,7 +163,7 @@ def rejected_per_bin(
 def _rejected_in_bin(scores: Floats, counts: Ints, k: int, n: int, against: Significance) -> int:
     if scores.size <= FEW_GROUPS:
         return _rejected_by_group(scores, counts, k, n, against)
-    centre = np.searchsorted(scores, k / n)
+    centre = int(np.searchsorted(scores, k / n))
     below = _rejected_beyond(scores, counts, centre - 1, -1, k, n, against)
     above = _rejected_beyond(scores, counts, centre, 1, k, n, against)
     if min(below, above) == UNKNOWN:
@@ -196,7 +196,7 @@ def _rejected_beyond(
         group = first + step * i
         if _is_rejected(scores[group], step, k, n, against):
             rest = counts[group:] if step > 0 else counts[: group + 1]
-            return total + rest.sum()
+            return total + int(rest.sum())
         total += _rejected_of_group(scores[group], counts[group], k, n, against)
     return total
 
