@@ -131,13 +131,20 @@ def days_to_process(
     return min(start - timedelta(days=model.settled_after), last), last, end
 
 
+def is_closed(model: Model, day: date) -> bool:
+    """Return whether the calendar says that the model does not score on a day."""
+    return model.calendar is not None and not model.calendar.has(day)
+
+
 def missing_logs(name: str, model: Model, first: date, last: date, *, as_of: date) -> str | None:
     """Say which log of a range of days is missing; None if none is."""
-    from monitor.logs import check_logs_exist  # noqa: PLC0415 - as in `process`
+    from monitor.logs import check_logs_exist, has_day  # noqa: PLC0415 - as in `process`
 
     try:
         for number in range((last - first).days + 1):
-            check_logs_exist(name, model, first + timedelta(days=number), as_of=as_of)
+            day = first + timedelta(days=number)
+            if has_day(model, "predictions", day) or not is_closed(model, day):
+                check_logs_exist(name, model, day, as_of=as_of)
     except DataError as error:
         return str(error)
     return None

@@ -134,6 +134,34 @@ def test_other_spans_of_days_are_refused(tmp_path: Path, given: str) -> None:
         load_config(path).model("ctr")
 
 
+CALENDARS = {
+    "{weekdays: [mon, fri]}": None,
+    "{closed: [2026-12-25, {first: 2027-07-01, last: 2027-08-31}]}": None,
+    "{}": "calendar: must name weekdays or closed days",
+    "{weekdays: []}": "calendar.weekdays: must name at least one of mon, tue, ",
+    "{weekdays: [mon, mon]}": "calendar.weekdays: must name at least one of mon, tue, ",
+    "{weekdays: [Monday]}": "calendar.weekdays.0: Input should be 'mon', 'tue', ",
+    "{closed: [2027-01-01, 2026-12-25]}": "calendar.closed: must be in order and must not overlap",
+    "{closed: [christmas]}": "calendar.closed.0: must be a date, such as 2026-12-25, or a span",
+    "{closed: [{first: 2026-12-25}]}": "calendar.closed.0.last: is missing",
+    "{open: [2026-12-25]}": "calendar.open: is not a known key",
+    "{weekdays: [mon]}\n    checks: {missing_day: accept}": "accept must be left out with",
+}
+
+
+@pytest.mark.parametrize("given", CALENDARS)
+def test_calendars_are_checked(given: str, tmp_path: Path) -> None:
+    """A calendar has weekdays or closed days, in order; the message names the key."""
+    path, message = write_config(tmp_path), CALENDARS[given]
+    path.write_text(f"{path.read_text()}    calendar: {given}\n")
+
+    if message is None:
+        assert load_config(path).model("ctr").calendar
+    else:
+        with pytest.raises(ConfigError, match=re.escape(message)):
+            load_config(path).model("ctr")
+
+
 def commented_keys(text: str) -> Iterator[tuple[str, bool]]:
     """Yield each key, and whether it has a comment: in its line, above it, or at its parent."""
     above, parents = False, list[tuple[int, bool]]()

@@ -6,6 +6,7 @@ others; an error in the keys that all models share raises ConfigError.
 Rule 2: this room knows values, not their meaning; formulas are in `monitor.metrics`.
 """
 
+from monitor.config.calendar import WEEKDAYS, Calendar, Span
 from monitor.config.classes import Classes
 from monitor.config.loading import config_files, load_config
 from monitor.config.report_pages import REPORT_INDEX, report_page
@@ -29,7 +30,6 @@ from monitor.config.schema import (
     PredictionLog,
     Report,
     Segments,
-    Span,
     TimeUnit,
     Verdicts,
     id_columns,
@@ -45,6 +45,8 @@ __all__ = [
     "LATEST",
     "REPORT_INDEX",
     "TABLES",
+    "WEEKDAYS",
+    "Calendar",
     "Checks",
     "Classes",
     "Common",

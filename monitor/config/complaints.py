@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from monitor.config.calendar import Calendar, Span
 from monitor.config.classes import Classes
 from monitor.config.schema import (
     Checks,
@@ -19,7 +20,6 @@ from monitor.config.schema import (
     PredictionLog,
     Report,
     Segments,
-    Span,
     Verdicts,
 )
 
@@ -147,6 +147,8 @@ def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list
         "verdicts": Verdicts,
         "references": Span,
         "known_drifts": Span,
+        "calendar": Calendar,
+        "closed": Span,
         "engine": Engine,
         "report": Report,
     }

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import pairwise
 from string import Formatter
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import available_timezones
@@ -24,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from monitor.config.calendar import Calendar, Spans
 from monitor.config.classes import Classes
 from monitor.config.filters import check_filter
 from monitor.config.report_pages import report_page
@@ -371,31 +371,6 @@ class Checks(_Strict):
     one_class: DayPolicy = "fail"
 
 
-class Span(_Strict):
-    """A span of days that includes both the first and the last."""
-
-    first: date
-    last: date
-
-    @model_validator(mode="after")
-    def _does_not_end_before_it_begins(self) -> Self:
-        if self.last < self.first:
-            msg = "last must not be before first"
-            raise ValueError(msg)
-        return self
-
-
-def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
-    for before, after in pairwise(spans):
-        if after.first <= before.last:
-            msg = "must be in order and must not overlap"
-            raise ValueError(msg)
-    return spans
-
-
-Spans = Annotated[tuple[Span, ...], Strict(strict=False), AfterValidator(_rise_apart)]
-
-
 def _count_days(value: object) -> object:
     """Read "7d" as 7; anything else is left to the check of whole numbers."""
     found = re.fullmatch(r"(\d+)d", value) if isinstance(value, str) else None
@@ -445,6 +420,7 @@ class Model(_Strict):
     schedule: str = "0 6 * * *"
     log_deadline_hours: Annotated[float, Field(ge=0, le=168)] = 6
     catch_up_days: Annotated[int, Field(ge=0, le=366)] = 7
+    calendar: Calendar | None = None
     checks: Checks = Checks()
     verdicts: Verdicts = Verdicts()
 
@@ -455,6 +431,12 @@ class Model(_Strict):
             msg = (
                 f"predictions.id has {len(of_predictions)} columns and outcomes.id "
                 f"{len(of_outcomes)}; name the same number, in the same order"
+            )
+            raise ValueError(msg)
+        if self.calendar and self.checks.missing_day == "accept":
+            msg = (
+                "checks.missing_day: accept must be left out with a calendar: a day outside the "
+                "calendar may be missing, and any other day is an error"
             )
             raise ValueError(msg)
         horizon = self.outcomes.absent_means
@@ -495,6 +477,11 @@ class Model(_Strict):
             )
             raise ValueError(msg)
         return self
+
+    def may_lack(self, day: date) -> bool:
+        """Return whether a day without predictions is no error."""
+        outside = self.calendar is not None and not self.calendar.has(day)
+        return outside or self.checks.missing_day == "accept"
 
     _settles_by_itself: bool = PrivateAttr(default=False)
 

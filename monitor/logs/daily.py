@@ -94,7 +94,7 @@ def first_morning(model: Model, *, as_of: date) -> date | None:
 
 def is_quiet(model: Model, day: date) -> bool:
     """Return whether a day has no log at all, and the model may have such days."""
-    return model.checks.missing_day == "accept" and not (
+    return model.may_lack(day) and not (
         has_day(model, "predictions", day) or has_day(model, "outcomes", day)
     )
 

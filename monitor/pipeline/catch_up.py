@@ -39,7 +39,9 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
             if day not in summarised:
                 return True
             # A day that settled because a log was absent is read again if that log comes.
-            settled = model.checks.missing_day == "fail" and store.read_summary(name, day)[0].final
+            due = days_between(day, day + timedelta(days=model.settled_after))
+            complete = not any(model.may_lack(one) for one in due)
+            settled = complete and store.read_summary(name, day)[0].final
             return not (settled or is_unchanged(store, name, model, day, as_of))
         except DataError:
             return False

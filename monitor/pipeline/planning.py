@@ -26,6 +26,7 @@ SUMMARY_SETTINGS = {
     "strata",
     "time_zone",
     "settled_after",
+    "calendar",
     "checks",
 }
 
@@ -79,10 +80,11 @@ def what_to_do(
     DataError
         If there are no predictions, or a summary of the store cannot be read.
     """
-    if model.checks.missing_day == "fail":
+    if model.may_lack(day):
+        if not has_day(model, "predictions", day):
+            return "quiet"
+    else:
         check_predictions_exist(name, model, day)
-    elif not has_day(model, "predictions", day):
-        return "quiet"
     if not recompute and _is_known_better(store, name, model, day, as_of):
         return "kept"
     if may_skip and is_unchanged(store, name, model, day, as_of):

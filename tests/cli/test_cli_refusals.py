@@ -506,7 +506,7 @@ def test_days_with_the_same_fault_are_reported_once(project: Project, command: C
     assert json.loads(ended.err)["error"]["messages"] == [
         (
             "ctr: 10 days without predictions, first 2026-03-03, last 2026-03-12; wait for the "
-            "log, correct predictions.path, or set checks.missing_day to accept if the model does "
-            "not score every day."
+            "log, correct predictions.path, or, if the model does not score every day, write its "
+            "calendar or set checks.missing_day to accept."
         )
     ]

@@ -70,6 +70,52 @@ class TestQuietDays:
         assert "8 days without predictions, first 2026-03-03, last 2026-03-10" in ended.err
 
 
+class TestCalendars:
+    """A model that says on which days it scores."""
+
+    @pytest.mark.parametrize(
+        "calendar",
+        [
+            "{closed: [2026-03-03, {first: 2026-03-04, last: 2026-03-10}]}",
+            "{weekdays: [mon, wed, thu], closed: [{first: 2026-03-04, last: 2026-03-09}]}",
+        ],
+    )
+    def test_a_day_outside_is_silent(
+        self, calendar: str, season: Project, command: Command
+    ) -> None:
+        """Days outside are counted, as with missing_day: accept; 2026-03-01 is a Sunday with logs.
+
+        The same days leave the same bytes, and a run of such a day ends well too.
+        """
+        accepted = command("backfill", *SPAN)
+        results = season.results()
+        for path in (season.folder / "store").rglob("*.parquet"):
+            path.unlink()
+        season.configure("checks: {missing_day: accept}", f"calendar: {calendar}")
+
+        ended = command("backfill", *SPAN, "--json")
+        alone = command("run", "--day", DAY_AFTER, "--as-of", "2026-03-14")
+
+        (report,) = json.loads(ended.out)["reports"]
+        assert (accepted.code, ended.code, ended.err, alone.code) == (0, 0, "", 0)
+        assert report["quiet"] == [f"2026-03-{day:02}" for day in range(3, 11)]
+        assert season.results() == results
+
+    def test_a_day_inside_is_an_error(self, season: Project, command: Command) -> None:
+        """Only the one day that the calendar includes is missing."""
+        season.configure(
+            "checks: {missing_day: accept}",
+            "calendar: {closed: [{first: 2026-03-03, last: 2026-03-09}]}",
+        )
+
+        ended = command("backfill", *SPAN, "--json")
+
+        (report,) = json.loads(ended.out)["reports"]
+        assert ended.code == 3
+        assert [failure["day"] for failure in report["failures"]] == ["2026-03-10"]
+        assert len(report["quiet"]) == 7
+
+
 class TestNewModels:
     """A model whose first day has not settled."""
 

@@ -1,0 +1,89 @@
+"""Spans of days, and the calendar of a model that does not score every day."""
+
+from datetime import date
+from itertools import pairwise
+from typing import Annotated, Literal, Self, get_args
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Strict, model_validator
+
+Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
+
+
+class Span(BaseModel):
+    """A span of days that includes both the first and the last."""
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    first: date
+    last: date
+
+    @model_validator(mode="after")
+    def _does_not_end_before_it_begins(self) -> Self:
+        if self.last < self.first:
+            msg = "last must not be before first"
+            raise ValueError(msg)
+        return self
+
+
+def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
+    for before, after in pairwise(spans):
+        if after.first <= before.last:
+            msg = "must be in order and must not overlap"
+            raise ValueError(msg)
+    return spans
+
+
+def _as_span(value: object) -> object:
+    """Read a single date as a span of one day."""
+    if isinstance(value, date):
+        return {"first": value, "last": value}
+    if isinstance(value, dict | Span):
+        return value
+    msg = "must be a date, such as 2026-12-25, or a span with first and last"
+    raise ValueError(msg)
+
+
+def _differ(weekdays: tuple[Weekday, ...]) -> tuple[Weekday, ...]:
+    if not weekdays or len(set(weekdays)) < len(weekdays):
+        msg = f"must name at least one of {', '.join(WEEKDAYS)}, and none twice"
+        raise ValueError(msg)
+    return weekdays
+
+
+Spans = Annotated[tuple[Span, ...], Strict(strict=False), AfterValidator(_rise_apart)]
+Closed = Annotated[
+    tuple[Annotated[Span, BeforeValidator(_as_span)], ...],
+    Strict(strict=False),
+    AfterValidator(_rise_apart),
+]
+Weekdays = Annotated[tuple[Weekday, ...], Strict(strict=False), AfterValidator(_differ)]
+
+
+class Calendar(BaseModel):
+    """The days on which a model scores.
+
+    Attributes
+    ----------
+    weekdays : tuple of str
+        The days of the week.
+    closed : tuple of Span
+        Days on which it does not score, such as holidays and an off-season, in order.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+    weekdays: Weekdays = WEEKDAYS
+    closed: Closed = ()
+
+    @model_validator(mode="after")
+    def _closes_some_day(self) -> Self:
+        if set(self.weekdays) == set(WEEKDAYS) and not self.closed:
+            msg = "must name weekdays or closed days; without either, leave out the calendar"
+            raise ValueError(msg)
+        return self
+
+    def has(self, day: date) -> bool:
+        """Return whether the model scores on a day."""
+        closed = any(span.first <= day <= span.last for span in self.closed)
+        return WEEKDAYS[day.weekday()] in self.weekdays and not closed
