@@ -88,6 +88,29 @@ class Segment:
 
 
 @dataclass(frozen=True, eq=False)
+class ColumnPart:
+    """The predictions of a day that have one value of a watched column.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (m,)
+        Numbers of coarse cells, strictly increasing.
+    counts, positives : ndarray of shape (m,)
+        Predictions whose outcome is known, and those whose outcome was 1.
+    predicted : int
+        All valid predictions.
+    """
+
+    cells: Ints
+    counts: Ints
+    positives: Ints
+    predicted: int
+
+
+Columns = Mapping[str, Mapping[str, ColumnPart]]  # by column and value
+
+
+@dataclass(frozen=True, eq=False)
 class Summary:
     """The counts of one model over a span of days.
 
@@ -113,6 +136,8 @@ class Summary:
     left_out : mapping of str to (int, int)
         Of a single day that was just read: by setting the rows that it leaves out, and all rows of
         that log. It is not stored.
+    columns : mapping of str to mapping of str to ColumnPart
+        Of a single day that was just read: what each watched column counts. It is stored apart.
     classes : ClassCounts or None
         The counts of the vectors, of a model with classes. Then the tally of the whole is that of
         the first choices: their score, and whether they were right.
@@ -127,6 +152,7 @@ class Summary:
     class_weights: tuple[float, float] = NO_SAMPLE
     left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     classes: ClassCounts | None = None
+    columns: Columns = field(default_factory=dict)
 
 
 def stratified(strata: Mapping[str, Segment]) -> Segment:

@@ -8,6 +8,7 @@ Rule 2: this room knows values, not their meaning; formulas are in `monitor.metr
 
 from monitor.config.calendar import WEEKDAYS, Calendar, Span
 from monitor.config.classes import Classes
+from monitor.config.columns import CROSSED, Crossing, Watched, WatchedColumn
 from monitor.config.loading import config_files, load_config
 from monitor.config.report_pages import REPORT_INDEX, report_page
 from monitor.config.schema import (
@@ -39,6 +40,7 @@ from monitor.config.yaml_files import read_yaml
 
 __all__ = [
     "AUTO_SETTLED_AFTER",
+    "CROSSED",
     "DAY_DIRECTIVES",
     "EARLIEST",
     "ISO_DAY",
@@ -51,6 +53,7 @@ __all__ = [
     "Classes",
     "Common",
     "Config",
+    "Crossing",
     "Engine",
     "Format",
     "Ids",
@@ -64,6 +67,8 @@ __all__ = [
     "Span",
     "TimeUnit",
     "Verdicts",
+    "Watched",
+    "WatchedColumn",
     "config_files",
     "id_columns",
     "literal",

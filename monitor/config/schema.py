@@ -25,6 +25,12 @@ from pydantic import (
 
 from monitor.config.calendar import Calendar, Spans
 from monitor.config.classes import Classes
+from monitor.config.columns import (
+    MOST_COLUMNS,
+    Watched,
+    check_watched,
+    split_segments,
+)
 from monitor.config.filters import check_filter
 from monitor.config.report_pages import report_page
 from monitor.errors import ConfigError
@@ -377,6 +383,7 @@ def _count_days(value: object) -> object:
     return int(found[1]) if found else value
 
 
+Columns = Annotated[tuple[Watched, ...], Strict(strict=False), Field(max_length=MOST_COLUMNS)]
 Days = Annotated[int, BeforeValidator(_count_days), Field(ge=1, le=31)]
 
 
@@ -402,12 +409,21 @@ class Verdicts(_Strict):
 
 
 class Model(_Strict):
-    """One monitored model."""
+    """One monitored model.
+
+    Attributes
+    ----------
+    segments : Segments or None
+        The column whose segments have priors of their own in the evidence of the whole.
+    columns : tuple of WatchedColumn or Crossing
+        The other entries of a list of `segments`, whose values are counted beside it.
+    """
 
     predictions: PredictionLog
     outcomes: OutcomeLog
     ids: Ids | None = None
     segments: Segments | None = None
+    columns: Columns = ()
     strata: Segments | None = None
     owner: str = ""
     severity: Literal["page", "ticket", "info"] = "ticket"
@@ -423,6 +439,17 @@ class Model(_Strict):
     calendar: Calendar | None = None
     checks: Checks = Checks()
     verdicts: Verdicts = Verdicts()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _reads_a_list_of_segments(cls, content: Any) -> Any:
+        listed = isinstance(content, dict) and isinstance(content.get("segments"), list)
+        return split_segments(content) if listed else content
+
+    @model_validator(mode="after")
+    def _names_columns_once(self) -> Self:
+        check_watched(self.columns)
+        return self
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
@@ -466,7 +493,7 @@ class Model(_Strict):
             "outcomes.weight": self.outcomes.weight is not None,
             "outcomes.outcome_means": self.outcomes.outcome_means is not None,
             "outcomes.absent_means": self.outcomes.absent_means is not None,
-            "segments": self.segments is not None,
+            "segments": self.segments is not None or bool(self.columns),
             "strata": self.strata is not None,
         }
         if idle := [name for name, is_set in given.items() if is_set]:

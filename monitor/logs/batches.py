@@ -136,10 +136,10 @@ def _rows_of(name: str, model: Model, day: date, databases: Databases) -> int:
 def _is_read_alone(model: Model) -> bool:
     """Return whether every day needs a query of its own.
 
-    The weights of a day are found first, those of classes too.
+    The weights of a day are found first, those of classes too; so are the values of columns.
     """
     weighted = model.predictions.weight or model.outcomes.weight or model.predictions.classes
-    return bool(model.outcomes.in_predictions or weighted)
+    return bool(model.outcomes.in_predictions or weighted or model.columns)
 
 
 def _together(

@@ -10,6 +10,7 @@ from monitor.config import Engine, Model
 from monitor.errors import DataError, Fault
 from monitor.logs import contract
 from monitor.logs.class_rows import count_day
+from monitor.logs.column_rows import count_columns
 from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, read_counts, run, write
 from monitor.logs.lateness import count_late, days_of_late
@@ -31,6 +32,7 @@ from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
 from monitor.segment_names import printable
 from monitor.summary import (
     Awaited,
+    Columns,
     Segment,
     Summary,
     awaited,
@@ -218,15 +220,20 @@ def summarise_day(
         classes = model.predictions.classes
         counted = count_day(query.joined, classes) if classes else None
         weights = _class_weights(what, model, groups, query)
-        if weights[0] != weights[1]:
+        odds_factor = weights[0] / weights[1]
+        if odds_factor != 1.0:
             groups = run(
-                write(
-                    clean,
-                    part_count,
-                    absent_is_negative=negative,
-                    odds_factor=weights[0] / weights[1],
-                )
+                write(clean, part_count, absent_is_negative=negative, odds_factor=odds_factor)
             )
+        columns = (
+            count_columns(
+                *(clean.predictions, query.joined, model),
+                rows=groups.prediction_rows,
+                odds_factor=odds_factor,
+            )
+            if model.columns
+            else {}
+        )
         apart = predictions and outcomes and not groups.met_rows
         apart = apart and _is_settled(groups, day, partitions, model, as_of=as_of)
         hint = contract.no_common_id(clean) if apart else ""
@@ -238,6 +245,7 @@ def summarise_day(
         weights=weights,
         hint=hint,
         classes=counted,
+        columns=columns,
     )
 
 
@@ -254,6 +262,7 @@ def summarise_groups(
     weights: tuple[float, float] = (1.0, 1.0),
     hint: str = "",
     classes: ClassCounts | None = None,
+    columns: Columns | None = None,
 ) -> Summary:
     """Make a summary of the groups of a day.
 
@@ -275,6 +284,8 @@ def summarise_groups(
         Why no outcome met a prediction, though both logs have rows.
     classes : ClassCounts, optional
         Of a model with classes.
+    columns : mapping, optional
+        What its watched columns count.
 
     Raises
     ------
@@ -293,6 +304,7 @@ def summarise_groups(
         class_weights=weights,
         left_out=left_out,
         classes=classes,
+        columns=columns or {},
     )
     _check_day(f"{name} {day}", model, groups, settled=settled, hint=hint, classes=classes)
     return summary

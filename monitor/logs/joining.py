@@ -224,7 +224,7 @@ def _group(joined: Frame, part_count: int, odds_factor: float, *, many_days: boo
     scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
     zero = nw.lit(0)
     with_outcome = choose([(nw.col("observed").is_null(), zero)], nw.lit(1))
-    keyed = _located(joined, odds_factor).select(
+    keyed = located(joined, odds_factor).select(
         key=((nw.col("status") * 2 + with_outcome) * part_count + nw.col("part").fill_null(0))
         * CELL_COUNT
         + choose([(scored, nw.col("cell").cast(nw.Int32))], zero),
@@ -339,7 +339,7 @@ def _status(unobserved: Status, logs: Logs) -> nw.Expr:
     )
 
 
-def _located(joined: Frame, odds_factor: float) -> Frame:
+def located(joined: Frame, odds_factor: float) -> Frame:
     """Add `cell` and `offset`: `monitor.metrics.core.grid.locate` as a query.
 
     The odds of every score are first multiplied by a factor.

@@ -10,6 +10,7 @@ import narwhals as nw
 from monitor.config import Model, OutcomeLog, TimeUnit
 from monitor.errors import DataError
 from monitor.logs.class_columns import check_engine, outcome_of_classes, scores_of_classes
+from monitor.logs.column_labels import watched_columns, watched_name
 from monitor.logs.conversions import Wanted, as_it_is, number, outcome
 from monitor.logs.opening import TEXT, TIME_TYPES, OpenLog, fault_of_column, raise_all
 from monitor.logs.places import open_log
@@ -151,7 +152,8 @@ def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[
 
 def settings_of_rows(model: Model) -> tuple[object, ...]:
     """Return the settings that the preparation of rows depends on."""
-    return model.segments, model.strata, model.predictions.classes, *_meaning(model)
+    parts = model.segments, model.columns, model.strata
+    return *parts, model.predictions.classes, *_meaning(model)
 
 
 def prepare(predictions: Frame, outcomes: Frame, model: Model, *, timed: bool) -> Logs:
@@ -470,14 +472,27 @@ class _Time:
         return found.dtype.is_numeric() or has_zone(found)
 
 
-def _check_parts(predictions: OpenLog, model: Model) -> dict[str, str]:
+def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Any]:
     """Return the configured columns of segments and strata under new names."""
     configured = {"segment": model.segments, "stratum": model.strata}
     columns = {name: parts.column for name, parts in configured.items() if parts}
     for name, column in columns.items():
         setting = {"segment": "segments.column", "stratum": "strata.column"}[name]
         predictions.check(column, setting, lambda _: True, "of any type")
-    return columns
+    return columns | _check_columns(predictions, model)
+
+
+def _check_columns(predictions: OpenLog, model: Model) -> dict[str, Any]:
+    """Return the watched columns under new names, once each: as numbers if they are cut."""
+    cut = {c for one in model.columns if getattr(one, "numeric", False) for c in one.columns}
+    found = dict[str, Any]()
+    for column in watched_columns(model):
+        wanted = "a number" if column in cut else "of any type"
+        fits = _is_number if column in cut else lambda _: True
+        predictions.check(column, "segments", fits, wanted)
+        as_text = predictions.is_text and column in cut
+        found[watched_name(column)] = number(column, "segments") if as_text else column
+    return found
 
 
 def _check_weights(

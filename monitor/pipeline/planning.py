@@ -23,6 +23,7 @@ SUMMARY_SETTINGS = {
     "predictions",
     "outcomes",
     "segments",
+    "columns",
     "strata",
     "time_zone",
     "settled_after",

@@ -16,7 +16,7 @@ from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
 from monitor.store.store import Store
 
-KINDS = ("summaries", "arrivals", "evaluations", "verdicts", "revisions")
+KINDS = ("summaries", "columns", "arrivals", "evaluations", "verdicts", "revisions")
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,9 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     spans = [(one.first, one.last) for one in read_references(config, name).fitted]
     reference = [d for d in old["summaries"] if any(first <= d <= last for first, last in spans)]
     kept = set(reference)
-    return Pruning(name, old | {"summaries": sorted({*old["summaries"]} - kept)}, reference)
+    for kind in ("summaries", "columns"):
+        old[kind] = sorted({*old[kind]} - kept)
+    return Pruning(name, old, reference)
 
 
 def prune(config: Config, pruning: Pruning) -> None:

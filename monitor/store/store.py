@@ -3,6 +3,7 @@
 ::
 
     <root>/summaries/<model>/2026-03-01.parquet     one day's tallies by segment
+    <root>/columns/<model>/2026-03-01.parquet       its counts by the values of other columns
     <root>/evaluations/<model>/2026-03-01.parquet   every window that ends that day
     <root>/verdicts/<model>/2026-03-01.parquet      verdicts of that day, and their detectors
     <root>/arrivals/<model>/2026-03-01.parquet      its outcomes by the age at which they came
@@ -33,6 +34,7 @@ from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError, DataError, Fault
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import open_filesystem, reaching, replace, writing
+from monitor.store.column_table import column_table, columns_of
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
 from monitor.store.lease import leased
 from monitor.store.lock import locked
@@ -53,7 +55,7 @@ from monitor.store.sealing import (
 )
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
-from monitor.summary import Summary
+from monitor.summary import Columns, Summary
 
 FORMAT = 2
 PARSING_ERRORS = (
@@ -152,8 +154,10 @@ class Store:
             return False
 
     def write_summary(self, summary: Summary) -> None:
-        """Replace the summary of the one day that `summary` covers."""
+        """Replace the summary of the one day that `summary` covers, its watched columns first."""
         (day,) = summary.days
+        if summary.columns:
+            self._write(f"columns/{summary.model}/{day}.parquet", column_table(summary.columns))
         self._write(f"summaries/{summary.model}/{day}.parquet", summary_table(summary))
 
     def read_summary(self, model: str, day: date) -> tuple[Summary, str]:
@@ -163,6 +167,13 @@ class Store:
         with _parsing(self.root, name):
             table, digest = open_table(content)
             return summary_of(model, day, table), digest or hashlib.sha256(content).hexdigest()
+
+    def read_columns(self, model: str, day: date) -> Columns:
+        """Read what each watched column counts on a day."""
+        name = f"columns/{model}/{day}.parquet"
+        content = self._read(name)
+        with _parsing(self.root, name):
+            return columns_of(open_table(content)[0])
 
     def write_evaluations(
         self, model: str, day: date, evaluations: Sequence[Evaluation], *, inputs: str

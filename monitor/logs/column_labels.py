@@ -1,0 +1,114 @@
+"""What the value of a watched column is called: itself, a range of numbers, or a combination."""
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+import narwhals as nw
+
+from monitor.config import CROSSED, Crossing, Model, Watched, WatchedColumn
+from monitor.logs.rows import choose
+from monitor.segment_names import OTHER
+
+# Numbers to be cut at quantiles are counted in steps of a quarter of a power of two.
+STEPS = 4
+FARTHEST = 400  # steps from 1: beyond 2**100, and below 2**-100, numbers are alike
+
+
+def watched_columns(model: Model) -> list[str]:
+    """List the columns of the log that watched columns read, once each."""
+    return [*dict.fromkeys(column for one in model.columns for column in one.columns)]
+
+
+def watched_name(column: str) -> str:
+    """Name a watched column so that it meets no other name of the query."""
+    return f"watched {column}"
+
+
+def label_name(one: Watched) -> str:
+    """Name the column of the query that holds the labels."""
+    return f"label {one.name}"
+
+
+def labels(model: Model) -> dict[str, nw.Expr]:
+    """Write the label of a row in every watched column, by the name of its column.
+
+    A value that is missing is `other`. Numbers that are cut at quantiles are the numbers of their
+    steps; see `step_edge`.
+    """
+    named = {one.column: _label(one) for one in model.columns if isinstance(one, WatchedColumn)}
+    if model.segments and model.segments.column in watched_columns(model):
+        column = model.segments.column
+        named.setdefault(column, _among(column, model.segments.values))
+    found = dict[str, nw.Expr]()
+    for one in model.columns:
+        if isinstance(one, Crossing):
+            parts = [named.get(column, _text(column)) for column in one.cross]
+            found[label_name(one)] = nw.concat_str(*parts, separator=CROSSED)
+        else:
+            found[label_name(one)] = named[one.column]
+    return found
+
+
+def step_edge(step: int) -> float:
+    """Give the number at which a step begins, seen from 0.
+
+    Examples
+    --------
+    >>> [round(step_edge(step), 3) for step in (-401, 0, 401, 405)]
+    [-0.917, 0.0, 0.917, 1.834]
+    """
+    if step == 0:
+        return 0.0
+    size = 2.0 ** ((abs(step) - FARTHEST - 1 - 0.5) / STEPS)
+    return float(size if step > 0 else -size)
+
+
+def range_names(edges: tuple[float, ...]) -> Iterator[str]:
+    """Name the ranges between edges.
+
+    Examples
+    --------
+    >>> list(range_names((10.0, 100.0)))
+    ['below 10', '10 to 100', '100 and more']
+    """
+    yield f"below {edges[0]:g}"
+    yield from (f"{low:g} to {high:g}" for low, high in pairwise(edges))
+    yield f"{edges[-1]:g} and more"
+
+
+def _label(one: WatchedColumn) -> nw.Expr:
+    if one.values:
+        return _among(one.column, one.values)
+    if one.edges:
+        return _range(one.column, one.edges)
+    return _step(one.column) if one.quantiles else _text(one.column)
+
+
+def _text(column: str) -> nw.Expr:
+    return nw.col(watched_name(column)).cast(nw.String).fill_null(OTHER)
+
+
+def _among(column: str, values: tuple[str, ...]) -> nw.Expr:
+    text = _text(column)
+    return nw.when(text.is_in(values)).then(text).otherwise(nw.lit(OTHER))
+
+
+def _range(column: str, edges: tuple[float, ...]) -> nw.Expr:
+    number, names = nw.col(watched_name(column)).cast(nw.Float64), [*range_names(edges)]
+    cases = [(_is_no_number(number), nw.lit(OTHER))]
+    cases += [(number < edge, nw.lit(name)) for edge, name in zip(edges, names[:-1], strict=True)]
+    return choose(cases, nw.lit(names[-1]))
+
+
+def _step(column: str) -> nw.Expr:
+    """Count quarters of powers of two; half a step off, so that no power of two is an edge."""
+    number = nw.col(watched_name(column)).cast(nw.Float64)
+    apart = nw.when(number == 0.0).then(nw.lit(1.0)).otherwise(number.abs())
+    step = (apart.log(2.0) * STEPS + 0.5).floor().clip(-FARTHEST, FARTHEST) + (FARTHEST + 1)
+    signed = choose([(number < 0.0, -step), (number > 0.0, step)], nw.lit(0.0))
+    written = signed.cast(nw.Int64).cast(nw.String)
+    return choose([(_is_no_number(number), nw.lit(OTHER))], written)
+
+
+def _is_no_number(number: nw.Expr) -> nw.Expr:
+    return number.is_null() | number.is_nan()

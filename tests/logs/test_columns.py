@@ -1,0 +1,201 @@
+"""Watched columns: every way to make segments of values, against counts of rows by hand."""
+
+from collections import Counter
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from monitor.config import Config
+from monitor.errors import DataError
+from monitor.logs import summarise_day
+from monitor.logs.column_labels import step_edge
+from monitor.logs.column_rows import MOST_VALUES
+from monitor.metrics.core.coarse import CELLS_IN_ONE
+from monitor.metrics.core.grid import locate
+from monitor.store.store import Store
+from monitor.summary import Summary
+
+DAY, ROWS = date(2026, 3, 1), 4_000
+LISTED: list[dict[str, Any]] = [
+    {"column": "country", "values": ["DE", "FR"], "primary": True},
+    {"column": "device", "top": 2},
+    {"column": "age", "edges": [18, 40]},
+    {"column": "price", "quantiles": 4},
+    {"column": "shop", "values": ["7", "9"]},
+    {"cross": ["country", "device"]},
+]
+
+
+def draw() -> dict[str, Any]:
+    """Draw a day; a tenth of its outcomes are missing."""
+    rng = np.random.default_rng(3)
+    scores = rng.uniform(0.01, 0.99, ROWS)
+    ages = rng.integers(10, 80, ROWS)
+    return {
+        "prediction_id": np.arange(ROWS),
+        "score": scores,
+        "country": rng.choice(["DE", "FR", "IT", "ES"], ROWS),
+        "device": pa.array([None if i % 50 == 0 else f"d{i * i % 7}" for i in range(ROWS)]),
+        "age": pa.array([None if i % 100 == 0 else int(a) for i, a in enumerate(ages)]),
+        "price": np.exp(rng.normal(2.0, 1.0, ROWS)),
+        "shop": rng.integers(5, 10, ROWS),
+        "outcome": (rng.random(ROWS) < scores).astype(int),
+    }
+
+
+def config(folder: Path, segments: object) -> Config:
+    """Configure the model that reads the day."""
+    logs = {
+        kind: {"path": f"{folder}/{kind}/{{day}}.parquet"} for kind in ("predictions", "outcomes")
+    }
+    model = {**logs, "segments": segments, "settled_after": 0}
+    return Config.model_validate({"store": f"{folder}/store", "models": {"m": model}})
+
+
+def write(folder: Path, drawn: dict[str, Any]) -> None:
+    """Write both logs; every tenth outcome is missing."""
+    known = [i for i in range(ROWS) if i % 10]
+    outcomes = {name: np.asarray(drawn[name])[known] for name in ("prediction_id", "outcome")}
+    predictions = {name: column for name, column in drawn.items() if name != "outcome"}
+    for kind, table in (("predictions", predictions), ("outcomes", outcomes)):
+        path = folder / kind / f"{DAY}.parquet"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        pq.write_table(pa.table(table), path)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs of the day once."""
+    path = tmp_path_factory.mktemp("columns")
+    write(path, draw())
+    return path
+
+
+@pytest.fixture(scope="module")
+def day(folder: Path) -> Summary:
+    """Read the day once."""
+    model = config(folder, LISTED).model("m")
+    return summarise_day("m", model, DAY, as_of=date(2026, 3, 2))
+
+
+def names_by_hand(drawn: dict[str, Any]) -> dict[str, list[str]]:
+    """Name the segment of every row in every column, one row at a time."""
+    countries, devices = list(drawn["country"]), drawn["device"].to_pylist()
+    listed = [c if c in ("DE", "FR") else "other" for c in countries]
+    ages = ["other" if a is None else "below 18" if a < 18 else "18 to 40" if a < 40
+            else "40 and more" for a in drawn["age"].to_pylist()]  # fmt: skip
+    return {
+        "device": [d or "other" for d in devices],
+        "age": ages,
+        "shop": [str(s) if s in (7, 9) else "other" for s in drawn["shop"]],
+        "country x device": [f"{c} x {d or 'other'}" for c, d in zip(listed, devices, strict=True)],
+    }
+
+
+def test_values_are_counted_as_by_hand(day: Summary) -> None:
+    """Rows, known outcomes, positives and cells, in every column, one of three ways and crossed."""
+    drawn = draw()
+    cells = locate(drawn["score"])[0] // CELLS_IN_ONE
+    for column, names in names_by_hand(drawn).items():
+        assert {v: p.predicted for v, p in day.columns[column].items()} == Counter(names)
+        for value, part in day.columns[column].items():
+            rows = [i for i, name in enumerate(names) if name == value and i % 10]
+            expected = Counter(int(cells[i]) for i in rows)
+            hits = Counter(int(cells[i]) for i in rows if drawn["outcome"][i])
+            assert dict(zip(part.cells, part.counts, strict=True)) == expected
+            assert dict(zip(part.cells, part.positives, strict=True)) == {
+                cell: hits[cell] for cell in expected
+            }
+
+
+def test_numbers_to_be_cut_at_quantiles_are_counted_in_steps(day: Summary) -> None:
+    """Each row lies in its step: not below its edge, and below that of the next."""
+    prices, counted = draw()["price"], day.columns["price"]
+    steps = sorted(map(int, counted))
+
+    for step in steps:
+        inside = (prices >= step_edge(step)) & (prices < step_edge(step + 1))
+        assert counted[str(step)].predicted == inside.sum()
+    assert sum(part.predicted for part in counted.values()) == ROWS
+
+
+def test_the_primary_column_is_as_without_the_others(folder: Path, day: Summary) -> None:
+    """Its segments have the same bytes in the store, and every column counts the same rows."""
+    alone = config(folder, {"column": "country", "values": ["DE", "FR"]}).model("m")
+    store, other = Store(f"{folder}/one"), Store(f"{folder}/two")
+    store.write_summary(day)
+    other.write_summary(summarise_day("m", alone, DAY, as_of=date(2026, 3, 2)))
+
+    assert store.content("summaries", "m", DAY) == other.content("summaries", "m", DAY)
+    for parts in day.columns.values():
+        assert sum(int(p.counts.sum()) for p in parts.values()) == ROWS * 9 // 10
+        assert sum(int(p.positives.sum()) for p in parts.values()) == sum(
+            s.tally.total_positives for s in day.segments.values()
+        )
+
+
+def test_counts_come_back_from_the_store(folder: Path, day: Summary) -> None:
+    """Every number, in the same order; and twice the same bytes."""
+    store = Store(f"{folder}/back")
+    store.write_summary(day)
+    content = store.content("columns", "m", DAY)
+    found = store.read_columns("m", DAY)
+
+    assert [(c, list(v)) for c, v in found.items()] == [
+        (c, list(v)) for c, v in day.columns.items()
+    ]
+    for column, values in day.columns.items():
+        for value, part in values.items():
+            back = found[column][value]
+            assert back.predicted == part.predicted
+            for name in ("cells", "counts", "positives"):
+                np.testing.assert_array_equal(getattr(back, name), getattr(part, name))
+    store.write_summary(day)
+    assert store.content("columns", "m", DAY) == content
+
+
+def test_a_column_of_ids_takes_no_room(folder: Path) -> None:
+    """A value for each row: all are `other`, as none has a thousandth of the day."""
+    model = config(folder, [{"column": "prediction_id", "top": 20}]).model("m")
+    found = summarise_day("m", model, DAY, as_of=date(2026, 3, 2))
+
+    assert list(found.columns["prediction_id"]) == ["other"]
+    assert list(found.segments) == ["all"]
+    assert MOST_VALUES == 100
+
+
+@pytest.mark.parametrize(
+    ("segments", "message"),
+    [
+        ([{"column": "a"}], "needs exactly one of values, top, edges, quantiles, got none"),
+        ([{"column": "a", "top": 3, "edges": [1]}], "got top and edges"),
+        ([{"column": "a", "edges": [2, 1]}], "edges must increase"),
+        ([{"column": "a", "top": 3, "primary": True}], "the primary column needs values"),
+        (
+            [{"column": c, "values": ["1"], "primary": True} for c in "ab"],
+            "only one column can be primary",
+        ),
+        ([{"column": "a", "top": 3}] * 2, "'a' is listed twice"),
+        (
+            [{"column": "a", "quantiles": 3}, {"cross": ["a", "b"]}],
+            "'a' is cut at quantiles; give it edges",
+        ),
+        (["a"], "must be a list of columns"),
+    ],
+)
+def test_wrong_columns_are_refused(tmp_path: Path, segments: object, message: str) -> None:
+    """The message says which rule is broken."""
+    with pytest.raises(ValueError, match=message):
+        config(tmp_path, segments)
+
+
+def test_a_column_that_is_cut_must_have_numbers(folder: Path) -> None:
+    """A text cannot be cut at edges, and the message names the column."""
+    model = config(folder, [{"column": "country", "edges": [1.0]}]).model("m")
+    with pytest.raises(DataError, match="country"):
+        summarise_day("m", model, DAY, as_of=date(2026, 3, 2))
