@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 NOBODY_READS = 128 + signal.SIGPIPE  # what a shell reports for a command that this signal ended
 
+LISTED_FILES = 5
+
 out = Console()
 err = Console(stderr=True)
 
@@ -95,6 +97,7 @@ def finish(
             )
         if report.late:
             say(f"{report.model}: {late_outcomes(report.late)}", style="yellow", soft_wrap=True)
+        _say_what_was_damaged(report)
         for lost in report.left_out:
             say(f"{report.model}: {lost}", soft_wrap=True)
         for message in grouped(report.model, report.still_missing):
@@ -118,6 +121,20 @@ def summary_of(
         f"{len(reports):,} models processed: days {counted}; models with failed days {failed:,}, "
         f"errors {len(errors):,}"
     )
+
+
+def _say_what_was_damaged(report: "RunReport") -> None:
+    if report.healed:
+        say(f"{report.model}: {_listed('made again', report.healed)}", soft_wrap=True)
+    if report.damaged:
+        left = _listed("could not be made again", report.damaged)
+        remedy = "restore them from a backup, or delete them"
+        say(f"{report.model}: {left}; {remedy}", style="yellow", soft_wrap=True)
+
+
+def _listed(what: str, files: Sequence[str]) -> str:
+    more = f" and {len(files) - LISTED_FILES} more" if len(files) > LISTED_FILES else ""
+    return f"damaged files of the store {what}: {', '.join(files[:LISTED_FILES])}{more}"
 
 
 def stop_at_failures(

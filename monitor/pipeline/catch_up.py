@@ -24,8 +24,8 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
     Returns
     -------
     list of date
-        Days without a final summary, unless their logs have not changed since they were read; of
-        a model that may have days without logs, all days whose logs have changed.
+        Days without a final summary that is sound, unless their logs have not changed since they
+        were read; of a model that may have days without logs, all days whose logs have changed.
         Days before the first one of the model are not missing: `backfill` processes those.
     """
     model, store = settle(config, name, as_of=as_of).model(name), Store(config.store)
@@ -43,8 +43,8 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
             complete = not any(model.may_lack(one) for one in due)
             settled = complete and store.read_summary(name, day)[0].final
             return not (settled or is_unchanged(store, name, model, day, as_of))
-        except DataError:
-            return False
+        except DataError as error:
+            return bool(error.damaged)
 
     recent = days_between(first, before - timedelta(days=1)) if first < before else ()
     return [day for day in recent if day > min(known, default=date.max) and is_missing(day)]

@@ -164,12 +164,20 @@ def _evaluations(
 
 
 def _is_known_better(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
-    """Return whether a final summary rests on outcomes that a run with this date may not read."""
+    """Return whether a final summary rests on outcomes that a run with this date may not read.
+
+    A damaged one is not known better.
+    """
     if as_of > day + timedelta(days=model.settled_after) or day not in store.days(
         "summaries", name
     ):
         return False
-    summary, _ = store.read_summary(name, day)
+    try:
+        summary, _ = store.read_summary(name, day)
+    except DataError as error:
+        if not error.damaged:
+            raise
+        return False
     return summary.final and summary.known_at > end_of_day(
         as_of - timedelta(days=1), model.time_zone
     )

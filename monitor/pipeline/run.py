@@ -17,6 +17,7 @@ from monitor.errors import DataError
 from monitor.logs import LeftOut, days_of, mostly_left_out
 from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.evaluations import evaluate_days, reach
+from monitor.pipeline.healing import Damage, files, find_damage, still_damaged
 from monitor.pipeline.planning import check_days
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
@@ -50,6 +51,10 @@ class RunReport:
         The days to catch up that failed again; they do not make the run a failed one.
     left_out : tuple of LeftOut
         The settings that leave out more than half of the rows of a day that was summarised.
+    healed : tuple of str
+        The damaged files of the store that were made again.
+    damaged : tuple of str
+        The damaged files that could not be made again; the run did not need them.
     """
 
     model: str
@@ -62,6 +67,8 @@ class RunReport:
     late: Late | None = None
     still_missing: tuple[Failure, ...] = ()
     left_out: tuple[LeftOut, ...] = ()
+    healed: tuple[str, ...] = ()
+    damaged: tuple[str, ...] = ()
 
 
 def run(
@@ -117,7 +124,8 @@ def run(
     ConfigError
         If the model is unknown, the store cannot be opened, or a day is not over.
     DataError
-        If a file of the store cannot be read or written, or the store vanishes during the run.
+        If a file of the store cannot be read or written, the store vanishes during the run, or a
+        damaged file is needed and cannot be made again.
     """
     started, store = clock(), Store(config.store)
     config = settle(config, name, as_of=as_of)
@@ -126,7 +134,8 @@ def run(
     days = days_between(first, last)
     left_out: LeftOutByDay = {}
     with store.locked(name) as must_be_there:
-        results, evaluated = _process(
+        process = partial(
+            _process,
             config,
             name,
             [*catch_up, *days],
@@ -138,6 +147,15 @@ def run(
             on_progress=on_progress,
             left_out=left_out,
         )
+        damage = find_damage(store, name, first, reach(config.model(name), last))
+        try:
+            results, evaluated = process(damage=damage)
+        except DataError as error:
+            if not error.damaged:
+                raise
+            damage = find_damage(store, name)
+            results, evaluated = process(damage=damage)
+        remaining = still_damaged(store, name, damage)
         must_be_there()
         failed = [result for result in results.values() if isinstance(result, Failure)]
         failures = tuple(failure for failure in failed if failure.day >= first)
@@ -158,6 +176,8 @@ def run(
         failures=failures,
         still_missing=tuple(failure for failure in failed if failure.day < first),
         left_out=mostly_left_out(left_out),
+        healed=files(name, damage, without=remaining),
+        damaged=files(name, remaining),
     )
 
 
@@ -173,13 +193,20 @@ def _process(
     jobs: int,
     on_progress: Callable[[PhaseProgress], None],
     left_out: LeftOutByDay,
+    damage: Damage,
 ) -> tuple[dict[date, Result], list[date]]:
     """Summarise days, evaluate every day that they affect, and judge; give what became of each.
 
-    The rows that settings leave out of each day are added to `left_out`.
+    The rows that settings leave out of each day are added to `left_out`. Damaged files are made
+    again with the days.
     """
     model, store = config.model(name), Store(config.store)
-    first, last = days[0], days[-1]
+    wanted, last = days[0], days[-1]
+    first = min(wanted, damage.first)
+    may_skip = may_skip.difference(damage.of("summaries"))
+    days = sorted({*days, *damage.of("summaries")})
+    for day in damage.of("arrivals"):
+        store.remove("arrivals", name, day)
     summarised = store.days("summaries", name)
     store.mark_stale(name, first, last)
     results = summarise_days(
@@ -202,8 +229,11 @@ def _process(
         evaluate_days, config, name, references, jobs=jobs, on_progress=on_progress
     )
     reached = reach(model, last)
-    evaluated = evaluate_range(first, reached, skip_unchanged=may_skip.issuperset(days))
-    if first <= references.last:  # every later day is compared with them
+    evaluated = list[date]()
+    if first < wanted:  # what rests on damaged files, and nothing else
+        evaluated += evaluate_range(first, wanted - timedelta(days=1), skip_unchanged=True)
+    evaluated += evaluate_range(wanted, reached, skip_unchanged=may_skip.issuperset(days))
+    if damage.days or first <= references.last:  # every later day is compared with them
         evaluated += evaluate_range(reached + timedelta(days=1), date.max, skip_unchanged=True)
     judge_days(
         config,

@@ -4,13 +4,17 @@ Rule: they are found from the first days only and then kept, so that the results
 when the monitor was started.
 """
 
+import logging
 from datetime import date, timedelta
 
 from monitor.arrivals import delay_of, enough_after
 from monitor.config import AUTO_SETTLED_AFTER, Config
+from monitor.errors import DataError
 from monitor.store.store import Store
 
 DAYS_LOOKED_AT = 7  # all days of the week
+
+log = logging.getLogger(__name__)
 
 
 def settle(
@@ -42,13 +46,23 @@ def settle(
     model, store = config.model(name), Store(config.store)
     if not model.settles_by_itself:
         return config
-    days = store.read_settled_after(name)
+    days = _kept(store, name, can_find_again=look and keep)
     if days is None and look:
         days = _found(config, name, as_of)
         if days is not None and keep:
             store.write_settled_after(name, days)
     settled = model.settled(AUTO_SETTLED_AFTER if days is None else days)
     return config.model_copy(update={"models": {**config.models, name: settled}})
+
+
+def _kept(store: Store, name: str, *, can_find_again: bool) -> int | None:
+    try:
+        return store.read_settled_after(name)
+    except DataError as error:
+        if not (error.damaged and can_find_again):
+            raise
+        log.warning("%s: %s is damaged; settled_after is found again", name, error.damaged)
+        return None
 
 
 def _found(config: Config, name: str, as_of: date) -> int | None:

@@ -67,7 +67,9 @@ def judge_days(
     days = sorted({*stored, *known})
 
     basis = fingerprint([repr(limits), references.marks])
-    start, detectors = _where_to_begin(store, name, days, store.mark_stale(name, first), basis)
+    start, detectors = _where_to_begin(
+        *(store, name, days, store.mark_stale(name, first), basis), may_heal=bool(as_of)
+    )
 
     delay_on = delays(store, name, model)
 
@@ -127,14 +129,19 @@ def _complaints(
 
 
 def _where_to_begin(
-    store: Store, name: str, days: Sequence[date], first: date, basis: str
+    store: Store, name: str, days: Sequence[date], first: date, basis: str, *, may_heal: bool
 ) -> tuple[date, Mapping[str, Detector]]:
-    """Go on from the verdicts before `first` if they rest on the same limits and references."""
+    """Go on from the verdicts before `first` if they rest on the same limits and references.
+
+    If they are damaged, a run that may heal them has to know; otherwise all are made again.
+    """
     before = [day for day in days if day < first]
     if before:
         try:
             verdicts, theirs = store.read_verdicts(name, before[-1])
-        except DataError:
+        except DataError as error:
+            if error.damaged and may_heal:
+                raise
             theirs = None
         if theirs == basis:
             return first, {verdict.segment: verdict.detector for verdict in verdicts}

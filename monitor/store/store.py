@@ -68,6 +68,7 @@ PARSING_ERRORS = (
     TypeError,
     ValueError,
 )
+DAILY = "summaries", "arrivals", "evaluations", "verdicts", "revisions"  # kinds of daily files
 DAY_FILE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.parquet$")
 
 
@@ -152,6 +153,29 @@ class Store:
             return is_sealed(self.content(kind, model, day))
         except DataError:
             return False
+
+    def damage(self, kind: str, model: str, day: date) -> DataError | None:
+        """Read the file of one kind and day, and give what is wrong with it.
+
+        Raises
+        ------
+        DataError
+            If it cannot be reached.
+        """
+        read: dict[str, Callable[[str, date], object]] = {
+            "summaries": self.read_summary,
+            "arrivals": self.read_arrivals,
+            "evaluations": self.read_evaluations,
+            "verdicts": self.read_verdicts,
+            "revisions": self.read_revisions,
+        }
+        try:
+            read[kind](model, day)
+        except DataError as error:
+            if not error.damaged:
+                raise
+            return error
+        return None
 
     def write_summary(self, summary: Summary) -> None:
         """Replace the summary of the one day that `summary` covers, its watched columns first."""
