@@ -27,6 +27,7 @@ from monitor.cli.options import (
 from monitor.cli.printing import finish, print_json, progress, say, stop_at
 from monitor.cli.reporting import write_configured_index, write_configured_pages
 from monitor.config import Model, load_config
+from monitor.errors import ConfigError
 
 WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
 
@@ -39,12 +40,28 @@ def check(
     name: OneModel = None,
     day: Day = None,
     as_of: AsOf = None,
+    store: Annotated[
+        bool,
+        typer.Option(
+            "--store",
+            help="Read every file of the store instead, and list what is damaged, missing or left "
+            "over.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Check the logs of one day without writing anything.
 
     Without --day, check the newest settled day. The configuration is checked too.
     """
+    if store:
+        from monitor.cli.store_checking import check_whole_store
+
+        if day or as_of:
+            msg = "--store reads every day of the store; leave out --day and --as-of."
+            raise ConfigError(msg)
+        check_whole_store(load_config(config_path, only=name), name, as_json=as_json)
+        return
     from monitor.drift.wording import late_outcomes
     from monitor.logs import (
         mostly_left_out,

@@ -69,6 +69,7 @@ PARSING_ERRORS = (
     ValueError,
 )
 DAILY = "summaries", "arrivals", "evaluations", "verdicts", "revisions"  # kinds of daily files
+RECORDS = "last", "settled", "stale"  # of runs, besides one for each day with a summary
 DAY_FILE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.parquet$")
 
 
@@ -153,6 +154,31 @@ class Store:
             return is_sealed(self.content(kind, model, day))
         except DataError:
             return False
+
+    def names(self, model: str) -> list[str]:
+        """List every file of a model by its name within the store, in order."""
+        filesystem, root = self._location
+        with reaching(self.root):
+            kinds = filesystem.ls(root, detail=False) if filesystem.isdir(root) else []
+            found = [path for kind in kinds for path in filesystem.find(f"{kind}/{model}")]
+        return sorted(path[len(root) :].lstrip("/") for path in found)
+
+    def records(self, model: str) -> list[str]:
+        """List the records of runs of a model, without `.json`."""
+        folder = f"runs/{model}/"
+        found = [n.removeprefix(folder) for n in self.names(model) if n.startswith(folder)]
+        known = {*RECORDS, *map(str, self.days("summaries", model))}
+        return [name[:-5] for name in found if name.endswith(".json") and name[:-5] in known]
+
+    def record_damage(self, model: str, record: str) -> DataError | None:
+        """Read a record of runs, and give what is wrong with it."""
+        try:
+            self._read_record(f"{model}/{record}")
+        except DataError as error:
+            if not error.damaged:
+                raise
+            return error
+        return None
 
     def damage(self, kind: str, model: str, day: date) -> DataError | None:
         """Read the file of one kind and day, and give what is wrong with it.

@@ -1,0 +1,112 @@
+"""Read the whole store of a model, and list what is damaged, missing or left over."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+from monitor.errors import DataError
+from monitor.store.store import DAILY, RECORDS, Store
+
+MADE_BY = {"summaries": "backfill", "evaluations": "evaluate", "verdicts": "evaluate"}
+LOCKS = re.compile(r"lock|leases/lease-\d+")
+
+
+@dataclass(frozen=True)
+class StoreCheck:
+    """What the store has of a model.
+
+    Attributes
+    ----------
+    model : str
+        Its name.
+    files : int
+        How many files were read.
+    damaged, missing : tuple of str
+        A sentence for each such file, with the command that writes it again.
+    left_over : tuple of str
+        Files that no command reads, and unfinished runs, each with what to do.
+    """
+
+    model: str
+    files: int
+    damaged: tuple[str, ...]
+    missing: tuple[str, ...]
+    left_over: tuple[str, ...]
+
+
+def check_store(store: Store, name: str) -> StoreCheck:
+    """Read every file of a model.
+
+    Raises
+    ------
+    DataError
+        If the store cannot be reached.
+    """
+    days = {kind: store.days(kind, name) for kind in DAILY}
+    damaged = {
+        (kind, day): error
+        for kind in DAILY
+        for day in days[kind]
+        if (error := store.damage(kind, name, day))
+    }
+    records = store.records(name)
+    of_records = [error for record in records if (error := store.record_damage(name, record))]
+    missing = [
+        (kind, day) for kind, day in _missing(store, name, days) if (kind, day) not in damaged
+    ]
+    return StoreCheck(
+        name,
+        files=sum(map(len, days.values())) + len(records),
+        damaged=tuple(map(str, [*damaged.values(), *of_records])),
+        missing=tuple(_sentence(name, kind, day) for kind, day in missing),
+        left_over=tuple(_left_over(store, name, days)),
+    )
+
+
+def _missing(store: Store, name: str, days: dict[str, list[date]]) -> Iterator[tuple[str, date]]:
+    """List results that other files of the store show must be there.
+
+    `prune` keeps summaries of references and days before the oldest evaluation, so these need no
+    evaluation, and no verdict before the oldest verdict.
+    """
+    summarised = set(days["summaries"])
+    for kind in ("evaluations", "verdicts"):
+        oldest = min(days[kind], default=date.min)
+        there = set(days[kind])
+        yield from ((kind, day) for day in days["summaries"] if day >= oldest and day not in there)
+    for day in days["evaluations"]:
+        if day not in summarised:
+            yield "summaries", day
+    for day in sorted(set(days["verdicts"]) - summarised - set(days["evaluations"])):
+        if not _is_of_failed_day(store, name, day):
+            yield "summaries", day
+
+
+def _is_of_failed_day(store: Store, name: str, day: date) -> bool:
+    try:
+        return all(v.state == "data_error" for v in store.read_verdicts(name, day)[0])
+    except DataError:  # which is listed as damaged
+        return True
+
+
+def _sentence(name: str, kind: str, day: date) -> str:
+    command = f"calibration-monitor {MADE_BY[kind]} --model {name} --from {day} --to {day}"
+    return f"{name}: {kind}/{name}/{day}.parquet is missing; run {command}."
+
+
+def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator[str]:
+    known = {f"{kind}/{name}/{day}.parquet" for kind in DAILY for day in days[kind]}
+    known |= {f"runs/{name}/{record}.json" for record in (*RECORDS, *days["summaries"])}
+    for file in store.names(name):
+        place = file.removeprefix(f"runs/{name}/")
+        if file not in known and not LOCKS.fullmatch(place):
+            yield f"{name}: {file} is no file that this program reads; delete it."
+    for kind, basis in (("arrivals", "summaries"), ("revisions", "verdicts")):
+        for day in sorted(set(days[kind]) - set(days[basis])):
+            yield f"{name}: {kind}/{name}/{day}.parquet rests on nothing; delete it."
+    if unfinished := store.unfinished(name):
+        yield (
+            f"{name}: a run of days from {unfinished[0]} on has not finished; run "
+            f"calibration-monitor run --model {name}."
+        )
