@@ -15,6 +15,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import DAY_DIRECTIVES, ISO_DAY
 from monitor.errors import ConfigError, DataError
+from monitor.temporary import sweep, temporary_file
 
 DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
 DIRECTIVE = re.compile(r"(%-?\w)")
@@ -97,38 +98,42 @@ def list_files(template: str, day: date) -> list[str]:
 
 
 def replace(
-    filesystem: fsspec.AbstractFileSystem, path: str, content: bytes, *, what: str = ""
+    filesystem: fsspec.AbstractFileSystem,
+    path: str,
+    content: bytes,
+    *,
+    what: str = "",
+    sweeps: bool = True,
 ) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new, never a part.
 
     Object stores always replace a whole object. On a local disk the bytes are written to a file in
     the same folder, forced to the disk and renamed; the folder is forced to the disk too, because
-    a power cut could otherwise undo the rename. Errors name `what`, or else the path.
+    a power cut could otherwise undo the rename. Errors name `what`, or else the path. With `sweeps`
+    it removes what killed processes left of the same file; without, the caller does.
     """
     with writing(what or path):
         if not isinstance(filesystem, LocalFileSystem):
             filesystem.pipe_file(path, content)
             return
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        with replacing(Path(path)) as file:
+        with replacing(Path(path), sweeps=sweeps) as file:
             file.write(content)
 
 
 @contextmanager
-def replacing(target: Path) -> Iterator[BinaryIO]:
+def replacing(target: Path, *, sweeps: bool = True) -> Iterator[BinaryIO]:
     """Open a file on a local disk that replaces `target` once the block ends without an error.
 
     For content that is too large to hold in memory; otherwise use `replace`.
     """
-    beside = target.with_name(f".{target.name}.{os.getpid()}.tmp")
-    try:
-        with beside.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
+    if sweeps:
+        sweep(target.parent, target.name)
+    with temporary_file(target) as (file, beside):
+        yield file
+        file.flush()
+        os.fsync(file.fileno())
         beside.replace(target)
-    finally:
-        beside.unlink(missing_ok=True)
     folder = os.open(target.parent, os.O_RDONLY)
     try:
         os.fsync(folder)

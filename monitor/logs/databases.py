@@ -1,9 +1,8 @@
 """DuckDB connections that stay open from day to day, each with its share of the machine."""
 
 import shutil
-import tempfile
 from collections.abc import Hashable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from queue import Empty, SimpleQueue
 from typing import Any
@@ -13,6 +12,7 @@ import narwhals as nw
 
 from monitor.config import Engine
 from monitor.logs.spark import connect
+from monitor.temporary import sweep_folders, temporary_folder
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,14 @@ class Database:
     """A DuckDB connection, its spill folder, and the queries over its views by their key."""
 
     connection: duckdb.DuckDBPyConnection
-    spill: tempfile.TemporaryDirectory[str]
+    spill: str
+    release: ExitStack  # removes the folder
     queries: dict[Hashable, Any] = field(default_factory=dict)
 
     @property
     def copies(self) -> str:
         """The folder for copies of the files of a day."""
-        return f"{self.spill.name}/copies"
+        return f"{self.spill}/copies"
 
     def forget(self) -> None:
         """Drop everything that was read and registered for a day."""
@@ -43,7 +44,7 @@ class Database:
         """Release the memory and the folder."""
         self.queries.clear()
         self.connection.close()
-        self.spill.cleanup()
+        self.release.close()
 
 
 @dataclass(frozen=True)
@@ -94,14 +95,15 @@ class Databases:
                 self.idle.get_nowait().close()
 
     def _start(self) -> Database:
-        spill = tempfile.TemporaryDirectory(prefix="calibration-monitor-")
+        release = ExitStack()
+        spill = release.enter_context(temporary_folder())
         settings: dict[str, str | bool | int | float | list[str]] = {
             "memory_limit": f"{self.engine.memory_mb}MB",
             "threads": self.engine.threads,
-            "temp_directory": spill.name,
+            "temp_directory": spill,
             "preserve_insertion_order": False,
         }
-        database = Database(duckdb.connect(config=settings), spill)
+        database = Database(duckdb.connect(config=settings), spill, release)
         # Otherwise messages would show times in the time zone of this machine.
         database.connection.execute("SET TimeZone = 'UTC'")
         return database
@@ -110,6 +112,7 @@ class Databases:
 @contextmanager
 def open_databases(engine: Engine) -> Iterator[Databases]:
     """Keep connections for many days: starting one takes longer than reading a small day."""
+    sweep_folders()
     databases = Databases(engine, connect(engine) if engine.kind == "spark" else None)
     try:
         yield databases

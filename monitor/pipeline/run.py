@@ -134,6 +134,7 @@ def run(
     days = days_between(first, last)
     left_out: LeftOutByDay = {}
     with store.locked(name) as must_be_there:
+        store.sweep(name)
         process = partial(
             _process,
             config,

@@ -56,6 +56,7 @@ from monitor.store.sealing import (
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Columns, Summary
+from monitor.temporary import sweep
 
 FORMAT = 2
 PARSING_ERRORS = (
@@ -427,6 +428,13 @@ class Store:
 
             yield must_be_there
 
+    def sweep(self, model: str) -> None:
+        """Remove the temporary files that killed runs of a model left on a local disk."""
+        filesystem, root = self._location
+        if isinstance(filesystem, LocalFileSystem):
+            for kind in (*DAILY, "runs"):
+                sweep(Path(root, kind, model))
+
     def mark_stale(self, model: str, first: date, last: date | None = None) -> date:
         """Record that the verdicts from a day on are stale, and return the first stale day.
 
@@ -501,7 +509,8 @@ class Store:
 
     def _replace(self, name: str, content: bytes) -> None:
         filesystem, root = self._location
-        replace(filesystem, f"{root}/{name}", content, what=f"store: {self.root}")
+        # A run sweeps once; to look for leftovers on each write would take longer with each day.
+        replace(filesystem, f"{root}/{name}", content, what=f"store: {self.root}", sweeps=False)
 
     def _read(self, name: str) -> bytes:
         filesystem, root = self._location

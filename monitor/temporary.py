@@ -1,0 +1,104 @@
+"""Temporary files and folders: names that cannot be guessed, and none left by a killed process.
+
+Rule: whoever writes a temporary file, or keeps a temporary folder, holds a lock on it. The system
+releases the lock however the process ends, so what nobody holds was left behind, and the next
+process removes it.
+"""
+
+import fcntl
+import os
+import shutil
+import stat
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import BinaryIO
+
+SUFFIX = ".tmp"
+FOLDERS = "calibration-monitor-"
+HELD = ".held"  # the file in a temporary folder that its process locks
+# Created by this process, and not through a link that somebody else has put there.
+NEW_FILE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+ANY_BYTES = 8  # random bytes in a name
+
+
+@contextmanager
+def temporary_file(target: Path) -> Iterator[tuple[BinaryIO, Path]]:
+    """Create a file beside the one that it will replace; it is removed unless it was renamed."""
+    while True:
+        path = target.with_name(f".{target.name}.{token_hex(ANY_BYTES)}{SUFFIX}")
+        descriptor = os.open(path, NEW_FILE, 0o666)  # less the umask, as any other file
+        with suppress(OSError):  # a file system without locks; then nothing is swept
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        if os.fstat(descriptor).st_nlink:  # else it was swept before it was locked
+            break
+        os.close(descriptor)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file, path
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def sweep(folder: Path, name: str = "") -> None:
+    """Remove temporary files that killed processes left in a folder: all, or those for one name."""
+    begin = f".{name}." if name else "."
+    with suppress(OSError), os.scandir(folder) as entries:
+        for entry in entries:
+            left = entry.name.startswith(begin) and entry.name.endswith(SUFFIX)
+            if left and entry.is_file(follow_symlinks=False) and not _is_held(entry.path):
+                Path(entry.path).unlink(missing_ok=True)
+
+
+@contextmanager
+def temporary_folder() -> Iterator[str]:
+    """Create a folder that only this user can read, and remove it at the end."""
+    folders = tempfile.TemporaryDirectory(prefix=FOLDERS, ignore_cleanup_errors=True)
+    with folders as folder, _held(Path(folder, HELD)):
+        yield folder
+
+
+@contextmanager
+def _held(path: Path) -> Iterator[None]:
+    descriptor = os.open(path, NEW_FILE, 0o600)
+    try:
+        with suppress(OSError):
+            fcntl.flock(descriptor, fcntl.LOCK_SH)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def sweep_folders() -> None:
+    """Remove temporary folders of this user that killed processes left."""
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if entry.name.startswith(FOLDERS) and _is_own_folder(entry):
+                held = f"{entry.path}/{HELD}"
+                if os.path.lexists(held) and not _is_held(held):
+                    shutil.rmtree(entry.path, ignore_errors=True)
+
+
+def _is_own_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        found = entry.stat(follow_symlinks=False)
+    except OSError:
+        return False
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+
+
+def _is_held(path: str) -> bool:
+    """Say whether a process holds the lock of a file; if that cannot be known, it does."""
+    try:
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return True
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
