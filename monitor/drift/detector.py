@@ -183,8 +183,7 @@ def advance(
     )
     evidence = day_evidence(reference, parts, jitters, detector.cross)
     if detector.incident:
-        outcomes = list(parts.values())
-        recovery = _recovery(detector.incident, reference, outcomes, evidence, jitters)
+        recovery = _recovery(detector.incident, reference, parts, evidence, jitters)
         evidence = replace(evidence, recovery=recovery)
     return accumulate(detector, days[0], evidence, jitters), evidence
 
@@ -192,7 +191,7 @@ def advance(
 def _recovery(
     incident: Incident,
     reference: Reference,
-    parts: Sequence[Coarse],
+    parts: Mapping[Any, Coarse],
     evidence: DayEvidence,
     jitters: Floats,
 ) -> float:

@@ -147,13 +147,16 @@ def day_evidence(
     'too_extreme'
     """
     jitters = reference.jitters if jitters is None else jitters
-    rows, unknown_share = _rows(reference, list(parts.values()))
-    scores, cross = np.zeros(len(DIRECTIONS)), np.zeros((len(DIRECTIONS), 1 + len(reference.basis)))
+    rows, unknown_share = _rows(reference, parts)
+    scores, cross = np.zeros(len(DIRECTIONS)), np.zeros_like(reference.cross)
     for part in rows:
-        pull, known = project_directions(*part)
-        scores, cross = scores + pull, cross + known
+        pull, known = project_directions(*part[:5])
+        scores = scores + pull
+        cross[:, : known.shape[1]] += known
+        if part.group is not None:
+            cross[:, known.shape[1] + part.group] += known[:, 0]
     informations, cross = (
-        cross[:, 0],
+        cross[:, 0].copy(),
         cross + _remembered(reference.cross if recent is None else recent),
     )
     tolerances, effects = price(reference, cross, jitters)
@@ -233,8 +236,10 @@ def curve_errors(reference: Reference, cross: Floats) -> Floats:
     """
     informations = cross[:, 0]
     moving = informations > 0.0
-    coefficients = cross[:, 1:] / np.where(moving, informations, 1.0)[:, None]
+    shares = cross[:, 1:] / np.where(moving, informations, 1.0)[:, None]
+    coefficients, of_groups = np.split(shares, [len(reference.basis)], axis=1)
     variances = np.einsum("jb,bc,jc->j", coefficients, reference.covariance, coefficients)
+    variances = variances + (of_groups**2 * reference.group_variances.T).sum(axis=1)
     return np.asarray(np.sqrt(dispersions(reference.jitters, reference.informations) * variances))
 
 
@@ -286,14 +291,14 @@ def _levels(reference: Reference, parts: Mapping[Any, Coarse]) -> Floats:
 
 
 def recovery_evidence(
-    reference: Reference, parts: Sequence[Coarse], direction: int, size: float, near: float
+    reference: Reference, parts: Mapping[Any, Coarse], direction: int, size: float, near: float
 ) -> float:
     """Weigh "back within the tolerance" against a distortion of a given size, for one day.
 
     Parameters
     ----------
-    reference, parts : Reference, sequence of Coarse
-        As for `day_evidence`, without the names.
+    reference, parts : Reference, mapping to Coarse
+        As for `day_evidence`.
     direction : int
         Row of the reference's directions.
     size : float
@@ -314,7 +319,7 @@ def recovery_evidence(
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
     >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
     >>> reference = fit_reference([day] * 28)
-    >>> recovery_evidence(reference, list(day.values()), 0, -0.2, -0.03) > 5.0
+    >>> recovery_evidence(reference, day, 0, -0.2, -0.03) > 5.0
     True
     """
     total = 0.0
@@ -333,6 +338,7 @@ class _Rows(NamedTuple):
     positives: Ints
     directions: Floats
     basis: Floats
+    group: int | None
 
 
 def _known_cells(reference: Reference, parts: Sequence[Coarse]) -> slice:
@@ -353,10 +359,10 @@ def _known_cells(reference: Reference, parts: Sequence[Coarse]) -> slice:
     )
 
 
-def _rows(reference: Reference, parts: Sequence[Coarse]) -> tuple[list[_Rows], float]:
+def _rows(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[list[_Rows], float]:
     """Take the parts with outcomes of both classes; also the share of rows that are not known."""
-    known, found, total, inside = _known_cells(reference, parts), [], 0, 0
-    for part in parts:
+    known, found, total, inside = _known_cells(reference, list(parts.values())), [], 0, 0
+    for name, part in parts.items():
         counts, positives = part.counts[known], part.positives[known]
         held, hits = int(counts.sum()), int(positives.sum())
         total, inside = total + int(part.counts.sum()), inside + held
@@ -366,5 +372,6 @@ def _rows(reference: Reference, parts: Sequence[Coarse]) -> tuple[list[_Rows], f
             directions = np.ascontiguousarray(reference.directions[:, cells])
             basis = np.ascontiguousarray(reference.basis[:, cells])
             curve = reference.curve[cells]
-            found.append(_Rows(curve, counts[seen], positives[seen], directions, basis))
+            group = reference.groups.get(name[1]) if reference.groups else None
+            found.append(_Rows(curve, counts[seen], positives[seen], directions, basis, group))
     return found, 1.0 - inside / total if total else 0.0

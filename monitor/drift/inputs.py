@@ -6,11 +6,23 @@ Rule: a day belongs to the reference that it is part of, else to the newest one 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from functools import partial
 from math import log, nan
 
 from monitor.arrivals import Late
 from monitor.drift.detectable import Detectable, what_is_detectable
+from monitor.drift.pairs import (
+    SAME,
+    ClassDay,
+    PairCurves,
+    class_day,
+    coded,
+    fit_codes,
+    pair_parts,
+    streams_of_pairs,
+    sum_of_days,
+    with_curves,
+    without_top,
+)
 from monitor.drift.reference import (
     LEAST_OF_EACH,
     Reference,
@@ -57,7 +69,8 @@ class ModelReference:
     """A reference of a model: for the whole and for each segment, or what that one lacks.
 
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
-    `detectable` says of each stream with a reference what its detector can find.
+    `detectable` says of each stream with a reference what its detector can find. `curves` and
+    `classes` are those of a model with classes, whose segments are pairs.
     """
 
     first: date
@@ -65,6 +78,8 @@ class ModelReference:
     streams: Mapping[str, Reference | str]
     lack: str = ""
     detectable: Mapping[str, Detectable] = field(default_factory=dict)
+    curves: PairCurves = SAME
+    classes: ClassDay | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +87,8 @@ class Day:
     """What a day brings to the verdict; `complaint` says why it has no summary.
 
     Its parts go by segment and stratum. `class_weights` are those of its summary. `late` says how
-    many outcomes arrive after it has settled, if they are too many.
+    many outcomes arrive after it has settled, if they are too many. `classes` says how often each
+    class came true, of a model with classes; its parts are the pairs.
     """
 
     day: date
@@ -83,6 +99,7 @@ class Day:
     complaint: str | None = None
     class_weights: tuple[float, float] = NO_SAMPLE
     late: Late | None = None
+    classes: ClassDay | None = None
 
 
 def inputs_of(summary: Summary) -> Day:
@@ -94,13 +111,16 @@ def inputs_of(summary: Summary) -> Day:
         final=summary.final,
         known_at=summary.known_at,
         coverage=matched / predicted if predicted else nan,
-        parts={
+        parts=pair_parts(summary.classes)
+        if summary.classes
+        else {
             (segment, stratum): coarsen(leaf.tally)
             for segment, part in summary.segments.items()
             for stratum, leaf in part.parts.items()
             if leaf.predicted
         },
         class_weights=summary.class_weights,
+        classes=class_day(summary.classes) if summary.classes else None,
     )
 
 
@@ -134,10 +154,23 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
     ValueError
         If the days do not make a reference of the whole.
     """
-    names = dict.fromkeys(segment for day in days for segment in segments_of(day))
-    fit = partial(fit_reference, sensitivity=limits.sensitivity, judge_every=limits.judge_every)
-    streams: dict[str, Reference | str] = {WHOLE: fit([day.parts for day in days])}
-    for name in names if list(names) != [WHOLE] else ():
+    classes, parts = sum_of_days(day.classes for day in days), [day.parts for day in days]
+    curves = fit_codes(parts) if classes else SAME
+    names = (
+        streams_of_pairs(parts)
+        if classes
+        else list(dict.fromkeys(segment for day in days for segment in segments_of(day)))
+    )
+
+    def fit(days: Sequence[Mapping[tuple[str, str], Coarse]]) -> Reference:
+        found = fit_reference(days, sensitivity=limits.sensitivity, judge_every=limits.judge_every)
+        return without_top(found) if classes else found
+
+    whole = fit([coded(day, curves) for day in parts] if classes else parts)
+    streams: dict[str, Reference | str] = {
+        WHOLE: with_curves(whole, parts, curves) if classes else whole
+    }
+    for name in names if names != [WHOLE] else ():
         alone = [found for day in days if (found := parts_of_stream(day, name))]
         lack = what_a_reference_lacks(alone)
         streams[name] = lack or fit(alone)
@@ -147,14 +180,23 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         for name, found in streams.items()
         if isinstance(found, Reference)
     }
-    return ModelReference(days[0].day, days[-1].day, streams, detectable=detectable)
+    return ModelReference(
+        days[0].day,
+        days[-1].day,
+        streams,
+        detectable=detectable,
+        curves=curves,
+        classes=classes,
+    )
 
 
 def prevalence_of(days: Sequence[Day], name: str) -> float:
     """Give the prevalence of a stream over days, in the population that their logs are samples of.
 
-    nan without an outcome.
+    nan without an outcome. Of a whole with classes it is how often the first choice was right.
     """
+    if name == WHOLE and (classes := sum_of_days(day.classes for day in days)):
+        return classes.right / classes.total if classes.total else nan
     positives = total = 0.0
     for day in days:
         negative, positive = day.class_weights
@@ -166,7 +208,9 @@ def prevalence_of(days: Sequence[Day], name: str) -> float:
 
 
 def _of_population(found: Reference | str, days: Sequence[Day], name: str) -> Reference | str:
-    if isinstance(found, str) or all(day.class_weights == NO_SAMPLE for day in days):
+    classes = name == WHOLE and days[0].classes
+    sampled = any(day.class_weights != NO_SAMPLE for day in days)
+    if isinstance(found, str) or not (classes or sampled):
         return found
     return replace(found, prevalence=prevalence_of(days, name))
 
@@ -183,10 +227,19 @@ def reference_of_day(day: date, references: Sequence[ModelReference]) -> ModelRe
 
 
 def segments_of(day: Day) -> list[str]:
-    """Name the segments of a day, once for each of their strata."""
-    return [segment for segment, _ in day.parts]
+    """Name the segments of a day, once for each of their strata.
+
+    Pairs have none: only some of them get a verdict of their own, which the reference says.
+    """
+    return [] if day.classes else [segment for segment, _ in day.parts]
 
 
 def parts_of_stream(day: Day, name: str) -> dict[tuple[str, str], Coarse]:
     """Give the parts of a day whose evidence a stream sums."""
     return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0])}
+
+
+def weighed_parts(day: Day, name: str, reference: ModelReference) -> dict[tuple[str, str], Coarse]:
+    """Give those parts with the scores that the curve of the stream is a function of."""
+    parts = parts_of_stream(day, name)
+    return coded(parts, reference.curves) if day.classes and name == WHOLE else parts

@@ -6,7 +6,7 @@ Rule 2: every day and every segment has an intercept of its own, so no prior ent
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import Any
 
@@ -90,6 +90,12 @@ class Reference:
         How far the log-odds of all its scores are off, on average. None if they do not tell.
     judge_every : int
         Number of days that are judged together.
+    groups : mapping of str to int
+        Of a stream whose parts got curves of their own before, by the second part of their names:
+        the place of each curve in `group_variances`. Empty for all others.
+    group_variances : ndarray of shape (g, 4)
+        Variance of each such curve along each direction. Then `cross` has g further columns: the
+        information of each direction with itself, by curve.
     """
 
     curve: Floats
@@ -113,6 +119,8 @@ class Reference:
     own_slope: Estimate | None
     own_intercept: Estimate | None
     judge_every: int = 1
+    groups: Mapping[str, int] = field(default_factory=dict)
+    group_variances: Floats = field(default_factory=lambda: np.zeros((0, 4)))
 
     @property
     def errors(self) -> Floats:

@@ -14,6 +14,7 @@ from typing import Literal, get_args
 
 from monitor.drift import wording
 from monitor.drift.arriving import could_explain, is_withheld, released, withheld
+from monitor.drift.class_wording import ClassFacts, about_classes
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
     Detector,
@@ -38,8 +39,10 @@ from monitor.drift.inputs import (
     prevalence_of,
     reference_of_day,
     segments_of,
+    weighed_parts,
 )
 from monitor.drift.levels import Level, lasting_shift, what_moved
+from monitor.drift.pairs import sum_of_days
 from monitor.drift.reference import Reference, lift_since, merge_days
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
@@ -183,6 +186,7 @@ def judge(
                 enough=enough.get(
                     name, limit(limits.segment_false_alert_days * max(1, len(names) - 1))
                 ),
+                classes=_classes(name, reference, detectors, before, limits),
             )
             for name in names
         ]
@@ -211,7 +215,7 @@ def _weigh(
     detectors, found = dict(before), {}
     for name, of_stream in reference.streams.items() if span else ():
         if isinstance(of_stream, Reference):
-            parts = merge_days([parts_of_stream(day, name) for day in span])
+            parts = merge_days([weighed_parts(day, name, reference) for day in span])
             days = [day.day for day in span]
             detectors[name], found[name] = advance(
                 before.get(name, new_detector()), of_stream, days, parts
@@ -299,6 +303,7 @@ def _verdict(
     limits: Limits,
     *,
     enough: float,
+    classes: ClassFacts | None,
 ) -> Verdict:
     day, reference, detector = recent[-1], stream.own_reference, stream.detector
     lift, slope, lasting = None, None, None
@@ -312,6 +317,8 @@ def _verdict(
     known_until = _known_until(day.day, limits)
     obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
     state = obstacle[0] if obstacle else _state(detector, lift, moved, limits, known_until)
+    if classes and classes.moved and state == "ok":
+        state = "prior_shift"
     if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same
         state, obstacle = "insufficient_data", ("insufficient_data", wording.late_level(day.late))
     facts = wording.Facts(
@@ -332,6 +339,7 @@ def _verdict(
         detectable=stream.detectable,
         unknown_share=evidence.unknown_share if evidence else 0.0,
         late=day.late,
+        classes=classes,
     )
     return Verdict(
         model=stream.model,
@@ -351,6 +359,35 @@ def _verdict(
         reference_slope=facts.reference.own_slope if facts.reference else None,
         reference_intercept=facts.reference.own_intercept if facts.reference else None,
         detectable=facts.detectable,
+    )
+
+
+def _classes(
+    name: str,
+    reference: ModelReference | None,
+    detectors: Mapping[str, Detector],
+    recent: Sequence[Day],
+    limits: Limits,
+) -> ClassFacts | None:
+    """Compare the classes of the week with those of the reference; None for two classes."""
+    if name != WHOLE or reference is None or reference.classes is None:
+        return None
+    begin = max(reference.last, recent[-1].day - timedelta(days=WEEK))
+    week = sum_of_days(day.classes for day in recent if day.final and day.day > begin)
+    if week is None:
+        return None
+    pairs = {
+        pair: (detectors[pair], own)
+        for pair, own in reference.streams.items()
+        if pair != WHOLE and isinstance(own, Reference) and pair in detectors
+    }
+    return about_classes(
+        reference.classes,
+        week,
+        least=limits.prior_shift,
+        drift=detectors[WHOLE].incident if WHOLE in detectors else None,
+        pairs=pairs,
+        tolerated=limits.sensitivity.tolerances[0],
     )
 
 

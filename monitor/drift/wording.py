@@ -5,6 +5,7 @@ from datetime import date
 from math import isfinite, isnan
 
 from monitor.arrivals import ENOUGH, Late
+from monitor.drift.class_wording import ClassFacts
 from monitor.drift.detectable import PATIENCE, STRONG_CHANGE, USUAL_CHANGE, Detectable
 from monitor.drift.detector import RECOVERED, Incident
 from monitor.drift.evidence import KINDS
@@ -66,6 +67,7 @@ class Facts:
     detectable: Detectable | None
     unknown_share: float
     late: Late | None = None
+    classes: ClassFacts | None = None
 
 
 def sentences(facts: Facts) -> tuple[str, ...]:
@@ -75,7 +77,7 @@ def sentences(facts: Facts) -> tuple[str, ...]:
     if facts.state == "insufficient_data":
         return (_ended(facts.obstacle[:1].upper() + facts.obstacle[1:]),)
     if facts.state == "calibration_drift" and facts.incident:
-        told = (*_drift(facts, facts.incident), *_silence(facts), _prior(facts))
+        told = (*_drift(facts, facts.incident), *_silence(facts), *_prior(facts))
         # How often an alert is false is known for complete outcomes only.
         return (
             *told,
@@ -86,9 +88,9 @@ def sentences(facts: Facts) -> tuple[str, ...]:
             f"A drift is acknowledged until {facts.known_until}. After that day the evidence "
             "starts again from zero."
         )
-        return (first, _prior(facts))
+        return (first, *_prior(facts))
     incomplete = (late_outcomes(facts.late),) if facts.late else ()
-    told = (*_unchanged(facts), *_moved(facts), *_silence(facts), _prior(facts), *_lasting(facts))
+    told = (*_unchanged(facts), *_moved(facts), *_silence(facts), *_prior(facts), *_lasting(facts))
     return (*incomplete, *told)
 
 
@@ -136,14 +138,18 @@ def _moved(facts: Facts) -> tuple[str, ...]:
             f"inputs together from a {lifted} curve."
         )
         return (undecided,)
+    if facts.classes and facts.state == "prior_shift":
+        return ("Only the frequencies of classes moved.",)
     return ("Only the prior moved.",) if facts.state == "prior_shift" else ()
 
 
 def _silence(facts: Facts) -> tuple[str, ...]:
     """Say which scores the verdict is not about."""
+    rests_on = (facts.classes.rests_on,) if facts.classes and facts.classes.rests_on else ()
     if facts.unknown_share < MUCH_UNKNOWN:
-        return ()
+        return rests_on
     return (
+        *rests_on,
         (
             f"{facts.unknown_share:.0%} of the scores lie where the reference has too few "
             "outcomes: this verdict says nothing about them."
@@ -267,7 +273,8 @@ def _drift(facts: Facts, incident: Incident) -> tuple[str, ...]:
         f"Since {incident.started} (90 % {incident.start_low} to {incident.start_high}) "
         f"{MEANINGS[incident.kind]} ({_size(facts, incident)})."
     )
-    drift = (what, certainty)
+    worst = (facts.classes.worst,) if facts.classes and facts.classes.worst else ()
+    drift = (what, *worst, certainty)
     return (*drift, recovery) if incident.recovery > WORTH_SAYING else drift
 
 
@@ -293,11 +300,13 @@ def _level(lift: Lift) -> str:
     )
 
 
-def _prior(facts: Facts) -> str:
+def _prior(facts: Facts) -> tuple[str, ...]:
+    if facts.classes:
+        return (facts.classes.frequencies,)
     known = not isnan(facts.prevalence)
     today = f"{facts.prevalence:.2%} on {facts.day}" if known else f"not known for {facts.day}"
     if facts.lift is None or facts.reference is None:
-        return f"Prevalence {today}."
+        return (f"Prevalence {today}.",)
     sentence = (
         f"Prevalence {today}, {facts.reference.prevalence:.2%} in the reference; over the week the "
         f"log-odds of all scores moved by {facts.lift.shift:+.2f} (standard error "
@@ -305,7 +314,7 @@ def _prior(facts: Facts) -> str:
     )
     # The other verdicts speak of the level; this one would be the same at any prevalence.
     drifting = facts.state == "calibration_drift"
-    return f"{sentence} The drift was found apart from that." if drifting else sentence
+    return (f"{sentence} The drift was found apart from that." if drifting else sentence,)
 
 
 def _rate(facts: Facts) -> str:

@@ -192,7 +192,7 @@ def test_recovery_is_told_from_a_drift_that_stays(slope: float, sign: int) -> No
     tilted = CENTRES + (slope - 1.0) * (CENTRES - MIDDLE)
     day = Coarse(n, np.rint(n * expit(tilted)).astype(np.int64))
 
-    found = recovery_evidence(reference(), [day], 0, -0.2, -0.03)
+    found = recovery_evidence(reference(), {"all": day}, 0, -0.2, -0.03)
 
     assert sign * found > 10.0
 

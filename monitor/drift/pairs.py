@@ -1,0 +1,279 @@
+"""Pairs of classes as strata: what a day of a model with classes brings to its verdict. Pure.
+
+Rule: a row counts in the pair of the two classes that its scores rank highest. Given that one of
+the two came true, a shift of any class priors moves the log-odds of the pair by one constant, which
+the evidence does not see. One class against the rest has no such constant.
+
+Each pair may be miscalibrated in a way of its own, and the mix of pairs moves with the priors. So
+the scores of a pair are first replaced by those of its own curve in the reference, and what all
+pairs share is a change since then.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from monitor.drift.curve import fit_curve
+from monitor.drift.own_calibration import own_slope
+from monitor.drift.reference import DIRECTIONS, Reference, dispersions
+from monitor.metrics.beyond_binary.class_counts import ClassCounts, pair_name
+from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT, Coarse
+from monitor.metrics.core.grid import CELLS_PER_LOGIT, LOGIT_LIMIT, Floats, Ints
+from monitor.metrics.logistic.conditional import project_directions
+from monitor.segment_names import WHOLE
+
+MOST_CURVES = 200  # pairs with a curve of their own, those that the reference knows best
+CERTAIN = 1.0  # standard deviations by which pairs differ more than by chance
+STEPS = 5  # of Newton's method
+RISE = 1e-9  # a cell: makes flat parts of a curve rise
+MOST_STREAMS = 20  # pairs with a verdict of their own: those that the reference knows best
+TOP = DIRECTIONS.index("top")
+RARE = "rare pairs"  # those without a curve of their own
+Key = tuple[str, str]
+Parts = Mapping[Key, Coarse]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassDay:
+    """How often each class came true on a day, or over a reference.
+
+    Attributes
+    ----------
+    names : tuple of str
+        The classes.
+    outcomes : ndarray of shape (c,)
+        Rows by the class that came true.
+    judged : int
+        Rows in pairs, on which a verdict rests.
+    right : int
+        Rows whose first choice came true.
+    """
+
+    names: tuple[str, ...]
+    outcomes: Ints
+    judged: int
+    right: int
+
+    @property
+    def total(self) -> int:
+        """All rows."""
+        return int(self.outcomes.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class PairCurves:
+    """How the curves of pairs differ from the one that all share.
+
+    Attributes
+    ----------
+    codes : mapping of str to ndarray of shape (1024,)
+        By pair, the cell on the common curve that each cell stands for; empty if none differs.
+    variances : mapping of str to ndarray of shape (3,)
+        Of the deviation of each, along slope, quadratic and cubic.
+    spread : ndarray of shape (3,)
+        Variance of the deviations themselves.
+    """
+
+    codes: Mapping[str, Ints]
+    variances: Mapping[str, Floats]
+    spread: Floats
+
+
+SAME = PairCurves({}, {}, np.zeros(3))
+
+
+def class_day(counts: ClassCounts) -> ClassDay:
+    """Take what the verdict needs besides the pairs."""
+    right = counts.raw.top.total_positives
+    return ClassDay(counts.names, counts.outcomes, counts.judged, right)
+
+
+def sum_of_days(days: Iterable[ClassDay | None]) -> ClassDay | None:
+    """Add days up; None if none has classes."""
+    known = [day for day in days if day]
+    if not known:
+        return None
+    outcomes = np.sum([day.outcomes for day in known], axis=0)
+    judged, right = sum(day.judged for day in known), sum(day.right for day in known)
+    return ClassDay(known[-1].names, outcomes, judged, right)
+
+
+def pair_parts(counts: ClassCounts) -> dict[Key, Coarse]:
+    """Name the pairs of a day that say something: those with outcomes of both classes."""
+    return {
+        (pair_name(counts.names, pair), WHOLE): found
+        for pair, found in counts.pairs.items()
+        if 0 < int(found.positives.sum()) < int(found.counts.sum())
+    }
+
+
+def fit_codes(days: Sequence[Parts]) -> PairCurves:
+    """Learn how the curve of each pair differs from the one that all pairs share.
+
+    Parameters
+    ----------
+    days : sequence of mapping to Coarse
+        The pairs of each day of the reference.
+
+    Notes
+    -----
+    The curve of pair p is ``eta + sum_j d_pj D_j``: the common curve, and its slope, quadratic and
+    cubic. The deviations are drawn with a variance for each direction, estimated by moments
+    (DerSimonian and Laird 1986), and each is its posterior mode. So pairs that the reference hardly
+    knows keep the common curve, and if no pair differs, all do. Without that, hundreds of curves
+    would follow the chance of the reference, and every later day would look too extreme.
+    """
+    of_pair = {pair: _days_of(days, [pair]) for pair in _pairs(days)}
+    ranked = sorted(of_pair, key=lambda pair: (-_rarer(of_pair[pair]), pair))[:MOST_CURVES]
+    everything = [part for found in of_pair.values() for part in found]
+    counts, positives = (
+        np.stack([getattr(part, name) for part in everything]) for name in ("counts", "positives")
+    )
+    fitted = fit_curve(counts, positives)
+    curve, known = fitted.values, fitted.known
+    along = np.stack([curve - curve[known].mean(), *fitted.shapes[:2]])
+    first = {pair: _pull(curve, along, known, of_pair[pair]) for pair in ranked}
+    spread = _between_pairs([z for z, _ in first.values()], [np.diag(i) for _, i in first.values()])
+    codes, variances = dict[str, Ints](), dict[str, Floats]()
+    for pair in ranked if spread.any() else ():
+        deviation, variances[pair] = _deviation(curve, along, known, of_pair[pair], spread)
+        codes[pair] = _code(curve, curve + deviation @ along)
+    return PairCurves(codes, variances, spread)
+
+
+def _pull(
+    curve: Floats, along: Floats, known: slice, days: Sequence[Coarse]
+) -> tuple[Floats, Floats]:
+    """Sum what the days of a pair say of each direction; shapes (3,) and (3, 3)."""
+    scores, informations = np.zeros(len(along)), np.zeros((len(along), len(along)))
+    at, inside = curve[known], np.ascontiguousarray(along[:, known])
+    for part in days:
+        pull, cross = project_directions(
+            at, part.counts[known], part.positives[known], inside, inside
+        )
+        scores, informations = scores + pull, informations + cross[:, 1:]
+    return scores, informations
+
+
+def _between_pairs(scores: Sequence[Floats], informations: Sequence[Floats]) -> Floats:
+    """Estimate the variance of the deviations along each direction; 0 if chance explains them."""
+    z, known = np.array(scores), np.array(informations)
+    inside = np.where(known > 0.0, known, 1.0)
+    homogeneous = (z**2 / inside).sum(axis=0) - z.sum(axis=0) ** 2 / inside.sum(axis=0)
+    excess = homogeneous - (len(z) - 1)
+    weight = known.sum(axis=0) - (known**2).sum(axis=0) / inside.sum(axis=0)
+    certain = excess > CERTAIN * np.sqrt(2.0 * max(1, len(z) - 1))
+    return np.where(certain & (weight > 0.0), excess / np.where(weight > 0.0, weight, 1.0), 0.0)
+
+
+def _deviation(
+    curve: Floats, along: Floats, known: slice, days: Sequence[Coarse], spread: Floats
+) -> tuple[Floats, Floats]:
+    """Fit the deviations of a pair, and give their posterior variances."""
+    moves = spread > 0.0
+    deviation, ridge = np.zeros(len(along)), np.diag(1.0 / spread[moves])
+    for _ in range(STEPS):
+        scores, informations = _pull(curve + deviation @ along, along, known, days)
+        inside = informations[np.ix_(moves, moves)] + ridge
+        deviation[moves] += np.linalg.solve(inside, scores[moves] - ridge @ deviation[moves])
+    variances = np.zeros(len(along))
+    variances[moves] = np.diag(np.linalg.inv(inside))
+    return deviation, variances
+
+
+def coded(parts: Parts, curves: PairCurves) -> dict[Key, Coarse]:
+    """Replace the scores of each pair by those that have as many outcomes on the common curve.
+
+    A part is named by its pair and the curve, `RARE` if it has none of its own.
+    """
+    if not curves.codes:
+        return {(pair, RARE): part for (pair, _), part in parts.items()}
+    return {
+        (pair, pair if pair in curves.codes else RARE): _moved(part, curves.codes.get(pair))
+        for (pair, _), part in parts.items()
+    }
+
+
+def without_top(found: Reference) -> Reference:
+    """Look for no change of the top tenth: which class of a pair has high scores means nothing."""
+    directions, cross = found.directions.copy(), found.cross.copy()
+    informations, scores = found.informations.copy(), found.scores.copy()
+    directions[TOP], cross[TOP], informations[:, TOP], scores[:, TOP] = 0.0, 0.0, 0.0, 0.0
+    return replace(
+        found, directions=directions, cross=cross, informations=informations, scores=scores
+    )
+
+
+def with_curves(whole: Reference, days: Sequence[Parts], curves: PairCurves) -> Reference:
+    """Give the reference of all pairs what it lacks: how well each pair's own curve is known.
+
+    What the pairs share has no level, because which class of a pair is first means nothing.
+
+    Parameters
+    ----------
+    whole : Reference
+        Fitted to the coded pairs.
+    days : sequence of mapping to Coarse
+        The pairs of each day, not coded.
+    curves : PairCurves
+        From `fit_codes`.
+    """
+    strata = [part for day in days for part in day.values()]
+    dispersion = float(dispersions(whole.jitters, whole.informations)[0])
+    found = replace(whole, own_slope=own_slope(strata, dispersion), own_intercept=None, levels={})
+    if not curves.codes:
+        return found
+    groups = {name: place for place, name in enumerate([*curves.codes, RARE])}
+    known = np.zeros((len(groups), len(DIRECTIONS)))
+    at, along = whole.curve[whole.known], np.ascontiguousarray(whole.directions[:, whole.known])
+    for day in days:
+        for (_, curve), part in coded(day, curves).items():
+            counts, positives = part.counts[whole.known], part.positives[whole.known]
+            _, cross = project_directions(at, counts, positives, along, along)
+            known[groups[curve]] += cross[:, 0]
+    variances = np.array([*curves.variances.values(), curves.spread])
+    return replace(
+        found,
+        groups=groups,
+        group_variances=np.hstack([variances, np.zeros((len(groups), 1))]),
+        cross=np.hstack([whole.cross, known.T]),
+    )
+
+
+def streams_of_pairs(days: Sequence[Parts]) -> list[str]:
+    """Choose the pairs that get a verdict of their own, the best known first."""
+    known = {pair: _rarer(_days_of(days, [pair])) for pair in _pairs(days)}
+    return sorted(known, key=lambda pair: (-known[pair], pair))[:MOST_STREAMS]
+
+
+def _pairs(days: Sequence[Parts]) -> list[str]:
+    return sorted({pair for day in days for pair, _ in day})
+
+
+def _days_of(days: Sequence[Parts], pairs: Sequence[str]) -> list[Coarse]:
+    chosen = set(pairs)
+    return [part for day in days for (pair, _), part in day.items() if pair in chosen]
+
+
+def _rarer(parts: Sequence[Coarse]) -> int:
+    positives = sum(int(part.positives.sum()) for part in parts)
+    return min(positives, sum(int(part.counts.sum()) for part in parts) - positives)
+
+
+def _code(common: Floats, own: Floats) -> Ints:
+    """Find the cells where the common curve is as high as that of a pair."""
+    rising = np.maximum.accumulate(common + RISE * np.arange(COARSE_COUNT))
+    logits = np.interp(own, rising, CENTRES)
+    cells = np.floor((logits + LOGIT_LIMIT) * CELLS_PER_LOGIT / CELLS_IN_ONE)
+    return np.asarray(np.clip(cells, 0, COARSE_COUNT - 1), np.int64)
+
+
+def _moved(part: Coarse, code: Ints | None) -> Coarse:
+    if code is None:
+        return part
+    counts, positives = (
+        np.bincount(code, weights=values, minlength=COARSE_COUNT).astype(np.int64)
+        for values in (part.counts, part.positives)
+    )
+    return Coarse(counts, positives)

@@ -1,0 +1,155 @@
+"""Days of models with many classes, whose class priors move every day.
+
+Every class is a normal cloud of features, so the likelihood ratios are known exactly. The scores
+are the posterior probabilities under equal priors, bent as the world says.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import numpy as np
+
+from monitor.drift.inputs import Day, inputs_of
+from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.summary import Segment, Summary, end_of_day
+
+FIRST = date(2026, 1, 1)
+REFERENCE = 28
+SPREAD, MEMORY, CALM = 0.8, 0.9, 0.1  # of the log weights: AR(1), and their spread in the reference
+WEIGHT, FIRST_MONTH, LAST_MONTH = 5.0, 20, 80  # one class is so much more frequent for two months
+
+
+@dataclass(frozen=True)
+class World:
+    """A kind of model.
+
+    Attributes
+    ----------
+    name : str
+        As in the table.
+    classes, rows : int
+        Number of classes, and of rows a day.
+    group : int
+        Classes that resemble each other: so many have neighbouring clouds.
+    distance : float
+        Between the clouds of a group, in standard deviations.
+    frequency : float
+        Spread of the log weights of the classes in the reference: above 0 some are rare.
+    bent : float
+        Half the range of the classes' own factors of their logits: 0 if calibrated.
+    """
+
+    name: str
+    classes: int
+    rows: int = 5_000
+    group: int = 3
+    distance: float = 2.0
+    frequency: float = 0.0
+    bent: float = 0.0
+
+
+@dataclass(frozen=True)
+class Drift:
+    """What changes on a day.
+
+    Attributes
+    ----------
+    name : str
+        As in the table.
+    sharpened : float
+        Factor of all logits.
+    pair : float
+        Factor of the difference of the logits of the first two classes.
+    relabelled : float
+        Share of the outcomes of class 0 that become class 1.
+    """
+
+    name: str
+    sharpened: float = 1.0
+    pair: float = 1.0
+    relabelled: float = 0.0
+
+
+NONE = Drift("none")
+DRIFTS = (
+    Drift("all logits times 1.25", sharpened=1.25),
+    Drift("one confused pair: its log-odds times 1.6", pair=1.6),
+    Drift("a third of one class relabelled as another", relabelled=1 / 3),
+)
+WORLDS = (
+    World("3 classes", 3),
+    World("10 classes", 10),
+    World("100 classes, confused in fives", 100, group=5),
+    World("100 classes, some rare", 100, group=5, frequency=1.0),
+    World("3 classes, each bent in its own way", 3, bent=0.3),
+    World("10 classes, each bent in its own way", 10, bent=0.3),
+    World("100 classes, each bent in its own way", 100, group=5, bent=0.3),
+)
+
+
+def stream(world: World, drift: Drift, seed: int, *, days: int, start: int) -> Iterator[Day]:
+    """Draw the reference and the days after it; the drift begins `start` days after it."""
+    rng = np.random.default_rng([seed, world.classes, int(10 * world.frequency)])
+    centres = _centres(rng, world)
+    usual = rng.normal(0.0, world.frequency, world.classes)
+    factors = rng.uniform(1.0 - world.bent, 1.0 + world.bent, world.classes)
+    wave = rng.normal(0.0, SPREAD, world.classes)
+    for number in range(-REFERENCE, days):
+        wave = MEMORY * wave + rng.normal(0.0, SPREAD * (1 - MEMORY**2) ** 0.5, world.classes)
+        moving = wave if number >= 0 else CALM * wave
+        weights = usual + moving
+        if FIRST_MONTH <= number < LAST_MONTH:
+            weights[2] += np.log(WEIGHT)
+        now = drift if number >= start else NONE
+        vectors, labels = _rows(rng, world, centres, weights, factors, now)
+        yield _day(FIRST + timedelta(days=number + REFERENCE), vectors, labels)
+
+
+def _centres(rng: np.random.Generator, world: World) -> Floats:
+    """Place the clouds: those of a group around one place, the groups far apart."""
+    groups = -(-world.classes // world.group)
+    places = rng.normal(0.0, 3.0, (groups, 8))
+    inside = rng.normal(0.0, 1.0, (world.classes, 8))
+    inside *= world.distance / np.sqrt(2.0) / np.linalg.norm(inside, axis=1, keepdims=True)
+    return np.asarray(np.repeat(places, world.group, axis=0)[: world.classes] + inside)
+
+
+def _rows(
+    rng: np.random.Generator,
+    world: World,
+    centres: Floats,
+    log_weights: Floats,
+    factors: Floats,
+    drift: Drift,
+) -> tuple[Floats, Ints]:
+    chances = np.exp(log_weights - log_weights.max())
+    labels = rng.choice(world.classes, world.rows, p=chances / chances.sum())
+    features = centres[labels] + rng.normal(size=(world.rows, centres.shape[1]))
+    logits = features @ centres.T - 0.5 * (centres**2).sum(axis=1)
+    logits = (logits - logits.mean(axis=1, keepdims=True)) * factors * drift.sharpened
+    middle, half = logits[:, :2].mean(axis=1), (logits[:, 0] - logits[:, 1]) / 2
+    logits[:, 0], logits[:, 1] = middle + drift.pair * half, middle - drift.pair * half
+    moved = (labels == 0) & (rng.random(world.rows) < drift.relabelled)
+    vectors = np.exp(logits - logits.max(axis=1, keepdims=True))
+    return vectors / vectors.sum(axis=1, keepdims=True), np.where(moved, 1, labels)
+
+
+def _day(day: date, vectors: Floats, labels: Ints) -> Day:
+    classes = vectors.shape[1]
+    names: Sequence[str] = [f"class {k}" for k in range(classes)]
+    _, pairs = choose_classes([(vectors, labels)], classes)
+    counts = count_classes(names, [(vectors, labels)], np.zeros(classes), watched=[], pairs=pairs)
+    top = tally_on_grid(vectors.max(axis=1), vectors.argmax(axis=1) == labels)
+    summary = Summary(
+        model="study",
+        days=(day,),
+        segments={"all": Segment(top, len(labels))},
+        rejected={},
+        final=True,
+        known_at=end_of_day(day, "UTC"),
+        classes=counts,
+    )
+    return inputs_of(summary)

@@ -1,0 +1,132 @@
+"""Pairs of classes: no class prior moves the verdict, and the worst pair is named."""
+
+from dataclasses import replace
+from itertools import islice
+
+import numpy as np
+import pytest
+
+from monitor.drift.class_wording import class_shifts
+from monitor.drift.inputs import Limits, ModelReference, fit_model_reference
+from monitor.drift.pairs import ClassDay, coded, fit_codes, pair_parts
+from monitor.drift.verdict import Verdict, judge
+from monitor.metrics.beyond_binary.class_counts import adjusted_vectors, count_classes
+from studies.classes.worlds import DRIFTS, NONE, REFERENCE, WORLDS, Drift, World, stream
+
+THREE = WORLDS[0]
+BENT = next(world for world in WORLDS if world.bent and world.classes == 10)
+START = 10
+
+
+def judged(
+    world: World, drift: Drift, *, days: int, seed: int = 1
+) -> tuple[ModelReference, list[list[Verdict]]]:
+    """Fit the reference of a stream, and judge the days after it."""
+    drawn = stream(world, drift, seed, days=days, start=START)
+    reference = fit_model_reference(list(islice(drawn, REFERENCE)), Limits())
+    verdicts = judge("pets", drawn, references=[reference], lack="", limits=Limits())
+    return reference, list(verdicts)
+
+
+@pytest.mark.parametrize("world", [THREE, BENT], ids=lambda world: world.name)
+def test_no_class_prior_opens_a_drift(world: World) -> None:
+    """All class priors wander, and one class is five times as frequent from day 20 on."""
+    _, found = judged(world, NONE, days=60)
+
+    assert [v[0].day for v in found if v[0].detector.incident] == []
+    assert found[-1][0].state == "prior_shift"
+    assert "More frequent than in the reference: class 2" in " ".join(found[-1][0].reasons)
+
+
+def test_sharper_logits_are_found_and_the_worst_pair_is_named() -> None:
+    """Temperature 1.25 is found within 3 days at 5,000 rows a day, the median; its slope is 0.8."""
+    streams = [judged(THREE, DRIFTS[0], days=START + 6, seed=seed)[1] for seed in (1, 2, 3)]
+    opened = [next(i for i, v in enumerate(s) if v[0].detector.incident) for s in streams]
+    whole = streams[0][-1][0]
+
+    assert sorted(opened)[1] < START + 3
+    assert whole.detector.incident is not None
+    assert whole.detector.incident.kind == "too_extreme"
+    assert whole.slope is not None
+    assert whole.slope.low < 0.8 < whole.slope.high
+    assert "The worst pair is class" in " ".join(whole.reasons)
+
+
+def test_of_one_confused_pair_the_others_are_as_before() -> None:
+    """The sentence separates the pair from the rest."""
+    couples = World("10 classes, confused in couples", 10, group=2)
+    pair = replace(DRIFTS[1], pair=2.0)
+    _, found = judged(couples, pair, days=START + 8, seed=4)
+    said = " ".join(found[-1][0].reasons)
+
+    assert "The worst pair is class 0 against class 1: too extreme, slope 0." in said
+    assert "the others are as before" in said
+
+
+def test_verdicts_of_pairs_are_limited() -> None:
+    """100 classes have hundreds of pairs; the 20 that the reference knows best get a verdict."""
+    drawn = list(islice(stream(WORLDS[2], NONE, 1, days=1, start=9), REFERENCE + 1))
+    reference = fit_model_reference(drawn[:REFERENCE], Limits())
+    (verdicts,) = judge("pets", drawn[-1:], references=[reference], lack="", limits=Limits())
+
+    assert len({pair for day in drawn for pair, _ in day.parts}) > 100
+    assert len(verdicts) == 1 + 20
+
+
+def test_equal_pairs_share_one_curve() -> None:
+    """Where chance explains how pairs differ, none gets a curve of its own."""
+    days = [day.parts for day in islice(stream(WORLDS[1], NONE, 1, days=0, start=9), REFERENCE)]
+
+    curves = fit_codes(days)
+
+    assert len(curves.codes) == 0 or curves.spread.max() < 0.05
+    rows = [
+        sum(int(part.counts.sum()) for part in of.values())
+        for of in (days[0], coded(days[0], curves))
+    ]
+    assert rows[0] == rows[1]
+
+
+def test_bent_pairs_get_their_own() -> None:
+    """Factors of 0.7 to 1.3 differ more than by chance."""
+    days = [day.parts for day in islice(stream(BENT, NONE, 1, days=0, start=9), REFERENCE)]
+
+    curves = fit_codes(days)
+
+    assert len(curves.codes) > 2
+    assert curves.spread[0] > 0.0
+
+
+def test_a_label_shift_moves_a_pair_by_one_constant() -> None:
+    """The share of one class of a pair at equal scores moves by log w_a / w_b, whatever the third.
+
+    With vectors on three points each, counted exactly; the outcomes are expectations.
+    """
+    grid = np.array([[0.5, 0.3, 0.2], [0.45, 0.5, 0.05], [0.4, 0.35, 0.25]])
+    weights = np.log([3.0, 1.0, 0.2])
+    moved = adjusted_vectors(grid, weights)
+
+    def log_odds(vectors: np.ndarray) -> np.ndarray:
+        return np.log(vectors[:, 0] / vectors[:, 1])
+
+    # Rounding of doubles only.
+    np.testing.assert_allclose(log_odds(moved) - log_odds(grid), np.log(3.0), atol=1e-12)
+
+
+def test_classes_that_moved_are_listed_clearest_first() -> None:
+    """A change of 1.25 in odds that could be chance is not."""
+    before = ClassDay(("a", "b", "c"), np.array([5000, 4900, 100]), 9000, 7000)
+    now = ClassDay(("a", "b", "c"), np.array([500, 487, 13]), 900, 700)
+    moved = ClassDay(("a", "b", "c"), np.array([700, 280, 20]), 900, 700)
+
+    assert class_shifts(before, now, 0.22) == []
+    assert [shift.name for shift in class_shifts(before, moved, 0.22)][:2] == ["b", "a"]
+
+
+def test_a_pair_that_says_nothing_is_left_out() -> None:
+    """Outcomes of one class only are no part of a day."""
+    rows = np.array([[0.6, 0.3, 0.1]] * 5 + [[0.1, 0.5, 0.4]] * 4), np.array([0] * 5 + [1, 2, 1, 2])
+    counts = count_classes("abc", [rows], np.zeros(3), watched=[], pairs=[(0, 1), (1, 2)])
+
+    assert counts.pairs[0, 1].counts.sum() == 5
+    assert list(pair_parts(counts)) == [("b against c", "all")]
