@@ -2,15 +2,21 @@
 
 import json
 import re
+import socket
 import sys
+import warnings
 from typing import Any
+from urllib.parse import urlsplit
 
 from monitor.config import Engine
 from monitor.errors import ConfigError, DataError, Fault
 
 # Spark reports the progress of every query, which would garble ours.
-OWN_CONF = {"spark.ui.showConsoleProgress": "false", "spark.sql.session.timeZone": "UTC"}
+OWN_CONF = {"spark.ui.showConsoleProgress": "false"}
+OF_SESSION = {"spark.sql.session.timeZone": "UTC"}
 TOLD = "told by a task of calibration-monitor: "  # begins our own error inside one of Spark
+CONNECT_PORT = 15002
+PATIENCE = 10.0  # seconds
 CAUSE = "Caused by: "
 MISSING_MODULE = re.compile(r"ModuleNotFoundError: No module named '(\w+)")
 NAMED_FILE = re.compile(r"(?:reading|read) file:?\s+(\S+?)[,.]?(?:\s|$)")
@@ -24,6 +30,7 @@ def connect(engine: Engine) -> Any:
     ConfigError
         If PySpark is not installed, or the cluster cannot be reached.
     """
+    ignore_warnings()
     try:
         from pyspark.sql import SparkSession
     except ImportError as error:
@@ -37,10 +44,13 @@ def connect(engine: Engine) -> Any:
         return active
     builder = SparkSession.builder.appName("calibration-monitor")
     if engine.remote:
+        _must_answer(engine.remote)
         builder = builder.remote(engine.remote)
     elif engine.master:
         builder = builder.master(engine.master)
-    for key, value in {**OWN_CONF, **engine.conf}.items():
+    # A Connect server, which others use too, lets a session set only what is its own.
+    own = OF_SESSION if engine.remote else {**OWN_CONF, **OF_SESSION}
+    for key, value in {**own, **engine.conf}.items():
         builder = builder.config(key, value)
     try:
         session = builder.getOrCreate()
@@ -52,6 +62,26 @@ def connect(engine: Engine) -> Any:
         # Spark's default, python3, may be another one than this.
         session.sparkContext.pythonExec = sys.executable
     return session
+
+
+def _must_answer(remote: str) -> None:
+    """Raise ConfigError if nothing listens at an address; Spark would try for minutes."""
+    try:
+        place = urlsplit(remote)
+        address = place.hostname or "", place.port or CONNECT_PORT
+        with socket.create_connection(address, timeout=PATIENCE):
+            return
+    except (OSError, ValueError) as error:
+        msg = (
+            f"{remote}: no Spark Connect server answers ({first_line(error)}); start it, or "
+            f"correct engine.remote in the configuration."
+        )
+        raise ConfigError(msg) from None
+
+
+def ignore_warnings() -> None:
+    """Silence the warning about a new pandas, which Spark imports but does not use here."""
+    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
 
 
 def is_of_spark(error: Exception) -> bool:

@@ -7,7 +7,6 @@ the log: a file, or some hours of a table. The machines that run tasks need this
 
 import json
 import pickle
-import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -23,7 +22,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, quoted
 from monitor.logs.session import open_session
-from monitor.logs.spark import TOLD
+from monitor.logs.spark import TOLD, ignore_warnings
 
 if TYPE_CHECKING:
     from monitor.logs.opening import OpenLog
@@ -66,8 +65,7 @@ def read_in_tasks(
         log.session.what, where, {name: (w.columns, w.sql(types)) for name, w in wanted.items()}
     )
     shares = [(pickle.dumps(_fields(share)),) for share in _shares(log, files)]
-    # Arrow alone is used, of which pandas is no part.
-    warnings.filterwarnings("ignore", "PySpark does not yet fully support pandas", FutureWarning)
+    ignore_warnings()
     frame = log.session.spark.createDataFrame(shares, "share binary")
     return frame.mapInArrow(partial(read_shares, work), _schema(rows))
 

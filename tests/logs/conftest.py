@@ -1,5 +1,6 @@
 """An object store and both engines for the tests of logs."""
 
+import sys
 from collections.abc import Iterator
 
 import fsspec
@@ -8,6 +9,7 @@ from moto.server import ThreadedMotoServer
 
 from monitor.config import Engine
 from monitor.logs import Databases, open_databases
+from tests.support.airflow_stack import free_port
 
 OF_SPARK = {
     "spark.driver.memory": "600m",
@@ -20,16 +22,23 @@ OF_SPARK = {
     "spark.sql.codegen.wholeStage": "false",
     "spark.sql.codegen.factoryMode": "NO_CODEGEN",
     "spark.sql.adaptive.enabled": "false",
+    # The same Java machine is a Spark Connect server too.
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
 }
 
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Databases]:
     """Start Spark on this machine, once for all tests, because Java starts for many seconds."""
-    engine = Engine(kind="spark", master="local[2]", conf=OF_SPARK)
-    with open_databases(engine) as databases:
-        databases.spark.sparkContext.setLogLevel("OFF")
-        yield databases
+    conf = {**OF_SPARK, "spark.connect.grpc.binding.port": free_port()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(
+            "PYSPARK_PYTHON", sys.executable
+        )  # of the server, for the tasks of its clients
+        with open_databases(Engine(kind="spark", master="local[2]", conf=conf)) as databases:
+            databases.spark.sparkContext.setLogLevel("OFF")
+            yield databases
     databases.spark.stop()
 
 
