@@ -19,6 +19,11 @@ from monitor.store.revisions import Revision
 from monitor.summary import Summary
 
 
+def check_owner(model: str, day: date, its_model: str, its_day: str) -> None:
+    """Check that a file is of the model and day by whose name it is read."""
+    _must("model and day", (its_model, its_day) == (model, str(day)))
+
+
 def check_rows(columns: Mapping[str, Ints], starts: Ints, predicted: Sequence[int]) -> None:
     """Check the rows of a summary, of which a part begins at each of `starts`.
 

@@ -41,6 +41,7 @@ from monitor.store.lock import locked
 from monitor.store.ranges import (
     check_arrivals,
     check_evaluations,
+    check_owner,
     check_revisions,
     check_verdicts,
 )
@@ -311,7 +312,8 @@ class Store:
             "positives": pa.array(arrivals.positives, pa.int64()),
             "negatives": pa.array(arrivals.negatives, pa.int64()),
         }
-        self._write(f"arrivals/{model}/{arrivals.day}.parquet", pa.table(columns))
+        table = pa.table(columns, metadata={"model": model, "day": str(arrivals.day)})
+        self._write(f"arrivals/{model}/{arrivals.day}.parquet", table)
 
     def read_arrivals(self, model: str, day: date) -> Arrivals:
         """Read how many outcomes of a day arrived at each age."""
@@ -320,7 +322,10 @@ class Store:
     def parse_arrivals(self, model: str, day: date, content: bytes) -> Arrivals:
         """Parse the bytes of the file of one day."""
         with _parsing(self.root, f"arrivals/{model}/{day}.parquet"):
-            columns = open_table(content)[0].to_pydict()
+            table = open_table(content)[0]
+            columns, about = table.to_pydict(), table.schema.metadata or {}
+            its_model = about.get(b"model", model.encode()).decode()
+            check_owner(model, day, its_model, about.get(b"day", str(day).encode()).decode())
             arrivals = Arrivals(day, tuple(columns["positives"]), tuple(columns["negatives"]))
             check_arrivals(arrivals, columns["age"])
             return arrivals

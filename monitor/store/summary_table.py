@@ -13,7 +13,7 @@ from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.metrics.core.tally import Cells, from_cells
 from monitor.segment_names import WHOLE
 from monitor.store.class_rows import class_counts_of, class_facts, class_parts, pair_numbers
-from monitor.store.ranges import check_rows, check_summary
+from monitor.store.ranges import check_owner, check_rows, check_summary
 from monitor.summary import NO_SAMPLE, Awaited, Segment, Summary, stratified
 
 FORMAT = 3
@@ -52,6 +52,8 @@ def summary_table(summary: Summary) -> pa.Table:
     about = {
         "format": FORMAT,
         "cells": CELL_COUNT,
+        "model": summary.model,
+        "day": str(summary.days[0]),
         "predicted": predicted,
         "rejected": dict(summary.rejected),
         "final": summary.final,
@@ -76,6 +78,8 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
     if about["format"] != FORMAT or about["cells"] != CELL_COUNT:
         msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {CELL_COUNT}"
         raise ValueError(msg)
+    # Files of earlier versions do not say whose they are.
+    check_owner(model, day, about.get("model", model), about.get("day", str(day)))
     columns = {name: table[name].to_numpy().astype(np.int64, copy=False) for name in NUMBERS}
     rows = _rows_by_part(table)
     starts = np.array([part.start for part in rows.values()], np.int64)

@@ -164,7 +164,7 @@ def test_values_of_a_summary_are_checked(
         Store(str(tmp_path)).read_summary("ctr", DAY)
 
 
-@pytest.mark.parametrize("kind", ["evaluations", "verdicts"])
+@pytest.mark.parametrize("kind", ["summaries", "evaluations", "verdicts"])
 def test_a_file_of_another_day_is_no_file_of_this_one(
     full: Path, tmp_path: Path, kind: str
 ) -> None:
