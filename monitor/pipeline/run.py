@@ -162,6 +162,7 @@ def run(
         failures = tuple(failure for failure in failed if failure.day >= first)
         newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
         store.write_run(name, started=started, finished=clock(), failed=newest)
+        late = late_now(store, name, config.model(name))
 
     def those(wanted: Result) -> tuple[date, ...]:
         return tuple(day for day, result in results.items() if result == wanted)
@@ -172,7 +173,7 @@ def run(
         unchanged=those("unchanged"),
         quiet=those("quiet"),
         kept=those("kept"),
-        late=late_now(store, name, config.model(name)),
+        late=late,
         evaluated=tuple(evaluated),
         failures=failures,
         still_missing=tuple(failure for failure in failed if failure.day < first),

@@ -117,7 +117,7 @@ def _takes(filesystem: AbstractFileSystem, folder: str, number: int, holder: str
 
 def _content(filesystem: AbstractFileSystem, path: str) -> bytes:
     try:
-        return filesystem.cat_file(path)  # type: ignore[no-any-return]
+        return filesystem.cat_file(path, start=0)  # type: ignore[no-any-return]
     except FileNotFoundError:  # a newer lease has taken its place
         return b""
 

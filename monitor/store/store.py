@@ -16,7 +16,6 @@ Rule 3: every file carries a digest of its bytes, and no byte is used before the
 """
 
 import hashlib
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
@@ -36,6 +35,7 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.column_table import column_table, columns_of
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
+from monitor.store.held import held, holding
 from monitor.store.lease import leased
 from monitor.store.lock import locked
 from monitor.store.ranges import (
@@ -72,7 +72,6 @@ PARSING_ERRORS = (
 )
 DAILY = "summaries", "arrivals", "evaluations", "verdicts", "revisions"  # kinds of daily files
 RECORDS = "last", "settled", "stale"  # of runs, besides one for each day with a summary
-DAY_FILE = re.compile(r"(?:^|/)(\d{4}-\d{2}-\d{2})\.parquet$")
 
 
 @dataclass(frozen=True)
@@ -125,6 +124,9 @@ class Store:
 
     def days(self, kind: str, model: str) -> list[date]:
         """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""
+        known = held(self.root, model)
+        if known and kind in known.days:
+            return sorted(known.days[kind])
         filesystem, root = self._location
         folder = f"{root}/{kind}/{model}"
         with reaching(f"{self.root}/{kind}/{model}"):
@@ -132,7 +134,10 @@ class Store:
                 names = filesystem.ls(folder, detail=False)
             except (FileNotFoundError, NotADirectoryError):
                 names = self._no_files_yet()
-        return sorted(day for day in map(_day_of, names) if day)
+        days = sorted(day for day in map(_day_of, names) if day)
+        if known:
+            known.days[kind] = {*days}
+        return days
 
     def models(self) -> list[str]:
         """List the models that have a summary, rising by name."""
@@ -281,13 +286,11 @@ class Store:
 
     def read_revisions(self, model: str, day: date) -> list[Revision]:
         """Read what was said of a day before, the oldest first; empty if never otherwise."""
-        filesystem, root = self._location
         name = f"revisions/{model}/{day}.parquet"
         with reaching(f"{self.root}/{name}"):
-            there = filesystem.exists(f"{root}/{name}")
-        if not there:
+            content = self._read_bytes(name)
+        if content is None:
             return []
-        content = self._read(name)
         with _parsing(self.root, name):
             revisions = revisions_of(open_table(content)[0])
             check_revisions(day, revisions)
@@ -338,6 +341,10 @@ class Store:
             record = f"{root}/runs/{model}/{day}.json"
             if kind == "summaries" and filesystem.exists(record):
                 filesystem.rm_file(record)
+        known = held(self.root, model)
+        if known:
+            known.forget(f"{kind}/{model}/{day}.parquet", kind, day)
+            known.forget(f"runs/{model}/{day}.json")
 
     def write_inputs(self, model: str, day: date, inputs: str) -> None:
         """Record the files from which the summary of a day was made, as a fingerprint."""
@@ -431,7 +438,8 @@ class Store:
                 if not there:
                     raise DataError(_vanished(self.root, model))
 
-            yield must_be_there
+            with holding(self.root, model):
+                yield must_be_there
 
     def sweep(self, model: str) -> None:
         """Remove the temporary files that killed runs of a model left on a local disk."""
@@ -497,13 +505,11 @@ class Store:
         self, name: str, *, damaged: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
         """Read a record, empty if there is none; `damaged` stands for one that is damaged."""
-        filesystem, root = self._location
-        path = f"{root}/runs/{name}.json"
-        with reaching(path):
-            content = filesystem.cat_file(path) if filesystem.exists(path) else b"{}"
+        with reaching(f"{self.root}/runs/{name}.json"):
+            content = self._read_bytes(f"runs/{name}.json")
         try:
             with _parsing(self.root, f"runs/{name}.json"):
-                return open_record(content)
+                return {} if content is None else open_record(content)
         except DataError:
             if damaged is None:
                 raise
@@ -515,19 +521,46 @@ class Store:
     def _replace(self, name: str, content: bytes) -> None:
         filesystem, root = self._location
         # A run sweeps once; to look for leftovers on each write would take longer with each day.
+        kind, model, *_ = name.split("/")
+        known, day = held(self.root, model), _day_of(name)
+        if known:
+            known.forget(name)
         replace(filesystem, f"{root}/{name}", content, what=f"store: {self.root}", sweeps=False)
+        if known:
+            known.keep(name, content)
+            if day and kind in known.days:
+                known.days[kind].add(day)
 
     def _read(self, name: str) -> bytes:
-        filesystem, root = self._location
         with reaching(f"{self.root}/{name}"):
-            return filesystem.cat_file(f"{root}/{name}")  # type: ignore[no-any-return]
+            content = self._read_bytes(name)
+            if content is None:
+                raise FileNotFoundError(name)
+        return content
+
+    def _read_bytes(self, name: str) -> bytes | None:
+        """Read a file whole; None if it does not exist."""
+        known = held(self.root, name.split("/")[1])
+        if known and name in known.files:
+            return known.files[name]
+        filesystem, root = self._location
+        try:
+            # With a start, s3fs sends one request; without, it first asks for the size.
+            content: bytes = filesystem.cat_file(f"{root}/{name}", start=0)
+        except (FileNotFoundError, NotADirectoryError):
+            return None
+        if known:
+            known.keep(name, content)
+        return content
 
 
 def _day_of(name: str) -> date | None:
     """Take the day from the name of a file of results; None if it is another file."""
-    found = DAY_FILE.search(name)
+    day, dot, kind = name.rpartition("/")[2].partition(".")
+    if (dot, kind) != (".", "parquet") or [len(part) for part in day.split("-")] != [4, 2, 2]:
+        return None
     try:
-        return date.fromisoformat(found[1]) if found else None
+        return date.fromisoformat(day)
     except ValueError:
         return None
 

@@ -1,0 +1,50 @@
+"""What this process has read of the models whose lock it holds.
+
+Rule: other processes do not write results of such a model, so what was read once is still true. All
+is forgotten when the lock is released.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import date
+
+MOST_BYTES = 64_000_000  # of a model: its past does not fit, however long it is
+
+
+@dataclass(frozen=True)
+class Held:
+    """The days of each kind, and the bytes of files by their names in the store."""
+
+    days: dict[str, set[date]] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+
+    def keep(self, name: str, content: bytes) -> None:
+        """Keep the bytes of a file; the first that were kept make room."""
+        self.files[name] = content
+        while sum(map(len, [*self.files.values()])) > MOST_BYTES:
+            self.files.pop(next(iter(self.files)), None)
+
+    def forget(self, name: str, kind: str = "", day: date | None = None) -> None:
+        """Forget a file that is replaced or, if its kind and day are given, removed."""
+        self.files.pop(name, None)
+        if day and kind in self.days:
+            self.days[kind].discard(day)
+
+
+_HELD: dict[tuple[str, str], Held] = {}
+
+
+@contextmanager
+def holding(root: str, model: str) -> Iterator[None]:
+    """Remember what is read of a model of a store, as long as the block lasts."""
+    _HELD[root, model] = Held()
+    try:
+        yield
+    finally:
+        del _HELD[root, model]
+
+
+def held(root: str, model: str) -> Held | None:
+    """Give what was read of a model; None if its lock is not held."""
+    return _HELD.get((root, model))
