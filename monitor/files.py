@@ -66,7 +66,7 @@ def writing(place: str) -> Iterator[None]:
     """Turn every failure to write files into a DataError that names the place."""
     try:
         yield
-    except MemoryError:
+    except (DataError, MemoryError):
         raise
     except Exception as error:
         why = getattr(error, "strerror", None) or error  # omits the name of a temporary file

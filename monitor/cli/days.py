@@ -18,6 +18,7 @@ from monitor.cli.options import (
     LastDay,
     OneModel,
     Recompute,
+    Wait,
     config_with_index,
     day_range,
     end_of_outcomes,
@@ -127,6 +128,7 @@ def run(
         ),
     ] = False,
     recompute: Recompute = False,
+    wait: Wait = True,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
@@ -141,7 +143,9 @@ def run(
     config = config_with_index(config_path, name)
     if day:
         check_call(config, name, day.date(), day.date(), as_of)
-    do = partial(run_morning, day=day, as_of=as_of, unsettled=unsettled, recompute=recompute)
+    do = partial(
+        run_morning, day=day, as_of=as_of, unsettled=unsettled, recompute=recompute, wait=wait
+    )
     results, errors = of_models(config, name, do, jobs=jobs, quiet=as_json)
     errors += write_configured_index(config)
     finish(
@@ -163,6 +167,7 @@ def backfill(
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="Process unchanged days too.")] = False,
     recompute: Recompute = False,
+    wait: Wait = True,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
@@ -196,7 +201,14 @@ def backfill(
         return
     check_call(config, name, begin, end, as_of)
     do = partial(
-        run_span, begin=begin, end=end, as_of=as_of, again=again, recompute=recompute, quiet=as_json
+        run_span,
+        begin=begin,
+        end=end,
+        as_of=as_of,
+        again=again,
+        recompute=recompute,
+        wait=wait,
+        quiet=as_json,
     )
     results, errors = of_models(config, name, do, jobs=jobs, quiet=as_json)
     errors += write_configured_index(config)
@@ -212,6 +224,7 @@ def evaluate(
     last: LastDay,
     config_path: ConfigPath = DEFAULT_CONFIG,
     name: OneModel = None,
+    wait: Wait = True,
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
@@ -233,7 +246,7 @@ def evaluate(
         today = end_of_outcomes(None, model)
         own = settle(config, model_name, as_of=today, look=False)
         must_be_stored(model_name, Store(config.store).days("summaries", model_name))
-        locked = Store(config.store).locked(model_name)
+        locked = Store(config.store).locked(model_name, wait=wait)
         with locked as must_be_there, progress(model_name, quiet=as_json) as on_progress:
             references = read_references(own, model_name)
             days = evaluate_days(

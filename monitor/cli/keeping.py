@@ -11,6 +11,7 @@ from monitor.cli.options import (
     AsJson,
     ConfigPath,
     OneModel,
+    Wait,
     end_of_outcomes,
     of_each,
 )
@@ -29,6 +30,7 @@ def prune(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Say what would be removed, and remove nothing.")
     ] = False,
+    wait: Wait = True,
     as_json: AsJson = False,
 ) -> None:
     """Remove old days from the store.
@@ -42,7 +44,7 @@ def prune(
 
     def do(model_name: str, model: Model) -> "Pruning":
         today = end_of_outcomes(None, model)
-        with Store(config.store).locked(model_name) if not dry_run else nullcontext():
+        with Store(config.store).locked(model_name, wait=wait) if not dry_run else nullcontext():
             planned = pruning.plan(config, model_name, keep_days=days, today=today)
             if not dry_run:
                 pruning.prune(config, planned)

@@ -74,6 +74,7 @@ def run_morning(
     as_of: datetime | None,
     unsettled: bool,
     recompute: bool,
+    wait: bool,
 ) -> Processed:
     """Process the newest settled day of a model, as the command `run` says."""
     until = end_of_outcomes(as_of, config.model(name))
@@ -93,6 +94,7 @@ def run_morning(
         clock=now,
         catch_up=() if alone else days_to_catch_up(config, name, chosen, as_of=until),
         recompute=recompute,
+        wait=wait,
         jobs=jobs,
     )
     return Processed(report, new, write_configured_page(config, name))
@@ -108,6 +110,7 @@ def run_span(
     as_of: datetime | None,
     again: bool,
     recompute: bool,
+    wait: bool,
     quiet: bool,
 ) -> Processed:
     """Process a range of days of a model, as the command `backfill` says."""
@@ -119,6 +122,7 @@ def run_span(
             clock=now,
             skip_unchanged=not again,
             recompute=recompute,
+            wait=wait,
             jobs=jobs,
             on_progress=on_progress,
         )

@@ -63,6 +63,14 @@ Recompute = Annotated[
         help="With an --as-of before outcomes that are stored already: replace final days too.",
     ),
 ]
+Wait = Annotated[
+    bool,
+    typer.Option(
+        "--wait/--no-wait",
+        help="Whether to wait for another process that works on the same model, or to stop with a "
+        "message that names it.",
+    ),
+]
 Jobs = Annotated[
     int, typer.Option(min=1, help="Number of days, or of models, to process in parallel.")
 ]

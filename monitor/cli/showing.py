@@ -73,6 +73,7 @@ def show(
     from monitor.pipeline.settling import settle
     from monitor.report.recent import recent_text, recent_weeks, segment_table
     from monitor.report.tables import evaluation_table, legend
+    from monitor.report.too_few import document
     from monitor.report.unfinished import unfinished
     from monitor.report.verdicts import latest, latest_text, of_segment, verdict_table
     from monitor.store.store import Store
@@ -108,7 +109,12 @@ def show(
     if as_json:
         by_day = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
         weeks = recent.document if recent else {}
-        found = {**newest.document, **weeks, "verdicts": by_day, "evaluations": chosen}
+        found = {
+            **newest.document,
+            **weeks,
+            "verdicts": by_day,
+            "evaluations": [*map(document, chosen)],
+        }
         print_json({**found, "unfinished": stopped})
     else:
         say(latest_text(newest, now().astimezone(ZoneInfo(model.time_zone)).date()))

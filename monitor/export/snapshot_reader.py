@@ -19,6 +19,7 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.export.window_samples import Snapshot
 from monitor.segment_names import WHOLE
 from monitor.store.delays import delays
+from monitor.store.settled import settled_model
 from monitor.store.store import RunRecord, Store
 
 MOST_SEGMENTS = 50
@@ -132,7 +133,7 @@ class Reader:
         known = before.snapshot.delays if before and before.run == run else None
         exported, left_out = with_most_outcomes(evaluations, self.most_segments)
         snapshot = Snapshot(
-            models={name: self.config.shown(name)},
+            models={name: settled_model(store, name, self.config.shown(name))},
             evaluations=exported,
             runs={name: run} if run else {},
             version=self.version,
@@ -148,7 +149,8 @@ class Reader:
         self, store: Store, name: str, evaluations: Sequence[Evaluation]
     ) -> dict[str, Delay]:
         newest = max((e.day for e in evaluations), default=None)
-        delay = delays(store, name, self.config.shown(name))(newest, None) if newest else None
+        model = settled_model(store, name, self.config.shown(name))
+        delay = delays(store, name, model)(newest, None) if newest else None
         return {name: delay} if delay else {}
 
 

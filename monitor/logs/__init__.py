@@ -22,7 +22,7 @@ from monitor.logs.daily import (
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.left_out import LeftOut, mostly_left_out
 from monitor.logs.looking import what_looks_wrong
-from monitor.logs.places import days_of, describe_inputs, has_day
+from monitor.logs.places import days_of, describe_inputs, has_day, versions_of_tables
 
 __all__ = [
     "Databases",
@@ -44,5 +44,6 @@ __all__ = [
     "plan_batches",
     "summarise_day",
     "summarise_days",
+    "versions_of_tables",
     "what_looks_wrong",
 ]

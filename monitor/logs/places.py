@@ -122,6 +122,15 @@ def _describe(model: Model, kind: Kind, days: Sequence[date]) -> list[Any]:
     return [describe_files(log.path, day) for day in days]
 
 
+def versions_of_tables(model: Model) -> dict[str, str]:
+    """Name the newest version of each log that is a table: where it is, and what identifies it."""
+    kinds: tuple[Kind, ...] = ("predictions", "outcomes")
+    logs = {kind: log_of(model, kind) for kind in kinds}
+    if model.outcomes.in_predictions:
+        del logs["outcomes"]
+    return {kind: open_table(log).version for kind, log in logs.items() if log.format in TABLES}
+
+
 def place_of(model: Model, kind: Kind, day: date | None = None) -> str:
     """Name the place of a log, or of one of its days, for messages."""
     template = log_of(model, kind).path

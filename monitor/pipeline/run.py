@@ -5,16 +5,16 @@ contains it. So ten days in one call and in ten calls leave the same bytes.
 Rule 2: this module translates configuration into plain arguments and decides nothing else.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import partial
 
 from monitor.arrivals import LATEST, Late
 from monitor.config import Config, Model
-from monitor.errors import DataError
-from monitor.logs import LeftOut, days_of, mostly_left_out
+from monitor.errors import ConfigError, DataError
+from monitor.logs import LeftOut, days_of, mostly_left_out, versions_of_tables
 from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.healing import Damage, files, find_damage, still_damaged
@@ -55,6 +55,8 @@ class RunReport:
         The damaged files of the store that were made again.
     damaged : tuple of str
         The damaged files that could not be made again; the run did not need them.
+    tables : mapping of str to str
+        Of each log that is a Delta Lake or Iceberg table, the version that was read.
     """
 
     model: str
@@ -69,6 +71,7 @@ class RunReport:
     left_out: tuple[LeftOut, ...] = ()
     healed: tuple[str, ...] = ()
     damaged: tuple[str, ...] = ()
+    tables: Mapping[str, str] = field(default_factory=dict)
 
 
 def run(
@@ -83,6 +86,7 @@ def run(
     catch_up: Sequence[date] = (),
     must_settle: bool = False,
     recompute: bool = False,
+    wait: bool = True,
     jobs: int = 1,
     on_progress: Callable[[PhaseProgress], None] = lambda _: None,
 ) -> RunReport:
@@ -108,6 +112,8 @@ def run(
         Fail a day without the last of its outcomes, which would stay provisional.
     recompute : bool
         Replace a final day even if it becomes provisional, because `as_of` is earlier.
+    wait : bool
+        Whether to wait for another process that works on the model, or else to raise DataError.
     jobs : int
         How many days to process at a time; they share the engine's threads and memory. The
         result does not depend on it.
@@ -133,8 +139,9 @@ def run(
     store.days("summaries", name)  # raises if there cannot be a store
     days = days_between(first, last)
     left_out: LeftOutByDay = {}
-    with store.locked(name) as must_be_there:
+    with store.locked(name, wait=wait) as must_be_there:
         store.sweep(name)
+        tables = _versions(config.model(name))
         process = partial(
             _process,
             config,
@@ -161,7 +168,8 @@ def run(
         failed = [result for result in results.values() if isinstance(result, Failure)]
         failures = tuple(failure for failure in failed if failure.day >= first)
         newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
-        store.write_run(name, started=started, finished=clock(), failed=newest)
+        tables = _read_versions(tables, _versions(config.model(name)))
+        store.write_run(name, started=started, finished=clock(), failed=newest, tables=tables)
         late = late_now(store, name, config.model(name))
 
     def those(wanted: Result) -> tuple[date, ...]:
@@ -180,7 +188,24 @@ def run(
         left_out=mostly_left_out(left_out),
         healed=files(name, damage, without=remaining),
         damaged=files(name, remaining),
+        tables=tables,
     )
+
+
+def _versions(model: Model) -> dict[str, str]:
+    """Name the versions of tables; none if one cannot be read, which its days report."""
+    try:
+        return versions_of_tables(model)
+    except (ConfigError, DataError):
+        return {}
+
+
+def _read_versions(begin: Mapping[str, str], end: Mapping[str, str]) -> dict[str, str]:
+    """Name the versions that a run may have read: each day reads the newest one."""
+    return {
+        log: version if end.get(log, version) == version else f"{version} to {end[log]}"
+        for log, version in begin.items()
+    }
 
 
 def _process(

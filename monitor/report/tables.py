@@ -9,6 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.evaluation.evaluate import LEAST_RARER, Evaluation
+from monitor.report.too_few import LEAST_FOR_ECE, says_ece, says_tce
 from monitor.segment_names import WHOLE, shown
 from monitor.summary import Summary, of_population, whole
 
@@ -21,7 +22,6 @@ LEGEND = (
     "by chance    TCE of a calibrated model with these scores, 5 to 95 %, if outcomes",
     "             are independent; a TCE above this range is marked \u25b2",
 )
-LEAST_FOR_ECE = 20  # of the rarer outcome: with fewer, one bin may hold all of them
 COLUMNS = (
     "day",
     "outcomes",
@@ -44,7 +44,7 @@ def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> Renderabl
     notes = []
     if not all(e.final for e in evaluations):
         notes.append("* provisional: outcomes are still arriving")
-    if any(_rarer(e) < LEAST_RARER for e in evaluations):
+    if not all(map(says_tce, evaluations)):
         notes.append(
             f"- too few outcomes to say: of the rarer kind ECE needs {LEAST_FOR_ECE}, TCE "
             f"{LEAST_RARER}"
@@ -94,7 +94,6 @@ def plain_table(title: str, columns: Sequence[str]) -> Table:
 
 def _cells(e: Evaluation) -> list[str]:
     star = "" if e.final else "*"
-    few, fewer = _rarer(e) < LEAST_RARER, _rarer(e) < LEAST_FOR_ECE
     above = bool(e.prior and e.null and e.prior.tce_published > e.null.q95)
     return [
         f"{e.day}{star}",
@@ -102,17 +101,12 @@ def _cells(e: Evaluation) -> list[str]:
         percent(e.prevalence),
         percent(e.mean_score),
         f"{e.shift.value:+.2f}" if e.shift else "-",
-        f"{e.raw.ece:.3f}" if e.raw and not fewer else "-",
-        f"{e.prior.ece:.3f}" if e.prior and not fewer else "-",
-        f"{e.prior.tce_published:.0%}" if e.prior and not few else "-",
+        f"{e.raw.ece:.3f}" if e.raw and says_ece(e) else "-",
+        f"{e.prior.ece:.3f}" if e.prior and says_ece(e) else "-",
+        f"{e.prior.tce_published:.0%}" if e.prior and says_tce(e) else "-",
         f"{e.null.q05:.0%}-{e.null.q95:.0%}" if e.null else "-",
         "\u25b2" if above else "",
     ]
-
-
-def _rarer(e: Evaluation) -> int:
-    """Count the outcomes of the rarer kind."""
-    return min(e.positives, e.matched - e.positives)
 
 
 def percent(ratio: float) -> str:

@@ -17,7 +17,7 @@ from uuid import uuid4
 
 from fsspec import AbstractFileSystem
 
-from monitor.store.holder import this_process, waits_for
+from monitor.store.holder import busy, this_process, waits_for
 
 RELEASED = b"released"
 RENEW_AFTER, PATIENCE = 20.0, 120.0  # seconds
@@ -31,15 +31,19 @@ def leased(
     folder: str,
     *,
     what: str,
+    wait: bool = True,
     renew_after: float = RENEW_AFTER,
     patience: float = PATIENCE,
 ) -> Iterator[Callable[[], bool]]:
     """Wait for the lease of a folder, and hold it; it dies with its holder after `patience`.
 
+    Without waiting, raise DataError with the name of the process that has it; of a dead one nobody
+    knows before `patience` seconds.
+
     The holder gets a function that says whether the lease is still there and its own.
     """
     holder = this_process()
-    path = _acquire(filesystem, folder, holder, what=what, patience=patience)
+    path = _acquire(filesystem, folder, holder, what=what, wait=wait, patience=patience)
     done = Event()
 
     def is_held() -> bool:
@@ -66,7 +70,13 @@ def leased(
 
 
 def _acquire(
-    filesystem: AbstractFileSystem, folder: str, holder: str, *, what: str, patience: float
+    filesystem: AbstractFileSystem,
+    folder: str,
+    holder: str,
+    *,
+    what: str,
+    wait: bool,
+    patience: float,
 ) -> str:
     seen, since, told = (0, b""), monotonic(), False
     while True:
@@ -78,6 +88,8 @@ def _acquire(
             if _takes(filesystem, folder, number + 1, holder):
                 return _path(folder, number + 1)
             continue
+        if not wait:
+            raise busy(what, _holder_of(content))
         if not told:
             log.warning("%s", waits_for(what, _holder_of(content)))
             told = True

@@ -7,14 +7,16 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from monitor.store.holder import this_process, waits_for
+from monitor.store.holder import busy, this_process, waits_for
 
 log = logging.getLogger(__name__)
 
 
 @contextmanager
-def locked(path: Path, *, what: str) -> Iterator[Callable[[], bool]]:
+def locked(path: Path, *, what: str, wait: bool = True) -> Iterator[Callable[[], bool]]:
     """Wait for the lock, and hold it; the system releases it however the process ends.
+
+    Without waiting, raise DataError with the name of the process that has it.
 
     The holder writes its name into the file, which says nothing once the lock is free. It gets a
     function that says whether the file is still the one that it locked: it is not if the folder was
@@ -25,7 +27,10 @@ def locked(path: Path, *, what: str) -> Iterator[Callable[[], bool]]:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            log.warning("%s", waits_for(what, path.read_text(errors="replace")))
+            holder = path.read_text(errors="replace")
+            if not wait:
+                raise busy(what, holder) from None
+            log.warning("%s", waits_for(what, holder))
             fcntl.flock(file, fcntl.LOCK_EX)
         file.truncate(0)
         file.write(this_process().encode())

@@ -18,7 +18,7 @@ Rule 3: every file carries a digest of its bytes, and no byte is used before the
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
@@ -96,6 +96,9 @@ class RunRecord:
         When the first run after that one finished, if the last run has a failed day.
     failed : FailedDay or None
         The newest failed day of the last run.
+    tables : mapping of str to str
+        Of each log that is a Delta Lake or Iceberg table, the version that the last run read: the
+        table's own id, and the number of the version or snapshot.
     """
 
     started: datetime
@@ -103,6 +106,7 @@ class RunRecord:
     succeeded: datetime | None
     failing_since: datetime | None = None
     failed: FailedDay | None = None
+    tables: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -358,7 +362,13 @@ class Store:
         return self._read_record(f"{model}/{day}", damaged={}).get("inputs")
 
     def write_run(
-        self, model: str, *, started: datetime, finished: datetime, failed: FailedDay | None = None
+        self,
+        model: str,
+        *,
+        started: datetime,
+        finished: datetime,
+        failed: FailedDay | None = None,
+        tables: Mapping[str, str] | None = None,
     ) -> None:
         """Note when the last run was, and when the last one without a failed day."""
         before = self._run_before(model)
@@ -371,6 +381,7 @@ class Store:
             "failing_since": failing.isoformat() if failing else None,
             "failed_day": failed.day.isoformat() if failed else None,
             "fault": asdict(failed.fault) if failed and failed.fault else None,
+            **({"tables": dict(tables)} if tables else {}),
         }
         self._write_record(f"{model}/last", record)
 
@@ -393,6 +404,7 @@ class Store:
                 failed=FailedDay(date.fromisoformat(day), Fault(**fault) if fault else None)
                 if day
                 else None,
+                tables=dict(record.get("tables") or {}),
             )
 
     def _run_before(self, model: str) -> RunRecord | None:
@@ -414,8 +426,15 @@ class Store:
         return days if isinstance(days, int) else None
 
     @contextmanager
-    def locked(self, model: str) -> Iterator[Callable[[], None]]:
+    def locked(self, model: str, *, wait: bool = True) -> Iterator[Callable[[], None]]:
         """Keep other processes from writing results of a model; wait until none does.
+
+        Parameters
+        ----------
+        model : str
+            Its name.
+        wait : bool
+            Whether to wait for a process that works on the model, or else to raise DataError.
 
         Yields
         ------
@@ -424,9 +443,9 @@ class Store:
         """
         filesystem, root = self._location
         lock = (
-            locked(Path(root, "runs", model, "lock"), what=model)
+            locked(Path(root, "runs", model, "lock"), what=model, wait=wait)
             if isinstance(filesystem, LocalFileSystem)
-            else leased(filesystem, f"{root}/runs/{model}/leases", what=model)
+            else leased(filesystem, f"{root}/runs/{model}/leases", what=model, wait=wait)
         )
         with ExitStack() as held:
             with writing(f"store: {self.root}"):

@@ -297,3 +297,30 @@ def test_few_outcomes_show_a_dash_with_a_reason(command: Command) -> None:
     assert row[1] == "40"
     assert row[5:] == ["-"] * 4
     assert "too few outcomes to say: of the rarer kind ECE needs 20, TCE 100" in ended.out
+
+
+@pytest.mark.usefixtures("project")
+def test_few_outcomes_are_null_with_a_reason_in_json(command: Command) -> None:
+    """JSON has no number where the table has a dash; what 40 outcomes can say stays."""
+    ended = command("show", "--model", "ctr", "--json")
+
+    e = json.loads(ended.out)["evaluations"][-1]
+    assert e["raw"]["ece"] is e["prior"]["ece"] is e["prior"]["tce_published"] is None
+    assert e["raw"]["rbs"] > 0
+    assert e["too_few"] == (
+        "ECE and TCE: too few outcomes to say, 14 of the rarer kind; ECE needs 20, TCE 100"
+    )
+
+
+def test_few_outcomes_show_a_dash_with_a_reason_on_the_page(
+    project: Project, command: Command
+) -> None:
+    """The key figure of a week with few outcomes is a dash, with the reason below it."""
+    path = project.folder / "page.html"
+
+    ended = command("report", "--model", "ctr", "--out", path)
+
+    page = path.read_text()
+    assert ended.code == 0, ended.err
+    assert "too few outcomes to say" in page
+    assert "ECE 0.0" not in page

@@ -26,9 +26,11 @@ from deltalake import DeltaTable, write_deltalake
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.utils.config import Config
 
+from monitor.config import Config as Configuration
 from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
 from monitor.logs import days_of, describe_inputs, newest_settled_day, summarise_day
+from monitor.pipeline.run import run
 from monitor.store.store import Store
 
 DAYS = [date(2026, 3, 2) + timedelta(days=i) for i in range(4)]  # the last has only outcomes
@@ -609,6 +611,26 @@ def test_a_new_version_of_a_table_is_noticed(form: str, tmp_path: Path) -> None:
         SqlCatalog("logs", uri=place).load_table("logs.o").delete("outcome = 1")
 
     assert describe_inputs(model, DAYS[0], DAYS[:2]) != before
+
+
+def test_the_record_of_a_run_names_the_version_of_a_table(tmp_path: Path) -> None:
+    """The record and the report say which version of each table was read; files have none."""
+    root = Root(f"{tmp_path}/logs")
+    config = Configuration.model_validate(
+        {"store": str(tmp_path / "store"), "models": {"ctr": delta(root, A_DATE)}}
+    )
+    now = datetime.now(UTC)
+
+    report = run(config, "ctr", DAYS[0], DAYS[0], as_of=DAYS[3], clock=lambda: now)
+
+    record = Store(config.store).read_run("ctr")
+    tables = {log: DeltaTable(f"{root.place}/{log[0]}") for log in ("predictions", "outcomes")}
+    assert record
+    assert (
+        record.tables
+        == report.tables
+        == {log: f"{table.metadata().id} {table.version()}" for log, table in tables.items()}
+    )
 
 
 def files_of_delta(root: Root) -> dict[str, Any]:

@@ -107,6 +107,28 @@ class TestTurns:
         assert code == 0
         assert project.results() == before
 
+    @pytest.mark.parametrize(
+        "call",
+        [
+            "run --day 2026-03-02",
+            "backfill --from 2026-03-01 --to 2026-03-02",
+            "evaluate --from 2026-03-01 --to 2026-03-02",
+            "prune --keep 400d",
+        ],
+    )
+    def test_a_second_process_stops_if_it_must_not_wait(
+        self, call: str, project: Project, command: Callable[..., Ended]
+    ) -> None:
+        """It names the first one, changes nothing, and ends like a run of bad logs."""
+        before = project.results()
+        with Store(str(project.folder / "store")).locked("ctr"):
+            ended = command(*call.split(), "--no-wait")
+
+        assert ended.code == 3
+        assert f"ctr: process {os.getpid()} on " in ended.err
+        assert "works on this model; run again when it has finished" in " ".join(ended.err.split())
+        assert project.results() == before
+
     def test_both_leave_the_bytes_of_one(self, gap: Project) -> None:
         """Ranges that overlap, done by two processes at a time, are as done by one."""
         gap.write("predictions", gap.rows("predictions", THIRD), THIRD)

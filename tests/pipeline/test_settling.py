@@ -11,6 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import Config, load_config
+from monitor.export.snapshot_reader import Reader
 from monitor.pipeline.settling import settle
 from monitor.store.store import Store
 from tests.conftest import Ended
@@ -91,6 +92,8 @@ def test_runs_wait_as_long(config: Config, command: Callable[..., Ended]) -> Non
     assert ended.code == 0, ended.err
     (report,) = json.loads(ended.out)["reports"]
     assert json.loads(planned.out)["plans"][0]["summarise"] == report["summarised"]
+    snapshot = Reader(config).snapshot("risk")
+    assert snapshot.models["risk"].settled_after == 11  # the exporter names it too
     summary, _ = Store(config.store).read_summary("risk", FIRST)
     assert summary.final
     assert summary.known_at.date() == FIRST + timedelta(days=12)

@@ -80,6 +80,8 @@ def _line(tag: str, texts: Sequence[str]) -> str:
 
 
 def _cells(e: "Evaluation") -> tuple[str, ...]:
+    from monitor.report.too_few import says_ece, says_tce
+
     return (
         e.segment,
         f"{e.matched:,}",
@@ -87,8 +89,8 @@ def _cells(e: "Evaluation") -> tuple[str, ...]:
         f"{e.mean_score:.2%}",
         with_interval(e.shift, sign=True),
         with_interval(e.slope),
-        f"{e.raw.ece:.4f}" if e.raw else "-",
-        f"{e.prior.ece:.4f}" if e.prior else "-",
-        f"{e.prior.tce_published:.0%}" if e.prior else "-",
+        f"{e.raw.ece:.4f}" if e.raw and says_ece(e) else "-",
+        f"{e.prior.ece:.4f}" if e.prior and says_ece(e) else "-",
+        f"{e.prior.tce_published:.0%}" if e.prior and says_tce(e) else "-",
         f"{e.null.q05:.0%} to {e.null.q95:.0%}" if e.null else "-",
     )

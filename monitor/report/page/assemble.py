@@ -19,6 +19,7 @@ from monitor.report.page.content import DayOnPage, Page
 from monitor.report.page.day import day_on_page
 from monitor.report.page.facts import facts
 from monitor.segment_names import WHOLE
+from monitor.store.settled import settled_model
 from monitor.store.store import Store
 from monitor.summary import days_between, whole
 
@@ -61,7 +62,8 @@ def model_page(
     DataError
         If nothing is stored of the model or of the day, or a file cannot be read.
     """
-    store, model = Store(config.store), config.model(name)
+    store = Store(config.store)
+    model = settled_model(store, name, config.model(name))
     stored = sorted({*store.days("verdicts", name), *store.days("evaluations", name)})
     stored = [d for d in stored if day is None or d <= day]
     if not stored or (day and stored[-1] != day):

@@ -5,6 +5,7 @@ from datetime import date
 from math import isnan
 
 from monitor.drift.verdict import Verdict
+from monitor.evaluation.evaluate import Errors as MeasuredErrors
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.metrics.core.estimate import Estimate
@@ -19,6 +20,7 @@ from monitor.report.page.content import (
     Row,
 )
 from monitor.report.page.words import NONE, STATES, interval, minus, odds, share, signed
+from monitor.report.too_few import reason, says_ece, says_tce
 from monitor.segment_names import WHOLE
 
 SEGMENT_COLUMNS = (
@@ -134,12 +136,18 @@ def _figures(
         mean = f"mean score {share(alone.mean_score)}"
         figures.append(Figure("Prevalence", share(alone.prevalence), f"{mean}; {note}".strip("; ")))
     if week and week.prior:
-        tested = f"TCE {share(week.prior.tce_published)}"
-        chance = (
-            f", {share(week.null.q05)} to {share(week.null.q95)} by chance" if week.null else ""
-        )
-        figures.append(Figure("ECE without the prior", f"{week.prior.ece:.3f}", tested + chance))
+        figures.append(_ece(week, week.prior))
     return tuple(figures)
+
+
+def _ece(week: Evaluation, prior: MeasuredErrors) -> Figure:
+    """Give ECE and TCE, or say that there are too few outcomes for them."""
+    note = reason(week)
+    if says_tce(week):
+        note = f"TCE {share(prior.tce_published)}"
+        if week.null:
+            note += f", {share(week.null.q05)} to {share(week.null.q95)} by chance"
+    return Figure("ECE without the prior", f"{prior.ece:.3f}" if says_ece(week) else NONE, note)
 
 
 def _evidence(verdict: Verdict) -> Figure:
@@ -172,9 +180,9 @@ def _segment(name: str, v: Verdict | None, e: Evaluation | None) -> Row:
         share(e.mean_score) if e else NONE,
         f"{e.matched:,}" if e else NONE,
         share(e.coverage) if e else NONE,
-        f"{e.raw.ece:.3f}" if e and e.raw else NONE,
-        f"{e.prior.ece:.3f}" if e and e.prior else NONE,
-        share(e.prior.tce_published) if e and e.prior else NONE,
+        f"{e.raw.ece:.3f}" if e and e.raw and says_ece(e) else NONE,
+        f"{e.prior.ece:.3f}" if e and e.prior and says_ece(e) else NONE,
+        share(e.prior.tce_published) if e and e.prior and says_tce(e) else NONE,
     )
 
 

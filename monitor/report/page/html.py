@@ -17,6 +17,7 @@ from monitor.report.page.content import DayOnPage, Page, Reliability, Table
 from monitor.report.page.day import SEGMENT_COLUMNS
 from monitor.report.page.index import INDEX_COLUMNS, Index
 from monitor.report.page.words import STATES
+from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -69,6 +70,8 @@ def model_html(page: Page, *, home: str = "") -> str:
         words=STATES[page.day.state],
         home=home,
         segments=Table(SEGMENT_COLUMNS, page.day.segments),
+        least_for_ece=LEAST_FOR_ECE,
+        least_for_tce=LEAST_FOR_TCE,
     )
 
 
