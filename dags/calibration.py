@@ -15,6 +15,7 @@ import re
 from datetime import UTC, date, datetime, timedelta
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from airflow.sdk import (
@@ -36,6 +37,9 @@ from airflow.sdk.types import DagRunProtocol
 from monitor.config import Config, Model, load_config
 from monitor.errors import ConfigError, DataError
 
+if TYPE_CHECKING:
+    from monitor.pipeline.beginning import Beginning
+
 VARIABLE = "CALIBRATION_MONITOR_CONFIG"
 SLACK = "CALIBRATION_MONITOR_SLACK_CONNECTION"
 RUNBOOK = "CALIBRATION_MONITOR_RUNBOOK"
@@ -48,7 +52,8 @@ verdict, as `calibration-monitor run` does. You can run it again safely: the sam
 same results.
 
 * `wait_for_logs` waits for missing logs, up to the deadline in the configuration.
-* `run` processes the settled days. It retries after a crash, and while logs are damaged.
+* `run` processes the settled days. It retries after a crash, and while logs are damaged. While no
+  day of a new model has settled, it is skipped and says when the first one will be.
 * `run_unsettled` processes later days, whose outcomes are still arriving, and reports the
   prevalence to expect.
 * `write_report` writes the report page, if the configuration has a place for it.
@@ -136,6 +141,13 @@ def is_closed(model: Model, day: date) -> bool:
     return model.calendar is not None and not model.calendar.has(day)
 
 
+def beginning_of(name: str, as_of: date) -> "Beginning | None":
+    """Describe a model whose first day has not settled; None if one could have settled."""
+    from monitor.pipeline.beginning import beginning  # noqa: PLC0415 - as in `process`
+
+    return beginning(CONFIG, name, as_of=as_of)
+
+
 def missing_logs(name: str, model: Model, first: date, last: date, *, as_of: date) -> str | None:
     """Say which log of a range of days is missing; None if none is."""
     from monitor.logs import check_logs_exist, has_day  # noqa: PLC0415 - as in `process`
@@ -198,6 +210,8 @@ def wait_for_logs(name: str) -> bool:
         first, last, as_of = days_to_process(model, context["params"]["day"], context["dag_run"])
     except ConfigError:
         return True  # `run` fails with the message
+    if not context["params"]["day"] and beginning_of(name, as_of):
+        return True  # `run` says when the first day settles
     missing = missing_logs(name, model, first, last, as_of=as_of)
     deadline = context["dag_run"].run_after + timedelta(hours=model.log_deadline_hours)
     if missing:
@@ -223,6 +237,8 @@ def run(name: str) -> None:
     try:
         model = settled_model(name)
         first, last, as_of = days_to_process(model, day, dag_run)
+        if not day and (new := beginning_of(name, as_of)):
+            raise AirflowSkipException(str(new))
         try:
             days = process(
                 name,
@@ -264,6 +280,8 @@ def run_unsettled(name: str) -> None:
     if newest <= last:
         msg = f"{name}: as of {as_of} there are no predictions after {last}."
         raise AirflowSkipException(msg)
+    if new := beginning_of(name, as_of):
+        first = new.first
     process(name, first, newest, as_of=as_of, skip_unchanged=True)
 
 

@@ -51,8 +51,13 @@ MODELS = {
     "    verdicts: {references: [{first: 2013-03-04, last: 2013-03-17}]}",
     "lost": "severity: info",
     "damaged": "severity: info",
+    "new": "severity: info",
+    "closed": "calendar: {closed: [2013-03-18]}",
 }
-PATHS = {name: {"scores": f"{name}-scores"} for name in ("late", "mended", "missed", "damaged")}
+PATHS = {
+    name: {"scores": f"{name}-scores"} for name in ("late", "mended", "missed", "damaged", "new")
+}
+PATHS["closed"] = {"scores": "new-scores"}
 PATHS |= {name: {"outcomes": f"{name}-outcomes"} for name in ("awaited", "lost")}
 PREDICTED = [f"2013-03-{n:02}" for n in range(4, 20)]
 OBSERVED = [*PREDICTED, "2013-03-20"]
@@ -82,6 +87,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("predictions/flights", "mended-scores", PREDICTED),
         ("predictions/flights", "missed-scores", [d for d in PREDICTED if d != STILL_MISSING]),
         ("predictions/flights", "damaged-scores", PREDICTED[-2:]),
+        ("predictions/flights", "new-scores", PREDICTED[-1:]),
         ("outcomes", "outcomes", OBSERVED),
         ("outcomes", "awaited-outcomes", OBSERVED[:15]),
         ("outcomes", "lost-outcomes", OBSERVED[:14]),  # nor has the one that is due
@@ -176,6 +182,8 @@ def plan_of(folder: Path) -> dict[str, Any]:
         "awaited": {"logical_date": today},
         "lost": {"logical_date": today, "run_after": today},
         "damaged": {"logical_date": today},
+        "new": {"logical_date": today, "run_after": today},
+        "closed": {"conf": {"day": "2013-03-18"}, "run_after": today},
     }
     return {
         "parsed_with": {"unset": None, "absent": str(folder / "absent.yaml")}
@@ -340,6 +348,19 @@ class TestUnsettled:
         assert [name for name in left if "summaries" in name] == ["summaries 2013-03-19"]
         assert not has_succeeded(seen.folder, "lost")
 
+    def test_a_new_model_is_no_error(self, seen: Seen) -> None:
+        """Before its first day settles, nothing waits, and that day is done as an unsettled one."""
+        new = seen.report["runs"]["new"]
+
+        assert new["state"] == "success"
+        assert new["waits"] == []
+        assert without_waiting(new) == {
+            "run": ["skipped", 1, 7],
+            "run_unsettled": ["success", 1, 0],
+        }
+        assert set(left_by_dag(seen.folder, "new")) == days(19)
+        assert "Its first day, 2013-03-19, settles on 2013-03-21." in seen.log
+
     def test_fails_no_settled_day(self, seen: Seen) -> None:
         """Bad logs of a day that is not due are not tried again, and the run succeeds."""
         damaged = seen.report["runs"]["damaged"]
@@ -373,6 +394,15 @@ class TestMissingDays:
         assert late["state"] == "success"
         assert late["tasks"]["run"] == ["success", 1, 7]
         assert set(left_by_dag(seen.folder, "late")) == days(9)
+
+    def test_are_not_awaited_outside_the_calendar(self, seen: Seen) -> None:
+        """A day on which the model does not score is over at once, without a result."""
+        closed = seen.report["runs"]["closed"]
+
+        assert closed["state"] == "success"
+        assert closed["waits"] == []
+        assert has_succeeded(seen.folder, "closed")
+        assert not (seen.folder / "store" / "summaries" / "closed").exists()
 
     def test_become_a_data_error_at_the_deadline(self, seen: Seen) -> None:
         """After the deadline the run fails at once, with the message of the pipeline."""
