@@ -12,6 +12,8 @@ error of this file.
 import logging
 import os
 import re
+import shlex
+import subprocess
 from datetime import UTC, date, datetime, timedelta
 from html import escape
 from pathlib import Path
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 VARIABLE = "CALIBRATION_MONITOR_CONFIG"
 SLACK = "CALIBRATION_MONITOR_SLACK_CONNECTION"
 RUNBOOK = "CALIBRATION_MONITOR_RUNBOOK"
+SUBMIT = "CALIBRATION_MONITOR_SUBMIT"
 PREFIX = "calibration_"
 ABOUT = """\
 Can you still trust the probabilities of **{name}**?
@@ -56,6 +59,20 @@ same results.
   day of a new model has settled, it is skipped and says when the first one will be.
 * `run_unsettled` processes later days, whose outcomes are still arriving, and reports the
   prevalence to expect.
+* `write_report` writes the report page, if the configuration has a place for it.
+* To process one day, trigger the DAG and enter the `day`.
+* A successful run updates the asset `{asset}`.
+"""
+ABOUT_SUBMITTED = """\
+Can you still trust the probabilities of **{name}**?
+
+Each run reads the logs of the days that have settled, joins predictions to outcomes, and gives a
+verdict, as `calibration-monitor run` does. The work is done on a cluster. You can run it again
+safely: the same logs give the same results.
+
+* `wait_for_logs` waits for missing logs, up to the deadline in the configuration.
+* `submit` hands the days to the cluster. It retries if the cluster does not take them.
+* `run` waits for the result in the store and fails if a day failed. To try again, clear `submit`.
 * `write_report` writes the report page, if the configuration has a place for it.
 * To process one day, trigger the DAG and enter the `day`.
 * A successful run updates the asset `{asset}`.
@@ -259,6 +276,73 @@ def run(name: str) -> None:
     event.extra = {"days": [str(day) for day in days]}
 
 
+@task(
+    on_failure_callback=tell_slack,
+    trigger_rule="all_done",  # whatever became of the waiting
+    retries=3,
+    retry_delay=timedelta(minutes=2),
+    max_active_tis_per_dag=1,
+)
+def submit(name: str) -> None:
+    """Hand the days of this run to a cluster with the command that the environment names."""
+    context = get_current_context()
+    try:
+        words = words_of_run(name, context["params"]["day"], context["dag_run"])
+    except ConfigError as error:
+        raise AirflowFailException(str(error)) from error
+    log = logging.getLogger(__name__)
+    log.info("Submitting calibration-monitor %s", shlex.join(words))
+    command = [*shlex.split(os.environ[SUBMIT]), *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    log.info("%s%s", done.stdout, done.stderr)
+    if done.returncode:
+        last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:]
+        msg = f"{name}: {SUBMIT} ended with exit code {done.returncode}: {' '.join(last)}"
+        raise RuntimeError(msg)
+
+
+def words_of_run(name: str, day: str | None, dag_run: DagRunProtocol) -> list[str]:
+    """Write the call of calibration-monitor that does what `run` and `run_unsettled` do."""
+    first, last, as_of = days_to_process(settled_model(name), day, dag_run)
+    began = local(dag_run.start_date, CONFIG.model(name)) if dag_run.start_date else None
+    if day:
+        words = ["run", "--day", f"{last}"]
+    elif first != last or dag_run.run_type == "backfill":
+        words = ["backfill", "--from", f"{first}", "--to", f"{last}"]
+    else:
+        words = ["run", *(["--unsettled"] if began == as_of else [])]
+    return [*words, "--as-of", f"{as_of}", "--model", name, "--config", os.environ[VARIABLE]]
+
+
+# The process that submitted the work has ended: no worker is occupied between two looks.
+@task.sensor(
+    task_id="run",
+    mode="reschedule",
+    poke_interval=60,
+    timeout=timedelta(days=1),
+    on_failure_callback=tell_slack,
+)
+def wait_for_run(name: str) -> bool:
+    """Wait for the record of the run that was submitted, and fail if one of its days failed."""
+    from monitor.store.store import Store  # noqa: PLC0415 - as in `process`
+
+    context = get_current_context()
+    dag_run = context["dag_run"]
+    record = Store(CONFIG.store).read_run(name)
+    if not record or not dag_run.start_date or record.started < dag_run.start_date:
+        return False
+    if record.failed:
+        fault = record.failed.fault
+        why = f" ({fault.log}: {fault.complaint})" if fault else ""
+        msg = f"{name}: {record.failed.day} failed{why}; the log of the driver has the message."
+        raise AirflowFailException(msg)
+    first, last, _ = days_to_process(settled_model(name), context["params"]["day"], dag_run)
+    days = (first + timedelta(days=number) for number in range((last - first).days + 1))
+    event = context["outlet_events"][Asset(dag_id(name))]
+    event.extra = {"days": [str(day) for day in days]}
+    return True
+
+
 # The next run processes these days again, so nothing needs to wait for a retry.
 @task(retries=0, max_active_tis_per_dag=1)
 def run_unsettled(name: str) -> None:
@@ -343,7 +427,8 @@ def make_dag(name: str) -> None:
     """Make the DAG of a model; the one of an invalid model has only a task that fails."""
     shown = CONFIG.shown(name)
     asset = Asset(dag_id(name))
-    about = ABOUT.format(name=name, asset=asset.name)
+    submitted = bool(os.environ.get(SUBMIT))
+    about = (ABOUT_SUBMITTED if submitted else ABOUT).format(name=name, asset=asset.name)
     try:
         schedule, valid = timetable(name, valid_model(name)), True
     except ConfigError as error:
@@ -361,13 +446,18 @@ def make_dag(name: str) -> None:
         description=f"Can you still trust the probabilities of {name}?",
         doc_md=about,
     ):
-        done = run.override(outlets=[asset])(name)
-        if valid:
+        if valid and submitted:
+            # `run` of the command processes later days too.
+            last = wait_for_run.override(outlets=[asset])(name)
+            wait_for_logs(name) >> submit(name) >> last
+        else:
+            last = done = run.override(outlets=[asset])(name)
+        if valid and not submitted:
             # A teardown runs whatever became of `run`, and does not affect the state of the run.
             last = run_unsettled(name).as_teardown()
             wait_for_logs(name) >> done >> last
-            if CONFIG.report:
-                last >> write_report(name).as_teardown()
+        if valid and CONFIG.report:
+            last >> write_report(name).as_teardown()
 
 
 CONFIG = configuration()

@@ -24,6 +24,7 @@ OF_EVERY_KIND = (
     "deploy/container/Dockerfile",
     "deploy/kubernetes/exporter.yaml",
     "deploy/mixin/mixin.libsonnet",
+    "deploy/spark/calibration_run.py",
     "deploy/systemd/calibration-monitor.service",
     "grafana/dashboards/fleet.json",
     "grafana/dashboards/model.json",

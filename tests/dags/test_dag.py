@@ -63,6 +63,13 @@ PREDICTED = [f"2013-03-{n:02}" for n in range(4, 20)]
 OBSERVED = [*PREDICTED, "2013-03-20"]
 STILL_MISSING = "2013-03-14"
 NEWEST = date(2013, 3, 19)
+PROGRAMS = Path(sys.executable).parent
+SPARK_SUBMIT = f"""\
+PYSPARK_PYTHON={sys.executable} {PROGRAMS}/spark-submit --master 'local[1]' --driver-memory 512m \\
+    --driver-java-options '-XX:TieredStopAtLevel=1 -XX:+UseSerialGC' \\
+    --conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=1 \\
+    --conf spark.driver.host=127.0.0.1 --conf spark.driver.bindAddress=127.0.0.1 \\
+    {ROOT}/deploy/spark/calibration_run.py"""
 KINDS = ("summaries", "evaluations", "verdicts")
 
 
@@ -151,8 +158,25 @@ def plan_of(folder: Path) -> dict[str, Any]:
     (folder / "reported.yaml").write_text(f"report: {{path: reports}}\n{text}", encoding="utf-8")
     write_config(folder / "blocked.yaml", "store-that-is-a-file")
     (folder / "store-that-is-a-file").write_bytes(b"")
+    write_config(folder / "elsewhere.yaml", "store-elsewhere")
+    write_config(folder / "spark.yaml", "store-of-spark\nengine: {kind: spark}")
     today = "2013-03-20T07:00-04:00"
     runs: dict[str, dict[str, Any]] = {
+        # First, because a run leaves the tasks of its DAG in the database, for the backfills.
+        "submitted": {
+            "conf": {"day": "2013-03-08"},
+            "config": str(folder / "spark.yaml"),
+            "submit": script(folder / "spark-submit", f"{SPARK_SUBMIT} $@ &"),
+            "until": str(folder / "store-of-spark" / "runs" / "asked" / "last.json"),
+        },
+        "submitted in vain": {
+            "dag_id": "calibration_damaged",
+            "conf": {"day": f"{NEWEST}"},
+            "config": str(folder / "elsewhere.yaml"),
+            "submit": script(folder / "detached", f"{PROGRAMS}/calibration-monitor $@ &"),
+            "until": str(folder / "store-elsewhere" / "runs" / "damaged" / "last.json"),
+        },
+        "refused": {"conf": {"day": "2013-03-08"}, "submit": "false"},
         # Its interval would settle 2013-03-06; the day wins.
         "asked": {"conf": {"day": "2013-03-08"}, "logical_date": "2013-03-08T12:00-05:00"},
         # It is 9 March in New York, 10 March in UTC.
@@ -210,6 +234,13 @@ def write_config(path: Path, store: str) -> None:
         for name, more in MODELS.items()
     )
     path.write_text(f"store: {store}\nmodels:\n{''.join(models)}", encoding="utf-8")
+
+
+def script(path: Path, command: str) -> str:
+    """Write a program that starts another and does not wait for it, as a cluster does."""
+    path.write_text(f"#!/bin/sh\nexec > {path}.log 2>&1\n{command}\n")
+    path.chmod(0o700)
+    return str(path)
 
 
 def left_by_dag(folder: Path, model: str, store: str = "store") -> dict[str, bytes]:
@@ -306,6 +337,39 @@ class TestRuns:
 
         assert {"success", "failed"} <= set(done)
         assert seen.report["passed_between_tasks"] == []
+
+
+class TestSubmitted:
+    """With a command that submits, the work is done elsewhere, and no worker waits for it."""
+
+    def test_leaves_what_the_command_leaves(self, seen: Seen) -> None:
+        """spark-submit runs the day with Spark; `run` looks into the store, twice."""
+        submitted = seen.report["runs"]["submitted"]
+        left = left_by_dag(seen.folder, "asked", "store-of-spark")
+        log = (seen.folder / "spark-submit.log").read_text()
+
+        assert submitted["state"] == "success", log
+        assert [wait["task"] for wait in submitted["waits"]] == ["run"]
+        assert without_waiting(submitted) == {"submit": ["success", 1, 3], "run": ["success", 1, 0]}
+        assert left == left_by_command(seen.folder, "asked", "run --day 2013-03-08")
+        updated = [update for update in seen.report["updated"] if update[1] == "calibration_asked"]
+        assert updated[0] == ["calibration_asked"] * 2 + [{"days": ["2013-03-08"]}]
+
+    def test_fails_as_the_submitted_run_does(self, seen: Seen) -> None:
+        """The record of the run in the store says which day failed, and why."""
+        run = seen.report["runs"]["submitted in vain"]
+
+        assert run["state"] == "failed"
+        assert without_waiting(run) == {"submit": ["success", 1, 3], "run": ["failed", 1, 0]}
+        assert f"damaged: {NEWEST} failed (logs: a file cannot be read)" in seen.log
+
+    def test_is_submitted_again_if_the_cluster_refuses(self, seen: Seen) -> None:
+        """A command that fails is retried."""
+        run = seen.report["runs"]["refused"]
+
+        assert [wait["task"] for wait in run["waits"]] == ["submit"]
+        assert run["waits"][0]["state"] == "up_for_retry"
+        assert "CALIBRATION_MONITOR_SUBMIT ended with exit code 1" in seen.log
 
 
 class TestUnsettled:
@@ -520,8 +584,11 @@ class TestSlack:
         states = {label: run["state"] for label, run in seen.report["runs"].items()}
         failed = [label for label, state in states.items() if state == "failed"]
 
-        assert set(failed) == {"lost", "neither", "typo", "blocked", "untold", "not over"}
-        assert len(seen.posts) == len(failed) - 1
+        of_submitted = {"submitted in vain", "refused"}
+        others = {"lost", "neither", "typo", "blocked", "untold", "not over"}
+        assert set(failed) == others | of_submitted
+        # One is without Slack, and one still has retries when the driver of Airflow ends it.
+        assert len(seen.posts) == len(set(failed) - {"untold", "refused"})
 
 
 class TestAssets:

@@ -13,8 +13,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
 from pathlib import Path
+from threading import Event
+from time import monotonic
 from typing import Any
 from unittest.mock import patch
+
+PATIENCE = 300  # seconds
 
 
 def main() -> None:
@@ -95,14 +99,18 @@ def do(
     config: str | None = None,
     meanwhile: Mapping[str, str] | None = None,
     slack: bool = True,
+    submit: str = "",
+    until: str = "",
 ) -> dict[str, Any]:
     """Do one manual run, perhaps by another configuration than the others.
 
-    The folders of `meanwhile` are copied while a task waits for its retry.
+    The folders of `meanwhile` are copied while a task waits for its retry. With `until` it waits
+    until that file is there.
     """
     ours = {"CALIBRATION_MONITOR_CONFIG": config} if config else {}
     ours |= {} if slack else {"CALIBRATION_MONITOR_SLACK_CONNECTION": ""}
-    with patch.dict(os.environ, ours), while_waiting(meanwhile or {}) as waits:
+    ours |= {"CALIBRATION_MONITOR_SUBMIT": submit}
+    with patch.dict(os.environ, ours), while_waiting(meanwhile or {}, until) as waits:
         run = dag_of(dag_id).test(
             logical_date=moment(logical_date), run_after=moment(run_after), run_conf=conf
         )
@@ -165,7 +173,7 @@ def outcome(run: Any) -> dict[str, Any]:
 
 
 @contextmanager
-def while_waiting(meanwhile: Mapping[str, str]) -> Iterator[list[dict[str, Any]]]:
+def while_waiting(meanwhile: Mapping[str, str], until: str = "") -> Iterator[list[dict[str, Any]]]:
     """Let the hours pass in which `DAG.test` would sleep because a task waits for its next try.
 
     A task that waits unexpectedly, or again, gets no other try.
@@ -195,7 +203,8 @@ def while_waiting(meanwhile: Mapping[str, str]) -> Iterator[list[dict[str, Any]]
                 else [],
             }
         )
-        if len(waits) == 1 and meanwhile:
+        if len(waits) == 1 and (meanwhile or until):
+            wait_for_file(until)
             for source, target in meanwhile.items():
                 shutil.copytree(source, target, dirs_exist_ok=True)
             waiting.end_date -= timedelta(hours=2)
@@ -206,6 +215,13 @@ def while_waiting(meanwhile: Mapping[str, str]) -> Iterator[list[dict[str, Any]]
 
     with patch("time.sleep", pass_the_time):
         yield waits
+
+
+def wait_for_file(name: str) -> None:
+    """Wait until a file is there, while nobody can sleep."""
+    deadline = monotonic() + PATIENCE
+    while name and not Path(name).exists() and monotonic() < deadline:
+        Event().wait(0.2)
 
 
 def minutes_after(waiting: Any, tries: int) -> float:
