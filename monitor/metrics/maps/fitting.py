@@ -1,0 +1,143 @@
+"""Fit a calibration map of one family: the shape with an intercept for each day, then its level."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from monitor.metrics.core.grid import Floats
+from monitor.metrics.maps.calibration_map import (
+    CalibrationMap,
+    Kind,
+    functions_of,
+    shape_of,
+)
+from monitor.metrics.maps.centred_isotonic import fit_centred_isotonic
+from monitor.metrics.maps.daily_counts import DailyCounts, merge_spans, spans_of
+from monitor.metrics.maps.likelihood import fit_slopes, pooled_level
+
+OUTCOMES_PER_TERM = 10  # the usual rule for logistic regressions: events per variable
+TERMS = {"identity": 0, "intercept": 1, "platt": 2, "beta": 3, "spline": 7, "isotonic": 10}
+MOST_KNOTS, LEAST_KNOTS, INFORMATION_PER_KNOT = 6, 3, 100.0
+ROUGHNESS = 0.5**-2  # neighbouring slopes of a spline differ by 0.5 a priori
+KNOWN_SHARE = 0.01  # of the information below the known scores, and above them
+
+
+@dataclass(frozen=True)
+class FittedMap:
+    """A map, and how well its level is known.
+
+    Attributes
+    ----------
+    map : CalibrationMap
+        The map.
+    level_standard_error : float
+        In logit; it lets days differ.
+    """
+
+    map: CalibrationMap
+    level_standard_error: float
+
+
+def can_fit(data: DailyCounts, kind: Kind) -> bool:
+    """Check that there are ten outcomes of the rarer kind for each term of a family.
+
+    Examples
+    --------
+    >>> can_fit(DailyCounts(np.zeros(1), np.array([[40.0]]), np.array([[19.0]])), "platt")
+    False
+    """
+    return data.rarer >= OUTCOMES_PER_TERM * TERMS[kind]
+
+
+def fit_calibration_map(data: DailyCounts, kind: Kind) -> FittedMap:
+    """Fit a map from scores to calibrated probabilities.
+
+    Parameters
+    ----------
+    data : DailyCounts
+        With both outcomes.
+    kind : str
+        "identity", "intercept", "platt", "beta", "spline" or "isotonic".
+
+    Returns
+    -------
+    FittedMap
+        Strictly increasing in the score.
+
+    Notes
+    -----
+    The shape g maximises ``sum_t sum_j k log p + (n - k) log(1 - p)``, ``p = sigma(g(x_j) + a_t)``
+    over itself and an intercept a_t for each day, so no prior enters it. Days with few outcomes
+    share one (`spans_of`). The level is the maximum-likelihood intercept of all days together.
+    Families: ``g = b x`` (Platt 1999); ``g = a ln s - b ln(1 - s)`` with both above 0 (Kull, Silva
+    Filho and Flach 2017); a spline whose slope is linear between knots at quantiles of the
+    information, penalised towards a line; centred isotonic regression (Oron and Flournoy 2017).
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> from monitor.metrics.maps.daily_counts import daily_counts
+    >>> day = tally([0.2] * 50 + [0.8] * 50, [0] * 35 + [1] * 15 + [1] * 35 + [0] * 15)
+    >>> found = fit_calibration_map(daily_counts([day]), "platt").map
+    >>> round(found.parameters[0], 3), abs(round(found.level, 3))  # log(7/3) / log(4)
+    (0.611, 0.0)
+    """
+    known = _known(data)
+    if kind == "identity":
+        return FittedMap(CalibrationMap("identity", known=known), 0.0)
+    together = merge_spans(data, spans_of(data))
+    found = replace(_fit_shape(together, kind), known=known)
+    level, error = pooled_level(shape_of(data.logits, found), together.counts, together.positives)
+    return FittedMap(replace(found, level=level), error)
+
+
+def _fit_shape(data: DailyCounts, kind: Kind) -> CalibrationMap:
+    x, n, k = data.logits, data.counts, data.positives
+    if kind == "intercept":
+        return CalibrationMap("intercept")
+    if kind == "isotonic":
+        knots, values = fit_centred_isotonic(x, n, k)
+        if knots.size == 1:  # a flat curve: the outermost scores give the line its slope
+            knots = np.array([x[0] - 1.0, x[-1] + 1.0])
+            values = values[0] + 1e-3 * (knots - knots.mean())
+        return CalibrationMap("isotonic", 0.0, _plain(values), _plain(knots))
+    places = _knots(data) if kind == "spline" else ()
+    functions = functions_of(x, kind, places)
+    slopes = fit_slopes(
+        functions, n, k, np.ones(len(functions)), ROUGHNESS if kind == "spline" else 0.0
+    )
+    return CalibrationMap(kind, 0.0, _plain(slopes), places)
+
+
+def _plain(values: Floats) -> tuple[float, ...]:
+    return tuple(values.tolist())
+
+
+def _information(data: DailyCounts) -> Floats:
+    """Give the information ``n p (1 - p)`` of each group, p its rate of positives, smoothed."""
+    counts, hits = data.counts.sum(axis=0), data.positives.sum(axis=0)
+    p = (hits + 1.0 / (1.0 + np.exp(-data.logits))) / (counts + 1.0)
+    return np.asarray(counts * p * (1.0 - p))
+
+
+def _quantiles(data: DailyCounts, shares: Floats) -> Floats:
+    reached = np.cumsum(_information(data))
+    places = np.searchsorted(reached, shares * reached[-1])
+    return np.asarray(data.logits[np.minimum(places, data.logits.size - 1)])
+
+
+def _knots(data: DailyCounts) -> tuple[float, ...]:
+    """Place knots at quantiles of the information, as many as it bears."""
+    bears = int(_information(data).sum() / INFORMATION_PER_KNOT)
+    number = min(MOST_KNOTS, max(LEAST_KNOTS, bears))
+    knots = np.unique(_quantiles(data, (np.arange(number) + 0.5) / number))
+    if knots.size == 1:
+        knots = np.array([knots[0] - 1.0, knots[0] + 1.0])
+    return _plain(knots)
+
+
+def _known(data: DailyCounts) -> tuple[float, float]:
+    """Give the scores between the 1 % and the 99 % quantile of the information."""
+    ends = _quantiles(data, np.array([KNOWN_SHARE, 1.0 - KNOWN_SHARE]))
+    low, high = (1.0 / (1.0 + np.exp(-ends))).tolist()
+    return low, high
