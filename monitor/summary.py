@@ -227,6 +227,13 @@ def whole(summary: Summary) -> Segment:
     return _merge_segments(summary.segments.values())
 
 
+def part_of(summary: Summary, name: str) -> Segment | None:
+    """Give a segment, or the whole; None if there are no predictions in it."""
+    if name != WHOLE:
+        return summary.segments.get(name)
+    return whole(summary) if summary.segments else None
+
+
 def merge_summaries(summaries: Iterable[Summary]) -> Summary:
     """Add spans of days of one model, in any order.
 

@@ -16,6 +16,7 @@ from monitor.cli.days import backfill, check, evaluate, run
 from monitor.cli.init import init
 from monitor.cli.keeping import prune
 from monitor.cli.printing import err, write_out
+from monitor.cli.recalibrating import recalibrate
 from monitor.cli.reporting import report
 from monitor.cli.serving import openmetrics, push, serve, textfile
 from monitor.cli.showing import demo, show
@@ -51,6 +52,7 @@ for command in (
     backfill,
     evaluate,
     show,
+    recalibrate,
     report,
     serve,
     push,

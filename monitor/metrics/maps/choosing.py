@@ -24,7 +24,7 @@ MOST_BLOCKS = 10
 FEWEST_SPANS = 4  # with fewer, nothing can be said about days that were left out
 LONGEST_MEMORY = 0.95  # correlation of the gains of consecutive days
 # A month is too short to see for how long a prior stays, so that of the level is not less.
-LEVEL_MEMORY = 0.9
+LEVEL_MEMORY = 0.85
 SAME = 1e-12  # nats, of gains that differ by rounding
 NO_SPREAD = 1e-24  # of gains that are the same on all days, but for rounding
 
@@ -117,7 +117,7 @@ def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice:
     An interval takes the gains of days as a first-order autoregression with correlation rho, so
     that the mean of T days to come differs from that of T past ones with the variance
     ``2 s**2 f / (T - f)``, ``f = 1 + 2 sum_k (1 - k/T) rho**k``; rho is corrected for its bias by
-    Kendall (Biometrika 41, 1954), and at least 0.9 where the level enters. The quantiles are
+    Kendall (Biometrika 41, 1954), and at least 0.85 where the level enters. The quantiles are
     those of Student's t.
 
     Examples

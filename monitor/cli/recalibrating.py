@@ -1,0 +1,170 @@
+"""The command that fits a calibration map to what is stored, and says what it is worth."""
+
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from monitor.cli.options import (
+    DEFAULT_CONFIG,
+    AsJson,
+    ConfigPath,
+    ThisModel,
+    day_range,
+    must_be_one_of,
+)
+from monitor.cli.printing import err, print_json, say, write_out
+from monitor.config import load_config
+from monitor.errors import ConfigError
+from monitor.segment_names import WHOLE, shown
+
+if TYPE_CHECKING:
+    from monitor.metrics.maps.calibration_map import Kind
+    from monitor.pipeline.recalibration import Recalibration
+
+AUTO = "auto"
+Start = Annotated[
+    datetime | None,
+    typer.Option(
+        "--from",
+        formats=["%Y-%m-%d"],
+        help="First day. Default: the estimated start of the open drift, or the last 28 days.",
+    ),
+]
+End = Annotated[
+    datetime | None,
+    typer.Option("--to", formats=["%Y-%m-%d"], help="Last day. Default: the newest final day."),
+]
+
+
+def recalibrate(
+    name: ThisModel,
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    segment: Annotated[str, typer.Option(help="A segment, or all.")] = WHOLE,
+    first: Start = None,
+    last: End = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="auto, intercept, platt, beta, spline or isotonic; auto takes the simplest that "
+            "is worth it."
+        ),
+    ] = AUTO,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the map to this JSON file.")
+    ] = None,
+    follow_prior: Annotated[
+        bool,
+        typer.Option(
+            "--follow-prior",
+            help="Give the map the newest level: the one that the newest scores suggest, or that "
+            "of the last 7 final days.",
+        ),
+    ] = False,
+    sql: Annotated[
+        bool,
+        typer.Option(
+            "--sql", help="Print only the map, as an SQL expression for DuckDB and Spark."
+        ),
+    ] = False,
+    column: Annotated[
+        str, typer.Option("--column", help="With --sql: the column of the scores.")
+    ] = "score",
+    as_json: AsJson = False,
+) -> None:
+    """Fit a map from scores to calibrated probabilities, and say what it is worth.
+
+    Needs no logs: the stored summaries are enough. The candidates are compared on days left out.
+    A map never reorders scores, and never gives 0 or 1.
+    """
+    from monitor.metrics.maps.sql import sql_expression
+    from monitor.pipeline.recalibration import recalibrate as fit
+    from monitor.store.map_file import write_map
+
+    config = load_config(config_path, only=name)
+    names = dict.fromkeys((WHOLE, *config.model(name).segment_names))
+    must_be_one_of("--segment", segment, tuple(names))
+    if first and last:
+        day_range(first, last)
+    found = fit(
+        config,
+        name,
+        segment,
+        first=first.date() if first else None,
+        last=last.date() if last else None,
+        kind=_kind(kind),
+        follow_prior=follow_prior,
+    )
+    written = out if out and (found.asked or found.choice.worth_it) else None
+    if written:
+        write_map(str(written), found.content)
+    if sql:
+        write_out(sql_expression(found.content.map, column) + "\n")
+        err.print("\n".join(_sentences(found)), soft_wrap=True, highlight=False)
+    elif as_json:
+        print_json(_document(found, written))
+    else:
+        _say(found)
+        if out:
+            say(_file_line(out, written), soft_wrap=True, highlight=False)
+
+
+def _kind(given: str) -> "Kind | None":
+    from monitor.metrics.maps.calibration_map import KINDS
+
+    if given == AUTO:
+        return None
+    for kind in KINDS[1:]:
+        if kind == given:
+            return kind
+    msg = f"--kind {given}: is no kind of map; choose one of {', '.join((AUTO, *KINDS[1:]))}."
+    raise ConfigError(msg)
+
+
+def _say(found: "Recalibration") -> None:
+    from monitor.report.map_wording import candidate_table
+    from monitor.report.tables import percent
+
+    training, segment = found.content.training, found.content.segment
+    why = ", since the estimated start of the open drift" if found.since_drift else ""
+    say(
+        f"{found.content.model}, segment {shown(segment)}: {training.days} days from "
+        f"{training.first} to {training.last}{why}; {training.outcomes:,} outcomes, "
+        f"{percent(found.prevalence)} positive",
+        soft_wrap=True,
+        highlight=False,
+    )
+    say(candidate_table("Gain for each prediction on days left out", found.choice))
+    for sentence in _sentences(found):
+        say(f"  {sentence}", highlight=False)
+
+
+def _sentences(found: "Recalibration") -> tuple[str, ...]:
+    from monitor.report.map_wording import map_sentences
+
+    return map_sentences(
+        found.choice, found.content, asked=found.asked, extrapolated=found.extrapolated
+    )
+
+
+def _file_line(out: Path, written: Path | None) -> str:
+    if written:
+        return f"written: {out}"
+    return f"not written: {out}, because no map is worth it; --kind platt writes one all the same."
+
+
+def _document(found: "Recalibration", written: Path | None) -> dict[str, object]:
+    choice = found.choice
+    return {
+        "worth_it": choice.worth_it,
+        "chosen": choice.chosen.kind,
+        "best_shape": choice.best.kind,
+        "days_to_settle": choice.days_to_settle,
+        "sentences": _sentences(found),
+        "since_drift": found.since_drift,
+        "extrapolated": found.extrapolated,
+        "candidates": choice.candidates,
+        "map": found.content,
+        "written": str(written) if written else None,
+    }

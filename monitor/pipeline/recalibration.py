@@ -1,0 +1,202 @@
+"""From stored summaries to a calibration map: which days, which map, what it is worth."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from importlib.metadata import version
+
+import numpy as np
+
+from monitor.config import Config
+from monitor.drift.inputs import reference_of_day
+from monitor.errors import DataError
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.maps.calibration_map import IDENTITY, Kind
+from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, losses_by_day, mean_gain
+from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
+from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Training
+from monitor.pipeline.newest_level import newest_level
+from monitor.pipeline.references import read_references
+from monitor.segment_names import WHOLE, shown
+from monitor.store.store import Store
+from monitor.summary import NO_SAMPLE, Segment, Summary, part_of
+
+DEFAULT_DAYS = 28  # if no drift is open
+
+
+@dataclass(frozen=True)
+class Recalibration:
+    """A calibration map of a model, and how it was found.
+
+    Attributes
+    ----------
+    choice : Choice
+        The candidates and what they gained.
+    content : MapFile
+        The chosen map; the identity unless one is worth it or was asked for.
+    since_drift : bool
+        Whether the days begin with the estimated start of the open drift.
+    asked : bool
+        Whether the kind was asked for.
+    extrapolated : float
+        Share of the predictions whose score is outside the scores that the map was fitted to.
+    prevalence : float
+        Of the days.
+    """
+
+    choice: Choice
+    content: MapFile
+    since_drift: bool
+    asked: bool
+    extrapolated: float
+    prevalence: float
+
+
+@dataclass(frozen=True)
+class Came:
+    """What a map gained on later days, in nats and in squared probability."""
+
+    days: int
+    log_loss: Estimate
+    brier: Estimate
+
+
+def recalibrate(
+    config: Config,
+    name: str,
+    segment: str = WHOLE,
+    *,
+    first: date | None = None,
+    last: date | None = None,
+    kind: Kind | None = None,
+    follow_prior: bool = False,
+) -> Recalibration:
+    """Fit a calibration map to the final days of the store.
+
+    Parameters
+    ----------
+    config, name, segment : Config, str, str
+        The model, and a part of its traffic or the whole.
+    first, last : date, optional
+        By default from the estimated start of the open drift, or else 28 days, to the newest
+        final day.
+    kind : str, optional
+        A family; by default the one that is worth it.
+    follow_prior : bool
+        Give the map the newest level.
+
+    Returns
+    -------
+    Recalibration
+        The map and what it is worth.
+
+    Raises
+    ------
+    DataError
+        If the store has too few final days or outcomes, or cannot be read.
+    """
+    store = Store(config.store)
+    started = None if first else _start_of_drift(store, name, segment)
+    days = _final_days(store, name, first or started, last)
+    if not (first or started):
+        days = days[-DEFAULT_DAYS:]
+    found = [(day, part) for day in days if (part := part_of(day, segment)) and part.tally.total]
+    if not found:
+        msg = (
+            f"{name}, segment {shown(segment)}: no final day with outcomes is stored"
+            f"{f' from {first or started}' if first or started else ''}"
+            f"{f' to {last}' if last else ''}; run the daily job first, or name other days."
+        )
+        raise DataError(msg)
+    data = _counts(found)
+    choice = _choose(data, name, segment, kind)
+    chosen = choice.chosen if kind or choice.worth_it else choice.candidates[0]
+    content = _content(config, name, segment, found, chosen)
+    if follow_prior:
+        content = newest_level(store, content, found)
+    low, high = content.map.known
+    scores = 1.0 / (1.0 + np.exp(-data.logits))
+    outside = data.counts.sum(axis=0)[(scores < low) | (scores > high)].sum()
+    return Recalibration(
+        choice,
+        content,
+        since_drift=started is not None,
+        asked=kind is not None,
+        extrapolated=float(outside / data.counts.sum()),
+        prevalence=float(data.positives.sum() / data.counts.sum()),
+    )
+
+
+def came(config: Config, content: MapFile, first: date, last: date) -> Came | None:
+    """Compute what a map gained on the final days of a span; None without outcomes."""
+    days = _final_days(Store(config.store), content.model, first, last)
+    found = [(d, part) for d in days if (part := part_of(d, content.segment)) and part.tally.total]
+    if not found:
+        return None
+    data = _counts(found)
+    log_loss, brier = losses_by_day(data, content.map)
+    before = losses_by_day(data, IDENTITY)
+    counts = data.counts.sum(axis=1)
+    return Came(
+        len(found), mean_gain(before[0] - log_loss, counts), mean_gain(before[1] - brier, counts)
+    )
+
+
+def _start_of_drift(store: Store, name: str, segment: str) -> date | None:
+    judged = store.days("verdicts", name)
+    verdicts = store.read_verdicts(name, judged[-1])[0] if judged else []
+    incident = next((v.detector.incident for v in verdicts if v.segment == segment), None)
+    return incident.started if incident else None
+
+
+def _final_days(store: Store, name: str, first: date | None, last: date | None) -> list[Summary]:
+    stored = store.days("summaries", name)
+    chosen = [d for d in stored if (first or d) <= d <= (last or d)]
+    found = (store.read_summary(name, day)[0] for day in chosen)
+    return [summary for summary in found if summary.final]
+
+
+def _counts(found: Sequence[tuple[Summary, Segment]]) -> DailyCounts:
+    weights = [day.class_weights for day, _ in found]
+    sampled = any(each != NO_SAMPLE for each in weights)
+    return daily_counts([part.tally for _, part in found], weights if sampled else ())
+
+
+def _choose(data: DailyCounts, name: str, segment: str, kind: Kind | None) -> Choice:
+    try:
+        return choose_map(data, kind)
+    except ValueError as error:
+        msg = f"{name}, segment {shown(segment)}: {error}"
+        raise DataError(msg) from None
+
+
+def _content(
+    config: Config,
+    name: str,
+    segment: str,
+    found: Sequence[tuple[Summary, Segment]],
+    chosen: Candidate,
+) -> MapFile:
+    days = [day.days[0] for day, _ in found]
+    tallies = [part.tally for _, part in found]
+    compared = reference_of_day(days[-1], read_references(config, name).fitted)
+    return MapFile(
+        model=name,
+        segment=segment,
+        map=chosen.fitted.map,
+        training=Training(
+            days[0],
+            days[-1],
+            len(days),
+            sum(t.total for t in tallies),
+            sum(t.total_positives for t in tallies),
+        ),
+        level=Level("outcomes", days[0], days[-1], chosen.fitted.level_standard_error),
+        replaces=Days(compared.first, compared.last) if compared else None,
+        gains=Gains(*map(_gain, (chosen.log_loss, chosen.brier, chosen.level, chosen.shape))),
+        version=version("calibration-monitor"),
+    )
+
+
+def _gain(found: Estimate) -> Gain:
+    return Gain(found.value, found.low, found.high)

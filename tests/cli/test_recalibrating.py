@@ -1,0 +1,154 @@
+"""`recalibrate`: the map of a stretched model from its stored summaries, and what it refuses."""
+
+import json
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+
+import duckdb
+import numpy as np
+import pytest
+
+import monitor
+from tests.conftest import Ended
+from tests.support.two_models import DAYS, SETTLED_AFTER, STRETCH, TOO_EXTREME_FROM, first_day
+
+Run = Callable[..., Ended]
+
+
+@pytest.fixture
+def call(two_models: Path) -> tuple[str, ...]:
+    """Begin the call for the model that became too extreme."""
+    return ("recalibrate", "--config", str(two_models / "monitor.yaml"), "--model", "fraud")
+
+
+def test_the_repair_of_a_drift(
+    call: tuple[str, ...], today: date, tmp_path: Path, command: Run
+) -> None:
+    """From the start of the open drift on, it finds the slope that undoes the stretch."""
+    out = tmp_path / "map.json"
+    told = json.loads(command(*call, "--out", out, "--json").out)
+    begun = first_day(today) + timedelta(days=TOO_EXTREME_FROM)
+    found = monitor.read_map(out)
+
+    assert told["worth_it"]
+    assert told["written"] == str(out)
+    assert told["since_drift"]
+    assert abs((found.training.first - begun).days) <= 3
+    assert found.training.last == today - timedelta(days=SETTLED_AFTER + 1)
+    assert found.replaces is not None
+    assert found.replaces.first == first_day(today)
+    assert found.gains is not None
+    assert found.gains.shape_log_loss.low > 0.0
+    # Eight days of 1,200 predictions know the slope to 0.03.
+    scores = np.array([0.1, 0.5, 0.9])
+    repaired = np.diff(
+        np.log(monitor.apply_map(scores, out) / (1 - monitor.apply_map(scores, out)))
+    )
+    assert repaired == pytest.approx(np.log(9.0) / STRETCH, abs=0.35)
+
+
+def test_sentences(call: tuple[str, ...], command: Run) -> None:
+    """It says what the map gains, from what, what it does, and where it extrapolates."""
+    ended = command(*call)
+    said = " ".join(ended.out.split())
+
+    assert (ended.code, ended.err) == (0, "")
+    assert "since the estimated start of the open drift" in said
+    for words in (
+        "Worth it: ",
+        "comes from the shape",
+        "from the level",
+        "It keeps the order of all scores.",
+        "it extrapolates.",
+    ):
+        assert words in said
+
+
+def test_no_map_is_worth_it_on_sound_days(
+    call: tuple[str, ...], today: date, tmp_path: Path, command: Run
+) -> None:
+    """Before the drift nothing is proposed and nothing is written; a kind is written on request."""
+    out, first = tmp_path / "map.json", first_day(today)
+    days = ("--from", f"{first}", "--to", f"{first + timedelta(days=18)}")
+    ended = command(*call, *days, "--out", out)
+    assert "No map is worth it" in ended.out
+    assert "not written" in ended.out
+    assert not out.exists()
+
+    asked = command(*call, *days, "--out", out, "--kind", "platt")
+
+    assert "The map that you asked for" in asked.out
+    assert monitor.read_map(out).map.kind == "platt"
+
+
+def test_sql_gives_the_same_probabilities(
+    call: tuple[str, ...], tmp_path: Path, command: Run
+) -> None:
+    """`--sql` prints one expression on standard output; DuckDB computes what Python does."""
+    out, scores = tmp_path / "map.json", np.linspace(0.001, 0.999, 101)
+    ended = command(*call, "--kind", "spline", "--sql", "--column", "p", "--out", out)
+    with duckdb.connect() as session:
+        rows = session.execute(
+            f"SELECT {ended.out} FROM (SELECT unnest(?::DOUBLE[]) AS p)",  # noqa: S608
+            [scores.tolist()],
+        ).fetchall()
+
+    assert "spline" in ended.err
+    np.testing.assert_allclose([row[0] for row in rows], monitor.apply_map(scores, out), rtol=1e-12)
+
+
+def test_the_level_follows_the_prior(
+    call: tuple[str, ...], today: date, tmp_path: Path, command: Run
+) -> None:
+    """With `--follow-prior` the shape stays, and the level is that of the newest scores."""
+    paths = [tmp_path / "plain.json", tmp_path / "followed.json"]
+    for path, extra in zip(paths, ((), ("--follow-prior",)), strict=True):
+        assert command(*call, "--kind", "platt", *extra, "--out", path).code == 0
+    plain, followed = map(monitor.read_map, paths)
+
+    assert followed.map.parameters == plain.map.parameters
+    assert followed.level.source == "scores"
+    assert followed.level.last == today - timedelta(days=1)
+    # The prior did not move: four standard errors of both levels together.
+    both = np.hypot(followed.level.standard_error, plain.level.standard_error)
+    assert followed.map.level == pytest.approx(plain.map.level, abs=4 * both)
+
+
+def test_a_segment_has_its_own_map(call: tuple[str, ...], tmp_path: Path, command: Run) -> None:
+    """`--segment` fits to that part of the traffic only."""
+    out = tmp_path / "map.json"
+    command(*call, "--segment", "AT", "--kind", "intercept", "--out", out)
+    whole = tmp_path / "whole.json"
+    command(*call, "--kind", "intercept", "--out", whole)
+
+    assert monitor.read_map(out).segment == "AT"
+    assert monitor.read_map(out).training.outcomes < monitor.read_map(whole).training.outcomes
+
+
+@pytest.mark.parametrize(
+    ("extra", "code", "message"),
+    [
+        (("--kind", "cubic"), 2, "--kind cubic: is no kind of map; choose one of auto, intercept"),
+        (("--segment", "FR"), 2, "--segment FR is not configured"),
+        (("--from", "2013-02-01", "--to", "2013-01-01"), 2, "is after --to"),
+        (("--to", "2013-01-01"), 3, "no final day with outcomes is stored"),
+    ],
+)
+def test_refusals(
+    call: tuple[str, ...], extra: tuple[str, ...], code: int, message: str, command: Run
+) -> None:
+    """Each refusal names the option or the days."""
+    ended = command(*call, *extra)
+
+    assert ended.code == code
+    assert message in " ".join(ended.err.split())
+
+
+def test_too_few_days_are_refused(call: tuple[str, ...], today: date, command: Run) -> None:
+    """Two days are too few to leave some out."""
+    first = first_day(today) + timedelta(days=DAYS - 10)
+    ended = command(*call, "--from", f"{first}", "--to", f"{first + timedelta(days=1)}")
+
+    assert ended.code == 3
+    assert "on 2 days, too few for a map that holds on other days" in " ".join(ended.err.split())

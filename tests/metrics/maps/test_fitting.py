@@ -1,0 +1,229 @@
+"""Fitted maps: they recover the truth whatever the prior does, and always increase."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import isotonic_regression, minimize
+from scipy.special import expit, logit
+
+from monitor.metrics.core.tally import tally, tally_on_grid
+from monitor.metrics.logistic.cox import fit_cox
+from monitor.metrics.maps.calibration_map import (
+    KINDS,
+    Kind,
+    apply_calibration_map,
+    check_map,
+    functions_of,
+    shape_of,
+)
+from monitor.metrics.maps.centred_isotonic import fit_centred_isotonic
+from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts, merge_spans, spans_of
+from monitor.metrics.maps.fitting import fit_calibration_map
+from monitor.metrics.maps.likelihood import own_losses, pooled_level, profile
+
+LOGITS = np.arange(-4.0, 4.0, 0.125)
+PRIORS = np.array([-1.5, 0.3, 0.9, -0.2])
+SHAPES = {
+    "platt": 0.7 * LOGITS,
+    "beta": -0.5 * np.logaddexp(0.0, -LOGITS) + 1.6 * np.logaddexp(0.0, LOGITS),
+    "wave": LOGITS + 0.3 * np.sin(1.5 * LOGITS),
+}
+
+
+def expected(shape: np.ndarray, priors: np.ndarray = PRIORS, rows: float = 1e4) -> DailyCounts:
+    """Give days whose outcomes are exactly as the shape and the priors say."""
+    counts = rows * np.exp(-0.1 * LOGITS**2) * np.ones((priors.size, 1))
+    return DailyCounts(LOGITS, counts, counts * expit(shape + priors[:, None]))
+
+
+def centred(values: np.ndarray) -> np.ndarray:
+    """Take the mean away: a shape is known up to a constant."""
+    return np.asarray(values - values.mean())
+
+
+@pytest.mark.parametrize(
+    ("shape", "kind", "off"),
+    [
+        ("platt", "platt", 1e-6),
+        ("platt", "beta", 1e-6),
+        ("platt", "spline", 1e-6),
+        ("beta", "beta", 1e-6),
+        # Six knots follow the wave to 0.1, most at the ends; blocks join no two groups here, so
+        # the isotonic regression follows it but for its half an outcome.
+        ("wave", "spline", 0.1),
+        ("wave", "isotonic", 1e-2),
+        ("platt", "isotonic", 1e-2),
+    ],
+)
+def test_shape_is_recovered_whatever_the_prior_does(shape: str, kind: Kind, off: float) -> None:
+    """With outcomes as the shape says on days of any prior, the fit is the shape."""
+    found = fit_calibration_map(expected(SHAPES[shape]), kind).map
+    inside = np.abs(LOGITS) < 3.0
+
+    np.testing.assert_allclose(
+        centred(shape_of(LOGITS, found)[inside]), centred(SHAPES[shape][inside]), atol=off
+    )
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_calibrated_scores_stay(kind: Kind) -> None:
+    """If every score comes true as often as it says, each map is the identity."""
+    data = expected(LOGITS, np.zeros(3))
+    found = fit_calibration_map(data, kind).map
+
+    # The half outcome that an isotonic block gets moves rates by 1e-4 at most here.
+    np.testing.assert_allclose(
+        apply_calibration_map(expit(LOGITS), found), expit(LOGITS), atol=2e-4
+    )
+
+
+def test_one_day_gives_the_line_of_cox() -> None:
+    """With one day the intercept and slope are those of a plain logistic regression."""
+    rng = np.random.default_rng(1)
+    scores = rng.uniform(0.05, 0.95, 900)
+    t = tally(scores, rng.random(900) < expit(0.5 + 0.6 * logit(scores)))
+    line, found = fit_cox(t), fit_calibration_map(daily_counts([t]), "platt")
+
+    assert found.map.parameters[0] == pytest.approx(line.slope, rel=1e-7)
+    assert found.map.level == pytest.approx(line.intercept, abs=1e-7)
+
+
+def test_beta_is_the_optimum_that_another_optimiser_finds() -> None:
+    """Quasi-Newton steps on slopes and all intercepts at once end at the same beta map."""
+    data, rng = expected(SHAPES["wave"], rows=200.0), np.random.default_rng(2)
+    positives = rng.binomial(data.counts.astype(int), expit(SHAPES["wave"] + PRIORS[:, None]))
+    drawn = DailyCounts(LOGITS, np.floor(data.counts), positives.astype(float))
+    functions = functions_of(LOGITS, "beta")
+
+    def loss(theta: np.ndarray) -> float:
+        z = theta[:2] @ functions + theta[2:, None]
+        return float((drawn.counts * np.logaddexp(0.0, z) - drawn.positives * z).sum()) / 1e3
+
+    best = minimize(loss, np.ones(6), bounds=[(1e-3, 10.0)] * 2 + [(None, None)] * 4, tol=1e-14)
+
+    found = fit_calibration_map(drawn, "beta").map.parameters
+    # Quasi-Newton stops where its finite differences see no slope.
+    np.testing.assert_allclose(found, best.x[:2], atol=2e-3)
+    assert loss(np.array([*found, *best.x[2:]])) <= best.fun + 1e-5
+
+
+def test_gradient_and_information_are_those_of_the_likelihood() -> None:
+    """They agree with differences of the profile likelihood."""
+    data = expected(SHAPES["wave"], rows=50.0)
+    functions = functions_of(LOGITS, "spline", (-2.0, 0.0, 1.0))
+    slopes, step = np.array([0.8, 1.1, 0.9]), 1e-4
+
+    def at(place: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+        return profile(place @ functions, functions, data.counts, data.positives)
+
+    _, gradient, information = at(slopes)
+    for i, unit in enumerate(np.eye(3) * step):
+        up, down = at(slopes + unit), at(slopes - unit)
+        # Differences are exact to the square of the step.
+        assert (up[0] - down[0]) / (2 * step) == pytest.approx(gradient[i], rel=1e-5, abs=1e-4)
+        np.testing.assert_allclose(
+            (down[1] - up[1]) / (2 * step), information[i], rtol=1e-5, atol=1e-4
+        )
+
+
+def test_isotonic_has_the_blocks_of_the_plain_regression() -> None:
+    """On one day the knots are the means of the blocks that SciPy finds, if all keep apart."""
+    rng = np.random.default_rng(3)
+    counts = rng.integers(500, 900, (1, LOGITS.size)).astype(float)
+    positives = rng.binomial(counts.astype(int), expit(0.8 * LOGITS)).astype(float)
+    rates = positives / counts
+    blocks = isotonic_regression(rates[0], weights=counts[0]).blocks
+    pairs = list(pairwise(blocks))
+    middle = [np.average(LOGITS[a:b], weights=counts[0, a:b]) for a, b in pairs]
+    values = [
+        logit((positives[0, a:b].sum() + 0.5) / (counts[0, a:b].sum() + 1.0)) for a, b in pairs
+    ]
+
+    knots, found = fit_centred_isotonic(LOGITS, counts, positives)
+
+    np.testing.assert_allclose(knots, middle, rtol=1e-12)
+    np.testing.assert_allclose(centred(found), centred(np.array(values)), atol=1e-9)
+
+
+@given(st.data())
+def test_any_map_increases(data: st.DataObject) -> None:
+    """Whatever the outcomes are, also where the scores separate them, maps increase strictly."""
+    days = data.draw(st.integers(1, 3))
+    flat = data.draw(st.lists(st.integers(0, 9), min_size=days * 6, max_size=days * 6))
+    hits = data.draw(st.lists(st.integers(0, 9), min_size=days * 6, max_size=days * 6))
+    counts = np.array(flat, float).reshape(days, 6)
+    positives = np.minimum(counts, np.array(hits, float).reshape(days, 6))
+    counts[0, 0], positives[0, 0] = counts[0, 0] + 2.0, positives[0, 0] + 1.0  # both outcomes
+    groups = DailyCounts(np.array([-3.0, -1.0, -0.9, 0.0, 0.5, 4.0]), counts, positives)
+
+    for kind in KINDS:
+        check_map(fit_calibration_map(groups, kind).map)
+
+
+def test_level_lets_days_differ() -> None:
+    """With priors of standard deviation s on D days, the error of the level is about s / root D."""
+    rng = np.random.default_rng(4)
+    found = fit_calibration_map(expected(LOGITS, rng.normal(0.0, 0.3, 100)), "intercept")
+
+    # The sample deviation of 100 draws has an error of 7 %.
+    assert found.level_standard_error == pytest.approx(0.03, rel=0.25)
+
+
+def test_own_losses_ignore_the_level() -> None:
+    """A constant in the shape changes nothing, and the pooled level cannot do better."""
+    data = expected(SHAPES["platt"], rows=100.0)
+    here = own_losses(SHAPES["platt"], data.counts, data.positives)
+    level, _ = pooled_level(SHAPES["platt"], data.counts, data.positives)
+    p = expit(SHAPES["platt"] + level)
+    pooled = -(data.positives * np.log(p) + (data.counts - data.positives) * np.log1p(-p)).sum()
+
+    np.testing.assert_allclose(
+        here, own_losses(SHAPES["platt"] + 3.0, data.counts, data.positives), rtol=1e-12
+    )
+    assert here.sum() < pooled
+
+
+def test_days_with_few_outcomes_share_an_intercept() -> None:
+    """Spans have 30 outcomes of each kind, or a twentieth of the rarer kind."""
+    few = DailyCounts(np.zeros(1), np.full((9, 1), 30.0), np.full((9, 1), 10.0))
+    rare = DailyCounts(np.zeros(1), np.full((200, 1), 1000.0), np.full((200, 1), 6.0))
+
+    assert len(set(spans_of(few).tolist())) == 9  # 90 / 20 is less than the 10 of a day
+    assert spans_of(rare).tolist() == sorted(list(range(40)) * 5)
+    assert merge_spans(rare, spans_of(rare)).positives.tolist() == [[30.0]] * 40
+
+
+def test_grid_and_exact_tallies_give_the_same_map() -> None:
+    """Cells of the drift meter, 1/32 wide, move the fitted slope by less than 0.001."""
+    rng = np.random.default_rng(5)
+    days = []
+    for prior in PRIORS:
+        scores = expit(rng.normal(-1.0, 1.2, 3_000))
+        days.append((scores, rng.random(3_000) < expit(0.7 * logit(scores) + prior)))
+    exact, grid = (
+        fit_calibration_map(daily_counts([make(*day) for day in days]), "platt").map
+        for make in (tally, tally_on_grid)
+    )
+
+    assert grid.parameters[0] == pytest.approx(exact.parameters[0], abs=1e-3)
+    assert grid.level == pytest.approx(exact.level, abs=1e-3)
+
+
+def test_a_sample_of_negatives_gives_the_map_of_the_population() -> None:
+    """Logs that keep a tenth of the negatives, with scores moved to suit, give the same map."""
+    data = expected(SHAPES["platt"], np.zeros(1), rows=1e6)
+    hits = np.rint(data.positives[0]).astype(int)
+    misses = np.rint(data.counts[0] - data.positives[0]).astype(int)
+    whole = type(tally([0.5], [1]))(expit(LOGITS), hits + misses, hits)
+    kept = misses // 10
+    moved = type(whole)(expit(LOGITS + np.log(10.0)), hits + kept, hits)
+    expected_map = fit_calibration_map(daily_counts([whole]), "platt").map
+
+    found = fit_calibration_map(daily_counts([moved], [(10.0, 1.0)]), "platt").map
+
+    # Rounding down loses up to nine of some thousand negatives in a group.
+    assert found.parameters[0] == pytest.approx(expected_map.parameters[0], abs=1e-3)
+    assert found.level == pytest.approx(expected_map.level, abs=1e-3)
