@@ -73,7 +73,7 @@ def recalibrate(
     ] = "score",
     as_json: AsJson = False,
 ) -> None:
-    """Fit a map from scores to calibrated probabilities, and say what it is worth.
+    """Fit a calibration map, and say what it is worth.
 
     Needs no logs: the stored summaries are enough. The candidates are compared on days left out.
     A map never reorders scores, and never gives 0 or 1.
@@ -96,7 +96,7 @@ def recalibrate(
         kind=_kind(kind),
         follow_prior=follow_prior,
     )
-    written = out if out and (found.asked or found.choice.worth_it) else None
+    written = out if out and (found.asked or found.worth_it) else None
     if written:
         write_map(str(written), found.content)
     if sql:
@@ -135,7 +135,8 @@ def _say(found: "Recalibration") -> None:
         soft_wrap=True,
         highlight=False,
     )
-    say(candidate_table("Gain for each prediction on days left out", found.choice))
+    title = "Gain for each prediction on days left out"
+    say(candidate_table(title, found.choice, worth_it=found.worth_it))
     for sentence in _sentences(found):
         say(f"  {sentence}", highlight=False)
 
@@ -144,7 +145,11 @@ def _sentences(found: "Recalibration") -> tuple[str, ...]:
     from monitor.report.map_wording import map_sentences
 
     return map_sentences(
-        found.choice, found.content, asked=found.asked, extrapolated=found.extrapolated
+        found.choice,
+        found.content,
+        worth_it=found.worth_it,
+        asked=found.asked,
+        extrapolated=found.extrapolated,
     )
 
 
@@ -157,7 +162,7 @@ def _file_line(out: Path, written: Path | None) -> str:
 def _document(found: "Recalibration", written: Path | None) -> dict[str, object]:
     choice = found.choice
     return {
-        "worth_it": choice.worth_it,
+        "worth_it": found.worth_it,
         "chosen": choice.chosen.kind,
         "best_shape": choice.best.kind,
         "days_to_settle": choice.days_to_settle,

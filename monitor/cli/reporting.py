@@ -36,7 +36,7 @@ def report(
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Write report pages for people: one for each model, and an index.
+    """Write a report page for each model, and an index.
 
     A page is one HTML file that needs nothing else: verdict, prior, reliability diagram, the last
     90 days, segments, incidents and data health. With --day, it ends with that day.

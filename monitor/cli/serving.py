@@ -52,7 +52,7 @@ def serve(
     ] = "",
     as_json: AsJson = False,
 ) -> None:
-    """Serve results to Prometheus, and report pages, until interrupted."""
+    """Serve gauges and report pages until interrupted."""
     from monitor.export.http.app import Exporter
     from monitor.export.http.server import serve as start
 

@@ -34,6 +34,8 @@ class Recalibration:
         The candidates and what they gained.
     content : MapFile
         The chosen map; the identity unless one is worth it or was asked for.
+    worth_it : bool
+        Whether the chosen map is; one that follows the prior if its shape is.
     since_drift : bool
         Whether the days begin with the estimated start of the open drift.
     asked : bool
@@ -46,6 +48,7 @@ class Recalibration:
 
     choice: Choice
     content: MapFile
+    worth_it: bool
     since_drift: bool
     asked: bool
     extrapolated: float
@@ -110,7 +113,8 @@ def recalibrate(
         raise DataError(msg)
     data = _counts(found)
     choice = _choose(data, name, segment, kind)
-    chosen = choice.chosen if kind or choice.worth_it else choice.candidates[0]
+    worth_it = choice.worth_it or (follow_prior and choice.chosen.shape.low > 0.0)
+    chosen = choice.chosen if kind or worth_it else choice.candidates[0]
     content = _content(config, name, segment, found, chosen)
     if follow_prior:
         content = newest_level(store, content, found)
@@ -120,6 +124,7 @@ def recalibrate(
     return Recalibration(
         choice,
         content,
+        worth_it,
         since_drift=started is not None,
         asked=kind is not None,
         extrapolated=float(outside / data.counts.sum()),

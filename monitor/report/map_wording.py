@@ -18,15 +18,16 @@ FAMILIES = {
     "spline": "a monotone spline",
     "isotonic": "a centred isotonic regression",
 }
+LEAST_SHOWN = 0.00005  # nats: what four digits show as something
 LONG = 365  # days: more than anybody waits for
 
 
-def candidate_table(title: str, choice: Choice) -> RenderableType:
+def candidate_table(title: str, choice: Choice, *, worth_it: bool) -> RenderableType:
     """Show what each family gained on days left out, with intervals."""
     columns = ("map", "gain in\nlog loss", "95 %", "of it\nshape", "95 %", "gain in\nBrier")
     table = plain_table(title, (*columns, ""))
     for c in choice.candidates[1:]:
-        mark = "\u25c0" if c is choice.chosen and choice.worth_it else ""
+        mark = "\u25c0" if c is choice.chosen and worth_it else ""
         table.add_row(
             c.kind,
             f"{c.log_loss.value:+.4f}",
@@ -40,7 +41,7 @@ def candidate_table(title: str, choice: Choice) -> RenderableType:
 
 
 def map_sentences(
-    choice: Choice, content: MapFile, *, asked: bool, extrapolated: float
+    choice: Choice, content: MapFile, *, worth_it: bool, asked: bool, extrapolated: float
 ) -> tuple[str, ...]:
     """Say which map is worth it, what it gains and from what, and what it cannot do.
 
@@ -48,20 +49,20 @@ def map_sentences(
     ----------
     choice, content : Choice, MapFile
         What was fitted, and the map that was chosen.
-    asked : bool
-        Whether the kind was asked for.
+    worth_it, asked : bool
+        Whether the map is worth it, and whether its kind was asked for.
     extrapolated : float
         Share of the predictions beyond the scores that the map was fitted to, in [0, 1].
     """
-    if not choice.worth_it and not asked:
-        return (_nothing(choice), *_settling(choice), *_pool(choice))
+    if not worth_it and not asked:
+        return (_nothing(choice), *_settling(choice), *_intercept(choice))
     if choice.chosen.kind == "identity":
         return ("The identity leaves the scores as they are.",)
     return (
-        _gain(choice, asked=asked),
+        _gain(choice, worth_it=worth_it),
         _parts(choice.chosen),
         *_alternative(choice, asked=asked),
-        *_settling(choice),
+        *(() if worth_it else _settling(choice)),
         formula(content.map),
         _level(content),
         _extrapolation(content.map, extrapolated),
@@ -75,6 +76,14 @@ def _nothing(choice: Choice) -> str:
             f"No map is worth it: on days left out, no shape gained anything over the scores as "
             f"they are, and an intercept {_between(choice.candidates[1].log_loss)}."
         )
+    if choice.chosen.shape.low > 0.0:
+        return (
+            f"No map is worth it: the shape of {FAMILIES[choice.chosen.kind]} gained "
+            f"{choice.chosen.shape.value:.4f} nats of log loss for each prediction on days left "
+            f"out ({_interval(choice.chosen.shape)}), but with the level of the other days it lost "
+            f"{-choice.chosen.log_loss.value:.4f}, because the prior moves. A map that follows the "
+            "prior may be worth it (--follow-prior)."
+        )
     return (
         f"No map is worth it: the best shape, {FAMILIES[best.kind]}, gained "
         f"{best.shape.value:.4f} nats of log loss for each prediction on days left out, and on as "
@@ -82,18 +91,18 @@ def _nothing(choice: Choice) -> str:
     )
 
 
-def _pool(choice: Choice) -> tuple[str, ...]:
+def _intercept(choice: Choice) -> tuple[str, ...]:
     level = choice.candidates[1].log_loss
-    if choice.best.shape.value <= 0.0 or level.value <= 0.0:
+    if choice.best.shape.value <= 0.0 or level.value <= 0.0 or choice.chosen.shape.low > 0.0:
         return ()
     return (f"An intercept alone {_between(level)}: the prior may move back.",)
 
 
-def _gain(choice: Choice, *, asked: bool) -> str:
+def _gain(choice: Choice, *, worth_it: bool) -> str:
     c = choice.chosen
     begin = (
         f"The map that you asked for, {FAMILIES[c.kind]}, is not worth it"
-        if asked and not choice.worth_it
+        if not worth_it
         else f"Worth it: {FAMILIES[c.kind]}"
     )
     gained = "gained" if c.log_loss.value > 0.0 else "lost"
@@ -121,7 +130,7 @@ def _parts(c: Candidate) -> str:
 def _alternative(choice: Choice, *, asked: bool) -> tuple[str, ...]:
     chosen, best = choice.chosen, choice.best
     ahead = best.shape.value - chosen.shape.value
-    if asked or chosen is best or not ahead > 0.0:
+    if asked or chosen is best or not ahead > LEAST_SHOWN:
         return ()
     more = (
         f"The shape of {best.kind} gained {ahead:.4f} more, less than its standard error, so the "
@@ -132,7 +141,7 @@ def _alternative(choice: Choice, *, asked: bool) -> tuple[str, ...]:
 
 def _settling(choice: Choice) -> tuple[str, ...]:
     days = choice.days_to_settle
-    if days == 0 or choice.worth_it:
+    if days == 0:
         return ()
     if days is None:
         return ("More days like these would not change that.",)

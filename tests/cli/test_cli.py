@@ -20,7 +20,8 @@ from tests.support.paths import ROOT
 
 COMMANDS = (
     "init",
-    *("check", "run", "backfill", "evaluate", "show", "report", "serve"),
+    *("check", "run", "backfill", "evaluate", "show", "recalibrate"),
+    *("report", "serve"),
     *("push", "textfile", "assets", "prune", "demo"),
     "export openmetrics",
 )

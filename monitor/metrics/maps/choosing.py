@@ -23,8 +23,9 @@ from monitor.metrics.maps.likelihood import own_losses
 MOST_BLOCKS = 10
 FEWEST_SPANS = 4  # with fewer, nothing can be said about days that were left out
 LONGEST_MEMORY = 0.95  # correlation of the gains of consecutive days
-# A month is too short to see for how long a prior stays, so that of the level is not less.
-LEVEL_MEMORY = 0.85
+# A month is too short to see for how long a prior stays, so that of the level is not less; with
+# more days, what they show counts.
+LEVEL_MEMORY, MONTH = 0.85, 28
 SAME = 1e-12  # nats, of gains that differ by rounding
 NO_SPREAD = 1e-24  # of gains that are the same on all days, but for rounding
 
@@ -117,8 +118,8 @@ def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice:
     An interval takes the gains of days as a first-order autoregression with correlation rho, so
     that the mean of T days to come differs from that of T past ones with the variance
     ``2 s**2 f / (T - f)``, ``f = 1 + 2 sum_k (1 - k/T) rho**k``; rho is corrected for its bias by
-    Kendall (Biometrika 41, 1954), and at least 0.85 where the level enters. The quantiles are
-    those of Student's t.
+    Kendall (Biometrika 41, 1954), and at least 0.85 where the level of a month or less enters. The
+    quantiles are those of Student's t.
 
     Examples
     --------
@@ -239,7 +240,7 @@ def mean_gain(gains: Floats, counts: Floats, *, least_memory: float = 0.0) -> Es
     gains, counts : ndarray of shape (days,)
         Sum of the gains, and number of predictions, of each day.
     least_memory : float
-        The least correlation of consecutive days, in [0, 0.95].
+        The least correlation of consecutive days, in [0, 0.95], up to 28 days; less with more.
 
     Returns
     -------
@@ -260,7 +261,7 @@ def mean_gain(gains: Floats, counts: Floats, *, least_memory: float = 0.0) -> Es
         return Estimate(mean, mean, mean, 0.0)
     lag = float((rest[1:] * rest[:-1]).sum()) / square
     memory = (lag + 1.0 / days) / (1.0 - 3.0 / days)
-    memory = min(LONGEST_MEMORY, max(least_memory, memory))
+    memory = min(LONGEST_MEMORY, max(least_memory * min(1.0, MONTH / days), memory))
     steps = np.arange(1, days)
     longer = 1.0 + 2.0 * float(((1.0 - steps / days) * memory**steps).sum())
     error = sqrt(square / days * longer / (days - longer))
