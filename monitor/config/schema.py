@@ -298,6 +298,8 @@ class OutcomeLog(_Log):
     in_predictions : bool
         Whether the outcome is a column of the predictions, null until it is known. Then there is
         no path, and no id is needed.
+    outcome : str or None
+        The column of the outcome; None if the log has only positives, such as clicks.
     absent_means : int or None
         The number of days after which a prediction without an outcome is a negative.
     """
@@ -305,7 +307,7 @@ class OutcomeLog(_Log):
     in_predictions: bool = False
     path: Annotated[str, Field(validate_default=True)] = ""
     id: Key = "prediction_id"
-    outcome: Column = "outcome"
+    outcome: Column | None = "outcome"
     time: Column | None = None
     outcome_means: OutcomeMeans | None = None
     absent_means: DaysUntilNegative | None = None
@@ -317,6 +319,17 @@ class OutcomeLog(_Log):
     def _can_tell_the_latest(self) -> Self:
         if self.duplicates == "latest" and self.time is None:
             msg = "duplicates: latest needs time, the column that says when an outcome was observed"
+            raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _says_what_happened(self) -> Self:
+        clicks = self.absent_means is not None and self.outcome_means is None
+        if self.outcome is None and (not clicks or self.in_predictions):
+            msg = (
+                "outcome: null says that every row of the outcomes is a 1, so absent_means must "
+                "say when the others are 0, without outcome_means and in_predictions"
+            )
             raise ValueError(msg)
         return self
 

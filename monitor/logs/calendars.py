@@ -59,14 +59,15 @@ def read_calendar(
 def _count_undated(log: OpenLog, model: Model, day: Wanted) -> int:
     """Count the rows that lack a day though they need one."""
     needed = {"day": day}
-    if log.kind == "outcomes":
-        log.check(model.outcomes.outcome, "outcomes.outcome", lambda _: True, "of any type")
-        needed["outcome"] = as_it_is(model.outcomes.outcome)
+    column = model.outcomes.outcome if log.kind == "outcomes" else None
+    if column:
+        log.check(column, "outcomes.outcome", lambda _: True, "of any type")
+        needed["outcome"] = as_it_is(column)
     where = log_of(model, log.kind).where
     log.check_filter(where)
     raise_all(log)
     rows = log.read(where, **needed).filter("day IS NULL")
-    if log.kind == "outcomes":
+    if column:
         rows = rows.filter("outcome IS NOT NULL")
     return len(rows)
 

@@ -69,7 +69,7 @@ def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str
     A class is its name, or its position from 0 if the names are no numbers. It is -1 if it is
     neither, and null if the log has none.
     """
-    column = model.outcomes.outcome
+    column = str(model.outcomes.outcome)  # with classes there always is one
     log.check(column, "outcomes.outcome", _is_label, LABEL_TYPES)
     by_position = not all(name.lstrip("-").isdecimal() for name in classes.names)
 

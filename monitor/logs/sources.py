@@ -11,7 +11,7 @@ from monitor.config import Model, OutcomeLog, TimeUnit
 from monitor.errors import DataError
 from monitor.logs.class_columns import check_engine, outcome_of_classes, scores_of_classes
 from monitor.logs.column_labels import watched_columns, watched_name
-from monitor.logs.conversions import Wanted, as_it_is, number, outcome
+from monitor.logs.conversions import Wanted, as_it_is, number, one, outcome
 from monitor.logs.opening import TEXT, TIME_TYPES, OpenLog, fault_of_column, raise_all
 from monitor.logs.places import open_log
 from monitor.logs.rows import (
@@ -389,16 +389,24 @@ def _check_values(
     predictions.check(column, "predictions.score", real, wanted)
     score = number(column, "predictions.score") if predictions.is_text else as_it_is(column)
     _check_outcomes(outcomes, model.outcomes)
-    observed, listed = model.outcomes.outcome, model.outcomes.outcome_means is not None
-    as_text = outcomes.is_text and not listed
-    value = outcome(observed, "outcomes.outcome") if as_text else as_it_is(observed)
-    return {"score": score}, {"outcome": value}
+    return {"score": score}, {"outcome": _value_of_outcome(outcomes, model.outcomes)}
+
+
+def _value_of_outcome(outcomes: OpenLog, log: OutcomeLog) -> Wanted:
+    if log.outcome is None:
+        return one()
+    as_text = outcomes.is_text and log.outcome_means is None
+    return outcome(log.outcome, "outcomes.outcome") if as_text else as_it_is(log.outcome)
 
 
 def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
+    if log.outcome is None:
+        return
     if log.outcome_means is None:
+        clicks = log.absent_means is not None
+        setting = "outcomes.outcome" + " (null if every row is a 1)" * clicks
         wanted = f"{OUTCOME_TYPES} (or list its values in outcomes.outcome_means)"
-        outcomes.check(log.outcome, "outcomes.outcome", _is_outcome, wanted)
+        outcomes.check(log.outcome, setting, _is_outcome, wanted)
         return
     if not outcomes.check(log.outcome, "outcomes.outcome", lambda _: True, "of any type"):
         return

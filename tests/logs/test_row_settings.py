@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
 from scipy.special import logit
@@ -14,6 +15,7 @@ from scipy.special import logit
 from monitor.config import Model
 from monitor.errors import DataError
 from monitor.logs import summarise_day
+from monitor.store.store import Store
 from monitor.summary import Summary, whole
 
 DAY = date(2026, 3, 2)
@@ -338,6 +340,50 @@ def test_a_prediction_without_a_click_becomes_negative(
 
     assert counted(summary) == expected
     assert summary.final == final
+
+
+ONLY_IDS = {"absent_means": "negative after 0d", "outcome": None}
+
+
+@pytest.mark.parametrize("ending", ["parquet", "csv"])
+def test_a_log_of_clicks_needs_no_outcome(tmp_path: Path, ending: str) -> None:
+    """Ids and times alone leave the bytes of the same clicks with outcomes of 1."""
+    clicked = {"prediction_id": [2, 2, 4], "at": ["2026-03-02T10:00:00"] * 3}
+    with_outcomes = summarise(
+        *(tmp_path, SHOWN, {**clicked, "outcome": [1, 1, 1]}),
+        outcomes={"absent_means": "negative after 0d"},
+    )
+    without = {"path": f"{tmp_path}/clicks/{{day}}.{ending}", "format": ending, **ONLY_IDS}
+    (tmp_path / "clicks").mkdir()
+    writer = pq.write_table if ending == "parquet" else pa.csv.write_csv
+    writer(pa.table(clicked), tmp_path / f"clicks/{DAY}.{ending}")
+
+    found = summarise(tmp_path, SHOWN, outcomes=without)
+
+    assert counted(found) == counted(with_outcomes) == (4, 4, 2)
+    assert as_bytes(found, tmp_path / "a") == as_bytes(with_outcomes, tmp_path / "b")
+
+
+def test_clicks_without_the_setting_are_told_it(tmp_path: Path) -> None:
+    """A click log without a column of outcomes is refused with the setting that reads it."""
+    with pytest.raises(DataError, match=r"outcomes\.outcome \(null if every row is a 1\)"):
+        summarise(
+            *(tmp_path, SHOWN, {"prediction_id": [2]}),
+            outcomes={"absent_means": "negative after 0d"},
+        )
+
+
+def test_a_log_without_outcomes_says_when_the_others_are_0(tmp_path: Path) -> None:
+    """Without absent_means every known outcome would be 1."""
+    with pytest.raises(ValueError, match="absent_means must say when the others are 0"):
+        model_of(tmp_path, outcomes={"outcome": None})
+
+
+def as_bytes(summary: Summary, folder: Path) -> bytes:
+    """Return the bytes that a summary has in a store."""
+    store = Store(str(folder))
+    store.write_summary(summary)
+    return store.content("summaries", "ctr", DAY)
 
 
 def test_equal_scores_with_and_without_a_click(tmp_path: Path) -> None:
