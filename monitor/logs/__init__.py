@@ -7,7 +7,7 @@ with the rows, and `daily` puts them together. `batches` does the same for many 
 with the frames that `many_days` opens. `arriving` counts when outcomes came.
 """
 
-from monitor.logs.arriving import count_arrivals
+from monitor.logs.arriving import can_count_arrivals, count_arrivals
 from monitor.logs.batches import days_at_a_time, plan_batches, summarise_days
 from monitor.logs.daily import (
     check_logs_exist,
@@ -27,6 +27,7 @@ from monitor.logs.places import days_of, describe_inputs, has_day, versions_of_t
 __all__ = [
     "Databases",
     "LeftOut",
+    "can_count_arrivals",
     "check_logs_exist",
     "check_predictions_exist",
     "count_arrivals",

@@ -10,7 +10,7 @@ from monitor.config import Engine, Model
 from monitor.logs.databases import Databases
 from monitor.logs.places import has_day
 from monitor.logs.session import Frame, open_session
-from monitor.logs.sources import open_dated
+from monitor.logs.sources import open_aged, open_dated
 from monitor.summary import days_between
 
 
@@ -41,17 +41,18 @@ def count_arrivals(
         If a log is missing or cannot be read.
     """
     due = sorted({u for day in days for u in days_between(day, day + timedelta(days=longest))})
-    partitions = [u for u in due if has_day(model, "outcomes", u)]
+    together = model.outcomes.in_predictions
+    partitions = days if together else [u for u in due if has_day(model, "outcomes", u)]
     counts = {(day.toordinal(), outcome): [0] * (longest + 1) for day in days for outcome in (0, 1)}
     if partitions:
         span = f"{days[0]} to {days[-1]}" if days[1:] else f"{days[0]}"
         with open_session(f"{name} {span}", engine) as session:
-            predictions, outcomes = open_dated(session, model, days, partitions)
-            if model.predictions.classes:  # all are counted alike, as outcomes of 1
-                known = nw.col("outcome") >= 0
-                outcomes = outcomes.filter(known).with_columns(outcome=nw.lit(1))
-            frame = _by_age(session.frame(predictions), outcomes, longest)
-            rows = frame.collect(backend="pyarrow").rows()
+            if together:
+                first = _usable(open_aged(session, model, days), model)
+            else:
+                predictions, outcomes = open_dated(session, model, days, partitions)
+                first = _first_of_ids(session.frame(predictions), _usable(outcomes, model), longest)
+            rows = _by_age(first, longest).collect(backend="pyarrow").rows()
         for scored_on, age, outcome, number in rows:
             counts[scored_on, outcome][age] = number
         if model.predictions.classes:
@@ -62,17 +63,35 @@ def count_arrivals(
     ]
 
 
-def _by_age(predictions: Frame, outcomes: Frame, longest: int) -> Frame:
-    """Query the number of ids by day, outcome and the age of their first outcome."""
-    zero_or_one = (nw.col("outcome") == 0) | (nw.col("outcome") == 1)
-    met = predictions.join(
-        outcomes.filter(zero_or_one), left_on="id", right_on="outcome_id", how="inner"
-    )
+def can_count_arrivals(model: Model) -> bool:
+    """Return whether the logs say when an outcome came: its partition, or its time."""
+    return not model.outcomes.in_predictions or model.outcomes.time is not None
+
+
+def _usable(outcomes: Frame, model: Model) -> Frame:
+    """Choose the outcomes of 0 and 1; those of classes are counted alike, as outcomes of 1."""
+    if model.predictions.classes:
+        return outcomes.filter(nw.col("outcome") >= 0).with_columns(outcome=nw.lit(1))
+    return outcomes.filter((nw.col("outcome") == 0) | (nw.col("outcome") == 1))
+
+
+def _first_of_ids(predictions: Frame, outcomes: Frame, longest: int) -> Frame:
+    """Find the first outcome of each id, which counts once."""
+    met = predictions.join(outcomes, left_on="id", right_on="outcome_id", how="inner")
     aged = met.with_columns(age=nw.col("seen_on") - nw.col("scored_on"))
-    first = (
-        aged.filter(nw.col("age") >= 0, nw.col("age") <= longest)
+    return (
+        _within(aged, longest)
         .group_by("scored_on", "id")
         .agg(nw.col("age").min(), nw.col("outcome").min())
     )
-    whole = first.with_columns(*(nw.col(c).cast(nw.Int64) for c in ("scored_on", "age", "outcome")))
+
+
+def _within(aged: Frame, longest: int) -> Frame:
+    return aged.filter(nw.col("age") >= 0, nw.col("age") <= longest)
+
+
+def _by_age(aged: Frame, longest: int) -> Frame:
+    """Query the number of outcomes by day, outcome and age."""
+    columns = (nw.col(c).cast(nw.Int64) for c in ("scored_on", "age", "outcome"))
+    whole = _within(aged, longest).with_columns(*columns)
     return whole.group_by("scored_on", "age", "outcome").agg(nw.len().cast(nw.Int64).alias("rows"))

@@ -26,7 +26,7 @@ from monitor.logs.rows import (
     wrong_meaning,
 )
 from monitor.logs.session import Frame, Session, Type, View
-from monitor.logs.times import has_zone, is_time, known_by, moment
+from monitor.logs.times import age_on, has_zone, is_time, known_by, moment
 
 ID_TYPES = "integer, string or UUID"
 CAST_TYPES = "integer, string, UUID or a whole floating point number"
@@ -311,6 +311,28 @@ def open_dated(
         for kind, parts in (("predictions", rows), ("outcomes", outcome_rows))
     ]
     return views[0], prepare_outcomes(session.frame(views[1]), model)
+
+
+def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
+    """Open the outcomes that lie beside the scores of some days, by when they were observed.
+
+    Returns
+    -------
+    LazyFrame
+        Columns `scored_on`, `outcome`, and `age`, null where the time is unknown.
+    """
+    parts = list[Frame]()
+    for day in days:
+        log = open_log(session, model, "predictions", [day])
+        _, outcome = _check_values(log, log, model)
+        _, observed_at = _check_times(log, log, model)
+        log.check_filter(model.predictions.where)
+        raise_all(log)
+        age = age_on(day, model.time_zone, observed_at["observed_at"])
+        rows = log.read(model.predictions.where, **outcome, age=age)
+        parts.append(_dated(rows, day, "scored_on"))
+    view = session.show("outcomes by age", nw.concat(parts).to_native())
+    return prepare_outcomes(session.frame(view), model)
 
 
 def _together(logs: Mapping[date, OpenLog]) -> OpenLog:

@@ -155,6 +155,20 @@ def known_by(day: date, zone: str, outcome: Wanted, observed_at: Wanted) -> Want
     return Wanted((*outcome.columns, *observed_at.columns), write)
 
 
+def age_on(day: date, zone: str, observed_at: Wanted) -> Wanted:
+    """Read how many days after a day an outcome was observed; a time without zone is local."""
+
+    def write(types: Mapping[str, Type]) -> str:
+        at = observed_at.sql(types)
+        local = (
+            f"CASE typeof({at}) WHEN 'TIMESTAMP WITH TIME ZONE' "
+            f"THEN CAST(timezone({text(zone)}, {at}) AS DATE) ELSE CAST({at} AS DATE) END"
+        )
+        return f"{local} - {_literal(day)}"
+
+    return Wanted(observed_at.columns, write)
+
+
 def is_time(found: Type, unit: TimeUnit | None) -> bool:
     """Return whether a type can tell the time; a number needs a unit."""
     known = isinstance(found.dtype, (nw.Datetime, nw.String))

@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from monitor.arrivals import LATEST, LOOK_BACK, Arrivals, Late, delay_of, horizon, is_counted, late
 from monitor.config import Config
 from monitor.errors import DataError
-from monitor.logs import Databases, count_arrivals, days_of, open_databases
+from monitor.logs import Databases, can_count_arrivals, count_arrivals, days_of, open_databases
 from monitor.store.delays import late_now
 from monitor.store.store import Store
 
@@ -37,7 +37,7 @@ def count_new_arrivals(
     """
     model, store = config.model(name), Store(config.store)
     stored = store.days("summaries", name)
-    if model.outcomes.in_predictions or not stored:
+    if not can_count_arrivals(model) or not stored:
         return []
     longest = horizon(model.settled_after)
     last = min(stored[-1] - timedelta(days=LATEST), as_of - timedelta(days=longest + 1))
@@ -62,7 +62,7 @@ def late_in_logs(config: Config, name: str, *, as_of: date) -> Late | None:
         If the store or the logs cannot be read.
     """
     model, store = config.model(name), Store(config.store)
-    if store.days("arrivals", name) or model.outcomes.in_predictions:
+    if store.days("arrivals", name) or not can_count_arrivals(model):
         return late_now(store, name, model)
     longest = horizon(model.settled_after)
     complete = [d for d in days_of(model, "predictions") if d + timedelta(days=longest) < as_of]

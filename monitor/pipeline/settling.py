@@ -68,11 +68,15 @@ def _kept(store: Store, name: str, *, can_find_again: bool) -> int | None:
 def _found(config: Config, name: str, as_of: date) -> int | None:
     """Count how late the outcomes of the first days came; None if these are not complete."""
     # A command that only reads the store need not load what reads logs.
-    from monitor.logs import count_arrivals, days_of  # noqa: PLC0415
+    from monitor.logs import can_count_arrivals, count_arrivals, days_of  # noqa: PLC0415
 
     model, longest = config.model(name), AUTO_SETTLED_AFTER
     first = days_of(model, "predictions")[:DAYS_LOOKED_AT]
-    if len(first) < DAYS_LOOKED_AT or first[-1] + timedelta(days=longest) >= as_of:
+    if (
+        not can_count_arrivals(model)
+        or len(first) < DAYS_LOOKED_AT
+        or first[-1] + timedelta(days=longest) >= as_of
+    ):
         return None
     counted = count_arrivals(name, model, first, longest=longest, engine=config.engine)
     delay = delay_of(counted)

@@ -2,8 +2,9 @@
 
 import json
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date, datetime, time, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pyarrow as pa
@@ -12,6 +13,7 @@ import pytest
 
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
+from monitor.logs import count_arrivals
 from monitor.pipeline.settling import settle
 from monitor.store.store import Store
 from tests.conftest import Ended
@@ -97,3 +99,34 @@ def test_runs_wait_as_long(config: Config, command: Callable[..., Ended]) -> Non
     summary, _ = Store(config.store).read_summary("risk", FIRST)
     assert summary.final
     assert summary.known_at.date() == FIRST + timedelta(days=12)
+
+
+@pytest.mark.parametrize("zoned", [True, False])
+def test_outcomes_beside_the_scores_arrive_when_their_time_says(
+    zoned: bool,  # noqa: FBT001
+    config: Config,
+) -> None:
+    """One log with a column of times gives the arrivals of the two logs, in the model's zone."""
+    folder, zone = Path(config.store).parent, ZoneInfo("Asia/Tokyo") if zoned else None
+    (folder / "together").mkdir()
+    for place in range(DAYS):
+        day, (outcomes, ages) = FIRST + timedelta(days=place), delays_of(place)
+        night = datetime.combine(day, time(1), zone)  # in Tokyo; the day before in UTC
+        rows = {
+            "score": np.linspace(0.01, 0.6, ROWS),
+            "outcome": outcomes.astype(np.int8),
+            "seen_at": [night + timedelta(days=int(age)) for age in ages],
+        }
+        pq.write_table(pa.table(rows), folder / f"together/{day}.parquet")
+    text = CONFIG.replace("predictions/{", "together/{")
+    text = text.replace('path: "outcomes/{day}.parquet"', "in_predictions: true, time: seen_at")
+    (folder / "one.yaml").write_text(f"{text}    time_zone: Asia/Tokyo\n")
+    one, days = load_config(folder / "one.yaml"), [FIRST + timedelta(days=i) for i in range(7)]
+
+    arrived = [
+        count_arrivals("risk", each.model("risk"), days, longest=28, engine=each.engine)
+        for each in (config, one)
+    ]
+
+    assert arrived[0] == arrived[1]
+    assert settle(one, "risk", as_of=COMPLETE, keep=False).model("risk").settled_after == 11
