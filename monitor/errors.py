@@ -1,12 +1,38 @@
 """The two errors of this program; which one it is says whose fault it is."""
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from urllib.parse import unquote
+
+CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s/]*)@")
+
+
+def without_credentials(text: str, *, of: str = "") -> str:
+    """Leave user and password out of every URL in a text, and those `of` a URL wherever they are.
+
+    Examples
+    --------
+    >>> print(without_credentials("ftp://me:s3cr@t@host/store: cannot be reached"))
+    ftp://host/store: cannot be reached
+    >>> print(without_credentials("login me s3cret failed", of="ftp://me:s3cret@host"))
+    login *** *** failed
+    """
+    text = CREDENTIALS.sub(r"\1", text)
+    for _, credentials in CREDENTIALS.findall(of):
+        user, _, password = credentials.partition(":")
+        secrets = {credentials, user, password, unquote(user), unquote(password)}
+        for secret in sorted(secrets - {""}, key=len, reverse=True):
+            text = re.sub(rf"(?<!\w){re.escape(secret)}(?!\w)", "***", text)
+    return text
 
 
 class ConfigError(Exception):
     """Raised when the configuration or the call is wrong: fix it here, then run again."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_credentials(message))
 
 
 @dataclass(frozen=True)
@@ -48,7 +74,7 @@ class DataError(Exception):
     """
 
     def __init__(self, message: str, fault: Fault | None = None, *, damaged: str = "") -> None:
-        super().__init__(message)
+        super().__init__(without_credentials(message))
         self.fault = fault
         self.damaged = damaged
 

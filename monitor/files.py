@@ -14,7 +14,7 @@ import fsspec
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import DAY_DIRECTIVES, ISO_DAY
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError, DataError, without_credentials
 from monitor.temporary import sweep, temporary_file
 
 DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
@@ -29,7 +29,8 @@ def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
     Raises
     ------
     ConfigError
-        If the scheme is unknown or its package is not installed.
+        If there is no such filesystem, its package is not installed, or it cannot be opened. The
+        message has no user and password.
     """
     try:
         # No listings cache, because another process may write at any time.
@@ -38,8 +39,19 @@ def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
         msg = f"{url}: needs a package that is not installed ({error}); for s3:// install s3fs."
         raise ConfigError(msg) from None
     except ValueError as error:
-        msg = f"{url}: {error}; use a local path or s3://bucket/prefix."
+        msg = f"{url}: {_told(error, url)}; use a local path or s3://bucket/prefix."
         raise ConfigError(msg) from None
+    except Exception as error:  # noqa: BLE001 - of any of the libraries behind a scheme
+        msg = (
+            f"{url}: cannot be opened ({_told(error, url)}); correct the address, or "
+            f"use a local path or s3://bucket/prefix."
+        )
+        raise ConfigError(msg) from None
+
+
+def _told(error: Exception, place: str) -> str:
+    """Write the error of another library, without the credentials of the place."""
+    return f"{type(error).__name__}: {without_credentials(f'{error}', of=place)}"
 
 
 @contextmanager
@@ -55,7 +67,7 @@ def reaching(place: str) -> Iterator[None]:
         raise
     except Exception as error:
         msg = (
-            f"{place}: cannot be reached ({type(error).__name__}: {error}); "
+            f"{place}: cannot be reached ({_told(error, place)}); "
             f"check that it exists and that this user has access to it, then run again."
         )
         raise DataError(msg) from error

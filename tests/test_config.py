@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -454,13 +454,13 @@ class TestFolder:
         folder = self.write(tmp_path, ctr=model, ads=model, broken="owner: [")
         (folder / "monitor.yaml").write_text(MODELS.replace("  ctr:", "  fraud:"))
         whole, read = load_config(folder), list[str]()
-        read_text = Path.read_text
+        opened = Path.open
 
-        def reading(path: Path, **how: str) -> str:
+        def reading(path: Path, mode: str = "r") -> IO[Any]:
             read.append(path.name)
-            return read_text(path, **how)
+            return opened(path, mode)
 
-        monkeypatch.setattr(Path, "read_text", reading)
+        monkeypatch.setattr(Path, "open", reading)
         found = {name: load_config(folder, only=name).models for name in ("ads", "good")}
 
         assert found == {name: {name: whole.models[name]} for name in found}

@@ -26,8 +26,8 @@ NOBODY_READS = 128 + signal.SIGPIPE  # what a shell reports for a command that t
 
 LISTED_FILES = 5
 
-out = Console()
-err = Console(stderr=True)
+out = Console(emoji=False, markup=False)  # text of logs is no markup
+err = Console(stderr=True, emoji=False, markup=False)
 
 
 @contextmanager

@@ -5,6 +5,8 @@ from typing import Annotated, Literal, Self
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
 
+from monitor.config.brief import brief
+
 MOST_CLASSES = 1_000
 ENDS = 3  # names that a message shows
 
@@ -52,7 +54,7 @@ class Classes(BaseModel):
     def _agrees_with_itself(self) -> Self:
         if len(set(self.names)) < len(self.names):
             twice = next(name for name in self.names if self.names.count(name) > 1)
-            msg = f"names must differ, but {twice!r} is listed twice"
+            msg = f"names must differ, but {brief(twice)} is listed twice"
             raise ValueError(msg)
         if bool(self.columns) == bool(self.vector):
             msg = (

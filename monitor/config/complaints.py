@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from monitor.config.brief import brief, cut
 from monitor.config.calendar import Calendar, Span
 from monitor.config.classes import Classes
 from monitor.config.schema import (
@@ -23,6 +24,7 @@ from monitor.config.schema import (
     Verdicts,
 )
 
+MOST_UNKNOWN = 10  # keys that are listed at a time
 NEEDED: dict[str | int, Any] = {
     "path": "{day}",
     "predictions": {"path": "{day}"},
@@ -114,9 +116,12 @@ def complaints(
     keys: tuple[str, ...] = (),
 ) -> Iterator[str]:
     """Word what is wrong with a section, which is below some keys of a file."""
+    unknown = [problem for problem in problems if problem["type"] == "extra_forbidden"]
     for problem in problems:
-        keys_to_it = ".".join([*keys, *map(str, problem["loc"])])
+        keys_to_it = ".".join([*keys, *(cut(f"{part}") for part in problem["loc"])])
         where = f"{path}: {keys_to_it}" if keys_to_it else f"{path}"
+        if any(problem is unlisted for unlisted in unknown[MOST_UNKNOWN:]):
+            continue
         if problem["type"] == "extra_forbidden":
             key = str(problem["loc"][-1])
             near = difflib.get_close_matches(
@@ -129,8 +134,10 @@ def complaints(
         else:
             rule = RULES.get(problem["type"], problem["msg"].removeprefix("Value error, "))
             of_all_keys = isinstance(problem["input"], dict) and "predictions" in problem["input"]
-            got = "" if of_all_keys else f", got {problem['input']!r}"
+            got = "" if of_all_keys else f", got {brief(problem['input'])}"
             yield f"{where}: {rule}{got}; correct the value."
+    if more := len(unknown[MOST_UNKNOWN:]):
+        yield f"{path}: {more:,} more keys are not known; correct those above first."
 
 
 def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list[str]:

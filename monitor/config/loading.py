@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import Field, TypeAdapter, ValidationError
 
+from monitor.config.brief import brief
 from monitor.config.complaints import complaints, details, problems_of
 from monitor.config.schema import Common, Config, InvalidModel, Model, Name, Report, literal
 from monitor.config.yaml_files import ModelByModelLoader, read_yaml, yaml_complaint
@@ -60,7 +61,7 @@ def load_config(path: Path, *, only: str | None = None) -> Config:
     content = read_yaml(file, option="--config", loader=ModelByModelLoader)
     if not isinstance(content, dict):
         msg = (
-            f"{file}: must contain the keys store and models, got {content!r:.60}; "
+            f"{file}: must contain the keys store and models, got {brief(content)}; "
             f"see monitor.example.yaml."
         )
         raise ConfigError(msg)

@@ -23,6 +23,7 @@ from pydantic import (
     model_validator,
 )
 
+from monitor.config.brief import brief
 from monitor.config.calendar import Calendar, Spans
 from monitor.config.classes import Classes
 from monitor.config.columns import (
@@ -33,6 +34,7 @@ from monitor.config.columns import (
 )
 from monitor.config.filters import check_filter
 from monitor.config.report_pages import report_page
+from monitor.config.schedules import check_schedule
 from monitor.errors import ConfigError
 from monitor.segment_names import OTHER, WHOLE
 
@@ -158,6 +160,7 @@ Given = Annotated[
 ]
 Place = Annotated[str, AfterValidator(_is_a_place)]
 WebAddress = Annotated[str, AfterValidator(_is_a_web_address)]
+Schedule = Annotated[str, AfterValidator(check_schedule)]
 TimeZone = Annotated[str, AfterValidator(_is_time_zone)]
 Windows = Annotated[
     tuple[Annotated[int, Field(ge=1, le=366)], ...],
@@ -215,7 +218,7 @@ class OutcomeMeans(_Strict):
     def _has_no_value_twice(self) -> Self:
         both = {str(value) for value in self.positive} & {str(value) for value in self.negative}
         if both:
-            msg = f"positive and negative must not share a value, but both list {min(both)!r}"
+            msg = f"positive and negative must not share a value, but both list {brief(min(both))}"
             raise ValueError(msg)
         return self
 
@@ -446,7 +449,7 @@ class Model(_Strict):
     windows: Windows = (1, 7, 28)
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     null_replicates: Annotated[int, Field(ge=100, le=10_000)] = 100
-    schedule: str = "0 6 * * *"
+    schedule: Schedule = "0 6 * * *"
     log_deadline_hours: Annotated[float, Field(ge=0, le=168)] = 6
     catch_up_days: Annotated[int, Field(ge=0, le=366)] = 7
     calendar: Calendar | None = None

@@ -5,13 +5,19 @@ from typing import Any
 
 import yaml
 
+from monitor.config.brief import brief, cut
 from monitor.errors import ConfigError
+
+MOST_BYTES, MOST_NODES = 1_000_000, 10_000
+MOST_OF_PROBLEM = 200  # characters of the library's own message
 
 
 def read_yaml(path: Path, *, option: str, loader: "type[_UniqueKeyLoader] | None" = None) -> Any:
     """Read the YAML file that `option` names, or raise ConfigError with what is wrong."""
     try:
-        text = path.read_text(encoding="utf-8")
+        with path.open("rb") as file:
+            content = file.read(MOST_BYTES + 1)
+        text = content.decode("utf-8", errors="strict") if len(content) <= MOST_BYTES else ""
     except PermissionError:
         msg = (
             f"{path}: may not be read by this user; grant read permission, or name another file "
@@ -28,10 +34,26 @@ def read_yaml(path: Path, *, option: str, loader: "type[_UniqueKeyLoader] | None
     except UnicodeDecodeError as error:
         msg = f"{path}: is not UTF-8 text ({error}); save it as UTF-8, then run again."
         raise ConfigError(msg) from None
+    if len(content) > MOST_BYTES:
+        raise ConfigError(_too_large(path, f"more than {MOST_BYTES:,} bytes"))
     try:
         return yaml.load(text, Loader=loader or _UniqueKeyLoader)  # noqa: S506 - subclasses of SafeLoader
+    except _TooManyNodesError:
+        more = f"more than {MOST_NODES:,} values, aliases written out"
+        raise ConfigError(_too_large(path, more)) from None
     except (yaml.YAMLError, *_READER_ERRORS) as error:
         raise ConfigError(yaml_complaint(path, error)) from None
+
+
+def _too_large(path: Path, more: str) -> str:
+    return (
+        f"{path}: has {more}; for many models, use a folder with one file for each (see the "
+        f"README), and write out what aliases repeat."
+    )
+
+
+class _TooManyNodesError(Exception):
+    """Raised inside this file only, when a document is too large."""
 
 
 # Errors that escape the YAML library, on 2026-02-30, `!!bool perhaps` or a thousand brackets.
@@ -46,13 +68,41 @@ _READER_ERRORS = (
 
 
 class _UniqueKeyLoader(yaml.SafeLoader):
-    """A YAML loader that rejects duplicate keys, where the last would silently win."""
+    """A YAML loader that rejects duplicate keys, where the last would silently win.
+
+    It counts the values before it builds one, because a few aliases of aliases make billions.
+    """
+
+    _composed = 0
+
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        """Count the values as they are written, so that a long file is not read to its end."""
+        self._composed += 1
+        if self._composed > MOST_NODES:
+            raise _TooManyNodesError
+        return super().compose_node(parent, index)
+
+    def get_single_node(self) -> yaml.Node | None:
+        """Read the document, and count its values with the aliases written out."""
+        root = super().get_single_node()
+        if root is not None and _size(root, {}) > MOST_NODES:
+            raise _TooManyNodesError
+        return root
+
+    def construct_scalar(self, node: yaml.ScalarNode | yaml.MappingNode) -> Any:
+        """Construct a value; two escapes may make one character, but one must not make half."""
+        value = super().construct_scalar(node)
+        try:
+            return value.encode("utf-16", "surrogatepass").decode("utf-16")
+        except UnicodeDecodeError:
+            msg = f"{brief(value)} contains half of a character, a lone surrogate"
+            raise yaml.constructor.ConstructorError(None, None, msg, node.start_mark) from None
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:  # noqa: FBT001, FBT002 - the library's signature
         try:
             return super().construct_object(node, deep)
         except _READER_ERRORS as error:
-            msg = f"cannot be read as {node.tag.rpartition(':')[2]}: {error}"
+            msg = f"cannot be read as {cut(node.tag.rpartition(':')[2])}: {error}"
             raise yaml.constructor.ConstructorError(None, None, msg, node.start_mark) from None
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002 - the library's signature
@@ -62,7 +112,7 @@ class _UniqueKeyLoader(yaml.SafeLoader):
                 continue
             key = self.construct_object(key_node, deep=True)
             if key in seen:
-                msg = f"the key '{key}' appears twice"
+                msg = f"the key {brief(key)} appears twice"
                 raise yaml.constructor.ConstructorError(None, None, msg, key_node.start_mark)
             seen.append(key)
         return super().construct_mapping(node, deep)
@@ -88,7 +138,7 @@ class ModelByModelLoader(_UniqueKeyLoader):
                 named[key.value] = key, value
                 self._models.setdefault(value, None)
             else:
-                msg = f"the key '{key.value}' appears twice"
+                msg = f"the key {brief(key.value)} appears twice"
                 error = yaml.constructor.ConstructorError(None, None, msg, key.start_mark)
                 self._models[named[key.value][1]] = error
         models.value = list(named.values())
@@ -107,9 +157,27 @@ class ModelByModelLoader(_UniqueKeyLoader):
             return error
 
 
+def _size(node: yaml.Node, known: dict[int, int]) -> int:
+    """Count the values below a node, with aliases written out; one that contains itself has none.
+
+    A loop counts as too many values.
+    """
+    if id(node) in known:
+        return known[id(node)]
+    known[id(node)] = MOST_NODES + 1  # what a loop finds
+    parts: list[yaml.Node] = []
+    if isinstance(node, yaml.MappingNode):
+        parts = [part for pair in node.value for part in pair]
+    elif isinstance(node, yaml.SequenceNode):
+        parts = node.value
+    known[id(node)] = 1 + sum(_size(part, known) for part in parts)
+    return known[id(node)]
+
+
 def yaml_complaint(path: Path, error: Exception) -> str:
     """Word what is wrong with a file, with line and column."""
     mark = getattr(error, "problem_mark", None)
     where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else f"{path}"
-    problem = getattr(error, "problem", None) or " ".join(str(error).split())
-    return f"{where}: is not valid YAML: {problem}; correct it, then run again."
+    problem = getattr(error, "problem", None) or " ".join(f"{error}".split())
+    said = cut(problem, MOST_OF_PROBLEM)
+    return f"{where}: is not valid YAML: {said}; correct it, then run again."

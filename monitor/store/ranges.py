@@ -57,8 +57,8 @@ def check_evaluations(model: str, day: date, evaluations: Iterable[Evaluation]) 
     """Check evaluations of a day: whose they are, counts, ratios and ends of intervals."""
     for e in evaluations:
         _must("model and day", (e.model, e.day) == (model, day))
-        _must("matched", 0 <= e.positives <= e.matched <= e.predicted)
-        _must("days_present", 0 <= e.days_present <= e.window_days)
+        _must("counts", min(e.predicted, e.matched, e.positives) >= 0)
+        _must("days_present", e.days_present >= 0 and e.window_days >= 1)
         _must("rejected", all(count >= 0 for count in e.rejected.values()))
         for name in ("coverage", "prevalence", "mean_score"):
             _must(name, isnan(value := getattr(e, name)) or 0 <= value <= 1)

@@ -671,7 +671,7 @@ class TestParsing:
         [
             ("typo", "asked", "{folder}/typo.yaml: models.asked.ownr: is not a known key; did you"),
             ("cron", "hourly", "{folder}/cron.yaml: models.hourly.schedule: "),
-            ("cron", "hourly", "got 'at noon'; write five fields, such as '0 6 * * *'."),
+            ("cron", "hourly", "got 'at noon'; correct the value."),
         ],
     )
     def test_shows_what_is_wrong_with_one_model(

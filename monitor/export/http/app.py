@@ -4,10 +4,12 @@ Rule 1: each response looks at the configuration and the store. If one is faulty
 a line in the log say so; no older number is shown instead. A fault of one model is a gauge of that
 model, and the response serves the others.
 Rule 2: a client without a valid password learns nothing, not even whether the exporter is healthy.
+Rule 3: where there are no passwords, anybody may ask, so errors name files without their folders.
 """
 
 import gzip
 import logging
+import re
 from base64 import b64decode
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -29,6 +31,7 @@ from monitor.store.store import Store
 log = logging.getLogger(__name__)
 
 OK = "200 OK"
+ABSOLUTE_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:;,'\"]+/)+")
 WELCOME = "calibration-monitor: gauges at /metrics, health at /healthz, reports at /reports/\n"
 
 Answer = tuple[str, str, bytes, list[tuple[str, str]]]  # status, content type, content, headers
@@ -106,6 +109,7 @@ def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplica
 
     def answer(environ: WSGIEnvironment, start_response: StartResponse) -> Iterable[bytes]:
         further: list[tuple[str, str]] = []
+        users: Mapping[str, str] = {}
         try:
             users = web().basic_auth_users
             if users and not _is_authorised(environ, users, checker):
@@ -120,6 +124,10 @@ def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplica
         except (ConfigError, DataError) as error:
             log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it
             status, kind, content, _ = _said("500 Internal Server Error", f"{error}\n")
+        if status[0] == "5" and not users:
+            content = without_folders(
+                content.decode(), f"{exporter.path.absolute().parent}/"
+            ).encode()
         if "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "") and status == OK:
             content = gzip.compress(content, compresslevel=1)
             further.append(("Content-Encoding", "gzip"))
@@ -154,6 +162,17 @@ def _health(exporter: Exporter) -> Answer:
 
 def _said(status: str, text: str) -> Answer:
     return status, "text/plain; charset=utf-8", text.encode(), []
+
+
+def without_folders(text: str, known: str = "") -> str:
+    """Leave a known folder, and those of every absolute path, out of a text; the log has them.
+
+    Examples
+    --------
+    >>> print(without_folders("/my models/a.yaml: /srv/store/ctr is damaged", "/my models/"))
+    a.yaml: ctr is damaged
+    """
+    return ABSOLUTE_PATH.sub("", text.replace(known, "") if known else text)
 
 
 def _is_authorised(
