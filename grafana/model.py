@@ -2,6 +2,7 @@
 
 from grafana_foundation_sdk.builders import dashboard as builders
 from grafana_foundation_sdk.models import dashboard
+from model_classes import classes
 from model_errors import attribution, calibration_errors
 from model_found import findable
 from model_health import health
@@ -39,6 +40,7 @@ def model() -> dashboard.Dashboard:
             ("Has the base rate moved?", priors()),
             ("How large is the error?", calibration_errors()),
             ("What explains the error?", attribution()),
+            ("Which classes are off?", classes()),
             ("Are the data complete?", health()),
         ],
     )

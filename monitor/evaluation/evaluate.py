@@ -20,20 +20,18 @@ from monitor.evaluation.attribution import (
     intercept_correction,
     mean_causes,
 )
+from monitor.evaluation.class_measures import ClassMeasures, class_measures, slope_of_pairs
 from monitor.evaluation.expected_prevalence import Expectation, expected_of_population
-from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
-from monitor.metrics.binned.ece import ece
+from monitor.evaluation.score_errors import Errors, Settings, errors_of
+from monitor.metrics.beyond_binary.class_counts import ClassCounts
+from monitor.metrics.binned.binning import paper_sizes
 from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally, shift
 from monitor.metrics.intervals.ece_interval import Adjustment, ece_interval
-from monitor.metrics.intervals.intervals import rbs_interval
 from monitor.metrics.logistic.conditional import fit_slope
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
-from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.null_reference import tce_null_reference
-from monitor.metrics.test_based.tce import rejected_per_bin
-from monitor.metrics.test_based.tce_at_size import tce_at_size
 from monitor.segment_names import WHOLE
 from monitor.summary import Segment, Summary, merge_summaries, of_population, whole
 
@@ -46,34 +44,6 @@ LEAST_RARER = 100
 Explain = Callable[[Tally], Attribution | None]
 Compress = Callable[[Tally], Coarse]
 Expect = Callable[[str, Segment], Expectation | None]
-
-
-@dataclass(frozen=True)
-class Errors:
-    """The calibration measures of one set of scores.
-
-    Attributes
-    ----------
-    tce_published : float
-        TCE over PAVA-BC bins of the paper's sizes, a ratio in [0, 1].
-    ece : float
-        ECE over PAVA-BC bins of the monitor's sizes, a ratio in [0, 1].
-    rbs : float
-        Root Brier score, in [0, 1].
-    tce : Estimate or None
-        TCE at the model's fixed size N*, a ratio in [0, 1]; comparable across days, volumes and
-        models; None with fewer predictions, or before there is a reference, which determines N*.
-    ece_interval, rbs_interval : Estimate or None
-        Of 95 %. That of ECE is for the error of the scores themselves, which chance only adds
-        to, so ECE may lie above it.
-    """
-
-    tce_published: float
-    ece: float
-    rbs: float
-    tce: Estimate | None = None
-    ece_interval: Estimate | None = None
-    rbs_interval: Estimate | None = None
 
 
 @dataclass(frozen=True)
@@ -98,6 +68,10 @@ class Evaluation:
     `LEAST_RARER` of the rarer outcome. `slope` is that of the outcomes on the scores' log-odds,
     with a separate intercept for each day and segment. `causes` divides the error of raw scores;
     `correction` is the part of it that one intercept for the whole window would remove.
+
+    Of a model with classes, a positive outcome is a first choice that was right; `prior` is
+    adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;
+    and `shift`, `causes` and `correction`, which speak of one intercept, are None.
     """
 
     model: str
@@ -122,29 +96,7 @@ class Evaluation:
     causes: Causes | None = None
     expected: Expectation | None = None
     correction: InterceptCorrection | None = None
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The settings of an evaluation.
-
-    Attributes
-    ----------
-    alpha : float
-        Level of the tests inside TCE.
-    null_replicates : int
-        Number of resampled data sets behind its null reference.
-    tce_size : int or None
-        N* of TCE; None before there is a reference.
-    interval_days : int
-        Least length of a window for which the whole gets an interval of ECE. The interval is by far
-        the most expensive number, and of little use for short windows and segments.
-    """
-
-    alpha: float
-    null_replicates: int
-    tce_size: int | None = None
-    interval_days: int = 28
+    classes: ClassMeasures | None = None
 
 
 def evaluate(
@@ -177,6 +129,8 @@ def evaluate(
         The whole first, then the segments in their stored order.
     """
     window = merge_summaries(days)
+    if window.classes:
+        return [_evaluate_classes(days, window, window.classes, window_days, settings)]
     found = []
     for name, part in {WHOLE: whole(window), **window.segments}.items():
         strata = [
@@ -204,27 +158,39 @@ def evaluate(
     return found
 
 
-def _evaluate_segment(
+def _evaluate_classes(
+    days: Sequence[Summary],
     window: Summary,
-    name: str,
-    part: Segment,
+    counts: ClassCounts,
     window_days: int,
     settings: Settings,
 ) -> Evaluation:
-    t, rng = part.tally, _generator(window, name, window_days)
-    shift_, prior, null, raw = None, None, None, None
-    if has_intercept(t):
-        fitted = fit_intercept(t)
-        shift_ = Estimate.normal(fitted.delta, fitted.standard_error)
-        adjusted = shift(t, fitted.delta)
-        if min(t.total_positives, t.total - t.total_positives) >= LEAST_RARER:
-            null = _tce_null(adjusted, settings, rng)
-        prior = _errors(adjusted, settings, rng)
-    if t.total:
-        raw = _errors(t, settings, rng)
-    if name == WHOLE and window_days >= settings.interval_days:
-        raw = raw and _with_ece_interval(raw, t, "raw", rng)
-        prior = prior and _with_ece_interval(prior, t, "prior", rng)
+    """Evaluate the first choices of a window, and the vectors."""
+    part, rng = whole(window), _generator(window, WHOLE, window_days)
+    found = _described(window, WHOLE, part, window_days)
+    if not part.tally.total:
+        return found
+    adjusted = counts.adjusted.top
+    raw, prior = (errors_of(t, settings, rng) for t in (part.tally, adjusted))
+    null = None
+    if min(adjusted.total_positives, adjusted.total - adjusted.total_positives) >= LEAST_RARER:
+        null = _tce_null(adjusted, settings, rng)
+    if window_days >= settings.interval_days:
+        raw = _with_ece_interval(raw, part.tally, "raw", rng)
+        prior = _with_ece_interval(prior, adjusted, "raw", rng)
+    return replace(
+        found,
+        raw=raw,
+        prior=prior,
+        null=null,
+        slope=slope_of_pairs([day.classes for day in days if day.classes]),
+        classes=class_measures(counts, settings, rng),
+    )
+
+
+def _described(window: Summary, name: str, part: Segment, window_days: int) -> Evaluation:
+    """Say what was evaluated, without any measure."""
+    t = part.tally
     return Evaluation(
         model=window.model,
         segment=name,
@@ -240,29 +206,41 @@ def _evaluate_segment(
         coverage=part.coverage,
         prevalence=t.prevalence,
         mean_score=t.mean_score,
+        shift=None,
+        raw=None,
+        prior=None,
+        null=None,
+    )
+
+
+def _evaluate_segment(
+    window: Summary,
+    name: str,
+    part: Segment,
+    window_days: int,
+    settings: Settings,
+) -> Evaluation:
+    t, rng = part.tally, _generator(window, name, window_days)
+    shift_, prior, null, raw = None, None, None, None
+    if has_intercept(t):
+        fitted = fit_intercept(t)
+        shift_ = Estimate.normal(fitted.delta, fitted.standard_error)
+        adjusted = shift(t, fitted.delta)
+        if min(t.total_positives, t.total - t.total_positives) >= LEAST_RARER:
+            null = _tce_null(adjusted, settings, rng)
+        prior = errors_of(adjusted, settings, rng)
+    if t.total:
+        raw = errors_of(t, settings, rng)
+    if name == WHOLE and window_days >= settings.interval_days:
+        raw = raw and _with_ece_interval(raw, t, "raw", rng)
+        prior = prior and _with_ece_interval(prior, t, "prior", rng)
+    return replace(
+        _described(window, name, part, window_days),
         shift=shift_,
         raw=raw,
         prior=prior,
         null=null,
         correction=intercept_correction(t),
-    )
-
-
-def _errors(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
-    smallest, largest = paper_sizes(t.total)
-    bins = pava_bc(t, min_size=smallest, max_size=largest)
-    # The same as `tce` without the accepted intervals, which are not needed here.
-    rejected = rejected_per_bin(
-        t.scores, t.counts, bins.starts, bins.counts, bins.positives, settings.alpha
-    )
-    smallest, largest = monitor_sizes(t.total)
-    seen = pava_bc(t, min_size=smallest, max_size=largest)
-    return Errors(
-        int(rejected.sum()) / t.total,
-        ece(seen),
-        rbs(t),
-        tce=_tce_at_size(t, settings, rng),
-        rbs_interval=rbs_interval(t),
     )
 
 
@@ -272,12 +250,6 @@ def _with_ece_interval(
     found = ece_interval(t, adjusted=adjusted, replicates=INTERVAL_REPLICATES, rng=rng)
     # The same value from another sum: the one that is stored, to its last digit.
     return replace(errors, ece_interval=replace(found, value=errors.ece))
-
-
-def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Estimate | None:
-    if settings.tce_size is None or t.total < settings.tce_size:
-        return None
-    return tce_at_size(t, size=settings.tce_size, alpha=settings.alpha, rng=rng).mean
 
 
 def _tce_null(t: Tally, settings: Settings, rng: np.random.Generator) -> TceNull:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from math import nan
 
 from monitor.evaluation.expected_prevalence import Expectation
-from monitor.export import verdict_samples, window_samples
+from monitor.export import class_samples, verdict_samples, window_samples
 from monitor.export.window_samples import SECONDS_A_DAY, SECONDS_AN_HOUR, Samples, seconds_of
 from monitor.metrics.core.estimate import Estimate
 
@@ -136,6 +136,82 @@ CATALOGUE = (
         "every score would remove.",
         WINDOW,
         window_samples.of_window(lambda e: e.correction.squared_error if e.correction else None),
+    ),
+    *_with_interval(
+        "calibration_vector_rbs",
+        "Root Brier score of vectors of class probabilities: square root of the mean of the "
+        "squared gaps summed over all classes.",
+        (*WINDOW, "adjusted"),
+        class_samples.of_vectors(lambda errors: errors.rbs),
+    ),
+    *_with_interval(
+        "calibration_vector_log_loss_nats",
+        "Mean log loss of vectors of class probabilities: minus the logarithm of the probability "
+        "of the class that came true.",
+        (*WINDOW, "adjusted"),
+        class_samples.of_vectors(lambda errors: errors.log_score),
+    ),
+    Gauge(
+        "calibration_class_tce_ratio",
+        "TCE at a fixed number of predictions of one class against the rest.",
+        (*WINDOW, "class", "adjusted"),
+        class_samples.of_class_errors(class_samples.tce_of),
+    ),
+    Gauge(
+        "calibration_class_ece_ratio",
+        "Expected calibration error of one class against the rest.",
+        (*WINDOW, "class", "adjusted"),
+        class_samples.of_class_errors(lambda errors: errors.ece),
+    ),
+    Gauge(
+        "calibration_class_rbs",
+        "Root Brier score of one class against the rest.",
+        (*WINDOW, "class", "adjusted"),
+        class_samples.of_class_errors(lambda errors: errors.rbs),
+    ),
+    Gauge(
+        "calibration_class_prevalence_ratio",
+        "Share of the known outcomes that are the class.",
+        (*WINDOW, "class"),
+        class_samples.of_class(lambda one: one.prevalence),
+    ),
+    Gauge(
+        "calibration_class_mean_score_ratio",
+        "Mean score of the class.",
+        (*WINDOW, "class"),
+        class_samples.of_class(lambda one: one.mean_score),
+    ),
+    Gauge(
+        "calibration_classwise_tce_ratio",
+        "Mean and largest calibration_class_tce_ratio over the watched classes.",
+        (*WINDOW, "adjusted", "over"),
+        class_samples.of_all_classes(class_samples.tce_of),
+    ),
+    Gauge(
+        "calibration_classwise_ece_ratio",
+        "Mean and largest calibration_class_ece_ratio over the watched classes.",
+        (*WINDOW, "adjusted", "over"),
+        class_samples.of_all_classes(lambda errors: errors.ece),
+    ),
+    Gauge(
+        "calibration_classwise_rbs",
+        "Mean and largest calibration_class_rbs over the watched classes.",
+        (*WINDOW, "adjusted", "over"),
+        class_samples.of_all_classes(lambda errors: errors.rbs),
+    ),
+    Gauge(
+        "calibration_judged_outcomes_ratio",
+        "Share of the known outcomes that the verdict of a model with classes rests on: one of the "
+        "two classes with the highest scores came true.",
+        WINDOW,
+        class_samples.of_measures(lambda measures: measures.judged),
+    ),
+    Gauge(
+        "calibration_classes_left_out",
+        "Classes without gauges of their own, because they are not watched one by one or are more "
+        "than the exporter's limit.",
+        ("model",),
+        class_samples.of_classes_left_out,
     ),
     Gauge(
         "calibration_prevalence_ratio",

@@ -143,7 +143,7 @@ def _past_verdicts(
             exported = (
                 _exported_evaluations(store, reader, name, evaluated[before - 1]) if before else []
             )
-            yield day, begin, end, verdicts_to_export(shown, exported)
+            yield day, begin, end, verdicts_to_export(shown, exported, reader.most_segments)
             end = min(begin, end)
 
 

@@ -16,6 +16,7 @@ from monitor.config import Config
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError, DataError, within_memory
 from monitor.evaluation.evaluate import Evaluation
+from monitor.export.class_samples import with_few_classes
 from monitor.export.window_samples import Snapshot
 from monitor.segment_names import WHOLE
 from monitor.store.delays import delays
@@ -46,7 +47,7 @@ class Reader:
     config : Config
         Which models, and where the store is.
     most_segments : int
-        How many segments of a model are exported, besides `all`.
+        How many segments of a model are exported, besides `all`; also how many classes and pairs.
     version : str
         Version of this program.
     """
@@ -137,7 +138,7 @@ class Reader:
             evaluations=exported,
             runs={name: run} if run else {},
             version=self.version,
-            verdicts=verdicts_to_export(verdicts, exported),
+            verdicts=verdicts_to_export(verdicts, exported, self.most_segments),
             left_out={name: left_out} if exported else {},
             invalid=frozenset({name} & self.config.invalid.keys()),
             delays=self._delays(store, name, evaluations) if known is None else known,
@@ -207,10 +208,16 @@ def _are_the_same(before: Files, now: Files) -> bool:
 
 
 def verdicts_to_export(
-    verdicts: Sequence[Verdict], exported: Sequence[Evaluation]
+    verdicts: Sequence[Verdict], exported: Sequence[Evaluation], most: int
 ) -> list[Verdict]:
-    """Keep the verdicts of the segments that are exported, and of every open drift: it may page."""
+    """Keep the verdicts of the segments that are exported, and of every open drift: it may page.
+
+    Pairs of classes have verdicts only; those with most evidence stay.
+    """
     kept = {WHOLE, *(e.segment for e in exported)}
+    if any(e.classes for e in exported):
+        ranked = sorted(verdicts, key=lambda v: (-v.detector.evidence, v.segment))
+        kept |= {v.segment for v in ranked[:most]}
     return [v for v in verdicts if v.segment in kept or v.detector.incident]
 
 
@@ -227,4 +234,5 @@ def with_most_outcomes(
             outcomes[e.segment] = max(e.matched, outcomes.get(e.segment, 0))
     ranked = sorted(outcomes, key=lambda segment: (-outcomes[segment], segment))
     kept = {WHOLE, *ranked[:most]}
-    return [e for e in evaluations if e.segment in kept], len(ranked[most:])
+    exported = [e for e in evaluations if e.segment in kept]
+    return with_few_classes(exported, most), len(ranked[most:])

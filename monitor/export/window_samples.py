@@ -15,8 +15,9 @@ from monitor.config import Checks, Model, Verdicts
 from monitor.drift.verdict import Verdict
 from monitor.errors import Fault
 from monitor.evaluation.attribution import Causes, Shares
-from monitor.evaluation.evaluate import Errors, Evaluation
+from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.score_errors import Errors
 from monitor.segment_names import WHOLE
 from monitor.store.store import RunRecord
 from monitor.summary import end_of_day
@@ -87,7 +88,7 @@ def of_window(value: Callable[[Evaluation], T | None]) -> Samples[T]:
         found = value(e)
         return [] if found is None else [((), found)]
 
-    return _of_windows(sample)
+    return of_windows(sample)
 
 
 def of_errors(measure: Callable[[Errors], T | None]) -> Samples[T]:
@@ -99,7 +100,7 @@ def of_errors(measure: Callable[[Errors], T | None]) -> Samples[T]:
             if value is not None:
                 yield (adjusted,), value
 
-    return _of_windows(both)
+    return of_windows(both)
 
 
 def of_causes(shares: Callable[[Causes], Shares]) -> Samples[float]:
@@ -109,7 +110,7 @@ def of_causes(shares: Callable[[Causes], Shares]) -> Samples[float]:
         if e.causes:
             yield from (((cause,), value) for cause, value in vars(shares(e.causes)).items())
 
-    return _of_windows(by_cause)
+    return of_windows(by_cause)
 
 
 def of_expected(value: Callable[[Expectation], T]) -> Samples[T]:
@@ -133,7 +134,7 @@ def of_null(snapshot: Snapshot) -> Iterable[Sample[float]]:
             yield ("0.95",), e.null.q95
             yield ("0.99",), e.null.q99
 
-    return _of_windows(quantiles)(snapshot)
+    return of_windows(quantiles)(snapshot)
 
 
 def of_rejected_rows(snapshot: Snapshot) -> Iterable[Sample[float]]:
@@ -144,7 +145,7 @@ def of_rejected_rows(snapshot: Snapshot) -> Iterable[Sample[float]]:
             for check, rows in {**dict.fromkeys(ROW_CHECKS, 0), **e.rejected}.items():
                 yield (check,), rows
 
-    return _of_windows(counts)(snapshot)
+    return of_windows(counts)(snapshot)
 
 
 def of_window_ends(snapshot: Snapshot) -> Iterable[Sample[float]]:
@@ -237,7 +238,7 @@ def of_version(snapshot: Snapshot) -> Iterable[Sample[float]]:
     return [((snapshot.version,), 1)]
 
 
-def _of_windows(samples: Callable[[Evaluation], Iterable[Sample[T]]]) -> Samples[T]:
+def of_windows(samples: Callable[[Evaluation], Iterable[Sample[T]]]) -> Samples[T]:
     """Put model, segment, window and maturity before the label values that are given."""
 
     def fill(snapshot: Snapshot) -> Iterable[Sample[T]]:

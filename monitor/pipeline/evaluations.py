@@ -8,7 +8,8 @@ from itertools import chain
 from monitor.config import Config, Model
 from monitor.errors import within_memory
 from monitor.evaluation.attribution import attribute
-from monitor.evaluation.evaluate import Settings, evaluate
+from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.score_errors import Settings
 from monitor.metrics.core.coarse import coarsen
 from monitor.pipeline.progress import PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References
@@ -123,11 +124,13 @@ def _basis(
         alpha=model.alpha,
         null_replicates=model.null_replicates,
         tce_size=references.tce_size(day),
+        class_sizes=references.class_sizes(day),
     )
     marks = [mark for _, mark in parts]
     if not parts[-1][0].final:  # its expected prevalence depends on the reference too
         marks += chain.from_iterable(references.marks)
-    return settings, fingerprint([model.windows, repr(settings), *marks])
+    sizes = [repr(settings.class_sizes)] if settings.class_sizes else []
+    return settings, fingerprint([model.windows, repr(settings), *sizes, *marks])
 
 
 def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[Summary]:

@@ -61,7 +61,7 @@ class References:
         """Estimate the prevalence to expect of a segment of a day from its scores alone."""
         compared = reference_of_day(day, self.fitted)
         reference = compared.streams.get(name) if compared and day > compared.last else None
-        if not isinstance(reference, Reference):
+        if not isinstance(reference, Reference) or (compared and compared.classes):
             return None
         seen = np.nonzero(reference.counts.counts)[0]
         labelled = Tally(
@@ -77,8 +77,25 @@ class References:
         whole = compared.streams.get(WHOLE)  # none if the compared lacks days
         if not isinstance(whole, Reference):
             return None
+        if compared.classes:
+            return _size(compared.classes.right, compared.classes.total)
         known = whole.counts  # TCE is that of the rows, also if they are a sample
         return standard_size(float(known.positives.sum() / known.counts.sum()))
+
+    def class_sizes(self, day: date) -> dict[str, int]:
+        """Give N* of each class against the rest for a day; empty before there is a reference."""
+        compared = reference_of_day(day, self.fitted)
+        if not compared or day <= compared.last or not compared.classes:
+            return {}
+        classes = compared.classes
+        named = zip(classes.names, classes.outcomes.tolist(), strict=True)
+        sizes = {name: _size(seen, classes.total) for name, seen in named}
+        return {name: size for name, size in sizes.items() if size is not None}
+
+
+def _size(positives: int, total: int) -> int | None:
+    """Give N*; None if all outcomes are equal."""
+    return standard_size(positives / total) if 0 < positives < total else None
 
 
 def read_references(config: Config, name: str) -> References:

@@ -9,8 +9,10 @@ from typing import Any, get_args, get_type_hints
 import pyarrow as pa
 
 from monitor.evaluation.attribution import Causes, InterceptCorrection
-from monitor.evaluation.evaluate import Errors, Evaluation, TceNull
+from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
+from monitor.evaluation.evaluate import Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.score_errors import Errors
 from monitor.metrics.core.estimate import Estimate
 
 ESTIMATE = pa.struct([(name, pa.float64()) for name in ("value", "low", "high")])
@@ -87,6 +89,30 @@ EVALUATION_COLUMNS: dict[str, pa.DataType] = {
 
 
 EVALUATIONS = pa.schema(EVALUATION_COLUMNS)
+# Only files of models with classes have this column.
+CLASSES = pa.struct(
+    [
+        ("count", pa.int64()),
+        ("judged", pa.float64()),
+        ("raw", _numbers(VectorErrors)),
+        ("prior", _numbers(VectorErrors)),
+        (
+            "by_class",
+            pa.list_(
+                pa.struct(
+                    [
+                        ("name", pa.string()),
+                        ("outcomes", pa.int64()),
+                        ("prevalence", pa.float64()),
+                        ("mean_score", pa.float64()),
+                        ("raw", _numbers(Errors)),
+                        ("prior", _numbers(Errors)),
+                    ]
+                )
+            ),
+        ),
+    ]
+)
 
 
 NESTED = {
@@ -111,7 +137,12 @@ def evaluation_table(evaluations: Sequence[Evaluation]) -> pa.Table:
         | {"rejected": sorted(evaluation.rejected.items()), "shift": _shift(evaluation.shift)}
         for evaluation in evaluations
     ]
-    return pa.Table.from_pylist(rows, schema=EVALUATIONS)
+    if not any(evaluation.classes for evaluation in evaluations):
+        return pa.Table.from_pylist(rows, schema=EVALUATIONS)
+    for row in rows:
+        if row["classes"]:
+            row["classes"]["by_class"] = [_plain(one) for one in row["classes"]["by_class"]]
+    return pa.Table.from_pylist(rows, schema=EVALUATIONS.append(pa.field("classes", CLASSES)))
 
 
 def _shift(shift: Estimate | None) -> dict[str, float] | None:
@@ -129,4 +160,27 @@ def evaluation_of(row: dict[str, Any]) -> Evaluation:
     """Read a row of the table back."""
     numbers = {k: nan for k in ("coverage", "prevalence", "mean_score") if row[k] is None}
     nested = {k: _rebuilt(kind, row[k]) for k, kind in NESTED.items() if row[k] is not None}
-    return Evaluation(**{**row, **numbers, **nested, "rejected": dict(row["rejected"])})
+    classes = _classes_of(row["classes"]) if row.get("classes") else None
+    return Evaluation(
+        **{
+            **row,
+            **numbers,
+            **nested,
+            "rejected": dict(row["rejected"]),
+            "classes": classes,
+        }
+    )
+
+
+def _classes_of(row: Mapping[str, Any]) -> ClassMeasures:
+    of_vectors = {name: _rebuilt(VectorErrors, row[name]) for name in ("raw", "prior")}
+    by_class = tuple(
+        ClassErrors(
+            **{
+                **one,
+                **{name: one[name] and _rebuilt(Errors, one[name]) for name in ("raw", "prior")},
+            }
+        )
+        for one in row["by_class"]
+    )
+    return ClassMeasures(**{**row, **of_vectors, "by_class": by_class})

@@ -7,7 +7,8 @@ import pytest
 from scipy.special import expit
 
 from monitor.evaluation.attribution import intercept_correction
-from monitor.evaluation.evaluate import LEAST_RARER, Errors, Evaluation, Settings, evaluate
+from monitor.evaluation.evaluate import LEAST_RARER, Evaluation, evaluate
+from monitor.evaluation.score_errors import Errors, Settings
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.tally import Tally, shift, tally_on_grid

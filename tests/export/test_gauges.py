@@ -18,8 +18,10 @@ from monitor.drift.evidence import DayEvidence
 from monitor.drift.verdict import STATES, Verdict
 from monitor.errors import Fault
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
-from monitor.evaluation.evaluate import Errors, Evaluation, TceNull
+from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
+from monitor.evaluation.evaluate import Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.score_errors import Errors
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
@@ -62,7 +64,7 @@ def evaluation(
         known_at=datetime(2026, 3, 5, tzinfo=UTC),
         predicted=1000 * number + 15,
         matched=1000 * number + 14,
-        positives=1000 * number + 16,
+        positives=1000 * number + 13,
         rejected={"outcome_orphan": 1000 * number + 17} if segment == "all" else {},
         coverage=place(18),
         prevalence=place(19),
@@ -77,6 +79,7 @@ def evaluation(
         correction=InterceptCorrection(
             *(Estimate.normal(place(90 + 2 * i), place(91 + 2 * i)) for i in range(3)), place(96)
         ),
+        classes=CLASSES if (model, segment, window) == ("fraud", "all", 7) else None,
     )
 
 
@@ -113,6 +116,20 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
     )
 
 
+def class_errors(name: str, at: float) -> ClassErrors:
+    """Make the measures of a class."""
+    known = Errors(at, at / 2, at / 4, tce=Estimate(at / 8, at / 16, at / 4))
+    return ClassErrors(name, 100, at, at / 2, raw=known, prior=known)
+
+
+VECTOR = VectorErrors(rbs=Estimate(0.5, 0.375, 0.625), log_score=Estimate(1.5, 1.375, 1.625))
+CLASSES = ClassMeasures(
+    count=4,
+    judged=0.875,
+    raw=VECTOR,
+    prior=VECTOR,
+    by_class=(class_errors("cat", 0.5), class_errors("dog", 0.25)),
+)
 EVIDENCE = DayEvidence(
     ratios=np.zeros(8),
     tolerances=np.zeros(4),
@@ -414,7 +431,7 @@ class TestCatalogue:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
         units += "|segments_left_out|config_valid|results_readable|slope|log10|log10_p|verdict|kind"
-        units += "|explained|removed|days|slope_change|value"
+        units += "|explained|removed|days|slope_change|value|nats|classes_left_out"
         # A bound of an interval is named after its number.
         name = re.sub("_(low|high)$", "", gauge.name)
 
@@ -431,6 +448,7 @@ class TestCatalogue:
         known = {"model", "segment", "window", "maturity", "adjusted", "quantile", "reason"}
         known |= {"owner", "severity", "version", "state", "kind", "cause", "reference"}
         known |= {"ending", "log", "check", "complaint", "url", "outcome", "age_days"}
+        known |= {"class", "over"}
 
         assert known.issuperset(gauge.labels)
         assert len(set(gauge.labels)) == len(gauge.labels)

@@ -41,6 +41,10 @@ NOT_HERE = {
     "calibration_failed_checked_rows",
     "calibration_failed_value",
     "calibration_report_info",
+    # Of models with classes.
+    "calibration_judged_outcomes_ratio",
+    "calibration_classes_left_out",
+    *(g.name for g in CATALOGUE if re.match("calibration_(vector|class|classwise)_", g.name)),
 }
 
 

@@ -143,12 +143,12 @@ class TestHouseRules:
         first = next(place for place, panel in enumerate(shown) if panel["type"] == "row")
         rows = shown[first:]
 
-        assert len(rows) == 6
+        assert len(rows) == 7
         assert {row["type"] for row in rows} == {"row"}
         assert all(row["collapsed"] and row["panels"] for row in rows)
         ends = [panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in shown[:first]]
         begin = max(ends)
-        assert [row["gridPos"]["y"] for row in rows] == [begin + place for place in range(6)]
+        assert [row["gridPos"]["y"] for row in rows] == [begin + place for place in range(7)]
         for row in rows:  # where Grafana wants the panels of a section that is opened
             assert min(p["gridPos"]["y"] for p in row["panels"]) == row["gridPos"]["y"] + 1
 
@@ -265,6 +265,7 @@ class TestHouseRules:
 
         assert {title: value for title, (value, _) in told.items() if abs(value) != 1} == {
             "TCE at a fixed size": 0.12,
+            "TCE by class": 0.12,
             "Does the forecast of the prevalence fit?": -3,
             "Outcomes that have arrived, by their age": 0.95,
         }

@@ -167,8 +167,8 @@ def evaluate(
     >>> round(found.whole.raw.ece, 2)
     0.3
     """
-    from monitor.evaluation.evaluate import Settings
     from monitor.evaluation.evaluate import evaluate as evaluate_days
+    from monitor.evaluation.score_errors import Settings
     from monitor.metrics.core.tally import merge
     from monitor.metrics.test_based.tce_at_size import standard_size
     from monitor.segment_names import WHOLE

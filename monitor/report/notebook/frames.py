@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from monitor.evaluation.attribution import Causes
-    from monitor.evaluation.evaluate import Errors, Evaluation
+    from monitor.evaluation.evaluate import Evaluation
+    from monitor.evaluation.score_errors import Errors
     from monitor.metrics.core.estimate import Estimate
 
 COUNTS = ("predicted", "matched", "positives")

@@ -5,9 +5,9 @@ from datetime import date
 from math import isnan
 
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.evaluate import Errors as MeasuredErrors
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.score_errors import Errors as MeasuredErrors
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.error_wording import week_sentences
 from monitor.report.page.content import (

@@ -1,0 +1,142 @@
+"""The measures of vectors of class probabilities over a window. Pure."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from monitor.evaluation.score_errors import Errors, Settings, errors_of
+from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts, Reading, Sums
+from monitor.metrics.core.coarse import CENTRES
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.tally import Tally
+from monitor.metrics.logistic.conditional import fit_slope
+
+SLOPE_PAIRS = 50  # those of most rows, whose slope is fitted
+
+
+@dataclass(frozen=True)
+class VectorErrors:
+    """The scores of whole vectors, over all classes.
+
+    Attributes
+    ----------
+    rbs : Estimate
+        Root Brier score: the square root of the mean of ``sum_k (p_k - y_k)**2``, in [0, sqrt 2].
+        With two classes it is the square root of 2 times that of one column.
+    log_score : Estimate
+        Mean of ``-log p_y``, in nats.
+    """
+
+    rbs: Estimate
+    log_score: Estimate
+
+
+@dataclass(frozen=True)
+class ClassErrors:
+    """One class against the rest; `raw` and `prior` are None without an outcome of any class.
+
+    Attributes
+    ----------
+    name : str
+        The class.
+    outcomes : int
+        How often it came true.
+    prevalence, mean_score : float
+        Its share of the outcomes, and its mean score as logged.
+    raw, prior : Errors or None
+        Of its scores as logged, and adjusted by class weights.
+    """
+
+    name: str
+    outcomes: int
+    prevalence: float
+    mean_score: float
+    raw: Errors | None
+    prior: Errors | None
+
+
+@dataclass(frozen=True)
+class ClassMeasures:
+    """The measures of vectors.
+
+    Attributes
+    ----------
+    count : int
+        Number of classes.
+    judged : float
+        Share of the outcomes that are one of the two classes with the highest scores, and of a
+        pair that is counted: the verdict rests on these.
+    raw, prior : VectorErrors
+        Of the scores as logged, and adjusted by the class weights of each day.
+    by_class : tuple of ClassErrors
+        The classes that are watched on every day of the window.
+    """
+
+    count: int
+    judged: float
+    raw: VectorErrors
+    prior: VectorErrors
+    by_class: tuple[ClassErrors, ...]
+
+
+def class_measures(
+    counts: ClassCounts, settings: Settings, rng: np.random.Generator
+) -> ClassMeasures:
+    """Measure the vectors of a window that has an outcome."""
+    return ClassMeasures(
+        count=len(counts.names),
+        judged=counts.judged / counts.total,
+        raw=_vector_errors(counts.raw, counts.total),
+        prior=_vector_errors(counts.adjusted, counts.total),
+        by_class=tuple(_of_class(counts, k, settings, rng) for k in counts.raw.by_class),
+    )
+
+
+def slope_of_pairs(days: Sequence[ClassCounts]) -> Estimate | None:
+    """Fit the slope that all pairs share, each with an intercept of its own every day."""
+    totals: dict[tuple[int, int], int] = {}
+    for day in days:
+        for pair, found in day.pairs.items():
+            totals[pair] = totals.get(pair, 0) + int(found.counts.sum())
+    chosen = sorted(totals, key=lambda pair: (-totals[pair], pair))[:SLOPE_PAIRS]
+    strata = [day.pairs[pair] for day in days for pair in chosen if pair in day.pairs]
+    slope = fit_slope(CENTRES, strata) if strata else None
+    return Estimate.normal(*slope) if slope else None
+
+
+def _vector_errors(reading: Reading, total: int) -> VectorErrors:
+    brier, error = _mean(reading.brier, total)
+    root = sqrt(brier)
+    of_root = error / (2.0 * root) if root > 0.0 else 0.0  # delta method
+    return VectorErrors(
+        rbs=Estimate.normal(root, of_root), log_score=Estimate.normal(*_mean(reading.log, total))
+    )
+
+
+def _mean(sums: Sums, total: int) -> tuple[float, float]:
+    """Give mean and standard error of independent rows."""
+    mean, square = sums.total / UNIT / total, sums.squares / UNIT / total
+    return mean, sqrt(max(0.0, square - mean**2) / total)
+
+
+def _of_class(
+    counts: ClassCounts, k: int, settings: Settings, rng: np.random.Generator
+) -> ClassErrors:
+    name, scores = counts.names[k], counts.raw.by_class[k]
+    own = Settings(
+        settings.alpha, settings.null_replicates, tce_size=settings.class_sizes.get(name)
+    )
+
+    def measured(t: Tally) -> Errors | None:
+        return errors_of(t, own, rng) if t.total else None
+
+    return ClassErrors(
+        name=name,
+        outcomes=int(counts.outcomes[k]),
+        prevalence=float(counts.outcomes[k] / counts.total),
+        mean_score=scores.mean_score,
+        raw=measured(scores),
+        prior=measured(counts.adjusted.by_class[k]),
+    )

@@ -1,0 +1,92 @@
+"""The calibration measures of one set of scores, and the settings of an evaluation. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
+from monitor.metrics.binned.ece import ece
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.tally import Tally
+from monitor.metrics.intervals.intervals import rbs_interval
+from monitor.metrics.scores.brier import rbs
+from monitor.metrics.test_based.tce import rejected_per_bin
+from monitor.metrics.test_based.tce_at_size import tce_at_size
+
+
+@dataclass(frozen=True)
+class Errors:
+    """The calibration measures of one set of scores.
+
+    Attributes
+    ----------
+    tce_published : float
+        TCE over PAVA-BC bins of the paper's sizes, a ratio in [0, 1].
+    ece : float
+        ECE over PAVA-BC bins of the monitor's sizes, a ratio in [0, 1].
+    rbs : float
+        Root Brier score, in [0, 1].
+    tce : Estimate or None
+        TCE at the model's fixed size N*, a ratio in [0, 1]; comparable across days, volumes and
+        models; None with fewer predictions, or before there is a reference, which determines N*.
+    ece_interval, rbs_interval : Estimate or None
+        Of 95 %. That of ECE is for the error of the scores themselves, which chance only adds
+        to, so ECE may lie above it.
+    """
+
+    tce_published: float
+    ece: float
+    rbs: float
+    tce: Estimate | None = None
+    ece_interval: Estimate | None = None
+    rbs_interval: Estimate | None = None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The settings of an evaluation.
+
+    Attributes
+    ----------
+    alpha : float
+        Level of the tests inside TCE.
+    null_replicates : int
+        Number of resampled data sets behind its null reference.
+    tce_size : int or None
+        N* of TCE; None before there is a reference.
+    interval_days : int
+        Least length of a window for which the whole gets an interval of ECE. The interval is by far
+        the most expensive number, and of little use for short windows and segments.
+    """
+
+    alpha: float
+    null_replicates: int
+    tce_size: int | None = None
+    interval_days: int = 28
+    class_sizes: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+
+def errors_of(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
+    """Measure one set of scores, a tally of at least one prediction."""
+    smallest, largest = paper_sizes(t.total)
+    bins = pava_bc(t, min_size=smallest, max_size=largest)
+    # The same as `tce` without the accepted intervals, which are not needed here.
+    rejected = rejected_per_bin(
+        t.scores, t.counts, bins.starts, bins.counts, bins.positives, settings.alpha
+    )
+    smallest, largest = monitor_sizes(t.total)
+    seen = pava_bc(t, min_size=smallest, max_size=largest)
+    return Errors(
+        int(rejected.sum()) / t.total,
+        ece(seen),
+        rbs(t),
+        tce=_tce_at_size(t, settings, rng),
+        rbs_interval=rbs_interval(t),
+    )
+
+
+def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Estimate | None:
+    if settings.tce_size is None or t.total < settings.tce_size:
+        return None
+    return tce_at_size(t, size=settings.tce_size, alpha=settings.alpha, rng=rng).mean
