@@ -20,6 +20,7 @@ from monitor.cli.recalibrating import recalibrate
 from monitor.cli.reporting import report
 from monitor.cli.serving import openmetrics, push, serve, textfile
 from monitor.cli.showing import demo, show
+from monitor.cli.where import where
 from monitor.errors import ConfigError, DataError
 
 __all__ = ["app", "main"]
@@ -52,6 +53,7 @@ for command in (
     backfill,
     evaluate,
     show,
+    where,
     recalibrate,
     report,
     serve,

@@ -371,7 +371,7 @@ class TestCommands:
 
     def test_are_found(self) -> None:
         """The runbook shows these commands and no other, so none below is overlooked."""
-        program, ours = "calibration-monitor", "backfill check evaluate run serve show"
+        program, ours = "calibration-monitor", "backfill check evaluate run serve show where"
         shown = {tuple(call.split()[:2]) for call in CALLS}
 
         assert shown == {*((program, name) for name in ours.split()), ("amtool", "silence")}

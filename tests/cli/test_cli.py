@@ -20,7 +20,7 @@ from tests.support.paths import ROOT
 
 COMMANDS = (
     "init",
-    *("check", "run", "backfill", "evaluate", "show", "recalibrate"),
+    *("check", "run", "backfill", "evaluate", "show", "where", "recalibrate"),
     *("report", "serve"),
     *("push", "textfile", "assets", "prune", "demo"),
     "export openmetrics",

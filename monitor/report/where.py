@@ -1,0 +1,68 @@
+"""Where a drift sits, as a table for the terminal and as a document."""
+
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from monitor.drift.where_wording import name_of, where_sentence
+from monitor.metrics.core.estimate import Estimate
+from monitor.report.tables import percent, plain_table
+
+if TYPE_CHECKING:
+    from monitor.drift.where import Answer, Place
+
+COLUMNS = (
+    "segment",
+    "outcomes",
+    "evidence\nlog10",
+    "slope,\n1 as before",
+    "share of\nthe change",
+    "",
+)
+
+
+def where_text(name: str, answer: "Answer", most: int) -> RenderableType:
+    """Show the sentence, and the values that are most off."""
+    found = answer.where
+    state = "the drift that is open" if answer.drifting else "no drift is open"
+    table = plain_table(f"{name}, {answer.first} to {answer.last} ({state})", COLUMNS)
+    for place in found.places[:most]:
+        table.add_row(*_cells(place), style="" if place.flagged else "dim")
+    lines = [where_sentence(found)]
+    if new := [name_of(place) for place in found.places if place.new]:
+        lines.append(f"New since the reference: {', '.join(new[:most])}.")
+    if left := len(found.places) - most:
+        lines += [f"{left} more values are not shown; choose with --most."] if left > 0 else []
+    return Group(Text("\n".join(lines)), table)
+
+
+def where_document(answer: "Answer", most: int) -> dict[str, Any]:
+    """Lay the same out for programs."""
+    found = answer.where
+    return {
+        "first": answer.first,
+        "last": answer.last,
+        "drifting": answer.drifting,
+        "kind": found.kind,
+        "sentence": where_sentence(found),
+        "explanation": found.explanation,
+        "segments": list(found.places[:most]),
+        "left_out": max(0, len(found.places) - most),
+    }
+
+
+def _cells(place: "Place") -> list[RenderableType]:
+    mark = "new" if place.new else "\u25b2" if place.flagged else ""
+    return [
+        Text(name_of(place)),
+        f"{place.rows:,}",
+        f"{place.evidence:.1f}" if place.change else "-",
+        _interval(place.slope),
+        percent(place.share),
+        mark,
+    ]
+
+
+def _interval(slope: Estimate | None) -> str:
+    return f"{slope.value:.2f} ({slope.low:.2f}-{slope.high:.2f})" if slope else "-"

@@ -1,0 +1,149 @@
+"""Where a drift sits, from logs to the answer of the command."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import expit
+from typer.testing import CliRunner
+
+from monitor.cli import app
+from monitor.config import Config, load_config
+from monitor.errors import ConfigError, DataError
+from monitor.logs import summarise_day
+from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.where import answer_where
+from monitor.store.store import Store
+
+FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 8, 4_000
+DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
+CONFIG = """\
+store: store
+models:
+  ctr:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {in_predictions: true}
+    segments:
+      - {column: country, values: [DE, FR], primary: true}
+      - {column: device, top: 2}
+      - {column: price, quantiles: 4}
+      - {cross: [country, device], top: 4}
+    verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
+  plain:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {in_predictions: true}
+"""
+
+
+def write_day(folder: Path, day: date) -> None:
+    """Draw a day; after the reference, tv in FR has a slope of 0.4, and a device is new."""
+    rng = np.random.default_rng(day.toordinal())
+    later = day >= DAYS[REFERENCE]
+    logits = rng.normal(-0.5, 1.3, ROWS)
+    country = rng.choice(["DE", "FR"], ROWS)
+    device = rng.choice(["tv", "web", "car"], ROWS, p=[0.4, 0.4, 0.2])
+    device = np.where((device == "car") & later, "watch", device)
+    slopes = np.where((country == "FR") & (device == "tv") & later, 0.4, 1.0)
+    table = {
+        "score": expit(logits),
+        "country": country,
+        "device": device,
+        "price": np.exp(rng.normal(0.0, 1.0, ROWS)),
+        "outcome": (rng.random(ROWS) < expit(slopes * logits)).astype(np.int8),
+    }
+    pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+
+
+def summarise(config: Config, days: Sequence[date]) -> None:
+    """Store the summaries of some days."""
+    store = Store(config.store)
+    for day in days:
+        found = summarise_day("ctr", config.model("ctr"), day, as_of=day + timedelta(days=2))
+        store.write_summary(replace(found, final=True))
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs, and store summaries and verdicts."""
+    path = tmp_path_factory.mktemp("where")
+    (path / "predictions").mkdir()
+    (path / "monitor.yaml").write_text(CONFIG)
+    for day in DAYS:
+        write_day(path, day)
+    config = load_config(path / "monitor.yaml")
+    summarise(config, DAYS)
+    judge_days(config, "ctr", read_references(config, "ctr"), DAYS[0])
+    return path
+
+
+def test_the_command_names_the_pair_that_drifts(folder: Path) -> None:
+    """The drift opens; the sentence names the pair and says that the rest is as before."""
+    done = CliRunner().invoke(app, ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml"])
+
+    assert done.exit_code == 0
+    said = " ".join(done.output.split())
+    assert "comes from country x device = FR x tv" in said
+    assert "without it the rest is as before (slope 1.0" in said or "(slope 0.9" in said
+    assert "the drift that is open" in said
+    new = said.partition("New since the reference: ")[2].partition(".")[0]
+    assert new == "country x device = DE x watch, country x device = FR x watch, device = watch"
+
+
+def test_the_answer_for_programs_has_every_column(folder: Path) -> None:
+    """Values as the reference divides them: the two most frequent devices, four parts of prices."""
+    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--json", "--most", "50"]
+    found = json.loads(CliRunner().invoke(app, call).output)
+
+    values: dict[str, set[str]] = {}
+    for place in found["segments"]:
+        values.setdefault(place["column"], set()).add(place["value"])
+    assert values["country"] == {"DE", "FR", "other"}
+    assert values["device"] == {"tv", "web", "watch"}  # car, the third, is gone
+    assert len(values["price"]) == 4
+    assert values["country x device"] >= {"FR x tv", "DE x web", "FR x watch"}
+    assert found["kind"] == "too_extreme"
+    assert found["drifting"]
+    assert found["left_out"] == 0
+    parts = [p["rows"] for p in found["segments"] if p["column"] == "price"]
+    assert max(parts) < 1.5 * min(parts)  # steps of a quarter of a power of two are nearly fair
+
+
+def test_fewer_values_are_shown_and_the_rest_is_counted(folder: Path) -> None:
+    """The worst are always among them."""
+    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--json", "--most", "1"]
+    found = json.loads(CliRunner().invoke(app, call).output)
+
+    assert [place["value"] for place in found["segments"]] == ["FR x tv"]
+    assert found["left_out"] > 5
+
+
+def test_before_the_drift_nothing_is_found(folder: Path) -> None:
+    """On the second day of the later ones no drift is open yet, and few days say little."""
+    config = load_config(folder / "monitor.yaml")
+    sound = answer_where(config, "ctr", DAYS[REFERENCE])
+
+    assert not sound.drifting or sound.where.explanation
+    assert sound.first == DAYS[REFERENCE]
+
+
+def test_what_is_missing_is_said(folder: Path) -> None:
+    """A model without columns, a day without a verdict, and a day that was stored without them."""
+    config = load_config(folder / "monitor.yaml")
+    with pytest.raises(ConfigError, match="segments names no column"):
+        answer_where(config, "plain")
+    with pytest.raises(ConfigError, match="no verdict of 2027-01-01 is stored"):
+        answer_where(config, "ctr", date(2027, 1, 1))
+    store = Store(config.store)
+    content = store.read_summary("ctr", DAYS[3])[0]
+    store.remove("columns", "ctr", DAYS[3])
+    with pytest.raises(DataError, match=r"1 of .* days have no counts .* first 2026-01-04"):
+        answer_where(config, "ctr")
+    summarise(config, [content.days[0]])
+    assert answer_where(config, "ctr").drifting
