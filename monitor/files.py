@@ -184,8 +184,55 @@ def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[st
         levels = pairwise([Path(path), *Path(path).parents])
         for below, folder in reversed([*levels]):
             _must_be_readable(filesystem, str(folder), listed=bool(GLOB_SIGN.search(below.name)))
-    found = filesystem.glob(path, detail=True)
+        found = filesystem.glob(path, detail=True)
+    else:
+        found = _seen_once(filesystem, path)
     return {name: details for name, details in found.items() if not _is_hidden(name, path)}
+
+
+@contextmanager
+def looking_once() -> Iterator[None]:
+    """List each folder of an object store once in this block, because each look is a request.
+
+    What comes meanwhile is for the next run, as if it had come later.
+    """
+    if _SEEN:  # within another such block
+        yield
+        return
+    _SEEN.append({})
+    try:
+        yield
+    finally:
+        _SEEN.clear()
+
+
+_SEEN: list[dict[tuple[str, str], Any]] = []  # at most one: what was found, by filesystem and path
+
+
+def _seen_once(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
+    """Find files in an object store; those without a wildcard in the listing of their folder."""
+    if not _SEEN:
+        return filesystem.glob(path, detail=True)  # type: ignore[no-any-return]
+    if GLOB_SIGN.search(path):
+        return _once(f"{filesystem}", path, lambda: filesystem.glob(path, detail=True))
+    folder = path.rpartition("/")[0]
+    listed = _once(f"{filesystem}", folder, lambda: _listed(filesystem, folder))
+    return {path: listed[path]} if path in listed else {}
+
+
+def _once(filesystem: str, path: str, look: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    seen = _SEEN[0] if _SEEN else {}
+    if (filesystem, path) not in seen:
+        seen[filesystem, path] = look()
+    return seen[filesystem, path]  # type: ignore[no-any-return]
+
+
+def _listed(filesystem: fsspec.AbstractFileSystem, folder: str) -> dict[str, dict[str, Any]]:
+    try:
+        entries = filesystem.ls(folder, detail=True)
+    except FileNotFoundError:
+        return {}
+    return {entry["name"].rstrip("/"): entry for entry in entries}
 
 
 def _is_hidden(name: str, pattern: str) -> bool:

@@ -10,6 +10,7 @@ from monitor.cli.printing import progress, progress_of_models
 from monitor.cli.reporting import write_configured_page
 from monitor.config import Config
 from monitor.errors import ConfigError, DataError
+from monitor.files import looking_once
 from monitor.logs import newest_day, newest_settled_day
 from monitor.pipeline import fleet
 from monitor.pipeline.beginning import Beginning, beginning
@@ -65,6 +66,7 @@ def check_call(
         check_days(each, first, last, as_of=end_of_outcomes(as_of, model))
 
 
+@looking_once()
 def run_morning(
     config: Config,
     name: str,

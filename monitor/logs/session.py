@@ -21,6 +21,7 @@ from monitor.logs.spark import is_of_spark, word
 # A damaged column name causes the decoding error, because DuckDB passes it on as it is.
 DAMAGE = (duckdb.Error, UnicodeDecodeError)
 
+SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
 
 FORMAT_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
@@ -214,11 +215,18 @@ class Session:
         return frame
 
     def reach(self, filesystem: AbstractFileSystem, files: Sequence[str], form: Format) -> None:
-        """Let DuckDB read these files of an object store, or a copy of them."""
-        if form == "parquet":
-            self.read_through(filesystem, files)
-        else:
+        """Let DuckDB read these files of an object store, or a copy of them.
+
+        A small file is copied: it is one request, where DuckDB would send dozens for its parts.
+        """
+        if form != "parquet":
             self._copy(filesystem, files)
+            return
+        new = [file for file in files if file not in self.copies]
+        small = [file for file, size in _sizes(filesystem, new).items() if size <= SMALL]
+        self._copy(filesystem, small)
+        if len(small) < len(new):
+            self.read_through(filesystem, files)
 
     def read_through(self, filesystem: AbstractFileSystem, files: Sequence[str]) -> None:
         """Let DuckDB read these files through the library of the object store.
@@ -249,6 +257,16 @@ class Session:
                 with reaching(file):
                     filesystem.get_file(file, copied)
         self.copies.update(copies)
+
+
+def _sizes(filesystem: AbstractFileSystem, files: Sequence[str]) -> dict[str, int]:
+    """Look up how many bytes files of an object store have, with one request for each folder."""
+    found = dict[str, int]()
+    for folder in {file.rpartition("/")[0] for file in files}:
+        with reaching(folder):
+            entries = filesystem.ls(folder, detail=True, refresh=True)
+        found |= {filesystem.unstrip_protocol(entry["name"]): entry["size"] for entry in entries}
+    return {file: found[file] for file in files if file in found}
 
 
 @contextmanager

@@ -217,14 +217,11 @@ def table_around(path: str, files: Sequence[str]) -> tuple[str, str, str | None]
 def _table_in(folder: str) -> tuple[str, str | None] | None:
     """Look whether a folder is that of a table."""
     filesystem, place = open_filesystem(folder)
-    for mark, found in MARKS.items():
-        try:
-            if (
-                filesystem.glob(f"{place}/{mark}")
-                if "*" in mark
-                else filesystem.exists(f"{place}/{mark}")
-            ):
+    try:
+        names = {name.rstrip("/").rpartition("/")[2] for name in filesystem.ls(place, detail=False)}
+        for mark, found in MARKS.items():
+            if mark.partition("/")[0] in names and filesystem.glob(f"{place}/{mark}"):
                 return found
-        except OSError:  # a folder above that may not be read
-            return None
+    except OSError:  # a folder above that may not be read, or is not there
+        return None
     return None

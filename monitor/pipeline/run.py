@@ -14,6 +14,7 @@ from functools import partial
 from monitor.arrivals import LATEST, Late
 from monitor.config import Config, Model
 from monitor.errors import ConfigError, DataError
+from monitor.files import looking_once
 from monitor.logs import LeftOut, days_of, mostly_left_out, versions_of_tables
 from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.evaluations import evaluate_days, reach
@@ -139,7 +140,7 @@ def run(
     store.days("summaries", name)  # raises if there cannot be a store
     days = days_between(first, last)
     left_out: LeftOutByDay = {}
-    with store.locked(name, wait=wait) as must_be_there:
+    with store.locked(name, wait=wait) as must_be_there, looking_once():
         store.sweep(name)
         tables = _versions(config.model(name))
         process = partial(
