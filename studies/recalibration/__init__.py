@@ -1,0 +1,1 @@
+"""The paper's experiment: estimators of the calibration error before and after recalibration."""
