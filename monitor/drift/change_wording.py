@@ -66,7 +66,7 @@ def _prior(found: Change) -> str:
     if not found.shift or not found.level_change:
         return f"{prevalence}."
     return (
-        f"{prevalence}; the log-odds of all scores moved by {found.shift.value:+.2f} (standard "
-        f"error {found.shift.standard_error:.2f}), of which {found.level_change.value:+.2f} "
+        f"{prevalence}; the log-odds of all scores moved by {found.shift.value:+z.2f} (standard "
+        f"error {found.shift.standard_error:.2f}), of which {found.level_change.value:+z.2f} "
         f"({found.level_change.standard_error:.2f}) did not come with the prevalence."
     )

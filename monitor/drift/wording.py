@@ -119,8 +119,8 @@ def _own_faults(reference: Reference, least_shift: float) -> str:
     ):
         word = "low" if intercept.value > 0.0 else "high"
         faults.append(
-            f"too {word} on average (intercept {intercept.value:+.2f}, 95 % "
-            f"{intercept.low:+.2f} to {intercept.high:+.2f})"
+            f"too {word} on average (intercept {intercept.value:+z.2f}, 95 % "
+            f"{intercept.low:+z.2f} to {intercept.high:+z.2f})"
         )
     return " and ".join(faults)
 
@@ -133,7 +133,7 @@ def _moved(facts: Facts) -> tuple[str, ...]:
         more, lifted = ("more", "lifted") if facts.lift.kappa > 0.0 else ("less", "lowered")
         undecided = (
             f"Outcomes are {more} frequent than a shift of the prior explains (level change "
-            f"{facts.lift.kappa:+.3f}, standard error {facts.lift.kappa_error:.3f}), but the "
+            f"{facts.lift.kappa:+z.3f}, standard error {facts.lift.kappa_error:.3f}), but the "
             "inputs moved too: scores and outcomes alone do not separate a shift of prior and "
             f"inputs together from a {lifted} curve."
         )
@@ -165,8 +165,8 @@ def _lasting(facts: Facts) -> tuple[str, ...]:
     return (
         (
             f"Over the {days} days since {facts.lasting.since} the log-odds of all scores are "
-            f"{shift.value:+.2f} away from the reference (95 % {shift.low:+.2f} to "
-            f"{shift.high:+.2f})."
+            f"{shift.value:+z.2f} away from the reference (95 % {shift.low:+z.2f} to "
+            f"{shift.high:+z.2f})."
         ),
     )
 
@@ -295,7 +295,7 @@ def _level(lift: Lift) -> str:
     often = "more" if lift.lift > 0 else "less"
     return (
         f"All scores come true {often} often than the prior explains: the curve was lifted by "
-        f"about {lift.lift:+.2f} in logit (level change {lift.kappa:+.3f}, standard error "
+        f"about {lift.lift:+z.2f} in logit (level change {lift.kappa:+z.3f}, standard error "
         f"{lift.kappa_error:.3f})."
     )
 
@@ -309,7 +309,7 @@ def _prior(facts: Facts) -> tuple[str, ...]:
         return (f"Prevalence {today}.",)
     sentence = (
         f"Prevalence {today}, {facts.reference.prevalence:.2%} in the reference; over the week the "
-        f"log-odds of all scores moved by {facts.lift.shift:+.2f} (standard error "
+        f"log-odds of all scores moved by {facts.lift.shift:+z.2f} (standard error "
         f"{facts.lift.shift_error:.2f})."
     )
     # The other verdicts speak of the level; this one would be the same at any prevalence.

@@ -17,7 +17,6 @@ from monitor.errors import ConfigError, DataError
 from monitor.logs import contract
 from monitor.logs.daily import (
     absent_is_negative,
-    left_out_by_filters,
     outcome_days,
     readable_days,
     summarise_day,
@@ -27,7 +26,7 @@ from monitor.logs.databases import Databases, open_databases
 from monitor.logs.joining import Groups, Status, read_counts, repeated_ids, run, write
 from monitor.logs.lateness import count_late, days_of_late, with_late
 from monitor.logs.many_days import count_predictions, open_many_days
-from monitor.logs.places import has_day
+from monitor.logs.places import has_day, open_log
 from monitor.logs.session import Session, open_session
 from monitor.logs.sources import Logs
 from monitor.summary import Summary, days_between
@@ -200,9 +199,10 @@ def _read(
             lambda: write(logs, places * part_count, absent_is_negative=negative),
         )
         groups = run(query)
-        proven = _proven(logs, groups, part_count)
+        counted = _count_predictions(logs)
+        proven = _proven(logs, counted, groups, part_count)
         late = _late(session, model, partitions, groups, (first, part_count))
-        lost = {day: left_out_by_filters(session, model, day) for day in days}
+        lost = _left_out(session, model, logs, counted, days, first) if read else {}
     summaries = dict[date, Summary]()
     for day, of_day in partitions.items():
         last = day + timedelta(days=model.settled_after)
@@ -218,7 +218,7 @@ def _read(
                         *(name, model, day, own, of_day),
                         as_of=as_of,
                         rejected=rejected,
-                        left_out=lost[day] | contract.shares(own, rejected),
+                        left_out=lost.get(day, {}) | contract.shares(own, rejected),
                     )
     return summaries
 
@@ -248,14 +248,46 @@ def _others(model: Model, days: Sequence[date]) -> list[date]:
     return [day for day in reached if day not in days]
 
 
-def _proven(logs: Logs, groups: Groups, part_count: int) -> set[int]:
+def _count_predictions(logs: Logs) -> dict[tuple[int, int], int]:
+    """Count the rows by the place of their day, and by whether they are chosen, 1 or 0."""
+    counted = logs.predictions.group_by("day", "predicted").agg(nw.len().alias("rows"))
+    return {(place, own): rows for place, own, rows in counted.collect("pyarrow").rows()}
+
+
+def _left_out(
+    session: Session,
+    model: Model,
+    logs: Logs,
+    counted: Mapping[tuple[int, int], int],
+    days: Sequence[date],
+    first: date,
+) -> dict[date, dict[str, tuple[int, int]]]:
+    """Count what `left_out_by_filters` counts, from the rows that were read already."""
+    found: dict[date, dict[str, tuple[int, int]]] = {day: {} for day in days}
+    kept = dict[int, int]()
+    if model.outcomes.where:
+        rows = logs.outcomes.group_by("partition").agg(nw.len().alias("rows")).collect("pyarrow")
+        kept = dict(rows.rows())
+    for day, of_day in found.items():
+        place = (day - first).days
+        if model.predictions.where:
+            left = counted.get((place, 0), 0)
+            of_day["predictions.where"] = left, left + counted.get((place, 1), 0)
+        if model.outcomes.where and has_day(model, "outcomes", day):
+            of = open_log(session, model, "outcomes", [day]).count_rows()
+            of_day["outcomes.where"] = of - kept.get(place, 0), of
+    return found
+
+
+def _proven(
+    logs: Logs, counted: Mapping[tuple[int, int], int], groups: Groups, part_count: int
+) -> set[int]:
     """Find the days of which no prediction met two outcomes, and none shares its id."""
     chosen = logs.predictions.filter(nw.col("predicted") == 1)
-    counted = chosen.group_by("day").agg(nw.len().alias("rows")).collect("pyarrow")
     proven = set[int]()
-    for place, rows in counted.rows():
+    for (place, is_chosen), rows in counted.items():
         own = groups.of_place(place, part_count)
-        if own.prediction_rows == rows and not own.repeats.any():
+        if is_chosen and own.prediction_rows == rows and not own.repeats.any():
             proven.add(place)
     (outcomes,) = read_counts(logs.outcomes.select(nw.len()))
     if groups.outcome_rows > outcomes:  # an id is repeated, maybe only on different days

@@ -130,11 +130,13 @@ class OpenLog:
 
     def left_out_by(self, where: str) -> tuple[int, int]:
         """Count the rows that a filter leaves out, and all rows."""
+        of = self.count_rows()
+        return (of - self.count_rows(where) if of else 0), of
+
+    def count_rows(self, where: str | None = None) -> int:
+        """Count the rows, or those that a filter chooses; Parquet stores the number of all."""
         column = next(iter(next(iter(self.files.values()), {})), None)
-        if column is None:
-            return 0, 0
-        of = self.session.count(self.read(None, counted=column))
-        return of - self.session.count(self.read(where, counted=column)), of
+        return self.session.count(self.read(where, counted=column)) if column else 0
 
     def used(
         self, types: Mapping[str, Type], where: str | None, wanted: Iterable[Wanted]

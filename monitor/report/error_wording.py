@@ -32,7 +32,7 @@ def causes_sentence(causes: Causes, span: str) -> str:
         if isnan(value):
             return f"{word} unknown"
         sure = isnan(error) or abs(value) > NORMAL_95 * error
-        return f"{word} {value:.4f}" + ("" if sure else " (n.s.)")
+        return f"{word} {value:z.4f}" + ("" if sure else " (n.s.)")
 
     shares = ", ".join(map(share, NAMES))
     return f"The calibration error of the {span}, in nats of log loss, by cause: {shares}."
@@ -42,12 +42,12 @@ def correction_sentence(correction: InterceptCorrection, span: str, *, drifting:
     """Say how much of the error of a span of days one intercept for all scores would remove."""
     removed = Estimate.normal(correction.log_loss.value, correction.log_loss.standard_error)
     gain = (
-        f"{removed.value:.4f} of the {correction.log_loss_before:.4f} nats of log loss of the "
-        f"{span} (95 % {removed.low:.4f} to {removed.high:.4f})"
+        f"{removed.value:z.4f} of the {correction.log_loss_before:z.4f} nats of log loss of the "
+        f"{span} (95 % {removed.low:z.4f} to {removed.high:z.4f})"
     )
-    delta = f"{correction.delta.value:+.2f}"
+    delta = f"{correction.delta.value:+z.2f}"
     if removed.low <= 0.0:
         return f"Adding an intercept is not worthwhile: the best one, {delta}, would remove {gain}."
-    also = f" and {correction.squared_error.value:.4f} of the squared error"
+    also = f" and {correction.squared_error.value:z.4f} of the squared error"
     limits = " It corrects the level, not the drift." if drifting else ""
     return f"Adding {delta} to the log-odds of every score would remove {gain},{also}.{limits}"

@@ -100,7 +100,7 @@ def _cells(e: Evaluation) -> list[str]:
         f"{e.matched:,}",
         percent(e.prevalence),
         percent(e.mean_score),
-        f"{e.shift.value:+.2f}" if e.shift else "-",
+        f"{e.shift.value:+z.2f}" if e.shift else "-",
         f"{e.raw.ece:.3f}" if e.raw and says_ece(e) else "-",
         f"{e.prior.ece:.3f}" if e.prior and says_ece(e) else "-",
         f"{e.prior.tce_published:.0%}" if e.prior and says_tce(e) else "-",

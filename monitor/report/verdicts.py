@@ -168,7 +168,7 @@ def verdict_table(title: str, verdicts: Sequence[Verdict]) -> RenderableType:
             Text(v.state, style=COLOURS.get(v.state, "")),
             f"{v.detector.evidence:.1f} of {v.limit:.1f}" if v.evidence else "-",
             f"{v.slope.value:.2f}" if v.slope else "-",
-            f"{v.shift.value:+.2f}" if v.shift else "-",
+            f"{v.shift.value:+z.2f}" if v.shift else "-",
         )
     return table
 

@@ -1,5 +1,6 @@
 """The sentences of a verdict: what they say, and what they do not claim."""
 
+import re
 from dataclasses import replace
 from datetime import date
 from math import inf, nan
@@ -330,6 +331,22 @@ def test_a_gain_that_chance_explains_is_no_gain() -> None:
         "Adding an intercept is not worthwhile: the best one, -0.32, would remove 0.0090 of the "
         "0.3500 nats of log loss of the 7 days to 2026-03-07 (95 % -0.0010 to 0.0190)."
     )
+
+
+@pytest.mark.parametrize("removed", [0.009, 0.011])
+def test_no_number_is_minus_zero(removed: float) -> None:
+    """What rounds to nothing has no minus sign, whether the intercept is advised or not."""
+    tiny = InterceptCorrection(
+        Estimate.normal(-1e-4, 0.03),
+        Estimate.normal(removed, (removed - 1e-6 * (1 if removed > 0.01 else -1)) / 1.959964),
+        Estimate.normal(-1e-6, 0.001),
+        0.35,
+    )
+
+    said = correction_sentence(tiny, SPAN, drifting=False)
+
+    assert not re.search(r"-0\.0+\b", said)
+    assert "+0.00" in said
 
 
 def test_causes_that_chance_explains_are_marked() -> None:

@@ -229,6 +229,31 @@ def test_a_batch_equals_its_days(case: str, as_of: date, plain: Path, tmp_path: 
         assert together == apart
 
 
+def test_a_batch_counts_what_filters_leave_out_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Both filters are counted from the rows of the batch, and give what each day alone gives."""
+    write_logs(tmp_path, complete=True)
+    model = model_of(
+        tmp_path,
+        predictions={"path": f"{tmp_path}/predictions/{{day}}.parquet", "where": "score < 0.7"},
+        outcomes={"path": f"{tmp_path}/outcomes/{{day}}.parquet", "where": "outcome = 1"},
+    )
+    with open_databases(ENGINE) as databases:
+        expected = {day: left_out(alone(model, day, LONG_AFTER, databases)) for day in DAYS}
+        monkeypatch.setattr(OpenLog, "left_out_by", None)
+        found = dict(summarise_days("ctr", model, DAYS, as_of=LONG_AFTER, databases=databases))
+
+    assert {day: left_out(summary) for day, summary in found.items()} == expected
+    assert all(0 < left < of for left, of in expected[DAYS[0]].values())
+
+
+def left_out(found: Summary | DataError) -> dict[str, tuple[int, int]]:
+    """Return what filters leave out of a day."""
+    assert isinstance(found, Summary)
+    return {key: rows for key, rows in found.left_out.items() if key.endswith(".where")}
+
+
 def alone(model: Model, day: date, as_of: date, databases: Databases) -> Summary | DataError:
     """Summarise one day without the others."""
     try:

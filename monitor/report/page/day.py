@@ -126,7 +126,7 @@ def _figures(
         note = f"{interval(slope)}; 1 is as in the reference"
         figures.append(Figure("Slope", minus(f"{slope.value:.2f}"), note))
     if verdict and verdict.shift:
-        note = f"log-odds since the reference, {interval(verdict.shift, '+.2f')}"
+        note = f"log-odds since the reference, {interval(verdict.shift, '+z.2f')}"
         figures.append(Figure("Prior shift", signed(verdict.shift.value), note))
     if alone and not isnan(alone.prevalence):
         known = verdict and _has_reference(verdict)

@@ -59,7 +59,7 @@ def signed(value: float) -> str:
     >>> signed(0.618), signed(-0.2)
     ('+0.62', '\u22120.20')
     """
-    return minus(f"{value:+.2f}")
+    return minus(f"{value:+z.2f}")
 
 
 def minus(text: str) -> str:
@@ -80,7 +80,7 @@ def share(ratio: float | None) -> str:
     return f"{ratio:.1%}" if ratio >= SMALL or ratio == 0.0 else f"{100 * ratio:.2g}%"
 
 
-def interval(found: Estimate, form: str = ".2f") -> str:
+def interval(found: Estimate, form: str = "z.2f") -> str:
     """Write the interval of an estimate; empty if it has none.
 
     Examples
