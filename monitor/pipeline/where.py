@@ -1,7 +1,10 @@
 """From stored counts of columns to where a drift sits."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import date, timedelta
+from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -9,16 +12,19 @@ import numpy as np
 from monitor.config import Config, Crossing, Model, Watched
 from monitor.drift.inputs import ModelReference, reference_of_day
 from monitor.drift.reference import Reference
+from monitor.drift.verdict import Verdict
 from monitor.drift.where import Answer, find_where
+from monitor.drift.where_wording import where_sentence
 from monitor.errors import ConfigError, DataError
 from monitor.logs.column_labels import step_edge
 from monitor.metrics.core.coarse import coarsen
-from monitor.pipeline.references import read_references
+from monitor.pipeline.references import References, read_references
 from monitor.segment_names import OTHER, WHOLE
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns, Summary
 
 USUAL_KIND, USUAL_DAYS = "too_extreme", 7  # looked for without an open drift
+MOST_DAYS, MOST_REMEMBERED = 28, 128  # of a drift; and of days that are read once
 
 
 def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
@@ -43,25 +49,84 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
         msg = f"{name}: no verdict of {day or 'any day'} is stored; run that day first."
         raise ConfigError(msg)
     verdict = next(v for v in store.read_verdicts(name, judged[-1])[0] if v.segment == WHOLE)
-    incident = verdict.detector.incident
-    compared = reference_of_day(judged[-1], read_references(config, name).fitted)
+    reader = _Reader(model, store, name)
+    return _compare(reader, read_references(config, name), verdict)
+
+
+def sentence_adder(
+    config: Config, name: str, references: References
+) -> Callable[[list[Verdict]], list[Verdict]]:
+    """Return what adds to the verdict of the whole where its open drift sits.
+
+    Only of models that watch columns, and only if every day that is needed was counted by them.
+    """
+    model, store = config.model(name), Store(config.store)
+    if not model.columns:
+        return lambda verdicts: verdicts
+    reader = _Reader(model, store, name)
+
+    def add(verdicts: list[Verdict]) -> list[Verdict]:
+        found = []
+        for verdict in verdicts:
+            reasons = verdict.reasons
+            if verdict.segment == WHOLE and verdict.final and verdict.detector.incident:
+                with suppress(DataError):
+                    said = where_sentence(_compare(reader, references, verdict).where)
+                    reasons = (*reasons, said)
+            found.append(replace(verdict, reasons=reasons))
+        return found
+
+    return add
+
+
+class _Reader:
+    """Reads the columns of days, each once."""
+
+    def __init__(self, model: Model, store: Store, name: str) -> None:
+        self.model, self.name, self.store = model, name, store
+        self.day = lru_cache(MOST_REMEMBERED)(self._read_day)
+
+    def _read_day(self, day: date) -> Columns | None:
+        """Read what a final day counts by column, the primary one too; None if it is not final."""
+        summary, _ = self.store.read_summary(self.name, day)
+        if not summary.final:
+            return None
+        found = dict(self.store.read_columns(self.name, day)) if self.model.columns else {}
+        if not self.model.segments:
+            return found
+        return {self.model.segments.column: _primary(summary), **found}
+
+
+def _compare(reader: _Reader, references: References, verdict: Verdict) -> Answer:
+    """Compare the days of an open drift, the last four weeks at most, with their reference.
+
+    Raises
+    ------
+    DataError
+        If there is no reference, or a file of the store cannot be read.
+    """
+    last, incident = verdict.day, verdict.detector.incident
+    compared = reference_of_day(last, references.fitted)
     reference = compared.streams.get(WHOLE) if compared else None
     if compared is None or not isinstance(reference, Reference):
-        msg = f"{name}: there is no reference yet that days could be compared with."
+        msg = f"{reader.name}: there is no reference yet that days could be compared with."
         raise DataError(msg)
-    last, since = judged[-1], judged[-1] - timedelta(days=USUAL_DAYS - 1)
-    first = max(incident.started if incident else since, compared.last + timedelta(days=1))
+    since = last - timedelta(days=(MOST_DAYS if incident else USUAL_DAYS) - 1)
+    first = max(incident.started if incident else since, since, compared.last + timedelta(days=1))
     kind = incident.kind if incident else USUAL_KIND
-    before, after = _read(model, store, name, compared, (first, last))
-    found = find_where(reference, before, after, kind)
-    return Answer(first, last, incident is not None, found)
+    before, after = _read(reader, compared, (first, last))
+    return Answer(first, last, incident is not None, find_where(reference, before, after, kind))
 
 
 def _read(
-    model: Model, store: Store, name: str, compared: ModelReference, span: tuple[date, date]
+    reader: _Reader, compared: ModelReference, span: tuple[date, date]
 ) -> tuple[list[Columns], list[Columns]]:
     """Read the columns of the reference and of later days, in segments that the reference makes."""
-    stored, counted = store.days("summaries", name), set(store.days("columns", name))
+    model, name = reader.model, reader.name
+    stored, counted = (
+        reader.store.days("summaries", name),
+        set(reader.store.days("columns", name)),
+    )
     old = [d for d in stored if compared.first <= d <= compared.last]
     new = [d for d in stored if span[0] <= d <= span[1]]
     missing = [d for d in (*old, *new) if model.columns and d not in counted]
@@ -73,7 +138,7 @@ def _read(
         )
         raise DataError(msg)
     before, after = (
-        [_columns_of_day(model, store, name, day) for day in days] for days in (old, new)
+        [found for day in days if (found := reader.day(day)) is not None] for days in (old, new)
     )
     watched = {one.name: _segments_of(one, [day[one.name] for day in before if one.name in day])
                for one in model.columns}  # fmt: skip
@@ -85,15 +150,6 @@ def _read(
         }
 
     return [grouped(day) for day in before], [grouped(day) for day in after]
-
-
-def _columns_of_day(model: Model, store: Store, name: str, day: date) -> Columns:
-    """Read what a day counts by column, the primary one too."""
-    found = dict(store.read_columns(name, day)) if model.columns else {}
-    primary = {}
-    if model.segments:
-        primary = {model.segments.column: _primary(store.read_summary(name, day)[0])}
-    return {**primary, **found}
 
 
 def _primary(summary: Summary) -> dict[str, ColumnPart]:

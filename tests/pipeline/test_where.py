@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 
 from monitor.cli import app
 from monitor.config import Config, load_config
+from monitor.drift.where_wording import where_sentence
 from monitor.errors import ConfigError, DataError
 from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
@@ -122,6 +123,29 @@ def test_fewer_values_are_shown_and_the_rest_is_counted(folder: Path) -> None:
 
     assert [place["value"] for place in found["segments"]] == ["FR x tv"]
     assert found["left_out"] > 5
+
+
+def test_the_verdict_says_it_from_the_opening_on(folder: Path) -> None:
+    """Its last sentence is that of the command; before the drift opens there is none."""
+    config = load_config(folder / "monitor.yaml")
+    store = Store(config.store)
+    verdicts = [next(iter(store.read_verdicts("ctr", day)[0])) for day in DAYS]
+    last = verdicts[-1]
+
+    assert last.reasons[-1] == where_sentence(answer_where(config, "ctr").where)
+    for verdict in verdicts:
+        said = any("of the evidence comes from" in reason for reason in verdict.reasons)
+        assert said <= (verdict.detector.incident is not None)
+
+
+def test_verdicts_are_the_same_in_one_call_or_in_two(folder: Path) -> None:
+    """The sentence too: it depends on the days up to its own only."""
+    config = load_config(folder / "monitor.yaml")
+    store, references = Store(config.store), read_references(config, "ctr")
+    before = [store.content("verdicts", "ctr", day) for day in DAYS]
+    judge_days(config, "ctr", references, DAYS[-2])
+
+    assert [store.content("verdicts", "ctr", day) for day in DAYS] == before
 
 
 def test_before_the_drift_nothing_is_found(folder: Path) -> None:
