@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOWEST := $(VENV)/lowest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-celery torture-alerts test-lowest lint format bench docs paper-tables dashboards dashboard-shots report-shot constraints clean
+.PHONY: help setup demo test fuzz torture test-celery torture-alerts test-lowest audit lint format bench docs paper-tables dashboards dashboard-shots report-shot constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ test: $(VENV)/dev.stamp  ## Set up, then run all checks and tests
 	@sh tools/install-programs
 	@$(MAKE) --no-print-directory lint
 	@$(BIN)/python -m pytest
+
+fuzz: $(VENV)/dev.stamp  ## Try random input for SECONDS (600), each time with another seed
+	@$(BIN)/python tools/fuzz.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
 
 test-celery: $(VENV)/dev.stamp  ## Run the DAGs with CeleryExecutor, Redis and two workers (minutes)
 	@sh tools/install-programs redis-server

@@ -174,7 +174,9 @@ def _valid_part(content: Any) -> Model:
         try:
             return Model.model_validate(_NOWHERE | {k: v for k, v in given if k in keys})
         except ValidationError as error:
-            keys -= {str(part) for problem in error.errors() for part in problem["loc"][:1]} or keys
+            invalid = {str(part) for problem in error.errors() for part in problem["loc"][:1]}
+            # A rule about several keys may blame one that is left out already.
+            keys -= invalid.intersection(keys) or keys
 
 
 def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:

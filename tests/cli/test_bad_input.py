@@ -8,21 +8,14 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable
-from datetime import date
 from pathlib import Path
-from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-import yaml
-from hypothesis import HealthCheck, example, given, settings
-from hypothesis import strategies as st
 
 from tests.support.damages import (
     DAY,
-    DAY_AFTER,
     RUN,
-    UNREADABLE,
     Command,
     Damage,
     Project,
@@ -440,136 +433,3 @@ def test_an_unreadable_store_names_the_file_and_the_command(
     assert f"store/{kind}/ctr/{DAY}.parquet: is not a readable file of this store" in message
     assert repaired.code == 0, repaired.err
     assert path.read_bytes() == whole
-
-
-# Each example writes the project again, so all examples can share one folder.
-FUZZ = settings(
-    deadline=None, max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
-FILES = (("predictions", DAY), ("outcomes", DAY), ("outcomes", DAY_AFTER))
-EDITS = st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=9)
-
-
-@FUZZ
-@given(
-    file=st.sampled_from(FILES), edits=EDITS, at_the_end=st.booleans(), cut=st.integers(0, 1 << 16)
-)
-def test_damaged_files_are_read_or_refused(
-    file: tuple[str, date],
-    edits: list[tuple[int, int]],
-    at_the_end: bool,  # noqa: FBT001 - hypothesis passes it by name
-    cut: int,
-    project: Project,
-    command: Command,
-) -> None:
-    """Whatever bytes a log loses or gains, the run succeeds or ends with code 3."""
-    path = project.path(*file)
-    sound = path.read_bytes()
-    damaged = bytearray(sound)
-    first = len(sound) - 700 if at_the_end else 0  # the footer is where most can go wrong
-    for place, byte in edits:
-        damaged[first + place % (len(sound) - first)] = byte
-    path.write_bytes(damaged[: cut % 64 * len(sound) // 32 + 1])
-
-    ended = command("check", "--day", DAY)
-
-    path.write_bytes(sound)
-    refused = all(line.startswith("ctr 2026-03-02: ") for line in ended.err.splitlines())
-    assert (ended.code, bool(ended.err)) in {(0, False), (3, True)}
-    assert refused, ended.err
-
-
-@FUZZ
-@given(file=st.sampled_from(FILES), noise=st.binary(max_size=300))
-@example(file=FILES[0], noise=b"PAR1PAR1")
-def test_noise_is_refused(
-    file: tuple[str, date], noise: bytes, project: Project, command: Command
-) -> None:
-    """A file of random bytes ends with code 3 and one line that names it."""
-    path = project.path(*file)
-    sound = path.read_bytes()
-    path.write_bytes(noise)
-
-    ended = command("check", "--day", DAY)
-
-    path.write_bytes(sound)
-    assert matches(ended.err, f"ctr 2026-03-02: {path}{UNREADABLE}\n")
-    assert ended.code == 3
-
-
-KEYS = st.sampled_from(
-    ["store", "engine", "threads", "memory_mb", "models", "ctr", "predictions", "outcomes", "path",
-     "id", "score", "time", "segments", "column", "values", "severity", "time_zone", "<<",
-     "settled_after", "windows", "alpha", "null_replicates", "checks", "empty_day"]
-)  # fmt: skip
-SCALARS = st.one_of(
-    st.none(),
-    st.booleans(),
-    st.integers(),
-    st.floats(),
-    st.dates(),
-    st.text(max_size=6),
-    st.sampled_from(
-        ["{day}", "{day", "{day:%Q}", "{day.year}", "{0}", "a::b{day}", "~/{day}", "s9://{day}",
-         "memory://{day}", "*{day}[", "UTC", "..", "reject", "accept", "\0", "DE", "{day:%Y/%j}"]
-    ),
-)  # fmt: skip
-TREES = st.recursive(
-    SCALARS,
-    lambda inner: st.one_of(
-        st.lists(inner, max_size=3), st.dictionaries(st.one_of(KEYS, SCALARS), inner, max_size=4)
-    ),
-    max_leaves=8,
-)
-
-
-def grafted(tree: Any, place: int, graft: Any) -> Any:
-    """Replace one branch of a configuration, counted from the root."""
-    branches = [(tree, key) for key in tree]
-    for node, key in branches:
-        if isinstance(node[key], dict):
-            branches += [(node[key], inner) for inner in node[key]]
-    node, key = branches[place % len(branches)]
-    node[key] = graft
-    return tree
-
-
-@FUZZ
-@given(place=st.integers(0, 99), graft=TREES)
-@example(place=0, graft="{folder}")
-def test_grafted_configurations_are_accepted_or_refused(
-    place: int, graft: Any, project: Project, command: Command
-) -> None:
-    """Whatever value the configuration has anywhere, the exit code is 0, 2 or 3, never 1."""
-    config = project.folder / "monitor.yaml"
-    sound = config.read_text()
-    config.write_text(yaml.safe_dump(grafted(yaml.safe_load(sound), place, graft)))
-
-    ended = command("check", "--day", DAY)
-
-    config.write_text(sound)
-    assert (ended.code, bool(ended.err)) in {(0, False), (2, True), (3, True)}, ended.err
-
-
-@FUZZ
-@given(noise=st.one_of(st.binary(max_size=60), st.text(max_size=60).map(str.encode)))
-@example(noise=b"a: !!bool perhaps")
-@example(noise=b"a: !!map b")
-@example(noise=b"a: !!set [b]")
-@example(noise=b"a: !!timestamp b")
-@example(noise=b"a: 0x_")
-@example(noise=b"a: " + 5_000 * b"9")
-@example(noise=5_000 * b"[")
-@example(noise=5_000 * b"a: {")
-@example(noise=b"&a {store: *a, models: *a}")
-@example(noise=b"? [a]\n: b")
-@example(noise=b'a: "\\UFFFFFFFF"')
-@example(noise=b"%YAML 9.9\n---\n")
-def test_noise_is_no_configuration(noise: bytes, project: Project, command: Command) -> None:
-    """Whatever text replaces the configuration, the exit code is 2."""
-    (project.folder / "monitor.yaml").write_bytes(noise)
-
-    ended = command("check", "--day", DAY)
-
-    assert ended.code == 2
-    assert ended.err.startswith("monitor.yaml")
