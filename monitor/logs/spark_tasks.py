@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from monitor.logs.session import Session
 
 ROWS_AT_A_TIME = 50_000
+HOURS = 24  # the most pieces of a day
 # Spark has neither unsigned integers nor nanoseconds.
 AS_SPARK = {
     "UTINYINT": "SMALLINT",
@@ -101,11 +102,18 @@ def _read(log: "OpenLog", work: Work, session: "Session") -> Iterator[pa.RecordB
 
 
 def _shares(log: "OpenLog", files: Sequence[str]) -> Iterator["OpenLog"]:
-    """Divide files, or the days of a table, among tasks."""
-    if log.table and log.days is not None:
-        yield from (replace(log, days=[day]) for day in log.days)
-    else:
+    """Divide files, or the hours of the days of a table, among tasks."""
+    if not (log.table and log.dating and log.days):
         yield from (replace(log, files={file: log.files[file]}) for file in files)
+        return
+    pieces = 1
+    if log.dating.can_be_cut(log.type_of(log.dating.column)):
+        wanted = int(log.session.spark.conf.get("spark.sql.shuffle.partitions"))
+        pieces = max(1, min(HOURS, wanted // len(log.days)))
+    for day in log.days:
+        for piece in range(pieces):
+            dating = replace(log.dating, piece=piece, pieces=pieces)
+            yield replace(log, days=[day], dating=dating)
 
 
 def _fields(log: "OpenLog") -> dict[str, Any]:

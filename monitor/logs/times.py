@@ -7,6 +7,7 @@ day depends on the model's time zone. A time without a zone has the day that it 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 
 import narwhals as nw
 
@@ -24,11 +25,25 @@ PLAIN_DAY, COMPACT_DAY = r"\d{4}-\d{2}-\d{2}", r"\d{8}"
 
 @dataclass(frozen=True)
 class Dating:
-    """The column that dates the rows of a log, the unit if it is a number, and the time zone."""
+    """The column that dates the rows of a log.
+
+    Attributes
+    ----------
+    column : str
+        Its name.
+    unit : str or None
+        The unit if it is a number.
+    zone : str
+        The time zone of the days.
+    piece, pieces : int
+        Which of how many equal pieces of every run of days is meant, if the column has times.
+    """
 
     column: str
     unit: TimeUnit | None
     zone: str
+    piece: int = 0
+    pieces: int = 1
 
     def day(self) -> Wanted:
         """Read the day of a row; null if there is none."""
@@ -50,9 +65,20 @@ class Dating:
         if isinstance(found.dtype, nw.String):
             return [] if self.unit else _ranges_of_text(days)
         return [
-            (self._start(first, found), self._start(last + timedelta(days=1), found))
+            self._cut(self._start(first, found), self._start(last + timedelta(days=1), found))
             for first, last in _runs(days)
         ]
+
+    def can_be_cut(self, found: Type) -> bool:
+        """Return whether a day has many values, so that it can be cut into pieces."""
+        return isinstance(found.dtype, nw.Datetime) or self.unit_of(found) is not None
+
+    def _cut(self, low: Any, high: Any) -> Range:
+        """Take the piece of a range."""
+        if self.pieces == 1:
+            return low, high
+        span = high - low
+        return low + span * self.piece // self.pieces, low + span * (self.piece + 1) // self.pieces
 
     def _day(self, types: Mapping[str, Type]) -> str:
         found, column = types[self.column], quoted(self.column)

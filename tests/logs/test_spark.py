@@ -15,7 +15,7 @@ from pyspark.sql.classic.dataframe import DataFrame
 
 from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
-from monitor.logs import Databases, summarise_day
+from monitor.logs import Databases, summarise_day, what_looks_wrong
 from monitor.logs.spark import connect
 from monitor.store.store import Store
 from tests.logs.test_shapes import DAYS, LONG_AFTER, SEGMENTS, SHAPES, Root
@@ -225,26 +225,88 @@ def test_damaged_text_is_named_as_duckdb_names_it(
     assert there == here
 
 
+MANY = 1000  # rows that break each check
+
+
+@pytest.mark.parametrize("cast", [None, "integer"])
 def test_a_failed_check_reads_no_more_than_its_examples(
-    spark: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    cast: str | None, spark: Databases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 5,000 wrong rows, the driver gets their number and one example for each check."""
-    config = logs(tmp_path / "logs")
-    rows = {"prediction_id": range(5000), "score": [7.0] * 5000, "country": ["DE"] * 5000}
-    table = pa.table({name: list(column) for name, column in rows.items()})
-    pq.write_table(table, tmp_path / f"logs/predictions/{DAY}.parquet")
-    collect, received = DataFrame.toArrow, list[int]()
+    """If thousands of rows break every check, the driver gets counts and an example of each."""
+    settings: dict[str, Any] = {**TIMES, "checks": dict.fromkeys(EVERY_CHECK, "fail")}
+    config = logs(
+        tmp_path / "logs", ids={"cast": cast} if cast else None, **copy.deepcopy(settings)
+    )
+    write_what_breaks_every_check(tmp_path / "logs")
+    received = list[int]()
+    for name in ("toArrow", "collect", "toPandas", "take", "head"):
+        read = getattr(DataFrame, name)
 
-    def counting(self: DataFrame) -> pa.Table:
-        received.append(collect(self).num_rows)
-        return collect(self)
+        def counting(self: DataFrame, *given: Any, read: Any = read) -> Any:
+            found = read(self, *given)
+            received.append(found.num_rows if isinstance(found, pa.Table) else len(found or ()))
+            return found
 
-    monkeypatch.setattr(DataFrame, "toArrow", counting)
-    message = found(config, DAY, spark, tmp_path)
+        monkeypatch.setattr(DataFrame, name, counting)
+    message = str(found(config, DAY, spark, tmp_path))
 
-    assert "5,000 of 5,000 scores lie outside [0, 1], first 7.0 (id 0)" in str(message)
+    lines = message.splitlines()
+    assert len(lines) == len(EVERY_CHECK) + 1  # and the fault
+    assert [check for check in EVERY_CHECK if f"checks.{check} " not in message] == []
+    assert f" {MANY:,} of " in message
     assert received
-    assert sum(received) < 20
+    assert sum(received) < 50
+
+
+EVERY_CHECK = [
+    *("prediction_id_missing", "prediction_repeated", "score_missing", "score_out_of_range"),
+    *("outcome_id_missing", "outcome_invalid", "outcome_early", "outcome_conflicting"),
+    "outcome_orphan",
+]
+
+
+def write_what_breaks_every_check(root: Path) -> None:
+    """Write thousands of wrong rows of each kind, and some that are valid."""
+    kinds = ("fine", "repeated", "none", "high", "invalid", "early", "conflict")
+    start = {kind: 1_000_000 * place for place, kind in enumerate(kinds)}
+    ids = {kind: list(range(first, first + MANY)) for kind, first in start.items()}
+    scored = dict.fromkeys(kinds, 0.5) | {"none": None, "high": 7.0}
+    rows = [(i, scored[kind]) for kind in kinds for i in ids[kind]]
+    rows += [(i, 0.5) for i in ids["repeated"]] + [(None, 0.5)] * MANY
+    seen = [(i, i % 2, NOON) for i in ids["fine"]]
+    seen += [(i, 7, NOON) for i in ids["invalid"]]
+    seen += [(i, 1, NOON - timedelta(days=1)) for i in ids["early"]]
+    seen += [(i, outcome, NOON) for i in ids["conflict"] for outcome in (0, 1)]
+    seen += [(None, 1, NOON)] * MANY + [(10**9 + i, 1, NOON) for i in range(MANY)]
+    predictions = {"prediction_id": [i for i, _ in rows], "score": [s for _, s in rows]}
+    outcomes = {"prediction_id": [i for i, *_ in seen], "outcome": [o for _, o, _ in seen]}
+    extra = {"country": ["DE"] * len(rows), "at": [NOON] * len(rows)}
+    pq.write_table(pa.table(predictions | extra), root / f"predictions/{DAY}.parquet")
+    times = {"at": [time for *_, time in seen]}
+    pq.write_table(pa.table(outcomes | times), root / f"outcomes/{DAY}.parquet")
+
+
+def test_times_far_from_their_day_are_noticed(
+    spark: Databases, duckdb: Databases, tmp_path: Path
+) -> None:
+    """Spark finds the same median of the times, typed or as text."""
+    config = logs(tmp_path / "logs", **copy.deepcopy(TIMES))
+    times = [NOON - timedelta(days=400, hours=i) for i in range(5)]
+    rows = {"prediction_id": range(5), "score": [*SCORES, 0.5], "country": ["DE"] * 5}
+    table = {name: list(column) for name, column in rows.items()} | {"at": times}
+    pq.write_table(pa.table(table), tmp_path / f"logs/predictions/{DAY}.parquet")
+    seen = {"prediction_id": [0, 1], "outcome": [0, 1], "at": ["1970-01-21T06:00:00Z"] * 2}
+    pq.write_table(pa.table(seen), tmp_path / f"logs/outcomes/{DAY}.parquet")
+    lenient = {"outcome_early": "reject", "no_outcomes": "accept", "one_class": "accept"}
+    model = Model.model_validate({**config, "checks": lenient})
+    summary = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=duckdb)
+
+    here, there = (
+        what_looks_wrong("ctr", model, DAY, summary, engine=engine) for engine in (duckdb, spark)
+    )
+
+    assert [remark.key for remark in here] == ["predictions.time", "outcomes.time"]
+    assert there == here
 
 
 def test_tasks_need_this_package(spark: Databases, tmp_path: Path) -> None:
