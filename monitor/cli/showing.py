@@ -210,13 +210,16 @@ def demo(
             )
     stop_at_failures(reports, write_configured_pages(config, config.models))
     months = {name: flights.month_ends(config, name) for name in config.models}
-    drifts = flights.drifts(config)
+    drifts, repairs = flights.drifts(config), flights.repairs(config)
     if as_json:
-        print_json({"logs": logs, "reports": reports, "months": months, "drifts": drifts})
+        found = {"logs": logs, "reports": reports, "months": months, "drifts": drifts}
+        print_json({**found, "repairs": repairs})
         return
     say(flights.introduction(logs), highlight=False)
     _print_results(months, drifts)
     say(flights.conclusion(), soft_wrap=True, highlight=False)
+    say(flights.repair_table(repairs))
+    say(flights.repair_conclusion(), soft_wrap=True, highlight=False)
     say(flights.next_steps(sys.argv[0], folder), soft_wrap=True, highlight=False)
 
 

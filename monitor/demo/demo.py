@@ -1,18 +1,25 @@
 """The demo: logs of real flights, a configuration that monitors them, and the results."""
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 
 from fsspec.implementations.local import LocalFileSystem
+from rich.console import RenderableType
 
 from monitor.config import Config, load_config, report_page
 from monitor.demo.flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsLogs
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import replace
+from monitor.pipeline.recalibration import Came, Recalibration, came, recalibrate
 from monitor.report.incidents import IncidentSummary, incidents
+from monitor.report.tables import plain_table
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
+
+REPAIR_DAYS = 21  # after the damage, to which maps are fitted
 
 CONFIG = """\
 # The flights demo: two models that predict whether a flight from New York will be late.
@@ -67,6 +74,58 @@ def month_ends(config: Config, model: str) -> list[Evaluation]:
 def drifts(config: Config) -> dict[str, list[IncidentSummary]]:
     """Collect the calibration drifts that were found in each model as a whole."""
     return {name: incidents(Store(config.store), name, WHOLE) for name in config.models}
+
+
+@dataclass(frozen=True)
+class Repair:
+    """A map fitted to the three weeks after the damage, and what it gained on all later days."""
+
+    fitted: Recalibration
+    came: Came | None
+
+
+def repairs(config: Config) -> dict[str, Repair]:
+    """Fit a map to each model, and apply the best one to the rest of the year."""
+    found = {}
+    last = STRETCHED_FROM + timedelta(days=REPAIR_DAYS - 1)
+    for name in config.models:
+        fitted = recalibrate(config, name, first=STRETCHED_FROM, last=last)
+        if not fitted.worth_it:  # what would it have gained?
+            kind = fitted.choice.best.kind
+            fitted = recalibrate(config, name, first=STRETCHED_FROM, last=last, kind=kind)
+        later = came(config, fitted.content, last + timedelta(days=1))
+        found[name] = Repair(fitted, later)
+    return found
+
+
+def repair_table(found: Mapping[str, Repair]) -> RenderableType:
+    """Show for each model whether a map was worth it, and what it gained on later days."""
+    days = f"{REPAIR_DAYS} days from {STRETCHED_FROM} on"
+    title = f"The repair: maps of the {days}, and their gain"
+    columns = ("model", "map", "worth\nit", "shape\npromised", "gained", "95 %", "level\ntoo")
+    table = plain_table(title, columns)
+    for name, repair in found.items():
+        promised, later = repair.fitted.content.gains, repair.came
+        if promised and later:
+            table.add_row(
+                name,
+                repair.fitted.content.map.kind,
+                "yes" if repair.fitted.worth_it else "no",
+                f"{promised.shape_log_loss.value:.4f}",
+                f"{later.shape.value:.4f}",
+                f"{later.shape.low:.3f}..{later.shape.high:.3f}",
+                f"{later.log_loss.value:.4f}",
+            )
+    return table
+
+
+def repair_conclusion() -> str:
+    """Explain the table of the repair."""
+    return """\
+Gains are nats of log loss for each flight. The shape gains whatever the prior
+does. The last column is the whole map, which also carries the level of June, a
+month of storms: recalibrate --follow-prior gives it a newer one.
+"""
 
 
 def introduction(logs: FlightsLogs) -> str:

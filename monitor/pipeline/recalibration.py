@@ -11,9 +11,10 @@ from monitor.config import Config
 from monitor.drift.inputs import reference_of_day
 from monitor.errors import DataError
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.maps.calibration_map import IDENTITY, Kind
+from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
 from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, losses_by_day, mean_gain
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
+from monitor.metrics.maps.likelihood import own_losses
 from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Training
 from monitor.pipeline.newest_level import newest_level
 from monitor.pipeline.references import read_references
@@ -57,11 +58,23 @@ class Recalibration:
 
 @dataclass(frozen=True)
 class Came:
-    """What a map gained on later days, in nats and in squared probability."""
+    """What a map gained on later days.
 
-    days: int
+    Attributes
+    ----------
+    first, last : date
+        The days.
+    log_loss, brier : Estimate
+        For each prediction, over the scores as they are: nats, and squared probability.
+    shape : Estimate
+        The part of the gain in log loss that comes from the shape.
+    """
+
+    first: date
+    last: date
     log_loss: Estimate
     brier: Estimate
+    shape: Estimate
 
 
 def recalibrate(
@@ -132,18 +145,24 @@ def recalibrate(
     )
 
 
-def came(config: Config, content: MapFile, first: date, last: date) -> Came | None:
+def came(config: Config, content: MapFile, first: date, last: date | None = None) -> Came | None:
     """Compute what a map gained on the final days of a span; None without outcomes."""
     days = _final_days(Store(config.store), content.model, first, last)
     found = [(d, part) for d in days if (part := part_of(d, content.segment)) and part.tally.total]
     if not found:
         return None
     data = _counts(found)
-    log_loss, brier = losses_by_day(data, content.map)
-    before = losses_by_day(data, IDENTITY)
+    before, after = losses_by_day(data, IDENTITY), losses_by_day(data, content.map)
+    own = [
+        own_losses(shape_of(data.logits, each), data.counts, data.positives)
+        for each in (IDENTITY, content.map)
+    ]
+    gains = (before[0] - after[0], before[1] - after[1], own[0] - own[1])
     counts = data.counts.sum(axis=1)
     return Came(
-        len(found), mean_gain(before[0] - log_loss, counts), mean_gain(before[1] - brier, counts)
+        found[0][0].days[0],
+        found[-1][0].days[0],
+        *(mean_gain(gain, counts, to_come=False) for gain in gains),
     )
 
 

@@ -371,7 +371,8 @@ class TestCommands:
 
     def test_are_found(self) -> None:
         """The runbook shows these commands and no other, so none below is overlooked."""
-        program, ours = "calibration-monitor", "backfill check evaluate run serve show where"
+        program = "calibration-monitor"
+        ours = "backfill check evaluate recalibrate run serve show where"
         shown = {tuple(call.split()[:2]) for call in CALLS}
 
         assert shown == {*((program, name) for name in ours.split()), ("amtool", "silence")}

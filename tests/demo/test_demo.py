@@ -125,6 +125,22 @@ def test_concludes_with_the_day_of_the_damage(shown: Shown) -> None:
     assert "with March as the reference" in demo.conclusion()
 
 
+def test_repairs_the_stretched_model_only(shown: Shown) -> None:
+    """A map of three weeks after the damage is worth it for that model, and gains afterwards."""
+    found = demo.repairs(shown.config)
+    stretched, untouched = found["flights-stretched"], found["flights"]
+    lines = {tuple(line.split()[:3]) for line in shown.out.splitlines()}
+
+    assert (stretched.fitted.worth_it, untouched.fitted.worth_it) == (True, False)
+    assert stretched.came
+    assert stretched.came.shape.value > 0.0  # nine days are too few for an interval
+    assert stretched.came.last == MONTH_END
+    for name, repair in found.items():
+        worth_it = "yes" if repair.fitted.worth_it else "no"
+        assert (name, repair.fitted.content.map.kind, worth_it) in lines
+    assert demo.repair_conclusion() in shown.out
+
+
 def test_what_to_try_next_can_be_done(shown: Shown, command: Callable[..., Any]) -> None:
     """Every suggested command that ends succeeds and mentions its model."""
     named = steps(shown)

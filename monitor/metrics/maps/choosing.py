@@ -232,7 +232,9 @@ def _candidate(data: DailyCounts, kind: Kind, losses: _Losses) -> Candidate:
     )
 
 
-def mean_gain(gains: Floats, counts: Floats, *, least_memory: float = 0.0) -> Estimate:
+def mean_gain(
+    gains: Floats, counts: Floats, *, least_memory: float = 0.0, to_come: bool = True
+) -> Estimate:
     """Give the mean gain of a prediction, and its interval on as many days to come.
 
     Parameters
@@ -241,6 +243,8 @@ def mean_gain(gains: Floats, counts: Floats, *, least_memory: float = 0.0) -> Es
         Sum of the gains, and number of predictions, of each day.
     least_memory : float
         The least correlation of consecutive days, in [0, 0.95], up to 28 days; less with more.
+    to_come : bool
+        Whether the interval is for as many days to come, or for the mean behind the past ones.
 
     Returns
     -------
@@ -265,7 +269,7 @@ def mean_gain(gains: Floats, counts: Floats, *, least_memory: float = 0.0) -> Es
     steps = np.arange(1, days)
     longer = 1.0 + 2.0 * float(((1.0 - steps / days) * memory**steps).sum())
     error = sqrt(square / days * longer / (days - longer))
-    reach = float(stdtrit(days - 1, 0.5 + CONFIDENCE / 2)) * sqrt(2.0) * error
+    reach = float(stdtrit(days - 1, 0.5 + CONFIDENCE / 2)) * error * (sqrt(2.0) if to_come else 1.0)
     return Estimate(mean, mean - reach, mean + reach, error)
 
 
