@@ -72,6 +72,8 @@ bench: $(VENV)/dev.stamp  ## Measure speed and memory (an hour)
 	@$(BIN)/python -m bench.day
 	@echo "a backfill and a morning, with and without days to wait"
 	@$(BIN)/python -m bench.backfill
+	@echo "a morning of 200 models, and what five years of history cost"
+	@$(BIN)/python -m bench.fleet
 	@echo "one large day with DuckDB, Spark and pandas"
 	@$(BIN)/python -m bench.engines
 	@echo "the measures compared with numpy's sorts; for other packages see python -m bench.metrics --help"
