@@ -14,6 +14,7 @@ LATEST = 28  # days after a day has settled for which its late outcomes are coun
 EVERY = 4  # of so many days one is counted; all days of the week take part, because 7 is odd
 LOOK_BACK = 35  # days: complete days before these are no longer what delays are like
 ENOUGH = 0.95  # of the outcomes of each kind
+DAYS_LOOKED_AT = 7  # the first days of a log, from which `settled_after: auto` is found
 LEAST = 20  # outcomes of a kind, below which nothing is said of their delay
 SURE = 1.645  # standard errors: 95 %, one-sided
 

@@ -7,12 +7,10 @@ when the monitor was started.
 import logging
 from datetime import date, timedelta
 
-from monitor.arrivals import delay_of, enough_after
+from monitor.arrivals import DAYS_LOOKED_AT, delay_of, enough_after
 from monitor.config import AUTO_SETTLED_AFTER, Config
 from monitor.errors import DataError
 from monitor.store.store import Store
-
-DAYS_LOOKED_AT = 7  # all days of the week
 
 log = logging.getLogger(__name__)
 

@@ -3,8 +3,9 @@
 The folders are written as people write them; what `init` must find in each is beside it.
 """
 
+import json
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -137,6 +138,23 @@ def as_epoch(name: str) -> Callable[[Rows], Rows]:
 
 
 PLAIN = "{}/{{day}}.parquet"
+LONG = history(delay=0.7, days=38, rows=30)
+
+
+def in_tokyo(root: Path) -> None:
+    """Write times of UTC below days that begin at midnight in Tokyo, nine hours earlier."""
+
+    def all_day(rows: Rows) -> list[datetime]:
+        begin = datetime.combine(rows["scored_at"][0].date(), time(), UTC)
+        count = len(rows["scored_at"])
+        return [begin + timedelta(hours=24 * n / count - 9) for n in range(count)]
+
+    write(
+        *(root, PROMPT, "scores/{day}.parquet", "labels/{day}.parquet"),
+        of_predictions=changed(scored_at=all_day),
+    )
+
+
 FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
     "hive": (
         hive,
@@ -162,6 +180,7 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
             "settled_after": 5,
         },
     ),
+    "in Tokyo": (in_tokyo, {"time_zone": "Etc/GMT-9", "settled_after": 0}),
     "without zeros": (
         without_zeros,
         {"predictions.path": "logs/scores/{day:%Y}/{day:%-m}/{day:%-d}/x.parquet"},
@@ -466,6 +485,28 @@ def settings(path: Path) -> dict[str, Any]:
         else:
             flat[key] = value
     return flat
+
+
+def test_a_delay_that_runs_can_measure_is_left_to_them(here: Path, command: Command) -> None:
+    """With the outcomes of 28 days after the first week, settled_after is auto, and a run finds it.
+
+    Outcomes come after 0.7 days on average, so 95 % within two days and the rest of the day.
+    """
+    write(here / "logs", LONG, "scores/{day}.parquet", "labels/{day}.parquet")
+    after = LONG.days[-1] + timedelta(days=1)
+    assert command("init", "logs").code == 0
+    text = (here / "monitor.yaml").read_text()
+
+    ended = command("backfill", "--from", FIRST, "--to", FIRST, "--as-of", after)
+
+    found = settings(here / "monitor.yaml")
+    assert (found["settled_after"], found.get("time_zone")) == ("auto", None)
+    assert "The first run measures after how many days 95% of the" in " ".join(
+        text.replace("#", " ").split()
+    )
+    assert ended.code in (0, 3), ended.err  # 30 rows may be too few for both outcomes
+    (kept,) = (here / "store" / "runs").glob("*/settled.json")
+    assert json.loads(kept.read_text())["settled_after"] in (2, 3)
 
 
 @pytest.mark.parametrize("case", FOLDERS)

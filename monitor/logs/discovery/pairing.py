@@ -19,6 +19,8 @@ from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
 
 MOST_LOGS = 40  # logs that are sampled; those with the most files first
+OFFSETS = range(-12, 15)  # hours of time zones from UTC
+HOURS_A_DAY = 24
 CLEAR = 4.0  # points of a candidate whose content fits
 
 
@@ -53,6 +55,9 @@ class Pair:
         A column with weights of the rows.
     delivered_twice : bool
         Whether ids repeat, each with the same score and time.
+    ahead : int or None
+        Hours by which the days of the predictions are ahead of those of UTC; None if they need not
+        be, or the times do not say it.
     """
 
     scored: Log
@@ -65,6 +70,7 @@ class Pair:
     remarks: list[Remark]
     weight: Weight | None = None
     delivered_twice: bool = False
+    ahead: int | None = None
 
 
 def read_logs(
@@ -127,7 +133,7 @@ def pair_logs(
         match = _match(session, log, [other for other in logs if other is not log])
         pair = _joined(session, log, *match) if match else _in_one(session, log)
         if pair:
-            pairs.append(pair)
+            pairs.append(replace(pair, ahead=_ahead(session, log)))
             used.add(pair.observed.place)
     return pairs
 
@@ -255,6 +261,24 @@ def _about_times(session: Session, log: Log, setting: str, time: Candidate) -> l
         if found := about_times(setting, day, times or []):
             return found
     return []
+
+
+def _ahead(session: Session, log: Log) -> int | None:
+    """Find the one offset from UTC, in whole hours, at which every time is on its own day."""
+    zoned = [t for t in roles.times(log.columns) if _has_zone(log, t)]
+    if not log.days or not zoned:
+        return None
+    after = f"date_diff('second', {quoted(PARTITION)}::TIMESTAMP, ({moment(zoned[0])})::TIMESTAMP)"
+    first, last = ask(session, f"SELECT min({after}) / 3600, max({after}) / 3600 FROM {log.table}")
+    if first is None:
+        return None
+    fits = [hours for hours in OFFSETS if first + hours >= 0 and last + hours < HOURS_A_DAY]
+    return fits[0] if len(fits) == 1 and fits != [0] else None
+
+
+def _has_zone(log: Log, time: Candidate) -> bool:
+    """Return whether a column tells moments: with a zone, or as numbers since 1970."""
+    return "TIME ZONE" in log.column(time.column).type or "time_unit" in time.settings
 
 
 def _own_times(log: Log, outcome: Candidate) -> tuple[Candidate, Candidate] | None:

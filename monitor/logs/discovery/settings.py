@@ -5,16 +5,23 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Any
 
+from monitor.arrivals import DAYS_LOOKED_AT, ENOUGH, LEAST
+from monitor.config import AUTO_SETTLED_AFTER
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.arrivals import COMPLETE, Arrivals
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.pairing import Pair
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.segments import SegmentColumn, segment_columns
+from monitor.summary import days_between
 
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
 LONGEST_WAIT = 120  # days, the limit of settled_after
 MOST_SHOWN = 4  # ages, columns or values in one comment
+AUTO = (
+    f"The first run measures after how many days {ENOUGH:.0%} of the outcomes of the first "
+    f"{DAYS_LOOKED_AT} days had come, and keeps that number."
+)
 DAYS_OF_CLICKS = 0.5  # share of predictions with an outcome, below which absence means something
 
 
@@ -60,10 +67,10 @@ def settings_of(pair: Pair) -> list[Setting]:
         *_repeats(pair),
     ]
     if isinstance(pair.arrived, Arrivals):
-        settings += [*_absent(pair.arrived), *_cast(pair), _settled(pair.arrived)]
+        settings += [*_absent(pair.arrived), *_cast(pair), _settled(pair, pair.arrived)]
     else:
-        settings.append(_settled_in_one(pair.arrived))
-    return [*settings, *_segments(pair), *_checks(pair)]
+        settings.append(_settled_in_one(pair, pair.arrived))
+    return [*settings, *_zone(pair), *_segments(pair), *_checks(pair)]
 
 
 def _where(section: str, log: Log) -> Iterator[Setting]:
@@ -190,7 +197,7 @@ def _wait(found: Arrivals) -> int:
     return min(LONGEST_WAIT, found.age_of(COMPLETE))
 
 
-def _settled(found: Arrivals) -> Setting:
+def _settled(pair: Pair, found: Arrivals) -> Setting:
     wait = _wait(found)
     ages = sorted({0, *(a for a in (1, 3, 7, 14, 30) if a < wait), wait})[-MOST_SHOWN:]
     said = ", ".join(
@@ -203,17 +210,44 @@ def _settled(found: Arrivals) -> Setting:
         why = "No outcome of the sampled predictions was found."
     elif wait >= found.looked:
         why += f" The log ends {found.looked} days after a sampled day: later ones are unknown."
+    if found.found >= LEAST and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
+        return Setting("", "settled_after", "auto", f"{why} {AUTO}")
     return Setting("", "settled_after", wait, why)
 
 
-def _settled_in_one(found: Filling) -> Setting:
+def _is_measured(pair: Pair) -> bool:
+    """Return whether the first days of the logs are complete, so that a run can measure them."""
+    days = pair.scored.days or (days_between(*pair.scored.span) if pair.scored.span else ())
+    theirs = pair.observed.days or pair.observed.span or ()
+    first = days[:DAYS_LOOKED_AT]
+    return (
+        len(first) == DAYS_LOOKED_AT
+        and bool(theirs)
+        and first[-1] + timedelta(days=AUTO_SETTLED_AFTER) <= theirs[-1]
+    )
+
+
+def _settled_in_one(pair: Pair, found: Filling) -> Setting:
     wait = min(LONGEST_WAIT, found.complete_after)
     newest = ", ".join(f"{found.shares[a]:.0%}" for a in sorted(found.shares)[:MOST_SHOWN])
     why = (
         f"Predictions with an outcome, from the newest day back: {newest}; {found.usual:.0%} on "
         f"older days."
     )
+    timed = pair.times is not None and not found.early
+    if timed and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
+        return Setting("", "settled_after", "auto", f"{why} {AUTO}")
     return Setting("", "settled_after", wait, why)
+
+
+def _zone(pair: Pair) -> Iterator[Setting]:
+    if pair.ahead is not None:
+        why = (
+            f"The sampled predictions of each day have times from midnight to midnight at UTC"
+            f"{pair.ahead:+d}, not at UTC. If the clocks of that place change, write its name, "
+            f"such as Europe/Berlin."
+        )
+        yield Setting("", "time_zone", f"Etc/GMT{-pair.ahead:+d}", why)
 
 
 def _segments(pair: Pair) -> Iterator[Setting]:

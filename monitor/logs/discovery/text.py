@@ -31,11 +31,13 @@ REST = """\
     # Who gets the alerts, and how urgently: page, ticket or info.
     # owner: risk-team
     # severity: ticket
-    # A day begins at midnight in this time zone.
-    # time_zone: UTC
     # Days that are merged into one evaluation.
     # windows: [1, 7, 28]
 """
+REST_WITHOUT_ZONE = f"""\
+    # A day begins at midnight in this time zone.
+    # time_zone: UTC
+{REST}"""
 
 
 def configuration(guesses: Sequence[Guess], commands: Sequence[str]) -> str:
@@ -49,7 +51,12 @@ def configuration(guesses: Sequence[Guess], commands: Sequence[str]) -> str:
         What to run next, for the head of the file.
     """
     head = HEAD.format(commands="\n".join(f"#     {command}" for command in commands))
-    return head + "\n".join("\n".join(_model(guess)) + "\n" + REST for guess in guesses)
+    return head + "\n".join("\n".join(_model(guess)) + "\n" + _rest(guess) for guess in guesses)
+
+
+def _rest(guess: Guess) -> str:
+    has_zone = any(setting.key == "time_zone" for setting in guess.settings)
+    return REST if has_zone else REST_WITHOUT_ZONE
 
 
 def _model(guess: Guess) -> Iterator[str]:
