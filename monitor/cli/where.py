@@ -1,12 +1,14 @@
 """The command that says where a drift sits."""
 
+from collections.abc import Sequence
+from datetime import date
 from typing import Annotated
 
 import typer
 
-from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, Day, ThisModel
-from monitor.cli.printing import print_json, say
-from monitor.config import load_config
+from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, Day, ThisModel, now
+from monitor.cli.printing import err, print_json, say
+from monitor.config import Config, load_config
 
 
 def where(
@@ -16,20 +18,47 @@ def where(
     most: Annotated[
         int, typer.Option(min=1, help="Show at most so many values: those that are most off.")
     ] = 20,
+    columns: Annotated[
+        str | None,
+        typer.Option(help="Search these columns of the logs instead, such as device,amount."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Say where a drift sits: which of the segments changed.
 
     Compares every value with itself in the reference, from the estimated start of the open drift to
     the day (by default the newest), or in the last seven days if no drift is open. Reads the store,
-    not the logs.
+    not the logs. With --columns it searches other columns of the logs for at most three conditions
+    under which the drift sits: it finds them on every second day, and confirms them on the others.
     """
     from monitor.pipeline.where import answer_where
     from monitor.report.where import where_document, where_text
 
     config = load_config(config_path, only=name)
+    if columns:
+        _search(config, name, columns.split(","), day.date() if day else None, as_json=as_json)
+        return
     answer = answer_where(config, name, day.date() if day else None)
     if as_json:
         print_json(where_document(answer, most))
     else:
         say(where_text(name, answer, most))
+
+
+def _search(
+    config: Config, name: str, columns: Sequence[str], day: date | None, *, as_json: bool
+) -> None:
+    from monitor.drift.where_search import search_sentence
+    from monitor.pipeline.where_search import search
+
+    wanted = [column.strip() for column in columns if column.strip()]
+    found = search(config, name, wanted, day, clock=now, say=_tell)
+    sentence = search_sentence(found)
+    if as_json:
+        print_json({"sentence": sentence, "confirmed": found.confirmed, "found": found})
+    else:
+        say(sentence, soft_wrap=True)
+
+
+def _tell(words: str) -> None:
+    err.print(words, soft_wrap=True, markup=False, highlight=False)

@@ -203,10 +203,7 @@ def find_where(
     ``(d**2 / variance - 1) / (2 ln 10)``.
     """
     direction = KINDS.index(kind) // 2
-    sums = {
-        column: (_sum_days(reference, before, column), _sum_days(reference, after, column))
-        for column in dict.fromkeys(name for day in (*before, *after) for name in day)
-    }
+    sums = sum_columns(reference, before, after)
     places = [
         place
         for column, (old, now) in sums.items()
@@ -217,7 +214,7 @@ def find_where(
     whole = [_whole(old, now) for old, now in sums.values()]
     return Where(
         kind=kind,
-        change=_change(reference, direction, *whole[0]) if whole else None,
+        change=change_of(reference, direction, *whole[0]) if whole else None,
         places=tuple(places),
         explanation=_explain(reference, direction, sums, places),
     )
@@ -235,7 +232,18 @@ def _combined(one: Sums, other: Sums, sign: int) -> Sums:
     )
 
 
-def _nothing() -> Sums:
+def sum_columns(
+    reference: Reference, before: Sequence[Columns], after: Sequence[Columns]
+) -> dict[str, tuple[dict[str, Sums], dict[str, Sums]]]:
+    """Add up both periods by column and value."""
+    return {
+        column: (_sum_days(reference, before, column), _sum_days(reference, after, column))
+        for column in dict.fromkeys(name for day in (*before, *after) for name in day)
+    }
+
+
+def nothing() -> Sums:
+    """Give the sums of no rows."""
     width = len(DIRECTIONS)
     return Sums(np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(len(SLOPES)))
 
@@ -244,16 +252,17 @@ def _sum_days(reference: Reference, days: Sequence[Columns], column: str) -> dic
     found: dict[str, Sums] = {}
     for day in days:
         for value, part in day.get(column, {}).items():
-            found[value] = found.get(value, _nothing()) + _sum_part(reference, part)
+            found[value] = found.get(value, nothing()) + sum_part(reference, part)
     return found
 
 
-def _sum_part(reference: Reference, part: ColumnPart) -> Sums:
+def sum_part(reference: Reference, part: ColumnPart) -> Sums:
+    """Say what a part of a day, with one intercept, says of each distortion."""
     inside = (part.cells >= reference.known.start) & (part.cells < reference.known.stop)
     cells, counts, positives = part.cells[inside], part.counts[inside], part.positives[inside]
     rows, hits = int(counts.sum()), int(positives.sum())
     if not 0 < hits < rows:
-        none = _nothing()
+        none = nothing()
         return Sums(*(none.scores, none.informations, none.squares, none.slopes), rows, hits,
                     part.predicted)  # fmt: skip
     curve = np.ascontiguousarray(reference.curve[cells])
@@ -264,14 +273,14 @@ def _sum_part(reference: Reference, part: ColumnPart) -> Sums:
 
 
 def _whole(old: Mapping[str, Sums], now: Mapping[str, Sums]) -> tuple[Sums, Sums]:
-    return sum(old.values(), _nothing()), sum(now.values(), _nothing())
+    return sum(old.values(), nothing()), sum(now.values(), nothing())
 
 
 def _is_enough(sums: Sums) -> bool:
     return min(sums.hits, sums.rows - sums.hits) >= LEAST_OF_EACH
 
 
-def _change(reference: Reference, direction: int, old: Sums, now: Sums) -> Estimate | None:
+def change_of(reference: Reference, direction: int, old: Sums, now: Sums) -> Estimate | None:
     """Estimate how far the curve moved along a direction, from before to after."""
     if not (_is_enough(old) and _is_enough(now)):
         return None
@@ -292,7 +301,7 @@ def _evidence(change: Estimate | None) -> float:
     return max(0.0, (change.value / change.standard_error) ** 2 - 1.0) / (2.0 * log(10.0))
 
 
-def _likelihood(change: Estimate, tolerance: float) -> float:
+def exceeding(change: Estimate, tolerance: float) -> float:
     """Return the p-value of a change that is no larger than the tolerance."""
     size, error = abs(change.value), change.standard_error
     return float(norm.sf((size - tolerance) / error) + norm.sf((size + tolerance) / error))
@@ -306,7 +315,7 @@ def _places(
     now: Mapping[str, Sums],
 ) -> list[Place]:
     total = sum(sums.predicted for sums in now.values())
-    changes = {v: _change(reference, direction, old.get(v, _nothing()), now[v]) for v in now}
+    changes = {v: change_of(reference, direction, old.get(v, nothing()), now[v]) for v in now}
     weights = {
         v: float(now[v].informations[direction])
         * max(0.0, change.value**2 - change.standard_error**2)
@@ -317,7 +326,7 @@ def _places(
     return [
         Place(
             *(column, value, sums.rows, changes[value]),
-            slope=_slope(old.get(value, _nothing()), sums),
+            slope=relative_slope(old.get(value, nothing()), sums),
             evidence=_evidence(changes[value]),
             share=weights[value] / everything if value in weights and everything else nan,
             new=value != OTHER and value not in old and sums.predicted >= NEW_SHARE * total,
@@ -326,7 +335,7 @@ def _places(
     ]
 
 
-def _slope(old: Sums, now: Sums) -> Estimate | None:
+def relative_slope(old: Sums, now: Sums) -> Estimate | None:
     """Divide the slope on the reference curve by what it was there.
 
     Rows of one value whose priors differ make it flatter, before and after alike.
@@ -344,7 +353,7 @@ def _slope(old: Sums, now: Sums) -> Estimate | None:
 def _flag(reference: Reference, direction: int, places: Sequence[Place]) -> list[Place]:
     """Flag the values that are off: Benjamini and Hochberg's procedure over all that are tested."""
     tolerance = float(reference.tolerances[direction])
-    tested = [(_likelihood(place.change, tolerance), place) for place in places if place.change]
+    tested = [(exceeding(place.change, tolerance), place) for place in places if place.change]
     tested.sort(key=lambda found: (found[0], found[1].column, found[1].value))
     limits = FALSE_DISCOVERIES * (np.arange(len(tested)) + 1.0) / max(1, len(tested))
     below = [i for i, (p, _) in enumerate(tested) if p <= limits[i]]
@@ -385,21 +394,21 @@ def _explain_by(
     """Leave values out, the most telling first, until the rest is as before."""
     old, now = sums
     rest, whole = _whole(old, now), _whole(old, now)
-    evidence = _evidence(_change(reference, direction, *whole))
+    evidence = _evidence(change_of(reference, direction, *whole))
     tolerance = float(reference.tolerances[direction])
     for number, value in enumerate(values[:MOST_TOGETHER], 1):
         rest = rest[0] - old[value], rest[1] - now[value]
-        change = _change(reference, direction, *rest)
+        change = change_of(reference, direction, *rest)
         if change is None:
             return None
-        if _likelihood(change, tolerance) < AS_BEFORE:
+        if exceeding(change, tolerance) < AS_BEFORE:
             continue
         share = 1.0 - _evidence(change) / evidence if evidence else 0.0
         if share < LEAST_EXPLAINED:
             return None
         taken = whole[0] - rest[0], whole[1] - rest[1]
         return Explanation(
-            *(column, tuple(values[:number]), share, _slope(*taken), _slope(*rest)),
+            *(column, tuple(values[:number]), share, relative_slope(*taken), relative_slope(*rest)),
             rows=taken[1].rows / whole[1].rows,
         )
     return None

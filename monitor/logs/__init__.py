@@ -23,6 +23,7 @@ from monitor.logs.databases import Databases, open_databases
 from monitor.logs.left_out import LeftOut, mostly_left_out
 from monitor.logs.looking import what_looks_wrong
 from monitor.logs.places import days_of, describe_inputs, has_day, versions_of_tables
+from monitor.logs.searching import columns_to_search, condition_sql, count_search
 
 __all__ = [
     "Databases",
@@ -30,7 +31,10 @@ __all__ = [
     "can_count_arrivals",
     "check_logs_exist",
     "check_predictions_exist",
+    "columns_to_search",
+    "condition_sql",
     "count_arrivals",
+    "count_search",
     "days_at_a_time",
     "days_of",
     "describe_inputs",

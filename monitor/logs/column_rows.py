@@ -45,9 +45,11 @@ def count_columns(
     """
     kept = _frequent_values(predictions, model, rows)
     written = labels(model)
-    limited = {
+    labelled = {
         name: nw.when(nw.col(name).is_in(kept[name])).then(nw.col(name)).otherwise(nw.lit(OTHER))
-        for name in kept
+        if name in kept
+        else nw.col(name)
+        for name in written
     }
     matched = nw.col("status") == int(Status.MATCHED)
     scored = located(joined, odds_factor).filter(
@@ -56,7 +58,7 @@ def count_columns(
     coarse = (nw.col("cell") / CELLS_IN_ONE).floor().cast(nw.Int32)
     slim = (
         scored.with_columns(**written)
-        .with_columns(**limited)
+        .with_columns(**labelled)
         .select(
             *written,
             place=nw.when(matched).then(coarse).otherwise(nw.lit(AWAITED)).cast(nw.Int32),

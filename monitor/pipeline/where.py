@@ -44,13 +44,46 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
             f"models.{name}.segments, then backfill the reference and the last days."
         )
         raise ConfigError(msg)
+    reader = _Reader(model, store, name)
+    return _compare(reader, read_references(config, name), verdict_of(store, name, day))
+
+
+def verdict_of(store: Store, name: str, day: date | None) -> Verdict:
+    """Read the verdict of the whole on a day, by default the newest.
+
+    Raises
+    ------
+    ConfigError
+        If there is none.
+    """
     judged = [d for d in store.days("verdicts", name) if day is None or d <= day]
     if not judged or (day and judged[-1] != day):
         msg = f"{name}: no verdict of {day or 'any day'} is stored; run that day first."
         raise ConfigError(msg)
-    verdict = next(v for v in store.read_verdicts(name, judged[-1])[0] if v.segment == WHOLE)
-    reader = _Reader(model, store, name)
-    return _compare(reader, read_references(config, name), verdict)
+    return next(v for v in store.read_verdicts(name, judged[-1])[0] if v.segment == WHOLE)
+
+
+def compared_days(
+    name: str, references: References, verdict: Verdict
+) -> tuple[ModelReference, Reference, tuple[date, date], str]:
+    """Find what an open drift is compared with: the reference, the days since it began, its kind.
+
+    Without a drift they are the days of the last week; they are the last four weeks at most.
+
+    Raises
+    ------
+    DataError
+        If there is no reference.
+    """
+    last, incident = verdict.day, verdict.detector.incident
+    compared = reference_of_day(last, references.fitted)
+    reference = compared.streams.get(WHOLE) if compared else None
+    if compared is None or not isinstance(reference, Reference):
+        msg = f"{name}: there is no reference yet that days could be compared with."
+        raise DataError(msg)
+    since = last - timedelta(days=(MOST_DAYS if incident else USUAL_DAYS) - 1)
+    first = max(incident.started if incident else since, since, compared.last + timedelta(days=1))
+    return compared, reference, (first, last), incident.kind if incident else USUAL_KIND
 
 
 def sentence_adder(
@@ -105,17 +138,10 @@ def _compare(reader: _Reader, references: References, verdict: Verdict) -> Answe
     DataError
         If there is no reference, or a file of the store cannot be read.
     """
-    last, incident = verdict.day, verdict.detector.incident
-    compared = reference_of_day(last, references.fitted)
-    reference = compared.streams.get(WHOLE) if compared else None
-    if compared is None or not isinstance(reference, Reference):
-        msg = f"{reader.name}: there is no reference yet that days could be compared with."
-        raise DataError(msg)
-    since = last - timedelta(days=(MOST_DAYS if incident else USUAL_DAYS) - 1)
-    first = max(incident.started if incident else since, since, compared.last + timedelta(days=1))
-    kind = incident.kind if incident else USUAL_KIND
-    before, after = _read(reader, compared, (first, last))
-    return Answer(first, last, incident is not None, find_where(reference, before, after, kind))
+    compared, reference, span, kind = compared_days(reader.name, references, verdict)
+    before, after = _read(reader, compared, span)
+    found = find_where(reference, before, after, kind)
+    return Answer(*span, verdict.detector.incident is not None, found)
 
 
 def _read(

@@ -6,6 +6,7 @@ from scipy.special import expit
 
 from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.where import find_where
+from monitor.drift.where_search import Condition, best_condition, confirm, search_sentence
 from monitor.drift.where_wording import where_sentence
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
@@ -167,3 +168,35 @@ def test_evidence_of_few_outcomes_is_none() -> None:
     assert rare.change is None
     assert rare.evidence == 0.0
     assert WHOLE not in {place.value for place in found.places}
+
+
+def singles(days: list[Columns]) -> list[Columns]:
+    """Leave the crossing out."""
+    return [{name: day[name] for name in ("device", "country")} for day in days]
+
+
+def test_a_search_takes_the_value_that_moved_most_clearly() -> None:
+    """A device that drifts is the first condition; where all drift alike there is none."""
+    reference, before, after = weeks(1, slopes(tv=0.7))
+    found = best_condition(reference, "too_extreme", singles(before), singles(after))
+    alike, old, new = weeks(4, slopes() * 0.75)
+
+    assert found == Condition("device", "tv")
+    assert best_condition(alike, "too_extreme", singles(old), singles(new)) is None
+
+
+def test_a_search_of_sound_days_finds_nothing_that_is_confirmed() -> None:
+    """Whatever chance offers on one half of the days, the other half does not confirm it."""
+    for seed in (10, 11, 12):
+        reference, before, after = weeks(seed, slopes())
+        chosen = Condition("device", "web")
+        inside = [[d["device"]["web"] for d in days[1::2]] for days in (before, after)]
+        outside = [[d["device"]["tv"] for d in days[1::2]] for days in (before, after)]
+        found = confirm(
+            *(reference, "too_extreme", [chosen]),
+            (inside[0], inside[1]),
+            (outside[0], outside[1]),
+            searched=16,
+        )
+        assert not found.confirmed
+        assert "do not confirm it" in search_sentence(found)

@@ -169,6 +169,18 @@ def test_a_column_of_ids_takes_no_room(folder: Path) -> None:
     assert MOST_VALUES == 100
 
 
+def test_a_column_alone_counts_as_beside_others(folder: Path, day: Summary) -> None:
+    """Also if no column has to be looked through for its most frequent values."""
+    for listed in ({"column": "age", "edges": [18, 40]}, {"column": "price", "quantiles": 4}):
+        model = config(folder, [listed]).model("m")
+        found = summarise_day("m", model, DAY, as_of=date(2026, 3, 2)).columns
+        (column,) = found
+        expected = day.columns[column]
+        assert {v: p.predicted for v, p in found[column].items()} == {
+            v: p.predicted for v, p in expected.items()
+        }
+
+
 @pytest.mark.parametrize(
     ("segments", "message"),
     [

@@ -157,6 +157,31 @@ def test_before_the_drift_nothing_is_found(folder: Path) -> None:
     assert sound.first == DAYS[REFERENCE]
 
 
+def test_the_search_finds_both_conditions_and_confirms_them(folder: Path) -> None:
+    """Of a model that watches none of them: tv and FR, in whatever order, and not the price."""
+    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--json"]
+    done = CliRunner().invoke(app, [*call, "--columns", "price, device, country"])
+    found = json.loads(done.stdout)
+
+    conditions = {one["column"]: one["value"] for one in found["found"]["conditions"]}
+    assert conditions == {"device": "tv", "country": "FR"}
+    assert found["confirmed"]
+    assert found["found"]["slope"]["low"] < 0.4 < found["found"]["slope"]["high"]
+    assert found["found"]["rest"]["value"] == pytest.approx(1.0, abs=0.1)
+    assert found["found"]["rows"] == pytest.approx(0.2, abs=0.02)
+    assert "confirmed on" in found["sentence"]
+    assert "at most" in done.stderr
+
+
+def test_the_search_names_a_column_that_is_missing(folder: Path) -> None:
+    """And does not start."""
+    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--columns", "prise"]
+    done = CliRunner().invoke(app, call)
+
+    assert isinstance(done.exception, DataError)
+    assert "no column 'prise'" in str(done.exception)
+
+
 def test_what_is_missing_is_said(folder: Path) -> None:
     """A model without columns, a day without a verdict, and a day that was stored without them."""
     config = load_config(folder / "monitor.yaml")

@@ -1,0 +1,186 @@
+"""A search for the conditions under which a drift sits, one after the other. Pure.
+
+Rule: what is found on one half of the days is confirmed on the other, which took no part in the
+search. So it does not matter how many conditions were tried.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log, nan
+
+from monitor.drift.evidence import KINDS
+from monitor.drift.reference import Reference
+from monitor.drift.where import (
+    AS_BEFORE,
+    Sums,
+    change_of,
+    exceeding,
+    nothing,
+    relative_slope,
+    sum_columns,
+    sum_part,
+)
+from monitor.metrics.core.estimate import Estimate
+from monitor.segment_names import OTHER, shown
+from monitor.summary import ColumnPart, Columns
+
+DEEPEST = 3  # conditions
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One value of a column."""
+
+    column: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """What a search found.
+
+    Attributes
+    ----------
+    conditions : tuple of Condition
+        All of them together describe the rows; empty if no condition tells more than the whole.
+    searched, confirmed_on : int
+        Days of each half, with those of the reference.
+    slope, rest : Estimate or None
+        On the other half: slope of these rows against their own reference, and of all others.
+    p_value : float
+        On the other half: of a change that is within the tolerance; nan if there is none.
+    rows : float
+        Share of the outcomes that these rows have, on the other half.
+    """
+
+    conditions: tuple[Condition, ...]
+    searched: int
+    confirmed_on: int
+    slope: Estimate | None = None
+    rest: Estimate | None = None
+    p_value: float = nan
+    rows: float = nan
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether the other half says so too."""
+        return self.p_value < AS_BEFORE
+
+
+def best_condition(
+    reference: Reference,
+    kind: str,
+    before: Sequence[Columns],
+    after: Sequence[Columns],
+) -> Condition | None:
+    """Find the value whose rows moved more clearly than all rows together.
+
+    Parameters
+    ----------
+    reference, kind
+        As for `monitor.drift.where.find_where`.
+    before, after : sequence of mapping
+        Counts of the rows that meet the conditions so far.
+
+    Returns
+    -------
+    Condition or None
+        None if no value has ``z**2`` larger than that of all rows by ``2 log m``, with m the
+        number of values that were compared.
+    """
+    direction = KINDS.index(kind) // 2
+    sums = sum_columns(reference, before, after)
+    changes = {
+        Condition(column, value): change
+        for column, (old, now) in sums.items()
+        for value in now
+        if value != OTHER and value in old
+        if (change := change_of(reference, direction, old[value], now[value]))
+    }
+    if not changes:
+        return None
+    old, now = next(iter(sums.values()))
+    whole = change_of(
+        *(reference, direction), sum(old.values(), nothing()), sum(now.values(), nothing())
+    )
+    best = max(changes, key=lambda one: (_clarity(changes[one]), one.column, one.value))
+    least = (_clarity(whole) if whole else 0.0) + 2.0 * log(len(changes))
+    return best if _clarity(changes[best]) > least else None
+
+
+def confirm(
+    reference: Reference,
+    kind: str,
+    conditions: Sequence[Condition],
+    inside: tuple[Sequence[ColumnPart], Sequence[ColumnPart]],
+    outside: tuple[Sequence[ColumnPart], Sequence[ColumnPart]],
+    *,
+    searched: int,
+) -> Found:
+    """Test what was found on days that took no part in the search.
+
+    Parameters
+    ----------
+    reference, kind
+        As for `best_condition`.
+    conditions : sequence of Condition
+        What was found.
+    inside, outside : tuple of sequences of ColumnPart
+        The rows that meet them and all others: days of the reference, and later days.
+    searched : int
+        Number of days of the search.
+    """
+    direction = KINDS.index(kind) // 2
+    kept, rest = (tuple(_added(reference, days) for days in parts) for parts in (inside, outside))
+    change = change_of(reference, direction, *kept)
+    tolerance = float(reference.tolerances[direction])
+    total = kept[1].rows + rest[1].rows
+    return Found(
+        tuple(conditions),
+        searched,
+        len(inside[0]) + len(inside[1]),
+        slope=relative_slope(*kept),
+        rest=relative_slope(*rest),
+        p_value=exceeding(change, tolerance) if change else nan,
+        rows=kept[1].rows / total if total else nan,
+    )
+
+
+def search_sentence(found: Found) -> str:
+    """Say what was found, and whether the other half of the days confirms it.
+
+    Examples
+    --------
+    >>> search_sentence(Found((), 10, 0))
+    'No condition on these columns tells more than all rows together (10 days).'
+    """
+    if not found.conditions:
+        return (
+            f"No condition on these columns tells more than all rows together ({found.searched} "
+            f"days)."
+        )
+    said = " and ".join(f"{one.column} = {shown(one.value)}" for one in found.conditions)
+    if not found.confirmed:
+        return (
+            f"{said} was found on {found.searched} days, but {found.confirmed_on} other days do "
+            f"not confirm it (p = {found.p_value:.2g})."
+        )
+    return (
+        f"{said}{_of(found.slope)}, {found.rows:.1%} of the outcomes; found on {found.searched} "
+        f"days and confirmed on {found.confirmed_on} others (p = {found.p_value:.1g}). The rest"
+        f"{_of(found.rest)}."
+    )
+
+
+def _of(slope: Estimate | None) -> str:
+    if slope is None:
+        return " has no slope"
+    return f" has slope {slope.value:.2f} (95 % {slope.low:.2f} to {slope.high:.2f})"
+
+
+def _clarity(change: Estimate) -> float:
+    return (change.value / change.standard_error) ** 2
+
+
+def _added(reference: Reference, days: Sequence[ColumnPart]) -> Sums:
+    return sum((sum_part(reference, part) for part in days), nothing())

@@ -1,0 +1,163 @@
+"""Search the logs for conditions under which a drift sits: find on one half, confirm on the other.
+
+The halves are every second day, of the reference and of the drift alike.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+import numpy as np
+
+from monitor.config import Config, Model, WatchedColumn
+from monitor.drift.reference import Reference
+from monitor.drift.where_search import DEEPEST, Condition, Found, best_condition, confirm
+from monitor.errors import DataError
+from monitor.logs import columns_to_search, condition_sql, count_search, open_databases
+from monitor.logs.databases import Databases
+from monitor.metrics.core.coarse import COARSE_COUNT, coarsen
+from monitor.metrics.core.grid import Ints
+from monitor.pipeline.references import read_references
+from monitor.pipeline.where import compared_days, verdict_of
+from monitor.store.store import Store
+from monitor.summary import ColumnPart, Columns
+
+Halves = tuple[list[date], list[date]]  # days of the reference, and of the drift
+
+
+@dataclass(frozen=True)
+class _Search:
+    """What a search needs at every step."""
+
+    name: str
+    model: Model
+    store: Store
+    databases: Databases
+    watched: Sequence[WatchedColumn]
+    reference: Reference
+    kind: str
+
+
+def search(
+    config: Config,
+    name: str,
+    columns: Sequence[str],
+    day: date | None,
+    *,
+    clock: Callable[[], datetime],
+    say: Callable[[str], None],
+) -> Found:
+    """Search the logs for at most three conditions under which the drift of a day sits.
+
+    Parameters
+    ----------
+    config, name : Config, str
+        The model.
+    columns : sequence of str
+        Columns of its predictions.
+    day : date, optional
+        By default the newest with a verdict.
+    clock : callable
+        Returns the current time.
+    say : callable
+        Called with how long it will take, before it starts.
+
+    Raises
+    ------
+    ConfigError, DataError
+        As `answer_where`, and if a log cannot be read or has no such column.
+    """
+    model, store = config.model(name), Store(config.store)
+    verdict = verdict_of(store, name, day)
+    compared, reference, span, kind = compared_days(name, read_references(config, name), verdict)
+    final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]
+    old = [d for d in final if compared.first <= d <= compared.last]
+    new = [d for d in final if span[0] <= d <= span[1]]
+    if min(len(old), len(new)) < 2:  # noqa: PLR2004 - one for each half
+        msg = f"{name}: the drift has {len(new)} final days; a search needs at least two."
+        raise DataError(msg)
+    halves = (old[::2], new[::2]), (old[1::2], new[1::2])
+    with open_databases(config.engine) as databases:
+        began = clock()
+        watched = columns_to_search(name, model, columns, old[0], databases)
+        one = _Search(name, model, store, databases, watched, reference, kind)
+        _count(one, old[0], watched, ())
+        each = (clock() - began).total_seconds()
+        say(_time_needed(each, [len(a) + len(b) for a, b in halves]))
+        return _descend(one, *halves)
+
+
+def _time_needed(each: float, days: Sequence[int]) -> str:
+    most = each * (DEEPEST * days[0] + days[1])
+    return (
+        f"reads {days[0]} days up to {DEEPEST} times and {days[1]} others once, about {each:.1f} s "
+        f"a day: at most {most / 60:.0f} min {most % 60:.0f} s"
+    )
+
+
+def _descend(one: _Search, searched: Halves, others: Halves) -> Found:
+    conditions: list[Condition] = []
+    while len(conditions) < DEEPEST:
+        left = [w for w in one.watched if w.name not in {c.column for c in conditions}]
+        if not left:
+            break
+        counted = [[_count(one, d, left, conditions) for d in days] for days in searched]
+        found = best_condition(one.reference, one.kind, *counted)
+        if found is None:
+            break
+        conditions.append(found)
+    number = len(searched[0]) + len(searched[1])
+    if not conditions:
+        return Found((), number, 0)
+    last = [w for w in one.watched if w.name == conditions[-1].column]
+    inside = [[_inside(_count(one, d, last, conditions)) for d in days] for days in others]
+    outside = [
+        [_rest(one, d, part) for d, part in zip(days, parts, strict=True)]
+        for days, parts in zip(others, inside, strict=True)
+    ]
+    return confirm(
+        *(one.reference, one.kind, conditions),
+        (inside[0], inside[1]),
+        (outside[0], outside[1]),
+        searched=number,
+    )
+
+
+def _count(
+    one: _Search, day: date, columns: Sequence[WatchedColumn], conditions: Sequence[Condition]
+) -> Columns:
+    by_name = {w.name: w for w in one.watched}
+    written = {c.column: condition_sql(by_name[c.column], c.value) for c in conditions}
+    return count_search(one.name, one.model, day, columns, written, one.databases)
+
+
+def _inside(counted: Columns) -> ColumnPart:
+    """Add up the values of one column."""
+    parts = [part for values in counted.values() for part in values.values()]
+    return _part(*_dense(parts), predicted=sum(part.predicted for part in parts))
+
+
+def _rest(one: _Search, day: date, inside: ColumnPart) -> ColumnPart:
+    """Take rows away from all rows of a day, which the store has."""
+    summary, _ = one.store.read_summary(one.name, day)
+    counts, positives = _dense([inside])
+    wholes = [coarsen(segment.tally) for segment in summary.segments.values()]
+    predicted = sum(segment.predicted for segment in summary.segments.values())
+    return _part(
+        sum(whole.counts for whole in wholes) - counts,
+        sum(whole.positives for whole in wholes) - positives,
+        predicted=predicted - inside.predicted,
+    )
+
+
+def _dense(parts: Sequence[ColumnPart]) -> tuple[Ints, Ints]:
+    counts, positives = np.zeros(COARSE_COUNT, np.int64), np.zeros(COARSE_COUNT, np.int64)
+    for part in parts:
+        counts[part.cells] += part.counts
+        positives[part.cells] += part.positives
+    return counts, positives
+
+
+def _part(counts: Ints, positives: Ints, *, predicted: int) -> ColumnPart:
+    cells = np.flatnonzero(counts > 0)
+    return ColumnPart(cells, counts[cells], positives[cells], predicted)
