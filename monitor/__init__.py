@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from monitor.report.notebook.comparing import Comparison, compare
     from monitor.report.notebook.evaluating import SampleEvaluation, evaluate
     from monitor.report.notebook.mapping import apply_map, read_map
+    from monitor.report.notebook.recalibrator import Recalibrator  # noqa: F401 - see __all__
     from monitor.report.notebook.stored import ResultStore, open_store
 
 # The public names by the module that defines them, below this package.
@@ -29,10 +30,12 @@ NAMES = {
     "report.notebook.comparing": "Comparison compare",
     "report.notebook.evaluating": "SampleEvaluation evaluate",
     "report.notebook.mapping": "apply_map read_map",
+    "report.notebook.recalibrator": "Recalibrator",
     "report.notebook.stored": "ResultStore open_store",
 }
 HOMES = {name: module for module, names in NAMES.items() for name in names.split()}
 
+# Recalibrator is public too; it needs scikit-learn, so `from monitor import *` leaves it out.
 __all__ = [
     "CalibrationMap",
     "Comparison",

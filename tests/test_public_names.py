@@ -17,6 +17,8 @@ HEAVY = (
     "pyarrow", "pydantic", "rich", "scipy", "typer",
 )  # fmt: skip
 
+NEEDS_MORE = ("Recalibrator",)  # an estimator of scikit-learn, so it cannot be loaded without
+
 
 def loaded_after(code: str) -> list[str]:
     """List the heavy packages that a fresh process has loaded after some code."""
@@ -48,7 +50,7 @@ def test_its_three_lists_agree() -> None:
     }
 
     assert typed == HOMES
-    assert sorted(monitor.__all__) == sorted(HOMES)
+    assert sorted([*monitor.__all__, *NEEDS_MORE]) == sorted(HOMES)
     assert set(HOMES) <= set(dir(monitor))
 
 

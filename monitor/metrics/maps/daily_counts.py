@@ -111,6 +111,40 @@ def _groups(tallies: Sequence[Tally], logits: Sequence[Floats], *, moved: bool) 
     return [np.floor(x / step) for x in logits]
 
 
+def counts_of_rows(logits: Floats, outcomes: Floats, days: Ints) -> DailyCounts:
+    """Count rows by score and day.
+
+    Parameters
+    ----------
+    logits, outcomes : ndarray of shape (n,)
+        Log-odds of the scores, and 0 or 1.
+    days : ndarray of shape (n,)
+        Numbers of days, from 0 on.
+
+    Returns
+    -------
+    DailyCounts
+        By distinct score; of more than 4,096 of them, by cell of the grid of the drift meter.
+
+    Examples
+    --------
+    >>> counts_of_rows(np.array([0.0, 1.0, 0.0]), np.array([0, 1, 1]), np.array([0, 0, 1])).counts
+    array([[1., 1.],
+           [1., 0.]])
+    """
+    x = np.clip(logits, -LOGIT_LIMIT, LOGIT_LIMIT)
+    found, group = np.unique(x, return_inverse=True)
+    if found.size > MOST_SCORES:
+        found, group = np.unique(np.floor(x * CELLS_PER_LOGIT / CELLS_IN_ONE), return_inverse=True)
+    shape = (int(days.max()) + 1, found.size)
+    place = days * found.size + group
+    counts, positives = (
+        np.asarray(np.bincount(place, weights, shape[0] * shape[1]).reshape(shape), np.float64)
+        for weights in (np.ones(x.size), outcomes.astype(np.float64))
+    )
+    return DailyCounts(np.bincount(group, x) / np.bincount(group), counts, positives)
+
+
 def spans_of(data: DailyCounts) -> Ints:
     """Find the spans of consecutive days that share an intercept.
 

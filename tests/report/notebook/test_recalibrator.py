@@ -1,0 +1,114 @@
+"""The map as an estimator of scikit-learn: it keeps its rules, and is the same map."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.estimator_checks import estimator_checks_generator
+
+import monitor
+from monitor import Recalibrator
+from monitor.metrics.core.tally import tally
+from monitor.metrics.maps.daily_counts import daily_counts
+from monitor.metrics.maps.fitting import fit_calibration_map
+
+
+class FirstColumn(Recalibrator):
+    """The checks draw several columns of any numbers; the first is the score, as log-odds."""
+
+    def __init__(self, kind: str = "platt") -> None:
+        super().__init__(kind, scores="log_odds")
+
+    def _score_of(self, columns: np.ndarray) -> np.ndarray:
+        return columns[:, 0]
+
+
+# One column of scores may have one dimension; the last needs a library of other arrays.
+NOT_APPLICABLE = {"check_fit1d", "check_fit2d_predict1d", "check_array_api_input"}
+CHECKS = [
+    pytest.param(estimator, check, id=f"{kind}-{check.func.__name__}")
+    for kind in ("platt", "isotonic", "auto")
+    for estimator, check in estimator_checks_generator(FirstColumn(kind))
+    if check.func.__name__ not in NOT_APPLICABLE
+]
+
+
+@pytest.mark.parametrize(("estimator", "check"), CHECKS)
+def test_it_is_an_estimator(estimator: Any, check: Any) -> None:
+    """It passes the checks of scikit-learn."""
+    check(estimator)
+
+
+def rows(number: int = 2_000) -> tuple[np.ndarray, np.ndarray]:
+    """Draw scores that are too extreme, and their outcomes."""
+    rng = np.random.default_rng(1)
+    x = rng.normal(-0.5, 1.5, number)
+    return expit(x), rng.random(number) < expit(0.3 + 0.6 * x)
+
+
+def test_it_is_the_map_of_tallies() -> None:
+    """With one day it is the map that is fitted to the tally of the same rows."""
+    scores, outcomes = rows()
+    found = Recalibrator("beta").fit(scores, outcomes)
+    plain = fit_calibration_map(daily_counts([tally(scores, outcomes)]), "beta").map
+
+    assert found.map_.parameters == pytest.approx(plain.parameters, rel=1e-9)
+    np.testing.assert_allclose(
+        found.predict_proba(scores)[:, 1], monitor.apply_map(scores, found.map_), rtol=1e-12
+    )
+    assert (found.predict(scores) == (found.predict_proba(scores)[:, 1] > 0.5)).all()
+
+
+def test_platt_is_the_logistic_regression_of_scikit_learn() -> None:
+    """Without a penalty, scikit-learn finds the same slope and intercept."""
+    scores, outcomes = rows()
+    theirs = LogisticRegression(C=np.inf, tol=1e-10).fit(logit(scores)[:, None], outcomes)
+    ours = Recalibrator("platt").fit(scores, outcomes).map_
+
+    assert ours.parameters[0] == pytest.approx(theirs.coef_[0, 0], abs=1e-5)
+    assert ours.level == pytest.approx(theirs.intercept_[0], abs=1e-5)
+
+
+def test_days_take_the_prior_out() -> None:
+    """With the days given, the slope is right though every day has another prior."""
+    rng = np.random.default_rng(2)
+    days = np.repeat(np.arange(20), 2_000)
+    prior = np.repeat(np.where(np.arange(20) % 2, 2.0, -2.0), 2_000)
+    # Scores know the prior of the day only in half: a plain fit takes it for slope.
+    x = rng.normal(0.0, 1.0, days.size) + prior / 2.0
+    outcomes = rng.random(days.size) < expit(0.6 * x + prior)
+    plain, by_day = (
+        Recalibrator("platt", scores="log_odds").fit(x, outcomes, days=given).map_
+        for given in (None, days)
+    )
+
+    assert by_day.parameters[0] == pytest.approx(0.6, abs=0.04)  # 3 standard errors
+    assert plain.parameters[0] > 1.0
+
+
+def test_auto_finds_the_line_and_leaves_calibrated_scores() -> None:
+    """Too extreme scores get a line; calibrated ones stay as they are."""
+    scores, outcomes = rows(20_000)
+    sound = np.random.default_rng(3).random(20_000) < scores
+
+    assert Recalibrator().fit(scores, outcomes).map_.kind == "platt"
+    assert Recalibrator().fit(scores, sound).map_.kind == "identity"
+    assert clone(Recalibrator("platt")).kind == "platt"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "X", "message"),
+    [
+        ({"kind": "cubic"}, [0.2, 0.8], "kind must be"),
+        ({"scores": "odds"}, [0.2, 0.8], "scores must be"),
+        ({}, [0.2, 1.8], r"scores must lie in \[0, 1\], got 0.2 to 1.8"),
+        ({}, [[0.2, 0.8], [0.3, 0.7]], r"take \[:, 1\]"),
+    ],
+)
+def test_refusals(arguments: dict[str, Any], X: Any, message: str) -> None:  # noqa: N803
+    """What is no score or no family is named."""
+    with pytest.raises(ValueError, match=message):
+        Recalibrator(**arguments).fit(X, [0, 1])
