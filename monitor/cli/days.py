@@ -245,8 +245,9 @@ def evaluate(
     def redo(model_name: str, model: Model) -> dict[str, list[date]]:
         today = end_of_outcomes(None, model)
         own = settle(config, model_name, as_of=today, look=False)
-        must_be_stored(model_name, Store(config.store).days("summaries", model_name))
-        locked = Store(config.store).locked(model_name, wait=wait)
+        own_store = Store(config.store)
+        must_be_stored(model_name, own_store.days("summaries", model_name))
+        locked = own_store.locked(model_name, wait=wait)
         with locked as must_be_there, progress(model_name, quiet=as_json) as on_progress:
             references = read_references(own, model_name)
             days = evaluate_days(
@@ -259,6 +260,7 @@ def evaluate(
                 on_progress=on_progress,
             )
             must_be_there()
+            own_store.note_newest(model_name)
         return {"evaluated": days, "judged": judged}
 
     done, errors = of_each(config, name, redo)

@@ -1,10 +1,10 @@
 """Reads a snapshot of the newest results of each configured model from the store.
 
-Rule: every file that matters is read each time. The cache only saves parsing bytes that have not
-changed, so a snapshot is never out of date.
+Rule: every file that matters is read each time; the record of the last run says which these are.
+The cache only saves parsing bytes that have not changed, so a snapshot is never out of date.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date
@@ -125,9 +125,13 @@ class Reader:
             return known[1]
 
         run = store.read_run(name)
-        # Verdicts are read first, because a run that is under way writes them last.
-        verdicts = newest_verdicts(store.days("verdicts", name), read)
-        evaluations = newest_evaluations(store.days("evaluations", name), read, verdicts)
+        try:
+            verdicts, evaluations = _newest(store, name, read, run)
+        except DataError:  # files that the record names are gone, or damaged: see what is there
+            if not run or not run.newest:
+                raise
+            files.clear()
+            verdicts, evaluations = _newest(store, name, read, None)
         if before and before.run == run and _are_the_same(before.files, files):
             return before.snapshot
         # Only runs count arrivals, so as long as there was none these are the same.
@@ -158,15 +162,36 @@ class Reader:
 Read = Callable[[str, date], list[Any]]
 
 
+def _newest(
+    store: Store, name: str, read: Read, run: RunRecord | None
+) -> tuple[list[Verdict], list[Evaluation]]:
+    """Read the newest verdicts, then the newest evaluations.
+
+    In this order, because a run that is under way writes verdicts last.
+    """
+    verdicts = newest_verdicts(_newest_first(store, name, "verdicts", run), read)
+    days = _newest_first(store, name, "evaluations", run)
+    return verdicts, newest_evaluations(days, read, verdicts)
+
+
+def _newest_first(store: Store, name: str, kind: str, run: RunRecord | None) -> Iterator[date]:
+    """Give the stored days, the newest first: those that the record names need no listing."""
+    named = run.newest.get(kind, ()) if run else ()
+    yield from reversed(named)
+    yield from (day for day in reversed(store.days(kind, name)) if not named or day < min(named))
+
+
 def newest_evaluations(
-    days: Sequence[date], read: Read, verdicts: Sequence[Verdict] = ()
+    days: Iterable[date], read: Read, verdicts: Sequence[Verdict] = ()
 ) -> list[Evaluation]:
     """Find the newest final evaluation of each segment and window, and newer provisional ones.
+
+    The days are given with the newest first.
 
     A final evaluation that is newer than the verdicts waits for its own.
     """
     found: dict[tuple[str, int, bool], Evaluation] = {}
-    for day in reversed(days):
+    for day in days:
         evaluations: list[Evaluation] = read("evaluations", day)
         if _awaits_its_verdict(evaluations, verdicts):
             continue
@@ -189,9 +214,9 @@ def _awaits_its_verdict(evaluations: Sequence[Evaluation], verdicts: Sequence[Ve
     )
 
 
-def newest_verdicts(days: Sequence[date], read: Read) -> list[Verdict]:
+def newest_verdicts(days: Iterable[date], read: Read) -> list[Verdict]:
     """Find the verdicts of the newest day that was judged: a settled one, or one with bad logs."""
-    for day in reversed(days):
+    for day in days:
         verdicts: list[Verdict] = read("verdicts", day)
         if any(map(is_shown, verdicts)):
             return verdicts

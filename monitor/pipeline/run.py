@@ -170,7 +170,14 @@ def run(
         failures = tuple(failure for failure in failed if failure.day >= first)
         newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
         tables = _read_versions(tables, _versions(config.model(name)))
-        store.write_run(name, started=started, finished=clock(), failed=newest, tables=tables)
+        store.write_run(
+            name,
+            started=started,
+            finished=clock(),
+            failed=newest,
+            tables=tables,
+            newest=store.newest_days(name),
+        )
         late = late_now(store, name, config.model(name))
 
     def those(wanted: Result) -> tuple[date, ...]:

@@ -71,6 +71,7 @@ PARSING_ERRORS = (
     ValueError,
 )
 DAILY = "summaries", "arrivals", "evaluations", "verdicts", "revisions"  # kinds of daily files
+NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 RECORDS = "last", "settled", "stale"  # of runs, besides one for each day with a summary
 
 
@@ -99,6 +100,9 @@ class RunRecord:
     tables : mapping of str to str
         Of each log that is a Delta Lake or Iceberg table, the version that the last run read: the
         table's own id, and the number of the version or snapshot.
+    newest : mapping of str to sequence of date
+        The newest days of evaluations and verdicts when that run or `evaluate` ended, rising. With
+        them a scrape need not list the days. Records of earlier versions have none.
     """
 
     started: datetime
@@ -107,6 +111,7 @@ class RunRecord:
     failing_since: datetime | None = None
     failed: FailedDay | None = None
     tables: Mapping[str, str] = field(default_factory=dict)
+    newest: Mapping[str, Sequence[date]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -369,8 +374,12 @@ class Store:
         finished: datetime,
         failed: FailedDay | None = None,
         tables: Mapping[str, str] | None = None,
+        newest: Mapping[str, Sequence[date]] | None = None,
     ) -> None:
-        """Note when the last run was, and when the last one without a failed day."""
+        """Note when the last run was, and when the last one without a failed day.
+
+        `newest` are the newest stored days of evaluations and verdicts.
+        """
         before = self._run_before(model)
         success = before.succeeded if failed and before else None if failed else finished
         failing = ((before and before.failing_since) or finished) if failed else None
@@ -382,8 +391,20 @@ class Store:
             "failed_day": failed.day.isoformat() if failed else None,
             "fault": asdict(failed.fault) if failed and failed.fault else None,
             **({"tables": dict(tables)} if tables else {}),
+            **({"newest": _written(newest)} if newest else {}),
         }
         self._write_record(f"{model}/last", record)
+
+    def newest_days(self, model: str) -> dict[str, Sequence[date]]:
+        """List the newest days of what a scrape reads."""
+        return {kind: self.days(kind, model)[-NEWEST:] for kind in ("evaluations", "verdicts")}
+
+    def note_newest(self, model: str) -> None:
+        """Note the newest days again, after results were written that belong to no run."""
+        record = self._read_record(f"{model}/last", damaged={})
+        if record.get("newest"):
+            newest = _written(self.newest_days(model))
+            self._write_record(f"{model}/last", {**record, "newest": newest})
 
     def read_run(self, model: str) -> RunRecord | None:
         """Read the record of the last run; None if there was none."""
@@ -405,6 +426,10 @@ class Store:
                 if day
                 else None,
                 tables=dict(record.get("tables") or {}),
+                newest={
+                    kind: [date.fromisoformat(day) for day in days]
+                    for kind, days in (record.get("newest") or {}).items()
+                },
             )
 
     def _run_before(self, model: str) -> RunRecord | None:
@@ -571,6 +596,11 @@ class Store:
         if known:
             known.keep(name, content)
         return content
+
+
+def _written(days: Mapping[str, Sequence[date]]) -> dict[str, list[str]]:
+    """Write days as a record has them."""
+    return {kind: [day.isoformat() for day in of_kind] for kind, of_kind in days.items()}
 
 
 def _day_of(name: str) -> date | None:

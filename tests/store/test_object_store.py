@@ -15,10 +15,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from aiobotocore.endpoint import AioEndpoint
 from moto.server import ThreadedMotoServer
 from scipy.special import expit
 
 from monitor.config import Config, Model
+from monitor.export.snapshot_reader import Reader
 from monitor.files import open_filesystem
 from monitor.pipeline.run import run
 from monitor.store.lease import RELEASED, leased
@@ -154,6 +156,40 @@ def test_an_object_store_holds_the_same_bytes(
     assert stored(remote) == stored(local) == expected
     assert [e["day"] for e in shown["evaluations"]] == [f"{DAY}", f"{NEXT_DAY}"]
     assert of_remote == shown
+
+
+@pytest.fixture
+def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Collect the requests to the object store."""
+    sent, send = list[str](), AioEndpoint.make_request
+
+    async def noting(endpoint: AioEndpoint, operation: Any, request: dict[str, Any]) -> Any:
+        sent.append(f"{operation.name} {request['url'].partition('/logs')[2]}")
+        return await send(endpoint, operation, request)
+
+    monkeypatch.setattr(AioEndpoint, "make_request", noting)
+    return sent
+
+
+@pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
+def test_requests_are_few(bucket: str, requests: list[str]) -> None:
+    """A day asks for each file once and for no sizes; a scrape reads three files and lists none."""
+    config = do_two_days(f"{bucket}/few", [draw(seed) for seed in (4, 5, 6)])
+    requests.clear()
+    run(config, "ctr", NEXT_DAY, NEXT_DAY, as_of=LONG_AFTER, clock=lambda: NOON)
+    of_run = [*requests]
+    reader = Reader(config)
+    before = reader.snapshot("ctr")
+    requests.clear()
+    again = reader.snapshot("ctr")
+
+    read = [request for request in of_run if request.startswith("GetObject")]
+    assert len(set(read)) >= len(read) - 1  # the lease is read again before the run is recorded
+    assert len([request for request in of_run if request.startswith("HeadObject")]) <= 3
+    assert len(of_run) <= 60  # with four weeks to read it is twice as many
+    assert again is before
+    assert len(requests) == 3
+    assert all(request.startswith("GetObject") for request in requests)
 
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
