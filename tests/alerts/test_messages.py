@@ -31,6 +31,7 @@ EVERY = {
 }
 DRIFT, ROWS = "CalibrationDrift", "CalibrationDataRejected"
 PAGER, TICKETS = "/enqueue", "/slack-tickets-url"
+OWNER = "risk <!channel>"  # which Slack must show, and must not send to everybody
 Alert = dict[str, Any]
 
 
@@ -42,7 +43,7 @@ def board(model: str, part: str = "") -> str:
 def alert(name: str, model: str, part: str = "", *, over: bool = False) -> Alert:
     """Write an alert of a model, and of a segment or a check, as Prometheus posts it."""
     now = datetime.now(UTC)
-    labels = {"alertname": name, "model": model, "owner": "risk", "severity": EVERY[name]}
+    labels = {"alertname": name, "model": model, "owner": OWNER, "severity": EVERY[name]}
     labels |= {"segment" if name == DRIFT else "reason": part} if part else {}
     return {
         "labels": labels,
@@ -52,7 +53,7 @@ def alert(name: str, model: str, part: str = "", *, over: bool = False) -> Alert
             "ending": f"{model}: {part} has recovered" if over and name == DRIFT else "",
             "dashboard_url": board(model, part),
             "runbook_url": BOOK + name.lower(),
-            "report_url": "https://reports.example.org/ctr" if model == "ctr" else "",
+            "report_url": REPORT if model == "ctr" else "",
         },
         "startsAt": (now - timedelta(minutes=90)).isoformat(),
         "endsAt": (now if over else now + timedelta(hours=1)).isoformat(),
@@ -72,10 +73,12 @@ def story(part: str) -> str:
 def ticket(part: str) -> str:
     """Give rejected rows of the model ctr as Slack tells them, below the headline."""
     links = f"<{board('ctr', part)}|Dashboard> · <{BOOK}{ROWS.lower()}|Runbook>"
-    return f"The story of {ROWS} &amp; &lt;others&gt;.\n{links} · <{REPORT}|Report> · risk"
+    links += f" · <{REPORT_LINK}|Report> · risk &lt;!channel&gt;"
+    return f"The story of {ROWS} &amp; &lt;others&gt;.\n{links}"
 
 
-REPORT = "https://reports.example.org/ctr"
+REPORT = "https://reports.example.org/ctr?a|b><!here>"
+REPORT_LINK = "https://reports.example.org/ctr?a%7Cb%3E%3C!here%3E"
 
 
 def post(where: str, alerts: Sequence[Alert]) -> None:
