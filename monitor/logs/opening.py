@@ -86,6 +86,14 @@ class OpenLog:
         """
         what = self.session.what
         for file, types in self.files.items():
+            if len(twice := self._of_one_name(file, column, types)) > 1:
+                msg = (
+                    f"{what}: the {self.kind} have {len(twice)} columns of one name, "
+                    f"{', '.join(twice)} ({file}); upper and lower case do not differ; rename one "
+                    f"in the log, then rerun this day."
+                )
+                self.problems.append(DataError(msg, fault_of_column(self.kind, "is there twice")))
+                return False
             if column not in types:
                 near = difflib.get_close_matches(column, types, n=1)
                 hint = f"did you mean '{near[0]}'? " if near else ""
@@ -105,6 +113,14 @@ class OpenLog:
                 self.problems.append(DataError(msg, fault_of_column(self.kind, "has another type")))
                 return False
         return True
+
+    def _of_one_name(self, file: str, column: str, types: Mapping[str, Type]) -> list[str]:
+        """List the columns of a file with this name; DuckDB adds a number to all but the first."""
+        numbered = re.compile(rf"{re.escape(column)}_\d+", re.IGNORECASE)
+        if self.table or not any(map(numbered.fullmatch, types)):
+            return []
+        written = self.session.names_in(file, self.form)
+        return [name for name in written if name.lower() == column.lower()]
 
     def type_of(self, column: str) -> Type:
         """Return the type of a checked column in the first file."""
@@ -160,7 +176,8 @@ class OpenLog:
         )
         if in_path:
             rows = rows.select(
-                *map(duckdb.ColumnExpression, in_rows),
+                # An expression of a column would read "a.b" as the field b of the column a.
+                *(duckdb.SQLExpression(quoted(column)).alias(column) for column in in_rows),
                 *(duckdb.SQLExpression(_in_path(column)).alias(column) for column in in_path),
             )
         return self.choose(rows, types, where, wanted)

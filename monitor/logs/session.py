@@ -157,6 +157,26 @@ class Session:
             }
         return self.types[file]
 
+    def names_in(self, file: str, form: Format) -> list[str]:
+        """Return the names of columns as a file writes them: the types have no name twice."""
+        place = self.copies.get(file, file)
+        if form == "csv":
+            head = self.connection.read_csv(
+                place, header=False, all_varchar=True, skiprows=0, quotechar='"', escapechar='"'
+            ).fetchone()
+            return [f"{name}" for name in head or ()]
+        if form != "parquet":
+            return []
+        found = self.connection.execute(
+            "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)", [place]
+        ).fetchall()
+        names, inner = list[str](), 0
+        for name, children in found[1:]:  # the first is the root; fields follow their column
+            if not inner:
+                names.append(name)
+            inner = max(inner - 1, 0) + children
+        return names
+
     def types_of_arrow(self, schema: pa.Schema) -> Mapping[str, Type]:
         """Return the type of every column of a table, in their order."""
         relation = self.connection.from_arrow(schema.empty_table())

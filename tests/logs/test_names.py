@@ -1,0 +1,94 @@
+"""Names of columns are names: no sign in them is read as SQL, and none may be there twice."""
+
+from collections.abc import Callable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tests.conftest import DAY, Ended, Project
+
+Command = Callable[..., Ended]
+RUN = ("run", "--day", DAY)
+ODD = ["a.b", 'a"b', "a b", "select", "a'; drop table x; --", "*", "a.b.c", "é", "filename"]
+
+
+def rename(project: Project, name: str, **more: pa.Array) -> None:
+    """Give the score another name, beside columns that could be mistaken for it."""
+    table = pa.table(project.rows("predictions"))
+    wrong = pa.array([{"b": 0.5, "c": 0.5}] * len(table))
+    names = [name if column == "score" else column for column in table.column_names]
+    table = table.rename_columns(names).append_column("a", wrong)
+    for other, values in more.items():
+        table = table.append_column(other, values)
+    project.write("predictions", table)
+    quoted = "'" + name.replace("'", "''") + "'"
+    project.configure("time: scored_at}", f"time: scored_at, score: {quoted}}}")
+
+
+@pytest.mark.parametrize("name", ODD)
+def test_any_name_is_that_column(project: Project, command: Command, name: str) -> None:
+    """The result is that of the plain name; the column `a` with a field `b` is another."""
+    before = project.results()
+    rename(project, name)
+
+    ended = command(*RUN)
+
+    assert ended.code == 0, ended.err
+    assert project.results() == before
+
+
+def test_a_dot_is_no_field_beside_columns_of_the_path(project: Project, command: Command) -> None:
+    """So it is if another column stands in the path, which is read in another way."""
+    before = project.results()
+    rename(project, "a.b")
+    whole = pq.read_table(project.path("predictions"))
+    project.configure("predictions/{day}.parquet", "parts/{day}/*/part.parquet")
+    for country in ("DE", "FR", "IT"):
+        rows = [
+            c == country or (c is None and country == "IT") for c in whole["country"].to_pylist()
+        ]
+        path = project.folder / f"parts/{DAY}/country={country}/part.parquet"
+        path.parent.mkdir(parents=True)
+        pq.write_table(whole.filter(pa.array(rows)).drop_columns(["country"]), path)
+
+    ended = command(*RUN)
+
+    assert ended.code == 0, ended.err
+    changed = project.results()
+    name = f"store/summaries/ctr/{DAY}.parquet"
+    columns = ["segment", "cell", "count", "positives"]
+    (project.folder / "before.parquet").write_bytes(before[name])
+    expected = pq.read_table(project.folder / "before.parquet", columns=columns)
+    assert pq.read_table(project.folder / name, columns=columns) == expected
+    assert changed.keys() == before.keys()
+
+
+@pytest.mark.parametrize("twin", ["score", "Score"])
+def test_two_columns_of_one_name_are_refused(project: Project, command: Command, twin: str) -> None:
+    """Neither is chosen: the message names both, and nothing is stored."""
+    before = project.results()
+    table = pa.table(project.rows("predictions"))
+    other = pa.array([0.5] * len(table))
+    names = [*table.column_names, twin]
+    pq.write_table(pa.table([*table.columns, other], names=names), project.path("predictions"))
+
+    ended = command(*RUN)
+
+    assert ended.code == 3
+    assert f"the predictions have 2 columns of one name, score, {twin} (" in ended.err
+    assert project.results() == before
+
+
+def test_two_columns_of_one_name_in_csv_are_refused(project: Project, command: Command) -> None:
+    """The head of a CSV file may not name a column twice either."""
+    project.configure("predictions/{day}.parquet", "predictions/{day}.csv")
+    path = project.folder / f"predictions/{DAY}.csv"
+    path.write_text(
+        "prediction_id,score,score,country,scored_at\n1,0.5,0.6,DE,2026-03-02T00:00:00\n"
+    )
+
+    ended = command(*RUN)
+
+    assert ended.code == 3
+    assert "the predictions have 2 columns of one name, score, score (" in ended.err
