@@ -12,7 +12,7 @@ import pytest
 
 from monitor.config import Config
 from monitor.errors import DataError
-from monitor.logs import summarise_day
+from monitor.logs import Databases, summarise_day
 from monitor.logs.column_labels import step_edge
 from monitor.logs.column_rows import MOST_VALUES
 from monitor.metrics.core.coarse import CELLS_IN_ONE
@@ -81,6 +81,26 @@ def day(folder: Path) -> Summary:
     """Read the day once."""
     model = config(folder, LISTED).model("m")
     return summarise_day("m", model, DAY, as_of=date(2026, 3, 2))
+
+
+def test_spark_counts_the_same(folder: Path, day: Summary, spark: Databases) -> None:
+    """Every column, value and cell, whichever engine reads the day."""
+    model = config(folder, LISTED).model("m")
+    there = summarise_day("m", model, DAY, as_of=date(2026, 3, 2), engine=spark)
+
+    def as_numbers(summary: Summary) -> dict[str, Any]:
+        return {
+            column: {
+                value: (
+                    *(array.tolist() for array in (p.cells, p.counts, p.positives)),
+                    p.predicted,
+                )
+                for value, p in values.items()
+            }
+            for column, values in summary.columns.items()
+        }
+
+    assert as_numbers(there) == as_numbers(day)
 
 
 def names_by_hand(drawn: dict[str, Any]) -> dict[str, list[str]]:
