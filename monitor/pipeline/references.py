@@ -30,10 +30,12 @@ from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce_at_size import standard_size
+from monitor.pipeline.awaited_reference import day_that_completes
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores
 
+AT_FIRST = 60  # stored days that are read for a reference, before what is known of them is kept
 REFERENCE_DAYS = 28  # the default reference has at least this many days, the first ones
 
 
@@ -174,7 +176,11 @@ def _reference_days(
                 yield prepared, mark
 
     if not model.verdicts.references:
-        taken = gather_reference_days(recall(stored), least_days=REFERENCE_DAYS)
+        taken = gather_reference_days(recall(stored[:AT_FIRST]), least_days=REFERENCE_DAYS)
+        if not taken and len(stored) > AT_FIRST:
+            last = day_that_completes(store, name, stored, least_days=REFERENCE_DAYS)
+            first_days = [day for day in stored if last and day <= last]
+            taken = gather_reference_days(recall(first_days), least_days=REFERENCE_DAYS)
         return [(taken[0][0].day, taken[-1][0].day, taken)] if taken else []
     return [
         (s.first, s.last, list(recall(day for day in stored if s.first <= day <= s.last)))

@@ -16,6 +16,7 @@ Rule 3: every file carries a digest of its bytes, and no byte is used before the
 """
 
 import hashlib
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, field
@@ -72,7 +73,7 @@ PARSING_ERRORS = (
 )
 DAILY = "summaries", "arrivals", "evaluations", "verdicts", "revisions"  # kinds of daily files
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
-RECORDS = "last", "settled", "stale"  # of runs, besides one for each day with a summary
+RECORDS = "last", "settled", "stale", "counts"  # of runs, besides one for each day with a summary
 
 
 @dataclass(frozen=True)
@@ -441,6 +442,33 @@ class Store:
                 raise
             return None
 
+    def tags(self, kind: str, model: str) -> dict[date, str]:
+        """Give a tag to the file of each day, which changes with the file."""
+        filesystem, root = self._location
+        folder = f"{root}/{kind}/{model}"
+        with reaching(f"{self.root}/{kind}/{model}"):
+            if isinstance(filesystem, LocalFileSystem):
+                with os.scandir(folder) as entries:
+                    found = {entry.name: _tag(entry.stat()) for entry in entries}
+            else:
+                details = filesystem.ls(folder, detail=True)
+                found = {one["name"]: str(one.get("ETag", one.get("mtime"))) for one in details}
+        return {day: tag for name, tag in found.items() if (day := _day_of(name))}
+
+    def keep_counts(self, model: str, counts: Mapping[date, Sequence[Any]]) -> None:
+        """Keep what was counted of each day, unless another process may be writing the model."""
+        if held(self.root, model):
+            days = {day.isoformat(): list(counted) for day, counted in counts.items()}
+            self._write_record(f"{model}/counts", {"days": days})
+
+    def read_counts(self, model: str) -> dict[date, Any]:
+        """Read what was counted of each day; empty if there is no sound record."""
+        record = self._read_record(f"{model}/counts", damaged={})
+        return {
+            date.fromisoformat(day): tuple(counted)
+            for day, counted in record.get("days", {}).items()
+        }
+
     def write_settled_after(self, model: str, days: int) -> None:
         """Keep the number of days that `settled_after: auto` was found to be."""
         self._write_record(f"{model}/settled", {"settled_after": days})
@@ -596,6 +624,11 @@ class Store:
         if known:
             known.keep(name, content)
         return content
+
+
+def _tag(found: os.stat_result) -> str:
+    """Describe a file on a disk; what replaces it has another number, also in the same moment."""
+    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
 
 
 def _written(days: Mapping[str, Sequence[date]]) -> dict[str, list[str]]:
