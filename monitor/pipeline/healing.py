@@ -29,9 +29,14 @@ class Damage:
         return self.days.get(kind, ())
 
     @property
+    def of_logs(self) -> set[date]:
+        """The days whose logs have to be read again."""
+        return {*self.of("summaries"), *self.of("columns")}
+
+    @property
     def first(self) -> date:
         """The first day from which evaluations and verdicts may have to be made again."""
-        made_again = (*self.of("summaries"), *self.of("evaluations"), *self.of("verdicts"))
+        made_again = (*self.of_logs, *self.of("evaluations"), *self.of("verdicts"))
         judged_with = (day + timedelta(days=LATEST) for day in self.of("arrivals"))
         return min((*made_again, *judged_with), default=date.max)
 

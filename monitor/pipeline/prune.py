@@ -14,9 +14,9 @@ from monitor.config import Config
 from monitor.drift.verdict import WEEK
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
-from monitor.store.store import Store
+from monitor.store.store import DAILY, Store
 
-KINDS = ("summaries", "columns", "arrivals", "evaluations", "verdicts", "revisions")
+KINDS = DAILY
 
 
 @dataclass(frozen=True)

@@ -238,8 +238,8 @@ def _process(
     model, store = config.model(name), Store(config.store)
     wanted, last = days[0], days[-1]
     first = min(wanted, damage.first)
-    may_skip = may_skip.difference(damage.of("summaries"))
-    days = sorted({*days, *damage.of("summaries")})
+    may_skip = may_skip.difference(damage.of_logs)
+    days = sorted({*days, *damage.of_logs})
     for day in damage.of("arrivals"):
         store.remove("arrivals", name, day)
     summarised = store.days("summaries", name)

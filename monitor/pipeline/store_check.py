@@ -102,7 +102,8 @@ def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator
         place = file.removeprefix(f"runs/{name}/")
         if file not in known and not LOCKS.fullmatch(place):
             yield f"{name}: {file} is no file that this program reads; delete it."
-    for kind, basis in (("arrivals", "summaries"), ("revisions", "verdicts")):
+    rests_on = {"columns": "summaries", "arrivals": "summaries", "revisions": "verdicts"}
+    for kind, basis in rests_on.items():
         for day in sorted(set(days[kind]) - set(days[basis])):
             yield f"{name}: {kind}/{name}/{day}.parquet rests on nothing; delete it."
     if unfinished := store.unfinished(name):

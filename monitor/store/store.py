@@ -71,7 +71,8 @@ PARSING_ERRORS = (
     TypeError,
     ValueError,
 )
-DAILY = "summaries", "arrivals", "evaluations", "verdicts", "revisions"  # kinds of daily files
+# Kinds of daily files; what rests on others comes after them.
+DAILY = "summaries", "columns", "arrivals", "evaluations", "verdicts", "revisions"
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 RECORDS = "last", "settled", "stale", "counts"  # of runs, besides one for each day with a summary
 
@@ -207,6 +208,7 @@ class Store:
         """
         read: dict[str, Callable[[str, date], object]] = {
             "summaries": self.read_summary,
+            "columns": self.read_columns,
             "arrivals": self.read_arrivals,
             "evaluations": self.read_evaluations,
             "verdicts": self.read_verdicts,
@@ -674,6 +676,6 @@ def _remedy(name: str) -> str:
     kind, model, file = name.split("/")
     if kind in {"runs", "arrivals", "revisions"}:
         return "delete it, then run again"
-    command = "backfill" if kind == "summaries" else "evaluate"
+    command = "backfill" if kind in {"summaries", "columns"} else "evaluate"
     day = file.removesuffix(".parquet")
     return f"run calibration-monitor {command} --model {model} --from {day} --to {day}"

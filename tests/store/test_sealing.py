@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from shutil import copytree
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -15,6 +17,7 @@ from monitor.arrivals import Arrivals
 from monitor.errors import DataError
 from monitor.store.sealing import is_sealed, open_record, open_table, sealed_record, sealed_table
 from monitor.store.store import Store
+from monitor.summary import ColumnPart
 
 DAY, DAY_BEFORE = date(2026, 3, 2), date(2026, 3, 1)
 LATER = date(2026, 4, 1)
@@ -25,6 +28,7 @@ READS: dict[str, Read] = {
     f"summaries/ctr/{DAY}.parquet": lambda store: store.read_summary("ctr", DAY),
     f"evaluations/ctr/{DAY}.parquet": lambda store: store.read_evaluations("ctr", DAY),
     f"verdicts/ctr/{DAY}.parquet": lambda store: store.read_verdicts("ctr", DAY),
+    f"columns/ctr/{DAY}.parquet": lambda store: store.read_columns("ctr", DAY),
     f"arrivals/ctr/{DAY}.parquet": lambda store: store.read_arrivals("ctr", DAY),
     f"revisions/ctr/{DAY}.parquet": lambda store: store.read_revisions("ctr", DAY),
     "runs/ctr/last.json": lambda store: store.read_run("ctr"),
@@ -45,6 +49,9 @@ def full(finished_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     store = Store(str(folder))
     store.write_arrivals("ctr", Arrivals(DAY, (3, 2, 1), (30, 20, 10)))
     store.write_settled_after("ctr", 3)
+    summary, _ = store.read_summary("ctr", DAY)
+    part = ColumnPart(np.arange(40), np.full(40, 9), np.arange(40) % 9, 400)
+    store.write_summary(replace(summary, columns={"device": {"phone": part, "other": part}}))
     (before, basis), (after, _) = (store.read_verdicts("ctr", d) for d in (DAY, DAY_BEFORE))
     store.replace_verdicts("ctr", DAY, after, basis=basis, as_of=LATER)
     store.replace_verdicts("ctr", DAY, before, basis=basis, as_of=LATER)
