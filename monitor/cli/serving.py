@@ -3,7 +3,7 @@
 import signal
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -25,6 +25,7 @@ from monitor.cli.printing import print_json, say, stop_at
 from monitor.config import Model, load_config
 from monitor.errors import ConfigError, DataError
 
+Detail = Literal["verdict", "measures", "full"]  # as monitor.export.detail, which loads more
 MostSegments = Annotated[
     int,
     typer.Option(
@@ -43,6 +44,13 @@ def serve(
         typer.Option(help="TLS and passwords, in the format of Prometheus' web configuration."),
     ] = None,
     most_segments: MostSegments = 50,
+    detail: Annotated[
+        Detail,
+        typer.Option(
+            help="How much of each model to export: full, measures (of segments only open drifts), "
+            "or verdict (what alerts need)."
+        ),
+    ] = "full",
     url: Annotated[
         str,
         typer.Option(
@@ -57,7 +65,7 @@ def serve(
     from monitor.export.http.server import serve as start
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
-    exporter = Exporter(config_path, most_segments)
+    exporter = Exporter(config_path, most_segments, detail=detail)
     server, thread = start(exporter, address=address, port=port, web_path=web_config, url=url)
     scheme = "https" if server.encrypted else "http"
     host = f"[{address}]" if ":" in address else address

@@ -17,10 +17,14 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Lines = Mapping[str, str]  # the lines of each gauge
 
 
-def lines(snapshot: Snapshot) -> Lines:
-    """Write the samples of every gauge."""
+def lines(snapshot: Snapshot, only: Container[str] | None = None) -> Lines:
+    """Write the samples of every gauge, or of those named."""
     known: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
-    return {gauge.name: _lines(gauge, snapshot, known) for gauge in CATALOGUE}
+    return {
+        gauge.name: _lines(gauge, snapshot, known)
+        for gauge in CATALOGUE
+        if only is None or gauge.name in only
+    }
 
 
 def exposition(models: Iterable[Lines], *, only: Container[str] | None = None) -> bytes:

@@ -20,6 +20,7 @@ from wsgiref.types import StartResponse, WSGIApplication, WSGIEnvironment
 
 from monitor.config import Config, config_files, load_config
 from monitor.errors import ConfigError, DataError
+from monitor.export.detail import Detail, gauges_of, segments_of
 from monitor.export.http.auth import PasswordChecker, WebConfig
 from monitor.export.http.reports import PATH as REPORTS
 from monitor.export.http.reports import report_answer
@@ -51,17 +52,21 @@ class Exporter:
     url : str
         Address at which people reach this server; models whose configuration names no report page
         link to the one that it serves. Without it they have no link.
+    detail : str
+        How much of each model is exported.
     """
 
     path: Path
     most_segments: int = MOST_SEGMENTS
     url: str = ""
+    detail: Detail = "full"
     _loaded: tuple[State, Reader] | None = field(default=None, repr=False)
     _written: dict[str, tuple[Snapshot, Lines]] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
 
     def text(self, only: Container[str] | None = None) -> bytes:
-        """Write all gauges, or only those named, of every configured model."""
+        """Write the gauges of the detail, or only those named, of every configured model."""
+        wanted = [name for name in gauges_of(self.detail) if only is None or name in only]
         with self._lock:
             snapshots = self._reader().snapshots()
             for snapshot in snapshots.values():
@@ -69,7 +74,7 @@ class Exporter:
                     log.error("%s", fault)
             written = {name: self._lines(name, snapshot) for name, snapshot in snapshots.items()}
             self._written = {name: (snapshots[name], written[name]) for name in snapshots}
-        return exposition(written.values(), only=only)
+        return exposition(written.values(), only=frozenset(wanted))
 
     def link_to(self, url: str) -> None:
         """Let the links to report pages lead to this server, from the next response on."""
@@ -94,13 +99,20 @@ class Exporter:
                 log.error("%s", model.message)
             if self.url and config.report:
                 config = config.linked_to(f"{self.url.rstrip('/')}{REPORTS}")
-            self._loaded = (state or ()), Reader(config, self.most_segments)
+            self._loaded = (
+                (state or ()),
+                Reader(config, segments_of(self.detail, self.most_segments)),
+            )
         return self._loaded[1]
 
     def _lines(self, name: str, snapshot: Snapshot) -> Lines:
         """Write a model, or reuse what was written if its snapshot is the same."""
         before = self._written.get(name)
-        return before[1] if before and before[0] is snapshot else lines(snapshot)
+        return (
+            before[1]
+            if before and before[0] is snapshot
+            else lines(snapshot, gauges_of(self.detail))
+        )
 
 
 def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplication:
