@@ -71,6 +71,7 @@ def show(
     arriving, the prevalence to expect from the scores.
     """
     from monitor.pipeline.settling import settle
+    from monitor.report.classes import class_table
     from monitor.report.recent import recent_text, recent_weeks, segment_table
     from monitor.report.tables import evaluation_table, legend
     from monitor.report.too_few import document
@@ -127,6 +128,8 @@ def show(
         length = f"{window} days" if window > 1 else "1 day"
         title = f"{name}, segment {shown(segment)}, windows of {length}"
         say(evaluation_table(title, chosen), legend())
+        if chosen and chosen[-1].classes:
+            say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
 
 
 def _show_past(
@@ -180,18 +183,20 @@ def demo(
     jobs: Jobs = DEFAULT_JOBS,
     as_json: AsJson = False,
 ) -> None:
-    """Run the monitor on two models of real flights in 2013.
+    """Run the monitor on three models of real flights in 2013.
 
     Writes ten months of logs, processes every day and shows the results. One of the models was
     broken on purpose.
     """
     from monitor.demo import demo as flights
+    from monitor.demo.flight_classes import write_class_logs
     from monitor.demo.flights import write_flights_logs
     from monitor.pipeline.run import run as run_days
 
     config = flights.write_config(folder)
     with err.status("flights: training on January and February, scoring March to December"):
         logs = write_flights_logs(folder / "logs")
+        write_class_logs(folder / "logs")
     reports = []
     for name, model in config.models.items():
         with progress(name, quiet=as_json) as on_progress:

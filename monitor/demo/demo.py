@@ -9,6 +9,7 @@ from fsspec.implementations.local import LocalFileSystem
 from rich.console import RenderableType
 
 from monitor.config import Config, load_config, report_page
+from monitor.demo.flight_classes import CLASSES, CLASSES_MODEL, COLUMNS
 from monitor.demo.flights import LATE_MINUTES, STRETCH, STRETCHED_FROM, FlightsLogs
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
@@ -22,7 +23,8 @@ from monitor.store.store import Store
 REPAIR_DAYS = 21  # after the damage, to which maps are fitted
 
 CONFIG = """\
-# The flights demo: two models that predict whether a flight from New York will be late.
+# The flights demo: two models that predict whether a flight from New York will be late, and one
+# that predicts how late, or whether it is cancelled.
 # flights-stretched is the same model, broken on purpose from 2013-06-01 on.
 store: store
 report: {path: reports}
@@ -45,6 +47,23 @@ MODEL = """\
     settled_after: 1            # some flights land after midnight
     windows: [1, 7, 28]
 """
+CLASSES_OF_MODEL = """\
+  {name}:
+    predictions:
+      path: logs/predictions/{name}/{{day}}.parquet
+      time: scored_at
+      classes:
+        names: [{names}]
+        columns: [{columns}]
+    outcomes:
+      path: logs/class-outcomes/{{day}}.parquet
+      time: observed_at
+    owner: flights-team
+    severity: ticket
+    time_zone: America/New_York
+    settled_after: 1
+    windows: [1, 7, 28]
+"""
 
 
 def write_config(folder: Path) -> Config:
@@ -54,6 +73,9 @@ def write_config(folder: Path) -> Config:
         raise ConfigError(msg)
     path = folder / "monitor.yaml"
     text = CONFIG + "".join(MODEL.format(name=name) for name in STRETCH)
+    text += CLASSES_OF_MODEL.format(
+        name=CLASSES_MODEL, names=", ".join(CLASSES), columns=", ".join(COLUMNS)
+    )
     replace(LocalFileSystem(), str(path.absolute()), text.encode(), what=f"--into {folder}")
     return load_config(path)
 
@@ -140,6 +162,7 @@ worst {logs.worst.late_share:.0%} ({logs.worst.day}): these are real prior shift
 
   flights             the model as trained
   flights-stretched   the same, but logits times {stretch} from {STRETCHED_FROM} on
+  flights-classes     four classes: {", ".join(CLASSES)}
 """
 
 
@@ -160,6 +183,7 @@ def next_steps(command: str, folder: Path) -> str:
 Try next:
   {command} show {config} --model flights-stretched --days 7
   {command} show {config} --model flights --window 28 --segment JFK
+  {command} show {config} --model flights-classes
   {command} check {config} --day 2013-07-10
   {command} serve {config}
       and open http://127.0.0.1:9645/metrics

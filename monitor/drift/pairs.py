@@ -24,6 +24,7 @@ from monitor.metrics.logistic.conditional import project_directions
 from monitor.segment_names import WHOLE
 
 MOST_CURVES = 200  # pairs with a curve of their own, those that the reference knows best
+KNOWN_BY_ITSELF = 1000.0  # of the information of a slope: its standard error is 0.03
 CERTAIN = 1.0  # standard deviations by which pairs differ more than by chance
 STEPS = 5  # of Newton's method
 RISE = 1e-9  # a cell: makes flat parts of a curve rise
@@ -137,8 +138,14 @@ def fit_codes(days: Sequence[Parts]) -> PairCurves:
     spread = _between_pairs([z for z, _ in first.values()], [np.diag(i) for _, i in first.values()])
     codes, variances = dict[str, Ints](), dict[str, Floats]()
     for pair in ranked if spread.any() else ():
-        deviation, variances[pair] = _deviation(curve, along, known, of_pair[pair], spread)
-        codes[pair] = _code(curve, curve + deviation @ along)
+        informations = np.diag(first[pair][1])
+        if informations[0] >= KNOWN_BY_ITSELF:
+            own = _own_curve(of_pair[pair], curve)
+            variances[pair] = 1.0 / np.maximum(informations, 1.0)
+        else:
+            deviation, variances[pair] = _deviation(curve, along, known, of_pair[pair], spread)
+            own = curve + deviation @ along
+        codes[pair] = _code(curve, own)
     return PairCurves(codes, variances, spread)
 
 
@@ -154,6 +161,13 @@ def _pull(
         )
         scores, informations = scores + pull, informations + cross[:, 1:]
     return scores, informations
+
+
+def _own_curve(days: Sequence[Coarse], common: Floats) -> Floats:
+    """Fit the spline of one pair, as high on average as the common curve."""
+    counts, positives = (np.stack([getattr(p, n) for p in days]) for n in ("counts", "positives"))
+    curve = fit_curve(counts, positives).values
+    return np.asarray(curve + np.average(common - curve, weights=counts.sum(axis=0)))
 
 
 def _between_pairs(scores: Sequence[Floats], informations: Sequence[Floats]) -> Floats:

@@ -170,11 +170,10 @@ def _evaluate_classes(
     found = _described(window, WHOLE, part, window_days)
     if not part.tally.total:
         return found
-    adjusted = counts.adjusted.top
-    raw, prior = (errors_of(t, settings, rng) for t in (part.tally, adjusted))
-    null = None
+    adjusted, null = counts.adjusted.top, None
     if min(adjusted.total_positives, adjusted.total - adjusted.total_positives) >= LEAST_RARER:
-        null = _tce_null(adjusted, settings, rng)
+        null = _tce_null(adjusted, settings, rng)  # first: it is the same before a reference
+    raw, prior = (errors_of(t, settings, rng) for t in (part.tally, adjusted))
     if window_days >= settings.interval_days:
         raw = _with_ece_interval(raw, part.tally, "raw", rng)
         prior = _with_ece_interval(prior, adjusted, "raw", rng)

@@ -14,12 +14,13 @@ import pytest
 from monitor.config import Config, load_config
 from monitor.demo import demo
 from monitor.demo import flights as demo_flights
+from monitor.demo.flight_classes import CLASSES
 from monitor.demo.flights import FlightsLogs
 from monitor.store.store import Store
 from tests.support.paths import ROOT
 
 README = (ROOT / "README.md").read_text()
-MODELS = ["flights", "flights-stretched"]
+MODELS = ["flights", "flights-stretched", "flights-classes"]
 # The longest window that ends with June; the logs are those of all ten months.
 FIRST_DAY, MONTH_END = date(2013, 6, 3), date(2013, 6, 30)
 
@@ -80,38 +81,43 @@ def test_introduces_the_flights_as_they_are(shown: Shown) -> None:
     assert "On the calmest day 4 % of the flights are late, on the worst 79 %" in intro
     assert "logits times 1.6 from 2013-06-01 on" in said
     assert "logits stretched by 1.6 from June on" in intro
+    assert "flights-classes four classes: on time, late, very late, cancelled" in said
 
 
 def test_shows_the_numbers_of_the_readme(shown: Shown) -> None:
     """The README's rows of June, one of each model, are what the command prints."""
     rows = re.findall(rf"^ *{MONTH_END}  .*%.*$", README, re.MULTILINE)
 
-    assert len(rows) == 2
+    assert len(rows) == len(MODELS)
     for row in rows:
         assert row.split() in [line.split() for line in shown.out.splitlines()]
 
 
-def test_watches_both_models_by_the_clock_of_new_york(shown: Shown) -> None:
-    """The configuration is one that loads: both models, three windows, three airports."""
+def test_watches_all_models_by_the_clock_of_new_york(shown: Shown) -> None:
+    """The configuration is one that loads: three models and windows, airports or classes."""
     assert list(shown.config.models) == MODELS
     for name, model in shown.config.models.items():
         assert [*model.windows] == [1, 7, 28]
         assert model.time_zone == "America/New_York"
         assert model.settled_after == 1
-        assert model.segments is not None
-        assert [*model.segments.values] == ["EWR", "JFK", "LGA"]
+        if name == "flights-classes":
+            assert model.predictions.classes is not None
+            assert [*model.predictions.classes.names] == [*CLASSES]
+        else:
+            assert model.segments is not None
+            assert [*model.segments.values] == ["EWR", "JFK", "LGA"]
         assert len(Store(shown.config.store).days("evaluations", name)) == 28
 
 
 def test_collects_the_ends_of_months(shown: Shown) -> None:
     """Of all evaluations one is shown: the last day of June, its 28 days, all airports."""
-    for name in MODELS:
+    for name, landed in zip(MODELS, (25_505, 25_505, 26_425), strict=True):  # and cancelled
         (whole,) = demo.month_ends(shown.config, name)
-        assert (whole.segment, whole.window_days, whole.matched) == ("all", 28, 25_505)
+        assert (whole.segment, whole.window_days, whole.matched) == ("all", 28, landed)
 
 
 def test_collects_the_drifts_of_every_model(shown: Shown) -> None:
-    """Both models are listed; four weeks are too short for a drift from a reference of four."""
+    """All models are listed; four weeks are too short for a drift from a reference of four."""
     assert demo.drifts(shown.config) == {name: [] for name in MODELS}
     assert [line.split() for line in shown.out.splitlines() if "none" in line] == [
         [name, "none"] for name in MODELS
@@ -146,7 +152,7 @@ def test_what_to_try_next_can_be_done(shown: Shown, command: Callable[..., Any])
     named = steps(shown)
     ended = {" ".join(words): command(*words) for words in named if words[0] != "serve"}
 
-    assert [words[0] for words in named] == ["show", "show", "check", "serve"]
+    assert [words[0] for words in named] == ["show", "show", "show", "check", "serve"]
     assert all(f"{shown.folder / 'monitor.yaml'}" in words for words in named)
     for call, end in ended.items():
         assert end.code == 0, f"{call}: {end.err}"

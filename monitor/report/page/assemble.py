@@ -13,9 +13,10 @@ from monitor.drift.verdict import WEEK, Verdict
 from monitor.errors import DataError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.metrics.core.tally import Tally, merge
+from monitor.report.classes import COLUMNS, NOTE, class_rows, vector_sentences
 from monitor.report.page import tables
 from monitor.report.page.bins import curve_of, reliability
-from monitor.report.page.content import DayOnPage, Page
+from monitor.report.page.content import DayOnPage, Page, Table
 from monitor.report.page.day import day_on_page
 from monitor.report.page.facts import facts
 from monitor.segment_names import WHOLE
@@ -79,7 +80,9 @@ def model_page(
     verdicts = found.verdicts.get(span[chosen], [])
     judged = [d for d in store.days("verdicts", name) if d <= span[-1]]
     read = cache(lambda d: found.verdicts[d] if d in found.verdicts else _verdicts(store, name, d))
-    segments = (WHOLE, *(s for s in model.segment_names if s != WHOLE))
+    # The pairs of classes that are judged are those of the reference.
+    parts = [v.segment for v in verdicts] if model.predictions.classes else model.segment_names
+    segments = (WHOLE, *(s for s in parts if s != WHOLE))
     return Page(
         model=name,
         owner=model.owner,
@@ -87,13 +90,23 @@ def model_page(
         days=days,
         chosen=chosen,
         window_days=window,
-        curves=[curve_of(reference) for reference in references],
+        curves=[curve_of(reference) for reference in references if not reference.classes],
         incidents=tables.incident_rows(judged, read, segments),
         rejected=tables.rejected_rows(days, chosen),
         waiting=tables.waiting_rows(found.evaluations, span[chosen]),
         sensitivity=tables.sensitivity_rows(verdicts),
+        classes=_classes(found.evaluations.get(days[chosen].day, ()), window),
         facts=facts(model, references, verdicts, days[chosen].day),
     )
+
+
+def _classes(evaluations: Sequence[Evaluation], window: int) -> Table:
+    """List the classes of the window; no rows if the model has two."""
+    for e in evaluations:
+        if e.classes and e.window_days == window:
+            notes = (*vector_sentences(e.classes), NOTE)
+            return Table(COLUMNS, class_rows(e.classes), notes)
+    return Table(COLUMNS, ())
 
 
 def _read(store: Store, name: str, span: Sequence[date], window: int) -> Results:
@@ -124,7 +137,8 @@ def _day(
     drawn = None
     if day in found.tallies:
         merged = merge([found.tallies[d] for d in days])
-        drawn = reliability(merged, days, references, alpha=alpha)
+        classes = any(e.classes for e in found.evaluations.get(day, ()))
+        drawn = reliability(merged, days, references, alpha=alpha, first_choices=classes)
     verdicts, evaluations = found.verdicts.get(day, []), found.evaluations.get(day, [])
     return day_on_page(day, verdicts, evaluations, window_days=window, reliability=drawn)
 

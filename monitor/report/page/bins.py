@@ -20,7 +20,12 @@ CURVE_POINTS = 41
 
 
 def reliability(
-    t: Tally, days: Sequence[date], references: Sequence[ModelReference], *, alpha: float
+    t: Tally,
+    days: Sequence[date],
+    references: Sequence[ModelReference],
+    *,
+    alpha: float,
+    first_choices: bool = False,
 ) -> Reliability | None:
     """Bin the predictions of a window as its TCE does, and test every score of each bin.
 
@@ -34,6 +39,9 @@ def reliability(
         In their order.
     alpha : float
         Significance level of the tests.
+    first_choices : bool
+        Whether these are the first choices of a model with classes: no intercept is a prior shift
+        of theirs, and the curve of the reference is that of pairs.
 
     Returns
     -------
@@ -42,8 +50,8 @@ def reliability(
     """
     if not t.total:
         return None
-    delta = fit_intercept(t).delta if has_intercept(t) else None
-    number, level = _level(t, days[-1], references)
+    delta = fit_intercept(t).delta if has_intercept(t) and not first_choices else None
+    number, level = _level(t, days[-1], () if first_choices else references)
     return Reliability(
         first=days[0],
         last=days[-1],

@@ -162,10 +162,11 @@ class DayOnPage:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts with its headings."""
+    """A table of texts with its headings, and sentences below it."""
 
     columns: Row
     rows: Sequence[Row]
+    notes: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -189,6 +190,8 @@ class Page:
         be found at this volume.
     facts : sequence of (str, str)
         How the page was computed.
+    classes : Table
+        The classes on the day that the page opens with; no rows if the model has two.
     """
 
     model: str
@@ -203,6 +206,7 @@ class Page:
     waiting: Table
     sensitivity: Table
     facts: Sequence[tuple[str, str]]
+    classes: Table
 
     @property
     def day(self) -> DayOnPage:

@@ -1,0 +1,71 @@
+"""The classes of a model with several as a table: for the terminal and for pages. Pure."""
+
+from math import isnan
+
+from rich.console import Group, RenderableType
+from rich.text import Text
+
+from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
+from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.score_errors import Errors
+from monitor.report.tables import percent, plain_table
+from monitor.report.too_few import LEAST_FOR_ECE
+from monitor.segment_names import shown
+
+COLUMNS = ("class", "outcomes", "share", "mean score", "ECE raw", "ECE prior", "TCE prior")
+NOTE = (
+    "Above, prevalence is how often the first choice was right, and the mean score is its own. "
+    "Prior: with class weights that make every mean score equal to the share of its class."
+)
+
+
+def class_rows(measures: ClassMeasures) -> list[tuple[str, ...]]:
+    """List the watched classes, the largest error first."""
+    ranked = sorted(measures.by_class, key=lambda one: (-_ece(one.prior), one.name))
+    return [_row(one) for one in ranked]
+
+
+def vector_sentences(measures: ClassMeasures) -> list[str]:
+    """Say how good whole vectors are, and how many classes the table leaves out."""
+    left_out = measures.count - len(measures.by_class)
+    vectors = (
+        f"Vectors of {measures.count:,} classes, as logged: {_vector(measures.raw)}. "
+        f"Prior: {_vector(measures.prior)}."
+    )
+    return [vectors, *([f"{left_out:,} classes are not watched one by one."] if left_out else [])]
+
+
+def class_table(title: str, e: Evaluation) -> RenderableType:
+    """Show the classes of an evaluation that has some."""
+    if e.classes is None:
+        return Text()
+    table = plain_table(title, COLUMNS)
+    for row in class_rows(e.classes):
+        table.add_row(*map(Text, row))
+    return Group(table, Text("\n".join([*vector_sentences(e.classes), NOTE]), style="dim"))
+
+
+def _row(one: ClassErrors) -> tuple[str, ...]:
+    enough = one.outcomes >= LEAST_FOR_ECE
+    raw, prior = (found if enough else None for found in (one.raw, one.prior))
+    return (
+        shown(one.name),
+        f"{one.outcomes:,}",
+        percent(one.prevalence),
+        percent(one.mean_score),
+        f"{raw.ece:.3f}" if raw else "-",
+        f"{prior.ece:.3f}" if prior else "-",
+        f"{prior.tce.value:.0%}" if prior and prior.tce else "-",
+    )
+
+
+def _ece(errors: Errors | None) -> float:
+    return errors.ece if errors and not isnan(errors.ece) else -1.0
+
+
+def _vector(errors: VectorErrors) -> str:
+    rbs, log_score = errors.rbs, errors.log_score
+    return (
+        f"root Brier score {rbs.value:.3f} (95 % {rbs.low:.3f} to {rbs.high:.3f}), log loss "
+        f"{log_score.value:.3f} nats (95 % {log_score.low:.3f} to {log_score.high:.3f})"
+    )

