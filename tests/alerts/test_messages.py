@@ -6,6 +6,7 @@ Alertmanager is real, with the routes and the template of `alerts`; Prometheus i
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from http.client import HTTPConnection
 from pathlib import Path
 from time import sleep
@@ -79,6 +80,9 @@ def ticket(part: str) -> str:
 
 REPORT = "https://reports.example.org/ctr?a|b><!here>"
 REPORT_LINK = "https://reports.example.org/ctr?a%7Cb%3E%3C!here%3E"
+
+
+paged = partial(event, owner=OWNER)  # PagerDuty shows text as it is
 
 
 def post(where: str, alerts: Sequence[Alert]) -> None:
@@ -179,14 +183,14 @@ class TestPages:
         (page,) = sent["a segment"][PAGER]
         title = summary(DRIFT, "fraud", "DE")
 
-        assert page == event(key(sent), title, board("fraud", "DE"), firing=[story("DE")])
+        assert page == paged(key(sent), title, board("fraud", "DE"), firing=[story("DE")])
 
     def test_the_whole_takes_the_place_of_its_segments(self, sent: Sent) -> None:
         """Its event has its own headline, link and text, and nothing of the segment's."""
         (page,) = sent["the whole"][PAGER]
         title = summary(DRIFT, "fraud", "all")
 
-        assert page == event(key(sent), title, board("fraud", "all"), firing=[story("all")])
+        assert page == paged(key(sent), title, board("fraud", "all"), firing=[story("all")])
 
     def test_segments_outlast_the_whole(self, sent: Sent) -> None:
         """When the whole is over, segments that still drift are named; the incident stays open."""
@@ -195,7 +199,7 @@ class TestPages:
         over = ["Over: fraud: all has recovered"]
         firing = [story("DE"), story("FR")]
 
-        assert page == event(key(sent), title, board("fraud", "DE"), firing=firing, resolved=over)
+        assert page == paged(key(sent), title, board("fraud", "DE"), firing=firing, resolved=over)
 
     def test_is_resolved_when_the_last_is_over(self, sent: Sent) -> None:
         """The incident ends with its last drift, and says why."""
@@ -203,7 +207,7 @@ class TestPages:
         over = "Over: fraud: FR has recovered"
 
         assert still["event_action"] == "trigger"
-        assert page == event(key(sent), over, board("fraud", "FR"), resolved=[over])
+        assert page == paged(key(sent), over, board("fraud", "FR"), resolved=[over])
 
 
 class TestTickets:

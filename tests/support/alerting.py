@@ -94,7 +94,13 @@ def await_posts(posts: Posts, enough: Callable[[], bool], *, patience: float = P
 
 
 def event(
-    key: str, headline: str, board: str, *, firing: Sequence[str] = (), resolved: Sequence[str] = ()
+    key: str,
+    headline: str,
+    board: str,
+    *,
+    firing: Sequence[str] = (),
+    resolved: Sequence[str] = (),
+    owner: str = "risk",
 ) -> dict[str, Any]:
     """Write what PagerDuty must get of the drifts of the model fraud: stories, or what is over."""
     return {
@@ -119,7 +125,7 @@ def event(
                 "resolved": "\n".join(resolved),
                 "num_firing": str(len(firing)),
                 "num_resolved": str(len(resolved)),
-                "owner": "risk",
+                "owner": owner,
                 "report": "",
             },
         },
