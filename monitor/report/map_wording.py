@@ -30,11 +30,11 @@ def candidate_table(title: str, choice: Choice, *, worth_it: bool) -> Renderable
         mark = "\u25c0" if c is choice.chosen and worth_it else ""
         table.add_row(
             c.kind,
-            f"{c.log_loss.value:+.4f}",
-            f"{c.log_loss.low:+.4f}..{c.log_loss.high:+.4f}",
-            f"{c.shape.value:+.4f}",
-            f"{c.shape.low:+.4f}..{c.shape.high:+.4f}",
-            f"{c.brier.value:+.4f}",
+            f"{c.log_loss.value:+z.4f}",
+            f"{c.log_loss.low:+z.4f}..{c.log_loss.high:+z.4f}",
+            f"{c.shape.value:+z.4f}",
+            f"{c.shape.low:+z.4f}..{c.shape.high:+z.4f}",
+            f"{c.brier.value:+z.4f}",
             mark,
         )
     return table
@@ -79,14 +79,14 @@ def _nothing(choice: Choice) -> str:
     if choice.chosen.shape.low > 0.0:
         return (
             f"No map is worth it: the shape of {FAMILIES[choice.chosen.kind]} gained "
-            f"{choice.chosen.shape.value:.4f} nats of log loss for each prediction on days left "
+            f"{choice.chosen.shape.value:z.4f} nats of log loss for each prediction on days left "
             f"out ({_interval(choice.chosen.shape)}), but with the level of the other days it lost "
-            f"{-choice.chosen.log_loss.value:.4f}, because the prior moves. A map that follows the "
-            "prior may be worth it (--follow-prior)."
+            f"{-choice.chosen.log_loss.value:z.4f}, because the prior moves. A map that follows "
+            "the prior may be worth it (--follow-prior)."
         )
     return (
         f"No map is worth it: the best shape, {FAMILIES[best.kind]}, gained "
-        f"{best.shape.value:.4f} nats of log loss for each prediction on days left out, and on as "
+        f"{best.shape.value:z.4f} nats of log loss for each prediction on days left out, and on as "
         f"many days to come its gain may be nothing ({_interval(best.shape)})."
     )
 
@@ -107,22 +107,22 @@ def _gain(choice: Choice, *, worth_it: bool) -> str:
     )
     gained = "gained" if c.log_loss.value > 0.0 else "lost"
     return (
-        f"{begin}. On days left out it {gained} {abs(c.log_loss.value):.4f} nats of log loss for "
+        f"{begin}. On days left out it {gained} {abs(c.log_loss.value):z.4f} nats of log loss for "
         f"each prediction ({_interval(c.log_loss)} on as many days to come) and "
-        f"{c.brier.value:.4f} of the Brier score ({_interval(c.brier)})."
+        f"{c.brier.value:z.4f} of the Brier score ({_interval(c.brier)})."
     )
 
 
 def _parts(c: Candidate) -> str:
     level = (
-        f"{c.level.value:.4f} from the level ({_interval(c.level)}), which a move of the prior "
+        f"{c.level.value:z.4f} from the level ({_interval(c.level)}), which a move of the prior "
         "takes away"
     )
     if c.kind == "intercept":
         return f"All of it is the level: {level}."
     follow = "" if c.log_loss.low > 0.0 else "; --follow-prior gives the map the newest level"
     return (
-        f"Of that, {c.shape.value:.4f} comes from the shape ({_interval(c.shape)}), which stays "
+        f"Of that, {c.shape.value:z.4f} comes from the shape ({_interval(c.shape)}), which stays "
         f"whatever the prior does, and {level}{follow}."
     )
 
@@ -133,7 +133,7 @@ def _alternative(choice: Choice, *, asked: bool) -> tuple[str, ...]:
     if asked or chosen is best or not ahead > LEAST_SHOWN:
         return ()
     more = (
-        f"The shape of {best.kind} gained {ahead:.4f} more, less than its standard error, so the "
+        f"The shape of {best.kind} gained {ahead:z.4f} more, less than its standard error, so the "
         "simpler map is taken."
     )
     return (more,)
@@ -161,16 +161,16 @@ def formula(found: CalibrationMap) -> str:
     if found.kind == "platt":
         return (
             f"It multiplies the log-odds of a score by {found.parameters[0]:.3f} and adds "
-            f"{found.level:+.3f}."
+            f"{found.level:+z.3f}."
         )
     if found.kind == "beta":
         a, b = found.parameters
         return (
-            f"Its log-odds are {a:.3f} ln(s) - {b:.3f} ln(1 - s) {found.level:+.3f}, s the score."
+            f"Its log-odds are {a:.3f} ln(s) - {b:.3f} ln(1 - s) {found.level:+z.3f}, s the score."
         )
     if found.knots:
         return f"It bends the log-odds of a score at {len(found.knots)} knots."
-    return f"It adds {found.level:+.3f} to the log-odds of a score."
+    return f"It adds {found.level:+z.3f} to the log-odds of a score."
 
 
 def _level(content: MapFile) -> str:
@@ -195,9 +195,9 @@ def _extrapolation(found: CalibrationMap, share: float) -> str:
 def _interval(found: Estimate) -> str:
     if not isfinite(found.low):
         return "no interval"
-    return f"95 % {found.low:.4f} to {found.high:.4f}"
+    return f"95 % {found.low:z.4f} to {found.high:z.4f}"
 
 
 def _between(found: Estimate) -> str:
     word = "gained" if found.value > 0.0 else "lost"
-    return f"{word} {abs(found.value):.4f} ({_interval(found)})"
+    return f"{word} {abs(found.value):z.4f} ({_interval(found)})"

@@ -141,6 +141,14 @@ PLAIN = "{}/{{day}}.parquet"
 LONG = history(delay=0.7, days=38, rows=30)
 
 
+def on_weekdays(root: Path) -> None:
+    """Write no predictions at weekends, but outcomes, because people act on every day."""
+    logs = history(delay=0.5, days=14)
+    scored = {day: rows for day, rows in logs.predictions.items() if day.weekday() < 5}
+    theirs = History(scored, logs.outcomes)
+    write(root, theirs, "scores/{day}.parquet", "labels/{day}.parquet")
+
+
 def in_tokyo(root: Path) -> None:
     """Write times of UTC below days that begin at midnight in Tokyo, nine hours earlier."""
 
@@ -178,6 +186,13 @@ FOLDERS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
             "outcomes.id": "transaction",
             "outcomes.outcome": "is_fraud",
             "settled_after": 5,
+        },
+    ),
+    "on weekdays": (
+        on_weekdays,
+        {
+            "calendar": {"weekdays": ["mon", "tue", "wed", "thu", "fri"]},
+            "checks.missing_day": None,
         },
     ),
     "in Tokyo": (in_tokyo, {"time_zone": "Etc/GMT-9", "settled_after": 0}),

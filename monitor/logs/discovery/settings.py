@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from monitor.arrivals import DAYS_LOOKED_AT, ENOUGH, LEAST
-from monitor.config import AUTO_SETTLED_AFTER
+from monitor.config import AUTO_SETTLED_AFTER, WEEKDAYS
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.arrivals import COMPLETE, Arrivals
 from monitor.logs.discovery.filling import Filling
@@ -18,6 +18,7 @@ from monitor.summary import days_between
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
 LONGEST_WAIT = 120  # days, the limit of settled_after
 MOST_SHOWN = 4  # ages, columns or values in one comment
+LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
 AUTO = (
     f"The first run measures after how many days {ENOUGH:.0%} of the outcomes of the first "
     f"{DAYS_LOOKED_AT} days had come, and keeps that number."
@@ -70,7 +71,7 @@ def settings_of(pair: Pair) -> list[Setting]:
         settings += [*_absent(pair.arrived), *_cast(pair), _settled(pair, pair.arrived)]
     else:
         settings.append(_settled_in_one(pair, pair.arrived))
-    return [*settings, *_zone(pair), *_segments(pair), *_checks(pair)]
+    return [*settings, *_zone(pair), *_calendar(pair), *_segments(pair), *_checks(pair)]
 
 
 def _where(section: str, log: Log) -> Iterator[Setting]:
@@ -250,6 +251,24 @@ def _zone(pair: Pair) -> Iterator[Setting]:
         yield Setting("", "time_zone", f"Etc/GMT{-pair.ahead:+d}", why)
 
 
+def _calendar(pair: Pair) -> Iterator[Setting]:
+    if weekdays := _weekdays(pair.scored):
+        why = "There are predictions on all of these days of the week, and on no others."
+        yield Setting("", "calendar", {"weekdays": weekdays}, why)
+
+
+def _weekdays(log: Log) -> list[str]:
+    """Name the days of the week that a log has, if it has all of those and lacks the others."""
+    if not log.days or (log.days[-1] - log.days[0]).days < LEAST_SPAN:
+        return []
+    named = {WEEKDAYS[day.weekday()] for day in log.days}
+    expected = [
+        d for d in days_between(log.days[0], log.days[-1]) if WEEKDAYS[d.weekday()] in named
+    ]
+    complete = expected == list(log.days) and len(named) < len(WEEKDAYS)
+    return [name for name in WEEKDAYS if name in named] if complete else []
+
+
 def _segments(pair: Pair) -> Iterator[Setting]:
     taken = {c.column for c in (*pair.scores, *pair.outcomes)} | {
         c.name for c in roles.weights(pair.scored.columns)
@@ -291,7 +310,7 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     if unlisted or nulls:
         why = f"Of {outcome.rows:,} sampled outcomes {', '.join([*nulls, *unlisted])}."
         yield Setting("checks", "outcome_invalid", "reject", why)
-    if pair.scored.days and (gaps := _gaps(pair.scored)):
+    if pair.scored.days and (gaps := _gaps(pair.scored)) and not _weekdays(pair.scored):
         why = f"{gaps:,} days between the first and the last have no predictions."
         yield Setting("checks", "missing_day", "accept", why)
     if _positives_a_day(pair) < FEW:
