@@ -32,8 +32,8 @@ def label_name(one: Watched) -> str:
 def labels(model: Model) -> dict[str, nw.Expr]:
     """Write the label of a row in every watched column, by the name of its column.
 
-    A value that is missing is `other`. Numbers that are cut at quantiles are the numbers of their
-    steps; see `step_edge`.
+    A value that is missing is `other`, or null until it has been counted. Numbers that are cut at
+    quantiles are the numbers of their steps; see `step_edge`.
     """
     named = {one.column: _label(one) for one in model.columns if isinstance(one, WatchedColumn)}
     if model.segments and model.segments.column in watched_columns(model):
@@ -43,6 +43,7 @@ def labels(model: Model) -> dict[str, nw.Expr]:
     for one in model.columns:
         if isinstance(one, Crossing):
             parts = [named.get(column, _text(column)) for column in one.cross]
+            parts = [part.fill_null(OTHER) for part in parts]
             found[label_name(one)] = nw.concat_str(*parts, separator=CROSSED)
         else:
             found[label_name(one)] = named[one.column]
@@ -85,7 +86,7 @@ def _label(one: WatchedColumn) -> nw.Expr:
 
 
 def _text(column: str) -> nw.Expr:
-    return nw.col(watched_name(column)).cast(nw.String).fill_null(OTHER)
+    return nw.col(watched_name(column)).cast(nw.String)
 
 
 def _among(column: str, values: tuple[str, ...]) -> nw.Expr:

@@ -4,7 +4,7 @@ A row counts once in every column. Values beyond the most frequent ones of the d
 neither memory nor the store grows with what the log contains.
 """
 
-from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -13,15 +13,17 @@ import numpy as np
 
 from monitor.config import Crossing, Model, Watched
 from monitor.logs.column_labels import label_name, labels
-from monitor.logs.conversions import quoted
+from monitor.logs.conversions import quoted, text
 from monitor.logs.joining import IN_PREDICTED, Status, located
 from monitor.logs.session import Frame
 from monitor.metrics.core.coarse import CELLS_IN_ONE
+from monitor.metrics.core.grid import Ints
 from monitor.segment_names import OTHER
 from monitor.summary import ColumnPart, Columns
 
 MOST_VALUES = 100  # of a column on one day; which of them have a segment, the reference decides
 LEAST_SHARE = 1_000  # a value with less than one row in so many is `other`
+FEW = 1_000  # so many values are counted first and added up later, which is faster
 AWAITED = -1  # the cell of rows whose outcome is not known
 
 
@@ -43,11 +45,11 @@ def count_columns(
     odds_factor : float
         As for `monitor.logs.joining.write`.
     """
-    kept = _frequent_values(predictions, model, rows)
+    kept, many = _frequent_values(predictions, model, rows)
     written = labels(model)
     labelled = {
         name: nw.when(nw.col(name).is_in(kept[name])).then(nw.col(name)).otherwise(nw.lit(OTHER))
-        if name in kept
+        if name in many
         else nw.col(name)
         for name in written
     }
@@ -65,46 +67,57 @@ def count_columns(
             hit=nw.when(matched).then(nw.col("outcome")).otherwise(nw.lit(0)).cast(nw.Int32),
         )
     )
-    counted = (
-        _stacked(slim, [*written])
-        .group_by("label", "value", "place")
-        .agg(nw.len().alias("rows"), nw.col("hit").sum().alias("hits"))
-        .sort("label", "value", "place")
-    )
+    counted = _grouped(slim, [*written])
     table: Any = counted.collect(backend="pyarrow").to_native()
-    return _unpack(table, model)
+    return _unpack(table, model, kept)
 
 
-def _frequent_values(predictions: Frame, model: Model, rows: int) -> dict[str, list[str]]:
-    """Find the values of the day that count by themselves, of columns that do not name them."""
-    counted = [one for one in model.columns if _names_none(one)]
-    if not counted:
-        return {}
-    written = labels(model)
-    names = [label_name(one) for one in counted]
-    found = (
-        _stacked(predictions.with_columns(**written).select(*names), names)
-        .group_by("label", "value")
-        .agg(nw.len().alias("rows"))
-        .filter(nw.col("rows") * LEAST_SHARE >= rows)
-        .collect(backend="pyarrow")
-    )
-    by_label = defaultdict[str, list[tuple[int, str]]](list)
-    for label, value, count in found.rows():
-        by_label[label].append((-count, value))
-    return {name: [v for _, v in sorted(by_label[name])[:MOST_VALUES]] for name in names}
+def _frequent_values(
+    predictions: Frame, model: Model, rows: int
+) -> tuple[dict[str, list[str]], set[str]]:
+    """Find the values of the day that count by themselves, of columns that do not name them.
+
+    The second result are the labels with more than a few values.
+    """
+    written, kept, many = labels(model), dict[str, list[str]](), set[str]()
+    for name in (label_name(one) for one in model.columns if _names_none(one)):
+        # Apart, each column is counted by its dictionary.
+        found = (
+            predictions.select(value=written[name])
+            .group_by("value")
+            .agg(nw.len().alias("rows"))
+            .sort("rows", "value", descending=[True, False])
+            .head(FEW + 1)
+            .collect(backend="pyarrow")
+            .rows()
+        )
+        frequent = [value for value, count in found if value and count * LEAST_SHARE >= rows]
+        kept[name] = frequent[:MOST_VALUES]
+        if len(found) > FEW:
+            many.add(name)
+    return kept, many
 
 
-def _stacked(rows: Frame, names: list[str]) -> Frame:
-    """Make a row of each of several columns: its name as `label`, and its `value`."""
+def _grouped(rows: Frame, names: list[str]) -> Frame:
+    """Group rows by each label and its place, all labels in one reading."""
     native: Any = rows.to_native()
     if not isinstance(native, duckdb.DuckDBPyRelation):
-        others = [name for name in rows.collect_schema().names() if name not in names]
-        return rows.unpivot(names, index=others, variable_name="label", value_name="value")
-    # Narwhals asks DuckDB for this on another connection than that of the rows.
+        stacked = rows.unpivot(
+            names, index=["place", "hit"], variable_name="label", value_name="value"
+        )
+        return stacked.group_by("label", "value", "place").agg(
+            nw.len().alias("rows"), nw.col("hit").sum().alias("hits")
+        )
+    # Narwhals has no grouping sets, which take half of the time.
+    cases = " ".join(f"WHEN grouping({quoted(n)}) = 0 THEN {text(n)}" for n in names)
     listed = ", ".join(map(quoted, names))
+    sets = ", ".join(f"({quoted(n)}, place)" for n in names)
     found: Frame = nw.from_native(
-        native.query("rows", f"UNPIVOT rows ON {listed} INTO NAME label VALUE value")
+        native.query(
+            "rows",
+            f"SELECT CASE {cases} END AS label, coalesce({listed}) AS value, place, "  # noqa: S608 - quoted
+            f"count(*) AS rows, sum(hit) AS hits FROM rows GROUP BY GROUPING SETS ({sets})",
+        )
     ).lazy()
     return found
 
@@ -113,17 +126,27 @@ def _names_none(one: Watched) -> bool:
     return isinstance(one, Crossing) or one.top is not None
 
 
-def _unpack(table: Any, model: Model) -> Columns:
-    label, value = (table[name].to_pylist() for name in ("label", "value"))
-    place, rows, hits = (
-        table[name].to_numpy().astype(np.int64) for name in ("place", "rows", "hits")
-    )
-    parts = list(zip(label, value, strict=True))
-    starts = [i for i, part in enumerate(parts) if not i or part != parts[i - 1]]
-    found = {label_name(one): dict[str, ColumnPart]() for one in model.columns}
-    for start, end in zip(starts, [*starts[1:], len(parts)], strict=True):
-        known = np.flatnonzero(place[start:end] != AWAITED) + start
-        found[label[start]][value[start]] = ColumnPart(
-            place[known], rows[known], hits[known], int(rows[start:end].sum())
-        )
-    return {one.name: found[label_name(one)] for one in model.columns}
+def _unpack(table: Any, model: Model, kept: Mapping[str, Sequence[str]]) -> Columns:
+    known = {name: {*values, OTHER} for name, values in kept.items()}
+    rows: dict[str, dict[str, list[int]]] = {label_name(one): {} for one in model.columns}
+    named = zip(table["label"].to_pylist(), table["value"].to_pylist(), strict=True)
+    for row, (label, value) in enumerate(named):
+        own = value if value and (label not in known or value in known[label]) else OTHER
+        rows[label].setdefault(own, []).append(row)
+    columns = [table[name].to_numpy().astype(np.int64) for name in ("place", "rows", "hits")]
+    return {
+        one.name: {
+            value: _part(*(column[of_value] for column in columns))
+            for value, of_value in sorted(rows[label_name(one)].items())
+        }
+        for one in model.columns
+    }
+
+
+def _part(places: Ints, rows: Ints, hits: Ints) -> ColumnPart:
+    known = places != AWAITED
+    cells, place = np.unique(places[known], return_inverse=True)
+    counts, positives = np.zeros(cells.size, np.int64), np.zeros(cells.size, np.int64)
+    np.add.at(counts, place, rows[known])
+    np.add.at(positives, place, hits[known])
+    return ColumnPart(cells, counts, positives, int(rows.sum()))
