@@ -1,0 +1,137 @@
+"""A model with classes from its logs to the verdict, its gauges and its page."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from monitor.config import Config, load_config
+from monitor.export.snapshot_reader import Reader
+from monitor.export.text import exposition, lines
+from monitor.pipeline.run import run
+from monitor.store.store import Store
+from tests.support.class_logs import NAMES, draw, write_day
+
+FIRST = date(2026, 1, 1)
+DAYS = [FIRST + timedelta(days=number) for number in range(36)]
+BROKEN = DAYS[30]  # from then on the logits are too large by 1 / 0.6
+CONFIG = """\
+store: {store}
+models:
+  pets:
+    predictions:
+      path: "logs/predictions/{{day}}.parquet"
+      classes: {{names: [{names}], vector: p}}
+    outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
+    settled_after: 0
+    windows: [1, 7]
+"""
+
+
+def configure(folder: Path, store: str) -> Config:
+    """Configure the model with a store of its own."""
+    path = folder / f"{store}.yaml"
+    path.write_text(CONFIG.format(store=store, names=", ".join(NAMES)))
+    return load_config(path)
+
+
+def run_days(config: Config, first: date, last: date, jobs: int = 1) -> None:
+    """Process days."""
+    report = run(
+        config,
+        "pets",
+        first,
+        last,
+        as_of=DAYS[-1] + timedelta(days=1),
+        clock=lambda: datetime(2026, 3, 1, tzinfo=UTC),
+        jobs=jobs,
+    )
+    assert report.failures == ()
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Read the results."""
+    kinds = ("summaries", "evaluations", "verdicts")
+    return {
+        f"{kind}/{path.name}": path.read_bytes()
+        for kind in kinds
+        for path in (folder / kind / "pets").iterdir()
+    }
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs, and process all days in one call."""
+    folder = tmp_path_factory.mktemp("pets")
+    for number, day in enumerate(DAYS):
+        rng = np.random.default_rng(number)
+        weights = np.exp(rng.normal(0.0, 0.5, 3)) * ([4, 1, 1] if day >= DAYS[29] else [1, 1, 1])
+        vectors, labels = draw(
+            rng, 2_000, slope=0.6 if day >= BROKEN else 1.0, priors=list(weights)
+        )
+        write_day(folder / "logs", day, vectors, pa.array(np.array(NAMES)[labels]))
+    run_days(configure(folder, "whole"), DAYS[0], DAYS[-1], jobs=2)
+    return folder
+
+
+def test_one_call_or_two_leave_the_same_bytes(logs: Path) -> None:
+    """Whatever the calls and the jobs."""
+    config = configure(logs, "parts")
+    run_days(config, DAYS[0], DAYS[31])
+    run_days(config, DAYS[32], DAYS[-1])
+
+    assert contents(logs / "parts") == contents(logs / "whole")
+
+
+def test_the_drift_is_found_and_the_priors_are_named(logs: Path) -> None:
+    """The verdict of the whole says since when, which pair, and which class is more frequent."""
+    store = Store(configure(logs, "whole").store)
+    whole, *pairs = store.read_verdicts("pets", DAYS[-1])[0]
+    before = store.read_verdicts("pets", BROKEN - timedelta(days=1))[0][0]
+    said = " ".join(whole.reasons)
+
+    assert before.state in {"ok", "prior_shift"}
+    assert whole.state == "calibration_drift"
+    assert whole.detector.incident is not None
+    assert whole.detector.incident.kind == "too_extreme"
+    assert abs((whole.detector.incident.started - BROKEN).days) <= 3
+    assert "The worst pair is " in said
+    assert "More frequent than in the reference: cat (" in said
+    assert {v.segment for v in pairs} == {
+        "cat against dog",
+        "cat against fish",
+        "dog against fish",
+    }
+
+
+def test_gauges_have_the_class_and_its_limit(logs: Path) -> None:
+    """Classes and pairs are at most as many as configured, and the others are counted."""
+    config = configure(logs, "whole")
+
+    def exported(most: int) -> str:
+        snapshot = Reader(config, most_segments=most).snapshots()["pets"]
+        return exposition([lines(snapshot)]).decode()
+
+    assert exported(50).count('calibration_class_prevalence_ratio{class="') == 2 * len(NAMES)
+    assert exported(1).count('calibration_class_prevalence_ratio{class="') == 2
+    assert 'calibration_classes_left_out{model="pets"} 2.0' in exported(1)
+    assert 'segment="cat against dog"' in exported(50)
+
+
+def test_show_and_the_page_have_the_classes(logs: Path, command: Callable[..., Any]) -> None:
+    """People see vectors, classes and pairs."""
+    configure(logs, "whole")
+    place = ("--config", logs / "whole.yaml", "--model", "pets")
+    shown = command("show", *place, "--window", 7)
+    page = command("report", *place, "--out", logs / "pets.html")
+    html = (logs / "pets.html").read_text()
+
+    assert (shown.code, page.code) == (0, 0), shown.err + page.err
+    assert "pets, classes, 7 days to 2026-02-05" in shown.out
+    assert "Vectors of 3 classes, as logged: root Brier score" in " ".join(shown.out.split())
+    assert '<h2 id="classes">Classes</h2>' in html
+    assert "Pairs of classes</h2>" in html
