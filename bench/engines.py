@@ -7,7 +7,8 @@ and one log whose rows have both score and outcome. DuckDB and Spark, on this ma
 cores, summarise the day with every check of the contract; pandas only joins and groups. Every job
 runs in a fresh process, in turn with the others. Prints the least wall time of the rounds, the CPU
 time, and the largest resident memory of the process and its children together, which Spark's Java
-machine is one of. Stops if two jobs matched different rows.
+machine is one of. Stops if two jobs matched different rows, or if DuckDB and Spark left different
+counts, positives or sums of offsets.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -47,8 +49,8 @@ def write_joined(folder: Path, rows: int) -> None:
         )
 
 
-def summarise(folder: Path, kind: str, engine: dict[str, Any]) -> int:
-    """Summarise the day with every check."""
+def summarise(folder: Path, kind: str, engine: dict[str, Any]) -> tuple[int, str]:
+    """Summarise the day with every check; give the matched rows and a digest of all counts."""
     from datetime import date
 
     from monitor.config import Engine, Model
@@ -71,15 +73,22 @@ def summarise(folder: Path, kind: str, engine: dict[str, Any]) -> int:
     summary = summarise_day(
         "bench", model, DAY, as_of=date(2026, 12, 31), engine=Engine.model_validate(engine)
     )
-    return sum(part.tally.total for part in summary.segments.values())
+    digest = sha256()
+    for name, part in summary.segments.items():
+        digest.update(name.encode())
+        if part.tally.cells:
+            for column in (*vars(part.tally.cells).values(), part.tally.counts):
+                digest.update(column.tobytes())
+            digest.update(part.tally.positives.tobytes())
+    return sum(part.tally.total for part in summary.segments.values()), digest.hexdigest()
 
 
-def with_duckdb(folder: Path, kind: str) -> int:
+def with_duckdb(folder: Path, kind: str) -> tuple[int, str]:
     """Use the engine of the daily job."""
     return summarise(folder, kind, {"threads": THREADS, "memory_mb": MEMORY_MB})
 
 
-def with_spark(folder: Path, kind: str) -> int:
+def with_spark(folder: Path, kind: str) -> tuple[int, str]:
     """Use Spark on this machine."""
     conf = {
         "spark.driver.memory": SPARK_MEMORY,
@@ -92,7 +101,7 @@ def with_spark(folder: Path, kind: str) -> int:
     return summarise(folder, kind, {"kind": "spark", "master": f"local[{THREADS}]", "conf": conf})
 
 
-def with_pandas(folder: Path, kind: str) -> int:
+def with_pandas(folder: Path, kind: str) -> tuple[int, str]:
     """Join and group without any check."""
     import numpy as np
     import pandas as pd
@@ -111,13 +120,13 @@ def with_pandas(folder: Path, kind: str) -> int:
         met = scored.merge(observed, on="prediction_id")
     met["cell"] = np.floor(met["score"] * 65536)
     groups = met.groupby(["cell", "country"])["outcome"].agg(["size", "sum"])
-    return int(groups["size"].sum())
+    return int(groups["size"].sum()), ""
 
 
 JOBS = {"duckdb": with_duckdb, "spark": with_spark, "pandas": with_pandas}
 
 
-def measure(job: str, kind: str, folder: Path) -> dict[str, float]:
+def measure(job: str, kind: str, folder: Path) -> dict[str, Any]:
     """Run one job in a fresh process, and watch it and its children."""
     command = [sys.executable, "-m", "bench.engines", "--job", job, "--kind", kind]
     start = time.perf_counter()
@@ -131,10 +140,10 @@ def measure(job: str, kind: str, folder: Path) -> dict[str, float]:
         memory = max(memory, sum(size for _, size in tree.values()))
         time.sleep(PAUSE)
     wall = time.perf_counter() - start
-    if process.returncode or process.stdout is None:
-        return {"matched": 0, "wall": wall, "cpu": sum(cpu.values()), "memory_mb": memory / 2**20}
-    (matched,) = json.loads(process.stdout.read())
-    return {"matched": matched, "wall": wall, "cpu": sum(cpu.values()), "memory_mb": memory / 2**20}
+    failed = process.returncode or process.stdout is None
+    matched, digest = (0, "") if failed else json.loads(process.stdout.read())
+    cost = {"wall": wall, "cpu": sum(cpu.values()), "memory_mb": memory / 2**20}
+    return {"matched": matched, "digest": digest, **cost}
 
 
 def family(root: int) -> dict[int, tuple[float, float]]:
@@ -164,7 +173,7 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
-        print(json.dumps([JOBS[options.job](options.folder, options.kind)]))
+        print(json.dumps(JOBS[options.job](options.folder, options.kind)))
         return
     with tempfile.TemporaryDirectory(prefix="calibration-bench-") as name:
         print("writing the logs", file=sys.stderr)
@@ -177,7 +186,7 @@ def main() -> None:
             report(kind, rounds)
 
 
-def report(kind: str, rounds: list[dict[str, dict[str, float]]]) -> None:
+def report(kind: str, rounds: list[dict[str, dict[str, Any]]]) -> None:
     """Print a line for each engine."""
     print(f"\n{kind}")
     for job in JOBS:
@@ -185,11 +194,14 @@ def report(kind: str, rounds: list[dict[str, dict[str, float]]]) -> None:
         memory = max(found[job]["memory_mb"] for found in rounds)
         print(
             f"  {job:8s} matched {best['matched']:13,}  wall {best['wall']:7.1f} s  "
-            f"cpu {best['cpu']:7.1f} s  memory {memory:6,.0f} MB"
+            f"cpu {best['cpu']:7.1f} s  memory {memory:6,.0f} MB",
+            flush=True,
         )
     matched = {found[job]["matched"] for found in rounds for job in JOBS}
     if len(matched) > 1:
         sys.exit(f"{kind}: the engines matched different rows, or one of them failed")
+    if len({found[job]["digest"] for found in rounds for job in ("duckdb", "spark")}) > 1:
+        sys.exit(f"{kind}: DuckDB and Spark left different counts")
 
 
 if __name__ == "__main__":
