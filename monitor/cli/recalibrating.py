@@ -58,8 +58,8 @@ def recalibrate(
         bool,
         typer.Option(
             "--follow-prior",
-            help="Give the map the newest level: the one that the newest scores suggest, or that "
-            "of the last 7 final days.",
+            help="Give the map the level of the last 7 final days, or if these are more than a "
+            "week older than the newest scores, the one that those suggest.",
         ),
     ] = False,
     sql: Annotated[

@@ -1,6 +1,10 @@
-"""The newest level of a calibration map: its shape stays, and the prior is followed."""
+"""The newest level of a calibration map: its shape stays, and the prior is followed.
 
-from collections.abc import Sequence
+Rule: outcomes go before scores. Scores alone cannot tell a moved prior from moved inputs, and a
+level that follows moved inputs harms (docs/follow-prior.md).
+"""
+
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 
 from scipy.special import logit
@@ -15,18 +19,14 @@ from monitor.metrics.maps.map_file import Level, MapFile, with_level
 from monitor.store.store import Store
 from monitor.summary import NO_SAMPLE, Segment, Summary, all_scores, part_of
 
-NEWEST_DAYS = 7  # whose outcomes give the newest level
+NEWEST_DAYS = timedelta(days=7)  # whose outcomes give the newest level, and how old they may be
 LEAST_FIT = -3.0  # log10 of a probability: scores so unlike a mixture say nothing about the prior
 
 DayPart = tuple[Summary, Segment]
 
 
-def newest_level(store: Store, content: MapFile, days: Sequence[DayPart]) -> MapFile:
-    """Give a map the newest level that is known.
-
-    Before the outcomes of a newer day have arrived, the level is the one that its scores suggest
-    if only the prior moved. Otherwise, or if the scores do not look like that, it is the one of
-    the outcomes of the last seven final days.
+def newest_level(store: Store, content: MapFile, trained: Sequence[DayPart]) -> MapFile:
+    """Give a map the level of the newest outcomes, or of the newest scores if those are too old.
 
     Parameters
     ----------
@@ -34,40 +34,51 @@ def newest_level(store: Store, content: MapFile, days: Sequence[DayPart]) -> Map
         With the summaries of the model.
     content : MapFile
         The map.
-    days : sequence of (Summary, Segment)
+    trained : sequence of (Summary, Segment)
         The final days that it was fitted to, each with the part that it maps.
 
     Returns
     -------
     MapFile
-        The same shape; without gains.
+        The same shape; without gains. The scores suggest a level if only the prior moved since the
+        days of the fit.
     """
-    last = days[-1][0].days[0]
+    newest: DayPart | None = None
+    recent: list[DayPart] = []
+    for day, part in _from_the_newest(store, content):
+        newest = newest or (day, part)
+        if day.final and part.tally.total:
+            if recent and recent[0][0].days[0] - day.days[0] >= NEWEST_DAYS:
+                break
+            recent.append((day, part))
+    days = recent[::-1] or list(trained)
+    if newest and newest[0].days[0] - days[-1][0].days[0] > NEWEST_DAYS:
+        return _by_scores(content, trained, *newest) or _by_outcomes(content, days)
+    return _by_outcomes(content, days)
+
+
+def _from_the_newest(store: Store, content: MapFile) -> Iterator[DayPart]:
     for day in reversed(store.days("summaries", content.model)):
-        if day <= last:
-            break
         summary, _ = store.read_summary(content.model, day)
         part = part_of(summary, content.segment)
-        if part and (found := _by_scores(content, days, summary, part)):
-            return found
-    recent = [(d, part) for d, part in days if last - d.days[0] < timedelta(days=NEWEST_DAYS)]
-    return _by_outcomes(content, recent)
+        if part and part.predicted:
+            yield summary, part
 
 
 def _by_scores(
-    content: MapFile, days: Sequence[DayPart], summary: Summary, part: Segment
+    content: MapFile, trained: Sequence[DayPart], summary: Summary, part: Segment
 ) -> MapFile | None:
-    sampled = any(day.class_weights != NO_SAMPLE for day in [summary, *(day for day, _ in days)])
+    sampled = any(day.class_weights != NO_SAMPLE for day in [summary, *(day for day, _ in trained)])
     if sampled:  # the scores of a sample of one outcome say nothing about the population
         return None
-    expected = expect_prevalence(merge(known.tally for _, known in days), *all_scores(part))
+    expected = expect_prevalence(merge(known.tally for _, known in trained), *all_scores(part))
     if not expected or not _is_plausible(expected):
         return None
-    trained = float(logit(content.training.positives / content.training.outcomes))
+    before = float(logit(content.training.positives / content.training.outcomes))
     low, found, high = map(float, logit([expected.low, expected.prevalence, expected.high]))
     day = summary.days[0]
     level = Level("scores", day, day, (high - low) / (2.0 * NORMAL_95))
-    return with_level(content, content.map.level + found - trained, level)
+    return with_level(content, content.map.level + found - before, level)
 
 
 def _is_plausible(expected: Expectation) -> bool:

@@ -1,7 +1,9 @@
 """`recalibrate`: the map of a stretched model from its stored summaries, and what it refuses."""
 
 import json
+import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -10,6 +12,7 @@ import numpy as np
 import pytest
 
 import monitor
+from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.two_models import DAYS, SETTLED_AFTER, STRETCH, TOO_EXTREME_FROM, first_day
 
@@ -101,18 +104,50 @@ def test_sql_gives_the_same_probabilities(
 def test_the_level_follows_the_prior(
     call: tuple[str, ...], today: date, tmp_path: Path, command: Run
 ) -> None:
-    """With `--follow-prior` the shape stays, and the level is that of the newest scores."""
+    """With `--follow-prior` the shape stays, and the level is that of the newest outcomes."""
     paths = [tmp_path / "plain.json", tmp_path / "followed.json"]
+    last = first_day(today) + timedelta(days=26)  # the last day with twice the odds
+    days = ("--from", f"{last - timedelta(days=7)}", "--to", f"{last}")
     for path, extra in zip(paths, ((), ("--follow-prior",)), strict=True):
-        assert command(*call, "--kind", "platt", *extra, "--out", path).code == 0
+        assert command(*call, *days, "--kind", "platt", *extra, "--out", path).code == 0
     plain, followed = map(monitor.read_map, paths)
 
     assert followed.map.parameters == plain.map.parameters
-    assert followed.level.source == "scores"
-    assert followed.level.last == today - timedelta(days=1)
-    # The prior did not move: four standard errors of both levels together.
-    both = np.hypot(followed.level.standard_error, plain.level.standard_error)
-    assert followed.map.level == pytest.approx(plain.map.level, abs=4 * both)
+    assert followed.training == plain.training
+    assert followed.level.source == "outcomes"
+    assert followed.level.last == today - timedelta(days=SETTLED_AFTER + 1)
+    assert followed.level.first == followed.level.last - timedelta(days=6)
+    # Since then the odds are half as high, and scores that were stretched move it a little.
+    assert plain.map.level - followed.map.level == pytest.approx(np.log(2.0), abs=0.35)
+
+
+def test_the_level_of_scores_if_outcomes_are_old(
+    two_models: Path, today: date, tmp_path: Path, command: Run
+) -> None:
+    """If only an old reference has outcomes, the newest scores say where the prior is."""
+    folder = tmp_path / "copy"
+    shutil.copytree(two_models / "store", folder / "store")
+    (folder / "monitor.yaml").write_text((two_models / "monitor.yaml").read_text())
+    store, high = Store(str(folder / "store")), first_day(today) + timedelta(days=24)
+    for day in store.days("summaries", "fraud"):
+        summary, _ = store.read_summary("fraud", day)
+        if day > high:  # the newest day has twice the odds
+            (folder / "store" / "summaries" / "fraud" / f"{day}.parquet").unlink()
+        elif day > first_day(today) + timedelta(days=13):
+            store.write_summary(replace(summary, final=False))
+    out = tmp_path / "map.json"
+    call = ("recalibrate", "--config", folder / "monitor.yaml", "--model", "fraud")
+    days = ("--from", f"{first_day(today)}", "--to", f"{high}")
+
+    ended = command(*call, *days, "--kind", "intercept", "--follow-prior", "--out", out)
+    found = monitor.read_map(out)
+
+    assert ended.code == 0, ended.err
+    assert found.level.source == "scores"
+    assert found.level.first == found.level.last == high
+    # Twice the odds, on scores that were right before.
+    assert found.map.level == pytest.approx(np.log(2.0), abs=4 * found.level.standard_error)
+    assert "suggest if only the prior moved" in " ".join(ended.out.split())
 
 
 def test_a_segment_has_its_own_map(call: tuple[str, ...], tmp_path: Path, command: Run) -> None:

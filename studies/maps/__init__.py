@@ -1,0 +1,1 @@
+"""How well calibration maps do."""
