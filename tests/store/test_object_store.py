@@ -20,6 +20,7 @@ from moto.server import ThreadedMotoServer
 from scipy.special import expit
 
 from monitor.config import Config, Model
+from monitor.errors import DataError
 from monitor.export.snapshot_reader import Reader
 from monitor.files import open_filesystem
 from monitor.pipeline.run import run
@@ -239,6 +240,18 @@ class TestLease:
         assert [name.rpartition("/")[2] for name in filesystem.ls(folder, detail=False)] == [
             "lease-9"
         ]
+
+    def test_names_its_holder_to_one_that_does_not_wait(self, bucket: str) -> None:
+        """Without waiting the second one stops at once and leaves the lease alone."""
+        filesystem, folder = open_filesystem(f"{bucket}/busy")
+        with leased(filesystem, folder, what="ctr") as is_held:
+            with (
+                pytest.raises(DataError, match=f"ctr: process {os.getpid()} on .* works on this"),
+                leased(filesystem, folder, what="ctr", wait=False),
+            ):
+                pass
+
+            assert is_held()
 
     def test_its_holder_notices_that_it_is_gone(self, bucket: str) -> None:
         """It is held until it is removed or another process has it; it does not come back."""
