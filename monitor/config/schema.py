@@ -187,8 +187,9 @@ SegmentValue = Annotated[
     StringConstraints(min_length=1, max_length=200),
     AfterValidator(_has_no_null),
 ]
+MOST_PARTS = 5_000  # segments times strata
 SegmentValues = Annotated[
-    tuple[SegmentValue, ...], Strict(strict=False), Field(min_length=1, max_length=50)
+    tuple[SegmentValue, ...], Strict(strict=False), Field(min_length=1, max_length=500)
 ]
 
 
@@ -469,6 +470,13 @@ class Model(_Strict):
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
+        parts = len(self.segment_names) * len(self.stratum_names)
+        if parts > MOST_PARTS:
+            msg = (
+                f"segments and strata make {parts:,} parts of a day, more than {MOST_PARTS:,}; "
+                f"list fewer values of one of them"
+            )
+            raise ValueError(msg)
         of_predictions, of_outcomes = id_columns(self.predictions), id_columns(self.outcomes)
         if len(of_predictions) != len(of_outcomes) and not self.outcomes.in_predictions:
             msg = (

@@ -123,6 +123,9 @@ def wrong_meaning(found: Type, means: OutcomeMeans) -> str | None:
     return None if kinds <= {str, int} else "texts (in quotes, because YAML reads yes as true)"
 
 
+FEW = 16  # listed values that are compared one after the other
+
+
 def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.Expr:
     """Return the value of the first case that is true."""
     for condition, value in reversed(cases):
@@ -158,9 +161,22 @@ def _place(name: str, parts: Segments | None) -> nw.Expr:
     """Return each row's part: its index in the listed values, or the index after the last."""
     if parts is None:
         return nw.lit(0)
-    value = nw.col(name).cast(nw.String)
-    cases = [(value == listed, nw.lit(place)) for place, listed in enumerate(parts.values)]
-    return choose(cases, nw.lit(len(parts.values)))
+    value, listed = nw.col(name).cast(nw.String), parts.values
+    if len(listed) <= FEW:
+        cases = [(value == one, nw.lit(place)) for place, one in enumerate(listed)]
+        return choose(cases, nw.lit(len(listed)))
+    known = value.is_in([*listed])
+    return choose([(known, _place_among(value, listed, 0))], nw.lit(len(listed)))
+
+
+def _place_among(value: nw.Expr, listed: Sequence[str], first: int) -> nw.Expr:
+    """Find the index of a listed value by halves: a chain of 500 cases is too deep for a query."""
+    if len(listed) == 1:
+        return nw.lit(first)
+    middle = len(listed) // 2
+    low, high = listed[:middle], listed[middle:]
+    below = _place_among(value, low, first)
+    return choose([(value.is_in([*low]), below)], _place_among(value, high, first + middle))
 
 
 def _cast_sql(column: str, found: Type, cast: Cast | None) -> str:

@@ -632,3 +632,18 @@ def test_a_bucket_that_is_not_there(project: Any, command: Callable[..., Any]) -
     assert of_store.code == 3
     assert of_store.err.startswith(f"store: {wrong}/store: cannot be written (")
     assert project.results() == before
+
+
+def test_five_hundred_segments(tmp_path: Path) -> None:
+    """Each row counts in its own segment; other values, and rows without one, count as other."""
+    values = [f"s{number}" for number in range(500)]
+    column = [*values, *values[:3], "unlisted", None]
+    ids = np.arange(len(column))
+    write(tmp_path, f"predictions/{DAY}/0", prediction_id=ids, score=ids / 1000, country=column)
+    write(tmp_path, f"outcomes/{DAY}/0", prediction_id=ids, outcome=ids % 2)
+    model = model_of(tmp_path, segments={"column": "country", "values": values}, settled_after=0)
+
+    summary = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=Engine())
+
+    predicted = {name: part.predicted for name, part in summary.segments.items()}
+    assert predicted == dict.fromkeys(values, 1) | dict.fromkeys(values[:3], 2) | {"other": 2}
