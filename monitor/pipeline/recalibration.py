@@ -9,7 +9,7 @@ import numpy as np
 
 from monitor.config import Config
 from monitor.drift.inputs import reference_of_day
-from monitor.errors import DataError
+from monitor.errors import ConfigError, DataError
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
 from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, losses_by_day, mean_gain
@@ -108,9 +108,12 @@ def recalibrate(
 
     Raises
     ------
+    ConfigError
+        If the model has classes.
     DataError
         If the store has too few final days or outcomes, or cannot be read.
     """
+    _must_have_two_outcomes(config, name)
     store = Store(config.store)
     started = None if first else _start_of_drift(store, name, segment)
     days = _final_days(store, name, first or started, last)
@@ -164,6 +167,15 @@ def came(config: Config, content: MapFile, first: date, last: date | None = None
         found[-1][0].days[0],
         *(mean_gain(gain, counts, to_come=False) for gain in gains),
     )
+
+
+def _must_have_two_outcomes(config: Config, name: str) -> None:
+    if config.model(name).predictions.classes:
+        msg = (
+            f"{name}: has classes, and recalibrate fits maps of one score; fit a map of whole "
+            "vectors with monitor.metrics.fit_class_map instead."
+        )
+        raise ConfigError(msg)
 
 
 def _start_of_drift(store: Store, name: str, segment: str) -> date | None:
