@@ -141,7 +141,8 @@ def _other(found: str) -> str | None:
 def _schema(rows: duckdb.DuckDBPyRelation) -> Any:
     from pyspark.sql.pandas.types import from_arrow_schema
 
-    return from_arrow_schema(rows.limit(0).to_arrow_table().schema)
+    schema = rows.limit(0).to_arrow_table().schema
+    return from_arrow_schema(schema, prefer_timestamp_ntz=True)
 
 
 def _as_written(sql: str, _: Mapping[str, Any]) -> str:
