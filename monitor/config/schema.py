@@ -52,6 +52,8 @@ DAY_DIRECTIVES = {
     "%-d": (1, 2),
     "%-j": (1, 3),
 }
+# Between a column and its field, in what is one name everywhere: no column has this sign.
+FIELD = "\0"
 YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 # Without leading zeros, the name of day 1 would also match that of day 12 if these are beside it.
 BESIDE_OPEN_END = re.compile(r"%-\w(?=[%\d*?[])|(?<=[\d*?\]])%-\w|%\w(?=%-)")
@@ -151,8 +153,22 @@ def _rises_from_one(windows: tuple[int, ...]) -> tuple[int, ...]:
     return windows
 
 
+def _read_field(value: object) -> object:
+    """Read {column: prediction, field: score} as the name that `FIELD` describes."""
+    if not isinstance(value, dict):
+        return value
+    parts = value.get("column"), value.get("field")
+    named = [part for part in parts if isinstance(part, str) and part and FIELD not in part]
+    if len(named) < len(parts) or len(value) > len(parts):
+        msg = (
+            "must be the name of a column or, for a field of a struct, {column: NAME, field: NAME}"
+        )
+        raise ValueError(msg)
+    return FIELD.join(named)
+
+
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
-Column = Annotated[str, StringConstraints(min_length=1)]
+Column = Annotated[str, BeforeValidator(_read_field), StringConstraints(min_length=1)]
 Key = Column | Annotated[tuple[Column, ...], Strict(strict=False), Field(min_length=1)]
 Filter = Annotated[str, AfterValidator(check_filter)]
 Given = Annotated[

@@ -9,6 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from monitor.config import FIELD
+
 MISFIT = "does not fit: "  # begins our own message inside an error of DuckDB
 TRUE_OR_FALSE = {"true": "1", "false": "0"}  # as DuckDB, pandas and JSON write booleans
 
@@ -37,14 +39,24 @@ class Wanted:
 
 
 def quoted(column: str) -> str:
-    """Write the name of a column in SQL.
+    """Write the name of a column, or of a field of a column, in SQL.
 
     Examples
     --------
     >>> print(quoted('the "best" id'))
     "the ""best"" id"
+    >>> print(quoted("prediction" + FIELD + "score"))
+    struct_extract("prediction", 'score')
     """
-    return '"' + column.replace('"', '""') + '"'
+    whole, _, field = column.partition(FIELD)
+    name = '"' + whole.replace('"', '""') + '"'
+    return f"struct_extract({name}, {text(field)})" if field else name
+
+
+def named(column: str) -> str:
+    """Write the name of a column, or of a field of a column, for people."""
+    whole, _, field = column.partition(FIELD)
+    return f"{whole} (field {field})" if field else whole
 
 
 def text(value: str) -> str:
@@ -86,7 +98,7 @@ def _cast(column: str, sql_type: str, kind: str, setting: str, value: str = "") 
 
 def or_misfit(column: str, converted: str, kind: str, setting: str) -> str:
     """Write a converted column that is null for misfits, so that the first of them is an error."""
-    begin = text(f"{MISFIT}column '{column}' contains '")
+    begin = text(f"{MISFIT}column '{named(column)}' contains '")
     end = text(f"', which is not {kind}; correct the log, or {setting} in the configuration")
     return (
         f"CASE WHEN {quoted(column)} IS NOT NULL AND {converted} IS NULL "

@@ -21,11 +21,11 @@ import narwhals as nw
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import Format, Model, OutcomeLog, PredictionLog
+from monitor.config import FIELD, Format, Model, OutcomeLog, PredictionLog
 from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
-from monitor.logs.conversions import Wanted, as_it_is, quoted, text
+from monitor.logs.conversions import Wanted, as_it_is, named, quoted, text
 from monitor.logs.session import Session, Type
 from monitor.logs.spark_rows import read_with_spark
 from monitor.logs.spark_tasks import as_frame
@@ -68,7 +68,7 @@ class OpenLog:
     session: Session
     kind: Kind
     form: Format
-    files: Mapping[str, Mapping[str, Type]]
+    files: Mapping[str, dict[str, Type]]
     dating: Dating | None = None
     days: Sequence[date] | None = None
     table: Table | None = None
@@ -94,19 +94,22 @@ class OpenLog:
                 )
                 self.problems.append(DataError(msg, fault_of_column(self.kind, "is there twice")))
                 return False
+            if FIELD in column and self.form == "parquet":
+                found = self.session.type_of_field(file, column)
+                types.update({column: found} if found else {})
             if column not in types:
                 near = difflib.get_close_matches(column, types, n=1)
                 hint = f"did you mean '{near[0]}'? " if near else ""
                 msg = (
-                    f"{what}: the {self.kind} have no column '{column}', only "
-                    f"{', '.join(types)} ({file}); {hint}"
+                    f"{what}: the {self.kind} have no column '{named(column)}', only "
+                    f"{', '.join(name for name in types if FIELD not in name)} ({file}); {hint}"
                     f"correct {setting} in the configuration, or the log."
                 )
                 self.problems.append(DataError(msg, fault_of_column(self.kind, "is missing")))
                 return False
             if not (self.is_text or fits(types[column])):
                 msg = (
-                    f"{what}: column '{column}' of the {self.kind} is {types[column]}, "
+                    f"{what}: column '{named(column)}' of the {self.kind} is {types[column]}, "
                     f"must be {wanted} ({file}); correct the log, or {setting} "
                     f"in the configuration, then rerun this day."
                 )
@@ -177,7 +180,7 @@ class OpenLog:
         if in_path:
             rows = rows.select(
                 # An expression of a column would read "a.b" as the field b of the column a.
-                *(duckdb.SQLExpression(quoted(column)).alias(column) for column in in_rows),
+                *(duckdb.SQLExpression(quoted(c)).alias(c) for c in _whole(in_rows)),
                 *(duckdb.SQLExpression(_in_path(column)).alias(column) for column in in_path),
             )
         return self.choose(rows, types, where, wanted)
@@ -290,7 +293,7 @@ def open_table_of(
     """Open a table, whose rows of some days are read, or all if it is None."""
     log = log_of(model, kind)
     types = session.types_of_arrow(table.schema)
-    files = {} if days is not None and not days else {log.path: types}
+    files = {} if days is not None and not days else {log.path: dict(types)}
     opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days, table)
     _check_dating(opened)
     return opened
@@ -309,9 +312,7 @@ def raise_all(*logs: OpenLog) -> None:
         raise DataError("\n".join(map(str, problems)), problems[0].fault)
 
 
-def _inspect(
-    session: Session, form: Format, names: Sequence[str]
-) -> Mapping[str, Mapping[str, Type]]:
+def _inspect(session: Session, form: Format, names: Sequence[str]) -> dict[str, dict[str, Type]]:
     """Return the columns of each file, those in its path included."""
     files = {name: session.types_of(name, form) for name in names}
     if any(types != files[names[0]] for types in files.values()):
@@ -339,6 +340,11 @@ def _is_empty(session: Session, form: Format, name: str) -> bool:
     keys = [*session.types_of(name, form)] if form == "json" else []
     rows = session.read([name], form, columns=keys)
     return not len(rows if form == "parquet" else rows.limit(1))  # Parquet knows its length
+
+
+def _whole(columns: Iterable[str]) -> list[str]:
+    """Name the columns, instead of their fields, each once."""
+    return [*dict.fromkeys(column.partition(FIELD)[0] for column in columns)]
 
 
 def _in_path(column: str) -> str:

@@ -11,10 +11,10 @@ import narwhals as nw
 import pyarrow as pa
 from fsspec import AbstractFileSystem
 
-from monitor.config import Engine, Format
+from monitor.config import FIELD, Engine, Format
 from monitor.errors import DataError, Fault
 from monitor.files import reaching
-from monitor.logs.conversions import MISFIT
+from monitor.logs.conversions import MISFIT, quoted
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.spark import is_of_spark, word
 
@@ -156,6 +156,17 @@ class Session:
                 for column, name in zip(relation.columns, names, strict=True)
             }
         return self.types[file]
+
+    def type_of_field(self, file: str, column: str) -> Type | None:
+        """Return the type of a field of a struct; None if a Parquet file has no such field."""
+        rows = self.read([file])
+        whole, _, field = column.partition(FIELD)
+        native = dict(zip(rows.columns, rows.types, strict=True)).get(whole)
+        if native is None or native.id != "struct" or field not in dict(native.children):
+            return None
+        inner = rows.select(duckdb.SQLExpression(quoted(column)).alias("field"))
+        (dtype,), (found,) = _dtypes(inner), map(str, inner.types)
+        return Type(dtype, found)
 
     def names_in(self, file: str, form: Format) -> list[str]:
         """Return the names of columns as a file writes them: the types have no name twice."""

@@ -12,6 +12,7 @@ from urllib.parse import unquote
 
 import narwhals as nw
 
+from monitor.config import FIELD
 from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.logs.conversions import Wanted
@@ -181,7 +182,8 @@ def _as_numbers(part: Any) -> Any:
 def _column(name: str) -> Any:
     from pyspark.sql import functions as f
 
-    return f.col("`" + name.replace("`", "``") + "`")
+    parts = ("`" + part.replace("`", "``") + "`" for part in name.split(FIELD))
+    return f.col(".".join(parts))
 
 
 def _as_url(file: str) -> str:

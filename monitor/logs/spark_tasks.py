@@ -128,7 +128,7 @@ def _for_spark(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
         *(
             duckdb.SQLExpression(f"CAST({quoted(name)} AS {other})").alias(name)
             if (other := _other(str(found)))
-            else duckdb.ColumnExpression(name)
+            else duckdb.SQLExpression(quoted(name)).alias(name)
             for name, found in zip(rows.columns, rows.types, strict=True)
         )
     )

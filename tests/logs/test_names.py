@@ -1,6 +1,8 @@
 """Names of columns are names: no sign in them is read as SQL, and none may be there twice."""
 
+import json
 from collections.abc import Callable
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -92,3 +94,53 @@ def test_two_columns_of_one_name_in_csv_are_refused(project: Project, command: C
 
     assert ended.code == 3
     assert "the predictions have 2 columns of one name, score, score (" in ended.err
+
+
+@pytest.mark.parametrize("field", ["b", "b.c", 'b"c', "b'c"])
+def test_a_field_has_its_own_spelling(project: Project, command: Command, field: str) -> None:
+    """{column: NAME, field: NAME} reads the field of a struct, for ids, values, times and parts."""
+    before = project.results()
+    table = pa.table(project.rows("predictions"))
+    inner = [dict(zip((field, "x"), row, strict=True)) for row in _pairs(table, "score")]
+    parts = [dict(zip((field, "x"), row, strict=True)) for row in _pairs(table, "country")]
+    known = [dict(zip((field, "x"), row, strict=True)) for row in _pairs(table, "prediction_id")]
+    table = table.drop_columns(["score", "country", "prediction_id"])
+    for name, rows in (("a", inner), ("of", parts), ("key", known)):
+        table = table.append_column(name, pa.array(rows))
+    project.write("predictions", table)
+    spelled = f"field: {json.dumps(field)}}}"
+    project.configure(
+        "time: scored_at}",
+        f"time: scored_at, score: {{column: a, {spelled}, id: {{column: key, {spelled}}}",
+    )
+    project.configure("column: country", f"column: {{column: of, {spelled}")
+
+    ended = command(*RUN)
+
+    assert ended.code == 0, ended.err
+    assert project.results() == before
+
+
+def _pairs(table: pa.Table, column: str) -> list[tuple[Any, Any]]:
+    return [(value, 0.1) for value in table[column].to_pylist()]
+
+
+@pytest.mark.parametrize(
+    ("spelled", "said"),
+    [
+        ("{column: country, field: b}", "the predictions have no column 'country (field b)', only"),
+        ("{column: a, field: z}", "the predictions have no column 'a (field z)', only"),
+        ("{column: a}", "must be the name of a column or, for a field of a struct, {column: NAME"),
+    ],
+)
+def test_a_field_that_is_not_there_is_named(
+    project: Project, command: Command, spelled: str, said: str
+) -> None:
+    """The message says which column has no such field."""
+    rename(project, "score")
+    project.configure("score: 'score'", f"score: {spelled}")
+
+    ended = command(*RUN)
+
+    assert ended.code in {2, 3}
+    assert said in ended.err
