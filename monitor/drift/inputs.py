@@ -220,6 +220,12 @@ def false_alert_days(limits: Limits, stream: str) -> int:
     return limits.false_alert_days if stream == WHOLE else limits.segment_false_alert_days
 
 
+def same_classes(day: Day, reference: ModelReference) -> bool:
+    """Return whether a day can be compared with a reference: both have the same classes."""
+    names = day.classes and day.classes.names
+    return not day.parts or names == (reference.classes and reference.classes.names)
+
+
 def reference_of_day(day: date, references: Sequence[ModelReference]) -> ModelReference | None:
     """Find the reference that a day is part of, else the newest before it, else the first."""
     begun = [reference for reference in references if reference.first <= day]

@@ -91,10 +91,11 @@ def class_day(counts: ClassCounts) -> ClassDay:
 
 
 def sum_of_days(days: Iterable[ClassDay | None]) -> ClassDay | None:
-    """Add days up; None if none has classes."""
-    known = [day for day in days if day]
-    if not known:
+    """Add the days up that have the classes of the last one; None if none has classes."""
+    with_classes = [day for day in days if day]
+    if not with_classes:
         return None
+    known = [day for day in with_classes if day.names == with_classes[-1].names]
     outcomes = np.sum([day.outcomes for day in known], axis=0)
     judged, right = sum(day.judged for day in known), sum(day.right for day in known)
     return ClassDay(known[-1].names, outcomes, judged, right)

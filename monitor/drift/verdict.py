@@ -38,6 +38,7 @@ from monitor.drift.inputs import (
     parts_of_stream,
     prevalence_of,
     reference_of_day,
+    same_classes,
     segments_of,
     weighed_parts,
 )
@@ -171,7 +172,7 @@ def judge(
         if reason:
             detectors = {n: reset(found, day.day, reason) for n, found in detectors.items()}
         elif reference:
-            span = [earlier for earlier in span if _counts(earlier.day, reference, limits)]
+            span = [earlier for earlier in span if _counts(earlier, reference, limits)]
             detectors, weighed = _weigh(detectors, span, reference)
         detectors, enough = _decide(detectors, day, weighed, reference, limits)
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
@@ -232,9 +233,10 @@ def _reason_to_reset(
     return "acknowledged" if _known_until(day, limits) else None
 
 
-def _counts(day: date, reference: ModelReference, limits: Limits) -> bool:
+def _counts(day: Day, reference: ModelReference, limits: Limits) -> bool:
     """Say whether an earlier day of a span is evidence, whatever the day that ends the span is."""
-    return day > reference.last and not _known_until(day, limits)
+    alike = same_classes(day, reference)
+    return alike and day.day > reference.last and not _known_until(day.day, limits)
 
 
 def _known_until(day: date, limits: Limits) -> date | None:
@@ -374,7 +376,7 @@ def _classes(
         return None
     begin = max(reference.last, recent[-1].day - timedelta(days=WEEK))
     week = sum_of_days(day.classes for day in recent if day.final and day.day > begin)
-    if week is None:
+    if week is None or week.names != reference.classes.names:
         return None
     pairs = {
         pair: (detectors[pair], own)
@@ -405,6 +407,8 @@ def _obstacle(
         why = wording.inside_reference(day.day, reference.first, reference.last)
     elif isinstance(own, str):
         why = wording.no_reference(own)
+    elif isinstance(reference, ModelReference) and not same_classes(day, reference):
+        why = wording.OTHER_CLASSES
     elif day.late and is_withheld(stream.detector) and not known_until:
         why = wording.late_drift(day.late)
     elif not (stream.detector.incident or known_until):

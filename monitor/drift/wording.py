@@ -38,6 +38,10 @@ LONG = 6.0  # log10: a number too long to be read
 UNSEEN = "its days hold none of these predictions"
 NOTHING_KNOWN = "no outcome of this day is known"
 ONE_CLASS = "all outcomes of this day are equal, which says nothing of the scores"
+OTHER_CLASSES = (
+    "the classes are not those of the reference; name days with the new classes in "
+    "verdicts.references"
+)
 NOTHING_IN_SPAN = "the days that are judged together hold no outcomes of both kinds"
 FIRST_SPAN = "the first days that are judged together are not over"
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported

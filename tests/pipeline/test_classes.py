@@ -1,5 +1,6 @@
 """A model with classes from its logs to the verdict, its gauges and its page."""
 
+import shutil
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -135,3 +136,28 @@ def test_show_and_the_page_have_the_classes(logs: Path, command: Callable[..., A
     assert "Vectors of 3 classes, as logged: root Brier score" in " ".join(shown.out.split())
     assert '<h2 id="classes">Classes</h2>' in html
     assert "Pairs of classes</h2>" in html
+
+
+def test_a_change_of_the_classes_begins_again(logs: Path) -> None:
+    """Days with other classes share no window, and the old reference does not judge them."""
+    folder = logs / "changed"
+    store = configure(logs, "whole").store
+    shutil.copytree(store, folder / "store")
+    day = DAYS[-1] + timedelta(days=1)
+    vectors, labels = draw(np.random.default_rng(99), 500, 4)
+    names = [*NAMES, "cow"]
+    write_day(folder / "logs", day, vectors, pa.array(np.array(names)[labels]), names=names)
+    path = folder / "monitor.yaml"
+    path.write_text(CONFIG.format(store="store", names=", ".join(names)))
+    config = load_config(path)
+    arguments = {
+        "as_of": day + timedelta(days=1),
+        "clock": lambda: datetime(2026, 3, 1, tzinfo=UTC),
+    }
+
+    assert run(config, "pets", day, day, **arguments).failures == ()
+    week = Store(config.store).read_evaluations("pets", day)[0][-1]
+    whole = Store(config.store).read_verdicts("pets", day)[0][0]
+    assert (week.window_days, week.days_present, week.matched) == (7, 1, 500)
+    assert whole.state == "insufficient_data"
+    assert "the classes are not those of the reference" in whole.reasons[0].lower()
