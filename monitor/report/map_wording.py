@@ -60,7 +60,7 @@ def map_sentences(
         return ("The identity leaves the scores as they are.",)
     return (
         _gain(choice, worth_it=worth_it),
-        _parts(choice.chosen),
+        _parts(choice.chosen, follows=content.gains is None),
         *_alternative(choice, asked=asked),
         *(() if worth_it else _settling(choice)),
         formula(content.map),
@@ -113,14 +113,16 @@ def _gain(choice: Choice, *, worth_it: bool) -> str:
     )
 
 
-def _parts(c: Candidate) -> str:
+def _parts(c: Candidate, *, follows: bool) -> str:
     level = (
         f"{c.level.value:z.4f} from the level ({_interval(c.level)}), which a move of the prior "
         "takes away"
     )
     if c.kind == "intercept":
         return f"All of it is the level: {level}."
-    follow = "" if c.log_loss.low > 0.0 else "; --follow-prior gives the map the newest level"
+    follow = (
+        "" if follows or c.log_loss.low > 0.0 else "; --follow-prior gives the map the newest level"
+    )
     return (
         f"Of that, {c.shape.value:z.4f} comes from the shape ({_interval(c.shape)}), which stays "
         f"whatever the prior does, and {level}{follow}."
