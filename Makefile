@@ -41,6 +41,9 @@ test: $(VENV)/dev.stamp  ## Set up, then run all checks and tests
 fuzz: $(VENV)/dev.stamp  ## Try random input for SECONDS (600), each time with another seed
 	@$(BIN)/python tools/fuzz.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
 
+torture: $(VENV)/dev.stamp  ## Kill every command at KILLS (1000) random moments and compare bytes (hours)
+	@$(BIN)/python -m tests.torture.kills --kills $(or $(KILLS),1000) --seed $(or $(SEED),1)
+
 test-celery: $(VENV)/dev.stamp  ## Run the DAGs with CeleryExecutor, Redis and two workers (minutes)
 	@sh tools/install-programs redis-server
 	@CALIBRATION_TEST_EXECUTOR=celery $(BIN)/python -m pytest tests/dags/test_stack.py
@@ -55,6 +58,10 @@ test-lowest: $(VENV)/dev.stamp  ## Run the tests with the oldest versions that p
 	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
 	    --editable '.[dev]'
 	@$(LOWEST)/bin/python -m pytest
+
+audit: $(VENV)/dev.stamp  ## Look for advisories about the pinned packages (needs pypi.org)
+	@$(PIP) install pip-audit
+	@$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
 
 lint: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
 	@$(BIN)/ruff format --check --quiet .

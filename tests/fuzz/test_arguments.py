@@ -75,7 +75,7 @@ def remove(path: Path) -> None:
         path.unlink()
 
 
-@fuzzed(250)
+@fuzzed(200)
 @given(call=calls())
 def test_every_call_ends_with_a_code_that_is_documented(
     call: list[str], fresh: Callable[[], None], command: Callable[..., Ended]

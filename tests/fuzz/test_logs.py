@@ -21,7 +21,7 @@ FILES = (("predictions", DAY), ("outcomes", DAY), ("outcomes", DAY_AFTER))
 EDITS = st.lists(st.tuples(st.integers(0, 1 << 16), st.integers(0, 255)), min_size=1, max_size=9)
 
 
-@fuzzed(120)
+@fuzzed(80)
 @given(
     file=st.sampled_from(FILES), edits=EDITS, at_the_end=st.booleans(), cut=st.integers(0, 1 << 16)
 )
@@ -104,7 +104,7 @@ def column_of(kind: pa.DataType, values: list[Any]) -> pa.Array:
         return pa.nulls(len(values), kind)
 
 
-@fuzzed(200)
+@fuzzed(120)
 @given(
     file=st.sampled_from(FILES),
     columns=st.dictionaries(

@@ -116,7 +116,7 @@ def read(project: Project, command: Command) -> list[Any]:
     return told
 
 
-@fuzzed(250)
+@fuzzed(150)
 @given(number=st.integers(0, 999), change=CHANGES)
 def test_a_damaged_file_is_an_error_or_changes_no_number(
     number: int, change: Change, damaged: Damaged, command: Command
@@ -141,7 +141,7 @@ WRITING = (
 )
 
 
-@fuzzed(60)
+@fuzzed(30)
 @given(number=st.integers(0, 999), change=CHANGES, call=st.sampled_from(WRITING))
 def test_a_command_that_writes_leaves_the_same_results(
     number: int, change: Change, call: tuple[object, ...], damaged: Damaged, command: Command
