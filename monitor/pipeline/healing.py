@@ -4,7 +4,7 @@ Rule: a run makes again what rests on logs and on other files of the store. Revi
 again: they hold what verdicts said before.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 
@@ -41,36 +41,50 @@ class Damage:
         return min((*made_again, *judged_with), default=date.max)
 
 
-def find_damage(store: Store, name: str, first: date = date.min, last: date = date.max) -> Damage:
-    """Read every file of the days of a range, and list those that are damaged.
+def find_damage(store: Store, name: str, first: date, last: date) -> Damage:
+    """Compare every file of the days of a range with its digest, and list those that are damaged.
 
     Raises
     ------
     DataError
         If the store cannot be reached.
     """
+    return _among(
+        *(store, name),
+        lambda kind, day: (
+            first <= day <= last
+            and not store.is_sound(kind, name, day)
+            and store.damage(kind, name, day) is not None
+        ),
+    )
+
+
+def find_all_damage(store: Store, name: str) -> Damage:
+    """Read every file of a model, and list those that cannot be used.
+
+    Raises
+    ------
+    DataError
+        If the store cannot be reached.
+    """
+    return _among(store, name, lambda kind, day: store.damage(kind, name, day) is not None)
+
+
+def _among(store: Store, name: str, is_damaged: Callable[[str, date], bool]) -> Damage:
     days = {
-        kind: [
-            day
-            for day in store.days(kind, name)
-            if first <= day <= last and store.damage(kind, name, day)
-        ]
-        for kind in DAILY
+        kind: [day for day in store.days(kind, name) if is_damaged(kind, day)] for kind in DAILY
     }
     return Damage({kind: found for kind, found in days.items() if found})
 
 
 def still_damaged(store: Store, name: str, damage: Damage) -> Damage:
     """Look at damaged files once more, and list those that still are."""
-    days = {
-        kind: [day for day in found if day in store.days(kind, name)]
-        for kind, found in damage.days.items()
-    }
-    again = {
-        kind: [day for day in found if store.damage(kind, name, day)]
-        for kind, found in days.items()
-    }
-    return Damage({kind: found for kind, found in again.items() if found})
+    if not damage.days:
+        return damage
+    return _among(
+        *(store, name),
+        lambda kind, day: day in damage.of(kind) and store.damage(kind, name, day) is not None,
+    )
 
 
 def files(name: str, damage: Damage, *, without: Damage = Damage()) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from monitor.files import looking_once
 from monitor.logs import LeftOut, days_of, mostly_left_out, versions_of_tables
 from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.evaluations import evaluate_days, reach
-from monitor.pipeline.healing import Damage, files, find_damage, still_damaged
+from monitor.pipeline.healing import Damage, files, find_all_damage, find_damage, still_damaged
 from monitor.pipeline.planning import check_days
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
@@ -162,7 +162,7 @@ def run(
         except DataError as error:
             if not error.damaged:
                 raise
-            damage = find_damage(store, name)
+            damage = find_all_damage(store, name)
             results, evaluated = process(damage=damage)
         remaining = still_damaged(store, name, damage)
         must_be_there()
