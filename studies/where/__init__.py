@@ -1,0 +1,1 @@
+"""How often the search for where a drift sits is right."""
