@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+import yaml
 from scipy.special import expit
 
 from monitor.config import Config, load_config
@@ -95,9 +96,9 @@ def configure(folder: Path, models: int, segments: int) -> Config:
             for log in ("predictions", "outcomes")
         } | {
             "segments": {"column": "segment", "values": values[:-1]},
-            "verdicts": {"references": [{"first": str(span[0]), "last": str(span[1])}]},
+            "verdicts": {"references": [{"first": span[0], "last": span[1]}]},
         }
-        (folder / "models" / f"{name}.yaml").write_text(json.dumps(content))
+        (folder / "models" / f"{name}.yaml").write_text(yaml.safe_dump(content))
     return load_config(folder)
 
 

@@ -221,7 +221,7 @@ def _seen_once(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, di
 
 
 def _once(filesystem: str, path: str, look: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    seen = _SEEN[0] if _SEEN else {}
+    seen = next(iter(_SEEN), {})  # none, if another run of this process has just ended the block
     if (filesystem, path) not in seen:
         seen[filesystem, path] = look()
     return seen[filesystem, path]  # type: ignore[no-any-return]
