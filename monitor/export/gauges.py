@@ -431,6 +431,13 @@ CATALOGUE = (
         STREAM,
         window_samples.of_expected(lambda expected: _around(expected.prevalence, expected)),
     ),
+    *_with_interval(
+        "calibration_expected_shift_logit",
+        "How far the log-odds of calibration_expected_prevalence_ratio are from those of the "
+        "reference's prevalence: what a map could follow before outcomes arrive.",
+        STREAM,
+        window_samples.of_expected_shift,
+    ),
     Gauge(
         "calibration_expected_prevalence_fit_log10_p",
         "Probability, log10, of scores this unlike the reference's if only the prior changes.",

@@ -7,7 +7,7 @@ a number that does not exist.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta
-from math import isnan
+from math import isnan, log, nan
 from typing import TypeVar, get_args
 
 from monitor.arrivals import Delay
@@ -18,6 +18,7 @@ from monitor.evaluation.attribution import Causes, Shares
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.evaluation.score_errors import Errors
+from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE
 from monitor.store.store import RunRecord
 from monitor.summary import end_of_day
@@ -122,6 +123,24 @@ def of_expected(value: Callable[[Expectation], T]) -> Samples[T]:
                 yield (e.model, e.segment), value(e.expected)
 
     return expected
+
+
+def of_expected_shift(snapshot: Snapshot) -> Iterable[Sample[Estimate]]:
+    """Take how far the expected prevalence is from that of the reference, in logit."""
+    references = {(v.model, v.segment): v.reference_prevalence for v in snapshot.verdicts}
+    for e in snapshot.evaluations:
+        reference = references.get((e.model, e.segment), nan)
+        if e.expected and 0.0 < reference < 1.0:
+            found = (e.expected.prevalence, e.expected.low, e.expected.high)
+            yield (
+                (e.model, e.segment),
+                Estimate(*(_log_odds(p) - _log_odds(reference) for p in found)),
+            )
+
+
+def _log_odds(ratio: float) -> float:
+    """Give the log-odds of a ratio; nan, so no sample, where they are infinite."""
+    return log(ratio / (1.0 - ratio)) if 0.0 < ratio < 1.0 else nan
 
 
 def of_null(snapshot: Snapshot) -> Iterable[Sample[float]]:
