@@ -16,7 +16,7 @@ import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -101,7 +101,10 @@ class Torture:
         code = ended(process, moment)
         if code is None:
             whole = self.chance.random() < 0.5 or self.world.store.startswith("s3:")
-            (os.killpg if whole else os.kill)(process, signal.SIGKILL)
+            if whole:
+                with suppress(ProcessLookupError):  # it has not made its group yet
+                    os.killpg(process, signal.SIGKILL)
+            os.kill(process, signal.SIGKILL)
             os.waitpid(process, 0)
             self.done[call[0]] += 1
             self.done["kills"] += 1
