@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from importlib.metadata import version
+from itertools import islice
 
 import numpy as np
 
@@ -116,9 +117,10 @@ def recalibrate(
     _must_have_two_outcomes(config, name)
     store = Store(config.store)
     started = None if first else _start_of_drift(store, name, segment)
-    days = _final_days(store, name, first or started, last)
-    if not (first or started):
-        days = days[-DEFAULT_DAYS:]
+    if started and last and last < started:  # days before the drift were asked for
+        started = None
+    most = None if first or started else DEFAULT_DAYS
+    days = _final_days(store, name, first or started, last, most=most)
     found = [(day, part) for day in days if (part := part_of(day, segment)) and part.tally.total]
     if not found:
         msg = (
@@ -185,11 +187,14 @@ def _start_of_drift(store: Store, name: str, segment: str) -> date | None:
     return incident.started if incident else None
 
 
-def _final_days(store: Store, name: str, first: date | None, last: date | None) -> list[Summary]:
+def _final_days(
+    store: Store, name: str, first: date | None, last: date | None, *, most: int | None = None
+) -> list[Summary]:
+    """Read the final days of a span, or the newest of them."""
     stored = store.days("summaries", name)
     chosen = [d for d in stored if (first or d) <= d <= (last or d)]
-    found = (store.read_summary(name, day)[0] for day in chosen)
-    return [summary for summary in found if summary.final]
+    found = (store.read_summary(name, day)[0] for day in reversed(chosen))
+    return [*islice((summary for summary in found if summary.final), most)][::-1]
 
 
 def _counts(found: Sequence[tuple[Summary, Segment]]) -> DailyCounts:
