@@ -286,8 +286,12 @@ def run(name: str) -> None:
 def submit(name: str) -> None:
     """Hand the days of this run to a cluster with the command that the environment names."""
     context = get_current_context()
+    day, dag_run = context["params"]["day"], context["dag_run"]
     try:
-        words = words_of_run(name, context["params"]["day"], context["dag_run"])
+        words = words_of_run(name, day, dag_run)
+        *_, as_of = days_to_process(settled_model(name), day, dag_run)
+        if not day and (new := beginning_of(name, as_of)):
+            raise AirflowSkipException(str(new))
     except ConfigError as error:
         raise AirflowFailException(str(error)) from error
     log = logging.getLogger(__name__)
