@@ -177,6 +177,12 @@ def plan_of(folder: Path) -> dict[str, Any]:
             "until": str(folder / "store-elsewhere" / "runs" / "damaged" / "last.json"),
         },
         "refused": {"conf": {"day": "2013-03-08"}, "submit": "false"},
+        "submitted too early": {
+            "dag_id": "calibration_new",
+            "logical_date": "2013-03-20T08:00-04:00",  # unlike those without a cluster
+            "run_after": "2013-03-20T08:00-04:00",
+            "submit": "false",
+        },
         # Its interval would settle 2013-03-06; the day wins.
         "asked": {"conf": {"day": "2013-03-08"}, "logical_date": "2013-03-08T12:00-05:00"},
         # It is 9 March in New York, 10 March in UTC.
@@ -362,6 +368,13 @@ class TestSubmitted:
         assert run["state"] == "failed"
         assert without_waiting(run) == {"submit": ["success", 1, 3], "run": ["failed", 1, 0]}
         assert f"damaged: {NEWEST} failed (logs: a file cannot be read)" in seen.log
+
+    def test_submits_nothing_before_the_first_day_settles(self, seen: Seen) -> None:
+        """A new model is skipped, as without a cluster."""
+        early = seen.report["runs"]["submitted too early"]
+
+        assert early["state"] == "success"
+        assert without_waiting(early) == {"submit": ["skipped", 1, 3], "run": ["skipped", 0, 0]}
 
     def test_is_submitted_again_if_the_cluster_refuses(self, seen: Seen) -> None:
         """A command that fails is retried."""
