@@ -214,17 +214,26 @@ def _seen_once(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, di
     if not _SEEN:
         return filesystem.glob(path, detail=True)  # type: ignore[no-any-return]
     if GLOB_SIGN.search(path):
-        return _once(f"{filesystem}", path, lambda: filesystem.glob(path, detail=True))
+        return _once(filesystem, path, lambda: filesystem.glob(path, detail=True))
     folder = path.rpartition("/")[0]
-    listed = _once(f"{filesystem}", folder, lambda: _listed(filesystem, folder))
+    listed = list_folder(filesystem, folder)
     return {path: listed[path]} if path in listed else {}
 
 
-def _once(filesystem: str, path: str, look: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+def list_folder(filesystem: fsspec.AbstractFileSystem, folder: str) -> dict[str, dict[str, Any]]:
+    """List what lies in a folder, by name; of an object store once where `looking_once` says so."""
+    folder = folder.rstrip("/")
+    return _once(filesystem, folder, lambda: _listed(filesystem, folder))
+
+
+def _once(
+    filesystem: fsspec.AbstractFileSystem, path: str, look: Callable[[], dict[str, Any]]
+) -> dict[str, Any]:
     seen = next(iter(_SEEN), {})  # none, if another run of this process has just ended the block
-    if (filesystem, path) not in seen:
-        seen[filesystem, path] = look()
-    return seen[filesystem, path]  # type: ignore[no-any-return]
+    key = f"{type(filesystem)} {filesystem.storage_options}", path  # threads have their own objects
+    found: dict[str, Any] = seen[key] if key in seen else look()
+    seen[key] = found
+    return found
 
 
 def _listed(filesystem: fsspec.AbstractFileSystem, folder: str) -> dict[str, dict[str, Any]]:

@@ -13,7 +13,7 @@ from fsspec import AbstractFileSystem
 
 from monitor.config import FIELD, Engine, Format
 from monitor.errors import DataError, Fault
-from monitor.files import reaching
+from monitor.files import list_folder, reaching
 from monitor.logs.conversions import MISFIT, quoted
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.spark import is_of_spark, word
@@ -295,8 +295,10 @@ def _sizes(filesystem: AbstractFileSystem, files: Sequence[str]) -> dict[str, in
     found = dict[str, int]()
     for folder in {file.rpartition("/")[0] for file in files}:
         with reaching(folder):
-            entries = filesystem.ls(folder, detail=True, refresh=True)
-        found |= {filesystem.unstrip_protocol(entry["name"]): entry["size"] for entry in entries}
+            entries = list_folder(filesystem, str(filesystem._strip_protocol(folder)))  # noqa: SLF001
+        found |= {
+            filesystem.unstrip_protocol(name): entry["size"] for name, entry in entries.items()
+        }
     return {file: found[file] for file in files if file in found}
 
 

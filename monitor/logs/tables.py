@@ -14,10 +14,11 @@ from typing import Any
 
 import duckdb
 import pyarrow as pa
+from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import OutcomeLog, PredictionLog
 from monitor.errors import ConfigError, DataError
-from monitor.files import open_filesystem, reaching
+from monitor.files import list_folder, open_filesystem, reaching
 
 Range = tuple[Any, Any]  # from, and up to but without
 Scan = Callable[[Sequence[str], str, Sequence[Range]], pa.RecordBatchReader]
@@ -218,7 +219,9 @@ def _table_in(folder: str) -> tuple[str, str | None] | None:
     """Look whether a folder is that of a table."""
     filesystem, place = open_filesystem(folder)
     try:
-        names = {name.rstrip("/").rpartition("/")[2] for name in filesystem.ls(place, detail=False)}
+        local = isinstance(filesystem, LocalFileSystem)
+        inside = filesystem.ls(place, detail=False) if local else list_folder(filesystem, place)
+        names = {name.rstrip("/").rpartition("/")[2] for name in inside}
         for mark, found in MARKS.items():
             if mark.partition("/")[0] in names and filesystem.glob(f"{place}/{mark}"):
                 return found

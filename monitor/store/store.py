@@ -144,7 +144,8 @@ class Store:
             try:
                 names = filesystem.ls(folder, detail=False)
             except (FileNotFoundError, NotADirectoryError):
-                names = self._no_files_yet()
+                # Who holds the lock has found the store already.
+                names = [] if known else self._no_files_yet()
         days = sorted(day for day in map(_day_of, names) if day)
         if known:
             known.days[kind] = {*days}
