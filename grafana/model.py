@@ -3,7 +3,7 @@
 from grafana_foundation_sdk.builders import dashboard as builders
 from grafana_foundation_sdk.models import dashboard
 from model_classes import classes
-from model_errors import attribution, calibration_errors
+from model_errors import attribution, calibration_errors, shadow
 from model_found import findable
 from model_health import health
 from model_now import false_alerts, last_drift, owner, report, segments, strip
@@ -41,6 +41,7 @@ def model() -> dashboard.Dashboard:
             ("How large is the error?", calibration_errors()),
             ("What explains the error?", attribution()),
             ("Which classes are off?", classes()),
+            ("Does the calibration map help?", shadow()),
             ("Are the data complete?", health()),
         ],
     )

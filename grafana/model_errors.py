@@ -14,11 +14,14 @@ from panels import (
     said,
     stacked,
 )
-from queries import WINDOW, interval, newest
+from queries import JUDGED, WINDOW, interval, newest
 
 CALIBRATED_TCE = 0.12  # at the fixed size, whatever the volume and the prevalence
 NO_WINDOW = "no final window yet"
-TWICE = "Raw: as the consumer got the scores. Prior: with a shift of the base rate forgiven."
+TWICE = (
+    "Raw: as the consumer got the scores. Prior: with a shift of the base rate forgiven. Map: "
+    "through the calibration map of the configuration, if it names one."
+)
 
 
 def calibration_errors() -> list[timeseries.Panel]:
@@ -141,6 +144,52 @@ def removed() -> timeseries.Panel:
         none="too few outcomes",
         width=8,
     )
+
+
+def shadow() -> list[timeseries.Panel]:
+    """Draw what a calibration map in the shadow gains, and the slope that it leaves."""
+    gains = {
+        "log loss, all days": ("map_log_loss_removed", "green"),
+        "log loss, last 28 days": ("map_recent_log_loss_removed", "orange"),
+        "Brier score, all days": ("map_squared_error_removed", "blue"),
+    }
+    asked: dict[str, str] = {}
+    for name, (gauge, _) in gains.items():
+        asked |= interval(gauge, JUDGED, "model", name)
+    gained = lines(asked, unit="short", axis="per prediction")
+    for name, (_, color) in gains.items():
+        interval_band(gained, name, color)
+    slopes = {"raw": ("slope", "orange"), "map": ("map_slope", "green")}
+    slope = lines(
+        {
+            k: v
+            for name, (g, _) in slopes.items()
+            for k, v in interval(g, WINDOW, "model", name).items()
+        },
+        unit="short",
+    )
+    for name, (_, color) in slopes.items():
+        interval_band(slope, name, color)
+    return [
+        said(
+            gained,
+            "What the calibration map gains",
+            "By how much the losses would have fallen with the map that the configuration names. "
+            "Below 0 it harms; while a band reaches 0, that is not certain. The bands are 95 % "
+            "intervals that take the outcomes of a day for dependent.",
+            none="no map is compared",
+            width=12,
+        ),
+        said(
+            marked(slope, 1),
+            "Slope with and without the map",
+            "The slope of the outcomes on the log-odds of the scores, as they are and through the "
+            "map. 1 (dashed) is right; below it the scores are too extreme. The bands are 95 % "
+            "intervals.",
+            none="no map is compared",
+            width=12,
+        ),
+    ]
 
 
 def causes(gauge: str, axis: str) -> timeseries.Panel:

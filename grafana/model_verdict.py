@@ -112,13 +112,19 @@ def priors() -> list[timeseries.Panel]:
 
 def prior_shift() -> timeseries.Panel:
     """Draw the shift of the prior."""
-    shifts = interval("prior_shift_logit", JUDGED, "model", "shift")
+    shifts = {
+        **interval("prior_shift_logit", JUDGED, "model", "shift"),
+        **interval("expected_shift_logit", JUDGED, "model", EXPECTED),
+    }
     panel = lines(shifts, unit="short", axis="logit").decimals(2)
+    panel.override_by_name(EXPECTED, dashed("purple"))
+    band(panel, f"{EXPECTED} low", f"{EXPECTED} high", "purple")
     return said(
         interval_band(marked(panel, 0), "shift", "blue"),
         "Prior shift",
         "How far the base rate of the last 7 days is from what the reference curve expects. +0.7 "
-        "means doubled odds, -0.7 halved odds. The band is the 95 % interval.",
+        "means doubled odds, -0.7 halved odds. The purple line is what the scores alone suggest "
+        "for days whose outcomes are not in yet. The bands are 95 % intervals.",
         none="no reference yet",
         width=6,
     )

@@ -41,6 +41,7 @@ ALERTS = (
     "CalibrationInsufficientData",
     "CalibrationConfigInvalid",
     "CalibrationResultsUnreadable",
+    "CalibrationMapHarms",
 )
 
 

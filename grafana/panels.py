@@ -21,7 +21,7 @@ MOMENT = "time:YYYY-MM-DD"
 VERDICTS = dict(
     zip(STATES, ("green", "blue", "yellow", "orange", "red", GREY, "purple"), strict=True)
 )
-ADJUSTED = {"raw": "orange", "prior": "blue"}
+ADJUSTED = {"raw": "orange", "prior": "blue", "map": "green"}
 CAUSES = {"prior_shift": "blue", "slope": "red", "shape": "orange", "rest": GREY}
 KINDS = {
     "too_extreme": "red",

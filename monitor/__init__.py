@@ -64,4 +64,4 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     """List the public names too, loaded or not."""
-    return sorted({*globals(), *__all__})
+    return sorted({*globals(), *HOMES})

@@ -191,4 +191,10 @@ def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
         for log in LOGS
         if "path" in content[log] and not content[log].get("catalog")
     }
+    if content.get("map"):
+        file = content["map"]["file"]
+        logs["map"] = {
+            **content["map"],
+            "file": file if "://" in file else str(folder / file),
+        }
     return {**content, **logs}

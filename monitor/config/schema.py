@@ -441,6 +441,21 @@ class Verdicts(_Strict):
     rejected_rows_limit: Annotated[float, Field(ge=1, le=1000)] = 2.0
 
 
+class MapSetting(_Strict):
+    """A calibration map that is compared with the scores from a day on, and perhaps deployed."""
+
+    file: Place
+    since: date
+    deploy: date | None = None
+
+    @model_validator(mode="after")
+    def _is_compared_before_it_is_deployed(self) -> Self:
+        if self.deploy and self.deploy < self.since:
+            msg = "deploy must not be before since"
+            raise ValueError(msg)
+        return self
+
+
 class Model(_Strict):
     """One monitored model.
 
@@ -458,6 +473,7 @@ class Model(_Strict):
     segments: Segments | None = None
     columns: Columns = ()
     strata: Segments | None = None
+    map: MapSetting | None = None
     owner: str = ""
     severity: Literal["page", "ticket", "info"] = "ticket"
     report_url: WebAddress = ""
@@ -535,6 +551,7 @@ class Model(_Strict):
             "outcomes.absent_means": self.outcomes.absent_means is not None,
             "segments": self.segments is not None or bool(self.columns),
             "strata": self.strata is not None,
+            "map": self.map is not None,
         }
         if idle := [name for name, is_set in given.items() if is_set]:
             msg = (

@@ -107,10 +107,12 @@ class Repair:
 
 
 def repairs(config: Config) -> dict[str, Repair]:
-    """Fit a map to each model, and apply the best one to the rest of the year."""
+    """Fit a map to each model of one score, and apply the best one to the rest of the year."""
     found = {}
     last = STRETCHED_FROM + timedelta(days=REPAIR_DAYS - 1)
-    for name in config.models:
+    for name, model in config.models.items():
+        if model.predictions.classes:
+            continue
         fitted = recalibrate(config, name, first=STRETCHED_FROM, last=last)
         if not fitted.worth_it:  # what would it have gained?
             kind = fitted.choice.best.kind

@@ -1,6 +1,7 @@
 """A day, and the reference period that it is compared with. Pure.
 
-Rule: a day belongs to the reference that it is part of, else to the newest one before it.
+Rule: a day belongs to the reference that it is part of, else to the newest one before it. A
+reference of mapped days begins where their map was deployed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -70,7 +71,9 @@ class ModelReference:
 
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
     `detectable` says of each stream with a reference what its detector can find. `curves` and
-    `classes` are those of a model with classes, whose segments are pairs.
+    `classes` are those of a model with classes, whose segments are pairs. `deployed` is
+    the first day that is compared with the reference of a calibration map; other references are
+    compared with from their own first day on.
     """
 
     first: date
@@ -80,6 +83,12 @@ class ModelReference:
     detectable: Mapping[str, Detectable] = field(default_factory=dict)
     curves: PairCurves = SAME
     classes: ClassDay | None = None
+    deployed: date | None = None
+
+    @property
+    def begins(self) -> date:
+        """The first day that is compared with it."""
+        return self.deployed or self.first
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +237,7 @@ def same_classes(day: Day, reference: ModelReference) -> bool:
 
 def reference_of_day(day: date, references: Sequence[ModelReference]) -> ModelReference | None:
     """Find the reference that a day is part of, else the newest before it, else the first."""
-    begun = [reference for reference in references if reference.first <= day]
+    begun = [reference for reference in references if reference.begins <= day]
     return [*references[:1], *begun][-1] if references else None
 
 

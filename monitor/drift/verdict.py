@@ -162,6 +162,11 @@ def judge(
     for day in days:
         reference = reference_of_day(day.day, references)
         reason = _reason_to_reset(day.day, reference, limits)
+        if reference and reference.deployed:
+            if not before or before[-1].day < reference.deployed:
+                detectors = {n: reset(d, day.day, "rebased") for n, d in detectors.items()}
+            # Scores of before the map was deployed are others.
+            before = deque(d for d in before if d.day >= reference.deployed)
         span = _span_that_ends(day, before, limits.judge_every)
         before.append(day)
         while day.day - before[0].day >= days_to_recall(limits):

@@ -22,6 +22,7 @@ from monitor.evaluation.attribution import (
 )
 from monitor.evaluation.class_measures import ClassMeasures, class_measures, slope_of_pairs
 from monitor.evaluation.expected_prevalence import Expectation, expected_of_population
+from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.score_errors import Errors, Settings, errors_of
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.binned.binning import paper_sizes
@@ -41,9 +42,11 @@ INTERVAL_REPLICATES = (
 # Of the rarer outcome, for a null reference of TCE: five in the smallest of the paper's bins,
 # N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
 LEAST_RARER = 100
+_MAP = crc32(b"map")
 Explain = Callable[[Tally], Attribution | None]
 Compress = Callable[[Tally], Coarse]
 Expect = Callable[[str, Segment], Expectation | None]
+Gain = Callable[[str], MapGain | None]
 
 
 @dataclass(frozen=True)
@@ -67,7 +70,9 @@ class Evaluation:
     are equal, because then the intercept is not finite. `null` is None with fewer than
     `LEAST_RARER` of the rarer outcome. `slope` is that of the outcomes on the scores' log-odds,
     with a separate intercept for each day and segment. `causes` divides the error of raw scores;
-    `correction` is the part of it that one intercept for the whole window would remove.
+    `correction` is the part of it that one intercept for the whole window would remove. `map` and
+    `map_slope` are `raw` and `slope` as the scores of a calibration map in the shadow would have
+    been, in windows that lie behind its first day; `map_gain` is in windows of a day only.
 
     Of a model with classes, a positive outcome is a first choice that was right; `prior` is
     adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;
@@ -97,6 +102,9 @@ class Evaluation:
     expected: Expectation | None = None
     correction: InterceptCorrection | None = None
     classes: ClassMeasures | None = None
+    map: Errors | None = None
+    map_slope: Estimate | None = None
+    map_gain: MapGain | None = None
 
 
 def evaluate(
@@ -107,6 +115,8 @@ def evaluate(
     explain: Explain = attribute,
     compress: Compress = coarsen,
     expect: Expect | None = None,
+    mapped: Sequence[Summary] = (),
+    gain: Gain | None = None,
 ) -> list[Evaluation]:
     """Evaluate every segment of a window, and the whole.
 
@@ -122,6 +132,10 @@ def evaluate(
         `attribute` and `coarsen`, or cached versions of them: a day is part of many windows.
     expect : callable, optional
         Returns the expected prevalence of a segment whose outcomes are still arriving.
+    mapped : sequence of Summary, optional
+        The days as a calibration map would have made them.
+    gain : callable, optional
+        Returns what the map has gained in a segment up to this day.
 
     Returns
     -------
@@ -133,19 +147,14 @@ def evaluate(
         return [_evaluate_classes(days, window, window.classes, window_days, settings)]
     found = []
     for name, part in {WHOLE: whole(window), **window.segments}.items():
-        strata = [
-            segment.tally
-            for day in days
-            for key, segment in day.segments.items()
-            if name in (WHOLE, key)
-        ]
-        slope = fit_slope(CENTRES, [compress(stratum) for stratum in strata])
+        strata = _strata(days, name)
+        slope = _slope(strata, compress)
         rates = of_population(days, name) or (part.tally.prevalence, part.tally.mean_score)
         evaluated = replace(
             _evaluate_segment(window, name, part, window_days, settings),
             prevalence=rates[0],
             mean_score=rates[1],
-            slope=Estimate.normal(*slope) if slope else None,
+            slope=slope,
             causes=mean_causes(strata, part.tally, explain),
         )
         if expect and not window.final:
@@ -154,8 +163,41 @@ def evaluate(
                 evaluated,
                 expected=expected and expected_of_population(expected, days[-1].class_weights),
             )
-        found.append(evaluated)
-    return found
+        found.append(replace(evaluated, map_gain=gain(name)) if gain else evaluated)
+    return _with_map(found, mapped, settings, compress) if mapped else found
+
+
+def _strata(days: Sequence[Summary], name: str) -> list[Tally]:
+    """List the tallies of a segment, or of all, with a prior of their own."""
+    return [
+        segment.tally
+        for day in days
+        for key, segment in day.segments.items()
+        if name in (WHOLE, key)
+    ]
+
+
+def _slope(strata: Sequence[Tally], compress: Compress) -> Estimate | None:
+    slope = fit_slope(CENTRES, [compress(stratum) for stratum in strata])
+    return Estimate.normal(*slope) if slope else None
+
+
+def _with_map(
+    found: Sequence[Evaluation], days: Sequence[Summary], settings: Settings, compress: Compress
+) -> list[Evaluation]:
+    """Add the measures of the mapped scores; their random numbers are their own."""
+    window = merge_summaries(days)
+    parts = {WHOLE: whole(window), **window.segments}
+    added = []
+    for e in found:
+        t = parts[e.segment].tally
+        rng = np.random.default_rng([_MAP, *_seeds(window, e.segment, e.window_days)])
+        errors = errors_of(t, settings, rng) if t.total else None
+        if errors and e.segment == WHOLE and e.window_days >= settings.interval_days:
+            errors = _with_ece_interval(errors, t, "raw", rng)
+        slope = _slope(_strata(days, e.segment), compress)
+        added.append(replace(e, map=errors, map_slope=slope))
+    return added
 
 
 def _evaluate_classes(
@@ -266,11 +308,13 @@ def _tce_null(t: Tally, settings: Settings, rng: np.random.Generator) -> TceNull
 
 def _generator(window: Summary, segment: str, window_days: int) -> np.random.Generator:
     """Seed the generator by what is evaluated, so that every rerun draws the same numbers."""
-    return np.random.default_rng(
-        [
-            crc32(window.model.encode()),
-            crc32(segment.encode()),
-            window.days[-1].toordinal(),
-            window_days,
-        ]
-    )
+    return np.random.default_rng(_seeds(window, segment, window_days))
+
+
+def _seeds(window: Summary, segment: str, window_days: int) -> list[int]:
+    return [
+        crc32(window.model.encode()),
+        crc32(segment.encode()),
+        window.days[-1].toordinal(),
+        window_days,
+    ]

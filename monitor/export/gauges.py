@@ -103,6 +103,33 @@ CATALOGUE = (
         WINDOW,
         window_samples.of_window(lambda e: e.slope),
     ),
+    *_with_interval(
+        "calibration_map_slope",
+        "The slope of the scores that a calibration map in the shadow makes; 1 is right.",
+        WINDOW,
+        window_samples.of_window(lambda e: e.map_slope),
+    ),
+    *_with_interval(
+        "calibration_map_log_loss_removed",
+        "Log loss per prediction that a calibration map in the shadow removed, over all days on "
+        "which it was compared.",
+        STREAM,
+        window_samples.of_map(lambda gain: gain.log_loss),
+    ),
+    *_with_interval(
+        "calibration_map_squared_error_removed",
+        "Squared error per prediction that a calibration map in the shadow removed, over all days "
+        "on which it was compared.",
+        STREAM,
+        window_samples.of_map(lambda gain: gain.brier),
+    ),
+    *_with_interval(
+        "calibration_map_recent_log_loss_removed",
+        "Log loss per prediction that a calibration map in the shadow removed, over at most the "
+        "last 28 compared days; if even its upper end is below 0, the map harms.",
+        STREAM,
+        window_samples.of_map(lambda gain: gain.recent),
+    ),
     Gauge(
         "calibration_log_loss_explained",
         "Part of the calibration error of the raw scores that a cause explains, in nats of log "

@@ -17,6 +17,7 @@ from monitor.errors import Fault
 from monitor.evaluation.attribution import Causes, Shares
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.score_errors import Errors
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE
@@ -93,15 +94,15 @@ def of_window(value: Callable[[Evaluation], T | None]) -> Samples[T]:
 
 
 def of_errors(measure: Callable[[Errors], T | None]) -> Samples[T]:
-    """Take one measure of each window that has it, for raw and for prior-adjusted scores."""
+    """Take one measure of each window that has it, for raw, prior-adjusted and mapped scores."""
 
-    def both(e: Evaluation) -> Iterable[Sample[T]]:
-        for adjusted, errors in (("raw", e.raw), ("prior", e.prior)):
+    def each(e: Evaluation) -> Iterable[Sample[T]]:
+        for adjusted, errors in (("raw", e.raw), ("prior", e.prior), ("map", e.map)):
             value = measure(errors) if errors else None
             if value is not None:
                 yield (adjusted,), value
 
-    return of_windows(both)
+    return of_windows(each)
 
 
 def of_causes(shares: Callable[[Causes], Shares]) -> Samples[float]:
@@ -141,6 +142,17 @@ def of_expected_shift(snapshot: Snapshot) -> Iterable[Sample[Estimate]]:
 def _log_odds(ratio: float) -> float:
     """Give the log-odds of a ratio; nan, so no sample, where they are infinite."""
     return log(ratio / (1.0 - ratio)) if 0.0 < ratio < 1.0 else nan
+
+
+def of_map(value: Callable[[MapGain], T]) -> Samples[T]:
+    """Take what the calibration map in the shadow of each segment gained."""
+
+    def gained(snapshot: Snapshot) -> Iterable[Sample[T]]:
+        for e in snapshot.evaluations:
+            if e.map_gain:
+                yield (e.model, e.segment), value(e.map_gain)
+
+    return gained
 
 
 def of_null(snapshot: Snapshot) -> Iterable[Sample[float]]:

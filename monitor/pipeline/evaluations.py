@@ -8,11 +8,13 @@ from itertools import chain
 from monitor.config import Config, Model
 from monitor.errors import within_memory
 from monitor.evaluation.attribution import attribute
-from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.evaluate import Evaluation, evaluate
 from monitor.evaluation.score_errors import Settings
+from monitor.evaluation.shadow import map_summary
 from monitor.metrics.core.coarse import coarsen
 from monitor.pipeline.progress import PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References
+from monitor.pipeline.shadow import ShadowDays, shadow_days
 from monitor.store.store import Store
 from monitor.summary import Summary
 
@@ -65,25 +67,30 @@ def evaluate_days(
     # A day is part of many windows; its attribution is computed once.
     in_segments = lru_cache(cached_days * len(model.segment_names))
     explain, compress = in_segments(attribute), in_segments(coarsen)
+    shadowing = shadow_days(model, name, stored, read_summary)
+    mapped = lru_cache(cached_days)(lambda day: _mapped(shadowing, read_summary(day)[0]))
 
     def evaluate_day(day: date) -> bool:
         window = [d for d in stored if reach_back(day, model.windows[-1]) <= d <= day]
         parts = [read_summary(d) for d in window]
-        settings, inputs = _basis(model, references, day, parts)
+        settings, inputs = _basis(model, references, day, parts, shadowing)
         if skip_unchanged and inputs == store.evaluation_inputs(name, day):
             return False
-        evaluations = [
-            evaluation
-            for length in model.windows
-            for evaluation in evaluate(
-                _window([s for s, _ in parts], day, length),
+        evaluations = list[Evaluation]()
+        for length in model.windows:
+            summaries = _window([s for s, _ in parts], day, length)
+            of_window = [s.days[0] for s in summaries]
+            compared = shadowing and shadowing.covers(of_window)
+            evaluations += evaluate(
+                summaries,
                 window_days=length,
                 settings=settings,
                 explain=explain,
                 compress=compress,
                 expect=partial(references.expect, day) if length == 1 else None,
+                mapped=[mapped(d) for d in of_window] if compared else (),
+                gain=partial(shadowing.gain, day) if shadowing and length == 1 else None,
             )
-        ]
         store.write_evaluations(name, day, evaluations, inputs=inputs)
         return True
 
@@ -107,17 +114,23 @@ def stale_evaluations(
     model, store = config.model(name), Store(config.store)
     stored = store.days("summaries", name)
     read_summary = lru_cache(2 * model.windows[-1])(lambda day: store.read_summary(name, day))
+    shadowing = shadow_days(model, name, stored, read_summary)
 
     def is_stale(day: date) -> bool:
         window = [d for d in stored if reach_back(day, model.windows[-1]) <= d <= day]
-        _, inputs = _basis(model, references, day, [read_summary(d) for d in window])
+        parts = [read_summary(d) for d in window]
+        _, inputs = _basis(model, references, day, parts, shadowing)
         return inputs != store.evaluation_inputs(name, day)
 
     return [day for day in days if is_stale(day)]
 
 
 def _basis(
-    model: Model, references: References, day: date, parts: Sequence[tuple[Summary, str]]
+    model: Model,
+    references: References,
+    day: date,
+    parts: Sequence[tuple[Summary, str]],
+    shadowing: ShadowDays | None,
 ) -> tuple[Settings, str]:
     """Give the settings of the evaluations of a day, and the fingerprint of all they rest on."""
     settings = Settings(
@@ -130,7 +143,8 @@ def _basis(
     if not parts[-1][0].final:  # its expected prevalence depends on the reference too
         marks += chain.from_iterable(references.marks)
     sizes = [repr(settings.class_sizes)] if settings.class_sizes else []
-    return settings, fingerprint([model.windows, repr(settings), *sizes, *marks])
+    of_map = shadowing.marks(day) if shadowing else []
+    return settings, fingerprint([model.windows, repr(settings), *sizes, *marks, *of_map])
 
 
 def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[Summary]:
@@ -141,3 +155,7 @@ def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[S
 
 def _class_names(summary: Summary) -> tuple[str, ...]:
     return summary.classes.names if summary.classes else ()
+
+
+def _mapped(shadowing: ShadowDays | None, summary: Summary) -> Summary:
+    return map_summary(summary, shadowing.shadow) if shadowing else summary

@@ -1,7 +1,7 @@
 """The references of a model, fitted to its stored summaries."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from math import log
 
@@ -26,11 +26,13 @@ from monitor.drift.reference import (
 )
 from monitor.drift.wording import what_can_be_found, what_would_help
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
+from monitor.evaluation.shadow import map_summary
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.awaited_reference import day_that_completes
+from monitor.pipeline.shadow import read_shadow
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores
@@ -111,15 +113,44 @@ def read_references(config: Config, name: str) -> References:
     model, store = config.model(name), Store(config.store)
     spans = _reference_days(model, store, name)
     limits = limits_of(model)
-    return References(
-        fitted=[
+    fitted = [
+        (
             ModelReference(first, last, {}, _lack(first, last, lack))
             if (lack := what_a_reference_lacks([day.parts for day, _ in days]))
-            else fit_model_reference([day for day, _ in days], limits)
-            for first, last, days in spans
-        ],
-        marks=[[mark for _, mark in days] for _, _, days in spans],
-    )
+            else fit_model_reference([day for day, _ in days], limits),
+            [mark for _, mark in days],
+        )
+        for first, last, days in spans
+    ]
+    if of_map := _reference_of_map(model, store, name, limits):
+        fitted = sorted([*fitted, of_map], key=lambda one: one[0].begins)
+    return References([one for one, _ in fitted], [marks for _, marks in fitted])
+
+
+def _reference_of_map(
+    model: Model, store: Store, name: str, limits: Limits
+) -> tuple[ModelReference, list[str]] | None:
+    """Fit the reference of a deployed map: the days it was fitted to, through the map."""
+    found = read_shadow(model, name)
+    if not found or not model.map or not model.map.deploy:
+        return None
+    content, shadow = found
+    first, last = content.training.first, content.training.last
+    days, marks = list[Day](), [repr(shadow), f"{model.map.deploy}"]
+    for day in store.days("summaries", name):
+        if first <= day <= last:
+            summary, mark = store.read_summary(name, day)
+            prepared = inputs_of(map_summary(summary, shadow))
+            if prepared.final and prepared.parts:
+                days.append(prepared)
+                marks.append(mark)
+    if lack := what_a_reference_lacks([day.parts for day in days]):
+        why = (
+            f"the map of {model.map.file} was fitted to the days from {first} to {last}, which "
+            f"have {lack}: too few for a reference; name later days in verdicts.references"
+        )
+        return ModelReference(first, last, {}, why, deployed=model.map.deploy), marks
+    return replace(fit_model_reference(days, limits), deployed=model.map.deploy), marks
 
 
 def first_sensitivity(model: Model, summary: Summary) -> str:

@@ -1,9 +1,10 @@
-"""Sentences on the causes of a calibration error, and on the gain from an intercept. Pure."""
+"""Sentences on the causes of a calibration error, and on what an intercept or map gains. Pure."""
 
 from math import isnan
 
 from monitor.evaluation.attribution import NAMES, Causes, InterceptCorrection
 from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
 
 
@@ -51,3 +52,27 @@ def correction_sentence(correction: InterceptCorrection, span: str, *, drifting:
     also = f" and {correction.squared_error.value:z.4f} of the squared error"
     limits = " It corrects the level, not the drift." if drifting else ""
     return f"Adding {delta} to the log-odds of every score would remove {gain},{also}.{limits}"
+
+
+def map_sentence(gain: MapGain) -> str:
+    """Say what the calibration map in the shadow gained, and whether it has begun to harm."""
+
+    def by(found: Estimate, unit: str, sign: float = 1.0) -> str:
+        low, high = sorted((sign * found.low, sign * found.high))
+        return f"by {sign * found.value:.4f}{unit} (95 % {low:.4f} to {high:.4f})"
+
+    nats = " nats a prediction"
+    if gain.harms:
+        days = min(gain.days, RECENT_DAYS)
+        return (
+            f"The calibration map makes scores worse: over the last {days} compared days it "
+            f"raised the log loss {by(gain.recent, nats, -1.0)}. Do not use it; fit another one "
+            "with calibration-monitor recalibrate."
+        )
+    since = f"Over the {gain.days} days on which the calibration map was compared"
+    if gain.log_loss.low > 0.0:
+        return (
+            f"{since}, it lowered the log loss {by(gain.log_loss, nats)} and the Brier score "
+            f"{by(gain.brier, '')}."
+        )
+    return f"{since}, it is not certain that it helps: the log loss fell {by(gain.log_loss, nats)}."

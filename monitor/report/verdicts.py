@@ -14,6 +14,7 @@ from monitor.drift.verdict import WEEK, Verdict
 from monitor.drift.wording import what_can_be_found, what_would_help
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.map_gain import MapGain
 from monitor.report import error_wording
 from monitor.report.tables import percent, plain_table
 from monitor.segment_names import shown
@@ -42,21 +43,26 @@ class Latest:
         Of the later days, whose outcomes are still arriving.
     usual_age : int
         How many days old a verdict is while the daily job runs: days to wait for outcomes.
+    map_gain : MapGain or None
+        What the calibration map in the shadow gained up to the end of that week.
     """
 
     verdict: Verdict | None
     week: Evaluation | None
     waiting: Sequence[Evaluation]
     usual_age: int = 0
+    map_gain: MapGain | None = None
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """The causes of the week's error, and how much of it an intercept would remove."""
+        """The causes of the week's error, and what an intercept or a map would remove."""
         if not self.week:
             return ()
+        of_map = (error_wording.map_sentence(self.map_gain),) if self.map_gain else ()
         drifting = bool(self.verdict and self.verdict.state == "calibration_drift")
         incomplete = bool(self.verdict and self.verdict.incomplete)
-        return error_wording.week_sentences(self.week, drifting=drifting, incomplete=incomplete)
+        of_week = error_wording.week_sentences(self.week, drifting=drifting, incomplete=incomplete)
+        return (*of_week, *of_map)
 
     @property
     def document(self) -> dict[str, Any]:
@@ -80,6 +86,7 @@ class Latest:
                 "correction": week.correction,
                 "sentences": self.sentences,
             },
+            "map_gain": self.map_gain,
             "expected": [
                 {"day": e.day, "predicted": e.predicted, "matched": e.matched, **vars(e.expected)}
                 for e in self.waiting
@@ -93,7 +100,7 @@ def latest(
     """Collect the newest verdict, the newest final week and the expectations for later days."""
     verdict = newest_verdict(store, model, segment)
     length = max(days for days in windows if days <= WEEK)
-    week, waiting = None, list[Evaluation]()
+    week, gain, waiting = None, None, list[Evaluation]()
     for day in reversed(store.days("evaluations", model)):
         found = {
             e.window_days: e for e in store.read_evaluations(model, day)[0] if e.segment == segment
@@ -102,8 +109,9 @@ def latest(
             waiting.append(found[1])
         if length in found and found[length].final:
             week = found[length]
+            gain = found[1].map_gain if 1 in found else None
             break
-    return Latest(verdict, week, waiting[::-1], usual_age)
+    return Latest(verdict, week, waiting[::-1], usual_age, gain)
 
 
 def newest_verdict(store: Store, model: str, segment: str) -> Verdict | None:

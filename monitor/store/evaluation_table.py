@@ -12,6 +12,7 @@ from monitor.evaluation.attribution import Causes, InterceptCorrection
 from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
 from monitor.evaluation.evaluate import Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.score_errors import Errors
 from monitor.metrics.core.estimate import Estimate
 
@@ -30,10 +31,14 @@ def _numbers(kind: type, estimate: pa.DataType = ESTIMATE) -> pa.DataType:
     inner = {f.name: _inner(kind, f.name) for f in fields(kind)}
     return pa.struct(
         [
-            (k, _numbers(v, ENDS if k in VALUES_OF_ENDS else estimate) if v else pa.float64())
+            (k, _numbers(v, ENDS if k in VALUES_OF_ENDS else estimate) if v else _number(kind, k))
             for k, v in inner.items()
         ]
     )
+
+
+def _number(kind: type, name: str) -> pa.DataType:
+    return pa.int64() if get_type_hints(kind)[name] is int else pa.float64()
 
 
 @cache  # reading the type hints for every number takes longer than reading the file
@@ -113,6 +118,12 @@ CLASSES = pa.struct(
         ),
     ]
 )
+# Only files of models with a calibration map have these columns.
+OF_MAP = {
+    "map": _numbers(Errors),
+    "map_slope": _numbers(Estimate),
+    "map_gain": _numbers(MapGain),
+}
 
 
 NESTED = {
@@ -124,6 +135,9 @@ NESTED = {
     "causes": Causes,
     "expected": Expectation,
     "correction": InterceptCorrection,
+    "map": Errors,
+    "map_slope": Estimate,
+    "map_gain": MapGain,
 }
 
 
@@ -137,12 +151,13 @@ def evaluation_table(evaluations: Sequence[Evaluation]) -> pa.Table:
         | {"rejected": sorted(evaluation.rejected.items()), "shift": _shift(evaluation.shift)}
         for evaluation in evaluations
     ]
-    if not any(evaluation.classes for evaluation in evaluations):
-        return pa.Table.from_pylist(rows, schema=EVALUATIONS)
+    optional = OF_MAP | {"classes": CLASSES}
+    used = [name for name in optional if any(row[name] is not None for row in rows)]
     for row in rows:
         if row["classes"]:
             row["classes"]["by_class"] = [_plain(one) for one in row["classes"]["by_class"]]
-    return pa.Table.from_pylist(rows, schema=EVALUATIONS.append(pa.field("classes", CLASSES)))
+    further = [pa.field(name, optional[name]) for name in used]
+    return pa.Table.from_pylist(rows, schema=pa.schema([*EVALUATIONS, *further]))
 
 
 def _shift(shift: Estimate | None) -> dict[str, float] | None:
@@ -159,6 +174,7 @@ def _plain(value: Any) -> Any:
 def evaluation_of(row: dict[str, Any]) -> Evaluation:
     """Read a row of the table back."""
     numbers = {k: nan for k in ("coverage", "prevalence", "mean_score") if row[k] is None}
+    row = {**dict.fromkeys(OF_MAP), **row}
     nested = {k: _rebuilt(kind, row[k]) for k, kind in NESTED.items() if row[k] is not None}
     classes = _classes_of(row["classes"]) if row.get("classes") else None
     return Evaluation(

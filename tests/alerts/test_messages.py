@@ -29,6 +29,7 @@ EVERY = {
     "CalibrationConfigInvalid": "ticket",
     "CalibrationResultsUnreadable": "ticket",
     "CalibrationInsufficientData": "info",
+    "CalibrationMapHarms": "ticket",
 }
 DRIFT, ROWS = "CalibrationDrift", "CalibrationDataRejected"
 PAGER, TICKETS = "/enqueue", "/slack-tickets-url"

@@ -47,6 +47,7 @@ URGENCY = {
     "CalibrationConfigInvalid": "ticket",
     "CalibrationResultsUnreadable": "ticket",
     "CalibrationInsufficientData": "info",
+    "CalibrationMapHarms": "ticket",
     "CalibrationExporterAbsent": "page",
     "CalibrationWatchdog": "none",
 }

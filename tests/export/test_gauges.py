@@ -21,6 +21,7 @@ from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
 from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
 from monitor.evaluation.evaluate import Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.score_errors import Errors
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader
@@ -79,6 +80,11 @@ def evaluation(
         correction=InterceptCorrection(
             *(Estimate.normal(place(90 + 2 * i), place(91 + 2 * i)) for i in range(3)), place(96)
         ),
+        map=errors(100) if (segment, window) == ("all", 1) else None,
+        map_slope=Estimate(0.9, 0.8, 1.0) if (segment, window) == ("all", 1) else None,
+        map_gain=MapGain(12, *(Estimate(i / 8, i / 16, i / 4) for i in (1, 2, 3)))
+        if (segment, window) == ("all", 1) and day == FINAL
+        else None,
         classes=CLASSES if (model, segment, window) == ("fraud", "all", 7) else None,
     )
 

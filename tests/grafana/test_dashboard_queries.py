@@ -41,11 +41,14 @@ NOT_HERE = {
     "calibration_failed_checked_rows",
     "calibration_failed_value",
     "calibration_report_info",
-    # Of models with classes.
+}
+# Of models with a calibration map in the shadow, and with classes.
+OF_OTHERS = {
     "calibration_judged_outcomes_ratio",
     "calibration_classes_left_out",
-    *(g.name for g in CATALOGUE if re.match("calibration_(vector|class|classwise)_", g.name)),
+    *(g.name for g in CATALOGUE if re.match("calibration_(map|vector|class|classwise)_", g.name)),
 }
+NOT_HERE |= OF_OTHERS
 
 
 @dataclass(frozen=True)
@@ -85,10 +88,26 @@ def every_query() -> list[Any]:
     ]
 
 
-RANGES = [param for param in every_query() if not param.values[0].instant]
+def is_of_other_models(asked: Asked) -> bool:
+    """Whether all gauges of a query are those of other models than these two."""
+    found = set(GAUGE.findall(asked.expression))
+    return bool(found) and found <= OF_OTHERS
 
 
-@pytest.mark.parametrize("asked", every_query())
+QUERIES_OF_OTHERS = [param for param in every_query() if is_of_other_models(param.values[0])]
+QUERIES = [param for param in every_query() if not is_of_other_models(param.values[0])]
+RANGES = [param for param in QUERIES if not param.values[0].instant]
+
+
+@pytest.mark.parametrize("asked", QUERIES_OF_OTHERS)
+def test_a_query_about_other_models_answers_nothing(filled: Filled, asked: Asked) -> None:
+    """It is valid, and finds nothing of these models."""
+    query = substituted(asked.dashboard, asked.expression)
+
+    assert filled.ask("query", query=query, time=filled.now)["result"] == []
+
+
+@pytest.mark.parametrize("asked", QUERIES)
 def test_every_query_answers(filled: Filled, asked: Asked) -> None:
     """With its variables replaced, each query finds something now, without words for nothing."""
     query = substituted(asked.dashboard, asked.expression.partition(" or on () ")[0])

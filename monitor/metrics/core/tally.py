@@ -154,6 +154,29 @@ def from_cells(cells: Cells, counts: Ints, positives: Ints) -> Tally:
     return Tally(scores, counts, positives, cells)
 
 
+def on_grid(scores: Floats, counts: Ints, positives: Ints) -> Tally:
+    """Count groups of predictions with one score each in the cells of the fixed grid.
+
+    Parameters
+    ----------
+    scores, counts, positives : ndarray of shape (m,)
+        As those of a tally, in any order; scores may be equal.
+
+    Examples
+    --------
+    >>> on_grid(np.array([0.5, 0.2]), np.array([4, 1]), np.array([1, 0])).counts
+    array([1, 4])
+    """
+    cells, offsets = locate(scores)
+    numbers, group = np.unique(cells, return_inverse=True)
+    sums = _add_up([offsets * counts], group, numbers.size)
+    return from_cells(
+        Cells(numbers, sums),
+        _add_up([counts], group, numbers.size),
+        _add_up([positives], group, numbers.size),
+    )
+
+
 def merge(tallies: Iterable[Tally]) -> Tally:
     """Add tallies: the tally of all their predictions together, exactly, in any order.
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from monitor.evaluation.attribution import Causes
+    from monitor.evaluation.class_measures import ClassMeasures
     from monitor.evaluation.evaluate import Evaluation
     from monitor.evaluation.score_errors import Errors
     from monitor.metrics.core.estimate import Estimate
@@ -21,7 +22,7 @@ DATES = ("day", "since", "opened", "started", "start_low", "start_high", "closed
 
 
 class Row(NamedTuple):
-    """One number of an evaluation: its name, its scores (`raw`, `prior` or neither), its interval.
+    """One number of an evaluation: its name, its scores (raw, prior, map or none), its interval.
 
     The fields are columns of the frames.
     """
@@ -57,7 +58,8 @@ def rows_of(e: "Evaluation") -> Iterator[Row]:
         yield Row(f"rejected_{check}", None, rows)
     yield from _estimate("shift", None, e.shift)
     yield from _estimate("slope", None, e.slope)
-    for adjusted, errors in (("raw", e.raw), ("prior", e.prior)):
+    yield from _estimate("slope", "map", e.map_slope)
+    for adjusted, errors in (("raw", e.raw), ("prior", e.prior), ("map", e.map)):
         if errors:
             yield from _errors(adjusted, errors)
     yield from _explained(e)
@@ -73,11 +75,32 @@ def _explained(e: "Evaluation") -> Iterator[Row]:
         for name in ("delta", "log_loss", "squared_error"):
             yield from _estimate(f"correction_{name}", None, getattr(e.correction, name))
         yield Row("log_loss", "raw", e.correction.log_loss_before)
+    if e.map_gain:
+        yield Row("map_days", "map", e.map_gain.days)
+        for name in ("log_loss", "brier", "recent"):
+            yield from _estimate(f"map_{name}_gain", "map", getattr(e.map_gain, name))
+    if e.classes:
+        yield from _classes(e.classes)
     if e.expected:
         x = e.expected
         yield Row("expected_prevalence", None, x.prevalence, x.low, x.high)
         yield Row("expected_fit_log10_p", None, x.fit_log10_p)
         yield from _normal("expected_unshifted", None, x.unshifted, x.unshifted_error)
+
+
+def _classes(measures: "ClassMeasures") -> Iterator[Row]:
+    """List the measures of vectors, and those of each watched class against the rest."""
+    yield Row("classes", None, measures.count)
+    yield Row("classes_judged", None, measures.judged)
+    for adjusted, vector in (("raw", measures.raw), ("prior", measures.prior)):
+        yield from _estimate("vector_rbs", adjusted, vector.rbs)
+        yield from _estimate("vector_log_loss", adjusted, vector.log_score)
+    for one in measures.by_class:
+        for name in ("outcomes", "prevalence", "mean_score"):
+            yield Row(f"{name}[{one.name}]", None, getattr(one, name))
+        for adjusted, errors in (("raw", one.raw), ("prior", one.prior)):
+            for row in _errors(adjusted, errors) if errors else ():
+                yield row._replace(measure=f"{row.measure}[{one.name}]")
 
 
 def _estimate(name: str, adjusted: str | None, e: "Estimate | None") -> Iterator[Row]:

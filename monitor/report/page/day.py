@@ -9,7 +9,7 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.evaluation.score_errors import Errors as MeasuredErrors
 from monitor.metrics.core.estimate import Estimate
-from monitor.report.error_wording import week_sentences
+from monitor.report.error_wording import map_sentence, week_sentences
 from monitor.report.page.content import (
     Counts,
     DayOnPage,
@@ -76,7 +76,7 @@ def day_on_page(
     return DayOnPage(
         day=day,
         state=verdict.state if verdict else "",
-        reasons=(*(verdict.reasons if verdict else ()), *_about(verdict, week)),
+        reasons=(*(verdict.reasons if verdict else ()), *_about(verdict, week, alone)),
         figures=_figures(verdict, alone, week),
         evidence=evidence_of(verdict) if verdict and _has_reference(verdict) else None,
         limit=verdict.limit if verdict and _has_reference(verdict) else None,
@@ -106,12 +106,15 @@ def evidence_of(verdict: Verdict) -> float:
     return verdict.detector.evidence
 
 
-def _about(verdict: Verdict | None, week: Evaluation | None) -> tuple[str, ...]:
-    """Say what explains the error of the week, if the day was judged."""
+def _about(
+    verdict: Verdict | None, week: Evaluation | None, alone: Evaluation | None
+) -> tuple[str, ...]:
+    """Say what explains the error of the week, and what a map gained, if the day was judged."""
     if not verdict or not verdict.final or not week:
         return ()
     drifting = verdict.state == "calibration_drift"
-    return week_sentences(week, drifting=drifting, incomplete=verdict.incomplete)
+    of_week = week_sentences(week, drifting=drifting, incomplete=verdict.incomplete)
+    return (*of_week, map_sentence(alone.map_gain)) if alone and alone.map_gain else of_week
 
 
 def _figures(

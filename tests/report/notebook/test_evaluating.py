@@ -83,8 +83,10 @@ def test_every_number_of_an_evaluation_is_in_the_frame() -> None:
     described = {"model", "segment", "day", "window_days", "days_present", "final", "known_at"}
     listed = {*frames.COUNTS, *frames.RATIOS, "rejected", "shift", "slope", "raw", "prior", "null"}
 
+    of_map = {"map", "map_slope", "map_gain"}
+
     assert {field.name for field in fields(Evaluation)} == (
-        described | listed | {"causes", "correction", "expected"}
+        described | listed | {"causes", "correction", "expected", "classes", *of_map}
     )
 
 

@@ -1,0 +1,188 @@
+"""What days would have looked like through a calibration map, and what it gained. Pure.
+
+A map moves scores of the population. Where a log is a sample, the scores of its tallies have been
+moved by the logarithm of the ratio of its weights, so they are moved back, mapped and moved again.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from math import log, nan, sqrt
+
+import numpy as np
+from scipy.special import expit, log_expit, logit
+from scipy.stats import t as student
+
+from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
+from monitor.metrics.core.estimate import CONFIDENCE, Estimate
+from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, locate, representative_scores
+from monitor.metrics.core.tally import Tally, on_grid
+from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
+from monitor.segment_names import WHOLE
+from monitor.summary import Awaited, Segment, Summary, awaited
+
+LEAST_DAYS = 3  # for an interval: the gains of days vary more than their outcomes do
+
+
+@dataclass(frozen=True)
+class Shadow:
+    """A calibration map that is compared with the scores as they are.
+
+    Attributes
+    ----------
+    map : CalibrationMap
+        The map.
+    segment : str
+        The segment whose scores it maps, or the whole.
+    """
+
+    map: CalibrationMap
+    segment: str = WHOLE
+
+
+@dataclass(frozen=True)
+class DayGain:
+    """By how much the losses of one day would have fallen: sums over its outcomes."""
+
+    outcomes: float
+    log_loss: float
+    brier: float
+
+
+def map_summary(summary: Summary, shadow: Shadow) -> Summary:
+    """Give the summary that the mapped scores would have made.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of a single day.
+    shadow : Shadow
+        The map, and whose scores it maps.
+
+    Returns
+    -------
+    Summary
+        On the same grid, so that days still add up. The members of a cell move together, by less
+        than the width of a cell from where each would go.
+    """
+    moved = {
+        name: _map_segment(part, shadow.map, _sample_offset(summary))
+        if shadow.segment in (WHOLE, name)
+        else part
+        for name, part in summary.segments.items()
+    }
+    return replace(summary, segments=moved)
+
+
+def day_gains(summary: Summary, shadow: Shadow) -> dict[str, DayGain]:
+    """Sum up what the map would have gained on one day, for each segment and the whole.
+
+    Returns
+    -------
+    dict of str to DayGain
+        In the population, where the log is a sample of it. Segments without outcomes have none.
+    """
+    offset, weights = _sample_offset(summary), summary.class_weights
+    found = {
+        name: _day_gain(part.tally, shadow.map, offset, weights)
+        if shadow.segment in (WHOLE, name)
+        else DayGain(part.tally.total, 0.0, 0.0)
+        for name, part in summary.segments.items()
+        if part.tally.total
+    }
+    return {WHOLE: _sum_of(list(found.values())), **found} if found else {}
+
+
+def map_gain(days: Sequence[DayGain]) -> MapGain | None:
+    """Estimate what a map gains from the days on which it was compared.
+
+    Parameters
+    ----------
+    days : sequence of DayGain
+        In their order, those with outcomes.
+
+    Returns
+    -------
+    MapGain or None
+        None of less than three days.
+
+    Notes
+    -----
+    The gain of a prediction is the ratio ``sum g / sum n`` over the days, and its variance is
+    ``k / (k - 1) sum (g - n ratio)**2 / (sum n)**2`` for k days, with Student's quantile of k - 1
+    degrees of freedom.
+
+    Examples
+    --------
+    >>> found = map_gain([DayGain(10, 1.0, 0.1), DayGain(20, 1.0, 0.1), DayGain(10, 0.6, 0.1)])
+    >>> f"{found.log_loss.value:.3f}, {found.log_loss.low:.3f} to {found.log_loss.high:.3f}"
+    '0.065, 0.004 to 0.126'
+    """
+    if len(days) < LEAST_DAYS:
+        return None
+    outcomes = np.array([day.outcomes for day in days])
+    log_loss = np.array([day.log_loss for day in days])
+    brier = np.array([day.brier for day in days])
+    return MapGain(
+        days=len(days),
+        log_loss=_ratio(log_loss, outcomes),
+        brier=_ratio(brier, outcomes),
+        recent=_ratio(log_loss[-RECENT_DAYS:], outcomes[-RECENT_DAYS:]),
+    )
+
+
+def _sample_offset(summary: Summary) -> float:
+    negative, positive = summary.class_weights
+    return log(negative / positive)
+
+
+def _mapped(scores: Floats, found: CalibrationMap, offset: float) -> Floats:
+    if offset == 0.0:
+        return apply_calibration_map(scores, found)
+    population = apply_calibration_map(np.asarray(expit(logit(scores) - offset)), found)
+    return np.asarray(expit(logit(population) + offset))
+
+
+def _map_segment(part: Segment, found: CalibrationMap, offset: float) -> Segment:
+    t = part.tally
+    return replace(
+        part,
+        tally=on_grid(_mapped(t.scores, found, offset), t.counts, t.positives),
+        awaited=_map_awaited(part.awaited, found, offset),
+        strata={name: _map_segment(one, found, offset) for name, one in part.strata.items()},
+    )
+
+
+def _map_awaited(late: Awaited, found: CalibrationMap, offset: float) -> Awaited:
+    middles = late.counts * (OFFSETS_PER_CELL // 2)
+    scores = representative_scores(late.cells, middles, late.counts)
+    return awaited(locate(_mapped(scores, found, offset))[0], late.counts)
+
+
+def _day_gain(
+    t: Tally, found: CalibrationMap, offset: float, weights: tuple[float, float]
+) -> DayGain:
+    before = logit(t.scores) - offset
+    after = logit(apply_calibration_map(np.asarray(expit(before)), found))
+    negatives, positives = weights[0] * (t.counts - t.positives), weights[1] * t.positives
+    log_loss = positives * (log_expit(after) - log_expit(before))
+    log_loss += negatives * (log_expit(-after) - log_expit(-before))
+    p, q = expit(before), expit(after)
+    brier = positives * ((1.0 - p) ** 2 - (1.0 - q) ** 2) + negatives * (p**2 - q**2)
+    return DayGain(float((negatives + positives).sum()), float(log_loss.sum()), float(brier.sum()))
+
+
+def _sum_of(parts: Sequence[DayGain]) -> DayGain:
+    return DayGain(
+        sum(part.outcomes for part in parts),
+        sum(part.log_loss for part in parts),
+        sum(part.brier for part in parts),
+    )
+
+
+def _ratio(gains: Floats, outcomes: Floats) -> Estimate:
+    days, total = gains.size, float(outcomes.sum())
+    value = float(gains.sum()) / total
+    spread = float(((gains - outcomes * value) ** 2).sum())
+    error = sqrt(days / (days - 1) * spread) / total if days > 1 else nan
+    reach = float(student.ppf(0.5 + CONFIDENCE / 2.0, days - 1)) * error
+    return Estimate(value, value - reach, value + reach, error)

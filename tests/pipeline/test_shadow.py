@@ -1,0 +1,302 @@
+"""A calibration map in the shadow: its measures, its gain, and the reference when deployed."""
+
+from collections.abc import Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+
+from monitor.config import Config, load_config
+from monitor.drift.verdict import Verdict
+from monitor.errors import ConfigError
+from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.shadow import DayGain, Shadow, day_gains, map_gain, map_summary
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
+from monitor.metrics.maps.map_file import Level, MapFile, Training
+from monitor.pipeline.evaluations import evaluate_days
+from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts import judge_days
+from monitor.report.error_wording import map_sentence
+from monitor.store.map_file import write_map
+from monitor.store.store import Store
+from monitor.summary import Segment, Summary, awaited, stratified
+
+FIRST = date(2026, 1, 1)
+DAYS = [FIRST + timedelta(days=i) for i in range(60)]
+BROKEN, SINCE, DEPLOY = DAYS[14], DAYS[36], DAYS[46]
+SLOPE = 0.6
+RIGHT = CalibrationMap("platt", parameters=(SLOPE,))
+ROWS = 2_000
+CONFIG = """\
+store: {folder}/store
+models:
+  ctr:
+    predictions: {{path: "p/{{day}}.parquet"}}
+    outcomes: {{path: "o/{{day}}.parquet"}}
+    windows: [1, 7]
+    segments: {{column: country, values: [DE, FR]}}
+    map: {{file: map.json, since: {since}{deploy}}}
+    verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-14}}]}}
+"""
+
+
+def rows_of(day: date, segment: str) -> tuple[np.ndarray, np.ndarray]:
+    """Draw scores, which from BROKEN on are too extreme, and outcomes."""
+    rng = np.random.default_rng([day.toordinal(), ord(segment[0])])
+    x = rng.normal(-1.0, 1.2, ROWS)
+    slope = SLOPE if day >= BROKEN else 1.0
+    return expit(x), rng.random(ROWS) < expit(slope * x)
+
+
+def summary(day: date, found: CalibrationMap | None = None) -> Summary:
+    """Count a day, perhaps with mapped scores in the log."""
+    segments = {}
+    for name in ("DE", "FR"):
+        scores, outcomes = rows_of(day, name)
+        counted = scores if found is None else apply_calibration_map(scores, found)
+        segments[name] = Segment(tally_on_grid(counted, outcomes), ROWS)
+    known_at = datetime(2026, 4, 1, tzinfo=UTC)
+    return Summary("ctr", (day,), segments, {}, final=True, known_at=known_at)
+
+
+def configure(
+    folder: Path, *, found: CalibrationMap = RIGHT, deploy: date | None = None, since: date = SINCE
+) -> Config:
+    """Write a configuration and the map that it names."""
+    last = DAYS[34]
+    training = Training(BROKEN, last, 21, 42 * ROWS, 12 * ROWS)
+    level = Level("outcomes", BROKEN, last, 0.01)
+    write_map(
+        str(folder / "map.json"), MapFile("ctr", "all", found, training, level, None, None, "1.0")
+    )
+    path = folder / "monitor.yaml"
+    said = f", deploy: {deploy}" if deploy else ""
+    path.write_text(CONFIG.format(folder=folder, since=since, deploy=said))
+    return load_config(path)
+
+
+def measured(config: Config, days: Sequence[date] = DAYS) -> list[Evaluation]:
+    """Evaluate stored days, and read all."""
+    store = Store(config.store)
+    evaluate_days(config, "ctr", read_references(config, "ctr"), days[0], days[-1])
+    return [e for day in days for e in store.read_evaluations("ctr", day)[0]]
+
+
+@pytest.fixture(scope="module")
+def shadowed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Config, list[Evaluation]]:
+    """Store sixty days, and evaluate those around the first of the shadow."""
+    config = configure(tmp_path_factory.mktemp("shadow"))
+    for day in DAYS:
+        Store(config.store).write_summary(summary(day))
+    return config, measured(config, DAYS[33:48])
+
+
+def test_only_windows_behind_its_first_day_are_mapped(
+    shadowed: tuple[Config, list[Evaluation]],
+) -> None:
+    """A day from SINCE on, and a week once all of its days are; the gain after three days."""
+    for e in shadowed[1]:
+        begin = e.day - timedelta(days=e.window_days - 1)
+        assert (e.map is not None) == (begin >= SINCE)
+        enough = e.window_days == 1 and e.day >= SINCE + timedelta(days=2)
+        assert (e.map_gain is not None) == enough
+        if e.map_gain:
+            assert e.map_gain.days == (e.day - SINCE).days + 1
+
+
+def test_the_measures_are_those_of_a_log_with_mapped_scores(
+    shadowed: tuple[Config, list[Evaluation]], tmp_path: Path
+) -> None:
+    """Scores that move with their cell differ from rows by at most half a cell, 1/1024 in logit."""
+    day = SINCE
+    other = configure(tmp_path, since=DAYS[59])
+    for each in (*DAYS[:14], day):
+        Store(other.store).write_summary(summary(each, RIGHT if each == day else None))
+    (theirs, *_) = measured(other, [day])
+    ours = next(e for e in shadowed[1] if (e.day, e.segment, e.window_days) == (day, "all", 1))
+
+    assert ours.map
+    assert theirs.raw
+    assert ours.map.ece == pytest.approx(theirs.raw.ece, abs=5e-4)
+    assert ours.map.rbs == pytest.approx(theirs.raw.rbs, abs=1e-5)
+    assert ours.map_slope
+    assert theirs.slope
+    assert ours.map_slope.value == pytest.approx(theirs.slope.value, abs=2e-3)
+    assert ours.map_slope.low < 1.0 < ours.map_slope.high
+    assert ours.slope
+    assert ours.slope.high < 1.0
+
+
+def test_the_gain_is_that_of_the_rows(shadowed: tuple[Config, list[Evaluation]]) -> None:
+    """Mean log loss and squared error of all rows since the first day, without and with the map."""
+    days = DAYS[36:48]
+    drawn = [rows_of(day, name) for day in days for name in ("DE", "FR")]
+    scores, outcomes = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
+    mapped = apply_calibration_map(scores, RIGHT)
+
+    def log_loss(p: np.ndarray) -> float:
+        return float(-np.log(np.where(outcomes, p, 1.0 - p)).mean())
+
+    found = next(
+        e.map_gain for e in shadowed[1] if (e.day, e.segment, e.window_days) == (days[-1], "all", 1)
+    )
+    assert found
+    assert found.log_loss.value == pytest.approx(log_loss(scores) - log_loss(mapped), abs=2e-5)
+    brier = float(((scores - outcomes) ** 2 - (mapped - outcomes) ** 2).mean())
+    assert found.brier.value == pytest.approx(brier, abs=1e-5)
+    assert found.log_loss.low > 0.0
+    assert map_sentence(found).startswith(
+        "Over the 12 days on which the calibration map was compared, it lowered the log loss by 0."
+    )
+
+
+def test_an_unchanged_day_is_not_evaluated_again(
+    shadowed: tuple[Config, list[Evaluation]],
+) -> None:
+    """What rests on the map is part of what an evaluation rests on."""
+    config, _ = shadowed
+    references = read_references(config, "ctr")
+
+    def again(which: Config) -> list[date]:
+        return evaluate_days(which, "ctr", references, *DAYS[40:42], skip_unchanged=True)
+
+    assert again(config) == []
+    setting = config.models["ctr"].map
+    assert setting
+    changed = setting.model_copy(update={"since": DAYS[37]})
+    model = config.models["ctr"].model_copy(update={"map": changed})
+    assert again(config.model_copy(update={"models": {"ctr": model}})) == DAYS[40:42]
+
+
+@pytest.mark.parametrize(("slope", "harms"), [(0.6, False), (0.1, True), (1.0, False)])
+def test_a_map_that_harms_is_named(slope: float, *, harms: bool) -> None:
+    """A map that flattens too much has the larger loss; one that changes nothing harms nobody."""
+    shadow = Shadow(CalibrationMap("platt", parameters=(slope,)))
+    days = [day_gains(summary(day), shadow)["all"] for day in DAYS[36:]]
+    found = map_gain(days)
+
+    assert found
+    assert found.harms == harms
+    assert ("Do not use it" in map_sentence(found)) == harms
+
+
+def test_intervals_take_days_for_independent() -> None:
+    """Of 2,000 simulated stretches of ten days, 95 % hold the true gain (+- 3 standard errors)."""
+    rng = np.random.default_rng(1)
+    held = 0
+    for _ in range(2_000):
+        gains = 100.0 * (0.01 + rng.normal(0.0, 0.02, 10))
+        found = map_gain([DayGain(100.0, gain, gain) for gain in gains])
+        assert found
+        held += found.log_loss.low <= 0.01 <= found.log_loss.high
+    assert abs(held / 2_000 - 0.95) < 3 * (0.95 * 0.05 / 2_000) ** 0.5
+
+
+def test_samples_are_mapped_as_their_population() -> None:
+    """Of a log that keeps every second negative, the sample's scores are moved back and again."""
+    scores, outcomes = rows_of(SINCE, "DE")
+    moved = expit(logit(scores) + np.log(2.0))
+    waiting = awaited(np.array([8192]), np.array([5]))
+    part = Segment(tally_on_grid(moved, outcomes), ROWS + 5, waiting)
+    day = Summary(
+        "ctr", (SINCE,), {"DE": stratified({"a": part, "b": part})}, {}, final=True,
+        known_at=datetime(2026, 4, 1, tzinfo=UTC), class_weights=(2.0, 1.0),
+    )  # fmt: skip
+    found = map_summary(day, Shadow(RIGHT)).segments["DE"]
+    expected = expit(logit(apply_calibration_map(scores, RIGHT)) + np.log(2.0))
+
+    assert found.tally.mean_score == pytest.approx(expected.mean(), abs=1e-5)
+    assert set(found.strata) == {"a", "b"}
+    at_half = expit(SLOPE * (0.0 - np.log(2.0)) + np.log(2.0))
+    assert found.awaited.counts.tolist() == [10]
+    cell = int((logit(at_half) + 16.0) * 512)
+    assert abs(int(found.awaited.cells[0]) - cell) <= 1
+
+
+def verdicts_of(config: Config, logged: CalibrationMap | None) -> dict[date, Verdict]:
+    """Judge sixty days, whose logs hold mapped scores from DEPLOY on if a map is given."""
+    store = Store(config.store)
+    for day in DAYS:
+        store.write_summary(summary(day, logged if day >= DEPLOY else None))
+    judge_days(config, "ctr", read_references(config, "ctr"), FIRST)
+    return {day: store.read_verdicts("ctr", day)[0][0] for day in DAYS}
+
+
+def test_deploying_rebases_the_reference(tmp_path: Path) -> None:
+    """The drift ends as rebased on the first day, and the mapped scores are judged: ok."""
+    found = verdicts_of(configure(tmp_path, deploy=DEPLOY), RIGHT)
+
+    assert found[DEPLOY - timedelta(days=1)].state == "calibration_drift"
+    assert {found[day].state for day in DAYS if day >= DEPLOY} == {"ok"}
+    ended = found[DEPLOY].detector.ended
+    assert ended
+    assert ended.reason == "rebased"
+
+
+def test_a_deployed_map_that_was_forgotten_is_found(tmp_path: Path) -> None:
+    """If the log keeps the scores as they were, they drift from what the map would make."""
+    found = verdicts_of(configure(tmp_path, deploy=DEPLOY), None)
+
+    late = found[DAYS[-1]]
+    assert late.state == "calibration_drift"
+    assert late.detector.incident
+    assert late.detector.incident.kind == "too_extreme"
+    assert late.detector.incident.opened >= DEPLOY
+
+
+def test_a_deployed_map_is_measured_no_more(tmp_path: Path) -> None:
+    """The log then holds the mapped scores."""
+    config = configure(tmp_path, deploy=DEPLOY)
+    for day in DAYS:
+        Store(config.store).write_summary(summary(day, RIGHT if day >= DEPLOY else None))
+    found = measured(config, DAYS[45:54])
+
+    assert all((e.map is None) == (e.day >= DEPLOY or (e.window_days == 7 and e.day < DAYS[42]))
+               for e in found)  # fmt: skip
+    assert all(e.map_gain is None for e in found if e.day >= DEPLOY)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"model": "other"}, "maps scores of the model 'other'"),
+        ({"segment": "IT"}, "maps scores of the segment 'IT'"),
+    ],
+)
+def test_a_map_of_something_else_is_refused(
+    tmp_path: Path, change: dict[str, str], words: str
+) -> None:
+    """The message names the file and what to do."""
+    config = configure(tmp_path)
+    training, level = Training(FIRST, BROKEN, 1, 1, 1), Level("outcomes", FIRST, BROKEN, 0.1)
+    said = {"model": "ctr", "segment": "all"} | change
+    content = MapFile(said["model"], said["segment"], RIGHT, training, level, None, None, "1.0")
+    write_map(str(tmp_path / "map.json"), content)
+    Store(config.store).write_summary(summary(FIRST))
+
+    with pytest.raises(ConfigError, match=words):
+        read_shadowed(config)
+
+
+def test_a_map_is_not_compared_with_days_it_was_fitted_to(tmp_path: Path) -> None:
+    """That would flatter it."""
+    config = configure(tmp_path, since=DAYS[30])
+    Store(config.store).write_summary(summary(FIRST))
+
+    with pytest.raises(ConfigError, match="set since after that day"):
+        read_shadowed(config)
+
+
+def read_shadowed(config: Config) -> None:
+    """Evaluate the first day."""
+    evaluate_days(config, "ctr", read_references(config, "ctr"), FIRST, FIRST)
+
+
+def test_a_map_is_compared_before_it_is_deployed(tmp_path: Path) -> None:
+    """The configuration says so at once."""
+    config = configure(tmp_path, deploy=DAYS[30])
+
+    assert "deploy must not be before since" in config.invalid["ctr"].message
