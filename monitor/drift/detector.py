@@ -33,7 +33,7 @@ from monitor.drift.history import (
     sums_since,
     week_of,
 )
-from monitor.drift.reference import DIRECTIONS, Reference
+from monitor.drift.reference import DIRECTIONS, SOUGHT, Reference
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
@@ -374,13 +374,15 @@ def _restarted(detector: Detector, incident: Incident) -> Detector:
 def opened_incident(detector: Detector, day: date, evidence: DayEvidence) -> Incident:
     """Make the incident that an alarm on this day opens: of the kind with the most evidence."""
     direction, side = divmod(int(detector.sums.argmax()), 2)
+    # A limit that fell may raise the alarm on a day without outcomes of this stream.
+    effect = float(evidence.effects[direction]) or USUAL_EFFECT
     start = start_of(
         detector.history,
         direction=direction,
         sign=2 * side - 1,
         jitter=float(detector.jitters[direction]),
-        # A limit that fell may raise the alarm on a day without outcomes of this stream.
-        effect=float(evidence.effects[direction]) or USUAL_EFFECT,
+        effect=effect,
+        error=effect / SOUGHT,  # or less, where more than six standard errors are looked for
         counted=detector.counted,
     )
     scores, informations, slopes = sums_since(detector.history, start.day, detector.jitters)

@@ -136,7 +136,14 @@ def learned_jitters(reference: Reference, history: History, day: date) -> Floats
 
 
 def start_of(
-    history: History, *, direction: int, sign: int, jitter: float, effect: float, counted: int
+    history: History,
+    *,
+    direction: int,
+    sign: int,
+    jitter: float,
+    effect: float,
+    error: float,
+    counted: int,
 ) -> Start:
     """Estimate when a distortion began.
 
@@ -152,6 +159,9 @@ def start_of(
         Between-day variance along it.
     effect : float
         The standard deviation of the size of a distortion, a priori, in logit.
+    error : float
+        Standard error of the reference curve along the direction, in logit: what looks like a
+        distortion of all days.
     counted : int
         Number of days since the detector began; earlier ones belong to another drift.
 
@@ -163,8 +173,10 @@ def start_of(
     Notes
     -----
     With sums ``U, I`` over the days from s on, each divided by its dispersion, the likelihood of
-    s is that of a normal distortion of mean 0 and variance ``e**2`` from s on and none before:
-    ``exp(U**2 / (2 (I + 1/e**2))) / sqrt(1 + e**2 I)``, where U has the right sign.
+    s is that of a normal distortion of mean 0 and variance ``e**2`` from s on, beside an error of
+    the reference, of variance ``v``, on all days. Without the latter it is
+    ``exp(U**2 / (2 (I + 1/e**2))) / sqrt(1 + e**2 I)``, where U has the right sign; with it U is
+    ``U - I U_all / (I_all + 1/v)`` and I is ``I - I**2 / (I_all + 1/v)``.
     """
     rows = history.firsts.size
     first = rows - int(np.searchsorted(np.cumsum(history.days[::-1]), max(1, counted))) - 1
@@ -174,6 +186,8 @@ def start_of(
         np.cumsum((values[:, direction] / phi)[::-1])[::-1]
         for values in (sign * kept.scores, kept.informations)
     )
+    share = known / (known[0] + error**-2) if error > 0.0 else np.zeros_like(known)
+    pull, known = pull - share * pull[0], known - share * known
     fit = np.maximum(pull, 0.0) ** 2 / (2.0 * (known + effect**-2))
     weight = fit - 0.5 * np.log1p(effect**2 * known) + np.log(kept.days)
     shares = np.cumsum(np.exp(weight - weight.max()))
