@@ -2,7 +2,7 @@
 
 from grafana_foundation_sdk.builders import stat, timeseries
 from model_errors import CALIBRATED_TCE, TWICE, twice
-from panels import ADJUSTED, colored, lines, marked, number, said
+from panels import colored, lines, marked, number, said
 from queries import MODEL, WINDOW, newest
 
 NO_CLASSES = "no final window of a model with classes"
@@ -45,7 +45,7 @@ def over_classes(gauge: str, title: str, unit: str) -> timeseries.Panel:
     """Draw the mean and the largest value over the watched classes."""
     asked = {
         f"{adjusted} {over}": newest(gauge, f'{WINDOW}, adjusted="{adjusted}", over="{over}"')
-        for adjusted in ADJUSTED
+        for adjusted in ("raw", "prior")
         for over in ("mean", "worst")
     }
     return said(
