@@ -20,8 +20,8 @@ LONGEST_WAIT = 120  # days, the limit of settled_after
 MOST_SHOWN = 4  # ages, columns or values in one comment
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
 AUTO = (
-    f"The first run measures after how many days {ENOUGH:.0%} of the outcomes of the first "
-    f"{DAYS_LOOKED_AT} days had come, and keeps that number."
+    f"With auto instead, the first run measures after how many days {ENOUGH:.0%} of the outcomes "
+    "have come; the rest then counts as late."
 )
 DAYS_OF_CLICKS = 0.5  # share of predictions with an outcome, below which absence means something
 
@@ -212,7 +212,7 @@ def _settled(pair: Pair, found: Arrivals) -> Setting:
     elif wait >= found.looked:
         why += f" The log ends {found.looked} days after a sampled day: later ones are unknown."
     if found.found >= LEAST and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
-        return Setting("", "settled_after", "auto", f"{why} {AUTO}")
+        why = f"{why} {AUTO}"
     return Setting("", "settled_after", wait, why)
 
 
@@ -237,7 +237,7 @@ def _settled_in_one(pair: Pair, found: Filling) -> Setting:
     )
     timed = pair.times is not None and not found.early
     if timed and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
-        return Setting("", "settled_after", "auto", f"{why} {AUTO}")
+        why = f"{why} {AUTO}"
     return Setting("", "settled_after", wait, why)
 
 
