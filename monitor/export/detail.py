@@ -27,6 +27,7 @@ OF_VERDICTS = frozenset(
         "calibration_last_run_timestamp_seconds",
         "calibration_last_success_timestamp_seconds",
         "calibration_level_change_logit",
+        "calibration_map_recent_log_loss_removed_high",
         "calibration_model_config_valid",
         "calibration_model_info",
         "calibration_model_results_readable",

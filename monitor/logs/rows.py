@@ -134,7 +134,10 @@ def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.E
 
 
 def _weighted(rows: Frame, log: PredictionLog | OutcomeLog) -> Frame:
-    return rows.with_columns(nw.col("weight").cast(nw.Float64)) if log.weight else rows
+    """Make weights numbers, where they were read: counts of arrivals need none."""
+    if not log.weight or "weight" not in rows.collect_schema().names():
+        return rows
+    return rows.with_columns(nw.col("weight").cast(nw.Float64))
 
 
 def _as_probability(score: nw.Expr, means: str) -> nw.Expr:

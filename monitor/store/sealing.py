@@ -64,6 +64,7 @@ def rows_of(table: pa.Table) -> list[dict[str, Any]]:
 
     Examples
     --------
+    >>> from datetime import datetime
     >>> moment = datetime(2026, 3, 2, tzinfo=UTC)
     >>> table = pa.table({"known_at": pa.array([moment], pa.timestamp("s", "UTC"))})
     >>> rows_of(table) == [{"known_at": moment}]

@@ -54,6 +54,7 @@ def config(tmp_path: Path) -> Config:
         for age in np.unique(ages):
             rows = ages == age
             table = {"prediction_id": ids[rows], "outcome": outcomes[rows].astype(np.int8)}
+            table["kept"] = np.where(outcomes[rows], 1.0, 2.0)  # every second negative
             arriving.setdefault(day + timedelta(days=int(age)), []).append(pa.table(table))
     for day, tables in arriving.items():
         pq.write_table(pa.concat_tables(tables), tmp_path / f"outcomes/{day}.parquet")
@@ -130,3 +131,16 @@ def test_outcomes_beside_the_scores_arrive_when_their_time_says(
 
     assert arrived[0] == arrived[1]
     assert settle(one, "risk", as_of=COMPLETE, keep=False).model("risk").settled_after == 11
+
+
+@pytest.mark.usefixtures("config")
+def test_weights_change_no_arrival(tmp_path: Path) -> None:
+    """A log of outcomes that keeps some of the negatives is settled after the same days."""
+    text = CONFIG.replace("outcomes/{day}.parquet", 'outcomes/{day}.parquet", weight: "kept')
+    (tmp_path / "weighted.yaml").write_text(text)
+    weighted = load_config(tmp_path / "weighted.yaml")
+    assert weighted.models["risk"].outcomes.weight == "kept"
+
+    found = settle(weighted, "risk", as_of=COMPLETE)
+
+    assert found.models["risk"].settled_after == 11
