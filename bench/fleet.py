@@ -3,10 +3,11 @@
     python -m bench.fleet [--models 200] [--predictions 2000] [--segments 5] [--days 60]
                           [--long-models 4] [--long-days 1826]
 
-Writes one model with its logs and its store, and copies both for the other models through the
-store's own interface. Then it runs the morning of one more day: `run` for all models, as the
-scheduler calls it, `run` and `show` for one model, and a scrape. Stores of a few models with few
-and with many days show what history costs; there the days of one month are copied for the others.
+Writes one model with its logs and its store, copies both for the other models through the store's
+own interface, and judges each. Then it runs the morning of one more day: `run` for all models, as
+the scheduler calls it, `run` and `show` for one model, and a scrape. Stores of a few models with
+few and with many days show what history costs; there the days of one month are copied for the
+others.
 Prints CPU and wall time, the largest resident memory of a process, and each goal. Linux only.
 
 Exit code: 0 if every goal is reached, 1 if not.
@@ -35,7 +36,9 @@ from scipy.special import expit
 
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
+from monitor.pipeline.references import read_references
 from monitor.pipeline.run import run
+from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
 
 LAST = date(2026, 3, 31)  # the day of the morning
@@ -119,17 +122,17 @@ def build(folder: Path, days: int, size: argparse.Namespace) -> None:
         (folder / "logs" / name).symlink_to(folder / "logs" / first)
         for day in store.days("summaries", first):
             copy_day(store, first, day, name, day)
+    for name in names_of(size.models):  # verdicts rest on the files of their own model
+        with store.locked(name):
+            judge_days(config, name, read_references(config, name), date.min)
 
 
 def copy_day(store: Store, first: str, day: date, name: str, to: date) -> None:
-    """Copy the results of a day for another model or day."""
+    """Copy the summary of a day and what was measured of it for another model or day."""
     store.write_summary(replace(store.read_summary(first, day)[0], model=name, days=(to,)))
     evaluations, inputs = store.read_evaluations(first, day)
     renamed = [replace(one, model=name, day=to) for one in evaluations]
     store.write_evaluations(name, to, renamed, inputs=inputs)
-    verdicts, basis = store.read_verdicts(first, day)
-    renamed_verdicts = [replace(one, model=name, day=to) for one in verdicts]
-    store.write_verdicts(name, to, renamed_verdicts, basis=basis)
     if name != first and day in store.days("arrivals", first):
         store.write_arrivals(name, replace(store.read_arrivals(first, day), day=to))
 
