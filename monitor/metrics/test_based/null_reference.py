@@ -1,23 +1,21 @@
 """What a measure would say of a calibrated model: worlds resampled from the scores themselves."""
 
 from dataclasses import dataclass
-from math import exp, inf, isinf, isnan, log1p
-from typing import NamedTuple
+from math import exp, isinf, isnan, sqrt
 
 import numpy as np
 
 from monitor.metrics.binned.binning import check_sizes, pool
-from monitor.metrics.binomial.acceptance import check_alpha
+from monitor.metrics.binomial.acceptance import Significance, check_alpha, significance
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.intercept import expect_positives, solve_intercept, solve_nearby
-from monitor.metrics.test_based.tce import count_rejected
+from monitor.metrics.test_based.tce import RELATIVE_DOUBT, rejects
+from monitor.metrics.test_based.worlds import draw_worlds
 
 QUANTILES = (0.05, 0.5, 0.95, 0.99)
-FEW = 20.0  # expected of the rarer outcome: up to here, slices are the fastest draw
-SELDOM = 1e-6  # chance that a draw is beyond the slices
-LANES = 4
+TOGETHER = 100  # worlds whose outcomes are held at a time
 
 
 @dataclass(frozen=True)
@@ -80,6 +78,9 @@ def tce_null_reference(
     how many predictions there are and how their scores spread, so it is only read against
     this reference.
 
+    The scores that a bin accepts are taken for one interval, which they almost always are. With 400
+    to 5.6 million predictions of three kinds, this changed no mean of 200 worlds by more than 3e-4.
+
     A calibrated model exceeds the 95 % quantile of 100 worlds in 5.9 % of all cases and the 99 %
     quantile in 2.0 %, because the quantiles are themselves estimated: `numpy.quantile` takes
     them next to the 6th and the 2nd largest of 100 values, and a 101st like them lies beyond
@@ -123,83 +124,57 @@ def _null_values(
     """Fill `values` with the TCE of one resampled world each."""
     inverse_odds = (1.0 - scores) / scores  # so that a shift of all logits is one product
     at_zero = expect_positives(inverse_odds, counts, 0.0)
-    slices = cut_slices(scores, counts)
-    for replicate in range(values.size):
-        positives = draw_outcomes(rng, scores, counts, slices)
-        delta = solve_nearby(inverse_odds, counts, positives.sum(), at_zero)
-        if isnan(delta):
-            delta, _ = solve_intercept(-np.log(inverse_odds), counts, positives)
-        if isinf(delta):  # one class only: the refitted scores are all 0 or all 1, and right
-            values[replicate] = 0.0
-            continue
-        moved = 1.0 / (1.0 + inverse_odds * exp(-delta))
-        starts = pool(counts, positives, min_size, max_size, 0)
-        rejected = count_rejected(moved, counts, positives, starts, alpha)
-        values[replicate] = rejected.sum() / counts.sum()
+    against = significance(alpha, RELATIVE_DOUBT)
+    for first in range(0, values.size, TOGETHER):
+        worlds = draw_worlds(rng, scores, counts, min(TOGETHER, values.size - first))
+        for world in range(len(worlds)):
+            positives = worlds[world]
+            delta = solve_nearby(inverse_odds, counts, positives.sum(), at_zero)
+            if isnan(delta):
+                delta, _ = solve_intercept(-np.log(inverse_odds), counts, positives)
+            if isinf(delta):  # one class only: the refitted scores are all 0 or all 1, and right
+                values[first + world] = 0.0
+                continue
+            moved = 1.0 / (1.0 + inverse_odds * exp(-delta))
+            starts = pool(counts, positives, min_size, max_size, 0)
+            rejected = count_rejected_nearly(moved, counts, positives, starts, against)
+            values[first + world] = rejected / counts.sum()
     return values
 
 
-class Slices(NamedTuple):
-    """[0, 1) cut, for every group, into a slice for each number of its rarer outcome.
+@compiled
+def count_rejected_nearly(
+    scores: Floats, counts: Ints, positives: Ints, starts: Ints, against: Significance
+) -> int:
+    """Count the predictions that bins reject, as if each accepted one interval of scores.
 
-    Attributes
-    ----------
-    ends : ndarray
-        Where the slices of 0, 1, 2, ... end: all groups one after the other.
-    first : ndarray of shape (m + 1,)
-        Where each group begins; one that is too large to be cut has no slice.
+    Almost every bin does (see `monitor.metrics.binomial.acceptance`). Then a few groups next to
+    each end decide about all others.
     """
-
-    ends: Floats
-    first: Ints
-
-
-@compiled
-def cut_slices(scores: Floats, counts: Ints) -> Slices:
-    """Cut [0, 1) by the binomial distribution of each group, once for all worlds.
-
-    In fours, so that the processor compares four at a time. The last few in `SELDOM` are not cut.
-    """
-    ends, first, size = np.empty(8 * counts.size + LANES), np.zeros(counts.size + 1, np.int64), 0
-    for i in range(counts.size):
-        rarer = min(scores[i], 1.0 - scores[i])
-        if counts[i] * rarer <= FEW:
-            count, end, width = 0, 0.0, exp(counts[i] * log1p(-rarer))
-            while size == first[i] or end < 1.0 - SELDOM or size % LANES:
-                if size == ends.size:
-                    ends = np.concatenate((ends, np.empty_like(ends)))
-                end = end + width if count < counts[i] else inf
-                ends[size], size, count = end, size + 1, count + 1
-                width *= (counts[i] - count + 1) * rarer / (count * (1.0 - rarer))
-        first[i + 1] = size
-    return Slices(ends[:size], first)
+    total = 0
+    for b in range(starts.size - 1):
+        first, last = starts[b], starts[b + 1]
+        n, k = counts[first:last].sum(), positives[first:last].sum()
+        low, high = _guess(k, n, against.two_sided)
+        within = scores[first:last]
+        begin = first + np.searchsorted(within, low)
+        end = first + np.searchsorted(within, high)
+        while begin > first and not rejects(scores[begin - 1], k, n, against):
+            begin -= 1
+        while begin < last and rejects(scores[begin], k, n, against) and scores[begin] * n < k:
+            begin += 1
+        end = max(begin, end)
+        while end < last and not rejects(scores[end], k, n, against):
+            end += 1
+        while end > begin and rejects(scores[end - 1], k, n, against):
+            end -= 1
+        total += n - counts[begin:end].sum()
+    return total
 
 
 @compiled
-def draw_outcomes(rng: np.random.Generator, scores: Floats, counts: Ints, slices: Slices) -> Ints:
-    """Draw each group's positives from its binomial distribution."""
-    positives = np.empty(counts.size, np.int64)
-    for i in range(counts.size):
-        first, last = slices.first[i], slices.first[i + 1]
-        if first == last:
-            positives[i] = rng.binomial(counts[i], scores[i])
-            continue
-        place, count = rng.random(), 0
-        for j in range(first, last):  # to the end: a branch at the right slice takes longer
-            count += place >= slices.ends[j]
-        rarer = min(scores[i], 1.0 - scores[i])
-        if count == last - first:
-            count = _count_up(place, counts[i], rarer)
-        positives[i] = count if rarer == scores[i] else counts[i] - count
-    return positives
-
-
-@compiled
-def _count_up(place: float, n: int, q: float) -> int:
-    """Find the binomial count in whose slice of [0, 1) the place lies, from 0 upwards."""
-    count, width = 0, exp(n * log1p(-q))
-    while place >= width and count < n:
-        place -= width
-        count += 1
-        width *= (n - count + 1) * q / (count * (1.0 - q))
-    return count
+def _guess(k: int, n: int, z: float) -> tuple[float, float]:
+    """Guess the interval of scores that a bin accepts, by Wilson's formula."""
+    middle, square = k + 0.5 * z * z, z * z
+    away = z * sqrt(k * (n - k) / n + 0.25 * square)
+    return (middle - away) / (n + square), (middle + away) / (n + square)

@@ -238,14 +238,18 @@ def _rejected_by_group(scores: Floats, counts: Ints, k: int, n: int, against: Si
 
 @compiled
 def _rejected_of_group(score: float, count: int, k: int, n: int, against: Significance) -> int:
-    if count == 0:
-        return 0
+    return count if count > 0 and rejects(score, k, n, against) else 0
+
+
+@compiled
+def rejects(score: float, k: int, n: int, against: Significance) -> bool:
+    """Test one score."""
     least, most = pvalue_bounds(k, n, score)
     if least > against.alpha * (1.0 + against.doubt):
-        return 0
+        return False
     if most < against.alpha * (1.0 - against.doubt):
-        return count
-    return count if pvalue(k, n, score) <= against.alpha else 0
+        return True
+    return pvalue(k, n, score) <= against.alpha
 
 
 @compiled
