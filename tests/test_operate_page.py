@@ -9,7 +9,7 @@ from tests.support.exporting import COMMAND
 from tests.support.paths import ROOT
 
 PAGE = (ROOT / "docs" / "operate.md").read_text()
-CALL = re.compile(r"calibration-monitor ((?:export )?[a-z]+)((?: [^`\n|]+)?)")
+CALL = re.compile(r"calibration-monitor ((?:export |store )?[a-z]+)((?: [^`\n|]+)?)")
 CALLS = sorted(
     (found[1], found[2].strip())
     for found in CALL.finditer(PAGE)
@@ -19,7 +19,7 @@ CALLS = sorted(
 
 def test_there_are_calls() -> None:
     """The pattern finds the commands that the page is about."""
-    assert {"assets", "prune", "backfill", "evaluate", "export openmetrics"} <= {
+    assert {"assets", "prune", "backfill", "evaluate", "export openmetrics", "store compact"} <= {
         command for command, _ in CALLS
     }
 

@@ -14,7 +14,7 @@ import typer
 from monitor.cli.assets import assets
 from monitor.cli.days import backfill, check, evaluate, run
 from monitor.cli.init import init
-from monitor.cli.keeping import prune
+from monitor.cli.keeping import compact, prune
 from monitor.cli.printing import err, write_out
 from monitor.cli.recalibrating import recalibrate
 from monitor.cli.reporting import report
@@ -45,6 +45,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
+store = typer.Typer(help="Keep the store in order.", no_args_is_help=True)
 export = typer.Typer(help="Write past results for other programs.", no_args_is_help=True)
 for command in (
     init,
@@ -64,6 +65,8 @@ for command in (
     demo,
 ):
     app.command(epilog=EXIT_CODES)(command)
+app.add_typer(store, name="store")
+store.command(epilog=EXIT_CODES)(compact)
 app.add_typer(export, name="export")
 export.command(epilog=EXIT_CODES)(openmetrics)
 

@@ -1,4 +1,4 @@
-"""The command that keeps the store small."""
+"""The commands that keep the store small."""
 
 import re
 from contextlib import nullcontext
@@ -17,9 +17,10 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import print_json, say, stop_at
 from monitor.config import Model, load_config
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
+    from monitor.pipeline.compaction import Compaction
     from monitor.pipeline.prune import Pruning
 
 
@@ -57,6 +58,54 @@ def prune(
         for planned in done.values():
             say(_told(planned, dry_run=dry_run), soft_wrap=True)
     stop_at(errors)
+
+
+def compact(
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    name: OneModel = None,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be written, and write nothing.")
+    ] = False,
+    wait: Wait = True,
+    as_json: AsJson = False,
+) -> None:
+    """Write the files of each month as one of each kind, once its days have settled.
+
+    What is read stays the same. A day that is corrected later has a file of its own again.
+    """
+    from monitor.pipeline import compaction
+    from monitor.store.store import Store
+
+    config = load_config(config_path, only=name)
+
+    def do(model_name: str, model: Model) -> "Compaction":
+        store, today = Store(config.store), end_of_outcomes(None, model)
+        with store.locked(model_name, wait=wait) if not dry_run else nullcontext():
+            planned = compaction.plan(config, model_name, today=today)
+            if not dry_run:
+                store.sweep(model_name)
+                compaction.compact(config, planned)
+        return planned
+
+    done, errors = of_each(config, name, do)
+    if as_json:
+        print_json({"dry_run": dry_run, "compacted": done})
+    else:
+        for planned in done.values():
+            say(_compacted(planned, dry_run=dry_run), soft_wrap=True)
+    stop_at([*errors, *(DataError(said) for planned in done.values() for said in planned.damaged)])
+
+
+def _compacted(planned: "Compaction", *, dry_run: bool) -> str:
+    written = sum(map(len, planned.months.values()))
+    if not written:
+        return f"{planned.model}: no month to compact"
+    spans = [days for months in planned.months.values() for days in months]
+    first, last = min(days[0] for days in spans), max(days[-1] for days in spans)
+    would = "would write" if dry_run else "wrote"
+    return (
+        f"{planned.model}: {would} {written} files in place of {planned.files}, {first} to {last}"
+    )
 
 
 def _told(planned: "Pruning", *, dry_run: bool) -> str:

@@ -81,5 +81,4 @@ def prune(config: Config, pruning: Pruning) -> None:
     """
     store = Store(config.store)
     for kind in reversed(KINDS):
-        for day in pruning.days[kind]:
-            store.remove(kind, pruning.model, day)
+        store.remove(kind, pruning.model, pruning.days[kind])

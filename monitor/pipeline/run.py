@@ -240,8 +240,7 @@ def _process(
     first = min(wanted, damage.first)
     may_skip = may_skip.difference(damage.of_logs)
     days = sorted({*days, *damage.of_logs})
-    for day in damage.of("arrivals"):
-        store.remove("arrivals", name, day)
+    store.remove("arrivals", name, damage.of("arrivals"))
     summarised = store.days("summaries", name)
     store.mark_stale(name, first, last)
     results = summarise_days(

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from datetime import date
 
 from monitor.errors import DataError
-from monitor.store.store import DAILY, RECORDS, Store
+from monitor.store.months import days_of_month
+from monitor.store.store import DAILY, KINDS, RECORDS, Store
 
 MADE_BY = {"summaries": "backfill", "evaluations": "evaluate", "verdicts": "evaluate"}
 LOCKS = re.compile(r"lock|leases/lease-\d+")
@@ -55,10 +56,14 @@ def check_store(store: Store, name: str) -> StoreCheck:
     missing = [
         (kind, day) for kind, day in _missing(store, name, days) if (kind, day) not in damaged
     ]
+    months = [(kind, month) for kind in KINDS for month in store.months(kind, name)]
+    alone = sum(len(store.days_alone(kind, name)) for kind in DAILY)
+    of_records_alone = [one for one in records if one in RECORDS]
     return StoreCheck(
         name,
-        files=sum(map(len, days.values())) + len(records),
-        damaged=tuple(map(str, [*damaged.values(), *of_records])),
+        files=alone + len(store.days_alone("runs", name)) + len(of_records_alone) + len(months),
+        # The days of a damaged month share its error.
+        damaged=tuple(dict.fromkeys(map(str, [*damaged.values(), *of_records]))),
         missing=tuple(_sentence(name, kind, day) for kind, day in missing),
         left_over=tuple(_left_over(store, name, days)),
     )
@@ -98,10 +103,19 @@ def _sentence(name: str, kind: str, day: date) -> str:
 def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator[str]:
     known = {f"{kind}/{name}/{day}.parquet" for kind in DAILY for day in days[kind]}
     known |= {f"runs/{name}/{record}.json" for record in (*RECORDS, *days["summaries"])}
+    months = [(kind, month) for kind in KINDS for month in store.months(kind, name)]
+    known |= {f"{kind}/{name}/{month}" for kind, month in months}
     for file in store.names(name):
         place = file.removeprefix(f"runs/{name}/")
         if file not in known and not LOCKS.fullmatch(place):
             yield f"{name}: {file} is no file that this program reads; delete it."
+    for kind, month in months:
+        made_again = {*days_of_month(month)} <= {*store.days_alone(kind, name)}
+        if made_again and store.month_damage(kind, name, month):
+            yield (
+                f"{name}: {kind}/{name}/{month} is damaged, but its days have files of their own; "
+                f"run calibration-monitor store compact --model {name}."
+            )
     rests_on = {"columns": "summaries", "arrivals": "summaries", "revisions": "verdicts"}
     for kind, basis in rests_on.items():
         for day in sorted(set(days[kind]) - set(days[basis])):

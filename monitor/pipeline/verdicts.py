@@ -121,7 +121,7 @@ def _complaints(
             if verdict.state != "data_error":  # its summary was deleted: the day is not known
                 continue
             if verdict.known_at < end_of_day(day, time_zone):  # told before the day was over
-                store.remove("verdicts", name, day)
+                store.remove("verdicts", name, [day])
             else:
                 yield failed_day(day, verdict.known_at, verdict.reasons[0])
     if as_of:

@@ -14,9 +14,21 @@ MOST_BYTES = 64_000_000  # of a model: its past does not fit, however long it is
 
 @dataclass(frozen=True)
 class Held:
-    """The days of each kind, and the bytes of files by their names in the store."""
+    """What was listed of each kind, and the bytes of files by their names in the store.
+
+    Attributes
+    ----------
+    days, alone : dict of str to set of date
+        All days, and those with a file of their own.
+    months : dict of str to dict
+        The files of months, with their tags.
+    files : dict of str to bytes
+        What was read.
+    """
 
     days: dict[str, set[date]] = field(default_factory=dict)
+    alone: dict[str, set[date]] = field(default_factory=dict)
+    months: dict[str, dict[str, str]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
 
     def keep(self, name: str, content: bytes) -> None:
@@ -24,12 +36,6 @@ class Held:
         self.files[name] = content
         while sum(map(len, [*self.files.values()])) > MOST_BYTES:
             self.files.pop(next(iter(self.files)), None)
-
-    def forget(self, name: str, kind: str = "", day: date | None = None) -> None:
-        """Forget a file that is replaced or, if its kind and day are given, removed."""
-        self.files.pop(name, None)
-        if day and kind in self.days:
-            self.days[kind].discard(day)
 
 
 _HELD: dict[tuple[str, str], Held] = {}

@@ -9,16 +9,20 @@
     <root>/arrivals/<model>/2026-03-01.parquet      its outcomes by the age at which they came
     <root>/revisions/<model>/2026-03-01.parquet     what verdicts of that day said before
     <root>/runs/<model>/2026-03-01.json             times and input files; not reproducible
+    <root>/<kind>/<model>/2026-03.01-31.parquet     the files of those days as one, by `compact`
 
 Rule 1: the same input gives the same bytes in all but the last two, which depend on when runs were.
 Rule 2: files are replaced, never changed in place, so a killed run leaves a readable store.
 Rule 3: every file carries a digest of its bytes, and no byte is used before the digest is checked.
+Rule 4: the file of a day wins over that of its month, so a correction writes only the former. The
+file of a month is written and read back before those of its days are removed, so every day is there
+at every moment.
 """
 
 import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
 from functools import cached_property
@@ -36,9 +40,11 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.column_table import column_table, columns_of
 from monitor.store.evaluation_table import evaluation_of, evaluation_table
-from monitor.store.held import held, holding
+from monitor.store.held import held as held_of
+from monitor.store.held import holding
 from monitor.store.lease import leased
 from monitor.store.lock import locked
+from monitor.store.months import contents_of, days_of_month, month_name, month_table
 from monitor.store.ranges import (
     check_arrivals,
     check_evaluations,
@@ -73,6 +79,9 @@ PARSING_ERRORS = (
 )
 # Kinds of daily files; what rests on others comes after them.
 DAILY = "summaries", "columns", "arrivals", "evaluations", "verdicts", "revisions"
+TRIES = 3  # to read from the file of a month that another process replaces
+MONTHS_KEPT = 4  # files of months that a store keeps in memory
+KINDS = *DAILY, "runs"  # whose files `compact` writes as months
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 RECORDS = "last", "settled", "stale", "counts"  # of runs, besides one for each day with a summary
 
@@ -133,23 +142,35 @@ class Store:
         filesystem, path = open_filesystem(self.root)
         return filesystem, path.rstrip("/")
 
+    @cached_property
+    def _opened(self) -> dict[str, tuple[str | None, dict[date, bytes]]]:
+        """The last files of months that were read, with the tags that they had."""
+        return {}
+
     def days(self, kind: str, model: str) -> list[date]:
         """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""
-        known = held(self.root, model)
+        known = held_of(self.root, model)
         if known and kind in known.days:
             return sorted(known.days[kind])
-        filesystem, root = self._location
-        folder = f"{root}/{kind}/{model}"
-        with reaching(f"{self.root}/{kind}/{model}"):
-            try:
-                names = filesystem.ls(folder, detail=False)
-            except (FileNotFoundError, NotADirectoryError):
-                # Who holds the lock has found the store already.
-                names = [] if known else self._no_files_yet()
-        days = sorted(day for day in map(_day_of, names) if day)
+        found = self._listing(kind, model)
+        if found is None:
+            # Who holds the lock has found the store already.
+            found = {} if known else dict.fromkeys(self._no_files_yet(), "")
+        days = {day for name in found for day in [*days_of_month(name), _day_of(name)] if day}
         if known:
-            known.days[kind] = {*days}
-        return days
+            known.days[kind], known.months[kind] = {*days}, _months_among(found)
+            known.alone[kind] = {day for name in found if (day := _day_of(name))}
+        return sorted(days)
+
+    def months(self, kind: str, model: str) -> dict[str, str]:
+        """List the files that hold days of a month, in order, each with a tag as `tags` gives."""
+        known = held_of(self.root, model)
+        if known and kind in known.months:
+            return known.months[kind]
+        found = _months_among(self._listing(kind, model) or {})
+        if known:
+            known.months[kind] = found
+        return found
 
     def models(self) -> list[str]:
         """List the models that have a summary, rising by name."""
@@ -165,7 +186,7 @@ class Store:
 
     def content(self, kind: str, model: str, day: date) -> bytes:
         """Read the bytes of one kind and day, for `parse_evaluations` or `parse_verdicts`."""
-        return self._read(f"{kind}/{model}/{day}.parquet")
+        return self._read(_name(kind, model, day))
 
     def is_sound(self, kind: str, model: str, day: date) -> bool:
         """Say whether the file of a day is there with a digest that fits."""
@@ -184,10 +205,10 @@ class Store:
 
     def records(self, model: str) -> list[str]:
         """List the records of runs of a model, without `.json`."""
-        folder = f"runs/{model}/"
-        found = [n.removeprefix(folder) for n in self.names(model) if n.startswith(folder)]
-        known = {*RECORDS, *map(str, self.days("summaries", model))}
-        return [name[:-5] for name in found if name.endswith(".json") and name[:-5] in known]
+        names = {*self.names(model)}
+        of_runs = [one for one in RECORDS if f"runs/{model}/{one}.json" in names]
+        days = {*self.days("runs", model)}.intersection(self.days("summaries", model))
+        return [*map(str, sorted(days)), *of_runs]
 
     def record_damage(self, model: str, record: str) -> DataError | None:
         """Read a record of runs, and give what is wrong with it."""
@@ -222,6 +243,42 @@ class Store:
                 raise
             return error
         return None
+
+    def month_damage(self, kind: str, model: str, month: str) -> DataError | None:
+        """Read a file that holds days of a month, and give what is wrong with it."""
+        try:
+            self._open_month(kind, model, month)
+        except DataError as error:
+            if not error.damaged:
+                raise
+            return error
+        return None
+
+    def days_alone(self, kind: str, model: str) -> list[date]:
+        """List the days that have a file of their own, rising."""
+        return sorted(day for name in self._listing(kind, model) or {} if (day := _day_of(name)))
+
+    def compact(self, kind: str, model: str, days: Sequence[date]) -> str:
+        """Write the files of days of one month as one more file, read it back, and name it.
+
+        Raises
+        ------
+        DataError
+            If a file is damaged, or what is read back is not what was written.
+        """
+        contents = {day: self._read(_name(kind, model, day)) for day in days}
+        return self._write_month(kind, model, contents)
+
+    def drop_replaced(self, kind: str, model: str, month: str) -> None:
+        """Remove the files of days and of months whose content a file of a month has too."""
+        contents = self._open_month(kind, model, month)
+        for other in [*self.months(kind, model)]:
+            if {*days_of_month(other)} < contents.keys():
+                self._remove_file(f"{kind}/{model}/{other}")
+        for day in self.days_alone(kind, model):
+            name = _name(kind, model, day)
+            if day in contents and self._read_file(name) == contents[day]:
+                self._remove_file(name)
 
     def write_summary(self, summary: Summary) -> None:
         """Replace the summary of the one day that `summary` covers, its watched columns first."""
@@ -346,18 +403,32 @@ class Store:
             check_arrivals(arrivals, columns["age"])
             return arrivals
 
-    def remove(self, kind: str, model: str, day: date) -> None:
-        """Remove the file of one kind and day; with a summary, the record of its inputs too."""
-        filesystem, root = self._location
-        with writing(f"store: {self.root}"):
-            filesystem.rm_file(f"{root}/{kind}/{model}/{day}.parquet")
-            record = f"{root}/runs/{model}/{day}.json"
-            if kind == "summaries" and filesystem.exists(record):
-                filesystem.rm_file(record)
-        known = held(self.root, model)
-        if known:
-            known.forget(f"{kind}/{model}/{day}.parquet", kind, day)
-            known.forget(f"runs/{model}/{day}.json")
+    def remove(self, kind: str, model: str, days: Sequence[date]) -> None:
+        """Remove the files of days of one kind; with summaries, the records of their inputs too.
+
+        Raises
+        ------
+        DataError
+            If a damaged file of a month holds other days too.
+        """
+        if not days:
+            return
+        for month in [*self.months(kind, model)]:
+            held = days_of_month(month)
+            kept = [day for day in held if day not in days]
+            if len(kept) < len(held):
+                contents = self._open_month(kind, model, month) if kept else {}
+                if kept:
+                    self._write_month(kind, model, {day: contents[day] for day in kept})
+                self._remove_file(f"{kind}/{model}/{month}")
+        # After the months, else what they hold of a day would be read instead.
+        for day in sorted({*days}.intersection(self.days_alone(kind, model))):
+            self._remove_file(_name(kind, model, day))
+        known = held_of(self.root, model)
+        if known and kind in known.days:
+            known.days[kind].difference_update(days)
+        if kind == "summaries":
+            self.remove("runs", model, days)
 
     def write_inputs(self, model: str, day: date, inputs: str) -> None:
         """Record the files from which the summary of a day was made, as a fingerprint."""
@@ -447,20 +518,13 @@ class Store:
 
     def tags(self, kind: str, model: str) -> dict[date, str]:
         """Give a tag to the file of each day, which changes with the file."""
-        filesystem, root = self._location
-        folder = f"{root}/{kind}/{model}"
-        with reaching(f"{self.root}/{kind}/{model}"):
-            if isinstance(filesystem, LocalFileSystem):
-                with os.scandir(folder) as entries:
-                    found = {entry.name: _tag(entry.stat()) for entry in entries}
-            else:
-                details = filesystem.ls(folder, detail=True)
-                found = {one["name"]: str(one.get("ETag", one.get("mtime"))) for one in details}
-        return {day: tag for name, tag in found.items() if (day := _day_of(name))}
+        found = self._listing(kind, model, tagged=True) or {}
+        of_months = {day: tag for name, tag in found.items() for day in days_of_month(name)}
+        return of_months | {day: tag for name, tag in found.items() if (day := _day_of(name))}
 
     def keep_counts(self, model: str, counts: Mapping[date, Sequence[Any]]) -> None:
         """Keep what was counted of each day, unless another process may be writing the model."""
-        if held(self.root, model):
+        if held_of(self.root, model):
             days = {day.isoformat(): list(counted) for day, counted in counts.items()}
             self._write_record(f"{model}/counts", {"days": days})
 
@@ -580,13 +644,13 @@ class Store:
         self, name: str, *, damaged: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
         """Read a record, empty if there is none; `damaged` stands for one that is damaged."""
-        with reaching(f"{self.root}/runs/{name}.json"):
-            content = self._read_bytes(f"runs/{name}.json")
         try:
+            with reaching(f"{self.root}/runs/{name}.json"):
+                content = self._read_bytes(f"runs/{name}.json")
             with _parsing(self.root, f"runs/{name}.json"):
                 return {} if content is None else open_record(content)
-        except DataError:
-            if damaged is None:
+        except DataError as error:
+            if damaged is None or not error.damaged:
                 raise
             return damaged
 
@@ -597,14 +661,15 @@ class Store:
         filesystem, root = self._location
         # A run sweeps once; to look for leftovers on each write would take longer with each day.
         kind, model, *_ = name.split("/")
-        known, day = held(self.root, model), _day_of(name)
+        known, day = held_of(self.root, model), _day_of(name)
         if known:
-            known.forget(name)
+            known.files.pop(name, None)
         replace(filesystem, f"{root}/{name}", content, what=f"store: {self.root}", sweeps=False)
         if known:
             known.keep(name, content)
-            if day and kind in known.days:
-                known.days[kind].add(day)
+            for listed in (known.days, known.alone):
+                if day and kind in listed:
+                    listed[kind].add(day)
 
     def _read(self, name: str) -> bytes:
         with reaching(f"{self.root}/{name}"):
@@ -615,18 +680,121 @@ class Store:
 
     def _read_bytes(self, name: str) -> bytes | None:
         """Read a file whole; None if it does not exist."""
-        known = held(self.root, name.split("/")[1])
+        known = held_of(self.root, name.split("/")[1])
         if known and name in known.files:
             return known.files[name]
+        kind, day = name.split("/", maxsplit=1)[0], _day_of(name)
+        alone = known.alone.get(kind) if known else None
+        content = None
+        if day is None or alone is None or day in alone:
+            content = self._read_file(name)
+        if content is None and day:
+            content = self._read_in_month(name, day)
+        if known and content is not None:
+            known.keep(name, content)
+        return content
+
+    def _read_file(self, name: str) -> bytes | None:
         filesystem, root = self._location
         try:
             # With a start, s3fs sends one request; without, it first asks for the size.
-            content: bytes = filesystem.cat_file(f"{root}/{name}", start=0)
+            return filesystem.cat_file(f"{root}/{name}", start=0)  # type: ignore[no-any-return]
         except (FileNotFoundError, NotADirectoryError):
             return None
+
+    def _read_in_month(self, name: str, day: date) -> bytes | None:
+        """Read a day from the file of its month; None if none holds it."""
+        kind, model, _ = name.split("/")
+        for _ in range(TRIES):
+            months = self.months(kind, model)
+            month = next((one for one in months if day in days_of_month(one)), None)
+            if month is None:
+                return None
+            with suppress(FileNotFoundError):  # another process has just replaced it
+                return self._open_month(kind, model, month)[day]
+        raise FileNotFoundError(name)
+
+    def _open_month(self, kind: str, model: str, month: str) -> dict[date, bytes]:
+        """Read and check a file of days of a month, unless it is the one of the last time."""
+        name, tag = f"{kind}/{model}/{month}", self.months(kind, model).get(month)
+        seen = self._opened.get(name)
+        if seen and seen[0] == tag:
+            return seen[1]
+        content = self._read_file(name)
+        if content is None:
+            raise FileNotFoundError(name)
+        with _parsing(self.root, name):
+            found = contents_of(kind, model, days_of_month(month), open_table(content)[0])
+        self._opened[name] = tag, found
+        while len(self._opened) > MONTHS_KEPT:
+            self._opened.pop(next(iter(self._opened)), None)
+        return found
+
+    def _write_month(self, kind: str, model: str, contents: Mapping[date, bytes]) -> str:
+        """Write days of a month into one file, read it back, and name it."""
+        month = month_name(sorted(contents))
+        self._write(f"{kind}/{model}/{month}", month_table(kind, model, contents))
+        self._forget_months(kind, model)
+        if self._open_month(kind, model, month) != contents:
+            msg = (
+                f"{self.root}/{kind}/{model}/{month}: is not what was written; nothing was "
+                f"removed; check the disk or the object store, then run again."
+            )
+            raise DataError(msg)
+        return month
+
+    def _remove_file(self, name: str) -> None:
+        filesystem, root = self._location
+        with writing(f"store: {self.root}"):
+            filesystem.rm_file(f"{root}/{name}")
+        kind, model, _ = name.split("/")
+        known = held_of(self.root, model)
         if known:
-            known.keep(name, content)
-        return content
+            known.files.pop(name, None)
+            day = _day_of(name)
+            if day and kind in known.alone:
+                known.alone[kind].discard(day)
+        self._forget_months(kind, model)
+
+    def _forget_months(self, kind: str, model: str) -> None:
+        known = held_of(self.root, model)
+        if known:
+            known.months.pop(kind, None)
+
+    def _listing(self, kind: str, model: str, *, tagged: bool = False) -> dict[str, str] | None:
+        """List the files of one kind; None if there is no such folder.
+
+        Each has its tag if it holds days of a month, or if all are to be tagged.
+        """
+        filesystem, root = self._location
+        folder = f"{root}/{kind}/{model}"
+        with reaching(f"{self.root}/{kind}/{model}"):
+            try:
+                if isinstance(filesystem, LocalFileSystem):
+                    with os.scandir(folder) as entries:
+                        return {
+                            entry.name: _tag(entry.stat())
+                            if tagged or days_of_month(entry.name)
+                            else ""
+                            for entry in entries
+                        }
+                found = filesystem.ls(folder, detail=True)
+            except (FileNotFoundError, NotADirectoryError):
+                return None
+        return {one["name"].rpartition("/")[2]: _tag_of_object(one) for one in found}
+
+
+def _months_among(names: Mapping[str, str]) -> dict[str, str]:
+    return {name: names[name] for name in sorted(names) if days_of_month(name)}
+
+
+def _name(kind: str, model: str, day: date) -> str:
+    """Name the file of a day within the store."""
+    return f"{kind}/{model}/{day}.{'json' if kind == 'runs' else 'parquet'}"
+
+
+def _tag_of_object(found: Mapping[str, Any]) -> str:
+    return f"{found.get('ETag', found.get('mtime'))}"
 
 
 def _tag(found: os.stat_result) -> str:
@@ -640,9 +808,9 @@ def _written(days: Mapping[str, Sequence[date]]) -> dict[str, list[str]]:
 
 
 def _day_of(name: str) -> date | None:
-    """Take the day from the name of a file of results; None if it is another file."""
-    day, dot, kind = name.rpartition("/")[2].partition(".")
-    if (dot, kind) != (".", "parquet") or [len(part) for part in day.split("-")] != [4, 2, 2]:
+    """Take the day from the name of a file of results or of a record; None if it is another."""
+    day, _, kind = name.rpartition("/")[2].partition(".")
+    if kind not in {"parquet", "json"} or [len(part) for part in day.split("-")] != [4, 2, 2]:
         return None
     try:
         return date.fromisoformat(day)
@@ -678,5 +846,6 @@ def _remedy(name: str) -> str:
     if kind in {"runs", "arrivals", "revisions"}:
         return "delete it, then run again"
     command = "backfill" if kind in {"summaries", "columns"} else "evaluate"
-    day = file.removesuffix(".parquet")
-    return f"run calibration-monitor {command} --model {model} --from {day} --to {day}"
+    days = [*map(str, days_of_month(file))] or [file.removesuffix(".parquet")]
+    span = f"--from {days[0]} --to {days[-1]}"
+    return f"run calibration-monitor {command} --model {model} {span}"

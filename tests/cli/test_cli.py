@@ -23,6 +23,7 @@ COMMANDS = (
     *("check", "run", "backfill", "evaluate", "show", "where", "recalibrate"),
     *("report", "serve"),
     *("push", "textfile", "assets", "prune", "demo"),
+    "store compact",
     "export openmetrics",
 )
 DAYS = [date(2026, 3, 1) + timedelta(days=i) for i in range(4)]

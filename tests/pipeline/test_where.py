@@ -191,7 +191,7 @@ def test_what_is_missing_is_said(folder: Path) -> None:
         answer_where(config, "ctr", date(2027, 1, 1))
     store = Store(config.store)
     content = store.read_summary("ctr", DAYS[3])[0]
-    store.remove("columns", "ctr", DAYS[3])
+    store.remove("columns", "ctr", [DAYS[3]])
     with pytest.raises(DataError, match=r"1 of .* days have no counts .* first 2026-01-04"):
         answer_where(config, "ctr")
     summarise(config, [content.days[0]])

@@ -158,6 +158,17 @@ def test_an_object_store_holds_the_same_bytes(
     assert [e["day"] for e in shown["evaluations"]] == [f"{DAY}", f"{NEXT_DAY}"]
     assert of_remote == shown
 
+    compacted = command("store", "compact", "--config", tmp_path / "m.yaml")
+    assert compacted.code == 0, compacted.err
+    assert "wrote 4 files in place of 8" in compacted.out
+    store = Store(remote.store)
+    assert [*stored(remote)] == [f"{kind}/ctr/2026-03.01-02.parquet" for kind in KINDS]
+    assert expected == {
+        f"{k}/ctr/{d}.parquet": store.content(k, "ctr", d) for k in KINDS for d in (DAY, NEXT_DAY)
+    }
+    after = command("show", "--config", tmp_path / "m.yaml", "--model", "ctr", "--json")
+    assert json.loads(after.out) == shown
+
 
 @pytest.fixture
 def requests(monkeypatch: pytest.MonkeyPatch) -> list[str]:

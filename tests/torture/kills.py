@@ -74,6 +74,7 @@ class Torture:
                 ["run", "--unsettled", *jobs, *which],
                 ["evaluate", "--from", f"{day}", "--to", f"{LAST}", *jobs, *which],
                 ["prune", "--keep", f"{keep}d", *which],
+                ["store", "compact", *which],
                 ["check", *which, *OUTCOMES],
                 ["check", "--store"],
                 ["show", *one],

@@ -26,6 +26,7 @@ from monitor import cli
 from monitor.cli import many, options
 from monitor.files import open_filesystem
 from monitor.store.lease import RELEASED
+from monitor.store.store import Store
 
 T = TypeVar("T")
 
@@ -50,10 +51,14 @@ class World:
         return self.folder / "monitor.yaml"
 
     def results(self) -> dict[str, bytes]:
-        """Read every result of the store."""
-        filesystem, root = open_filesystem(self.store)
-        found = [path for kind in KINDS for path in filesystem.find(f"{root}/{kind}")]
-        return {path.removeprefix(root): filesystem.cat_file(path) for path in sorted(found)}
+        """Read every result of the store, whether it lies in a file of its day or of its month."""
+        store = Store(self.store)
+        return {
+            f"/{kind}/{model}/{day}": store.content(kind, model, day)
+            for kind in KINDS
+            for model in MODELS
+            for day in store.days(kind, model)
+        }
 
     def left_over(self) -> list[str]:
         """List the temporary files of the store."""
