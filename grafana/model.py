@@ -8,6 +8,7 @@ from model_found import findable
 from model_health import health
 from model_now import false_alerts, last_drift, owner, report, segments, strip
 from model_verdict import drift, priors, verdicts
+from model_where import places
 from model_words import alerts, in_words
 from pages import budget, choice, constant, laid_out, link, page
 from panels import SOURCE
@@ -36,6 +37,7 @@ def model() -> dashboard.Dashboard:
             ("", [*verdicts(), alerts()]),
             ("", [segments(), last_drift(), false_alerts(), owner(), report()]),
             ("Is the curve bent? Independent of the base rate", drift()),
+            ("Where does the drift sit?", places()),
             ("What can be found", findable()),
             ("Has the base rate moved?", priors()),
             ("How large is the error?", calibration_errors()),

@@ -2,6 +2,7 @@
 
 WHOLE = "all"  # all segments together, and the only segment of a model that has none
 OTHER = "other"  # rows whose value the configuration does not list
+CROSSED = " x "  # between the names of crossed columns, and between their values
 
 
 def printable(text: str) -> str:

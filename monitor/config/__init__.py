@@ -8,7 +8,7 @@ Rule 2: this room knows values, not their meaning; formulas are in `monitor.metr
 
 from monitor.config.calendar import WEEKDAYS, Calendar, Span
 from monitor.config.classes import Classes
-from monitor.config.columns import CROSSED, Crossing, Watched, WatchedColumn
+from monitor.config.columns import Crossing, Watched, WatchedColumn
 from monitor.config.loading import config_files, load_config
 from monitor.config.report_pages import REPORT_INDEX, report_page
 from monitor.config.schema import (
@@ -42,7 +42,6 @@ from monitor.config.yaml_files import read_yaml
 
 __all__ = [
     "AUTO_SETTLED_AFTER",
-    "CROSSED",
     "DAY_DIRECTIVES",
     "EARLIEST",
     "FIELD",

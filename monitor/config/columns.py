@@ -6,8 +6,9 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
 
+from monitor.segment_names import CROSSED
+
 MOST_COLUMNS = 20
-CROSSED = " x "  # between the names of crossed columns, and between their values
 
 Name = Annotated[str, Field(min_length=1)]
 Value = Annotated[str, Field(min_length=1, max_length=200)]

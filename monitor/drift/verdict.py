@@ -44,6 +44,7 @@ from monitor.drift.inputs import (
 )
 from monitor.drift.levels import Level, lasting_shift, what_moved
 from monitor.drift.pairs import sum_of_days
+from monitor.drift.places import Where
 from monitor.drift.reference import Reference, lift_since, merge_days
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
@@ -98,6 +99,8 @@ class Verdict:
         How far the log-odds of all its scores are off, on average.
     detectable : Detectable or None
         What the detector can find with this reference.
+    where : Where or None
+        Of the whole, where its open drift sits; None if no column is counted.
     """
 
     model: str
@@ -117,6 +120,7 @@ class Verdict:
     reference_slope: Estimate | None = None
     reference_intercept: Estimate | None = None
     detectable: Detectable | None = None
+    where: Where | None = None
 
     @property
     def incomplete(self) -> bool:

@@ -8,9 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log, nan
 
-from monitor.drift.evidence import KINDS
-from monitor.drift.reference import Reference
-from monitor.drift.where import (
+from monitor.drift.column_sums import (
     AS_BEFORE,
     Sums,
     change_of,
@@ -20,19 +18,14 @@ from monitor.drift.where import (
     sum_columns,
     sum_part,
 )
+from monitor.drift.evidence import KINDS
+from monitor.drift.places import Condition
+from monitor.drift.reference import Reference
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import OTHER, shown
 from monitor.summary import ColumnPart, Columns
 
 DEEPEST = 3  # conditions
-
-
-@dataclass(frozen=True)
-class Condition:
-    """One value of a column."""
-
-    column: str
-    value: str
 
 
 @dataclass(frozen=True)

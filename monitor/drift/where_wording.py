@@ -1,6 +1,6 @@
 """Where a drift sits, in a sentence. Pure."""
 
-from monitor.drift.where import Place, Where
+from monitor.drift.places import Explanation, Place, Where
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import shown
 
@@ -17,22 +17,36 @@ def where_sentence(found: Where) -> str:
     """
     flagged, explanation = found.flagged, found.explanation
     if explanation:
-        values = _listed([shown(value) for value in explanation.values])
         return (
-            f"{explanation.share:.0%} of the evidence comes from {explanation.column} = {values}, "
+            f"{explanation.share:.0%} of the evidence comes from {explained_by(explanation)}, "
             f"{explanation.rows:.1%} of the outcomes{_of(explanation.slope)}; without "
-            f"{'it' if len(explanation.values) == 1 else 'them'} the rest is as before"
+            f"{'it' if len(explanation.conditions) == 1 else 'them'} the rest is as before"
             f"{_of(explanation.rest)}."
         )
     if not flagged:
         return "No value of the configured columns differs from its own reference."
-    tested = sum(place.change is not None for place in found.places)
-    names = _listed([name_of(place) for place in flagged[:MOST_NAMED]])
+    names = listed([name_of(place) for place in flagged[:MOST_NAMED]])
     more = f" and {len(flagged) - MOST_NAMED} more" if len(flagged) > MOST_NAMED else ""
     return (
-        f"{len(flagged)} of {tested} values differ from their own reference, most of all {names}"
-        f"{more}; no few values of one column explain the drift."
+        f"{len(flagged)} of {len(found.tested)} values differ from their own reference, most of "
+        f"all {names}{more}; no few values explain the drift."
     )
+
+
+def explained_by(explanation: Explanation) -> str:
+    """Name the values that explain a drift.
+
+    Examples
+    --------
+    >>> from monitor.drift.places import Condition
+    >>> values = Condition("device", "tv"), Condition("device", "car"), Condition("country", "FR")
+    >>> explained_by(Explanation(values, 0.9, None, None, 0.3))
+    'device = tv or car and country = FR'
+    """
+    values = dict[str, list[str]]()
+    for one in explanation.conditions:
+        values.setdefault(one.column, []).append(shown(one.value))
+    return listed([f"{column} = {' or '.join(of)}" for column, of in values.items()])
 
 
 def name_of(place: Place) -> str:
@@ -46,5 +60,6 @@ def _of(slope: Estimate | None) -> str:
     return f" (slope {slope.value:.2f}, 95 % {slope.low:.2f} to {slope.high:.2f})"
 
 
-def _listed(names: list[str]) -> str:
+def listed(names: list[str]) -> str:
+    """Write a list of names as English does."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -12,6 +12,7 @@ OF_VERDICTS = frozenset(
     [
         "calibration_build_info",
         "calibration_data_error_limit_seconds",
+        "calibration_drift_explained_ratio",
         "calibration_drift_kind",
         "calibration_drift_slope",
         "calibration_drift_started_date_seconds",
@@ -39,6 +40,10 @@ OF_VERDICTS = frozenset(
         "calibration_run_late_limit_seconds",
         "calibration_run_overdue_limit_seconds",
         "calibration_segments_left_out",
+        "calibration_value_evidence_log10",
+        "calibration_value_flagged",
+        "calibration_values_flagged",
+        "calibration_values_left_out",
         "calibration_verdict",
         "calibration_verdict_date_seconds",
         "calibration_verdict_timestamp_seconds",

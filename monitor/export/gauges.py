@@ -15,6 +15,7 @@ from monitor.metrics.core.estimate import Estimate
 
 WINDOW = ("model", "segment", "window", "maturity")
 STREAM = ("model", "segment")
+PLACE = ("model", "column", "value")
 
 
 @dataclass(frozen=True)
@@ -431,6 +432,54 @@ CATALOGUE = (
         "days if none is open.",
         STREAM,
         verdict_samples.of_verdict(lambda v: v.slope),
+    ),
+    Gauge(
+        "calibration_value_evidence_log10",
+        "Evidence, log10, that the curve of a value of a column moved since the open calibration "
+        "drift began, compared with itself in the reference.",
+        PLACE,
+        verdict_samples.of_places(lambda place: place.evidence),
+    ),
+    Gauge(
+        "calibration_value_flagged",
+        "Whether the value of a column is off beyond the tolerance: 1 yes, 0 no. At most one in 20 "
+        "flagged values is flagged by chance, over all columns.",
+        PLACE,
+        verdict_samples.of_places(lambda place: place.flagged),
+    ),
+    Gauge(
+        "calibration_value_slope",
+        "Slope of the outcomes of a value of a column since the open calibration drift began, "
+        "divided by its slope in the reference.",
+        PLACE,
+        verdict_samples.of_places(lambda place: place.slope.value if place.slope else None),
+    ),
+    Gauge(
+        "calibration_value_error_ratio",
+        "Share of the error of all values of a column that one value has, since the open "
+        "calibration drift began.",
+        PLACE,
+        verdict_samples.of_places(lambda place: place.share),
+    ),
+    Gauge(
+        "calibration_values_flagged",
+        "Values of columns that are off beyond the tolerance, with or without gauges of their own.",
+        ("model",),
+        verdict_samples.of_flagged_places,
+    ),
+    Gauge(
+        "calibration_drift_explained_ratio",
+        "Share of the evidence of the open calibration drift that comes from few values of "
+        "columns. Without them the rest is as before.",
+        ("model", "values"),
+        verdict_samples.of_explanations,
+    ),
+    Gauge(
+        "calibration_values_left_out",
+        "Values of columns that were compared, but have no gauges of their own because of the "
+        "exporter's limit.",
+        ("model",),
+        verdict_samples.of_places_left_out,
     ),
     *_with_interval(
         "calibration_prior_shift_logit",

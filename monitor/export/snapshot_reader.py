@@ -6,7 +6,7 @@ The cache only saves parsing bytes that have not changed, so a snapshot is never
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from importlib.metadata import version
 from typing import Any
@@ -47,7 +47,8 @@ class Reader:
     config : Config
         Which models, and where the store is.
     most_segments : int
-        How many segments of a model are exported, besides `all`; also how many classes and pairs.
+        How many segments of a model are exported, besides `all`; also how many classes, pairs and
+        values of columns.
     version : str
         Version of this program.
     """
@@ -142,7 +143,10 @@ class Reader:
             evaluations=exported,
             runs={name: run} if run else {},
             version=self.version,
-            verdicts=verdicts_to_export(verdicts, exported, self.most_segments),
+            verdicts=[
+                with_few_places(v, self.most_segments)
+                for v in verdicts_to_export(verdicts, exported, self.most_segments)
+            ],
             left_out={name: left_out} if exported else {},
             invalid=frozenset({name} & self.config.invalid.keys()),
             delays=self._delays(store, name, evaluations) if known is None else known,
@@ -244,6 +248,12 @@ def verdicts_to_export(
         ranked = sorted(verdicts, key=lambda v: (-v.detector.evidence, v.segment))
         kept |= {v.segment for v in ranked[:most]}
     return [v for v in verdicts if v.segment in kept or v.detector.incident]
+
+
+def with_few_places(verdict: Verdict, most: int) -> Verdict:
+    """Keep the values of columns that are most off, and the worst in every case."""
+    found = verdict.where
+    return replace(verdict, where=found.worst(max(1, most))) if found else verdict
 
 
 def with_most_outcomes(

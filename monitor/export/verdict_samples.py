@@ -7,7 +7,9 @@ from math import isfinite, isnan, log10
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Incident
 from monitor.drift.evidence import KINDS
+from monitor.drift.places import Place
 from monitor.drift.verdict import STATES, Verdict
+from monitor.drift.where_wording import explained_by
 from monitor.drift.wording import shape_size
 from monitor.export.window_samples import SECONDS_A_DAY, Sample, Samples, Snapshot, T, seconds_of
 from monitor.summary import end_of_day
@@ -122,6 +124,38 @@ def of_judged_days(snapshot: Snapshot) -> Iterable[Sample[float]]:
     """Find the moment at which the judged day ended."""
     zones = {name: model.time_zone for name, model in snapshot.models.items()}
     return of_verdict(lambda v: end_of_day(v.day, zones[v.model]).timestamp())(snapshot)
+
+
+def of_places(value: Callable[[Place], T | None]) -> Samples[T]:
+    """Take one value of each place of an open drift that has it."""
+
+    def fill(snapshot: Snapshot) -> Iterable[Sample[T]]:
+        for v in snapshot.verdicts:
+            for place in v.where.tested if v.where else ():
+                found = value(place)
+                if found is not None:
+                    yield (v.model, place.column, place.value), found
+
+    return fill
+
+
+def of_explanations(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Take the share of the evidence that few values explain, with their names."""
+    for v in snapshot.verdicts:
+        if v.where and v.where.explanation:
+            yield (v.model, explained_by(v.where.explanation)), v.where.explanation.share
+
+
+def of_flagged_places(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Count the places of each open drift that are off."""
+    for v in snapshot.verdicts:
+        if v.where:
+            yield (v.model,), len(v.where.flagged) + v.where.flagged_left_out
+
+
+def of_places_left_out(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Count the places of each open drift that have no gauges of their own."""
+    return [((v.model,), v.where.left_out) for v in snapshot.verdicts if v.where]
 
 
 def _of_verdicts(samples: Callable[[Verdict], Iterable[Sample[T]]]) -> Samples[T]:

@@ -5,9 +5,9 @@ from itertools import pairwise
 
 import narwhals as nw
 
-from monitor.config import CROSSED, Crossing, Model, Watched, WatchedColumn
+from monitor.config import Crossing, Model, Watched, WatchedColumn
 from monitor.logs.rows import choose
-from monitor.segment_names import OTHER
+from monitor.segment_names import CROSSED, OTHER
 
 # Numbers to be cut at quantiles are counted in steps of a quarter of a power of two.
 STEPS = 4

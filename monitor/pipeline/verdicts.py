@@ -17,7 +17,7 @@ from monitor.drift.verdict import days_to_recall, judge
 from monitor.errors import DataError
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import REFERENCE_DAYS, References, limits_of
-from monitor.pipeline.where import sentence_adder
+from monitor.pipeline.where import place_adder
 from monitor.store.delays import delays
 from monitor.store.store import Store
 from monitor.summary import end_of_day
@@ -92,7 +92,7 @@ def judge_days(
         detectors=detectors,
     )
     judged = set(store.days("verdicts", name)) if as_of else set()
-    for done, of_day in enumerate(map(sentence_adder(config, name, references), verdicts), 1):
+    for done, of_day in enumerate(map(place_adder(config, name, references), verdicts), 1):
         if as_of and of_day[0].day in judged:
             store.replace_verdicts(name, of_day[0].day, of_day, basis=basis, as_of=as_of)
         else:

@@ -1,7 +1,6 @@
 """From stored counts of columns to where a drift sits."""
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
@@ -10,10 +9,11 @@ from itertools import pairwise
 import numpy as np
 
 from monitor.config import Config, Crossing, Model, Watched
+from monitor.drift.column_sums import DaySums, added, sum_day
 from monitor.drift.inputs import ModelReference, reference_of_day
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict
-from monitor.drift.where import Answer, find_where
+from monitor.drift.where import Answer, where_of
 from monitor.drift.where_wording import where_sentence
 from monitor.errors import ConfigError, DataError
 from monitor.logs.column_labels import step_edge
@@ -86,38 +86,43 @@ def compared_days(
     return compared, reference, (first, last), incident.kind if incident else USUAL_KIND
 
 
-def sentence_adder(
+def place_adder(
     config: Config, name: str, references: References
 ) -> Callable[[list[Verdict]], list[Verdict]]:
     """Return what adds to the verdict of the whole where its open drift sits.
 
-    Only of models that watch columns, and only if every day that is needed was counted by them.
+    Only of models with segments or further columns, and only if every day that is needed was
+    counted by them.
     """
     model, store = config.model(name), Store(config.store)
-    if not model.columns:
+    if not (model.columns or model.segments):
         return lambda verdicts: verdicts
     reader = _Reader(model, store, name)
 
     def add(verdicts: list[Verdict]) -> list[Verdict]:
-        found = []
-        for verdict in verdicts:
-            reasons = verdict.reasons
-            if verdict.segment == WHOLE and verdict.final and verdict.detector.incident:
-                with suppress(DataError):
-                    said = where_sentence(_compare(reader, references, verdict).where)
-                    reasons = (*reasons, said)
-            found.append(replace(verdict, reasons=reasons))
-        return found
+        return [_with_places(reader, references, verdict) for verdict in verdicts]
 
     return add
 
 
+def _with_places(reader: "_Reader", references: References, verdict: Verdict) -> Verdict:
+    if not (verdict.segment == WHOLE and verdict.final and verdict.detector.incident):
+        return verdict
+    try:
+        found = _compare(reader, references, verdict).where
+    except DataError:
+        return verdict
+    return replace(verdict, reasons=(*verdict.reasons, where_sentence(found)), where=found)
+
+
 class _Reader:
-    """Reads the columns of days, each once."""
+    """Reads the columns of days, and sums each day up once for each reference."""
 
     def __init__(self, model: Model, store: Store, name: str) -> None:
         self.model, self.name, self.store = model, name, store
         self.day = lru_cache(MOST_REMEMBERED)(self._read_day)
+        self.sums = lru_cache(MOST_REMEMBERED)(self._sum_day)
+        self.segments = lru_cache(1)(self._segments)
 
     def _read_day(self, day: date) -> Columns | None:
         """Read what a final day counts by column, the primary one too; None if it is not final."""
@@ -129,6 +134,26 @@ class _Reader:
             return found
         return {self.model.segments.column: _primary(summary), **found}
 
+    def _segments(self, compared: ModelReference) -> Mapping[str, dict[str, str] | None]:
+        """Name the segment of each value in every column, as the reference divides them."""
+        stored = self.store.days("summaries", self.name)
+        days = [self.day(d) for d in stored if compared.first <= d <= compared.last]
+        return {
+            one.name: _segments_of(one, [day[one.name] for day in days if day and one.name in day])
+            for one in self.model.columns
+        }
+
+    def _sum_day(self, compared: ModelReference, reference: Reference, day: date) -> DaySums | None:
+        found = self.day(day)
+        if found is None:
+            return None
+        named = self.segments(compared)
+        grouped = {
+            column: _regroup(values, named[column]) if column in named else values
+            for column, values in found.items()
+        }
+        return sum_day(reference, grouped)
+
 
 def _compare(reader: _Reader, references: References, verdict: Verdict) -> Answer:
     """Compare the days of an open drift, the last four weeks at most, with their reference.
@@ -139,15 +164,18 @@ def _compare(reader: _Reader, references: References, verdict: Verdict) -> Answe
         If there is no reference, or a file of the store cannot be read.
     """
     compared, reference, span, kind = compared_days(reader.name, references, verdict)
-    before, after = _read(reader, compared, span)
-    found = find_where(reference, before, after, kind)
-    return Answer(*span, verdict.detector.incident is not None, found)
+    before, after = (
+        [found for day in days if (found := reader.sums(compared, reference, day)) is not None]
+        for days in _days(reader, compared, span)
+    )
+    where = where_of(reference, added(before, after), kind)
+    return Answer(*span, verdict.detector.incident is not None, where)
 
 
-def _read(
+def _days(
     reader: _Reader, compared: ModelReference, span: tuple[date, date]
-) -> tuple[list[Columns], list[Columns]]:
-    """Read the columns of the reference and of later days, in segments that the reference makes."""
+) -> tuple[list[date], list[date]]:
+    """List the days of the reference and the later ones, all of which have counts of columns."""
     model, name = reader.model, reader.name
     stored, counted = (
         reader.store.days("summaries", name),
@@ -163,19 +191,7 @@ def _read(
             f"--from {missing[0]} --to {missing[-1]}."
         )
         raise DataError(msg)
-    before, after = (
-        [found for day in days if (found := reader.day(day)) is not None] for days in (old, new)
-    )
-    watched = {one.name: _segments_of(one, [day[one.name] for day in before if one.name in day])
-               for one in model.columns}  # fmt: skip
-
-    def grouped(day: Columns) -> Columns:
-        return {
-            column: _regroup(values, watched[column]) if column in watched else values
-            for column, values in day.items()
-        }
-
-    return [grouped(day) for day in before], [grouped(day) for day in after]
+    return old, new
 
 
 def _primary(summary: Summary) -> dict[str, ColumnPart]:

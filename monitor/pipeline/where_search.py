@@ -10,8 +10,9 @@ from datetime import date, datetime
 import numpy as np
 
 from monitor.config import Config, Model, WatchedColumn
+from monitor.drift.places import Condition
 from monitor.drift.reference import Reference
-from monitor.drift.where_search import DEEPEST, Condition, Found, best_condition, confirm
+from monitor.drift.where_search import DEEPEST, Found, best_condition, confirm
 from monitor.errors import DataError
 from monitor.logs import columns_to_search, condition_sql, count_search, open_databases
 from monitor.logs.databases import Databases

@@ -10,7 +10,8 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.report.tables import percent, plain_table
 
 if TYPE_CHECKING:
-    from monitor.drift.where import Answer, Place
+    from monitor.drift.places import Place
+    from monitor.drift.where import Answer
 
 COLUMNS = (
     "segment",

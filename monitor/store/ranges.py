@@ -83,6 +83,10 @@ def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:
             "intervals",
             (v.shift, v.level_change, v.slope, v.reference_slope, v.reference_intercept),
         )
+        for place in v.where.places if v.where else ():
+            _must("where", place.rows >= 0 and place.evidence >= 0)
+            _must("where", isnan(place.share) or 0 <= place.share <= 1)
+            _must_enclose("where", (place.change, place.slope))
 
 
 def check_arrivals(arrivals: Arrivals, ages: Sequence[int]) -> None:

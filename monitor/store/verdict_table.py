@@ -17,6 +17,7 @@ from monitor.drift.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.store.sealing import rows_of
+from monitor.store.where_column import WHERE, stored_where, where_of
 
 NUMBERS, SINGLES = pa.list_(pa.float64()), pa.list_(pa.float32())
 ORDINALS = pa.list_(pa.int64())
@@ -82,6 +83,7 @@ COLUMNS: dict[str, pa.DataType] = {
     "detectable": pa.struct(
         [(field.name, pa.float64()) for field in fields(Detectable)],
     ),
+    "where": WHERE,
 }
 VERDICTS = pa.schema(COLUMNS)
 OF_DETECTOR = ("incident", "ended")  # columns of their own, so that the file is easy to read
@@ -113,6 +115,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
         else verdict.reference_prevalence,
         "detectable": asdict(verdict.detectable) if verdict.detectable else None,
         **{k: asdict(row[k]) if row[k] else None for k in ESTIMATES},
+        "where": stored_where(verdict.where) if verdict.where else None,
     }
 
 
@@ -135,6 +138,7 @@ def _verdict(row: dict[str, Any]) -> Verdict:
     row["evidence"] = DayEvidence(**_arrays(row["evidence"])) if row["evidence"] else None
     row["reasons"] = tuple(row["reasons"])
     row["detectable"] = Detectable(**detectable) if detectable else None
+    row["where"] = where_of(row["where"]) if row.get("where") else None
     if row["reference_prevalence"] is None:
         row["reference_prevalence"] = nan
     for name in ESTIMATES:

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.drift.places import Condition
 from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.where import find_where
-from monitor.drift.where_search import Condition, best_condition, confirm, search_sentence
+from monitor.drift.where_search import best_condition, confirm, search_sentence
 from monitor.drift.where_wording import where_sentence
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
@@ -81,7 +82,7 @@ def test_a_device_that_drifts_is_found_and_explains_all() -> None:
     found = find_where(*weeks(1, slopes(tv=0.7)), "too_extreme")
 
     assert found.explanation
-    assert (found.explanation.column, found.explanation.values) == ("device", ("tv",))
+    assert found.explanation.conditions == (Condition("device", "tv"),)
     assert found.explanation.share > 0.9
     assert found.explanation.slope is not None
     assert found.explanation.slope.low < 0.7 < found.explanation.slope.high
@@ -100,8 +101,7 @@ def test_a_drift_in_a_crossing_is_found_there() -> None:
     found = find_where(*weeks(2, slopes(tv_c3=0.4)), "too_extreme")
 
     assert found.explanation
-    assert found.explanation.column == "device x country"
-    assert found.explanation.values == ("tv x c3",)
+    assert found.explanation.conditions == (Condition("device x country", "tv x c3"),)
 
 
 def test_two_countries_explain_it_together() -> None:
@@ -109,8 +109,32 @@ def test_two_countries_explain_it_together() -> None:
     found = find_where(*weeks(3, slopes(c1=0.6, c4=0.6)), "too_extreme")
 
     assert found.explanation
-    assert set(found.explanation.values) == {"c1", "c4"}
+    assert set(found.explanation.conditions) == {Condition("country", c) for c in ("c1", "c4")}
     assert "without them the rest is as before" in where_sentence(found)
+
+
+@pytest.mark.parametrize("crossing", [(), ("device x country",)])
+def test_values_of_two_columns_explain_it_together(crossing: tuple[str, ...]) -> None:
+    """A device in all countries and a country on all devices; their crossing is known, or not.
+
+    The slope of the rest is the 1.0 of the world within 0.05, which is three standard errors.
+    """
+    reference, *days = weeks(9, slopes(tv=0.6, c3=0.3))
+    old, new = (
+        [{name: day[name] for name in ("device", "country", *crossing)} for day in period]
+        for period in days
+    )
+    found = find_where(reference, old, new, "too_extreme")
+
+    assert found.explanation
+    assert {*found.explanation.conditions} == {
+        Condition("device", "tv"),
+        Condition("country", "c3"),
+    }
+    assert found.explanation.share > 0.9
+    assert found.explanation.rest
+    assert found.explanation.rest.value == pytest.approx(1.0, abs=0.05)
+    assert "without them the rest is as before (slope " in where_sentence(found)
 
 
 def test_a_drift_everywhere_has_no_place() -> None:
@@ -119,7 +143,7 @@ def test_a_drift_everywhere_has_no_place() -> None:
 
     assert found.explanation is None
     assert len(found.flagged) > 10
-    assert "no few values of one column explain the drift" in where_sentence(found)
+    assert "no few values explain the drift" in where_sentence(found)
 
 
 def test_a_value_that_was_always_off_is_not_found() -> None:

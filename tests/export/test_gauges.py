@@ -15,6 +15,7 @@ from monitor.config import Config
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Ended, Incident, new_detector
 from monitor.drift.evidence import DayEvidence
+from monitor.drift.places import Condition, Explanation, Place, Where
 from monitor.drift.verdict import STATES, Verdict
 from monitor.errors import Fault
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
@@ -119,6 +120,7 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
             days_strong=6.5,
             within_patience=0.1875,
         ),
+        where=WHERE if incident else None,
     )
 
 
@@ -128,6 +130,19 @@ def class_errors(name: str, at: float) -> ClassErrors:
     return ClassErrors(name, 100, at, at / 2, raw=known, prior=known)
 
 
+def place(value: str, evidence: float) -> Place:
+    """Make a place of a drift."""
+    moved, slope = Estimate(-0.5, -0.75, -0.25), Estimate(0.5, 0.25, 0.75)
+    flagged = evidence > 1.0
+    return Place("device", value, 1_000, moved, slope, evidence, evidence / 4, flagged)
+
+
+WHERE = Where(
+    "top_overpredicted",
+    Estimate(-0.5, -0.75, -0.25),
+    (place("tv", 3.0), place("web", 0.5), Place("device", "watch", 10, new=True)),
+    Explanation((Condition("device", "tv"), Condition("country", "FR")), 0.875, None, None, 0.25),
+)
 VECTOR = VectorErrors(rbs=Estimate(0.5, 0.375, 0.625), log_score=Estimate(1.5, 1.375, 1.625))
 CLASSES = ClassMeasures(
     count=4,
@@ -437,6 +452,7 @@ class TestCatalogue:
         """A name begins with the project and ends with a unit; only the Brier score has none."""
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
         units += "|segments_left_out|config_valid|results_readable|slope|log10|log10_p|verdict|kind"
+        units += "|flagged|values_left_out"
         units += "|explained|removed|days|slope_change|value|nats|classes_left_out"
         # A bound of an interval is named after its number.
         name = re.sub("_(low|high)$", "", gauge.name)
@@ -454,7 +470,7 @@ class TestCatalogue:
         known = {"model", "segment", "window", "maturity", "adjusted", "quantile", "reason"}
         known |= {"owner", "severity", "version", "state", "kind", "cause", "reference"}
         known |= {"ending", "log", "check", "complaint", "url", "outcome", "age_days"}
-        known |= {"class", "over"}
+        known |= {"class", "over", "column", "value", "values"}
 
         assert known.issuperset(gauge.labels)
         assert len(set(gauge.labels)) == len(gauge.labels)

@@ -30,10 +30,12 @@ CHOSEN = {
 ONE_OF_SEVERAL = "In words"  # whose queries each answer for one verdict
 MAY_BE_EMPTY = (
     *(ONE_OF_SEVERAL, "Invalid or unreadable", "Deployments", "Last drift over", "Report page"),
-    "What is wrong with the logs",
+    *("What is wrong with the logs", "Explained by"),
 )
-# Of drifts that have ended or have no slope, of rows and of report pages: not in these two models.
+# Of drifts that have ended or have no slope, of drifts in few of the segments, of rows and of
+# report pages: not in these two models.
 NOT_HERE = {
+    "calibration_drift_explained_ratio",
     "calibration_drift_size_logit",
     "calibration_ended_drift_date_seconds",
     "calibration_ended_drift_duration_seconds",

@@ -143,12 +143,12 @@ class TestHouseRules:
         first = next(place for place, panel in enumerate(shown) if panel["type"] == "row")
         rows = shown[first:]
 
-        assert len(rows) == 8
+        assert len(rows) == 9
         assert {row["type"] for row in rows} == {"row"}
         assert all(row["collapsed"] and row["panels"] for row in rows)
         ends = [panel["gridPos"]["y"] + panel["gridPos"]["h"] for panel in shown[:first]]
         begin = max(ends)
-        assert [row["gridPos"]["y"] for row in rows] == [begin + place for place in range(8)]
+        assert [row["gridPos"]["y"] for row in rows] == [begin + place for place in range(9)]
         for row in rows:  # where Grafana wants the panels of a section that is opened
             assert min(p["gridPos"]["y"] for p in row["panels"]) == row["gridPos"]["y"] + 1
 

@@ -17,10 +17,14 @@ from monitor.cli import app
 from monitor.config import Config, load_config
 from monitor.drift.where_wording import where_sentence
 from monitor.errors import ConfigError, DataError
+from monitor.export.snapshot_reader import Reader
+from monitor.export.text import exposition, lines
 from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.pipeline.where import answer_where
+from monitor.report.page.assemble import model_page
+from monitor.report.page.html import model_html
 from monitor.store.store import Store
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 8, 4_000
@@ -132,10 +136,47 @@ def test_the_verdict_says_it_from_the_opening_on(folder: Path) -> None:
     verdicts = [next(iter(store.read_verdicts("ctr", day)[0])) for day in DAYS]
     last = verdicts[-1]
 
-    assert last.reasons[-1] == where_sentence(answer_where(config, "ctr").where)
+    answer = answer_where(config, "ctr").where
+    assert last.reasons[-1] == where_sentence(answer)
+    assert last.where == answer
     for verdict in verdicts:
         said = any("of the evidence comes from" in reason for reason in verdict.reasons)
         assert said <= (verdict.detector.incident is not None)
+
+
+def test_gauges_and_page_say_it_with_the_worst_values_and_how_many_are_left_out(
+    folder: Path,
+) -> None:
+    """Within the limit of the exporter; a value that the reference does not know has no gauge."""
+    config = load_config(folder / "monitor.yaml")
+    references = read_references(config, "ctr")
+    answer = answer_where(config, "ctr").where
+
+    def exported(most: int) -> dict[str, list[str]]:
+        snapshot = Reader(config, most_segments=most).snapshot("ctr")
+        found = dict[str, list[str]]()
+        for line in exposition([lines(snapshot)]).decode().splitlines():
+            found.setdefault(line.partition("{")[0], []).append(line)
+        return found
+
+    (value,) = exported(1)["calibration_value_evidence_log10"]
+    assert 'column="country x device",model="ctr",value="FR x tv"' in value
+    (left_out,) = exported(1)["calibration_values_left_out"]
+    assert left_out.endswith(f" {len(answer.tested) - 1}.0")
+    (flagged,) = exported(1)["calibration_values_flagged"]
+    assert flagged.endswith(f" {len(answer.flagged)}.0")
+    everything = exported(50)
+    assert len(everything["calibration_value_evidence_log10"]) == len(answer.tested)
+    assert not [line for line in everything["calibration_value_slope"] if "watch" in line]
+    (explained,) = everything["calibration_drift_explained_ratio"]
+    assert 'values="country x device = FR x tv"' in explained
+
+    page = model_page(config, "ctr", references.fitted)
+    assert page.where.rows[0][:2] == ("country x device = FR x tv", "off")
+    assert len(page.where.rows) == len(answer.tested)
+    assert "New since the reference: " in page.where.notes[-1]
+    assert where_sentence(answer) in page.day.reasons
+    assert "Where the drift sits" in model_html(page)
 
 
 def test_verdicts_are_the_same_in_one_call_or_in_two(folder: Path) -> None:

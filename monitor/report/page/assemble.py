@@ -96,6 +96,7 @@ def model_page(
         waiting=tables.waiting_rows(found.evaluations, span[chosen]),
         sensitivity=tables.sensitivity_rows(verdicts),
         classes=_classes(found.evaluations.get(days[chosen].day, ()), window),
+        where=tables.where_rows(verdicts),
         facts=facts(model, references, verdicts, days[chosen].day),
     )
 

@@ -192,6 +192,8 @@ class Page:
         How the page was computed.
     classes : Table
         The classes on the day that the page opens with; no rows if the model has two.
+    where : Table
+        The values of columns where the drift sits that is open on that day; no rows without one.
     """
 
     model: str
@@ -207,6 +209,7 @@ class Page:
     sensitivity: Table
     facts: Sequence[tuple[str, str]]
     classes: Table
+    where: Table
 
     @property
     def day(self) -> DayOnPage:

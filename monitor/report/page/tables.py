@@ -5,7 +5,9 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from math import isfinite, isnan
 
+from monitor.drift.places import Place
 from monitor.drift.verdict import WEEK, Verdict
+from monitor.drift.where_wording import name_of
 from monitor.evaluation.evaluate import Evaluation
 from monitor.report.incidents import IncidentSummary, Read, incidents_up_to
 from monitor.report.page.content import DayOnPage, Row, Table
@@ -22,6 +24,15 @@ SENSITIVITY = (
     "days to find a slope of 0.8",
     "days to find a slope of 0.7",
 )
+WHERE = (
+    "value",
+    "compared with its reference",
+    "evidence",
+    "slope, 1 as before",
+    "share of the error",
+    "outcomes",
+)
+MOST_PLACES = 20  # values in the table: those that are most off
 LEAST_SHOWN = -3.0  # log10 of a probability; smaller ones are shown as a power of ten
 
 
@@ -105,6 +116,31 @@ def sensitivity_rows(verdicts: Sequence[Verdict]) -> Table:
             for v in verdicts
             if (found := v.detectable)
         ],
+    )
+
+
+def where_rows(verdicts: Sequence[Verdict]) -> Table:
+    """List the values of columns where the open drift sits: those that are most off."""
+    found = next((v.where for v in verdicts if v.where), None)
+    if found is None:
+        return Table(WHERE, ())
+    few = found.worst(MOST_PLACES)
+    notes = [f"{few.left_out} more values are not shown."] if few.left_out else []
+    if new := [name_of(place) for place in found.places if place.new]:
+        more = f" and {len(new) - MOST_PLACES} more" if len(new) > MOST_PLACES else ""
+        notes.append(f"New since the reference: {', '.join(new[:MOST_PLACES])}{more}.")
+    return Table(WHERE, [_place(place) for place in few.places], notes)
+
+
+def _place(place: Place) -> Row:
+    slope = place.slope
+    return (
+        name_of(place),
+        "off" if place.flagged else "as before",
+        odds(place.evidence),
+        f"{slope.value:.2f} ({slope.low:.2f} to {slope.high:.2f})" if slope else NONE,
+        share(place.share),
+        f"{place.rows:,}",
     )
 
 

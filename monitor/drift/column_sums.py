@@ -1,0 +1,173 @@
+"""What the values of columns say of a distortion, as sums over days. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import hypot, log, sqrt
+
+import numpy as np
+from scipy.stats import norm
+
+from monitor.drift.detector import best_slope
+from monitor.drift.evidence import SLOPES
+from monitor.drift.reference import DIRECTIONS, Reference
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import Floats
+from monitor.metrics.logistic.conditional import score_directions, score_slopes
+from monitor.summary import ColumnPart, Columns
+
+LEAST_OF_EACH = 10  # positive and negative outcomes, in each period, before a value is tested
+AS_BEFORE = 0.05  # a rest that is at least as likely without a change is as before
+
+Periods = tuple[Mapping[str, "Sums"], Mapping[str, "Sums"]]  # the values before, and since
+DaySums = Mapping[str, Mapping[str, "Sums"]]  # by column and value
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """What some rows say of the distortions of a curve; it adds over days and values.
+
+    Attributes
+    ----------
+    scores, informations, squares : ndarray of shape (4,)
+        Along each direction, as in `DayEvidence`; and the squares of each part's information.
+    slopes : ndarray of shape (6,)
+        As in `DayEvidence`, for independent outcomes.
+    rows, hits : int
+        Predictions with an outcome in the cells that the reference knows, and positive ones.
+    predicted : int
+        All predictions.
+    """
+
+    scores: Floats
+    informations: Floats
+    squares: Floats
+    slopes: Floats
+    rows: int = 0
+    hits: int = 0
+    predicted: int = 0
+
+    def __add__(self, other: "Sums") -> "Sums":
+        """Add up."""
+        return _combined(self, other, 1)
+
+    def __sub__(self, other: "Sums") -> "Sums":
+        """Take a part away again."""
+        return _combined(self, other, -1)
+
+
+def _combined(one: Sums, other: Sums, sign: int) -> Sums:
+    return Sums(
+        *(
+            getattr(one, name) + sign * getattr(other, name)
+            for name in (
+                *("scores", "informations", "squares", "slopes"),
+                *("rows", "hits", "predicted"),
+            )
+        )
+    )
+
+
+def sum_columns(
+    reference: Reference, before: Sequence[Columns], after: Sequence[Columns]
+) -> dict[str, Periods]:
+    """Add up both periods by column and value."""
+    old, now = ([sum_day(reference, day) for day in days] for days in (before, after))
+    return added(old, now)
+
+
+def sum_day(reference: Reference, day: Columns) -> DaySums:
+    """Sum up a day by column and value."""
+    return {
+        column: {value: sum_part(reference, part) for value, part in values.items()}
+        for column, values in day.items()
+    }
+
+
+def added(before: Sequence[DaySums], after: Sequence[DaySums]) -> dict[str, Periods]:
+    """Add up the days of both periods by column and value."""
+    return {
+        column: (_over_days(before, column), _over_days(after, column))
+        for column in dict.fromkeys(name for day in (*before, *after) for name in day)
+    }
+
+
+def nothing() -> Sums:
+    """Give the sums of no rows."""
+    width = len(DIRECTIONS)
+    return Sums(np.zeros(width), np.zeros(width), np.zeros(width), np.zeros(len(SLOPES)))
+
+
+def _over_days(days: Sequence[DaySums], column: str) -> dict[str, Sums]:
+    found: dict[str, list[Sums]] = {}
+    for day in days:
+        for value, sums in day.get(column, {}).items():
+            found.setdefault(value, []).append(sums)
+    return {value: sum(parts, nothing()) for value, parts in found.items()}
+
+
+def sum_part(reference: Reference, part: ColumnPart) -> Sums:
+    """Say what a part of a day, with one intercept, says of each distortion."""
+    inside = (part.cells >= reference.known.start) & (part.cells < reference.known.stop)
+    cells, counts, positives = part.cells[inside], part.counts[inside], part.positives[inside]
+    rows, hits = int(counts.sum()), int(positives.sum())
+    if not 0 < hits < rows:
+        none = nothing()
+        return Sums(*(none.scores, none.informations, none.squares, none.slopes), rows, hits,
+                    part.predicted)  # fmt: skip
+    curve = np.ascontiguousarray(reference.curve[cells])
+    directions = np.ascontiguousarray(reference.directions[:, cells])
+    scores, known = score_directions(curve, counts, positives, directions)
+    slopes = score_slopes(curve, counts, positives, directions, np.array(SLOPES))
+    return Sums(scores, known, known**2, slopes, rows, hits, part.predicted)
+
+
+def whole_of(old: Mapping[str, Sums], now: Mapping[str, Sums]) -> tuple[Sums, Sums]:
+    """Add up all values of a column, in both periods."""
+    return sum(old.values(), nothing()), sum(now.values(), nothing())
+
+
+def _is_enough(sums: Sums) -> bool:
+    return min(sums.hits, sums.rows - sums.hits) >= LEAST_OF_EACH
+
+
+def change_of(reference: Reference, direction: int, old: Sums, now: Sums) -> Estimate | None:
+    """Estimate how far the curve moved along a direction, from before to after."""
+    if not (_is_enough(old) and _is_enough(now)):
+        return None
+    value, variance = 0.0, 0.0
+    for sums, sign in ((now, 1.0), (old, -1.0)):
+        known = float(sums.informations[direction])
+        if not known > 0.0:
+            return None
+        value += sign * float(sums.scores[direction]) / known
+        wandering = float(reference.jitters[direction] * sums.squares[direction]) / known**2
+        variance += 1.0 / known + wandering
+    return Estimate.normal(value, sqrt(variance))
+
+
+def evidence_of(change: Estimate | None) -> float:
+    """Return log10 of how much better a change fits than none."""
+    if change is None:
+        return 0.0
+    return max(0.0, (change.value / change.standard_error) ** 2 - 1.0) / (2.0 * log(10.0))
+
+
+def exceeding(change: Estimate, tolerance: float) -> float:
+    """Return the p-value of a change that is no larger than the tolerance."""
+    size, error = abs(change.value), change.standard_error
+    return float(norm.sf((size - tolerance) / error) + norm.sf((size + tolerance) / error))
+
+
+def relative_slope(old: Sums, now: Sums) -> Estimate | None:
+    """Divide the slope on the reference curve by what it was there.
+
+    Rows of one value whose priors differ make it flatter, before and after alike.
+    """
+    if not (_is_enough(old) and _is_enough(now)):
+        return None
+    first, last = best_slope(old.slopes, 0.0), best_slope(now.slopes, 0.0)
+    if first is None or last is None:
+        return None
+    ratio = last.value / first.value
+    error = hypot(last.standard_error / last.value, first.standard_error / first.value)
+    return Estimate.normal(ratio, ratio * error)

@@ -1,0 +1,122 @@
+"""The places of a drift: values of columns, and which few of them explain it. Pure."""
+
+from dataclasses import dataclass, replace
+from math import nan
+
+from monitor.metrics.core.estimate import Estimate
+
+
+@dataclass(frozen=True)
+class Condition:
+    """One value of a column."""
+
+    column: str
+    value: str
+
+
+@dataclass(frozen=True)
+class Place:
+    """One value of a column.
+
+    Attributes
+    ----------
+    column, value : str
+        Its name.
+    rows : int
+        Its predictions with an outcome since the drift began.
+    change : Estimate or None
+        How far its curve moved along the direction of the drift, since the reference, in logit;
+        None if it has too few outcomes.
+    slope : Estimate or None
+        Of its outcomes on the curve that it had in the reference; 1 if that is unchanged.
+    evidence : float
+        log10 of how much better the change fits than none; 0 if it was not tested.
+    share : float
+        Of the squared change of all values of its column, each weighed by its information; a
+        ratio in [0, 1], nan if it was not tested.
+    flagged : bool
+        Whether it is off beyond the tolerance, with false discoveries controlled.
+    new : bool
+        Whether the reference has no prediction of it.
+    """
+
+    column: str
+    value: str
+    rows: int
+    change: Estimate | None = None
+    slope: Estimate | None = None
+    evidence: float = 0.0
+    share: float = nan
+    flagged: bool = False
+    new: bool = False
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Few values without which the rest is as before.
+
+    Attributes
+    ----------
+    conditions : tuple of Condition
+        The values, the one that explains most first; a row is meant that has any of them.
+    share : float
+        Of the evidence for the drift, that goes with them; a ratio in [0, 1].
+    slope, rest : Estimate or None
+        Slope of their outcomes, and of all others, as for a `Place`.
+    rows : float
+        Their share of the predictions with an outcome.
+    """
+
+    conditions: tuple[Condition, ...]
+    share: float
+    slope: Estimate | None
+    rest: Estimate | None
+    rows: float
+
+
+@dataclass(frozen=True)
+class Where:
+    """Where a drift sits.
+
+    Attributes
+    ----------
+    kind : str
+        The distortion that was looked for.
+    change : Estimate or None
+        How far the whole moved along it, in logit.
+    places : tuple of Place
+        All values: flagged ones first, then by evidence.
+    explanation : Explanation or None
+        None if no few values explain the drift, or there is none.
+    left_out : int
+        How many tested values `places` no longer has.
+    flagged_left_out : int
+        How many of those are flagged.
+    """
+
+    kind: str
+    change: Estimate | None
+    places: tuple[Place, ...]
+    explanation: Explanation | None
+    left_out: int = 0
+    flagged_left_out: int = 0
+
+    @property
+    def flagged(self) -> tuple[Place, ...]:
+        """The values that are off."""
+        return tuple(place for place in self.places if place.flagged)
+
+    @property
+    def tested(self) -> tuple[Place, ...]:
+        """The values that were compared with their reference, in the same order."""
+        return tuple(place for place in self.places if place.change)
+
+    def worst(self, most: int) -> "Where":
+        """Keep the tested values that are most off, and count the others."""
+        gone = self.tested[most:]
+        return replace(
+            self,
+            places=self.tested[:most],
+            left_out=self.left_out + len(gone),
+            flagged_left_out=self.flagged_left_out + sum(place.flagged for place in gone),
+        )
