@@ -181,20 +181,25 @@ def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[st
         If a folder on this machine may not be read, in which a wildcard would find nothing.
     """
     if isinstance(filesystem, LocalFileSystem):
-        levels = pairwise([Path(path), *Path(path).parents])
-        for below, folder in reversed([*levels]):
-            _must_be_readable(filesystem, str(folder), listed=bool(GLOB_SIGN.search(below.name)))
-        found = filesystem.glob(path, detail=True)
+        found = _once(filesystem, path, lambda: _find_here(filesystem, path))
     else:
         found = _seen_once(filesystem, path)
     return {name: details for name, details in found.items() if not _is_hidden(name, path)}
 
 
+def _find_here(filesystem: LocalFileSystem, path: str) -> dict[str, dict[str, Any]]:
+    levels = pairwise([Path(path), *Path(path).parents])
+    for below, folder in reversed([*levels]):
+        _must_be_readable(filesystem, str(folder), listed=bool(GLOB_SIGN.search(below.name)))
+    return filesystem.glob(path, detail=True)  # type: ignore[no-any-return]
+
+
 @contextmanager
 def looking_once() -> Iterator[None]:
-    """List each folder of an object store once in this block, because each look is a request.
+    """Look for the same files only once in this block: a morning asks for each up to 60 times.
 
-    What comes meanwhile is for the next run, as if it had come later.
+    In an object store, where each look is a request, a folder is listed instead. What comes
+    meanwhile is for the next run, as if it had come later.
     """
     if _SEEN:  # within another such block
         yield
