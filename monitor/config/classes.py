@@ -52,10 +52,11 @@ class Classes(BaseModel):
 
     @model_validator(mode="after")
     def _agrees_with_itself(self) -> Self:
-        if len(set(self.names)) < len(self.names):
-            twice = next(name for name in self.names if self.names.count(name) > 1)
-            msg = f"names must differ, but {brief(twice)} is listed twice"
-            raise ValueError(msg)
+        for what, listed in (("names", self.names), ("columns", self.columns)):
+            if len(set(listed)) < len(listed):
+                twice = next(one for one in listed if listed.count(one) > 1)
+                msg = f"{what} must differ, but {brief(twice)} is listed twice"
+                raise ValueError(msg)
         if bool(self.columns) == bool(self.vector):
             msg = (
                 "needs either columns, one for each class, or vector, the list or struct column "

@@ -1,4 +1,4 @@
-"""The columns of a model with classes: vectors of probabilities, and which class came true, in SQL.
+"""The columns of the probabilities of a model with classes, as vectors in SQL.
 
 A row of predictions gets `vector`, a list in the order of the configured classes; `score` and
 `best`, the highest probability and the first class that has it; `total`, and `off` if that is not
@@ -12,16 +12,16 @@ from typing import Any
 
 import narwhals as nw
 
-from monitor.config import Classes, Model
+from monitor.config import Classes
 from monitor.errors import ConfigError, DataError
-from monitor.logs.conversions import MISFIT, Wanted, number, or_misfit, quoted, text
+from monitor.logs.class_objects import of_map, of_text
+from monitor.logs.conversions import MISFIT, Wanted, number, quoted, text
 from monitor.logs.opening import OpenLog, fault_of_column
 from monitor.logs.session import Session, Type
 
 SUM_TOLERANCE = 1e-6
 NAMES_SHOWN = 3
-VECTOR_TYPES = "a list or a struct of floating point numbers"
-LABEL_TYPES = "text or an integer"
+VECTOR_TYPES = "a list, a struct or a map of floating point numbers"
 
 
 def check_engine(session: Session) -> None:
@@ -63,40 +63,6 @@ def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
     }
 
 
-def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str, Wanted]:
-    """Check the column of outcomes, and return how the class that came true is read.
-
-    A class is its name, or its position from 0 if the names are no numbers. It is -1 if it is
-    neither, and null if the log has none.
-    """
-    column = str(model.outcomes.outcome)  # with classes there always is one
-    log.check(column, "outcomes.outcome", _is_label, LABEL_TYPES)
-    by_position = not all(name.lstrip("-").isdecimal() for name in classes.names)
-
-    def write(types: Mapping[str, Type]) -> str:
-        said = _said(column, types)
-        names = ", ".join(map(text, classes.names))
-        found = f"list_position([{names}], {said}) - 1"
-        place = f"TRY_CAST({said} AS BIGINT)"
-        inside = f"CASE WHEN {place} BETWEEN 0 AND {len(classes.names) - 1} THEN {place} END"
-        choices = [f"nullif({found}, -1)", *([inside] if by_position else []), "-1"]
-        return f"CASE WHEN {said} IS NOT NULL THEN coalesce({', '.join(choices)}) END"
-
-    return {
-        "outcome": Wanted((column,), write),
-        "said": Wanted((column,), lambda types: _said(column, types)),
-    }
-
-
-def _said(column: str, types: Mapping[str, Any]) -> str:
-    """Write an outcome as text; pandas makes floating point of integers with gaps."""
-    name = quoted(column)
-    if not types[column].dtype.is_float():
-        return f"CAST({name} AS VARCHAR)"
-    whole = f"CASE WHEN {name} = floor({name}) THEN CAST({name} AS BIGINT)::VARCHAR"
-    return f"({whole} WHEN isnan({name}) THEN NULL ELSE CAST({name} AS VARCHAR) END)"
-
-
 def _vector(log: OpenLog, classes: Classes) -> tuple[tuple[str, ...], Any]:
     """Return the columns of the probabilities, and how to write them as a list."""
     if classes.columns:
@@ -125,11 +91,17 @@ def _of_one_column(column: str, found: Type, classes: Classes) -> str:
     if isinstance(found.dtype, nw.Struct):
         fields = (f"CAST(struct_extract({name}, {text(one)}) AS DOUBLE)" for one in classes.names)
         return f"[{', '.join(fields)}]"
-    as_list = f"TRY_CAST({name} AS DOUBLE[])"
+    if _of_map(found):
+        return of_map(column, f"CAST({name} AS MAP(VARCHAR, DOUBLE))", classes.names)
     if isinstance(found.dtype, nw.String):
-        setting = "predictions.classes.vector"
-        as_list = or_misfit(column, as_list, "a list of numbers", setting)
-    begin = text(f"{MISFIT}column '{column}' contains ")
+        return of_text(
+            column, classes.names, _of_list(column, f"TRY_CAST({name} AS DOUBLE[])", count)
+        )
+    return _of_list(column, f"TRY_CAST({name} AS DOUBLE[])", count)
+
+
+def _of_list(column: str, as_list: str, count: int) -> str:
+    begin = text(f"{MISFIT}a row of column '{column}' contains ")
     end = text(
         f" probabilities, but predictions.classes.names has {count} classes; correct the log, or "
         f"if the classes changed, list them in the configuration"
@@ -150,13 +122,14 @@ def _check_fields(log: OpenLog, file: str, found: Type, classes: Classes) -> Non
         return
     wrong = " and ".join(
         f"{what} {_few(names)}"
-        for what, names in (("lacks the class", missing), ("has the further class", new))
+        for what, names in (("lacks", missing), ("has besides them", new))
         if names
     )
     near = difflib.get_close_matches(missing[0], new, n=1) if missing else []
     hint = f"did you mean '{near[0]}' by '{missing[0]}'? " if near else ""
     msg = (
-        f"{log.session.what}: column '{classes.vector}' of the predictions {wrong} ({file}); {hint}"
+        f"{log.session.what}: the classes of column '{classes.vector}' of the predictions are not "
+        f"those of predictions.classes.names: it {wrong} ({file}); {hint}"
         f"correct the log, or if the classes changed, list them in predictions.classes.names."
     )
     log.problems.append(DataError(msg, fault_of_column("predictions", "has other classes")))
@@ -172,6 +145,8 @@ def _is_real(found: Type) -> bool:
 
 
 def _is_vector(found: Type) -> bool:
+    if _of_map(found):
+        return found.name in {"MAP(VARCHAR, DOUBLE)", "MAP(VARCHAR, FLOAT)"}
     if isinstance(found.dtype, nw.Struct):
         return all(_made(field.dtype).is_float() for field in found.dtype.fields)
     return isinstance(found.dtype, (nw.List, nw.Array)) and _made(found.dtype.inner).is_float()
@@ -182,6 +157,5 @@ def _made(dtype: Any) -> nw.dtypes.DType:
     return dtype() if isinstance(dtype, type) else dtype  # type: ignore[no-any-return]
 
 
-def _is_label(found: Type) -> bool:
-    dtype = found.dtype
-    return isinstance(dtype, nw.String) or dtype.is_integer() or dtype.is_float()
+def _of_map(found: Type) -> bool:
+    return found.name.startswith("MAP(")

@@ -14,6 +14,7 @@ import narwhals as nw
 
 from monitor.config import Checks, Model
 from monitor.errors import DataError, Fault
+from monitor.logs.class_complaints import SAID_OF_CLASSES, about_vector
 from monitor.logs.joining import (
     Groups,
     Status,
@@ -87,15 +88,16 @@ def row_violations(groups: Groups, joined: Frame, model: Model) -> list[Violatio
             said, shown, remark = saying, column, ""
             if status == Status.OUTCOME_INVALID and model.outcomes.outcome_means:
                 said, shown = "outcomes are not listed in outcome_means", "said"
-            if status == Status.OUTCOME_INVALID and model.predictions.classes:
-                said, shown = "outcomes are none of predictions.classes.names", "said"
-            if status == Status.SCORE_SUM:
-                remark = "set predictions.classes.sums to normalise if they are rounded; else "
             if status == Status.PREDICTION_ID_MISSING:
                 said = _no_id(said, model)
-            if status == Status.SCORE_OUT_OF_RANGE and _as_they_are(model):
-                remark = _scale(joined)
+            if model.predictions.classes:
+                said = SAID_OF_CLASSES.get(status, said)
+                shown = "said" if status == Status.OUTCOME_INVALID else shown
             example = _first(joined, status, shown)
+            if model.predictions.classes:
+                remark = about_vector(status, example[1], model.predictions.classes)
+            elif status == Status.SCORE_OUT_OF_RANGE and _as_they_are(model):
+                remark = _scale(joined)
             total = of.get(column, groups.met_rows)
             found.append(Violation(check, rows, total, said, *example, remark))
     return found

@@ -5,7 +5,7 @@ from datetime import date, datetime
 from monitor.config import Engine, Model, TimeUnit
 from monitor.logs.opening import Kind, OpenLog
 from monitor.logs.places import has_day, open_log
-from monitor.logs.plausibility import Remark, about_outcomes, about_times
+from monitor.logs.plausibility import Remark, about_first_choices, about_outcomes, about_times
 from monitor.logs.session import open_session
 from monitor.logs.times import is_time, moment
 from monitor.summary import Summary, whole
@@ -33,7 +33,11 @@ def what_looks_wrong(
         If the logs cannot be read.
     """
     tally = whole(summary).tally
-    found = about_outcomes(tally.scores, tally.counts, tally.positives)
+    found = (
+        about_first_choices(counts.names, counts.outcomes, tally.total_positives)
+        if (counts := summary.classes)
+        else about_outcomes(tally.scores, tally.counts, tally.positives)
+    )
     kinds: list[Kind] = ["predictions"]
     # Outcomes beside their predictions may be much later than the day of the file.
     if not model.outcomes.in_predictions and has_day(model, "outcomes", day):

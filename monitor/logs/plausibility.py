@@ -11,6 +11,8 @@ from datetime import date, datetime, time, timedelta
 import numpy as np
 import numpy.typing as npt
 
+from monitor.segment_names import printable
+
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 
@@ -121,6 +123,35 @@ def about_outcomes(scores: Floats, counts: Floats | Ints, positives: Floats | In
         or _other_class(counts, positives)
         or _far_off(float(scores @ counts) / total, hits / total, total)
     )
+
+
+def about_first_choices(names: Sequence[str], outcomes: Ints, right: int) -> list[Remark]:
+    """Say whether the highest scores are right less often than a constant choice would be.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The classes.
+    outcomes : ndarray of shape (c,)
+        Rows by the class that came true.
+    right : int
+        Rows whose highest score was that of the class that came true.
+
+    Examples
+    --------
+    >>> about_first_choices(["cat", "dog"], np.array([500, 500]), 80)[0].key
+    'predictions.classes.names'
+    """
+    total, most = int(outcomes.sum()), int(outcomes.max(initial=0))
+    if total < FEW_ROWS or right + STANDARD_ERRORS * float(np.sqrt(total)) / 2 >= most:
+        return []
+    sentence = (
+        f"the class with the highest score came true for {right / total:.0%} of the outcomes, but "
+        f"{printable(names[int(outcomes.argmax())])} alone is {most / total:.0%} of them; check "
+        f"that predictions.classes.names has the order of the probabilities, and that outcomes "
+        f"that are numbers count from 0."
+    )
+    return [Remark(sentence, "predictions.classes.names")]
 
 
 def about_times(setting: str, day: date, times: Sequence[datetime]) -> list[Remark]:

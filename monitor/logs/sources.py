@@ -9,7 +9,8 @@ import narwhals as nw
 
 from monitor.config import Model, OutcomeLog, TimeUnit
 from monitor.errors import DataError
-from monitor.logs.class_columns import check_engine, outcome_of_classes, scores_of_classes
+from monitor.logs.class_columns import check_engine, scores_of_classes
+from monitor.logs.class_labels import outcome_of_classes
 from monitor.logs.column_labels import watched_columns, watched_name
 from monitor.logs.conversions import Wanted, as_it_is, number, one, outcome
 from monitor.logs.opening import TEXT, TIME_TYPES, OpenLog, fault_of_column, raise_all

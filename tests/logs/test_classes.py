@@ -1,5 +1,6 @@
 """Vectors of class probabilities: read in any shape, counted exactly, or refused."""
 
+import json
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -9,9 +10,10 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 
-from monitor.config import Model, load_config
+from monitor.config import Engine, Model, load_config
 from monitor.errors import ConfigError, DataError
 from monitor.logs import class_rows, summarise_day
+from monitor.logs.looking import what_looks_wrong
 from monitor.metrics.beyond_binary.class_counts import UNIT, adjusted_vectors
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
 from monitor.metrics.beyond_binary.multiclass import classwise_tallies, top_label_tally
@@ -67,7 +69,12 @@ def stored(rows: tuple[np.ndarray, np.ndarray], tmp_path_factory: pytest.TempPat
 
 @pytest.mark.parametrize(
     ("form", "classes", "outcome"),
-    [("struct", LIST, "name"), ("columns", COLUMNS, "name"), ("list", LIST, "number")],
+    [
+        ("struct", LIST, "name"),
+        ("map", LIST, "name"),
+        ("columns", COLUMNS, "name"),
+        ("list", LIST, "number"),
+    ],
 )
 def test_the_shape_of_the_columns_does_not_matter(
     form: str,
@@ -77,7 +84,7 @@ def test_the_shape_of_the_columns_does_not_matter(
     stored: bytes,
     tmp_path: Path,
 ) -> None:
-    """A struct, single columns, and outcomes as positions leave the same bytes as a list."""
+    """A struct, a map, single columns, and outcomes as positions leave the bytes of a list."""
     outcomes = pa.array(rows[1]) if outcome == "number" else pa.array(np.array(NAMES)[rows[1]])
     write_day(tmp_path, DAY, rows[0], outcomes, form=form)
 
@@ -97,6 +104,47 @@ def test_csv_leaves_the_same_bytes(
         pyarrow.csv.write_csv(table, tmp_path / kind / f"{DAY}.csv")
 
     assert as_bytes(read(tmp_path, COLUMNS, suffix="csv"), tmp_path / "store") == stored
+
+
+def test_json_objects_leave_the_same_bytes(
+    rows: tuple[np.ndarray, np.ndarray], stored: bytes, tmp_path: Path
+) -> None:
+    """In JSON lines a struct is an object."""
+    logs: dict[str, list[dict[str, Any]]] = {
+        "predictions": [{"p": dict(zip(NAMES, v.tolist(), strict=True))} for v in rows[0]],
+        "outcomes": [{"outcome": NAMES[k]} for k in rows[1]],
+    }
+    for kind, content in logs.items():
+        (tmp_path / kind).mkdir()
+        lines = (
+            json.dumps({"prediction_id": f"{DAY}-{i}", **row}) for i, row in enumerate(content)
+        )
+        (tmp_path / kind / f"{DAY}.jsonl").write_text("\n".join(lines) + "\n")
+
+    assert as_bytes(read(tmp_path, suffix="jsonl"), tmp_path / "store") == stored
+
+
+@pytest.mark.parametrize(
+    ("labels", "counted"),
+    [
+        ([0.0, 1.0, 2.0, None], [1, 1, 1]),  # as pandas writes integers with gaps
+        ([0.0, 1.0, 2.0, float("nan")], [1, 1, 1]),
+        ([0.0, 1.0, 1.5, float("inf")], [1, 1, 0]),
+        (["cat", "1", "1.5", "-1"], [1, 1, 0]),
+    ],
+)
+def test_only_whole_numbers_are_positions(
+    labels: list[Any], counted: list[int], tmp_path: Path
+) -> None:
+    """A gap or a fraction is an invalid outcome, not the nearest class."""
+    vectors = np.full((4, 3), 1 / 3)
+    write_day(tmp_path, DAY, vectors, pa.array(labels))
+
+    found = read(tmp_path, more="    checks: {outcome_invalid: reject}\n")
+
+    assert found.classes is not None
+    assert found.classes.outcomes.tolist() == counted
+    assert found.rejected == {"outcome_invalid": 4 - sum(counted)}
 
 
 def test_neither_order_nor_batches_nor_memory_matter(
@@ -194,31 +242,52 @@ def test_a_thousand_classes(tmp_path: Path) -> None:
 
 BAD = {
     "sum": ("do not add up to 1, first 0.9", LIST),
-    "negative": ("scores lie outside [0, 1], first -0.1", LIST),
-    "null": ("predictions have no score (null or NaN)", LIST),
+    "negative": ("vectors have a probability outside [0, 1], first -0.1", LIST),
+    "percent": ("if they are percent or votes, set predictions.classes.sums to normalise", LIST),
+    "logits": ("if they are logits, log their softmax", LIST),
+    "null": ("1 of 40 vectors of probabilities are incomplete (null, NaN, or all 0)", LIST),
+    "zero": ("are incomplete (null, NaN, or all 0)", f"{LIST}, sums: normalise"),
     "label": ("1 of 40 outcomes are none of predictions.classes.names, first zebra", LIST),
+    "case": ("first CAT (id 2026-01-01-0); did you mean 'cat'?", LIST),
+    "counted from 1": ("positions of classes are counted from 0; if the log counts from 1", LIST),
     "length": ("contains 3 probabilities, but predictions.classes.names has 2 classes", ""),
-    "field": ("lacks the class 'fish' and has the further class 'fisch'", LIST),
+    "field": ("it lacks 'fish' and has besides them 'fisch'", LIST),
+    "key": ("names (missing: fish; further: fisch)", LIST),
     "column": ("have no column 'p_fish'", COLUMNS),
 }
+
+
+Rows = tuple[np.ndarray, list[Any]]
+
+
+def damaged(wrong: str, vectors: np.ndarray, labels: np.ndarray) -> Rows:
+    """Damage vectors or outcomes."""
+    names = [NAMES[k] for k in labels]
+    third = {
+        "sum": [0.5, 0.3, 0.1],
+        "negative": [-0.1, 0.6, 0.5],
+        "null": [0.5, np.nan, 0.5],
+        "zero": [0.0, 0.0, 0.0],
+    }
+    if wrong in third:
+        vectors[3] = third[wrong]
+    whole: dict[str, Rows] = {
+        "percent": (vectors * 100, names),
+        "logits": (np.log(vectors.clip(1e-9)), names),
+        "label": (vectors, [*names[:3], "zebra", *names[4:]]),
+        "case": (vectors, ["CAT", *names[1:]]),
+        "counted from 1": (vectors, (labels + 1).tolist()),
+    }
+    return whole.get(wrong, (vectors, names))
 
 
 @pytest.mark.parametrize("wrong", BAD)
 def test_wrong_vectors_are_refused(wrong: str, tmp_path: Path) -> None:
     """The message says what is wrong with which value."""
-    vectors, labels = draw(np.random.default_rng(5), 40)
-    outcomes = [NAMES[k] for k in labels]
-    form, names = "list", NAMES
-    if wrong == "sum":
-        vectors[3] = [0.5, 0.3, 0.1]
-    if wrong == "negative":
-        vectors[3] = [-0.1, 0.6, 0.5]
-    if wrong == "null":
-        vectors[3, 1] = np.nan
-    if wrong == "label":
-        outcomes[3] = "zebra"
-    if wrong in {"field", "column"}:
-        form, names = {"field": "struct", "column": "columns"}[wrong], ("cat", "dog", "fisch")
+    vectors, outcomes = damaged(wrong, *draw(np.random.default_rng(5), 40))
+    forms = {"field": "struct", "column": "columns", "key": "map"}
+    form = forms.get(wrong, "list")
+    names = ("cat", "dog", "fisch") if wrong in forms else NAMES
     write_day(tmp_path, DAY, vectors, pa.array(outcomes), form=form, names=names)
     said, classes = BAD[wrong]
 
@@ -247,6 +316,7 @@ def test_sums_are_normalised_where_configured(tmp_path: Path) -> None:
     ("classes", "more", "said"),
     [
         ("names: [cat, cat], vector: p", "", "names must differ, but 'cat' is listed twice"),
+        ("names: [a, b], columns: [p, p]", "", "columns must differ, but 'p' is listed twice"),
         ("names: [cat, dog]", "", "needs either columns, one for each class, or vector"),
         ("names: [cat, dog], columns: [a]", "", "columns lists 1 columns and names 2 classes"),
         (f"{LIST}, watch: [cow]", "", "watch lists cow, which names does not"),
@@ -257,3 +327,22 @@ def test_wrong_settings_are_refused(classes: str, more: str, said: str, tmp_path
     """The configuration explains itself."""
     with pytest.raises(ConfigError, match=said):
         model(tmp_path, classes, more=more)
+
+
+def test_names_in_another_order_are_noticed(tmp_path: Path) -> None:
+    """A list of probabilities says nothing of its order, but the outcomes do."""
+    vectors, labels = draw(np.random.default_rng(5), 400)
+    write_day(tmp_path, DAY, vectors, pa.array([NAMES[k] for k in labels]))
+    noticed = [
+        what_looks_wrong(
+            "pets", model(tmp_path, f"names: {names}, vector: p"), DAY, found, engine=Engine()
+        )
+        for names in ("[cat, dog, fish]", "[dog, fish, cat]")
+        for found in [read(tmp_path, f"names: {names}, vector: p")]
+    ]
+
+    assert [[remark.key for remark in found] for found in noticed] == [
+        [],
+        ["predictions.classes.names"],
+    ]
+    assert "the class with the highest score came true for " in noticed[1][0].sentence

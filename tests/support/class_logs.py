@@ -38,11 +38,18 @@ def write_day(
     form: str = "list",
     names: Sequence[str] = NAMES,
 ) -> None:
-    """Write a day of both logs, its vectors as a list, a struct or a column for each class."""
+    """Write a day of both logs, its vectors as a list, a struct, a map or columns."""
     ids = pa.array([f"{day}-{i}" for i in range(len(vectors))])
     columns = {
         "list": lambda: {"p": pa.array(list(vectors))},
         "struct": lambda: {"p": pa.array([dict(zip(names, v, strict=True)) for v in vectors])},
+        "map": lambda: {
+            "p": pa.array(
+                # Backwards, because the order of a map means nothing.
+                [list(zip(names, v, strict=True))[::-1] for v in vectors],
+                pa.map_(pa.string(), pa.float64()),
+            )
+        },
         "columns": lambda: {f"p_{name}": vectors[:, k] for k, name in enumerate(names)},
     }[form]()
     logs = {

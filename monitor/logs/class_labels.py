@@ -1,0 +1,62 @@
+"""Which class came true, in SQL."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import narwhals as nw
+
+from monitor.config import Classes, Model
+from monitor.logs.conversions import Wanted, quoted, text
+from monitor.logs.opening import OpenLog
+from monitor.logs.session import Type
+
+LABEL_TYPES = "text or an integer"
+LARGEST_EXACT = 2.0**53  # integers up to this one are exact in floating point
+
+
+def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str, Wanted]:
+    """Check the column of outcomes, and return how the class that came true is read.
+
+    A class is its name, or its position from 0 if the names are no numbers. It is -1 if it is
+    neither, and null if the log has none.
+    """
+    column = str(model.outcomes.outcome)  # with classes there always is one
+    log.check(column, "outcomes.outcome", _is_label, LABEL_TYPES)
+
+    def write(types: Mapping[str, Type]) -> str:
+        said = _said(column, types)
+        names = ", ".join(map(text, classes.names))
+        found = f"list_position([{names}], {said}) - 1"
+        # A cast alone would round 1.5 to 2, which is another class.
+        whole = rf"regexp_full_match({said}, '\s*\d+\s*')"
+        place = f"CASE WHEN {whole} THEN TRY_CAST({said} AS BIGINT) END"
+        inside = f"CASE WHEN {place} < {len(classes.names)} THEN {place} END"
+        choices = [f"nullif({found}, -1)", *([] if has_numbers(classes) else [inside]), "-1"]
+        return f"CASE WHEN {said} IS NOT NULL THEN coalesce({', '.join(choices)}) END"
+
+    return {
+        "outcome": Wanted((column,), write),
+        "said": Wanted((column,), lambda types: _said(column, types)),
+    }
+
+
+def has_numbers(classes: Classes) -> bool:
+    """Return whether all names are integers, so that a number in the log is a name."""
+    return all(name.lstrip("-").isdecimal() for name in classes.names)
+
+
+def _said(column: str, types: Mapping[str, Any]) -> str:
+    """Write an outcome as text; pandas makes floating point of integers with gaps."""
+    name = quoted(column)
+    if not types[column].dtype.is_float():
+        return f"CAST({name} AS VARCHAR)"
+    whole = f"abs({name}) <= {LARGEST_EXACT} AND {name} = floor({name})"
+    return (
+        f"(CASE WHEN isnan({name}) THEN NULL WHEN {whole} THEN CAST({name} AS BIGINT)::VARCHAR "
+        f"ELSE CAST({name} AS VARCHAR) END)"
+    )
+
+
+def _is_label(found: Type) -> bool:
+    dtype = found.dtype
+    return isinstance(dtype, nw.String) or dtype.is_integer() or dtype.is_float()
