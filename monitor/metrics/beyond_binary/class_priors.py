@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable
 
 import numpy as np
+from scipy import sparse
 
 from monitor.metrics.beyond_binary.class_counts import UNIT, Batch, adjusted_vectors
 from monitor.metrics.core.grid import Floats, Ints
@@ -10,7 +11,9 @@ from monitor.metrics.core.grid import Floats, Ints
 USUAL_WEIGHT = 2.0  # standard deviation of the log weights that a class without outcomes has
 MOST_STEPS, LONGEST_STEP = 60, 2.0
 ENOUGH = 1e-7  # of a log weight
-FEW_CLASSES = 100  # with more, the second derivatives of all pairs of classes take too long
+FEW_CLASSES = 100  # with more, the products of all pairs of classes take too long
+NOTABLE = 2.0**-8  # with more, an adjusted score above which its products are summed
+MANY = 0.1  # share of notable scores from which on a dense product is faster
 COARSE_UNIT = 2.0**16  # of the second derivatives: their sums stay exact in floating point
 EXACT = 2**20  # rows of a batch whose sums of squares do
 
@@ -34,8 +37,10 @@ def fit_class_weights(read: Callable[[], Iterable[Batch]], classes: int) -> Floa
     -----
     Solves ``sum_i p_ik w_k / sum_j p_ij w_j = n_k`` for every class k: the maximum of the
     likelihood over the class priors, if the vectors were right before these moved. A weak normal
-    prior on ``log w`` keeps the weight of a class without outcomes finite. Newton's method; the
-    sums are fixed-point, so the order of the rows does not matter.
+    prior on ``log w`` keeps the weight of a class without outcomes finite. Newton's method; with
+    more than 100 classes the second derivatives are exact for notable scores, and what the others
+    add to them is spread in proportion to their means. The sums are fixed-point, so the order of
+    the rows does not matter.
 
     Examples
     --------
@@ -53,29 +58,42 @@ def fit_class_weights(read: Callable[[], Iterable[Batch]], classes: int) -> Floa
         found = np.round(found + step, 12)
         if abs(step).max() < ENOUGH:
             break
-    return np.asarray(np.round(found - found.mean(), 9))
+    # What remains of the error of a step is below this, however many threads solved for it.
+    return np.asarray(np.round(found - found.mean(), 6))
 
 
 def _sums(
     batches: Iterable[Batch], log_weights: Floats, classes: int
 ) -> tuple[Ints, Floats, Floats]:
-    """Sum outcomes, adjusted scores, and their products (squares only if classes are many)."""
+    """Sum outcomes, adjusted scores, and their products; of many classes, only of notable scores."""
     counts, means = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
-    second = np.zeros((classes, classes) if classes <= FEW_CLASSES else classes)
+    second = np.zeros((classes, classes))
     for vectors, labels in batches:
         for start in range(0, len(labels), EXACT):
             moved = adjusted_vectors(vectors[start : start + EXACT], log_weights)
             means += np.rint(moved * UNIT).astype(np.int64).sum(axis=0)
-            coarse = np.rint(moved * COARSE_UNIT)
-            second += coarse.T @ coarse if second.ndim > 1 else (coarse**2).sum(axis=0)
+            second += _products(moved, least=0.0 if classes <= FEW_CLASSES else NOTABLE)
         counts += np.bincount(labels, minlength=classes)
     return counts, means / UNIT, second / COARSE_UNIT**2
 
 
+def _products(moved: Floats, *, least: float) -> Floats:
+    """Sum the products of the scores of each two classes over rows; shape (c, c), exact."""
+    notable = moved > least
+    if least == 0.0 or notable.mean() > MANY:
+        coarse = np.where(notable, np.rint(moved * COARSE_UNIT), 0.0)
+        return np.asarray(coarse.T @ coarse)
+    values = np.rint(moved[notable] * COARSE_UNIT)
+    rows = np.concatenate([[0], notable.sum(axis=1).cumsum()])
+    found = sparse.csr_array((values, np.nonzero(notable)[1], rows), shape=moved.shape)
+    return np.asarray((found.T @ found).toarray())
+
+
 def _step(pull: Floats, means: Floats, second: Floats) -> Floats:
+    """Solve for a step; a shift of all log weights alike, which changes no score, stays out."""
     ridge = 1.0 / USUAL_WEIGHT**2
-    if second.ndim > 1:
-        step = np.linalg.solve(np.diag(means + ridge) - second, pull)
-    else:  # half of what each class by itself would take: that cannot overshoot
-        step = 0.5 * pull / (means - second + ridge)
-    return np.asarray(np.clip(step, -LONGEST_STEP, LONGEST_STEP))
+    rest = np.maximum(means - second.sum(axis=1), 0.0)  # what small scores lack in the products
+    curvature = np.diag(means + ridge) - second
+    if rest.sum() > 0.0:
+        curvature -= np.outer(rest, rest) / rest.sum()
+    return np.asarray(np.clip(np.linalg.solve(curvature, pull), -LONGEST_STEP, LONGEST_STEP))
