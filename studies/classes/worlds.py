@@ -12,8 +12,10 @@ import numpy as np
 
 from monitor.drift.inputs import Day, inputs_of
 from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse
+from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.tally import tally_on_grid
+from monitor.segment_names import WHOLE
 from monitor.summary import Segment, Summary, end_of_day
 
 FIRST = date(2026, 1, 1)
@@ -64,13 +66,16 @@ class Drift:
     pair : float
         Factor of the difference of the logits of the first two classes.
     relabelled : float
-        Share of the outcomes of class 0 that become class 1.
+        Share of the outcomes of class 0 that become class 1, whatever their features.
+    split : bool
+        Whether the outcomes of class 0 on one side of its cloud become class 1.
     """
 
     name: str
     sharpened: float = 1.0
     pair: float = 1.0
     relabelled: float = 0.0
+    split: bool = False
 
 
 NONE = Drift("none")
@@ -78,6 +83,7 @@ DRIFTS = (
     Drift("all logits times 1.25", sharpened=1.25),
     Drift("one confused pair: its log-odds times 1.6", pair=1.6),
     Drift("a third of one class relabelled as another", relabelled=1 / 3),
+    Drift("one class split: half of it joins another", split=True),
 )
 WORLDS = (
     World("3 classes", 3),
@@ -87,10 +93,20 @@ WORLDS = (
     World("3 classes, each bent in its own way", 3, bent=0.3),
     World("10 classes, each bent in its own way", 10, bent=0.3),
     World("100 classes, each bent in its own way", 100, group=5, bent=0.3),
+    World("100 classes, all confused: 4,950 rare pairs", 100, group=100),
 )
 
 
-def stream(world: World, drift: Drift, seed: int, *, days: int, start: int) -> Iterator[Day]:
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A day of vectors, shape (n, c), and the classes that came true."""
+
+    day: date
+    vectors: Floats
+    labels: Ints
+
+
+def stream(world: World, drift: Drift, seed: int, *, days: int, start: int) -> Iterator[Rows]:
     """Draw the reference and the days after it; the drift begins `start` days after it."""
     rng = np.random.default_rng([seed, world.classes, int(10 * world.frequency)])
     centres = _centres(rng, world)
@@ -105,7 +121,7 @@ def stream(world: World, drift: Drift, seed: int, *, days: int, start: int) -> I
             weights[2] += np.log(WEIGHT)
         now = drift if number >= start else NONE
         vectors, labels = _rows(rng, world, centres, weights, factors, now)
-        yield _day(FIRST + timedelta(days=number + REFERENCE), vectors, labels)
+        yield Rows(FIRST + timedelta(days=number + REFERENCE), vectors, labels)
 
 
 def _centres(rng: np.random.Generator, world: World) -> Floats:
@@ -133,23 +149,41 @@ def _rows(
     middle, half = logits[:, :2].mean(axis=1), (logits[:, 0] - logits[:, 1]) / 2
     logits[:, 0], logits[:, 1] = middle + drift.pair * half, middle - drift.pair * half
     moved = (labels == 0) & (rng.random(world.rows) < drift.relabelled)
+    if drift.split:
+        moved = (labels == 0) & (features[:, 0] > centres[0, 0])
     vectors = np.exp(logits - logits.max(axis=1, keepdims=True))
     return vectors / vectors.sum(axis=1, keepdims=True), np.where(moved, 1, labels)
 
 
-def _day(day: date, vectors: Floats, labels: Ints) -> Day:
-    classes = vectors.shape[1]
+def day_of_pairs(rows: Rows) -> Day:
+    """Count a day as the daily job does."""
+    classes = rows.vectors.shape[1]
     names: Sequence[str] = [f"class {k}" for k in range(classes)]
-    _, pairs = choose_classes([(vectors, labels)], classes)
-    counts = count_classes(names, [(vectors, labels)], np.zeros(classes), watched=[], pairs=pairs)
-    top = tally_on_grid(vectors.max(axis=1), vectors.argmax(axis=1) == labels)
+    batch = rows.vectors, rows.labels
+    _, pairs = choose_classes([batch], classes)
+    counts = count_classes(names, [batch], np.zeros(classes), watched=[], pairs=pairs)
+    right = rows.vectors.argmax(axis=1) == rows.labels
+    top = tally_on_grid(rows.vectors.max(axis=1), right)
     summary = Summary(
         model="study",
-        days=(day,),
-        segments={"all": Segment(top, len(labels))},
+        days=(rows.day,),
+        segments={WHOLE: Segment(top, len(rows.labels))},
         rejected={},
         final=True,
-        known_at=end_of_day(day, "UTC"),
+        known_at=end_of_day(rows.day, "UTC"),
         classes=counts,
     )
     return inputs_of(summary)
+
+
+def day_of_rest(rows: Rows) -> Day:
+    """Count a day as strata of one class against the rest, which any other monitor would do."""
+    cells = locate(rows.vectors)[0] // CELLS_IN_ONE
+    parts = {}
+    for k in range(rows.vectors.shape[1]):
+        counts, hits = (
+            np.bincount(found, minlength=COARSE_COUNT)
+            for found in (cells[:, k], cells[rows.labels == k, k])
+        )
+        parts[WHOLE, f"class {k}"] = Coarse(counts, hits)
+    return Day(rows.day, True, end_of_day(rows.day, "UTC"), 1.0, parts)

@@ -1,5 +1,6 @@
 """Pairs of classes: no class prior moves the verdict, and the worst pair is named."""
 
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
@@ -7,22 +8,36 @@ import numpy as np
 import pytest
 
 from monitor.drift.class_wording import class_shifts
-from monitor.drift.inputs import Limits, ModelReference, fit_model_reference
+from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.pairs import ClassDay, coded, fit_codes, pair_parts
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.beyond_binary.class_counts import adjusted_vectors, count_classes
-from studies.classes.worlds import DRIFTS, NONE, REFERENCE, WORLDS, Drift, World, stream
+from studies.classes.worlds import (
+    DRIFTS,
+    NONE,
+    REFERENCE,
+    WORLDS,
+    Drift,
+    World,
+    day_of_pairs,
+    stream,
+)
 
 THREE = WORLDS[0]
 BENT = next(world for world in WORLDS if world.bent and world.classes == 10)
 START = 10
 
 
+def days_of(world: World, drift: Drift, seed: int, *, days: int, start: int) -> Iterator[Day]:
+    """Draw the days of a stream."""
+    return map(day_of_pairs, stream(world, drift, seed, days=days, start=start))
+
+
 def judged(
     world: World, drift: Drift, *, days: int, seed: int = 1
 ) -> tuple[ModelReference, list[list[Verdict]]]:
     """Fit the reference of a stream, and judge the days after it."""
-    drawn = stream(world, drift, seed, days=days, start=START)
+    drawn = days_of(world, drift, seed, days=days, start=START)
     reference = fit_model_reference(list(islice(drawn, REFERENCE)), Limits())
     verdicts = judge("pets", drawn, references=[reference], lack="", limits=Limits())
     return reference, list(verdicts)
@@ -65,7 +80,7 @@ def test_of_one_confused_pair_the_others_are_as_before() -> None:
 
 def test_verdicts_of_pairs_are_limited() -> None:
     """100 classes have hundreds of pairs; the 20 that the reference knows best get a verdict."""
-    drawn = list(islice(stream(WORLDS[2], NONE, 1, days=1, start=9), REFERENCE + 1))
+    drawn = list(islice(days_of(WORLDS[2], NONE, 1, days=1, start=9), REFERENCE + 1))
     reference = fit_model_reference(drawn[:REFERENCE], Limits())
     (verdicts,) = judge("pets", drawn[-1:], references=[reference], lack="", limits=Limits())
 
@@ -75,7 +90,7 @@ def test_verdicts_of_pairs_are_limited() -> None:
 
 def test_equal_pairs_share_one_curve() -> None:
     """Where chance explains how pairs differ, none gets a curve of its own."""
-    days = [day.parts for day in islice(stream(WORLDS[1], NONE, 1, days=0, start=9), REFERENCE)]
+    days = [day.parts for day in islice(days_of(WORLDS[1], NONE, 1, days=0, start=9), REFERENCE)]
 
     curves = fit_codes(days)
 
@@ -89,7 +104,7 @@ def test_equal_pairs_share_one_curve() -> None:
 
 def test_bent_pairs_get_their_own() -> None:
     """Factors of 0.7 to 1.3 differ more than by chance."""
-    days = [day.parts for day in islice(stream(BENT, NONE, 1, days=0, start=9), REFERENCE)]
+    days = [day.parts for day in islice(days_of(BENT, NONE, 1, days=0, start=9), REFERENCE)]
 
     curves = fit_codes(days)
 

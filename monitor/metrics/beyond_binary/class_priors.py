@@ -65,7 +65,7 @@ def fit_class_weights(read: Callable[[], Iterable[Batch]], classes: int) -> Floa
 def _sums(
     batches: Iterable[Batch], log_weights: Floats, classes: int
 ) -> tuple[Ints, Floats, Floats]:
-    """Sum outcomes, adjusted scores, and their products; of many classes, only of notable scores."""
+    """Sum outcomes, adjusted scores, and their products, of many classes only the notable ones."""
     counts, means = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
     second = np.zeros((classes, classes))
     for vectors, labels in batches:
