@@ -1,8 +1,17 @@
-"""How much of a model is exported: for a fleet, what alerts need may be enough. Pure."""
+"""How much of a model is exported: for a fleet, what alerts need may be enough. Pure.
 
+Rule: where an alert looks back in time, a series that it looks for has to go on with 0 instead of
+ending with 1. So in the smallest detail a drift that has ended still has its kinds for a while.
+"""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import timedelta
 from typing import Literal
 
-from monitor.export.gauges import CATALOGUE
+from monitor.drift.verdict import Verdict
+from monitor.export.gauges import CATALOGUE, Gauge
+from monitor.export.window_samples import Sample, Snapshot
 
 Detail = Literal["verdict", "measures", "full"]
 
@@ -39,7 +48,6 @@ OF_VERDICTS = frozenset(
         "calibration_report_info",
         "calibration_run_late_limit_seconds",
         "calibration_run_overdue_limit_seconds",
-        "calibration_segments_left_out",
         "calibration_value_evidence_log10",
         "calibration_value_flagged",
         "calibration_values_flagged",
@@ -51,9 +59,49 @@ OF_VERDICTS = frozenset(
 )
 
 
-def gauges_of(detail: Detail) -> frozenset[str]:
-    """Name the gauges of a detail."""
-    return OF_VERDICTS if detail == "verdict" else frozenset(gauge.name for gauge in CATALOGUE)
+# What alerts say of a drift or a shift; without one there is nothing to say.
+OF_NEWS = frozenset(
+    [
+        "calibration_drift_kind",
+        "calibration_drift_slope",
+        "calibration_level_change_logit",
+        "calibration_prior_shift_logit",
+        "calibration_reference_prevalence_ratio",
+    ]
+)
+NEWS = frozenset(["acknowledged", "calibration_drift", "level_drift", "prior_shift"])
+KEPT_FOR = timedelta(days=28)  # after the end of a drift; a Prometheus that was away sees it too
+# Alerts look back at these states; of the others only the present one decides.
+LOOKED_BACK_AT = frozenset(["data_error", "insufficient_data"])
+
+
+def gauges_of(detail: Detail) -> tuple[Gauge, ...]:
+    """List the gauges of a detail, in the order of the catalogue."""
+    if detail != "verdict":
+        return CATALOGUE
+    return tuple(_of_verdicts(gauge) for gauge in CATALOGUE if gauge.name in OF_VERDICTS)
+
+
+def _of_verdicts(gauge: Gauge) -> Gauge:
+    """Leave out the samples that no alert needs."""
+
+    def of_news(snapshot: Snapshot) -> Iterable[Sample[float]]:
+        return gauge.samples(replace(snapshot, verdicts=[*filter(_has_news, snapshot.verdicts)]))
+
+    def of_states(snapshot: Snapshot) -> Iterable[Sample[float]]:
+        for labels, value in gauge.samples(snapshot):
+            if value or LOOKED_BACK_AT.intersection(labels[2:]):  # after model and segment
+                yield labels, value
+
+    if gauge.name == "calibration_verdict":
+        return replace(gauge, samples=of_states)
+    return replace(gauge, samples=of_news) if gauge.name in OF_NEWS else gauge
+
+
+def _has_news(verdict: Verdict) -> bool:
+    ended = verdict.detector.ended
+    recently = ended is not None and verdict.day - ended.closed <= KEPT_FOR
+    return verdict.state in NEWS or verdict.detector.incident is not None or recently
 
 
 def segments_of(detail: Detail, most: int) -> int:

@@ -17,14 +17,10 @@ CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 Lines = Mapping[str, str]  # the lines of each gauge
 
 
-def lines(snapshot: Snapshot, only: Container[str] | None = None) -> Lines:
-    """Write the samples of every gauge, or of those named."""
+def lines(snapshot: Snapshot, gauges: Iterable[Gauge] = CATALOGUE) -> Lines:
+    """Write the samples of every gauge, or of those given."""
     known: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
-    return {
-        gauge.name: _lines(gauge, snapshot, known)
-        for gauge in CATALOGUE
-        if only is None or gauge.name in only
-    }
+    return {gauge.name: _lines(gauge, snapshot, known) for gauge in gauges}
 
 
 def exposition(models: Iterable[Lines], *, only: Container[str] | None = None) -> bytes:

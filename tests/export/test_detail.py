@@ -1,17 +1,24 @@
 """What the exporter leaves out where it is told to: no number of another detail, and no alert."""
 
 import re
+import subprocess
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 import yaml
 
-from monitor.export.detail import OF_VERDICTS, Detail
+from monitor.drift.detector import Ended
+from monitor.drift.verdict import Verdict
+from monitor.export.detail import KEPT_FOR, LOOKED_BACK_AT, OF_VERDICTS, Detail
 from monitor.export.gauges import CATALOGUE
 from monitor.export.http.app import Exporter
 from monitor.store.store import Store
-from tests.support.exporting import DAY, DRIFTING, fill
+from tests.support.exporting import DAY, DRIFTING, VERDICT, fill
 from tests.support.paths import ROOT
+from tests.support.servers import program_path
 
 RULES = ROOT / "alerts" / "calibration.rules.yml"
 OF_REJECTED_ROWS = {  # the alert that docs/gauges.md names as missing with --detail verdict
@@ -52,6 +59,112 @@ def test_each_detail_is_a_part_of_the_next(folder: Path) -> None:
     )
 
 
+def test_a_model_of_a_fleet_has_few_series(folder: Path, tmp_path: Path) -> None:
+    """Without a drift or a shift at most 20, and none but the alerts' need."""
+    copied = fill(tmp_path)
+    Store(str(copied / "store")).write_verdicts("fraud", DAY, [VERDICT], basis="")
+
+    quiet, drifting = (
+        [line for line in samples(of, "verdict") if 'model="fraud"' in line]
+        for of in (copied, folder)
+    )
+
+    assert len(quiet) + 1 <= 20  # the third window
+    assert {line for line in quiet if line.startswith("calibration_verdict{")} == {
+        f'calibration_verdict{{model="fraud",segment="all",state="{state}"}} {value}'
+        for state, value in (("ok", 1.0), ("data_error", 0.0), ("insufficient_data", 0.0))
+    }
+    assert len([line for line in drifting if line.startswith("calibration_drift_kind")]) == 8
+
+
+STEP_MINUTES, STEPS_OF_A_STAGE = 5, 12
+ENDED = replace(
+    VERDICT,
+    detector=replace(VERDICT.detector, ended=Ended(started=DAY, closed=DAY, reason="recovered")),
+)
+# Verdicts that Prometheus sees one after another, each for an hour; None: they are unreadable.
+STORY: Sequence[Verdict | None] = (
+    VERDICT,
+    replace(VERDICT, state="prior_shift"),
+    replace(VERDICT, state="level_drift"),
+    VERDICT,
+    DRIFTING,
+    None,
+    ENDED,
+    None,
+    replace(ENDED, state="data_error"),
+    ENDED,
+)
+MOMENTS = range(30, 60 * len(STORY), 60)  # minutes
+
+
+def fired(folder: Path, detail: Detail) -> str:
+    """Let Prometheus' own evaluation tell which alerts fire as the story goes on."""
+    seen, path = list[dict[str, str]](), folder / "store/verdicts/fraud"
+    for verdict in STORY:
+        if verdict:
+            Store(str(folder / "store")).write_verdicts("fraud", DAY, [verdict], basis="")
+        else:
+            (path / f"{DAY}.parquet").write_bytes(b"damaged")
+        seen.append(dict(line.rsplit(" ", 1) for line in samples(folder, detail)))
+    series = [
+        {
+            "series": name,
+            "values": " ".join(
+                f"{of_stage[name]}x{STEPS_OF_A_STAGE - 1}"
+                if name in of_stage
+                else f"stale _x{STEPS_OF_A_STAGE - 2}"
+                for of_stage in seen
+            ),
+        }
+        for name in sorted({name for of_stage in seen for name in of_stage})
+        if 'model="fraud"' in name or "model=" not in name
+    ]
+    alerts = {"expr": 'ALERTS{alertname!="CalibrationWatchdog"}', "exp_samples": []}
+    test = {
+        "rule_files": [str(RULES)],
+        "evaluation_interval": f"{STEP_MINUTES}m",
+        "tests": [
+            {
+                "interval": f"{STEP_MINUTES}m",
+                "input_series": series,
+                "promql_expr_test": [{**alerts, "eval_time": f"{minute}m"} for minute in MOMENTS],
+            }
+        ],
+    }
+    (folder / "story.yml").write_text(yaml.safe_dump(test))
+    ended = subprocess.run(
+        [program_path("promtool"), "test", "rules", folder / "story.yml"],
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    return ended.stdout + ended.stderr
+
+
+def test_alerts_fire_alike(tmp_path: Path) -> None:
+    """From the first verdict to the last, the smallest detail raises the alerts of the full one."""
+    story = fill(tmp_path)
+
+    full, verdict = (fired(story, detail) for detail in ("full", "verdict"))
+
+    assert verdict == full
+    for alert in ("PriorShift", "LevelDrift", "Drift", "ResultsUnreadable"):
+        assert f'alertname="Calibration{alert}"' in full
+
+
+def test_a_drift_that_ended_has_its_kinds_for_a_while(tmp_path: Path) -> None:
+    """Its kinds are 0 for four weeks, so no alert that looks back takes it for open."""
+    story, store = fill(tmp_path), Store(str(tmp_path / "store"))
+    kinds = []
+    for days in (0, KEPT_FOR.days, KEPT_FOR.days + 1):
+        verdict = replace(ENDED, day=DAY + timedelta(days=days))
+        store.write_verdicts("fraud", verdict.day, [verdict], basis="")
+        kinds.append(sum(s.startswith("calibration_drift_kind") for s in samples(story, "verdict")))
+
+    assert kinds == [8, 8, 0]
+
+
 def test_verdicts_suffice_for_alerts() -> None:
     """Every gauge that decides on an alert is in the smallest detail, but those of one alert."""
     groups = yaml.safe_load(RULES.read_text(encoding="utf-8"))["groups"]
@@ -59,5 +172,7 @@ def test_verdicts_suffice_for_alerts() -> None:
     decisive = set(re.findall(r"\bcalibration_[a-z0-9_]+", conditions))
     known = {gauge.name for gauge in CATALOGUE}
 
+    looked_back_at = re.findall(r'_over_time\(calibration_verdict{state="(\w+)"', conditions)
+    assert set(looked_back_at) == LOOKED_BACK_AT
     assert known > OF_VERDICTS
     assert (decisive & known) - OF_VERDICTS == OF_REJECTED_ROWS

@@ -66,7 +66,8 @@ class Exporter:
 
     def text(self, only: Container[str] | None = None) -> bytes:
         """Write the gauges of the detail, or only those named, of every configured model."""
-        wanted = [name for name in gauges_of(self.detail) if only is None or name in only]
+        named = (gauge.name for gauge in gauges_of(self.detail))
+        wanted = [name for name in named if only is None or name in only]
         with self._lock:
             snapshots = self._reader().snapshots()
             for snapshot in snapshots.values():
