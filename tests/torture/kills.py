@@ -4,9 +4,8 @@
 
 Every command is started with random options, on a store on this disk or in an object store.
 Between 0 and as many seconds as it usually takes it is killed: alone, or with its processes. Some
-find a disk on which no file may grow beyond a random size, some a clock that was set back. After
-every tenth kill a backfill repairs the store. It then must have the bytes of a store that was never
-killed, and no temporary file.
+find a full disk, some a clock that was set back. After every tenth kill a backfill repairs the
+store. It then must have the bytes of a store that was never killed, and no temporary file.
 """
 
 import argparse
@@ -16,7 +15,7 @@ import signal
 import tempfile
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import NoReturn
 from tests.torture.world import (
     AS_OF,
     DAYS,
+    FAKETIME,
     FIRST,
     LAST,
     MODELS,
@@ -33,7 +33,9 @@ from tests.torture.world import (
     in_child,
     made,
     object_store,
+    small_disk,
     start,
+    with_clock_and_mounts,
 )  # fmt: skip
 
 SPAN = ["--from", f"{FIRST}", "--to", f"{LAST}"]
@@ -41,6 +43,7 @@ OUTCOMES = ["--as-of", f"{AS_OF}"]
 REPAIR = ["backfill", *SPAN, *OUTCOMES, "--jobs", "2"]
 KILLS_BETWEEN_REPAIRS = 10
 GOOD_CODES = {0, 2, 3}
+SERVING = 3  # seconds, after which `serve` has started
 PATIENCE = 600  # seconds after which a command counts as stuck
 
 
@@ -54,82 +57,91 @@ class Torture:
     usual: dict[str, float] = field(default_factory=dict)  # seconds that a command takes
     done: Counter[str] = field(default_factory=Counter)
 
-    @property
-    def log(self) -> Path:
-        """Where a command prints to."""
-        return self.world.folder / "command.log"
-
-    def call(self) -> list[str]:
-        """Draw a command."""
+    def calls(self) -> list[list[str]]:
+        """Draw options for every command."""
         day = FIRST + timedelta(days=self.chance.randrange(DAYS))
         folder, jobs = self.world.folder, ["--jobs", f"{self.chance.choice([1, 2, 3])}"]
         one = ["--model", self.chance.choice(MODELS)]
         which = self.chance.choice([[], one])
         keep = (datetime.now(UTC).date() - day).days
-        chosen = self.chance.choice(
-            [
-                ["backfill", *SPAN, *OUTCOMES, *jobs, *which],
-                ["backfill", *SPAN, *OUTCOMES, *jobs, *which, "--again"],
-                ["run", "--day", f"{day}", *OUTCOMES, *jobs, *which],
-                ["run", "--unsettled", *jobs, *which],
-                ["evaluate", "--from", f"{day}", "--to", f"{LAST}", *jobs, *which],
-                ["prune", "--keep", f"{keep}d", *which],
-                ["store", "compact", *which],
-                ["check", *which, *OUTCOMES],
-                ["check", "--store"],
-                ["show", *one],
-                ["report", *which],
-                ["textfile", "--into", f"{folder}/out.prom"],
-                ["export", "openmetrics", *SPAN, "--into", f"{folder}/out.om", *which],
-                ["serve", "--port", "0"],
-            ]
-        )
-        return [*chosen, "--config", f"{self.world.config}"]
+        calls = [
+            ["backfill", *SPAN, *OUTCOMES, *jobs, *which],
+            ["backfill", *SPAN, *OUTCOMES, *jobs, *which, "--again"],
+            ["run", "--day", f"{day}", *OUTCOMES, *jobs, *which],
+            ["run", "--unsettled", *jobs, *which],
+            ["evaluate", "--from", f"{day}", "--to", f"{LAST}", *jobs, *which],
+            ["prune", "--keep", f"{keep}d", *which],
+            ["store", "compact", *which],
+            ["check", *which, *OUTCOMES],
+            ["check", "--store"],
+            ["show", *one],
+            ["report", *which],
+            ["textfile", "--into", f"{folder}/out.prom"],
+            ["export", "openmetrics", *SPAN, "--into", f"{folder}/out.om", *which],
+            ["serve", "--port", "0"],
+        ]
+        return [[*call, "--config", f"{self.world.config}"] for call in calls]
+
+    def usually(self, call: list[str]) -> float:
+        """Say how long a command takes; at first, let it run to its end."""
+        if call[0] not in self.usual:
+            began = monotonic()
+            process = start(call, self.world)
+            if ended(process, SERVING if call[0] == "serve" else PATIENCE) is None:
+                self.kill(process)
+            self.usual[call[0]] = monotonic() - began
+        return self.usual[call[0]]
 
     def kill_once(self) -> None:
         """Start a command, and kill it at some moment unless it has ended."""
-        call, kind = self.call(), "kill"
-        now, most = None, 0
+        call, full = self.chance.choice(self.calls()), nullcontext[None]()
+        kind, now, most = "nothing else", None, 0
         match self.chance.randrange(6):
             case 0:
-                kind, most = "full disk", self.chance.randrange(1, 30_000)
-            case 1:
+                free = int(2 ** self.chance.uniform(0, 19))
+                if self.world.is_disk:
+                    kind, full = "full disk", self.world.full(free)
+                else:
+                    kind, most = "file size limit", free // 16 + 1
+            case 1 if FAKETIME:
                 back = FIRST + timedelta(days=self.chance.randrange(2 * DAYS))
                 kind, now = "clock set back", datetime.combine(back, time(5), UTC)
-        moment = self.chance.uniform(0, self.usual.get(call[0], 2.0))
-        began = monotonic()
-        process = start(call, self.log, now=now, most=most)
-        code = ended(process, moment)
+        moment = self.chance.uniform(0, self.usually(call))
+        with full:
+            process = start(call, self.world, now=now, most=most)
+            code = ended(process, moment)
+            if code is None:
+                self.kill(process)
+        self.done[f"{kind}, {'killed' if code is None else 'ended'}"] += 1
         if code is None:
-            whole = self.chance.random() < 0.5 or self.world.store.startswith("s3:")
-            if whole:
-                with suppress(ProcessLookupError):  # it has not made its group yet
-                    os.killpg(process, signal.SIGKILL)
-            os.kill(process, signal.SIGKILL)
-            os.waitpid(process, 0)
             self.done[call[0]] += 1
             self.done["kills"] += 1
-            self.done[kind] += 1
-            self.usual[call[0]] = max(self.usual.get(call[0], 2.0), 1.1 * moment)
-        else:
-            self.usual[call[0]] = monotonic() - began
-            if code not in GOOD_CODES:
-                self.fail(f"{call} ended with {code}:\n{self.log.read_text()}")
+        elif code not in GOOD_CODES:
+            self.fail(f"{call} ({kind}) ended with {code}:\n{self.world.log.read_text()}")
         if self.world.store.startswith("s3:"):
-            in_child(self.world.release_leases, self.world.folder)
+            in_child(self.world.release_leases, self.world.log)
+
+    def kill(self, process: int) -> None:
+        """Kill a command, alone or with its processes."""
+        whole = self.chance.random() < 0.5 or self.world.store.startswith("s3:")
+        if whole:
+            with suppress(ProcessLookupError):  # it has not made its group yet
+                os.killpg(process, signal.SIGKILL)
+        os.kill(process, signal.SIGKILL)
+        os.waitpid(process, 0)
 
     def repair(self) -> None:
         """Run a backfill to its end, and compare."""
-        process = start([*REPAIR, "--config", f"{self.world.config}"], self.log)
+        process = start([*REPAIR, "--config", f"{self.world.config}"], self.world)
         code = ended(process, PATIENCE)
         if code != 0:
-            self.fail(f"the repair ended with {code}:\n{self.log.read_text()}")
-        results = in_child(self.world.results, self.world.folder)
+            self.fail(f"the repair ended with {code}:\n{self.world.log.read_text()}")
+        results = in_child(self.world.results, self.world.log)
         self.expected = self.expected or results
         differ = {name for name in {*results, *self.expected} if not self.is_equal(name, results)}
         if differ:
             self.fail(f"other bytes than after a clean run: {sorted(differ)}")
-        if left := in_child(self.world.left_over, self.world.folder):
+        if left := in_child(self.world.left_over, self.world.log):
             self.fail(f"temporary files are left: {left}")
 
     def fail(self, found: str) -> NoReturn:
@@ -171,15 +183,19 @@ def torture(world: World, kills: int, seed: int) -> Counter[str]:
 @contextmanager
 def worlds(place: str) -> Iterator[list[World]]:
     """Make a world on this disk, in an object store, or both."""
-    with tempfile.TemporaryDirectory() as name, tempfile.TemporaryDirectory() as other:
-        local, remote = Path(name), Path(other)
-        here = [made(local, "store")] if place != "s3" else []
-        here = [World(one.folder, f"{local}/store") for one in here]
-        if place == "local":
-            yield here
-            return
-        with object_store(remote) as store:
-            yield [*here, made(remote, store)]
+    with tempfile.TemporaryDirectory() as name, ExitStack() as stack:
+        found, outside = list[World](), Path(name)
+        for which in ("local", "s3"):
+            if place not in {which, "both"}:
+                continue
+            folder = outside / which
+            folder.mkdir()
+            is_disk = stack.enter_context(small_disk(folder))
+            store = f"{folder}/store"
+            if which == "s3":
+                store = stack.enter_context(object_store(outside))
+            found.append(made(folder, store, outside / f"{which}.log", is_disk=is_disk))
+        yield found
 
 
 def main() -> None:
@@ -189,6 +205,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--place", choices=["local", "s3", "both"], default="both")
     arguments = parser.parse_args()
+    with_clock_and_mounts()
     with worlds(arguments.place) as all_of_them:
         for world in all_of_them:
             kills = arguments.kills // len(all_of_them)

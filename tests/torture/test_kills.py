@@ -30,7 +30,8 @@ def test_a_few_kills_leave_the_bytes_of_a_clean_run() -> None:
 
 def test_other_bytes_are_noticed(tmp_path: Path) -> None:
     """A file that differs, is missing or is new is not equal to that of a clean run."""
-    state = Torture(World(tmp_path, "store"), random.Random(1), {"a": b"1", "b": b"2"})  # noqa: S311
+    world = World(tmp_path, "store", tmp_path / "log", is_disk=False)
+    state = Torture(world, random.Random(1), {"a": b"1", "b": b"2"})  # noqa: S311
     found = {"a": b"1", "b": b"3", "c": b"4"}
 
     assert [state.is_equal(name, found) for name in "abc"] == [True, False, False]

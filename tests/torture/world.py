@@ -2,10 +2,12 @@
 
 import os
 import pickle
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import traceback
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -14,7 +16,7 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from resource import RLIMIT_FSIZE, setrlimit
 from time import sleep
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -23,7 +25,6 @@ import yaml
 from scipy.special import expit
 
 from monitor import cli
-from monitor.cli import many, options
 from monitor.files import open_filesystem
 from monitor.store.lease import RELEASED
 from monitor.store.store import Store
@@ -36,6 +37,7 @@ AS_OF = date(2026, 6, 1)
 MODELS = ("ads", "fraud")
 KINDS = ("summaries", "evaluations", "verdicts", "arrivals")
 TEMPORARY = (".", "calibration-monitor-")
+FAKETIME = next(Path("/usr/lib").glob("*/faketime/libfaketime.so.1"), None)
 
 
 @dataclass(frozen=True)
@@ -44,6 +46,13 @@ class World:
 
     folder: Path
     store: str
+    log: Path
+    is_disk: bool  # a small disk of its own, which can be full
+
+    @property
+    def temporary(self) -> Path:
+        """The folder for temporary folders."""
+        return self.folder / "temporary"
 
     @property
     def config(self) -> Path:
@@ -63,8 +72,20 @@ class World:
     def left_over(self) -> list[str]:
         """List the temporary files of the store."""
         filesystem, root = open_filesystem(self.store)
-        names = filesystem.find(root)
+        names = [*filesystem.find(root), *map(str, self.temporary.iterdir())]
         return [name for name in names if name.rpartition("/")[2].startswith(TEMPORARY)]
+
+    @contextmanager
+    def full(self, free: int) -> Iterator[None]:
+        """Fill the disk until so many bytes are free, and free it at the end."""
+        ballast = self.folder / "ballast"
+        found = os.statvfs(self.folder)
+        with ballast.open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, max(1, found.f_bavail * found.f_bsize - free))
+        try:
+            yield
+        finally:
+            ballast.unlink()
 
     def release_leases(self) -> None:
         """Do at once what waiting for a dead holder does after two minutes."""
@@ -73,8 +94,10 @@ class World:
             filesystem.pipe_file(lease, RELEASED)
 
 
-def made(folder: Path, store: str) -> World:
+def made(folder: Path, store: str, log: Path, *, is_disk: bool) -> World:
     """Write logs and configuration."""
+    world = World(folder, store, log, is_disk)
+    world.temporary.mkdir()
     reference = {"first": FIRST, "last": FIRST + timedelta(days=3)}
     models = {
         model: {
@@ -98,7 +121,7 @@ def made(folder: Path, store: str) -> World:
     for number, model in enumerate(MODELS):
         for place in range(DAYS + 1):
             write_day(folder / model, FIRST + timedelta(days=place), [number, place])
-    return World(folder, store)
+    return world
 
 
 def write_day(logs: Path, day: date, seed: list[int]) -> None:
@@ -125,31 +148,32 @@ def write_day(logs: Path, day: date, seed: list[int]) -> None:
         pq.write_table(pa.table(columns), path)
 
 
-def start(call: list[str], log: Path, *, now: datetime | None = None, most: int = 0) -> int:
+def start(call: list[str], world: World, *, now: datetime | None = None, most: int = 0) -> int:
     """Run a command in a process of its own, and give its number.
 
     Parameters
     ----------
     call : list of str
         The arguments.
-    log : Path
-        For what it prints.
+    world : World
+        What it works on; it prints to the log of this world.
     now : datetime, optional
-        What its clock says; the right time if None.
+        What its clock says, and that of its processes; the right time if None.
     most : int
-        How many bytes a file may have before the disk is full; 0 for any number.
+        How many bytes a file may have; 0 for any number.
     """
 
     def work() -> None:
         if now:
-            set_clock(now)
+            os.environ["FAKETIME"] = f"{(now - datetime.now(UTC)).total_seconds():+.0f}"
         if most:
             setrlimit(RLIMIT_FSIZE, (most, most))
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        tempfile.tempdir = os.environ["TMPDIR"] = str(world.temporary)
         sys.argv = ["calibration-monitor", *call]
         cli.main()
 
-    return forked(work, log)
+    return forked(work, world.log)
 
 
 def forked(work: Callable[[], None], log: Path) -> int:
@@ -179,35 +203,52 @@ def forked(work: Callable[[], None], log: Path) -> int:
         os._exit(code)
 
 
-def set_clock(now: datetime) -> None:
-    """Set the clock of the commands in this process."""
-
-    class Clock(datetime):
-        @classmethod
-        def now(cls, tz: Any = None) -> datetime:
-            return now.astimezone(tz or UTC)
-
-    vars(options)["datetime"] = Clock
-    vars(many)["now"] = vars(options)["now"]
-
-
-def in_child(work: Callable[[], T], folder: Path) -> T:
+def in_child(work: Callable[[], T], log: Path) -> T:
     """Call a function in a process of its own, and give what it returns.
 
     Object stores need threads, and a process with threads cannot be forked safely.
     """
-    answer = folder / "answer.pickle"
+    answer = log.with_suffix(".pickle")
     answer.unlink(missing_ok=True)
 
     def do() -> None:
         answer.write_bytes(pickle.dumps(work()))
 
-    process = forked(do, folder / "child.log")
+    process = forked(do, log)
     os.waitpid(process, 0)
     if not answer.exists():
-        raise RuntimeError((folder / "child.log").read_text())
+        raise RuntimeError(log.read_text())
     found: T = pickle.loads(answer.read_bytes())  # noqa: S301 - this process wrote it
     return found
+
+
+@contextmanager
+def small_disk(folder: Path) -> Iterator[bool]:
+    """Mount a disk of 64 MB in the memory on a folder, and say whether that is permitted."""
+    call = ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", folder]  # where Debian has it
+    mounted = subprocess.run(call, check=False, capture_output=True).returncode == 0
+    try:
+        yield mounted
+    finally:
+        if mounted:
+            subprocess.run(["umount", "--lazy", folder], check=True)  # noqa: S607 - as above
+
+
+def with_clock_and_mounts() -> None:
+    """Begin this program again, so that it can mount disks and set the clock of processes.
+
+    It gets a namespace of its own, whose mounts end with it, and a library between programs and the
+    clock, which adds the FAKETIME of the environment. Without `unshare` or the library it goes on
+    without.
+    """
+    if "FAKETIME" in os.environ:
+        return
+    unshare = ["unshare", "--map-root-user", "--mount"]
+    is_permitted = shutil.which("unshare") and not subprocess.call([*unshare, "true"], stderr=-3)
+    words = [*(unshare if is_permitted else []), sys.executable, *sys.orig_argv[1:]]
+    library = {"LD_PRELOAD": f"{FAKETIME}"} if FAKETIME else {}
+    once = {"FAKETIME": "+0", "FAKETIME_NO_CACHE": "1", "NO_FAKE_STAT": "1"}
+    os.execvpe(words[0], words, os.environ | once | library)  # noqa: S606 - our own program
 
 
 @contextmanager
@@ -232,7 +273,7 @@ def object_store(folder: Path) -> Iterator[str]:
             with suppress(OSError), socket.create_connection(("127.0.0.1", port)):
                 break
             sleep(0.1)
-        in_child(lambda: open_filesystem("s3://torture")[0].mkdir("torture"), folder)
+        in_child(lambda: open_filesystem("s3://torture")[0].mkdir("torture"), folder / "bucket.log")
         yield "s3://torture/store"
     finally:
         server.kill()
