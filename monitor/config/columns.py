@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, Strict, model_validator
+from pydantic import BaseModel, ConfigDict, Discriminator, Field, Strict, Tag, model_validator
+
+from monitor.config.choices import ONE, SEVERAL
 
 from monitor.segment_names import CROSSED
 
@@ -94,7 +96,16 @@ class Crossing(_Strict):
         return self.cross
 
 
+def _kind(value: object) -> str:
+    """Say by what is written which of the two it is to be, so that one of them complains."""
+    crossed = "cross" in value if isinstance(value, dict) else isinstance(value, Crossing)
+    return SEVERAL if crossed else ONE
+
+
 Watched = WatchedColumn | Crossing
+Watch = Annotated[
+    Annotated[WatchedColumn, Tag(ONE)] | Annotated[Crossing, Tag(SEVERAL)], Discriminator(_kind)
+]
 
 
 def split_segments(content: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,6 +119,9 @@ def split_segments(content: Mapping[str, Any]) -> dict[str, Any]:
     listed: Sequence[Any] = content["segments"]
     if any(not isinstance(one, dict) for one in listed):
         msg = "segments: must be a list of columns, such as {column: device, top: 20}"
+        raise ValueError(msg)
+    if any(not isinstance(one.get("primary", False), bool) for one in listed):
+        msg = "segments: primary must be true or false"
         raise ValueError(msg)
     primary = [one for one in listed if one.get("primary")]
     others = [{k: v for k, v in one.items() if k != "primary"} for one in listed]

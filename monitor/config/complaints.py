@@ -11,11 +11,14 @@ from pydantic_core import ErrorDetails
 
 from monitor.config.brief import brief, cut
 from monitor.config.calendar import Calendar, Span
+from monitor.config.choices import ONE, SEVERAL
 from monitor.config.classes import Classes
+from monitor.config.columns import Crossing, WatchedColumn
 from monitor.config.schema import (
     Checks,
     Engine,
     Ids,
+    MapSetting,
     OutcomeLog,
     OutcomeMeans,
     PredictionLog,
@@ -37,9 +40,13 @@ RULES = {
     "model_type": "must contain keys (see monitor.example.yaml)",
     "dict_type": "must contain keys (see monitor.example.yaml)",
     "mapping_type": "must contain keys (see monitor.example.yaml)",
+    "tuple_type": "must be a list",
     "too_short": "must not be empty",
     "string_too_short": "must not be empty",
 }
+
+
+UNWRITTEN = {ONE, SEVERAL, "[key]"}  # what the library adds to the keys of the file
 
 
 def problems_of(content: Any, section: type[BaseModel]) -> list[ErrorDetails]:
@@ -55,7 +62,7 @@ def problems_of(content: Any, section: type[BaseModel]) -> list[ErrorDetails]:
         try:
             section.model_validate(content)
         except ValidationError as error:
-            problems = details(error)
+            problems = [_as_written(problem, content) for problem in details(error)]
         else:
             return found
         if places.issuperset(problem["loc"] for problem in problems):
@@ -76,8 +83,27 @@ def problems_of(content: Any, section: type[BaseModel]) -> list[ErrorDetails]:
 def details(error: ValidationError) -> list[ErrorDetails]:
     """List the problems of an error, but not those of a whole whose part has one."""
     problems = error.errors(include_url=False)
+    for problem in problems:
+        is_key = problem["type"] == "extra_forbidden"  # then the last part is in the file
+        rest = problem["loc"][-1:] if is_key else ()
+        parts = problem["loc"][: -1 if is_key else None]
+        problem["loc"] = (*(part for part in parts if part not in UNWRITTEN), *rest)
     wholes = {problem["loc"][:-1] for problem in problems if problem["loc"]}
     return [problem for problem in problems if problem["loc"] not in wholes]
+
+
+def _as_written(problem: ErrorDetails, content: Any) -> ErrorDetails:
+    """Find the place of a problem in a list of segments, which is divided before it is checked."""
+    first, *rest = problem["loc"] or ("",)
+    listed = content.get("segments") if isinstance(content, dict) else None
+    if not isinstance(listed, list) or first not in {"segments", "columns"}:
+        return problem
+    is_primary = [isinstance(one, dict) and bool(one.get("primary")) for one in listed]
+    places = [place for place, primary in enumerate(is_primary) if primary == (first == "segments")]
+    if first == "columns" and rest:
+        place, *rest = rest
+        places = places[int(place) :]
+    return {**problem, "loc": ("segments", *places[:1], *rest)}
 
 
 def _key_names(problem: ErrorDetails, names: set[str]) -> set[str]:
@@ -133,6 +159,8 @@ def complaints(
             yield f"{where}: is missing; add it (see monitor.example.yaml)."
         else:
             rule = RULES.get(problem["type"], problem["msg"].removeprefix("Value error, "))
+            if (least := problem.get("ctx", {}).get("min_length", 1)) > 1:
+                rule = f"must have at least {least} items"
             of_all_keys = isinstance(problem["input"], dict) and "predictions" in problem["input"]
             got = "" if of_all_keys else f", got {brief(problem['input'])}"
             yield f"{where}: {rule}{got}; correct the value."
@@ -142,6 +170,8 @@ def complaints(
 
 def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list[str]:
     """List the keys that are allowed at a location below a section."""
+    if location[:1] == ("segments",) and len(location) > 1:  # one of a list
+        return [*WatchedColumn.model_fields, *Crossing.model_fields, "primary"]
     rooms: dict[str, type[BaseModel]] = {
         "predictions": PredictionLog,
         "outcomes": OutcomeLog,
@@ -158,6 +188,7 @@ def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list
         "closed": Span,
         "engine": Engine,
         "report": Report,
+        "map": MapSetting,
     }
     named = [part for part in location if isinstance(part, str)]
     return list((rooms.get(named[-1], section) if named else section).model_fields)

@@ -13,11 +13,13 @@ from pydantic import (
     BaseModel,
     BeforeValidator,
     ConfigDict,
+    Discriminator,
     Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
     Strict,
     StringConstraints,
+    Tag,
     ValidationInfo,
     field_validator,
     model_validator,
@@ -25,10 +27,11 @@ from pydantic import (
 
 from monitor.config.brief import brief
 from monitor.config.calendar import Calendar, Spans
+from monitor.config.choices import ONE, SEVERAL, is_scalar, is_whole_scalar, one_or_several
 from monitor.config.classes import Classes
 from monitor.config.columns import (
     MOST_COLUMNS,
-    Watched,
+    Watch,
     check_watched,
     split_segments,
 )
@@ -169,10 +172,16 @@ def _read_field(value: object) -> object:
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 Column = Annotated[str, BeforeValidator(_read_field), StringConstraints(min_length=1)]
-Key = Column | Annotated[tuple[Column, ...], Strict(strict=False), Field(min_length=1)]
+Key = Annotated[
+    Annotated[Column, Tag(ONE)]
+    | Annotated[tuple[Column, ...], Strict(strict=False), Field(min_length=1), Tag(SEVERAL)],
+    Discriminator(one_or_several),
+]
 Filter = Annotated[str, AfterValidator(check_filter)]
 Given = Annotated[
-    tuple[str | bool | int | float, ...], Strict(strict=False), Field(min_length=1, max_length=100)
+    tuple[Annotated[str | bool | int | float, BeforeValidator(is_scalar)], ...],
+    Strict(strict=False),
+    Field(min_length=1, max_length=100),
 ]
 Place = Annotated[str, AfterValidator(_is_a_place)]
 WebAddress = Annotated[str, AfterValidator(_is_a_web_address)]
@@ -416,7 +425,7 @@ def _count_days(value: object) -> object:
     return int(found[1]) if found else value
 
 
-Columns = Annotated[tuple[Watched, ...], Strict(strict=False), Field(max_length=MOST_COLUMNS)]
+Columns = Annotated[tuple[Watch, ...], Strict(strict=False), Field(max_length=MOST_COLUMNS)]
 Days = Annotated[int, BeforeValidator(_count_days), Field(ge=1, le=31)]
 
 
@@ -622,7 +631,7 @@ class Engine(_Strict):
     memory_mb: Annotated[int, Field(ge=100, le=100_000_000)] = 1500
     master: str | None = None
     remote: str | None = None
-    conf: Mapping[str, str | bool | int] = {}
+    conf: Mapping[str, Annotated[str | bool | int, BeforeValidator(is_whole_scalar)]] = {}
 
     @model_validator(mode="after")
     def _is_of_one_kind(self) -> Self:

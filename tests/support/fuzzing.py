@@ -1,13 +1,29 @@
 """Settings of the tests that try random input."""
 
 import os
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 from hypothesis import HealthCheck, seed, settings
+from pydantic import BaseModel
+
+from monitor.config import Config
 
 T = TypeVar("T", bound=Callable[..., None])
 
+
+def sections(below: type[BaseModel] = BaseModel) -> Iterator[type[BaseModel]]:
+    """List the classes of all sections of a configuration."""
+    for section in below.__subclasses__():
+        if section.__module__.startswith(Config.__module__.rpartition(".")[0]):
+            yield section
+            yield from sections(section)
+
+
+NAMES = "|".join(sorted({section.__name__ for section in sections()}))
+# What the library or the program calls a thing, for which people have another word.
+INTERNAL = re.compile(rf"function-|\[type=|pydantic|tagged-union|Traceback|\b(?:{NAMES})\b")
 SEED = os.environ.get("CALIBRATION_FUZZ_SEED")
 
 
