@@ -1,8 +1,9 @@
-r"""One DAG for each configured model: a schedule that passes dates to `monitor.pipeline.run.run`.
+r"""Schedules that pass dates to `monitor.pipeline.run.run`: a DAG for each model, or for a fleet.
 
 Set the environment variable CALIBRATION_MONITOR_CONFIG to the configuration, a file or a folder,
-for the dag-processor and for the workers. docs/airflow.md explains schedules, waiting, retries,
-backfills, assets and Slack messages.
+for the dag-processor and for the workers. Set CALIBRATION_MONITOR_FLEET to `all` or `owner` for one
+DAG for all models or for those of each owner, in batches. docs/airflow.md explains schedules,
+waiting, retries, backfills, assets and Slack messages.
 
 An error in the keys of one model does not affect the other DAGs: the DAG of that model stays, and
 its task `run` fails with the message. An error in the keys that all models share is the import
@@ -14,20 +15,24 @@ import os
 import re
 import shlex
 import subprocess
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
+from hashlib import sha256
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from zoneinfo import ZoneInfo
 
 from airflow.sdk import (
     DAG,
     Asset,
+    AssetAlias,
     Context,
     CronDataIntervalTimetable,
     Param,
     get_current_context,
     task,
+    task_group,
 )
 from airflow.sdk.exceptions import (
     AirflowFailException,
@@ -46,7 +51,12 @@ VARIABLE = "CALIBRATION_MONITOR_CONFIG"
 SLACK = "CALIBRATION_MONITOR_SLACK_CONNECTION"
 RUNBOOK = "CALIBRATION_MONITOR_RUNBOOK"
 SUBMIT = "CALIBRATION_MONITOR_SUBMIT"
+FLEET = "CALIBRATION_MONITOR_FLEET"
+BATCH = "CALIBRATION_MONITOR_BATCH"
 PREFIX = "calibration_"
+UPDATED = AssetAlias("calibration_models")  # which asset of it a batch updates depends on the run
+MOST_IN_BATCH = 1000
+MOST_MESSAGES = 10  # of the models of a batch that failed; the log has the others
 ABOUT = """\
 Can you still trust the probabilities of **{name}**?
 
@@ -76,6 +86,20 @@ safely: the same logs give the same results.
 * `write_report` writes the report page, if the configuration has a place for it.
 * To process one day, trigger the DAG and enter the `day`.
 * A successful run updates the asset `{asset}`.
+"""
+ABOUT_FLEET = """\
+Can you still trust the probabilities of the {count} models in this DAG?
+
+Each run does for every model what `calibration-monitor run` does, in {batches} batches. You can run
+it again safely: the same logs give the same results.
+
+* `run` processes the settled days of the models of a batch. It waits for missing logs, up to the
+  deadline of each model, without holding up the others. If models fail, the task fails once the
+  others are done, and names them. A retry does what is not done.
+* `update_assets` updates the asset `calibration_NAME` of each model that has succeeded.
+* `run_unsettled` processes later days, whose outcomes are still arriving.
+* `write_report` and `write_index` write the report pages, if the configuration has a place.
+* To process one day, trigger the DAG and enter the `day`.
 """
 ABOUT_INVALID = """\
 **The configuration of {name} is invalid.** Its runs fail until you correct it:
@@ -180,7 +204,25 @@ def missing_logs(name: str, model: Model, first: date, last: date, *, as_of: dat
 
 
 def tell_slack(context: Context) -> None:
-    """Tell Slack that a run has finally failed: which model and day, why, and what to do.
+    """Tell Slack that a run of a model has finally failed: which day, why, and what to do."""
+    (name,) = context["task"].op_args
+    try:
+        first, last, _ = days_to_process(
+            valid_model(name), context["params"]["day"], context["dag_run"]
+        )
+        days = f"{first}" if first == last else f"{first} to {last}"
+    except ConfigError:
+        days = "no day"
+    send_to_slack(f"*{name}*, {days}: the run has failed.", context)
+
+
+def tell_slack_of_batch(context: Context) -> None:
+    """Tell Slack that a batch has finally failed: which models, why, and what to do."""
+    send_to_slack(f"*{context['dag_run'].dag_id}*: a batch has failed.", context)
+
+
+def send_to_slack(what: str, context: Context) -> None:
+    """Send a message with the error of a task and a link to the runbook.
 
     This is a function because Airflow renders the template fields of a notifier in place on one
     shared object, so a message could contain the text of another run.
@@ -192,23 +234,33 @@ def tell_slack(context: Context) -> None:
         SlackWebhookHook,
     )
 
-    (name,), error = context["task"].op_args, context.get("exception")
-    try:
-        first, last, _ = days_to_process(
-            valid_model(name), context["params"]["day"], context["dag_run"]
-        )
-        days = f"{first}" if first == last else f"{first} to {last}"
-    except ConfigError:
-        days = "no day"
+    error = context.get("exception")
     of_data = isinstance(error, DataError) or isinstance(
         getattr(error, "__cause__", None), DataError
     )
     heading = "calibrationdataerror" if of_data else "calibrationevaluationmissing"
     book = os.environ.get(RUNBOOK)
     SlackWebhookHook(slack_webhook_conn_id=connection).send_text(
-        f"*{name}*, {days}: the run has failed.\n"
-        f"{escape(str(error), quote=False)}" + (f"\n<{book}#{heading}|Runbook>" if book else "")
+        f"{what}\n{escape(str(error), quote=False)}"
+        + (f"\n<{book}#{heading}|Runbook>" if book else "")
     )
+
+
+def awaited_log(name: str, context: Context) -> str:
+    """Say which log to wait for; empty if none is missing, or the deadline has passed."""
+    day, dag_run = context["params"]["day"], context["dag_run"]
+    try:
+        model = settled_model(name)
+        first, last, as_of = days_to_process(model, day, dag_run)
+    except ConfigError:
+        return ""  # `run` fails with the message
+    if not day and beginning_of(name, as_of):
+        return ""  # `run` says when the first day settles
+    missing = missing_logs(name, model, first, last, as_of=as_of)
+    deadline = dag_run.run_after + timedelta(hours=model.log_deadline_hours)
+    if not missing or datetime.now(UTC) >= deadline:
+        return ""
+    return f"{missing} The deadline is {deadline}."
 
 
 # In the mode `reschedule` the task occupies no worker between two looks at the logs.
@@ -221,59 +273,68 @@ def tell_slack(context: Context) -> None:
 )
 def wait_for_logs(name: str) -> bool:
     """Wait until the logs of this run are there, or the deadline has passed."""
-    context = get_current_context()
-    try:
-        model = settled_model(name)
-        first, last, as_of = days_to_process(model, context["params"]["day"], context["dag_run"])
-    except ConfigError:
-        return True  # `run` fails with the message
-    if not context["params"]["day"] and beginning_of(name, as_of):
-        return True  # `run` says when the first day settles
-    missing = missing_logs(name, model, first, last, as_of=as_of)
-    deadline = context["dag_run"].run_after + timedelta(hours=model.log_deadline_hours)
-    if missing:
-        logging.getLogger(__name__).info("%s The deadline is %s.", missing, deadline)
-    return not missing or datetime.now(UTC) >= deadline
+    awaited = awaited_log(name, get_current_context())
+    if awaited:
+        logging.getLogger(__name__).info("%s", awaited)
+    return not awaited
+
+
+# A task that was killed runs again within minutes; damaged logs are tried for some hours.
+RETRIES: Mapping[str, Any] = {
+    "retries": 7,
+    "retry_delay": timedelta(minutes=2),
+    "retry_exponential_backoff": 2,
+    "max_retry_delay": timedelta(hours=2),
+}
 
 
 @task(
     on_failure_callback=tell_slack,
     trigger_rule="all_done",  # whatever became of the waiting
-    # A task that was killed runs again within minutes; damaged logs are tried for some hours.
-    retries=7,
-    retry_delay=timedelta(minutes=2),
-    retry_exponential_backoff=2,
-    max_retry_delay=timedelta(hours=2),
     # Runs of one model take turns, also those of a backfill, which has limits of its own.
     max_active_tis_per_dag=1,
+    **RETRIES,
 )
 def run(name: str) -> None:
     """Process the days of this run, and missing days before it whose logs have arrived."""
     context = get_current_context()
-    day, dag_run = context["params"]["day"], context["dag_run"]
     try:
-        model = settled_model(name)
-        first, last, as_of = days_to_process(model, day, dag_run)
-        if not day and (new := beginning_of(name, as_of)):
-            raise AirflowSkipException(str(new))
-        try:
-            days = process(
-                name,
-                first,
-                last,
-                as_of=as_of,
-                # A backfill leaves the days before it alone, and so does a run of one day.
-                catch_up=not day and dag_run.run_type != "backfill",
-                must_settle=not day,
-            )
-        except DataError as error:
-            if missing_logs(name, model, first, last, as_of=as_of):  # the deadline has passed
-                raise AirflowFailException(str(error)) from error
-            raise
+        days = run_model(name, context)
     except ConfigError as error:
         raise AirflowFailException(str(error)) from error
+    except DataError as error:
+        if is_overdue(name, context):
+            raise AirflowFailException(str(error)) from error
+        raise
     event = context["outlet_events"][Asset(dag_id(name))]
     event.extra = {"days": [str(day) for day in days]}
+
+
+def run_model(name: str, context: Context, *, of_batch: bool = False) -> tuple[date, ...]:
+    """Process the days of this run and missing days before it, and give those processed."""
+    day, dag_run = context["params"]["day"], context["dag_run"]
+    first, last, as_of = days_to_process(settled_model(name), day, dag_run)
+    if not day and (new := beginning_of(name, as_of)):
+        raise AirflowSkipException(str(new))
+    return process(
+        name,
+        first,
+        last,
+        as_of=as_of,
+        # A backfill leaves the days before it alone, and so does a run of one day.
+        catch_up=not day and dag_run.run_type != "backfill",
+        must_settle=not day,
+        # A batch begins again for one of its models, and waits for none of them.
+        skip_unchanged=of_batch,
+        wait=not of_batch,
+    )
+
+
+def is_overdue(name: str, context: Context) -> bool:
+    """Say whether logs of this run are missing, which is asked when the deadline has passed."""
+    model = settled_model(name)
+    first, last, as_of = days_to_process(model, context["params"]["day"], context["dag_run"])
+    return bool(missing_logs(name, model, first, last, as_of=as_of))
 
 
 @task(
@@ -350,14 +411,19 @@ def wait_for_run(name: str) -> bool:
 # The next run processes these days again, so nothing needs to wait for a retry.
 @task(retries=0, max_active_tis_per_dag=1)
 def run_unsettled(name: str) -> None:
-    """Process later days too, whose outcomes are still arriving, if this is the run of today.
+    """Process later days too, whose outcomes are still arriving, if this is the run of today."""
+    run_model_unsettled(name, get_current_context())
+
+
+def run_model_unsettled(name: str, context: Context) -> None:
+    """Process later days of a model.
 
     It checks the days of `run` again and skips them if they are done, so the record of the last
     run covers all days and hides no failure.
     """
     from monitor.logs import newest_day  # noqa: PLC0415 - as in `process`
 
-    context, model = get_current_context(), settled_model(name)
+    model = settled_model(name)
     day, dag_run = context["params"]["day"], context["dag_run"]
     first, last, as_of = days_to_process(model, day, dag_run)
     began = local(dag_run.start_date, model) if dag_run.start_date else None
@@ -376,13 +442,146 @@ def run_unsettled(name: str) -> None:
 @task(retries=1, retry_delay=timedelta(minutes=2), max_active_tis_per_dag=1)
 def write_report(name: str) -> None:
     """Write the report page of the model, and the index of all models."""
+    write_page(name)
+    write_index_page()
+
+
+def write_page(name: str) -> None:
+    """Write the report page of a model."""
     from monitor.pipeline.references import read_references  # noqa: PLC0415 - as in `process`
-    from monitor.report.page.write import write_index, write_model  # noqa: PLC0415
+    from monitor.report.page.write import write_model  # noqa: PLC0415
 
     if CONFIG.report:  # without it there is no such task
-        references = read_references(CONFIG, name).fitted
-        write_model(CONFIG, name, references, CONFIG.report.path)
+        write_model(CONFIG, name, read_references(CONFIG, name).fitted, CONFIG.report.path)
+
+
+def write_index_page() -> None:
+    """Write the index of all report pages."""
+    from monitor.report.page.write import write_index  # noqa: PLC0415 - as in `process`
+
+    if CONFIG.report:
         write_index(CONFIG, CONFIG.report.path)
+
+
+# The task `run` of a fleet. It looks every five minutes, and processes what is there.
+@task.sensor(
+    task_id="run",
+    mode="reschedule",
+    poke_interval=300,
+    timeout=timedelta(days=8),  # longer than any deadline
+    on_failure_callback=tell_slack_of_batch,
+    **RETRIES,
+)
+def run_batch(names: Sequence[str]) -> bool:
+    """Process the days of this run for the models of a batch; fail once no other is to be done."""
+    context = get_current_context()
+    awaited = {name: log for name in names if (log := awaited_log(name, context))}
+    ready = [name for name in names if name not in awaited]
+    errors, skipped = of_batch(ready, lambda name: run_model(name, context, of_batch=True))
+    if awaited:
+        logging.getLogger(__name__).info("Waiting: %s", "\n".join(awaited.values()))
+        return False
+    for name in errors:  # not overdue if the log has come meanwhile: then a retry reads it
+        if not isinstance(errors[name], ConfigError) and not is_overdue(name, context):
+            raise DataError(what_failed(names, errors))
+    if errors:
+        of_data = [error for error in errors.values() if isinstance(error, DataError)]
+        raise AirflowFailException(what_failed(names, errors)) from next(iter(of_data), None)
+    if len(skipped) == len(names):
+        raise AirflowSkipException("\n".join(skipped))
+    return True
+
+
+@task(task_id="update_assets", retries=1, outlets=[UPDATED])
+def update_assets(names: Sequence[str]) -> None:
+    """Update the asset of each model whose days this run has processed."""
+    context = get_current_context()
+    for name in names:
+        days = processed_days(name, context)
+        if days is not None:
+            extra = {"days": [str(day) for day in days]}
+            context["outlet_events"][UPDATED].add(Asset(dag_id(name)), extra=extra)
+
+
+def processed_days(name: str, context: Context) -> list[date] | None:
+    """Find the days of this run in the store; None if there was no run since, or it failed."""
+    from monitor.store.store import Store  # noqa: PLC0415 - as in `process`
+
+    day, dag_run = context["params"]["day"], context["dag_run"]
+    store = Store(CONFIG.store)
+    try:
+        first, last, _ = days_to_process(settled_model(name), day, dag_run)
+        record = store.read_run(name)
+        if not record or record.failed or record.started < dag_run.start_date:
+            return None
+        return [day for day in store.days("summaries", name) if first <= day <= last]
+    except (ConfigError, DataError):
+        return None
+
+
+@task(task_id="run_unsettled", retries=0)
+def run_batch_unsettled(names: Sequence[str]) -> None:
+    """Process later days of the models of a batch, if this is the run of today."""
+    context = get_current_context()
+    errors, skipped = of_batch(names, lambda name: run_model_unsettled(name, context))
+    if errors:
+        raise DataError(what_failed(names, errors))
+    if len(skipped) == len(names):
+        raise AirflowSkipException("\n".join(skipped[:MOST_MESSAGES]))
+
+
+@task(task_id="write_report", retries=1, retry_delay=timedelta(minutes=2))
+def write_pages(names: Sequence[str]) -> None:
+    """Write the report pages of a batch."""
+    errors, _ = of_batch(names, write_page)
+    if errors:
+        raise DataError(what_failed(names, errors))
+
+
+@task(retries=1, retry_delay=timedelta(minutes=2))
+def write_index() -> None:
+    """Write the index of all report pages."""
+    write_index_page()
+
+
+def of_batch(
+    names: Sequence[str], do: Callable[[str], object]
+) -> tuple[dict[str, ConfigError | DataError], list[str]]:
+    """Call `do` for each model of a batch; give the errors, and why models were skipped.
+
+    Every second try begins at the other end. So a model with which the process dies stops itself
+    alone: those before it are done in one try, those after it in the next.
+    """
+    from monitor.pipeline.fleet import attempt  # noqa: PLC0415 - as in `process`
+
+    errors, skipped = dict[str, ConfigError | DataError](), list[str]()
+    backwards = get_current_context()["ti"].try_number % 2 == 0
+    for name in reversed(names) if backwards else names:
+        try:
+            done = attempt(lambda _config, name, _jobs: do(name), CONFIG, name, 1)
+        except AirflowSkipException as reason:
+            skipped.append(str(reason))
+            logging.getLogger(__name__).info("%s", reason)
+            continue
+        if done.error:
+            errors[name] = done.error
+            logging.getLogger(__name__).error("%s", done.error)
+    return errors, skipped
+
+
+def what_failed(names: Sequence[str], errors: Mapping[str, Exception]) -> str:
+    """Name the models of a batch that failed, and say why the first ones did."""
+    which = ", ".join(sorted(errors))
+    messages = [str(error) for error in errors.values()]
+    more = len(messages) - MOST_MESSAGES
+    rest = [f"The log has the messages of {more} more models."] if more > 0 else []
+    return "\n".join(
+        [
+            f"{len(errors)} of the {len(names)} models in this batch failed: {which}.",
+            *messages[:MOST_MESSAGES],
+            *rest,
+        ]
+    )
 
 
 def process(
@@ -394,6 +593,7 @@ def process(
     catch_up: bool = False,
     must_settle: bool = False,
     skip_unchanged: bool = False,
+    wait: bool = True,
 ) -> tuple[date, ...]:
     """Pass the dates to the pipeline, give the days that it processed, and fail if one failed."""
     # The parser of DAGs need not load the mathematics.
@@ -412,6 +612,7 @@ def process(
         catch_up=days_to_catch_up(CONFIG, name, first, as_of=as_of) if catch_up else (),
         must_settle=must_settle,
         skip_unchanged=skip_unchanged,
+        wait=wait,
     )
     for message in grouped(name, report.still_missing):
         log.warning("Still missing: %s", message)
@@ -427,6 +628,12 @@ def dag_id(name: str) -> str:
     return PREFIX + re.sub(r"[^A-Za-z0-9_.-]", "_", name)
 
 
+def day_param() -> dict[str, Param]:
+    """Give the form in which a person enters a day."""
+    form = Param(None, type=["string", "null"], format="date", title="Day", description=DAY)
+    return {"day": form}
+
+
 def make_dag(name: str) -> None:
     """Make the DAG of a model; the one of an invalid model has only a task that fails."""
     shown = CONFIG.shown(name)
@@ -437,15 +644,16 @@ def make_dag(name: str) -> None:
         schedule, valid = timetable(name, valid_model(name)), True
     except ConfigError as error:
         about = ABOUT_INVALID.format(name=name, message=str(error).replace("\n", "\n    "))
-        schedule, valid = CronDataIntervalTimetable("0 6 * * *", timezone=shown.time_zone), False
+        schedule, valid = (
+            CronDataIntervalTimetable(DEFAULT_SCHEDULE, timezone=shown.time_zone),
+            False,
+        )
     with DAG(
         dag_id(name),
         schedule=schedule,
         catchup=False,
         default_args={"owner": shown.owner or "airflow"},
-        params={
-            "day": Param(None, type=["string", "null"], format="date", title="Day", description=DAY)
-        },
+        params=day_param(),
         tags=["calibration", shown.severity, *([] if valid else ["invalid configuration"])],
         description=f"Can you still trust the probabilities of {name}?",
         doc_md=about,
@@ -464,7 +672,93 @@ def make_dag(name: str) -> None:
             last >> write_report(name).as_teardown()
 
 
+def fleet() -> dict[tuple[str, str, str], list[str]]:
+    """Group the models that share a DAG: by owner or not, by schedule, and by time zone."""
+    by = os.environ.get(FLEET)
+    if by not in {"all", "owner"}:
+        msg = f"{FLEET}: must be all or owner, got {by!r}; unset it for a DAG for each model."
+        raise ConfigError(msg)
+    if os.environ.get(SUBMIT):
+        msg = f"{SUBMIT} hands each model to a cluster by itself; unset it or {FLEET}."
+        raise ConfigError(msg)
+    groups = dict[tuple[str, str, str], list[str]]()
+    for name in CONFIG.names:
+        shown = CONFIG.shown(name)
+        schedule = shown.schedule if is_schedule(name) else DEFAULT_SCHEDULE
+        owner = shown.owner or "" if by == "owner" else ""
+        groups.setdefault((owner, schedule, shown.time_zone), []).append(name)
+    return groups
+
+
+def is_schedule(name: str) -> bool:
+    """Say whether Airflow accepts the schedule of a model; if not, its runs say so."""
+    try:
+        return bool(timetable(name, CONFIG.model(name)))
+    except ConfigError:
+        return False
+
+
+def batch_size() -> int:
+    """Read how many models a batch has at most."""
+    text = os.environ.get(BATCH, "50")
+    if not text.isdecimal() or not 1 <= int(text) <= MOST_IN_BATCH:
+        msg = f"{BATCH}: must be a number from 1 to {MOST_IN_BATCH}, got {text[:60]!r}."
+        raise ConfigError(msg)
+    return int(text)
+
+
+def fleet_dag_id(owner: str, schedule: str, time_zone: str) -> str:
+    """Name the DAG of a group; what is usual is left out, and no two groups have one name."""
+    usual = {DEFAULT_SCHEDULE, DEFAULT_TIME_ZONE}
+    parts = [owner, *(part for part in (schedule, time_zone) if part not in usual)]
+    written = [re.sub(r"[^A-Za-z0-9_.-]+", "-", part).strip("-")[:60] for part in parts]
+    if written != [owner]:  # only an owner that can be written is a name by itself
+        written.append(sha256("\n".join(parts).encode()).hexdigest()[:6])
+    return "_".join([f"{PREFIX}fleet", *(part for part in written if part)])
+
+
+def make_fleet_dag(group: tuple[str, str, str], names: Sequence[str], size: int) -> None:
+    """Make the DAG of a group: mapped tasks, one for each batch of its models."""
+    owner, schedule, time_zone = group
+    batches = [list(names[first : first + size]) for first in range(0, len(names), size)]
+    invalid = [name for name in names if name in CONFIG.invalid]
+    about = ABOUT_FLEET.format(count=len(names), batches=len(batches))
+    for name in invalid[:MOST_MESSAGES]:
+        message = str(CONFIG.invalid[name].message).replace("\n", "\n    ")
+        about += "\n" + ABOUT_INVALID.format(name=name, message=message)
+    with DAG(
+        fleet_dag_id(*group),
+        schedule=CronDataIntervalTimetable(schedule, timezone=time_zone),
+        catchup=False,
+        default_args={"owner": owner or "airflow"},
+        params=day_param(),
+        tags=["calibration", "fleet", *(["invalid configuration"] if invalid else [])],
+        description="Can you still trust the probabilities of these models?",
+        doc_md=about,
+    ):
+        pages = []
+
+        @task_group
+        def batch(names: Sequence[str]) -> None:
+            # Teardowns run whatever became of `run`, and do not affect the state of the run.
+            last = run_batch(names) >> update_assets(names).as_teardown()
+            last = last >> run_batch_unsettled(names).as_teardown()
+            if CONFIG.report:
+                pages.append(write_pages(names).as_teardown())
+                last >> pages[0]
+
+        batch.expand(names=batches)
+        if pages:
+            pages[0] >> write_index().as_teardown()
+
+
 CONFIG = configuration()
-# Of two names that give the same DAG, which only an invalid name can, the first one gets it.
-for each in {dag_id(name): name for name in reversed(CONFIG.names)}.values():
-    make_dag(each)
+DEFAULT_SCHEDULE = Model.model_fields["schedule"].default
+DEFAULT_TIME_ZONE = Model.model_fields["time_zone"].default
+if os.environ.get(FLEET):
+    for each, models in fleet().items():
+        make_fleet_dag(each, models, batch_size())
+else:
+    # Of two names that give the same DAG, which only an invalid name can, the first one gets it.
+    for name in {dag_id(name): name for name in reversed(CONFIG.names)}.values():
+        make_dag(name)

@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from importlib.util import find_spec
@@ -59,6 +60,22 @@ PATHS = {
 }
 PATHS["closed"] = {"scores": "new-scores"}
 PATHS |= {name: {"outcomes": f"{name}-outcomes"} for name in ("awaited", "lost")}
+# Models that only a fleet has, and the fleets: each with its models in their order.
+OF_FLEETS = {
+    "tardy": "severity: info",
+    "flaky": "owner: planes",
+    "missing": "owner: planes",
+    "sound": "owner: planes",
+}
+PATHS |= {name: {"scores": f"{name}-scores"} for name in ("tardy", "flaky")}
+PATHS["missing"] = {"outcomes": "lost-outcomes"}
+FLEETS = {
+    "waits": ("asked", "tardy", "damaged", "closed", "weekdays"),
+    "fails": ("flaky", "missing", "sound"),
+}
+# The usual schedule is left out of the name.
+ALL_IN_NEW_YORK = "calibration_fleet_America-New_York_a7a734"
+PLANES_IN_NEW_YORK = "calibration_fleet_planes_America-New_York_93c57e"
 PREDICTED = [f"2013-03-{n:02}" for n in range(4, 20)]
 OBSERVED = [*PREDICTED, "2013-03-20"]
 STILL_MISSING = "2013-03-14"
@@ -94,6 +111,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("predictions/flights", "mended-scores", PREDICTED),
         ("predictions/flights", "missed-scores", [d for d in PREDICTED if d != STILL_MISSING]),
         ("predictions/flights", "damaged-scores", PREDICTED[-2:]),
+        ("predictions/flights", "tardy-scores", PREDICTED[:-2]),
+        ("predictions/flights", "flaky-scores", PREDICTED),
         ("predictions/flights", "new-scores", PREDICTED[-1:]),
         ("outcomes", "outcomes", OBSERVED),
         ("outcomes", "awaited-outcomes", OBSERVED[:15]),
@@ -108,8 +127,9 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     pq.write_table(last.slice(0, 0), folder / "logs" / "awaited-outcomes" / f"{NEWEST}.parquet")
     (folder / "logs" / "damaged-scores" / f"{NEWEST}.parquet").write_bytes(b"no Parquet")
     (folder / "logs" / "mended-scores" / "2013-03-09.parquet").write_bytes(b"no Parquet")
+    (folder / "logs" / "flaky-scores" / "2013-03-18.parquet").write_bytes(b"no Parquet")
     write_config(folder / "monitor.yaml", "store")
-    write_config(folder / "command.yaml", "store-of-command")
+    write_config(folder / "command.yaml", "store-of-command", MODELS | OF_FLEETS)
     return folder
 
 
@@ -222,6 +242,15 @@ def plan_of(folder: Path) -> dict[str, Any]:
             label: {"dag_id": f"calibration_{label if label in MODELS else 'asked'}"} | how
             for label, how in runs.items()
         },
+        "parsed_as_fleet": {
+            f"{by} {size}": {
+                "config": str(folder / "typo.yaml"),
+                "CALIBRATION_MONITOR_FLEET": by,
+                "CALIBRATION_MONITOR_BATCH": size,
+            }
+            for by, size in (("all", "3"), ("owner", "3"), ("each", "3"), ("all", "0"))
+        },
+        "fleets": plan_of_fleets(folder),
         "backfills": [
             words.split()
             for words in (
@@ -232,14 +261,41 @@ def plan_of(folder: Path) -> dict[str, Any]:
     }
 
 
-def write_config(path: Path, store: str) -> None:
-    """Write a configuration with all models."""
+def plan_of_fleets(folder: Path) -> dict[str, dict[str, Any]]:
+    """Say which runs of fleets to do, each with batches of two models."""
+    today = "2013-03-20T07:00-04:00"
+    everything = MODELS | OF_FLEETS
+    for label, names in FLEETS.items():
+        models = {name: everything[name] for name in names}
+        write_config(folder / f"{label}.yaml", f"store-of-{label}", models)
+    logs, store = folder / "logs", "store-of-"
+    return {
+        label: {
+            "dag_id": dag_id,
+            "config": str(folder / f"{label}.yaml"),
+            "fleet": by,
+            "logical_date": today,
+            "meanwhile": {
+                str(folder / f"{store}{label}"): str(folder / f"{store}{label}-before"),
+                str(logs / "on-their-way"): str(logs / late),
+            },
+        }
+        | more
+        for label, dag_id, by, late, more in (
+            ("waits", ALL_IN_NEW_YORK, "all", "tardy-scores", {}),
+            ("fails", PLANES_IN_NEW_YORK, "owner", "flaky-scores", {"run_after": today}),
+        )
+    }
+
+
+def write_config(path: Path, store: str, models: Mapping[str, str] = MODELS) -> None:
+    """Write a configuration of models."""
     paths = {"scores": "scores", "outcomes": "outcomes"}
-    models = (
+    written = (
         MODEL.format(name=name, more=more, **paths | PATHS.get(name, {}))
-        for name, more in MODELS.items()
+        for name, more in models.items()
     )
-    path.write_text(f"store: {store}\nmodels:\n{''.join(models)}", encoding="utf-8")
+    path.write_text(f"store: {store}\nmodels:\n{''.join(written)}", encoding="utf-8")
 
 
 def script(path: Path, command: str) -> str:
@@ -567,6 +623,100 @@ class TestFailures:
         assert f"AirflowFailException: {message.format(folder=seen.folder)}" in seen.log
 
 
+class TestFleets:
+    """One DAG for many models: batches leave what the DAGs of single models leave."""
+
+    def test_does_every_model_of_its_batches(self, seen: Seen) -> None:
+        """A model whose log is late holds up no other; later days are those of each model."""
+        fleet = seen.report["fleets"]["waits"]
+        calls = ("run --as-of 2013-03-20", "run --as-of 2013-03-20 --unsettled")
+        left = left_by_dag(seen.folder, "tardy", "store-of-waits")
+        before = left_by_dag(seen.folder, "asked", "store-of-waits-before")
+
+        assert fleet["state"] == "success"
+        assert [wait["task"] for wait in fleet["waits"]] == ["batch.run"]
+        assert [wait["state"] for wait in fleet["waits"]] == ["up_for_reschedule"]
+        assert set(before) == days(18)
+        assert left == left_by_command(seen.folder, "tardy", *calls)
+        assert set(left) == days(18, 19)
+        assert has_succeeded(seen.folder, "closed", "store-of-waits")
+        assert not (seen.folder / "store-of-waits" / "runs" / "weekdays").exists()
+
+    def test_fails_no_run_over_later_days(self, seen: Seen) -> None:
+        """Bad logs of a day that is not due fail `run_unsettled` of their batch alone."""
+        assert seen.report["fleets"]["waits"]["tasks"] == {
+            "batch.run 0": ["success", 1, 7],
+            "batch.run 1": ["success", 1, 7],
+            "batch.update_assets 0": ["success", 1, 1],
+            "batch.update_assets 1": ["success", 1, 1],
+            "batch.run_unsettled 0": ["success", 1, 0],
+            "batch.run_unsettled 1": ["failed", 1, 0],
+        }
+        assert "1 of the 2 models in this batch failed: damaged." in seen.log
+
+    def test_tries_again_what_is_not_done(self, seen: Seen) -> None:
+        """The retry reads mended logs, leaves finished models alone, and fails for missing ones."""
+        fleet, folder = seen.report["fleets"]["fails"], seen.folder
+        store = "store-of-fails"
+        call = "run --as-of 2013-03-20"
+
+        assert fleet["state"] == "failed"
+        assert [wait["task"] for wait in fleet["waits"]] == ["batch.run"]
+        assert [wait["state"] for wait in fleet["waits"]] == ["up_for_retry"]
+        assert fleet["tasks"]["batch.run 0"] == ["failed", 2, 7]
+        assert fleet["tasks"]["batch.run 1"] == ["success", 1, 7]
+        assert "2 of the 2 models in this batch failed: flaky, missing." in seen.log
+        for model in ("flaky", "sound"):
+            left = left_by_dag(folder, model, store)
+            expected = left_by_command(folder, model, call)
+            assert {name: left[name] for name in expected} == expected
+        assert not has_succeeded(folder, "missing", store)
+        # The second try begins with the last model.
+        _, _, then = seen.log.partition("flaky: processed 2013-03-18")
+        assert "missing 2013-03-18" not in then.partition("DataError: ")[0]
+
+    def test_updates_the_assets_of_models_that_succeeded(self, seen: Seen) -> None:
+        """They are those of the DAGs of single models, also in a batch that failed.
+
+        No day of `closed` has settled yet.
+        """
+        updated = [event for event in seen.report["updated"] if "fleet" in event[0]]
+
+        assert sorted(updated) == [
+            [ALL_IN_NEW_YORK, "calibration_asked", {"days": ["2013-03-18"]}],
+            [ALL_IN_NEW_YORK, "calibration_damaged", {"days": ["2013-03-18"]}],
+            [ALL_IN_NEW_YORK, "calibration_tardy", {"days": ["2013-03-18"]}],
+            [PLANES_IN_NEW_YORK, "calibration_flaky", {"days": ["2013-03-18"]}],
+            [PLANES_IN_NEW_YORK, "calibration_sound", {"days": ["2013-03-18"]}],
+        ]
+
+    def test_has_a_dag_for_each_owner_schedule_and_time_zone(self, seen: Seen) -> None:
+        """Models share a DAG if they share these; one with an invalid key is among them."""
+        by_all, by_owner = (seen.report["parsed_as_fleet"][by] for by in ("all 3", "owner 3"))
+        schedules = ["0 * * * *", "0 22 * * 1-5", "0 6 * * *", "0 6 5,20 * *"]
+
+        assert sorted(by_all["schedules"].values()) == schedules
+        assert set(by_all["owners"].values()) == {"airflow"}
+        assert sorted(by_owner["owners"].values()) == ["airflow"] * 4
+        assert "asked.ownr: is not a known key" in by_all["docs"][ALL_IN_NEW_YORK]
+        assert by_all["tasks"][ALL_IN_NEW_YORK] == [
+            "batch.run",
+            "batch.run_unsettled",
+            "batch.update_assets",
+        ]
+
+    @pytest.mark.parametrize(
+        ("by", "message"),
+        [
+            ("each 3", "CALIBRATION_MONITOR_FLEET: must be all or owner, got 'each'; unset it for"),
+            ("all 0", "CALIBRATION_MONITOR_BATCH: must be a number from 1 to 1000, got '0'."),
+        ],
+    )
+    def test_refuses_other_settings(self, seen: Seen, by: str, message: str) -> None:
+        """The import error of the file says which setting it was, and what is possible."""
+        assert message in seen.report["parsed_as_fleet"][by]["error"]
+
+
 class TestSlack:
     """Messages that need no Alertmanager."""
 
@@ -601,7 +751,17 @@ class TestSlack:
         others = {"lost", "neither", "typo", "blocked", "untold", "not over"}
         assert set(failed) == others | of_submitted
         # One is without Slack, and one still has retries when the driver of Airflow ends it.
-        assert len(seen.posts) == len(set(failed) - {"untold", "refused"})
+        of_fleets = 1
+        assert len(seen.posts) == len(set(failed) - {"untold", "refused"}) + of_fleets
+
+    def test_names_the_models_of_a_batch(self, seen: Seen) -> None:
+        """A batch that has finally failed is told once, with what failed in its last try."""
+        first, failed, error, link = self.message(seen, "*calibration_fleet")
+
+        assert first == f"*{PLANES_IN_NEW_YORK}*: a batch has failed."
+        assert failed == "1 of the 2 models in this batch failed: missing."
+        assert error.startswith("missing 2013-03-18: no outcomes of 2013-03-18 at ")
+        assert link == "<https://runbooks.test/runbook.md#calibrationdataerror|Runbook>"
 
 
 class TestAssets:

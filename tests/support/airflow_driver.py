@@ -27,6 +27,9 @@ def main() -> None:
     report: dict[str, Any] = {
         "parsed": parse(),
         "parsed_with": {label: parse_with(path) for label, path in plan["parsed_with"].items()},
+        "parsed_as_fleet": {
+            label: parse_with(**how) for label, how in plan["parsed_as_fleet"].items()
+        },
     }
     command("db", "migrate")
     command("dags", "reserialize")
@@ -34,6 +37,7 @@ def main() -> None:
     for words in plan["backfills"]:
         command("backfill", "create", *words)
     report["backfilled"] = do_backfilled()
+    report["fleets"] = {label: do(**run) for label, run in plan["fleets"].items()}
     report["passed_between_tasks"] = passed_between_tasks()
     report["updated"] = updated_assets()
     Path(sys.argv[2]).write_text(json.dumps(report, default=str), encoding="utf-8")
@@ -66,7 +70,7 @@ def describe(dag: Any) -> dict[str, Any]:
     }
 
 
-def parse_with(config: str | None) -> dict[str, Any]:
+def parse_with(config: str | None, **more: str) -> dict[str, Any]:
     """Parse with another configuration, or none: the import error, and the tasks of each DAG."""
     from airflow.dag_processing.dagbag import DagBag
 
@@ -74,11 +78,14 @@ def parse_with(config: str | None) -> dict[str, Any]:
         os.environ.pop("CALIBRATION_MONITOR_CONFIG")
         if config:
             os.environ["CALIBRATION_MONITOR_CONFIG"] = config
+        os.environ |= more
         bag = DagBag()
     return {
         "error": "".join(bag.import_errors.values()),
         "tasks": {dag_id: sorted(dag.task_dict) for dag_id, dag in bag.dags.items()},
         "docs": {dag_id: dag.doc_md for dag_id, dag in bag.dags.items()},
+        "schedules": {dag_id: dag.timetable.expression for dag_id, dag in bag.dags.items()},
+        "owners": {dag_id: dag.owner for dag_id, dag in bag.dags.items()},
     }
 
 
@@ -101,6 +108,7 @@ def do(
     slack: bool = True,
     submit: str = "",
     until: str = "",
+    fleet: str = "",
 ) -> dict[str, Any]:
     """Do one manual run, perhaps by another configuration than the others.
 
@@ -110,6 +118,7 @@ def do(
     ours = {"CALIBRATION_MONITOR_CONFIG": config} if config else {}
     ours |= {} if slack else {"CALIBRATION_MONITOR_SLACK_CONNECTION": ""}
     ours |= {"CALIBRATION_MONITOR_SUBMIT": submit}
+    ours |= {"CALIBRATION_MONITOR_FLEET": fleet, "CALIBRATION_MONITOR_BATCH": "2"}
     with patch.dict(os.environ, ours), while_waiting(meanwhile or {}, until) as waits:
         run = dag_of(dag_id).test(
             logical_date=moment(logical_date), run_after=moment(run_after), run_conf=conf
@@ -168,8 +177,13 @@ def outcome(run: Any) -> dict[str, Any]:
         "type": run.run_type,
         "interval": [run.data_interval_start, run.data_interval_end],
         "state": run.state,
-        "tasks": {task.task_id: [task.state, task.try_number, task.max_tries] for task in tasks},
+        "tasks": {named(task): [task.state, task.try_number, task.max_tries] for task in tasks},
     }
+
+
+def named(task: Any) -> str:
+    """Name a task, with the number of its batch if it has one."""
+    return f"{task.task_id} {task.map_index}" if task.map_index >= 0 else str(task.task_id)
 
 
 @contextmanager
