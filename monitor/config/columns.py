@@ -7,7 +7,6 @@ from typing import Annotated, Any, Self
 from pydantic import BaseModel, ConfigDict, Discriminator, Field, Strict, Tag, model_validator
 
 from monitor.config.choices import ONE, SEVERAL
-
 from monitor.segment_names import CROSSED
 
 MOST_COLUMNS = 20
