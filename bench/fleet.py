@@ -36,6 +36,7 @@ from scipy.special import expit
 
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
+from monitor.pipeline.progress import fingerprint
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import run
 from monitor.pipeline.verdicts import judge_days
@@ -132,7 +133,8 @@ def copy_day(store: Store, first: str, day: date, name: str, to: date) -> None:
     store.write_summary(replace(store.read_summary(first, day)[0], model=name, days=(to,)))
     evaluations, inputs = store.read_evaluations(first, day)
     renamed = [replace(one, model=name, day=to) for one in evaluations]
-    store.write_evaluations(name, to, renamed, inputs=inputs)
+    of = fingerprint([store.read_summary(name, to)[1]])
+    store.write_evaluations(name, to, renamed, inputs=inputs, summary=of)
     if name != first and day in store.days("arrivals", first):
         store.write_arrivals(name, replace(store.read_arrivals(first, day), day=to))
 

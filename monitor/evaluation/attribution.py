@@ -284,8 +284,27 @@ class Causes:
     squared_error_errors: Shares
 
 
+def causes_of(t: Tally) -> Causes | None:
+    """Divide the error of one span among its causes, as `attribute` does, without p-values."""
+    found = attribute(t)
+    if found is None:
+        return None
+    log_loss, squared_error = found.log_loss, found.squared_error
+    return Causes(
+        _values(log_loss), _errors(log_loss), _values(squared_error), _errors(squared_error)
+    )
+
+
+def _values(of: Explained) -> Shares:
+    return Shares(of.prior_shift, of.slope, of.shape, of.rest)
+
+
+def _errors(of: Explained) -> Shares:
+    return Shares(of.prior_shift_error, of.slope_error, of.shape_error, of.rest_error)
+
+
 def mean_causes(
-    strata: Sequence[Tally], merged: Tally, explain: Callable[[Tally], Attribution | None]
+    strata: Sequence[Tally], merged: Tally, explain: Callable[[Tally], Causes | None]
 ) -> Causes | None:
     """Average over days and segments, each by its number of predictions.
 
@@ -296,30 +315,34 @@ def mean_causes(
     merged : Tally
         Their sum, attributed as one where most strata are too small to be attributed apart.
     explain : callable
-        `attribute`.
+        `causes_of`.
 
     Returns
     -------
     Causes or None
-        None if there are too few outcomes even together.
+        None if there are too few outcomes even together. A single stratum's are unchanged, to the
+        last bit.
     """
     apart = [(t.total, found) for t in strata if (found := explain(t))]
     if sum(n for n, _ in apart) < LEAST_COVERED * merged.total:
         together = explain(merged)
         apart = [(merged.total, together)] if together else []
-    if not apart:
-        return None
-    log_loss = [(n, found.log_loss) for n, found in apart]
-    squared_error = [(n, found.squared_error) for n, found in apart]
-    return Causes(*_mean(log_loss), *_mean(squared_error))
+    if len(apart) <= 1:
+        return apart[0][1] if apart else None
+    sizes, parts = [n for n, _ in apart], [found for _, found in apart]
+    return Causes(
+        *_mean(sizes, [c.log_loss for c in parts], [c.log_loss_errors for c in parts]),
+        *_mean(sizes, [c.squared_error for c in parts], [c.squared_error_errors for c in parts]),
+    )
 
 
-def _mean(parts: Sequence[tuple[int, Explained]]) -> tuple[Shares, Shares]:
+def _mean(
+    numbers: Sequence[int], shares: Sequence[Shares], their_errors: Sequence[Shares]
+) -> tuple[Shares, Shares]:
     """Average shares and their errors; a share that no part has is nan."""
-    values = np.array([_VALUES(part) for _, part in parts])
-    errors = np.array([_ERRORS(part) for _, part in parts])
+    values, errors = (np.array([_NUMBERS(one) for one in of]) for of in (shares, their_errors))
     known = ~np.isnan(values)
-    sizes = np.where(known, np.array([[n] for n, _ in parts]), 0.0)
+    sizes = np.where(known, np.array([[n] for n in numbers]), 0.0)
     total = sizes.sum(axis=0)
     means = np.where(known, sizes * values, 0.0).sum(axis=0)
     reach = np.sqrt(np.where(known, (sizes * errors) ** 2, 0.0).sum(axis=0))
@@ -329,7 +352,4 @@ def _mean(parts: Sequence[tuple[int, Explained]]) -> tuple[Shares, Shares]:
     return Shares(*means.tolist()), Shares(*reach.tolist())
 
 
-_VALUES = attrgetter(*(field.name for field in fields(Shares)))
-
-
-_ERRORS = attrgetter(*(f"{field.name}_error" for field in fields(Shares)))
+_NUMBERS = attrgetter(*(field.name for field in fields(Shares)))

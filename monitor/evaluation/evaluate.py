@@ -13,10 +13,9 @@ from zlib import crc32
 import numpy as np
 
 from monitor.evaluation.attribution import (
-    Attribution,
     Causes,
     InterceptCorrection,
-    attribute,
+    causes_of,
     intercept_correction,
     mean_causes,
 )
@@ -43,7 +42,7 @@ INTERVAL_REPLICATES = (
 # N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
 LEAST_RARER = 100
 _MAP = crc32(b"map")
-Explain = Callable[[Tally], Attribution | None]
+Explain = Callable[[Tally], Causes | None]
 Compress = Callable[[Tally], Coarse]
 Expect = Callable[[str, Segment], Expectation | None]
 Gain = Callable[[str], MapGain | None]
@@ -112,7 +111,7 @@ def evaluate(
     *,
     window_days: int,
     settings: Settings,
-    explain: Explain = attribute,
+    explain: Explain = causes_of,
     compress: Compress = coarsen,
     expect: Expect | None = None,
     mapped: Sequence[Summary] = (),
@@ -129,7 +128,7 @@ def evaluate(
     settings : Settings
         The same for every window of a day.
     explain, compress : callable
-        `attribute` and `coarsen`, or cached versions of them: a day is part of many windows.
+        `causes_of` and `coarsen`, or cached versions of them: a day is part of many windows.
     expect : callable, optional
         Returns the expected prevalence of a segment whose outcomes are still arriving.
     mapped : sequence of Summary, optional

@@ -7,11 +7,12 @@ from itertools import chain
 
 from monitor.config import Config, Model
 from monitor.errors import within_memory
-from monitor.evaluation.attribution import attribute
+from monitor.evaluation.attribution import Causes, causes_of
 from monitor.evaluation.evaluate import Evaluation, evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.evaluation.shadow import map_summary
 from monitor.metrics.core.coarse import coarsen
+from monitor.metrics.core.tally import Tally
 from monitor.pipeline.progress import PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References
 from monitor.pipeline.shadow import ShadowDays, shadow_days
@@ -64,9 +65,17 @@ def evaluate_days(
     days = [day for day in stored if first <= day <= last]
     cached_days = 2 * model.windows[-1] + jobs
     read_summary = lru_cache(cached_days)(lambda day: store.read_summary(name, day))
-    # A day is part of many windows; its attribution is computed once.
+    # A day is part of many windows; its causes are found once, and read where they are stored.
     in_segments = lru_cache(cached_days * len(model.segment_names))
-    explain, compress = in_segments(attribute), in_segments(coarsen)
+    found, compress = in_segments(causes_of), in_segments(coarsen)
+    recall = lru_cache(cached_days)(
+        lambda day: _stored_causes(store, name, day, *read_summary(day))
+    )
+    recalled = dict[Tally, Causes | None]()
+
+    def explain(t: Tally) -> Causes | None:
+        return recalled[t] if t in recalled else found(t)
+
     shadowing = shadow_days(model, name, stored, read_summary)
     mapped = lru_cache(cached_days)(lambda day: _mapped(shadowing, read_summary(day)[0]))
 
@@ -76,6 +85,8 @@ def evaluate_days(
         settings, inputs = _basis(model, references, day, parts, shadowing)
         if skip_unchanged and inputs == store.evaluation_inputs(name, day):
             return False
+        for earlier in [d for d in window if d < days[0]]:
+            recalled.update(recall(earlier))
         evaluations = list[Evaluation]()
         for length in model.windows:
             summaries = _window([s for s, _ in parts], day, length)
@@ -91,7 +102,8 @@ def evaluate_days(
                 mapped=[mapped(d) for d in of_window] if compared else (),
                 gain=partial(shadowing.gain, day) if shadowing and length == 1 else None,
             )
-        store.write_evaluations(name, day, evaluations, inputs=inputs)
+        summary = fingerprint([parts[-1][1]])
+        store.write_evaluations(name, day, evaluations, inputs=inputs, summary=summary)
         return True
 
     def evaluate_or_say_why(day: date) -> bool:
@@ -105,6 +117,16 @@ def evaluate_days(
             written.append(day)
         on_progress(PhaseProgress("evaluate", day, done, len(days)))
     return written
+
+
+def _stored_causes(
+    store: Store, name: str, day: date, summary: Summary, mark: str
+) -> dict[Tally, Causes | None]:
+    """Recall the causes of a day's tallies from its evaluations, if they are of this summary."""
+    causes, of = store.read_causes(name, day)
+    if of != fingerprint([mark]):
+        return {}
+    return {part.tally: causes[key] for key, part in summary.segments.items() if key in causes}
 
 
 def stale_evaluations(

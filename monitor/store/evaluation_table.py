@@ -126,6 +126,9 @@ OF_MAP = {
 }
 
 
+OF_CAUSES = ["segment", "window_days", "causes"]
+
+
 NESTED = {
     "shift": Estimate,
     "raw": Errors,
@@ -186,6 +189,15 @@ def evaluation_of(row: dict[str, Any]) -> Evaluation:
             "classes": classes,
         }
     )
+
+
+def causes_of_day(table: pa.Table) -> dict[str, Causes | None]:
+    """Read the causes of each segment over the day alone; `OF_CAUSES` are the columns needed."""
+    alone = table.filter(pa.array(table["window_days"].to_numpy() == 1))
+    return {
+        row["segment"]: _rebuilt(Causes, row["causes"]) if row["causes"] else None
+        for row in alone.to_pylist()
+    }
 
 
 def _classes_of(row: Mapping[str, Any]) -> ClassMeasures:

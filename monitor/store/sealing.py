@@ -41,8 +41,10 @@ def sealed_table(table: pa.Table) -> bytes:
     return _seal(sink.getvalue().to_pybytes(), BEFORE_IN_PARQUET)
 
 
-def open_table(content: bytes) -> tuple[pa.Table, str | None]:
+def open_table(content: bytes, columns: list[str] | None = None) -> tuple[pa.Table, str | None]:
     """Check and read Parquet; None stands for the digest of a version that wrote none.
+
+    The digest is of the whole content, whatever columns are read.
 
     It is read without a Python file or Arrow's threads: at exit either may abort the process.
     See https://github.com/apache/arrow/issues/34314; these files are too small for threads.
@@ -56,7 +58,7 @@ def open_table(content: bytes) -> tuple[pa.Table, str | None]:
     file = pq.ParquetFile(pa.BufferReader(content), pre_buffer=False)  # it is in memory
     if digest is None and KIND.encode() in (file.metadata.metadata or {}):
         raise ValueError(NO_DIGEST)
-    return file.read(use_threads=False), digest
+    return file.read(columns=columns, use_threads=False), digest
 
 
 def rows_of(table: pa.Table) -> list[dict[str, Any]]:

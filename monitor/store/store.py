@@ -36,10 +36,16 @@ from fsspec.implementations.local import LocalFileSystem
 from monitor.arrivals import Arrivals
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError, DataError, Fault
+from monitor.evaluation.attribution import Causes
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.column_table import column_table, columns_of
-from monitor.store.evaluation_table import evaluation_of, evaluation_table
+from monitor.store.evaluation_table import (
+    OF_CAUSES,
+    causes_of_day,
+    evaluation_of,
+    evaluation_table,
+)
 from monitor.store.held import held as held_of
 from monitor.store.held import holding
 from monitor.store.lease import leased
@@ -303,11 +309,20 @@ class Store:
             return columns_of(open_table(content)[0])
 
     def write_evaluations(
-        self, model: str, day: date, evaluations: Sequence[Evaluation], *, inputs: str
+        self,
+        model: str,
+        day: date,
+        evaluations: Sequence[Evaluation],
+        *,
+        inputs: str,
+        summary: str = "",
     ) -> None:
-        """Replace the evaluations of one day; `inputs` is the fingerprint of their inputs."""
+        """Replace the evaluations of one day.
+
+        `inputs` is the fingerprint of all that they rest on, `summary` that of their own day.
+        """
         table = evaluation_table(evaluations).replace_schema_metadata(
-            {"format": str(FORMAT), "inputs": inputs}
+            {"format": str(FORMAT), "inputs": inputs, "summary": summary}
         )
         self._write(f"evaluations/{model}/{day}.parquet", table)
 
@@ -325,6 +340,20 @@ class Store:
             evaluations = [evaluation_of(row) for row in rows_of(table)]
             check_evaluations(model, day, evaluations)
             return evaluations, inputs
+
+    def read_causes(self, model: str, day: date) -> tuple[Mapping[str, Causes | None], str]:
+        """Read the causes of each segment over one day, and the fingerprint of its summary.
+
+        There are none without evaluations, and of a file that is damaged or of an earlier version.
+        """
+        try:
+            content = self.content("evaluations", model, day)
+            with _parsing(self.root, f"evaluations/{model}/{day}.parquet"):
+                table, digest = open_table(content, OF_CAUSES)
+                of = (table.schema.metadata or {}).get(b"summary", b"").decode()
+                return (causes_of_day(table), of) if digest else ({}, "")
+        except DataError:
+            return {}, ""
 
     def evaluation_inputs(self, model: str, day: date) -> str | None:
         """Read the fingerprint of the evaluations' inputs; None if none are sound."""

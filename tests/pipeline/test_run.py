@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -17,7 +18,8 @@ from scipy.special import expit
 
 from monitor.config import Config, Model, load_config
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.pipeline import references
+from monitor.evaluation.attribution import causes_of
+from monitor.pipeline import evaluations, references
 from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import PhaseProgress, RunReport, run
@@ -501,3 +503,37 @@ def test_reach_and_share() -> None:
     assert share(config.engine, 20) == config.engine.model_copy(
         update={"threads": 1, "memory_mb": 100}
     )
+
+
+def test_the_causes_of_earlier_days_are_recalled(
+    fresh: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a window that begins before the run, only the day of the run is attributed."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[8])
+    attributed = list[int]()
+    monkeypatch.setattr(
+        evaluations, "causes_of", lambda t: attributed.append(t.total) or causes_of(t)
+    )
+
+    do(config, DAYS[9], DAYS[9])
+
+    assert len(attributed) == 3  # segments
+    assert results(fresh) == expected
+
+
+def test_causes_of_another_summary_are_not_recalled(
+    fresh: Path, expected: dict[str, bytes]
+) -> None:
+    """Causes are not believed unless they say that they are of the summary that is stored."""
+    config = configure(fresh)
+    do(config, DAYS[0], DAYS[8])
+    store = Store(config.store)
+    known, inputs = store.read_evaluations("ctr", DAYS[8])
+    wrong = [replace(one, causes=known[0].causes) for one in known]
+    store.write_evaluations("ctr", DAYS[8], wrong, inputs=inputs, summary="of another")
+
+    do(config, DAYS[9], DAYS[9])
+
+    last = f"store/evaluations/ctr/{DAYS[9]}.parquet"
+    assert results(fresh)[last] == expected[last]
