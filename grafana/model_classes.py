@@ -107,12 +107,14 @@ def judged() -> timeseries.Panel:
 
 
 def left_out() -> stat.Panel:
-    """Count the classes without gauges of their own."""
+    """Count the classes and the pairs without gauges of their own."""
+    both = {"classes": "classes_left_out", "pairs": "pairs_left_out"}
     return said(
-        number({"classes": newest("classes_left_out", MODEL)}, unit="short"),
-        "Classes left out",
-        "Classes without gauges of their own; the scores of vectors include them. Set "
-        "`predictions.classes.watch` to choose which have some.",
+        number({name: newest(gauge, MODEL) for name, gauge in both.items()}, unit="short"),
+        "Left out",
+        "Classes and pairs of classes without gauges of their own. The scores of vectors include "
+        "these classes, and the verdict of segment all these pairs. Set "
+        "`predictions.classes.watch` to choose which classes have some.",
         none="none",
         width=2,
     )

@@ -9,6 +9,7 @@ import numpy as np
 from monitor.drift.detector import Detector, Incident, best_fitting_kind, best_slope
 from monitor.drift.evidence import KINDS
 from monitor.drift.history import sums_since
+from monitor.drift.other_pairs import OtherPairs
 from monitor.drift.pairs import ClassDay
 from monitor.drift.reference import Reference
 from monitor.metrics.core.estimate import Estimate
@@ -31,7 +32,8 @@ class ClassFacts:
     frequencies : str
         Which did, and how often the first choice was right.
     worst : str
-        The pair whose curve changed most since an open drift began; empty without one.
+        The pair whose curve changed most since an open drift began, and what is known of the pairs
+        without a verdict of their own; empty without a drift.
     rests_on : str
         The share of the outcomes that the verdict rests on; empty if it is nearly all of them.
     """
@@ -87,6 +89,7 @@ def about_classes(
     least: float,
     drift: Incident | None,
     pairs: Mapping[str, tuple[Detector, Reference]],
+    others: OtherPairs | None,
     tolerated: float,
 ) -> ClassFacts:
     """Word what the classes of a week say, compared with the reference.
@@ -101,6 +104,8 @@ def about_classes(
         The open drift of the whole.
     pairs : mapping of str to (Detector, Reference)
         The pairs that have a verdict of their own.
+    others : OtherPairs or None
+        All other pairs, while there is a drift.
     tolerated : float
         The change of a slope that is tolerated.
     """
@@ -115,7 +120,9 @@ def about_classes(
     return ClassFacts(
         moved=bool(shifts),
         frequencies=" ".join(filter(None, [*_frequencies(shifts), first])),
-        worst=_worst_pair(drift, pairs, tolerated) if drift else "",
+        worst=" ".join(filter(None, [_worst_pair(drift, pairs, tolerated), _others(others)]))
+        if drift
+        else "",
         rests_on=rests if share < ENOUGH else "",
     )
 
@@ -171,6 +178,22 @@ def _rest(
         return ""
     same = found.low - tolerated <= 1.0 <= found.high + tolerated
     return f"; the others are {'as before, ' if same else ''}at slope {_figure(found)}"
+
+
+def _others(others: OtherPairs | None) -> str:
+    """Count the pairs without a verdict of their own, and name the worst of them."""
+    if not others or not others.count:
+        return ""
+    if not others.worst:
+        return (
+            f"Of {others.count:,} pairs without a verdict of their own none stands out this week."
+        )
+    found = best_slope(others.slopes, others.error)
+    kind = f": slope {_figure(found)}" if found else ""
+    return (
+        f"Of {others.count:,} pairs without a verdict of their own the worst is {others.worst}"
+        f"{kind} this week."
+    )
 
 
 def _figure(found: Estimate) -> str:

@@ -43,6 +43,7 @@ from monitor.drift.inputs import (
     weighed_parts,
 )
 from monitor.drift.levels import Level, lasting_shift, what_moved
+from monitor.drift.other_pairs import other_pairs
 from monitor.drift.pairs import sum_of_days
 from monitor.drift.places import Where
 from monitor.drift.reference import Reference, lift_since, merge_days
@@ -392,12 +393,17 @@ def _classes(
         for pair, own in reference.streams.items()
         if pair != WHOLE and isinstance(own, Reference) and pair in detectors
     }
+    drift, whole = detectors.get(WHOLE, new_detector()).incident, reference.streams[WHOLE]
+    days = [day.parts for day in recent if day.final and day.day > begin]
     return about_classes(
         reference.classes,
         week,
         least=limits.prior_shift,
-        drift=detectors[WHOLE].incident if WHOLE in detectors else None,
+        drift=drift,
         pairs=pairs,
+        others=other_pairs(whole, reference.curves, days, pairs)
+        if drift and isinstance(whole, Reference)
+        else None,
         tolerated=limits.sensitivity.tolerances[0],
     )
 

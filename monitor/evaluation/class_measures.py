@@ -72,6 +72,8 @@ class ClassMeasures:
         Of the scores as logged, and adjusted by the class weights of each day.
     by_class : tuple of ClassErrors
         The classes that are watched on every day of the window.
+    pairs : int
+        Pairs of classes that are counted; 0 in files of before they were.
     """
 
     count: int
@@ -79,6 +81,7 @@ class ClassMeasures:
     raw: VectorErrors
     prior: VectorErrors
     by_class: tuple[ClassErrors, ...]
+    pairs: int = 0
 
 
 def class_measures(
@@ -91,6 +94,7 @@ def class_measures(
         raw=_vector_errors(counts.raw, counts.total),
         prior=_vector_errors(counts.adjusted, counts.total),
         by_class=tuple(_of_class(counts, k, settings, rng) for k in counts.raw.by_class),
+        pairs=sum(bool(found.counts.any()) for found in counts.pairs.values()),
     )
 
 

@@ -4,6 +4,7 @@ Rule: a snapshot has at most as many classes one by one as the exporter's limit,
 among them; the vector scores are of all classes.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from math import isnan, nan
@@ -12,6 +13,7 @@ from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, Vector
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.score_errors import Errors
 from monitor.export.window_samples import Sample, Samples, Snapshot, T, of_windows
+from monitor.segment_names import WHOLE
 
 Measure = Callable[[Errors], float]
 
@@ -85,6 +87,16 @@ def of_classes_left_out(snapshot: Snapshot) -> Iterable[Sample[float]]:
             rest = e.classes.count - len(e.classes.by_class)
             left_out[e.model] = max(rest, left_out.get(e.model, 0))
     return [((model,), rest) for model, rest in left_out.items()]
+
+
+def of_pairs_left_out(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    """Count the pairs of classes of each model that have no gauges of their own."""
+    seen: dict[str, int] = {}
+    for e in snapshot.evaluations:
+        if e.classes:
+            seen[e.model] = max(e.classes.pairs, seen.get(e.model, 0))
+    exported = Counter(v.model for v in snapshot.verdicts if v.segment != WHOLE)
+    return [((model,), max(0, pairs - exported[model])) for model, pairs in seen.items()]
 
 
 def with_few_classes(evaluations: Sequence[Evaluation], most: int) -> list[Evaluation]:

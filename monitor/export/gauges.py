@@ -242,6 +242,13 @@ CATALOGUE = (
         class_samples.of_classes_left_out,
     ),
     Gauge(
+        "calibration_pairs_left_out",
+        "Pairs of classes without gauges of their own: they have no verdict of their own, or are "
+        "more than the exporter's limit. They count in that of segment all.",
+        ("model",),
+        class_samples.of_pairs_left_out,
+    ),
+    Gauge(
         "calibration_prevalence_ratio",
         "Share of the known outcomes that are 1.",
         WINDOW,

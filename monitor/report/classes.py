@@ -5,12 +5,13 @@ from math import isnan
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from monitor.drift.pairs import MOST_STREAMS
 from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.score_errors import Errors
 from monitor.report.tables import percent, plain_table
 from monitor.report.too_few import LEAST_FOR_ECE
-from monitor.segment_names import shown
+from monitor.segment_names import WHOLE, shown
 
 COLUMNS = ("class", "outcomes", "share", "mean score", "ECE raw", "ECE prior", "TCE prior")
 NOTE = (
@@ -26,13 +27,19 @@ def class_rows(measures: ClassMeasures) -> list[tuple[str, ...]]:
 
 
 def vector_sentences(measures: ClassMeasures) -> list[str]:
-    """Say how good whole vectors are, and how many classes the table leaves out."""
+    """Say how good whole vectors are, and how many classes and pairs are left out."""
     left_out = measures.count - len(measures.by_class)
     vectors = (
         f"Vectors of {measures.count:,} classes, as logged: {_vector(measures.raw)}. "
         f"Prior: {_vector(measures.prior)}."
     )
-    return [vectors, *([f"{left_out:,} classes are not watched one by one."] if left_out else [])]
+    notes = [f"{left_out:,} classes are not watched one by one."] if left_out else []
+    if measures.pairs > MOST_STREAMS:
+        notes.append(
+            f"Of {measures.pairs:,} pairs of classes the {MOST_STREAMS} that the reference knows "
+            f"best have verdicts of their own; all count in that of {WHOLE}."
+        )
+    return [vectors, *notes]
 
 
 def class_table(title: str, e: Evaluation) -> RenderableType:

@@ -116,6 +116,7 @@ CLASSES = pa.struct(
                 )
             ),
         ),
+        ("pairs", pa.int64()),
     ]
 )
 # Only files of models with a calibration map have these columns.

@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 from monitor.drift.class_wording import class_shifts
+from monitor.drift.detector import best_slope
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.other_pairs import other_pairs
 from monitor.drift.pairs import ClassDay, coded, fit_codes, pair_parts
+from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.beyond_binary.class_counts import adjusted_vectors, count_classes
 from studies.classes.worlds import (
@@ -86,6 +89,30 @@ def test_verdicts_of_pairs_are_limited() -> None:
 
     assert len({pair for day in drawn for pair, _ in day.parts}) > 100
     assert len(verdicts) == 1 + 20
+
+
+def test_the_worst_of_the_other_pairs_is_named() -> None:
+    """Of pairs without a verdict one stands out if its slope changed, and none by chance."""
+    couples = World("10 classes, confused in couples", 10, group=2)
+    drawn = {
+        drift.name: list(days_of(couples, drift, 4, days=START + 5, start=START))
+        for drift in (NONE, replace(DRIFTS[1], pair=2.0))
+    }
+    found = {}
+    for name, days in drawn.items():
+        reference = fit_model_reference(days[:REFERENCE], Limits())
+        whole = reference.streams["all"]
+        assert isinstance(whole, Reference)
+        last = [day.parts for day in days[-5:]]
+        found[name] = other_pairs(whole, reference.curves, last, ["class 2 against class 3"])
+    changed = found[DRIFTS[1].name]
+    slope = best_slope(changed.slopes, changed.error)
+
+    assert found["none"].worst == ""
+    assert changed.count >= 4
+    assert changed.worst == "class 0 against class 1"
+    assert slope is not None
+    assert slope.low < 0.5 < slope.high
 
 
 def test_equal_pairs_share_one_curve() -> None:

@@ -150,6 +150,7 @@ CLASSES = ClassMeasures(
     raw=VECTOR,
     prior=VECTOR,
     by_class=(class_errors("cat", 0.5), class_errors("dog", 0.25)),
+    pairs=6,
 )
 EVIDENCE = DayEvidence(
     ratios=np.zeros(8),
@@ -453,7 +454,7 @@ class TestCatalogue:
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
         units += "|segments_left_out|config_valid|results_readable|slope|log10|log10_p|verdict|kind"
         units += "|flagged|values_left_out"
-        units += "|explained|removed|days|slope_change|value|nats|classes_left_out"
+        units += "|explained|removed|days|slope_change|value|nats|classes_left_out|pairs_left_out"
         # A bound of an interval is named after its number.
         name = re.sub("_(low|high)$", "", gauge.name)
 

@@ -48,6 +48,7 @@ NOT_HERE = {
 OF_OTHERS = {
     "calibration_judged_outcomes_ratio",
     "calibration_classes_left_out",
+    "calibration_pairs_left_out",
     *(g.name for g in CATALOGUE if re.match("calibration_(map|vector|class|classwise)_", g.name)),
 }
 NOT_HERE |= OF_OTHERS

@@ -1,0 +1,109 @@
+"""The pairs of classes that have no verdict of their own: how many, and which is off most. Pure.
+
+There may be thousands, so none is followed from day to day. While the whole drifts, the last week
+of each is compared with the reference.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from monitor.drift.evidence import SLOPES
+from monitor.drift.pairs import PairCurves, Parts, coded
+from monitor.drift.reference import Reference
+from monitor.metrics.core.coarse import Coarse
+from monitor.metrics.core.grid import Floats
+from monitor.metrics.logistic.conditional import project_directions, score_slopes
+
+BY_CHANCE = 1e-3  # that any of them stands out, if all are as before
+
+
+@dataclass(frozen=True, eq=False)
+class OtherPairs:
+    """The other pairs.
+
+    Attributes
+    ----------
+    count : int
+        How many had outcomes.
+    worst : str
+        The one whose slope is farthest from that of the reference; empty if none stands out.
+    slopes : ndarray of shape (6,)
+        Of the worst: the score along the slope, where the outcomes have each of `SLOPES`.
+    error : float
+        Standard error with which the reference knows the slope of the worst.
+    """
+
+    count: int
+    worst: str
+    slopes: Floats
+    error: float
+
+
+def other_pairs(
+    whole: Reference, curves: PairCurves, days: Iterable[Parts], named: Collection[str]
+) -> OtherPairs:
+    """Find the worst of the pairs that are not named.
+
+    Parameters
+    ----------
+    whole : Reference
+        Of all pairs.
+    curves : PairCurves
+        How their curves differ.
+    days : iterable of mapping to Coarse
+        The pairs of each day, not coded.
+    named : collection of str
+        The pairs with a verdict of their own.
+
+    Notes
+    -----
+    With U the score of a pair along the slope, I its information and v the variance of its slope
+    in the reference, ``U / sqrt(I (1 + I v))`` is standard normal if nothing changed. A pair
+    stands out beyond ``sqrt(2 log(2 n / 0.001))``, which any of n exceeds once in a thousand.
+    """
+    of_pair = dict[tuple[str, str], list[Coarse]]()
+    for day in days:
+        for (pair, curve), part in coded(day, curves).items():
+            if pair not in named:
+                of_pair.setdefault((pair, curve), []).append(part)
+    errors = {key: _error(whole, key[1]) for key in of_pair}
+    off = {key: _distance(whole, parts, errors[key]) for key, parts in of_pair.items()}
+    worst = max(off, key=lambda key: (off[key], key), default=None)
+    if worst is None or off[worst] < sqrt(2.0 * log(2.0 * len(off) / BY_CHANCE)):
+        return OtherPairs(len(off), "", np.zeros(len(SLOPES)), 0.0)
+    return OtherPairs(len(off), worst[0], _slopes(whole, of_pair[worst]), errors[worst])
+
+
+def _error(whole: Reference, curve: str) -> float:
+    own = whole.group_variances[whole.groups[curve], 0] if whole.groups else 0.0
+    return sqrt(float(whole.errors[0] ** 2 + own))
+
+
+def _distance(whole: Reference, days: Sequence[Coarse], error: float) -> float:
+    """Give how many standard deviations the slope of a pair is away from the reference."""
+    at, along = _known(whole)
+    score = information = 0.0
+    for part in days:
+        counts, positives = part.counts[whole.known], part.positives[whole.known]
+        pull, cross = project_directions(at, counts, positives, along, along)
+        score, information = score + float(pull[0]), information + float(cross[0, 0])
+    variance = information * (1.0 + information * error**2)
+    return abs(score) / sqrt(variance) if variance > 0.0 else 0.0
+
+
+def _slopes(whole: Reference, days: Sequence[Coarse]) -> Floats:
+    at, along = _known(whole)
+    found = np.zeros(len(SLOPES))
+    for part in days:
+        counts, positives = part.counts[whole.known], part.positives[whole.known]
+        found += score_slopes(at, counts, positives, along, np.array(SLOPES))
+    return found
+
+
+def _known(whole: Reference) -> tuple[Floats, Floats]:
+    """Give the curve and the direction of its slope, where the reference knows them."""
+    along = np.ascontiguousarray(whole.directions[:1, whole.known])
+    return np.ascontiguousarray(whole.curve[whole.known]), along
