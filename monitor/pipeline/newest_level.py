@@ -74,11 +74,12 @@ def _by_scores(
     expected = expect_prevalence(merge(known.tally for _, known in trained), *all_scores(part))
     if not expected or not _is_plausible(expected):
         return None
+    asked = _by_outcomes(content, trained).map.level  # the level of the file is shrunk
     before = float(logit(content.training.positives / content.training.outcomes))
     low, found, high = map(float, logit([expected.low, expected.prevalence, expected.high]))
     day = summary.days[0]
     level = Level("scores", day, day, (high - low) / (2.0 * NORMAL_95))
-    return with_level(content, content.map.level + found - before, level)
+    return with_level(content, asked + found - before, level)
 
 
 def _is_plausible(expected: Expectation) -> bool:

@@ -13,10 +13,11 @@ from monitor.drift.inputs import reference_of_day
 from monitor.errors import ConfigError, DataError
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
-from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, losses_by_day, mean_gain
+from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, losses_by_day
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.likelihood import own_losses
 from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Training
+from monitor.metrics.maps.mean_over_days import mean_over_days
 from monitor.pipeline.newest_level import newest_level
 from monitor.pipeline.references import read_references
 from monitor.segment_names import WHOLE, shown
@@ -131,7 +132,7 @@ def recalibrate(
         raise DataError(msg)
     data = _counts(found)
     choice = _choose(data, name, segment, kind)
-    worth_it = choice.worth_it or (follow_prior and choice.chosen.shape.low > 0.0)
+    worth_it = choice.worth_it or (follow_prior and choice.chosen.shape_gains)
     chosen = choice.chosen if kind or worth_it else choice.candidates[0]
     content = _content(config, name, segment, found, chosen)
     if follow_prior:
@@ -167,7 +168,7 @@ def came(config: Config, content: MapFile, first: date, last: date | None = None
     return Came(
         found[0][0].days[0],
         found[-1][0].days[0],
-        *(mean_gain(gain, counts, to_come=False) for gain in gains),
+        *(mean_over_days(gain, counts, to_come=False) for gain in gains),
     )
 
 

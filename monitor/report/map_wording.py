@@ -76,7 +76,7 @@ def _nothing(choice: Choice) -> str:
             f"No map is worth it: on days left out, no shape gained anything over the scores as "
             f"they are, and an intercept {_between(choice.candidates[1].log_loss)}."
         )
-    if choice.chosen.shape.low > 0.0:
+    if choice.chosen.shape_gains:
         return (
             f"No map is worth it: the shape of {FAMILIES[choice.chosen.kind]} gained "
             f"{choice.chosen.shape.value:z.4f} nats of log loss for each prediction on days left "
@@ -86,14 +86,14 @@ def _nothing(choice: Choice) -> str:
         )
     return (
         f"No map is worth it: the best shape, {FAMILIES[best.kind]}, gained "
-        f"{best.shape.value:z.4f} nats of log loss for each prediction on days left out, and on as "
-        f"many days to come its gain may be nothing ({_interval(best.shape)})."
+        f"{best.shape.value:z.4f} nats of log loss for each prediction on days left out, which "
+        f"may be chance (standard error {best.shape.standard_error:z.4f})."
     )
 
 
 def _intercept(choice: Choice) -> tuple[str, ...]:
     level = choice.candidates[1].log_loss
-    if choice.best.shape.value <= 0.0 or level.value <= 0.0 or choice.chosen.shape.low > 0.0:
+    if choice.best.shape.value <= 0.0 or level.value <= 0.0 or choice.chosen.shape_gains:
         return ()
     return (f"An intercept alone {_between(level)}: the prior may move back.",)
 

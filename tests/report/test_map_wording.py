@@ -15,7 +15,7 @@ from monitor.report.map_wording import formula, map_sentences
 FIRST, LAST = date(2026, 3, 1), date(2026, 3, 28)
 GAIN = Gain(0.02, 0.01, 0.03)
 SETTLES = (
-    "its gain may be nothing (95 % -0.0017 to 0.0023). About 40 more days like these would settle "
+    "which may be chance (standard error 0.0010). About 40 more days like these would settle "
     "it. An intercept alone gained 0.0020"
 )
 NOTHING = (

@@ -2,12 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, sqrt
+from math import ceil
 
 import numpy as np
-from scipy.special import stdtrit
 
-from monitor.metrics.core.estimate import CONFIDENCE, Estimate
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.maps.calibration_map import (
     KINDS,
@@ -19,15 +18,14 @@ from monitor.metrics.maps.calibration_map import (
 from monitor.metrics.maps.daily_counts import DailyCounts, merge_spans, spans_of
 from monitor.metrics.maps.fitting import FittedMap, can_fit, fit_calibration_map
 from monitor.metrics.maps.likelihood import own_losses
+from monitor.metrics.maps.mean_over_days import LEVEL_MEMORY, mean_over_days
 
 MOST_BLOCKS = 10
 FEWEST_SPANS = 4  # with fewer, nothing can be said about days that were left out
-LONGEST_MEMORY = 0.95  # correlation of the gains of consecutive days
-# A month is too short to see for how long a prior stays, so that of the level is not less; with
-# more days, what they show counts.
-LEVEL_MEMORY, MONTH = 0.85, 28
+# Standard errors of a clear gain. Of a shape: 90 %, one-sided, by Student's t with eight days, and
+# more with more. Of an intercept more, because the standard error of a wandering prior is a guess.
+CLEAR, CLEAR_INTERCEPT = 1.4, 2.0
 SAME = 1e-12  # nats, of gains that differ by rounding
-NO_SPREAD = 1e-24  # of gains that are the same on all days, but for rounding
 
 
 @dataclass(frozen=True)
@@ -56,6 +54,18 @@ class Candidate:
     shape: Estimate
     level: Estimate
 
+    @property
+    def shape_gains(self) -> bool:
+        """Whether the shape gained clearly, by more than 1.4 standard errors."""
+        return self.shape.value > CLEAR * self.shape.standard_error + SAME
+
+    @property
+    def is_worth_it(self) -> bool:
+        """Whether the whole map gained, and clearly: its shape, or an intercept."""
+        if self.kind == "intercept":
+            return self.log_loss.value > CLEAR_INTERCEPT * self.log_loss.standard_error + SAME
+        return self.log_loss.value > 0.0 and self.shape_gains
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -70,13 +80,13 @@ class Choice:
     best : Candidate
         The one whose shape gained most.
     worth_it : bool
-        Whether the chosen one gained, and the interval of its shape's gain, or of the gain of
-        an intercept, is above 0.
+        Whether the chosen one gained, its shape by more than 1.4 standard errors; an intercept
+        by more than 2.
     days : int
         Number of days that it rests on.
     days_to_settle : int or None
-        How many days more, like these, would bring the interval of the gain of the best shape
-        above 0; 0 if it is, None if it gained nothing.
+        How many days more, like these, would make the gain of the best shape clear; 0 if it is,
+        None if it gained nothing.
     """
 
     candidates: Sequence[Candidate]
@@ -112,14 +122,9 @@ def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice:
     Days are left out in up to ten blocks of consecutive days, because outcomes of a day and of
     its neighbours hang together. Shapes are compared by the log score of the days left out, each
     with the level that suits it, so that no prior enters. Of the shapes within one standard error
-    of the best the simplest is chosen; the error is that of the difference from day to day. A
-    shape that no other beats becomes an intercept if that gains, else the identity.
-
-    An interval takes the gains of days as a first-order autoregression with correlation rho, so
-    that the mean of T days to come differs from that of T past ones with the variance
-    ``2 s**2 f / (T - f)``, ``f = 1 + 2 sum_k (1 - k/T) rho**k``; rho is corrected for its bias by
-    Kendall (Biometrika 41, 1954), and at least 0.85 where the level of a month or less enters. The
-    quantiles are those of Student's t.
+    of the best the simplest is chosen; the error is that of the difference from day to day. If its
+    gain is not clear, an intercept is chosen if that gained clearly. Levels are shrunk
+    (`fit_calibration_map`), and intervals are those of `mean_over_days`.
 
     Examples
     --------
@@ -152,9 +157,9 @@ def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice:
         list(candidates.values()),
         chosen,
         best,
-        worth_it=_worth_it(chosen),
+        worth_it=chosen.is_worth_it,
         days=data.days,
-        days_to_settle=_days_to_settle(best.shape, data.days),
+        days_to_settle=_days_to_settle(best, data.days),
     )
 
 
@@ -181,7 +186,7 @@ def _losses_on_days_left_out(data: DailyCounts, kinds: Sequence[Kind], spans: In
         for kind in kinds:
             # A family that the rest cannot bear loses what the one before it does.
             known = [k for k in kinds[: kinds.index(kind) + 1] if can_fit(rest, k)]
-            found = fit_calibration_map(rest, known[-1]).map
+            found = fit_calibration_map(rest, known[-1], shrink_level=True).map
             log[kind][out], brier[kind][out] = losses_by_day(left_out, found)
             shape = shape_of(left_out.logits, found)
             own[kind][out] = own_losses(shape, left_out.counts, left_out.positives)
@@ -220,80 +225,35 @@ def _candidate(data: DailyCounts, kind: Kind, losses: _Losses) -> Candidate:
     shape = losses.own["identity"] - losses.own[kind]
     return Candidate(
         kind,
-        fit_calibration_map(data, kind),
-        log_loss=mean_gain(total, losses.counts, least_memory=LEVEL_MEMORY),
-        brier=mean_gain(
+        fit_calibration_map(data, kind, shrink_level=True),
+        log_loss=mean_over_days(total, losses.counts, least_memory=LEVEL_MEMORY),
+        brier=mean_over_days(
             losses.brier["identity"] - losses.brier[kind],
             losses.counts,
             least_memory=LEVEL_MEMORY,
         ),
-        shape=mean_gain(shape, losses.counts),
-        level=mean_gain(total - shape, losses.counts, least_memory=LEVEL_MEMORY),
+        shape=mean_over_days(shape, losses.counts),
+        level=mean_over_days(total - shape, losses.counts, least_memory=LEVEL_MEMORY),
     )
-
-
-def mean_gain(
-    gains: Floats, counts: Floats, *, least_memory: float = 0.0, to_come: bool = True
-) -> Estimate:
-    """Give the mean gain of a prediction, and its interval on as many days to come.
-
-    Parameters
-    ----------
-    gains, counts : ndarray of shape (days,)
-        Sum of the gains, and number of predictions, of each day.
-    least_memory : float
-        The least correlation of consecutive days, in [0, 0.95], up to 28 days; less with more.
-    to_come : bool
-        Whether the interval is for as many days to come, or for the mean behind the past ones.
-
-    Returns
-    -------
-    Estimate
-        In the units of the gains, with 95 %; see `choose_map`. The standard error is that of the
-        past days alone.
-
-    Examples
-    --------
-    >>> found = mean_gain(np.array([1.0, 3.0, 2.0, 2.0]), np.full(4, 10.0))
-    >>> round(found.value, 3), found.low < 0.15 < found.high
-    (0.2, True)
-    """
-    mean, days = float(gains.sum() / counts.sum()), gains.size
-    rest = (gains - mean * counts) * days / counts.sum()
-    square = float((rest**2).sum())
-    if square <= NO_SPREAD * float(((gains / counts.mean()) ** 2).sum()):
-        return Estimate(mean, mean, mean, 0.0)
-    lag = float((rest[1:] * rest[:-1]).sum()) / square
-    memory = (lag + 1.0 / days) / (1.0 - 3.0 / days)
-    memory = min(LONGEST_MEMORY, max(least_memory * min(1.0, MONTH / days), memory))
-    steps = np.arange(1, days)
-    longer = 1.0 + 2.0 * float(((1.0 - steps / days) * memory**steps).sum())
-    error = sqrt(square / days * longer / (days - longer))
-    reach = float(stdtrit(days - 1, 0.5 + CONFIDENCE / 2)) * error * (sqrt(2.0) if to_come else 1.0)
-    return Estimate(mean, mean - reach, mean + reach, error)
 
 
 def _choose(candidates: dict[Kind, Candidate], losses: _Losses, best: Kind) -> Kind:
     """Find the simplest shape within a standard error of the best."""
     for kind in list(candidates)[1:]:
-        behind = mean_gain(losses.own[kind] - losses.own[best], losses.counts)
+        behind = mean_over_days(losses.own[kind] - losses.own[best], losses.counts)
         if kind == best or behind.value <= behind.standard_error + SAME:
             break
-    if kind == "intercept" and not candidates[kind].log_loss.low > 0.0:
-        return "identity"
-    return kind
+    if kind != "intercept" and candidates[kind].shape_gains:
+        return kind
+    if candidates["intercept"].is_worth_it:
+        return "intercept"
+    return "identity" if kind == "intercept" else kind
 
 
-def _worth_it(chosen: Candidate) -> bool:
-    """Whether a map gained, and surely."""
-    sure = chosen.log_loss if chosen.kind == "intercept" else chosen.shape
-    return chosen.log_loss.value > 0.0 and sure.low > 0.0
-
-
-def _days_to_settle(gain: Estimate, days: int) -> int | None:
-    """Give the days that bring the low end of an interval to 0: its width falls as their root."""
-    if gain.low > 0.0:
+def _days_to_settle(best: Candidate, days: int) -> int | None:
+    """Give the days that make a gain clear: its standard error falls as their root."""
+    if best.shape_gains:
         return 0
-    if gain.value <= 0.0:
+    if best.shape.value <= 0.0:
         return None
-    return ceil(days * (((gain.value - gain.low) / gain.value) ** 2 - 1.0))
+    return max(1, ceil(days * ((CLEAR * best.shape.standard_error / best.shape.value) ** 2 - 1.0)))

@@ -13,7 +13,8 @@ from monitor.metrics.maps.calibration_map import (
 )
 from monitor.metrics.maps.centred_isotonic import fit_centred_isotonic
 from monitor.metrics.maps.daily_counts import DailyCounts, merge_spans, spans_of
-from monitor.metrics.maps.likelihood import fit_slopes, pooled_level
+from monitor.metrics.maps.likelihood import fit_slopes, pooled_level, solve_level
+from monitor.metrics.maps.mean_over_days import FEWEST_DAYS, LEVEL_MEMORY, mean_over_days
 
 OUTCOMES_PER_TERM = 10  # the usual rule for logistic regressions: events per variable
 TERMS = {"identity": 0, "intercept": 1, "platt": 2, "beta": 3, "spline": 7, "isotonic": 10}
@@ -49,7 +50,7 @@ def can_fit(data: DailyCounts, kind: Kind) -> bool:
     return data.rarer >= OUTCOMES_PER_TERM * TERMS[kind]
 
 
-def fit_calibration_map(data: DailyCounts, kind: Kind) -> FittedMap:
+def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = False) -> FittedMap:
     """Fit a map from scores to calibrated probabilities.
 
     Parameters
@@ -58,6 +59,9 @@ def fit_calibration_map(data: DailyCounts, kind: Kind) -> FittedMap:
         With both outcomes.
     kind : str
         "identity", "intercept", "platt", "beta", "spline" or "isotonic".
+    shrink_level : bool
+        Move the level by that share of what the outcomes ask for that is likely to stay. Needs
+        four days; of fewer the level is that of the outcomes.
 
     Returns
     -------
@@ -68,7 +72,10 @@ def fit_calibration_map(data: DailyCounts, kind: Kind) -> FittedMap:
     -----
     The shape g maximises ``sum_t sum_j k log p + (n - k) log(1 - p)``, ``p = sigma(g(x_j) + a_t)``
     over itself and an intercept a_t for each day, so no prior enters it. Days with few outcomes
-    share one (`spans_of`). The level is the maximum-likelihood intercept of all days together.
+    share one (`spans_of`). The level is the maximum-likelihood intercept of all days together. To
+    shrink it, let d be its distance from the level that keeps the mean of the scores, and v the
+    variance of d, because the prior wanders from day to day (`mean_over_days`): the level moves by
+    ``d**2 / (d**2 + v)`` of d, which is the share with the least squared error, d for the truth.
     Families: ``g = b x`` (Platt 1999); ``g = a ln s - b ln(1 - s)`` with both above 0 (Kull, Silva
     Filho and Flach 2017); a spline whose slope is linear between knots at quantiles of the
     information, penalised towards a line; centred isotonic regression (Oron and Flournoy 2017).
@@ -88,7 +95,23 @@ def fit_calibration_map(data: DailyCounts, kind: Kind) -> FittedMap:
     together = merge_spans(data, spans_of(data))
     found = replace(_fit_shape(together, kind), known=known)
     level, error = pooled_level(shape_of(data.logits, found), together.counts, together.positives)
+    if shrink_level and together.days >= FEWEST_DAYS:
+        level = _shrunk(level, shape_of(data.logits, found), together)
     return FittedMap(replace(found, level=level), error)
+
+
+def _shrunk(level: float, shape: Floats, data: DailyCounts) -> float:
+    counts = data.counts.sum(axis=0)
+    expected = float((counts / (1.0 + np.exp(-data.logits))).sum())
+    kept, _ = solve_level(shape, counts, expected)
+    p = 1.0 / (1.0 + np.exp(-(shape + level)))
+    scores = (data.positives - data.counts * p).sum(axis=1)
+    information = (data.counts * p * (1.0 - p)).sum(axis=1)
+    error = mean_over_days(
+        scores, information, least_memory=LEVEL_MEMORY, to_come=False
+    ).standard_error
+    asked = level - kept
+    return kept + asked**3 / (asked**2 + error**2) if asked else level
 
 
 def _fit_shape(data: DailyCounts, kind: Kind) -> CalibrationMap:

@@ -8,9 +8,10 @@ from scipy.special import expit
 
 from monitor.metrics.core.tally import Tally, tally_on_grid
 from monitor.metrics.maps.calibration_map import IDENTITY
-from monitor.metrics.maps.choosing import choose_map, losses_by_day, mean_gain
+from monitor.metrics.maps.choosing import CLEAR, choose_map, losses_by_day
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.fitting import fit_calibration_map
+from monitor.metrics.maps.mean_over_days import mean_over_days
 
 Shape = Callable[[np.ndarray], np.ndarray]
 
@@ -64,19 +65,29 @@ def test_the_right_family_is_chosen(
     assert found.worth_it is worth_it
 
 
+def test_an_intercept_is_chosen_where_no_shape_is_clear() -> None:
+    """Ten days know that the odds are e times as high, but not a slope of 0.98."""
+    found = choose_map(daily_counts(days(lambda x: 0.98 * x, level=1.0, number=10, seed=5)))
+
+    assert found.best.kind == "platt"
+    assert not found.best.shape_gains
+    assert (found.chosen.kind, found.worth_it) == ("intercept", True)
+
+
 def test_gains_are_those_of_days_left_out() -> None:
     """With one day a block, the gain is that of maps fitted to all other days."""
     data = daily_counts(days(too_extreme, number=6))
     gains = []
     for day in range(6):
         out = data.take([day])
-        fitted = fit_calibration_map(data.take([d for d in range(6) if d != day]), "platt").map
+        rest = data.take([d for d in range(6) if d != day])
+        fitted = fit_calibration_map(rest, "platt", shrink_level=True).map
         gains.append(losses_by_day(out, IDENTITY)[0] - losses_by_day(out, fitted)[0])
 
     (platt,) = (c for c in choose_map(data).candidates if c.kind == "platt")
 
     assert platt.log_loss.value == pytest.approx(np.sum(gains) / data.counts.sum(), rel=1e-9)
-    assert platt.fitted == fit_calibration_map(data, "platt")
+    assert platt.fitted == fit_calibration_map(data, "platt", shrink_level=True)
     assert platt.level.value + platt.shape.value == pytest.approx(platt.log_loss.value, rel=1e-9)
 
 
@@ -104,15 +115,15 @@ def test_what_was_asked_for_is_taken() -> None:
 
 
 def test_it_says_how_long_it_takes() -> None:
-    """The interval narrows with the root of the days, so that many more bring its end to 0."""
-    weak = choose_map(daily_counts(days(lambda x: 0.93 * x, number=8, seed=3)))
+    """The error falls with the root of the days, so that many more make the gain clear."""
+    weak = choose_map(daily_counts(days(lambda x: 0.94 * x, number=8, seed=5)))
     gain, more = weak.best.shape, weak.days_to_settle
-    reach = gain.value - gain.low
+    clear = CLEAR * gain.standard_error
 
     assert not weak.worth_it
     assert more is not None
     assert 0 < more < 400
-    assert reach * (8 / (8 + more)) ** 0.5 <= gain.value < reach * (8 / (7 + more)) ** 0.5
+    assert clear * (8 / (8 + more)) ** 0.5 <= gain.value < clear * (8 / (7 + more)) ** 0.5
 
 
 @pytest.mark.parametrize(
@@ -144,7 +155,7 @@ def test_interval_holds_the_gain_of_days_to_come(memory: float) -> None:
         gains[0] = noise[0]
         for t in range(1, 2 * days):
             gains[t] = memory * gains[t - 1] + np.sqrt(1 - memory**2) * noise[t]
-        found = mean_gain(gains[:days], np.ones(days))
+        found = mean_over_days(gains[:days], np.ones(days))
         held += found.low <= gains[days:].mean() <= found.high
 
     assert held / tries > 0.88  # 0.9 less three standard errors, and the bias of short series

@@ -23,6 +23,7 @@ from monitor.metrics.maps.centred_isotonic import fit_centred_isotonic
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts, merge_spans, spans_of
 from monitor.metrics.maps.fitting import fit_calibration_map
 from monitor.metrics.maps.likelihood import own_losses, pooled_level, profile
+from monitor.metrics.maps.mean_over_days import LEVEL_MEMORY, mean_over_days
 
 LOGITS = np.arange(-4.0, 4.0, 0.125)
 PRIORS = np.array([-1.5, 0.3, 0.9, -0.2])
@@ -227,3 +228,51 @@ def test_a_sample_of_negatives_gives_the_map_of_the_population() -> None:
     # Rounding down loses up to nine of some thousand negatives in a group.
     assert found.parameters[0] == pytest.approx(expected_map.parameters[0], abs=1e-3)
     assert found.level == pytest.approx(expected_map.level, abs=1e-3)
+
+
+def wandering(shift: float, spread: float) -> DailyCounts:
+    """Make 28 days of expected counts whose prior is a wave around a shift, in logit."""
+    x = np.linspace(-2.0, 2.0, 21)
+    prior = shift + spread * np.sin(np.arange(28) / 4.0)
+    counts = np.full((28, x.size), 100.0)
+    return DailyCounts(x, counts, counts * expit(0.7 * x + prior[:, None]))
+
+
+@pytest.mark.parametrize(
+    ("shift", "spread", "least", "most"),
+    [(0.1, 0.8, 0.0, 0.1), (1.0, 0.2, 0.95, 1.0), (1.0, 0.0, 1.0, 1.0), (0.0, 0.5, 0.0, 0.1)],
+)
+def test_a_level_is_shrunk_by_what_the_prior_wanders(
+    shift: float, spread: float, least: float, most: float
+) -> None:
+    """It moves with a prior that has moved for good, and hardly with one that wanders."""
+    data = wandering(shift, spread)
+    full = fit_calibration_map(data, "platt").map
+    found = fit_calibration_map(data, "platt", shrink_level=True).map
+
+    assert found.parameters == full.parameters
+    # Scores and slopes are symmetric, so the level that keeps the mean is 0, but for rounding.
+    assert least - 1e-9 <= found.level / full.level <= most + 1e-9
+
+
+def test_the_share_of_a_level_is_that_of_its_formula() -> None:
+    """`d**2 / (d**2 + v)`, v the variance of the mean over days of the level's score."""
+    data = wandering(0.3, 0.4)
+    full = fit_calibration_map(data, "intercept").map.level
+    p = expit(data.logits + full)
+    scores = (data.positives - data.counts * p).sum(axis=1)
+    weights = (data.counts * p * (1.0 - p)).sum(axis=1)
+    error = mean_over_days(scores, weights, least_memory=LEVEL_MEMORY).standard_error
+
+    found = fit_calibration_map(data, "intercept", shrink_level=True).map.level
+
+    assert found == pytest.approx(full * full**2 / (full**2 + error**2), rel=1e-9)
+
+
+def test_a_few_days_keep_the_level_of_their_outcomes() -> None:
+    """Three days do not show how far the prior wanders."""
+    data = wandering(0.3, 0.4).take([0, 1, 2])
+
+    shrunk, full = (fit_calibration_map(data, "platt", shrink_level=s) for s in (True, False))
+
+    assert shrunk == full
