@@ -26,7 +26,7 @@ from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, as_it_is, named, quoted, text
-from monitor.logs.session import Session, Type
+from monitor.logs.session import Session, Type, with_structs
 from monitor.logs.spark_rows import read_with_spark
 from monitor.logs.spark_tasks import as_frame
 from monitor.logs.tables import Range, Table, reading_table
@@ -94,12 +94,14 @@ class OpenLog:
                 )
                 self.problems.append(DataError(msg, fault_of_column(self.kind, "is there twice")))
                 return False
-            if FIELD in column and self.form == "parquet":
-                found = self.session.type_of_field(file, column)
+            if FIELD in column:
+                found = self._type_of_field(file, column, types)
                 types.update({column: found} if found else {})
             if column not in types:
                 near = difflib.get_close_matches(column, types, n=1)
                 hint = f"did you mean '{near[0]}'? " if near else ""
+                if FIELD in column and self.form == "csv":
+                    hint = "CSV has no structs; "
                 msg = (
                     f"{what}: the {self.kind} have no column '{named(column)}', only "
                     f"{', '.join(name for name in types if FIELD not in name)} ({file}); {hint}"
@@ -116,6 +118,17 @@ class OpenLog:
                 self.problems.append(DataError(msg, fault_of_column(self.kind, "has another type")))
                 return False
         return True
+
+    def _type_of_field(self, file: str, column: str, types: Mapping[str, Type]) -> Type | None:
+        """Return the type of a field of a column; None if there is none.
+
+        Whether a row of JSON lines has it is known when the row is read, as of any key.
+        """
+        if self.form == "json":
+            return TEXT if column.partition(FIELD)[0] in types else None
+        if self.form == "csv":
+            return None
+        return self.session.type_of_field(file, column, self.table.schema if self.table else None)
 
     def _of_one_name(self, file: str, column: str, types: Mapping[str, Type]) -> list[str]:
         """List the columns of a file with this name; DuckDB adds a number to all but the first."""
@@ -205,7 +218,8 @@ class OpenLog:
     ) -> duckdb.DuckDBPyRelation:
         """Make what `read` gives of files without rows."""
         columns = chain(*self.used(types, where, wanted.values()))
-        nulls = ", ".join(f"CAST(NULL AS {types[c]}) AS {quoted(c)}" for c in columns)
+        whole = with_structs({column: f"{types[column]}" for column in columns})
+        nulls = ", ".join(f"CAST(NULL AS {name}) AS {quoted(c)}" for c, name in whole.items())
         rows = self.session.connection.sql(f"SELECT {nulls} LIMIT 0")
         return self.choose(rows, types, where, wanted)
 
@@ -213,10 +227,11 @@ class OpenLog:
         """Read columns of a table, of the rows of some days; it may give more rows."""
         ranges = list[Range]()
         dated_by = ""
-        if self.dating and self.days is not None:
+        # A predicate knows no fields; the rows of other days are left out later.
+        if self.dating and self.days is not None and FIELD not in self.dating.column:
             dated_by = self.dating.column
             ranges = self.dating.ranges(self.days, self.type_of(dated_by))
-        return table.scan(columns, dated_by, ranges)
+        return table.scan(_whole(columns), dated_by, ranges)
 
     def _rows_of_table(self, table: Table, columns: Sequence[str]) -> duckdb.DuckDBPyRelation:
         """Read columns of a table; the rows of some days are kept, because a query reads twice."""

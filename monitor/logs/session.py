@@ -1,5 +1,6 @@
 """DuckDB for one day: its files, views and queries, and what its errors mean."""
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -138,7 +139,7 @@ class Session:
             return self.connection.read_json(
                 names,
                 format="newline_delimited",
-                columns=dict.fromkeys(columns, "VARCHAR"),
+                columns=with_structs(dict.fromkeys(columns, "VARCHAR")),
                 hive_partitioning=False,
                 filename=with_name,
             )
@@ -157,9 +158,16 @@ class Session:
             }
         return self.types[file]
 
-    def type_of_field(self, file: str, column: str) -> Type | None:
-        """Return the type of a field of a struct; None if a Parquet file has no such field."""
-        rows = self.read([file])
+    def type_of_field(self, file: str, column: str, schema: pa.Schema | None) -> Type | None:
+        """Return the type of a field of a struct of a Parquet file, or of a table with a schema.
+
+        It is None if there is no such field.
+        """
+        rows = (
+            self.read([file])
+            if schema is None
+            else self.connection.from_arrow(schema.empty_table())
+        )
         whole, _, field = column.partition(FIELD)
         native = dict(zip(rows.columns, rows.types, strict=True)).get(whole)
         if native is None or native.id != "struct" or field not in dict(native.children):
@@ -288,6 +296,23 @@ class Session:
                 with reaching(file):
                     filesystem.get_file(file, copied)
         self.copies.update(copies)
+
+
+def with_structs(types: Mapping[str, str]) -> dict[str, str]:
+    """Give the types of whole columns from those of columns and of fields of columns.
+
+    Examples
+    --------
+    >>> with_structs({"id": "VARCHAR", "a" + FIELD + "b": "VARCHAR", "a" + FIELD + "c": "DOUBLE"})
+    {'id': 'VARCHAR', 'a': 'STRUCT("b" VARCHAR, "c" DOUBLE)'}
+    """
+    found, fields = dict[str, str](), defaultdict[str, list[str]](list)
+    for column, name in types.items():
+        whole, _, field = column.partition(FIELD)
+        found[whole] = name
+        if field:
+            fields[whole].append(f"{quoted(field)} {name}")
+    return found | {whole: f"STRUCT({', '.join(parts)})" for whole, parts in fields.items()}
 
 
 def _sizes(filesystem: AbstractFileSystem, files: Sequence[str]) -> dict[str, int]:

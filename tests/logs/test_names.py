@@ -144,3 +144,32 @@ def test_a_field_that_is_not_there_is_named(
 
     assert ended.code in {2, 3}
     assert said in ended.err
+
+
+@pytest.mark.parametrize(
+    ("file", "row", "said"),
+    [
+        ("p.csv", "prediction_id,country\n1,DE\n", "(field b)', only prediction_id, country ("),
+        ("p.jsonl", '{"country": "DE"}\n', "the predictions have no column 'a (field b)', only "),
+        (
+            "p.jsonl",
+            '{"prediction_id": "1", "country": "DE", "a": 5}\n',
+            "Expected OBJECT, but got",
+        ),
+    ],
+)
+def test_a_field_needs_an_object(
+    project: Project, command: Command, file: str, row: str, said: str
+) -> None:
+    """CSV has no structs, and a value in JSON lines need not be an object: the message says so."""
+    folder = project.folder / f"{DAY:%Y%m%d}"
+    folder.mkdir()
+    (folder / file).write_text(row)
+    project.configure("predictions/{day}.parquet", f"{{day:%Y%m%d}}/{file}")
+    project.configure("time: scored_at}", "score: {column: a, field: b}}")
+
+    ended = command(*RUN)
+
+    assert ended.code == 3
+    assert said in ended.err
+    assert ("CSV has no structs" in ended.err) == file.endswith("csv")

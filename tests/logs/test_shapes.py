@@ -360,6 +360,39 @@ def iceberg_catalog(root: Root) -> SqlCatalog:
     return catalog
 
 
+def in_structs(root: Root, form: str, time: Time = A_DATE) -> dict[str, Any]:
+    """Write each row as one struct, in one file or table; its field dates it."""
+    known = [row for row in ROWS if row["observed_at"]]
+    catalog = iceberg_catalog(root) if form == "iceberg" else None
+    for name, rows, columns in (("p", ROWS, SCORED), ("o", known, OBSERVED)):
+        flat = table_of(rows, columns, **{columns[-1]: time})
+        whole = pa.table({"row": pa.array(flat.to_pylist(), pa.struct(flat.schema))})
+        if catalog:
+            catalog.create_table(f"logs.{name}", schema=whole.schema).append(whole)
+        elif form == "delta":
+            write_deltalake(f"{root.place}/{name}", whole)
+        else:
+            root.write(f"{name}.{form}", ENCODED[form](whole))
+    path = {"delta": "", "iceberg": "logs/"}.get(form, "")
+    ending = {"delta": "", "iceberg": ""}.get(form, f".{form}")
+    common = {"format": form} if not ending else {}
+
+    def field(name: str) -> dict[str, str]:
+        return {"column": "row", "field": name}
+
+    scored = {"id": field("prediction_id"), "score": field("score"), "day": field("scored_at")}
+    observed = {
+        "id": field("prediction_id"),
+        "outcome": field("outcome"),
+        "day": field("observed_at"),
+    }
+    return {
+        "segments": SEGMENTS | {"column": field("country")},
+        "predictions": {"path": f"{root.place}/{path}p{ending}", **scored, **common},
+        "outcomes": {"path": f"{root.place}/{path}o{ending}", **observed, **common},
+    }
+
+
 SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "a file for each day": lambda root: dated(root, "p/{day}.parquet", "o/{day}.parquet"),
     "hive": lambda root: dated(root, "p/ds={day}/0.parquet", "o/ds={day}/0.parquet"),
@@ -415,6 +448,10 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "Iceberg with a date": lambda root: iceberg(root, A_DATE),
     "Iceberg with a date as text": lambda root: iceberg(root, DATE_TEXT),
     "Iceberg with milliseconds": lambda root: iceberg(root, MILLISECONDS, "ms"),
+    "structs": lambda root: in_structs(root, "parquet"),
+    "objects of JSON lines": lambda root: in_structs(root, "jsonl", DATE_TEXT),
+    "structs of Delta": lambda root: in_structs(root, "delta"),
+    "structs of Iceberg": lambda root: in_structs(root, "iceberg"),
     "score and outcome in one row": lambda root: together(root, "parquet"),
     "score and outcome in one row of CSV": lambda root: together(root, "csv"),
     "score and outcome in one row of JSON lines": lambda root: together(root, "jsonl"),
