@@ -2,7 +2,8 @@
 
 Rule: a client holds one thread, for a limited time. It has `REQUEST_WITHIN` seconds for its whole
 request, however it divides them among bytes, and as many to take the response. At most
-`MOST_CONNECTIONS` clients are served at a time; more are disconnected.
+`MOST_CONNECTIONS` connections are served at a time, and of one address `MOST_OF_A_CLIENT`; more are
+refused, so that no client can keep all others out.
 """
 
 import errno
@@ -11,11 +12,13 @@ import logging
 import socket
 import ssl
 import sys
+from collections import Counter
 from contextlib import suppress
 from functools import partial
+from ipaddress import IPv6Network
 from pathlib import Path
 from socketserver import ThreadingMixIn
-from threading import BoundedSemaphore, Thread
+from threading import BoundedSemaphore, Lock, Thread
 from time import monotonic
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -29,6 +32,8 @@ log = logging.getLogger(__name__)
 EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 - compared, not listened on
 REQUEST_WITHIN = 30.0  # seconds
 MOST_CONNECTIONS = 100
+MOST_OF_A_CLIENT = 25
+IPV6_PREFIX = 64  # bits: a client can take any address that begins with those of its network
 
 
 class Incoming(io.RawIOBase):
@@ -79,6 +84,7 @@ class Server(ThreadingMixIn, WSGIServer):
         self.web_path = web_path
         self.encrypted = load_web_config(web_path).tls_server_config is not None
         self._free = BoundedSemaphore(MOST_CONNECTIONS)
+        self._clients, self._counting = Counter[str](), Lock()
         self.address_family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
         super().__init__(address, Handler)
 
@@ -107,22 +113,47 @@ class Server(ThreadingMixIn, WSGIServer):
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a connection in a thread of its own, unless there are too many."""
+        client = _client(client_address[0])
+        with self._counting:
+            too_many = self._clients[client] >= MOST_OF_A_CLIENT
+        if too_many:
+            log.warning("%s: refused: it has %s connections already", client, MOST_OF_A_CLIENT)
+            self._refuse(request)
+            return
         if not self._free.acquire(blocking=False):
-            log.warning("%s: disconnected: too many connections", client_address[0])
+            log.warning("%s: disconnected: too many connections", client)
             self.shutdown_request(request)
             return
+        with self._counting:
+            self._clients[client] += 1
         try:
             super().process_request(request, client_address)
         except BaseException:
-            self._free.release()
+            self._make_room(client)
             raise
+
+    def _refuse(self, request: Any) -> None:
+        """Close a connection, with the reason if it is not encrypted; wait for nothing."""
+        if not self.encrypted:
+            with suppress(OSError):
+                request.settimeout(0)
+                request.sendall(REFUSAL)
+                request.recv(READ_AT_MOST)  # else closing may discard the response
+        self.shutdown_request(request)
+
+    def _make_room(self, client: str) -> None:
+        with self._counting:
+            self._clients[client] -= 1
+            if not self._clients[client]:
+                del self._clients[client]
+        self._free.release()
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve a connection, then make room for another one."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._free.release()
+            self._make_room(_client(client_address[0]))
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Log a lost client in one line; any other error keeps its traceback."""
@@ -131,6 +162,26 @@ class Server(ThreadingMixIn, WSGIServer):
             super().handle_error(request, client_address)
             return
         log.warning("%s: %s", client_address[0], error)
+
+
+READ_AT_MOST = 65_536
+TOO_MANY = "this address has too many connections open; close some, then try again\n"
+REFUSAL = (
+    "HTTP/1.0 429 Too Many Requests\r\nContent-Type: text/plain; charset=utf-8\r\n"
+    f"Retry-After: {REQUEST_WITHIN:.0f}\r\nContent-Length: {len(TOO_MANY)}\r\n\r\n{TOO_MANY}"
+).encode()
+
+
+def _client(address: str) -> str:
+    """Name the client of an address: the address, or of IPv6 its network.
+
+    Examples
+    --------
+    >>> _client("127.0.0.1"), _client("2001:db8::7")
+    ('127.0.0.1', '2001:db8::/64')
+    """
+    bare = address.partition("%")[0]  # without the interface
+    return str(IPv6Network((bare, IPV6_PREFIX), strict=False)) if ":" in bare else bare
 
 
 def server_encryption(path: Path | None) -> ssl.SSLContext:

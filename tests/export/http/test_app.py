@@ -5,7 +5,7 @@ import os
 import shutil
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -587,12 +587,56 @@ class TestConnections:
             else:
                 pytest.fail("no connection became free")
 
+    def test_one_client_leaves_room_for_others(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An address with too many connections is refused in words; another one is served."""
+        monkeypatch.setattr(server, "MOST_OF_A_CLIENT", 2)
+        with answering(folder) as where, connected(where) as first, connected(where):
+            with connected(where) as third:
+                refusal = b"".join(iter(lambda: third.recv(1000), b""))
+            with connected(where, source="127.0.0.2") as other:
+                other.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+                assert other.recv(12) == b"HTTP/1.0 200"
+            first.sendall(b"GET / HTTP/1.1\r\n\r\n")
+            while first.recv(1000):
+                pass
+            status = wait_until(lambda: get(where, "/")[0], 200)
+
+        assert refusal.startswith(b"HTTP/1.0 429 Too Many Requests\r\n")
+        assert refusal.endswith(
+            b"this address has too many connections open; close some, then try again\n"
+        )
+        assert status == 200
+
+    def test_one_client_is_refused_before_it_encrypts(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """With certificates a connection too many is closed without a response."""
+        monkeypatch.setattr(server, "MOST_OF_A_CLIENT", 1)
+        certify(folder, "server")
+        web = web_config(folder, tls_server_config=TLS)
+        with answering(folder, web) as where, connected(where), connected(where) as second:
+            assert second.recv(1) == b""
+
+
+def wait_until(ask: Callable[[], int], wanted: int) -> int:
+    """Ask until the answer is the one that is wanted, or patience ends; give the last."""
+    for _ in range(PATIENCE * 10):
+        found = ask()
+        if found == wanted:
+            break
+        sleep(0.1)
+    return found
+
 
 @contextmanager
-def connected(where: str) -> Iterator[socket.socket]:
+def connected(where: str, source: str = "127.0.0.1") -> Iterator[socket.socket]:
     """Connect without a request."""
     host, port = where.split(":")
-    with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
+    with socket.create_connection(
+        (host, int(port)), timeout=PATIENCE, source_address=(source, 0)
+    ) as client:
         yield client
 
 
