@@ -1,15 +1,19 @@
 """How long a scrape of 100 models takes, and where the time goes.
 
     .venv/bin/python -m bench.scrape [--models 100] [--segments 10] [--days 30] [--scrapes 15]
+                                     [--detail verdict|measures|full]
 
 Writes a store with the given models, each with the given segments besides `all` and windows of 1, 7
 and 28 days, through the store's own interface into a temporary folder. Then it starts the exporter
-as a program, scrapes it over HTTP, and times the parts of a scrape in this process.
+as a program, scrapes it over HTTP, and times the parts of a scrape in this process. The exporter's
+CPU time and memory are those of its process. Linux only.
 """
 
 import argparse
 import gzip
 import json
+import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -80,13 +84,15 @@ def verdicts_of(evaluations: list[Evaluation]) -> list[Verdict]:
 
 
 def build(folder: Path, models: int, segments: int, days: int) -> Config:
-    """Write the configuration and the store."""
+    """Write the configuration, a file for each model, and the store."""
     names = [f"model-{number:03}" for number in range(models)]
     values = [f"segment-{number}" for number in range(segments - 1)]
     model = {**LOGS, "owner": "risk", "segments": {"column": "c", "values": values}}
-    content = {"store": "store", "models": dict.fromkeys(names, model)}
-    (folder / "monitor.yaml").write_text(json.dumps(content))
-    config = load_config(folder / "monitor.yaml")
+    (folder / "models").mkdir()
+    (folder / "monitor.yaml").write_text("store: store\n")
+    for name in names:
+        (folder / "models" / f"{name}.yaml").write_text(json.dumps(model))
+    config = load_config(folder)
     store, template, now = Store(config.store), one_day(segments), datetime.now(UTC)
     for name in names:
         for back in range(days):
@@ -94,18 +100,19 @@ def build(folder: Path, models: int, segments: int, days: int) -> Config:
             evaluations = [replace(e, model=name, day=day) for e in template]
             store.write_evaluations(name, day, evaluations, inputs="")
             store.write_verdicts(name, day, verdicts_of(evaluations), basis="")
-        store.write_run(name, started=now, finished=now)
+        store.write_run(name, started=now, finished=now, newest=store.newest_days(name))
     return config
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[str]:
-    """Start the exporter and yield its address."""
-    call = [COMMAND, "serve", "--config", folder / "monitor.yaml", "--port", "0"]
+def serving(folder: Path, detail: str) -> Iterator[tuple[str, int]]:
+    """Start the exporter, and yield its address and the number of its process."""
+    options = ["--port", "0", "--detail", detail]
+    call = [str(COMMAND), "serve", "--config", str(folder), *options]
     with subprocess.Popen(call, stdout=subprocess.PIPE, text=True) as process:  # noqa: S603 - our own program
         said = process.stdout.readline() if process.stdout else ""
         try:
-            yield said.split("/")[2]  # serving http://127.0.0.1:9645/metrics, ...
+            yield said.split("/")[2], process.pid  # serving http://127.0.0.1:9645/metrics, ...
         finally:
             process.terminate()
 
@@ -117,6 +124,18 @@ def scrape(where: str, *, compressed: bool) -> bytes:
     content = connection.getresponse().read()
     connection.close()
     return content
+
+
+def seconds_of(process: int) -> float:
+    """Read the CPU time that a process has taken."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_of(process: int) -> float:
+    """Read the most memory that a process has had, in MB."""
+    status = Path(f"/proc/{process}/status").read_text()
+    return int(re.findall(r"VmHWM:\s+(\d+)", status)[0]) / 1024
 
 
 def milliseconds(action: Callable[[], object], repeats: int) -> str:
@@ -168,11 +187,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     for name, default in (("models", 100), ("segments", 10), ("days", 30), ("scrapes", 15)):
         parser.add_argument(f"--{name}", type=int, default=default)
+    parser.add_argument("--detail", choices=["verdict", "measures", "full"], default="full")
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(temporary)
         config = build(folder, given.models, given.segments, given.days)
-        with serving(folder) as where:
+        with serving(folder, given.detail) as (where, process):
+            begun = seconds_of(process)
             begin = perf_counter()
             text = scrape(where, compressed=False)
             first = 1000 * (perf_counter() - begin)
@@ -183,7 +204,10 @@ def main() -> None:
             for compressed, name in ((False, "a further scrape"), (True, "a further scrape, gzip")):
                 taken = milliseconds(partial(scrape, where, compressed=compressed), given.scrapes)
                 print(f"{name:32}", taken)
-        parts(config, folder / "monitor.yaml", given.scrapes)
+            each = (seconds_of(process) - begun) / (2 * given.scrapes + 1)
+            print(f"{'CPU of the exporter, a scrape':32} {1000 * each:7.0f} ms")
+            print(f"{'memory of the exporter':32} {memory_of(process):7.0f} MB")
+        parts(config, folder, given.scrapes)
 
 
 if __name__ == "__main__":
