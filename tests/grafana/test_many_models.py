@@ -64,7 +64,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 continue
             file.write(f"# TYPE {gauge.name} gauge\n")
             for one in told if "model" in gauge.labels else told[:1]:
-                for line in one[gauge.name].splitlines():
+                for line in one[gauge.name].decode().splitlines():
                     file.writelines(f"{line} {at}\n" for at in times)
         file.write("# EOF\n")
     call = [program_path("promtool"), *BLOCKS, folder / "past.om", folder / "data"]

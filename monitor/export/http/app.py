@@ -7,12 +7,13 @@ Rule 2: a client without a valid password learns nothing, not even whether the e
 Rule 3: where there are no passwords, anybody may ask, so errors name files without their folders.
 """
 
-import gzip
 import logging
 import re
+import zlib
 from base64 import b64decode
-from collections.abc import Callable, Container, Iterable, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from threading import Lock
 from urllib.parse import parse_qs
@@ -25,17 +26,18 @@ from monitor.export.http.auth import PasswordChecker, WebConfig
 from monitor.export.http.reports import PATH as REPORTS
 from monitor.export.http.reports import report_answer
 from monitor.export.snapshot_reader import MOST_SEGMENTS, Reader
-from monitor.export.text import CONTENT_TYPE, Lines, exposition, lines
+from monitor.export.text import CONTENT_TYPE, Lines, Parts, lines, parts
 from monitor.export.window_samples import Snapshot
 from monitor.store.store import Store
 
 log = logging.getLogger(__name__)
 
 OK = "200 OK"
+GZIP = 16 + zlib.MAX_WBITS  # the format of the compressed stream
 ABSOLUTE_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:;,'\"]+/)+")
 WELCOME = "calibration-monitor: gauges at /metrics, health at /healthz, reports at /reports/\n"
 
-Answer = tuple[str, str, bytes, list[tuple[str, str]]]  # status, content type, content, headers
+Answer = tuple[str, str, Parts, list[tuple[str, str]]]  # status, content type, content, headers
 State = tuple[tuple[str, int, int, int, int], ...]  # of each file of the configuration
 
 
@@ -66,6 +68,10 @@ class Exporter:
 
     def text(self, only: Container[str] | None = None) -> bytes:
         """Write the gauges of the detail, or only those named, of every configured model."""
+        return b"".join(chain.from_iterable(self.parts(only)))
+
+    def parts(self, only: Container[str] | None = None) -> Parts:
+        """Write the same, in parts that are not joined yet."""
         named = (gauge.name for gauge in gauges_of(self.detail))
         wanted = [name for name in named if only is None or name in only]
         with self._lock:
@@ -75,7 +81,7 @@ class Exporter:
                     log.error("%s", fault)
             written = {name: self._lines(name, snapshot) for name, snapshot in snapshots.items()}
             self._written = {name: (snapshots[name], written[name]) for name in snapshots}
-        return exposition(written.values(), only=frozenset(wanted))
+        return parts(written.values(), only=frozenset(wanted))
 
     def link_to(self, url: str) -> None:
         """Let the links to report pages lead to this server, from the next response on."""
@@ -138,26 +144,34 @@ def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplica
             log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it
             status, kind, content, _ = _said("500 Internal Server Error", f"{error}\n")
         if status[0] == "5" and not users:
-            content = without_folders(
-                content.decode(), f"{exporter.path.absolute().parent}/"
-            ).encode()
+            said = b"".join(chain.from_iterable(content)).decode()
+            content = [[without_folders(said, f"{exporter.path.absolute().parent}/").encode()]]
         if "gzip" in environ.get("HTTP_ACCEPT_ENCODING", "") and status == OK:
-            content = gzip.compress(content, compresslevel=1)
+            content = [[*_compressed(content)]]
             further.append(("Content-Encoding", "gzip"))
-        length = ("Content-Length", str(len(content)))
+        length = ("Content-Length", str(sum(map(len, chain.from_iterable(content)))))
         start_response(status, [("Content-Type", kind), length, *further])
-        return [content]
+        return map(b"".join, content)
 
     return answer
+
+
+def _compressed(content: Parts) -> Iterator[bytes]:
+    """Compress part by part, without holding all of the text at once."""
+    packing = zlib.compressobj(1, wbits=GZIP)
+    for part in content:
+        yield packing.compress(b"".join(part))
+    yield packing.flush()
 
 
 def _answer(exporter: Exporter, environ: WSGIEnvironment) -> Answer:
     path = environ["PATH_INFO"]
     if path == "/metrics":
         only = parse_qs(environ.get("QUERY_STRING", "")).get("name[]")
-        return OK, CONTENT_TYPE, exporter.text(only), []
+        return OK, CONTENT_TYPE, exporter.parts(only), []
     if f"{path}/".startswith(REPORTS):
-        return report_answer(exporter.config(), path)
+        status, kind, page, headers = report_answer(exporter.config(), path)
+        return status, kind, [[page]], headers
     if path == "/healthz":
         return _health(exporter)
     if path == "/":
@@ -174,7 +188,7 @@ def _health(exporter: Exporter) -> Answer:
 
 
 def _said(status: str, text: str) -> Answer:
-    return status, "text/plain; charset=utf-8", text.encode(), []
+    return status, "text/plain; charset=utf-8", [[text.encode()]], []
 
 
 def without_folders(text: str, known: str = "") -> str:

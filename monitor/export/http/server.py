@@ -229,7 +229,7 @@ def serve(
     # read yet, the scrapes report it.
     try:
         with suppress(DataError):
-            exporter.text()
+            exporter.parts()
     except ConfigError:
         server.server_close()
         raise
