@@ -12,6 +12,7 @@ from monitor.segment_names import CROSSED, OTHER
 # Numbers to be cut at quantiles are counted in steps of a quarter of a power of two.
 STEPS = 4
 FARTHEST = 400  # steps from 1: beyond 2**100, and below 2**-100, numbers are alike
+LARGEST_STEP = 2 * FARTHEST + 1  # of a number; the smallest is its negative
 
 
 def watched_columns(model: Model) -> list[str]:

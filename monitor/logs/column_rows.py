@@ -5,6 +5,7 @@ neither memory nor the store grows with what the log contains.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import duckdb
@@ -28,24 +29,24 @@ AWAITED = -1  # the cell of rows whose outcome is not known
 
 
 def count_columns(
-    predictions: Frame, joined: Frame, model: Model, *, rows: int, odds_factor: float = 1.0
+    joined: Frame, model: Model, frequent: "Frequent", *, odds_factor: float = 1.0
 ) -> Columns:
     """Count the predictions of a day, by the values of every watched column.
 
+    DuckDB has a faster way; see `monitor.logs.column_codes`.
+
     Parameters
     ----------
-    predictions : LazyFrame
-        Of the day, prepared.
     joined : LazyFrame
-        Their join with the outcomes, with `status`.
+        The join of predictions and outcomes, with `status`.
     model : Model
         Its `columns`.
-    rows : int
-        How many predictions there are.
+    frequent : Frequent
+        Values of the day.
     odds_factor : float
         As for `monitor.logs.joining.write`.
     """
-    kept, many = _frequent_values(predictions, model, rows)
+    kept, many = frequent.values, frequent.many
     written = labels(model)
     labelled = {
         name: nw.when(nw.col(name).is_in(kept[name])).then(nw.col(name)).otherwise(nw.lit(OTHER))
@@ -72,13 +73,24 @@ def count_columns(
     return _unpack(table, model, kept)
 
 
-def _frequent_values(
-    predictions: Frame, model: Model, rows: int
-) -> tuple[dict[str, list[str]], set[str]]:
-    """Find the values of the day that count by themselves, of columns that do not name them.
+@dataclass(frozen=True)
+class Frequent:
+    """The values of a day that count by themselves, of columns that do not name them.
 
-    The second result are the labels with more than a few values.
+    Attributes
+    ----------
+    values : mapping of str to sequence of str
+        By label, the most frequent first.
+    many : set of str
+        The labels with more than a few values.
     """
+
+    values: Mapping[str, Sequence[str]]
+    many: frozenset[str]
+
+
+def frequent_values(predictions: Frame, model: Model, rows: int) -> Frequent:
+    """Find them among the predictions of a day, of which there are `rows`."""
     written, kept, many = labels(model), dict[str, list[str]](), set[str]()
     for name in (label_name(one) for one in model.columns if _names_none(one)):
         # Apart, each column is counted by its dictionary.
@@ -95,7 +107,7 @@ def _frequent_values(
         kept[name] = frequent[:MOST_VALUES]
         if len(found) > FEW:
             many.add(name)
-    return kept, many
+    return Frequent(kept, frozenset(many))
 
 
 def _grouped(rows: Frame, names: list[str]) -> Frame:

@@ -10,7 +10,14 @@ from monitor.config import Engine, Model
 from monitor.errors import DataError, Fault
 from monitor.logs import contract
 from monitor.logs.class_rows import count_day
-from monitor.logs.column_rows import count_columns
+from monitor.logs.column_codes import (
+    Counted,
+    code_names,
+    count_codes,
+    group_with_codes,
+    with_codes,
+)
+from monitor.logs.column_rows import count_columns, frequent_values
 from monitor.logs.databases import Databases
 from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, read_counts, run, write
 from monitor.logs.lateness import count_late, days_of_late
@@ -201,13 +208,18 @@ def summarise_day(
             (logs, negative), lambda: write(logs, part_count, absent_is_negative=negative)
         )
         predictions, outcomes = read_counts(query.counted)
-        groups = run(query)
+        frequent = frequent_values(logs.predictions, model, predictions)
+        names = code_names(model, frequent.values) if model.columns and not session.spark else {}
+        if names:
+            logs = with_codes(logs, model, names)
+            query = write(logs, part_count, absent_is_negative=negative)
+        groups, rows = _run(session, query, model)
         clean, violations = contract.without_repeats(
             logs, groups, predictions=predictions, outcomes=outcomes
         )
         if clean is not logs:
             query = write(clean, part_count, absent_is_negative=negative)
-            groups = run(query)
+            groups, rows = _run(session, query, model)
         violations += contract.row_violations(groups, query.joined, model)
         unmatched = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
         if day in partitions and any(groups.rows_with(status) for status in unmatched):
@@ -222,18 +234,14 @@ def summarise_day(
         weights = _class_weights(what, model, groups, query)
         odds_factor = weights[0] / weights[1]
         if odds_factor != 1.0:
-            groups = run(
-                write(clean, part_count, absent_is_negative=negative, odds_factor=odds_factor)
-            )
-        columns = (
-            count_columns(
-                *(clean.predictions, query.joined, model),
-                rows=groups.prediction_rows,
-                odds_factor=odds_factor,
-            )
-            if model.columns
-            else {}
-        )
+            query = write(clean, part_count, absent_is_negative=negative, odds_factor=odds_factor)
+            groups, rows = _run(session, query, model)
+        if rows:
+            columns = count_codes(rows, model, names)
+        elif model.columns:
+            columns = count_columns(query.joined, model, frequent, odds_factor=odds_factor)
+        else:
+            columns = {}
         apart = predictions and outcomes and not groups.met_rows
         apart = apart and _is_settled(groups, day, partitions, model, as_of=as_of)
         hint = contract.no_common_id(clean) if apart else ""
@@ -247,6 +255,14 @@ def summarise_day(
         classes=counted,
         columns=columns,
     )
+
+
+def _run(session: Session, query: Query, model: Model) -> tuple[Groups, Counted | None]:
+    """Run a query; if its rows have codes, so that they are stored and can be counted by them."""
+    if model.columns and not session.spark:
+        counted = group_with_codes(session, query, model)
+        return counted.groups, counted
+    return run(query), None
 
 
 def summarise_groups(

@@ -74,6 +74,8 @@ class Query:
         One row: the numbers of predictions and of outcomes.
     joined : LazyFrame
         The full join of predictions and outcomes, each row with its `status`.
+    keyed : LazyFrame
+        Those rows with a `key` for status, part and cell, and what is added up.
     grouped : LazyFrame
         Those rows in groups.
     part_count : int
@@ -82,6 +84,7 @@ class Query:
 
     counted: Frame
     joined: Frame
+    keyed: Frame
     grouped: Frame
     part_count: int
 
@@ -163,8 +166,8 @@ def write(
         By which the odds of outcome 1 in the log are larger than in its population.
     """
     joined = _join(logs, absent_is_negative=absent_is_negative)
-    grouped = _group(joined, part_count, odds_factor, many_days=logs.horizon is not None)
-    return Query(_count(logs), joined, grouped, part_count)
+    keyed = _key(joined, part_count, odds_factor, logs)
+    return Query(_count(logs), joined, keyed, group(keyed), part_count)
 
 
 def _join(logs: Logs, *, absent_is_negative: bool) -> Frame:
@@ -218,23 +221,28 @@ def _meet_in_duckdb(predictions: Any, outcomes: Any, horizon: int) -> Any:
     )
 
 
-def _group(joined: Frame, part_count: int, odds_factor: float, *, many_days: bool) -> Frame:
-    """Group rows of the same status, part and cell."""
+def _key(joined: Frame, part_count: int, odds_factor: float, logs: Logs) -> Frame:
+    """Give every row the key of its status, part and cell; codes of columns stay beside it."""
     matched = nw.col("status") == Status.MATCHED
     scored = nw.col("status").is_in([int(status) for status in IN_PREDICTED])
     zero = nw.lit(0)
     with_outcome = choose([(nw.col("observed").is_null(), zero)], nw.lit(1))
-    keyed = located(joined, odds_factor).select(
+    return located(joined, odds_factor).select(
+        *logs.codes,
         key=((nw.col("status") * 2 + with_outcome) * part_count + nw.col("part").fill_null(0))
         * CELL_COUNT
         + choose([(scored, nw.col("cell").cast(nw.Int32))], zero),
         lone_id=nw.when(nw.col("observed").is_null() & (nw.col("predicted") == 1)).then(
             nw.col("id")
         ),
-        lone_place=-1 - nw.col("day") if many_days else nw.lit(-1),
+        lone_place=-1 - nw.col("day") if logs.horizon is not None else nw.lit(-1),
         positives=choose([(matched, nw.col("outcome").cast(nw.Int64))], zero),
         offsets=choose([(matched, nw.col("offset").cast(nw.Int64))], zero),
     )
+
+
+def group(keyed: Frame) -> Frame:
+    """Group rows of the same status, part and cell."""
     # Two predictions with the same id may have different keys. Which key remains does not
     # matter, because without_repeats leaves both out.
     lone = ~nw.col("lone_id").is_null()
@@ -247,7 +255,7 @@ def _group(joined: Frame, part_count: int, odds_factor: float, *, many_days: boo
             nw.col("key").min(),
         )
     )
-    repeated = lone & (nw.col("rows") > 1)
+    repeated, zero = lone & (nw.col("rows") > 1), nw.lit(0)
     return (
         by_id.with_columns(repeats=choose([(repeated, nw.col("rows"))], zero))
         .group_by("key")
@@ -258,7 +266,7 @@ def _group(joined: Frame, part_count: int, odds_factor: float, *, many_days: boo
 
 def run(query: Query) -> Groups:
     """Run the query and unpack its groups."""
-    return _unpack(query.grouped.collect(backend="pyarrow").to_native(), query.part_count)
+    return unpack(query.grouped.collect(backend="pyarrow").to_native(), query.part_count)
 
 
 def read_counts(frame: Frame) -> tuple[int, ...]:
@@ -362,7 +370,8 @@ def located(joined: Frame, odds_factor: float) -> Frame:
     )
 
 
-def _unpack(table: pa.Table, part_count: int) -> Groups:
+def unpack(table: pa.Table, part_count: int) -> Groups:
+    """Unpack the keys of groups."""
     columns = {name: table[name].cast(pa.int64()).to_numpy() for name in table.column_names}
     key, cells = np.divmod(columns["key"], CELL_COUNT)
     key, parts = np.divmod(key, part_count)

@@ -68,6 +68,8 @@ class Logs:
     classes : bool
         Whether the rows have the columns of `monitor.logs.class_columns`; then `outcome` is the
         class that came true.
+    codes : tuple of str
+        The columns of the predictions that hold codes; see `monitor.logs.column_codes`.
     """
 
     predictions: Frame
@@ -80,6 +82,7 @@ class Logs:
     identical: bool = False
     horizon: int | None = None
     classes: bool = False
+    codes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

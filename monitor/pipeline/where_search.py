@@ -20,6 +20,7 @@ from monitor.metrics.core.coarse import COARSE_COUNT, coarsen
 from monitor.metrics.core.grid import Ints
 from monitor.pipeline.references import read_references
 from monitor.pipeline.where import compared_days, verdict_of
+from monitor.segment_names import shown
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns
 
@@ -61,7 +62,7 @@ def search(
     clock : callable
         Returns the current time.
     say : callable
-        Called with how long it will take, before it starts.
+        Called with how long it will take, before it starts, and then with each step.
 
     Raises
     ------
@@ -85,7 +86,7 @@ def search(
         _count(one, old[0], watched, ())
         each = (clock() - began).total_seconds()
         say(_time_needed(each, [len(a) + len(b) for a, b in halves]))
-        return _descend(one, *halves)
+        return _descend(one, *halves, say)
 
 
 def _time_needed(each: float, days: Sequence[int]) -> str:
@@ -96,12 +97,14 @@ def _time_needed(each: float, days: Sequence[int]) -> str:
     )
 
 
-def _descend(one: _Search, searched: Halves, others: Halves) -> Found:
+def _descend(one: _Search, searched: Halves, others: Halves, say: Callable[[str], None]) -> Found:
+    """Add one condition after the other, and confirm them; say what is being read."""
     conditions: list[Condition] = []
     while len(conditions) < DEEPEST:
         left = [w for w in one.watched if w.name not in {c.column for c in conditions}]
         if not left:
             break
+        say(f"{_so_far(conditions)}: reads {len(searched[0]) + len(searched[1])} days")
         counted = [[_count(one, d, left, conditions) for d in days] for days in searched]
         found = best_condition(one.reference, one.kind, *counted)
         if found is None:
@@ -110,6 +113,7 @@ def _descend(one: _Search, searched: Halves, others: Halves) -> Found:
     number = len(searched[0]) + len(searched[1])
     if not conditions:
         return Found((), number, 0)
+    say(f"{_so_far(conditions)}: reads {len(others[0]) + len(others[1])} other days to confirm it")
     last = [w for w in one.watched if w.name == conditions[-1].column]
     inside = [[_inside(_count(one, d, last, conditions)) for d in days] for days in others]
     outside = [
@@ -122,6 +126,10 @@ def _descend(one: _Search, searched: Halves, others: Halves) -> Found:
         (outside[0], outside[1]),
         searched=number,
     )
+
+
+def _so_far(conditions: Sequence[Condition]) -> str:
+    return " and ".join(f"{c.column} = {shown(c.value)}" for c in conditions) or "all rows"
 
 
 def _count(

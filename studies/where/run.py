@@ -1,178 +1,159 @@
-"""How often values are flagged rightly and wrongly, among 500, beside a plain test of the means.
+"""How often values are flagged rightly and wrongly, beside MCGrad and a chi-squared test.
 
-    python -m studies.where.run [--streams 12]
+    python -m studies.where.run [--streams 4] [--environments FOLDER]
 
-Rows have a value in each of five columns, a hundred values each, of unequal volume; every day has
-a prior of its own. 21 days are the reference, 10 days follow. Writes the table of
-docs/where-study.md below its mark, in some minutes. Seeds are fixed.
+Rows have a value in each of five columns, a hundred values each, of unequal volume, and two columns
+are crossed, so 536 values are searched. Every day has a prior of its own. 21 days are the
+reference; the searches look at the seven days after it. Then sound streams are searched once a
+week, and by the monitor also every day, for 17 weeks. Writes the tables of docs/where-study.md
+below its mark. Seeds are fixed. Makes MCGrad's environment, unless it is there, as
+studies.peers.run does.
 """
 
 import argparse
-from collections.abc import Callable
-from dataclasses import dataclass
+import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
-from scipy.special import expit
-from scipy.stats import norm
 
-from monitor.drift.reference import fit_reference
-from monitor.drift.where import FALSE_DISCOVERIES, Where, find_where
-from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.drift.column_sums import DaySums, sum_day
+from monitor.drift.places import Where
+from monitor.drift.reference import Reference, fit_reference
 from monitor.segment_names import WHOLE
-from monitor.summary import ColumnPart, Columns
+from studies.peers.run import environment
+from studies.where.searches import chi_squared_search, mcgrad_search, monitor_search, timed
+from studies.where.worlds import PAIR, WORLDS, Day, Names, World, draw_day
 
 MARK = "<!-- `python -m studies.where.run` writes everything below this line. -->\n"
-PAGE = Path(__file__).parents[2] / "docs" / "where-study.md"
-COLUMNS, VALUES, ROWS, REFERENCE, LATER = 5, 100, 60_000, 21, 10
-PAIR = "c0 x c1"
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "where-study.md"
+REFERENCE, WEEK, WEEKS, WEEKS_A_YEAR, DAYS_A_YEAR = 21, 7, 17, 52, 365
+OURS, CHI_SQUARED, MCGRAD = "calibration-monitor", "chi-squared", "MCGrad"
 
-Slopes = Callable[[Ints], Floats]  # of each row, given its values, shape (rows, columns)
-Names = set[tuple[str, str]]
-
-
-@dataclass(frozen=True)
-class World:
-    """What happens after the reference, and which values it happens to."""
-
-    name: str
-    slopes: Slopes
-    off: Names
-    everywhere: bool = False
-
-
-def five(values: Ints) -> Floats:
-    """Make one value of each column too extreme."""
-    hit = np.zeros(len(values), bool)
-    for column in range(COLUMNS):
-        hit |= values[:, column] == 40 + column
-    return np.where(hit, 0.6, 1.0)
-
-
-def crossing(values: Ints) -> Floats:
-    """Make a pair of frequent values too extreme."""
-    return np.where((values[:, 0] == 0) & (values[:, 1] == 0), 0.4, 1.0)
-
-
-WORLDS = (
-    World("nothing changes", lambda v: np.ones(len(v)), set()),
-    World("5 of 500 values, slope 0.6", five, {(f"c{i}", f"v{40 + i}") for i in range(COLUMNS)}),
-    World("one crossing, slope 0.4", crossing, {(PAIR, "v0 x v0")}),
-    World("everywhere, slope 0.85", lambda v: np.full(len(v), 0.85), set(), everywhere=True),
+HEADING = (
+    "| world | monitor: rightly | wrongly | chi-squared: rightly | wrongly | MCGrad: rightly "
+    "| wrongly | explained rightly |"
 )
+YEARLY_HEADING = (
+    "| false segments a year | monitor, weekly | chi-squared, weekly | MCGrad, weekly "
+    "| monitor, daily |"
+)
+Found = Mapping[str, Names]  # by search
 
 
-def draw_day(rng: np.random.Generator, slopes: Slopes) -> tuple[Columns, Coarse]:
-    """Draw rows and count them by every column, and by the pairs of two columns."""
-    shares = 1.0 / (np.arange(VALUES) + 5.0)
-    values = rng.choice(VALUES, (ROWS, COLUMNS), p=shares / shares.sum())
-    places = rng.choice(COARSE_COUNT, ROWS, p=SCORES)
-    prior = rng.normal(-1.0, 0.4)
-    hits = rng.random(ROWS) < expit(slopes(values) * CENTRES[places] + prior)
-    columns = {
-        f"c{i}": count(places, hits, values[:, i], [f"v{v}" for v in range(VALUES)])
-        for i in range(COLUMNS)
-    }
-    frequent = np.minimum(values[:, :2], 5)
-    pairs = [
-        f"v{a} x v{b}" if max(a, b) < 5 else f"{a}-{b} other" for a in range(6) for b in range(6)
-    ]
-    columns[PAIR] = count(places, hits, frequent[:, 0] * 6 + frequent[:, 1], pairs)
-    return columns, Coarse(
-        np.bincount(places, minlength=COARSE_COUNT),
-        np.bincount(places[hits], minlength=COARSE_COUNT),
-    )
+def reference_of(rng: np.random.Generator, world: World) -> tuple[Reference, list[DaySums]]:
+    """Draw the reference of a stream."""
+    days = [draw_day(rng, world, drifted=False) for _ in range(REFERENCE)]
+    reference = fit_reference([{WHOLE: day.whole} for day in days])
+    return reference, [sum_day(reference, day.columns) for day in days]
 
 
-SCORES = norm.pdf(CENTRES, -0.3, 1.2)
-SCORES /= SCORES.sum()
+def flagged(where: Where) -> Names:
+    """Name the flagged values."""
+    return {(place.column, place.value) for place in where.flagged}
 
 
-def count(places: Ints, hits: np.ndarray, codes: Ints, names: list[str]) -> dict[str, ColumnPart]:
-    """Count rows by value and place."""
-    size = len(names) * COARSE_COUNT
-    keys = codes * COARSE_COUNT + places
-    counts = np.bincount(keys, minlength=size).reshape(len(names), COARSE_COUNT)
-    positives = np.bincount(keys[hits], minlength=size).reshape(len(names), COARSE_COUNT)
-    found = {}
-    for i, name in enumerate(names):
-        cells = np.flatnonzero(counts[i])
-        found[name] = ColumnPart(cells, counts[i, cells], positives[i, cells], int(counts[i].sum()))
-    return found
+def search(
+    reference: Reference,
+    before: Sequence[DaySums],
+    days: Sequence[Day],
+    python: Path,
+    seconds: dict[str, float],
+) -> tuple[Where, Found]:
+    """Search a week in all three ways, and add up the time of each."""
+    began = time.process_time()
+    where = monitor_search(reference, before, [sum_day(reference, d.columns) for d in days])
+    seconds[OURS] += timed(began)
+    began = time.process_time()
+    chi_squared = chi_squared_search(days)
+    seconds[CHI_SQUARED] += timed(began)
+    mcgrad, theirs = mcgrad_search(days, python)
+    seconds[MCGRAD] += theirs
+    return where, {OURS: flagged(where), CHI_SQUARED: chi_squared, MCGRAD: mcgrad}
 
 
-def plain(after: list[Columns]) -> Names:
-    """Flag values whose mean outcome is not that of their scores, without a reference or priors."""
-    p_values = {}
-    for column in after[0]:
-        for value in after[0][column]:
-            off = variance = 0.0
-            for day in after:
-                part = day[column].get(value)
-                if part:
-                    p = expit(CENTRES[part.cells] - 1.0)  # the usual prior
-                    off += float((part.positives - part.counts * p).sum())
-                    variance += float((part.counts * p * (1.0 - p)).sum())
-            if variance > 0.0:
-                p_values[column, value] = 2.0 * norm.sf(abs(off) / variance**0.5)
-    ranked = sorted(p_values, key=lambda name: p_values[name])
-    below = [
-        i for i, name in enumerate(ranked, 1)
-        if p_values[name] <= FALSE_DISCOVERIES * i / len(ranked)
-    ]  # fmt: skip
-    return set(ranked[: max(below, default=0)])
+def right_ones(world: World) -> Names:
+    """Name the values whose rows the drift touches; of a pair, also its two values."""
+    pair = {("c0", "v0"), ("c1", "v0")}
+    return set(world.off) | (pair if any(column == PAIR for column, _ in world.off) else set())
 
 
-def is_right(world: World, names: Names) -> int:
-    """Count flagged values that the drift really touches: its rows are at least a tenth of them."""
-    touched = set(world.off)
-    if world.off == {(PAIR, "v0 x v0")}:
-        touched |= {("c0", "v0"), ("c1", "v0")}
-    return len(names & touched)
-
-
-def stream(world: World, seed: int) -> tuple[Where, Names]:
-    """Draw a stream, and search it both ways."""
-    rng = np.random.default_rng([17, seed])
-    before = [draw_day(rng, WORLDS[0].slopes) for _ in range(REFERENCE)]
-    after = [draw_day(rng, world.slopes) for _ in range(LATER)]
-    reference = fit_reference([{WHOLE: whole} for _, whole in before])
-    columns = [day for day, _ in after]
-    return find_where(reference, [day for day, _ in before], columns, "too_extreme"), plain(columns)
-
-
-def row(world: World, found: list[tuple[Where, Names]]) -> str:
+def row(world: World, found: Sequence[tuple[Where, Found]]) -> str:
     """Lay out one world."""
-    flagged = [{(p.column, p.value) for p in where.flagged} for where, _ in found]
-    others = [names for _, names in found]
-    explained = sum(
-        where.explanation is not None
-        and {(where.explanation.column, v) for v in where.explanation.values} <= world.off
-        for where, _ in found
-    )
     cells = [world.name]
-    for names in (flagged, others):
-        right = np.mean([is_right(world, one) for one in names])
-        wrong = np.mean([len(one) - is_right(world, one) for one in names])
-        cells += [f"{right:.1f}", "-" if world.everywhere else f"{wrong:.2f}"]
-        if world.everywhere:
-            cells[-2] = f"{np.mean([len(one) for one in names]):.0f}"
-    named = sum(where.explanation is not None for where, _ in found)
-    return "| " + " | ".join([*cells, f"{named} of {len(found)}", f"{explained}"]) + " |"
+    for name in (OURS, CHI_SQUARED, MCGRAD):
+        right = np.mean([len(of[name] & right_ones(world)) for _, of in found])
+        wrong = np.mean([len(of[name] - right_ones(world)) for _, of in found])
+        cells += (
+            ["", f"{wrong:.0f} flagged"] if world.everywhere else [f"{right:.1f}", f"{wrong:.2f}"]
+        )
+    explained = [where.explanation for where, _ in found if where.explanation]
+    right = [{(c.column, c.value) for c in one.conditions} <= world.off for one in explained]
+    cells.append(f"{sum(right)} of {len(found)}, wrongly {len(right) - sum(right)}")
+    return "| " + " | ".join(cells) + " |"
+
+
+def weekly(world: World, seed: int, python: Path) -> tuple[dict[str, int], int]:
+    """Search a sound stream week by week; also count what the monitor newly flags day by day."""
+    rng = np.random.default_rng([18, seed])
+    reference, before = reference_of(rng, world)
+    days = [draw_day(rng, world, drifted=False) for _ in range(WEEK * WEEKS)]
+    sums = [sum_day(reference, day.columns) for day in days]
+    false = dict.fromkeys((OURS, CHI_SQUARED, MCGRAD), 0)
+    for first in range(0, len(days), WEEK):
+        span = slice(first, first + WEEK)
+        false[OURS] += len(flagged(monitor_search(reference, before, sums[span])))
+        false[CHI_SQUARED] += len(chi_squared_search(days[span]))
+        false[MCGRAD] += len(mcgrad_search(days[span], python)[0])
+    daily, known = 0, set[tuple[str, str]]()
+    for last in range(WEEK, len(days) + 1):
+        now = flagged(monitor_search(reference, before, sums[last - WEEK : last]))
+        daily, known = daily + len(now - known), now
+    return false, daily
+
+
+def weekly_row(world: World, found: Sequence[tuple[dict[str, int], int]]) -> str:
+    """Lay out one sound world: false segments a year."""
+    weeks = WEEKS * len(found)
+    cells = [
+        world.name,
+        *(
+            f"{sum(of[name] for of, _ in found) * WEEKS_A_YEAR / weeks:,.1f}"
+            for name in (OURS, CHI_SQUARED, MCGRAD)
+        ),
+    ]
+    days = (WEEK * (WEEKS - 1) + 1) * len(found)
+    cells.append(f"{sum(daily for _, daily in found) * DAYS_A_YEAR / days:.1f}")
+    return "| " + " | ".join(cells) + " |"
 
 
 def main() -> None:
-    """Draw the streams and write the table."""
+    """Draw the streams and write the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--streams", type=int, default=12)
-    streams = parser.parse_args().streams
-    lines = [
-        "| world | flagged rightly | wrongly | plain: rightly | wrongly | explained | rightly |",
-        "|---|---:|---:|---:|---:|---:|---:|",
-    ]
+    parser.add_argument("--streams", type=int, default=4)
+    parser.add_argument("--sound-streams", type=int, default=2)
+    parser.add_argument("--environments", type=Path, default=ROOT / ".venv" / "peers")
+    chosen = parser.parse_args()
+    python = environment("mcgrad", chosen.environments)
+    seconds, searches = dict.fromkeys((OURS, CHI_SQUARED, MCGRAD), 0.0), 0
+    lines = [HEADING, "|---|---:|---:|---:|---:|---:|---:|---:|"]
     for world in WORLDS:
-        lines.append(row(world, [stream(world, seed) for seed in range(streams)]))
+        found = []
+        for seed in range(chosen.streams):
+            rng = np.random.default_rng([17, seed])
+            reference, before = reference_of(rng, world)
+            days = [draw_day(rng, world, drifted=True) for _ in range(WEEK)]
+            found.append(search(reference, before, days, python, seconds))
+            searches += 1
+        lines.append(row(world, found))
+        print(lines[-1], flush=True)
+    times = ", ".join(f"{name} {of / searches:.1f} s" for name, of in seconds.items())
+    lines += ["", f"CPU time of a search: {times}.", ""]
+    lines += [YEARLY_HEADING, "|---|---:|---:|---:|---:|"]
+    for world in WORLDS[:2]:
+        found_weekly = [weekly(world, seed, python) for seed in range(chosen.sound_streams)]
+        lines.append(weekly_row(world, found_weekly))
         print(lines[-1], flush=True)
     text, _, _ = PAGE.read_text().partition(MARK)
     PAGE.write_text(text + MARK + "\n" + "\n".join(lines) + "\n")

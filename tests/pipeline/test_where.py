@@ -211,7 +211,11 @@ def test_the_search_finds_both_conditions_and_confirms_them(folder: Path) -> Non
     assert found["found"]["rest"]["value"] == pytest.approx(1.0, abs=0.1)
     assert found["found"]["rows"] == pytest.approx(0.2, abs=0.02)
     assert "confirmed on" in found["sentence"]
-    assert "at most" in done.stderr
+    told = done.stderr.splitlines()
+    assert "at most" in told[0]  # its time, before it starts; then every step
+    assert told[1].startswith("all rows: reads 11 days")
+    assert [line.partition(":")[0].count(" and ") for line in told[1:]][-1] == 1
+    assert told[-1].endswith("other days to confirm it")
 
 
 def test_the_search_names_a_column_that_is_missing(folder: Path) -> None:

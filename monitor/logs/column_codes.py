@@ -1,0 +1,222 @@
+"""Codes for the values of watched columns, so that one reading of a day serves all columns.
+
+DuckDB writes them into the rows before the join; the rows are stored once with their key and codes,
+and every count of the day is made from there. A row has a few bytes, whatever the columns hold.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import duckdb
+import narwhals as nw
+import numpy as np
+
+from monitor.config import Crossing, Model, Watched
+from monitor.logs.column_labels import (
+    LARGEST_STEP,
+    label_name,
+    labels,
+    range_names,
+    watched_columns,
+    watched_name,
+)
+from monitor.logs.conversions import quoted, text
+from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, group, unpack
+from monitor.logs.session import Frame, Session
+from monitor.logs.sources import Logs
+from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
+from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.grid import CELL_COUNT, Ints
+from monitor.segment_names import OTHER
+from monitor.summary import ColumnPart, Columns
+
+ROWS_AT_A_TIME = 1_000_000
+TABLE = "rows_with_codes"
+CODE = "code "  # before the number of a watched column
+MATCHED = int(Status.MATCHED)
+PREDICTED = np.array([int(status) for status in IN_PREDICTED])
+
+Names = Mapping[str, Sequence[str]]  # by watched column: the names of the codes from 1 on
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The groups of a day, and its rows with their codes."""
+
+    groups: Groups
+    rows: duckdb.DuckDBPyRelation
+    part_count: int
+
+
+def code_names(model: Model, kept: Names) -> dict[str, Sequence[str]]:
+    """Name the codes of every watched column; code 0 is `other`.
+
+    Parameters
+    ----------
+    model : Model
+        Its `columns`.
+    kept : mapping of str to sequence of str
+        The values that count by themselves, of columns that do not name them.
+    """
+    return {one.name: kept.get(label_name(one)) or _names(one) for one in model.columns}
+
+
+def _names(one: Watched) -> Sequence[str]:
+    if isinstance(one, Crossing) or one.top is not None:
+        return ()
+    if one.values:
+        return one.values
+    if one.edges:
+        return [*range_names(one.edges)]
+    return [str(step) for step in range(-LARGEST_STEP, LARGEST_STEP + 1)]
+
+
+def with_codes(logs: Logs, model: Model, names: Names) -> Logs:
+    """Add the code of each row in every watched column, in the place of the values."""
+    written = {
+        label_name(one): labels(model)[label_name(one)] for one in model.columns if _needs(one)
+    }
+    labelled = logs.predictions.with_columns(**written) if written else logs.predictions
+    relation: Any = labelled.to_native()
+    # Of predictions with the same id, only equal rows are one; their values are needed for that.
+    values = [] if logs.identical else [watched_name(one) for one in watched_columns(model)]
+    coded = [
+        duckdb.SQLExpression(f"CAST(coalesce({_code_sql(one, names[one.name])}, 0) AS USMALLINT)")
+        for one in model.columns
+    ]
+    codes = tuple(f"{CODE}{i}" for i in range(len(coded)))
+    rows = relation.select(
+        duckdb.StarExpression(exclude=[*written, *values]),
+        *(code.alias(name) for code, name in zip(coded, codes, strict=True)),
+    )
+    frame: Frame = nw.from_native(rows).lazy()
+    return replace(logs, predictions=frame, codes=codes)
+
+
+def _needs(one: Watched) -> bool:
+    """Whether the code of a row rests on its label, rather than on the value itself."""
+    return isinstance(one, Crossing) or one.quantiles is not None
+
+
+def _code_sql(one: Watched, names: Sequence[str]) -> str:
+    """Write the code of a row; null is code 0."""
+    if isinstance(one, Crossing):
+        return _position(names, quoted(label_name(one)))
+    value = quoted(watched_name(one.column))
+    if one.quantiles:
+        return f"TRY_CAST({quoted(label_name(one))} AS INTEGER) + {LARGEST_STEP + 1}"
+    if one.edges:
+        number = f"CAST({value} AS DOUBLE)"
+        below = " ".join(f"WHEN {number} < {e!r} THEN {i}" for i, e in enumerate(one.edges, 1))
+        unknown = f"{number} IS NULL OR isnan({number})"
+        return f"CASE WHEN {unknown} THEN 0 {below} ELSE {len(one.edges) + 1} END"
+    return _position(names, f"CAST({value} AS VARCHAR)")
+
+
+def _position(names: Sequence[str], value: str) -> str:
+    return f"list_position([{', '.join(map(text, names))}]::VARCHAR[], {value})"
+
+
+def group_with_codes(session: Session, query: Query, model: Model) -> Counted:
+    """Run the join of a day once: store its rows, and group them."""
+    relation: Any = query.keyed.to_native()
+    session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
+    narrow = {"positives": "UTINYINT", "offsets": "INTEGER"}
+    relation.select(
+        duckdb.StarExpression(exclude=[*narrow]),
+        *(
+            duckdb.SQLExpression(f"CAST({name} AS {small})").alias(name)
+            for name, small in narrow.items()
+        ),
+    ).create(TABLE)
+    rows = session.connection.table(TABLE)
+    grouped = group(nw.from_native(rows).lazy())
+    groups = unpack(grouped.collect(backend="pyarrow").to_native(), query.part_count)
+    codes = [f"{CODE}{i}" for i in range(len(model.columns))]
+    return Counted(
+        groups, rows.select(*map(quoted, ("key", "positives", *codes))), query.part_count
+    )
+
+
+def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
+    """Count the rows by the values of every watched column."""
+    sizes = [len(names[one.name]) + 1 for one in model.columns]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    counts, positives = np.zeros((2, starts[-1], COARSE_COUNT), np.int64)
+    predicted = np.zeros(starts[-1], np.int64)
+    for keys, hits, codes in _batches(counted.rows):
+        add_up(keys, hits, codes, starts[:-1], counted.part_count, counts, positives, predicted)
+    return {
+        one.name: dict(
+            sorted(
+                _parts(
+                    [OTHER, *names[one.name]],
+                    *(found[low:high] for found in (counts, positives, predicted)),
+                )
+            )
+        )
+        for one, low, high in zip(model.columns, starts[:-1], starts[1:], strict=True)
+    }
+
+
+def _batches(rows: duckdb.DuckDBPyRelation) -> Iterator[tuple[Ints, Ints, Ints]]:
+    for batch in rows.to_arrow_reader(ROWS_AT_A_TIME):
+        found: list[Any] = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+        yield found[0].astype(np.int64), found[1], np.stack(found[2:])
+
+
+def _parts(
+    names: Sequence[str], counts: Ints, positives: Ints, predicted: Ints
+) -> Iterator[tuple[str, ColumnPart]]:
+    """Make the part of each value; a value that is called `other` is part of `other`."""
+    for name in dict.fromkeys(names):
+        places = [place for place, one in enumerate(names) if one == name]
+        rows, hits = counts[places].sum(axis=0), positives[places].sum(axis=0)
+        if total := int(predicted[places].sum()):
+            cells = np.flatnonzero(rows)
+            yield name, ColumnPart(cells, rows[cells], hits[cells], total)
+
+
+@compiled
+def add_up(
+    keys: Ints,
+    hits: Ints,
+    codes: Ints,
+    starts: Ints,
+    part_count: int,
+    counts: Ints,
+    positives: Ints,
+    predicted: Ints,
+) -> None:
+    """Add rows to the counts of every column, in place.
+
+    Parameters
+    ----------
+    keys, hits : ndarray of shape (n,)
+        As `monitor.logs.joining` writes them: status, part and cell; and outcomes of 1.
+    codes : ndarray of shape (k, n)
+        The codes of k columns.
+    starts : ndarray of shape (k,)
+        The place of the first code of each column.
+    part_count : int
+        As in `Query`.
+    counts, positives : ndarray of shape (c, 1024)
+        Rows with an outcome, by code and coarse cell.
+    predicted : ndarray of shape (c,)
+        All valid predictions.
+    """
+    for row in range(keys.size):
+        status = keys[row] // CELL_COUNT // part_count // 2
+        valid = False
+        for one in PREDICTED:
+            valid = valid or status == one
+        if not valid:
+            continue
+        place = keys[row] % CELL_COUNT // CELLS_IN_ONE
+        for column in range(starts.size):
+            at = starts[column] + codes[column, row]
+            predicted[at] += 1
+            if status == MATCHED:
+                counts[at, place] += 1
+                positives[at, place] += hits[row]
