@@ -31,7 +31,7 @@ from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.segment_names import OTHER
 from monitor.summary import ColumnPart, Columns
 
-ROWS_AT_A_TIME = 1_000_000
+ROWS_AT_A_TIME, LARGEST_BYTE = 1_000_000, 255
 TABLE = "rows_with_codes"
 CODE = "code "  # before the number of a watched column
 MATCHED = int(Status.MATCHED)
@@ -82,7 +82,7 @@ def with_codes(logs: Logs, model: Model, names: Names) -> Logs:
     # Of predictions with the same id, only equal rows are one; their values are needed for that.
     values = [] if logs.identical else [watched_name(one) for one in watched_columns(model)]
     coded = [
-        duckdb.SQLExpression(f"CAST(coalesce({_code_sql(one, names[one.name])}, 0) AS USMALLINT)")
+        duckdb.SQLExpression(_narrow(_code_sql(one, names[one.name]), len(names[one.name])))
         for one in model.columns
     ]
     codes = tuple(f"{CODE}{i}" for i in range(len(coded)))
@@ -114,6 +114,12 @@ def _code_sql(one: Watched, names: Sequence[str]) -> str:
     return _position(names, f"CAST({value} AS VARCHAR)")
 
 
+def _narrow(code: str, largest: int) -> str:
+    """Write a code as the smallest integer; null is 0."""
+    small = "UTINYINT" if largest <= LARGEST_BYTE else "USMALLINT"
+    return f"CAST(coalesce({code}, 0) AS {small})"
+
+
 def _position(names: Sequence[str], value: str) -> str:
     return f"list_position([{', '.join(map(text, names))}]::VARCHAR[], {value})"
 
@@ -124,14 +130,14 @@ def group_with_codes(session: Session, query: Query, model: Model) -> Counted:
     session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
     narrow = {"positives": "UTINYINT", "offsets": "INTEGER"}
     relation.select(
-        duckdb.StarExpression(exclude=[*narrow]),
+        duckdb.StarExpression(exclude=[*narrow, "lone_place"]),
         *(
             duckdb.SQLExpression(f"CAST({name} AS {small})").alias(name)
             for name, small in narrow.items()
         ),
     ).create(TABLE)
     rows = session.connection.table(TABLE)
-    grouped = group(nw.from_native(rows).lazy())
+    grouped = group(nw.from_native(rows).lazy().with_columns(lone_place=nw.lit(-1)))
     groups = unpack(grouped.collect(backend="pyarrow").to_native(), query.part_count)
     codes = [f"{CODE}{i}" for i in range(len(model.columns))]
     return Counted(

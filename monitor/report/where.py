@@ -32,7 +32,8 @@ def where_text(name: str, answer: "Answer", most: int) -> RenderableType:
         table.add_row(*_cells(place), style="" if place.flagged else "dim")
     lines = [where_sentence(found)]
     if new := [name_of(place) for place in found.places if place.new]:
-        lines.append(f"New since the reference: {', '.join(new[:most])}.")
+        more = f" and {len(new) - most} more" if len(new) > most else ""
+        lines.append(f"New since the reference: {', '.join(new[:most])}{more}.")
     if left := len(found.places) - most:
         lines += [f"{left} more values are not shown; choose with --most."] if left > 0 else []
     return Group(Text("\n".join(lines)), table)

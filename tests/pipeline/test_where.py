@@ -127,6 +127,11 @@ def test_fewer_values_are_shown_and_the_rest_is_counted(folder: Path) -> None:
 
     assert [place["value"] for place in found["segments"]] == ["FR x tv"]
     assert found["left_out"] > 5
+    said = " ".join(
+        CliRunner().invoke(app, [one for one in call if one != "--json"]).output.split()
+    )
+    assert f"{found['left_out']} more values are not shown; choose with --most." in said
+    assert "New since the reference: country x device = DE x watch and 2 more." in said
 
 
 def test_the_verdict_says_it_from_the_opening_on(folder: Path) -> None:
