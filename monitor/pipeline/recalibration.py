@@ -175,10 +175,26 @@ def came(config: Config, content: MapFile, first: date, last: date | None = None
 def _must_have_two_outcomes(config: Config, name: str) -> None:
     if config.model(name).predictions.classes:
         msg = (
-            f"{name}: has classes, and recalibrate fits maps of one score; fit a map of whole "
-            "vectors with monitor.metrics.fit_class_map instead."
+            f"{name}: predicts classes, and recalibrate fits maps of one score. "
+            f"{_temperature(Store(config.store), name)}For a map of whole vectors, fit "
+            f"monitor.metrics.fit_class_map to rows of the logs (docs/recalibrate.md)."
         )
         raise ConfigError(msg)
+
+
+def _temperature(store: Store, name: str) -> str:
+    """Say which temperature the stored windows ask for; empty if there is none."""
+    stored = store.days("evaluations", name)
+    evaluations = store.read_evaluations(name, stored[-1])[0] if stored else []
+    longest = max(evaluations, key=lambda e: (e.final, e.window_days), default=None)
+    if longest is None or longest.slope is None:
+        return ""
+    slope = longest.slope
+    return (
+        f"In the {longest.window_days} days to {longest.day} the slope of all pairs of classes is "
+        f"{slope.value:.2f} (95 % {slope.low:.2f} to {slope.high:.2f}): multiply all logits by it, "
+        f"which is a temperature of {1.0 / slope.value:.2f}. "
+    )
 
 
 def _start_of_drift(store: Store, name: str, segment: str) -> date | None:

@@ -211,5 +211,5 @@ models:
     ended = command("recalibrate", "--config", tmp_path / "monitor.yaml", "--model", "animals")
 
     assert ended.code == 2
-    assert "animals: has classes" in ended.err
+    assert "animals: predicts classes" in ended.err
     assert "fit_class_map" in ended.err

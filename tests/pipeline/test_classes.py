@@ -1,5 +1,6 @@
 """A model with classes from its logs to the verdict, its gauges and its page."""
 
+import re
 import shutil
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -137,6 +138,20 @@ def test_show_and_the_page_have_the_classes(logs: Path, command: Callable[..., A
     assert "Vectors of 3 classes, as logged: root Brier score" in " ".join(shown.out.split())
     assert '<h2 id="classes">Classes</h2>' in html
     assert "Pairs of classes</h2>" in html
+
+
+def test_recalibrate_gives_the_temperature(logs: Path, command: Callable[..., Any]) -> None:
+    """It fits no map of vectors, but the pairs say by how much the logits are too large."""
+    configure(logs, "whole")
+    refused = command("recalibrate", "--config", logs / "whole.yaml", "--model", "pets")
+    said = " ".join(refused.err.split())
+    slope = re.search(r"the slope of all pairs of classes is (0\.\d+) \(95 %", said)
+
+    assert refused.code == 2
+    assert slope is not None
+    # The logits of six of the seven days are too large by 1 / 0.6; one day is as before.
+    assert 0.55 < float(slope[1]) < 0.70
+    assert "fit monitor.metrics.fit_class_map to rows of the logs" in said
 
 
 def test_a_change_of_the_classes_begins_again(logs: Path) -> None:

@@ -1,5 +1,7 @@
 """Recalibration maps of class probabilities: gradients, invariants, and maps that are known."""
 
+import doctest
+
 import numpy as np
 import pytest
 from scipy.optimize import approx_fprime, minimize_scalar
@@ -15,6 +17,7 @@ from monitor.metrics.beyond_binary.class_maps import (
     _vector_objective,
 )
 from monitor.metrics.core.grid import Floats, Ints
+from tests.support.paths import ROOT
 
 ROWS, CLASSES = 4_000, 4
 KEEP_ORDER: tuple[Kind, ...] = ("temperature", "ensemble", "order_preserving")
@@ -188,3 +191,11 @@ def test_a_negative_penalty_and_other_classes_are_refused() -> None:
         fit_class_map([[0.5, 0.5]], [0], "dirichlet", penalty=-1.0)
     with pytest.raises(ValueError, match="of 3 classes, the scores are of 2"):
         apply_class_map([[0.5, 0.5]], ClassMap("temperature", 3, np.ones(1)))
+
+
+def test_examples_of_the_page_run() -> None:
+    """What docs/recalibrate.md says of models with classes runs, and prints what it says."""
+    failed, tried = doctest.testfile(str(ROOT / "docs/recalibrate.md"), module_relative=False)
+
+    assert tried > 5
+    assert failed == 0
