@@ -216,7 +216,7 @@ def fit_reference(
     curve = fitted.values + fit_level(fitted.values, everything).delta
     directions = _directions(fitted)
     scores, crosses = _scores_by_day(curve, directions, fitted, days)
-    informations = crosses[:, :, 0]
+    informations = np.ascontiguousarray(crosses[:, :, 0])  # a kept reference has no view either
     jitters = _jitters(scores, informations, days)
     least_effects = _least_effects(sensitivity, informations, judge_every)
     tolerances, effects = _usual(sensitivity, least_effects, jitters, informations)

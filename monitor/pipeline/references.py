@@ -1,6 +1,6 @@
 """The references of a model, fitted to its stored summaries."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from math import log
@@ -32,11 +32,14 @@ from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.awaited_reference import day_that_completes
+from monitor.pipeline.progress import fingerprint
 from monitor.pipeline.shadow import read_shadow
 from monitor.segment_names import WHOLE
+from monitor.store.fit_record import can_be_kept
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores
 
+Fit = Callable[[Sequence[Day], Sequence[str]], ModelReference]  # of days, and of their marks
 AT_FIRST = 60  # stored days that are read for a reference, before what is known of them is kept
 REFERENCE_DAYS = 28  # the default reference has at least this many days, the first ones
 
@@ -113,22 +116,34 @@ def read_references(config: Config, name: str) -> References:
     model, store = config.model(name), Store(config.store)
     spans = _reference_days(model, store, name)
     limits = limits_of(model)
+    kept, used = store.read_fits(name), dict[str, ModelReference]()
+
+    def fit(days: Sequence[Day], marks: Sequence[str]) -> ModelReference:
+        """Take a kept fit only if it rests on these files and limits, and on this version."""
+        basis = fingerprint([repr(limits), [*marks]])
+        found = kept.get(basis) or fit_model_reference(days, limits)
+        if can_be_kept(found):
+            used[basis] = found
+        return found
+
     fitted = [
         (
             ModelReference(first, last, {}, _lack(first, last, lack))
             if (lack := what_a_reference_lacks([day.parts for day, _ in days]))
-            else fit_model_reference([day for day, _ in days], limits),
+            else fit([day for day, _ in days], [mark for _, mark in days]),
             [mark for _, mark in days],
         )
         for first, last, days in spans
     ]
-    if of_map := _reference_of_map(model, store, name, limits):
+    if of_map := _reference_of_map(model, store, name, fit):
         fitted = sorted([*fitted, of_map], key=lambda one: one[0].begins)
+    if used.keys() != kept.keys():
+        store.keep_fits(name, used)
     return References([one for one, _ in fitted], [marks for _, marks in fitted])
 
 
 def _reference_of_map(
-    model: Model, store: Store, name: str, limits: Limits
+    model: Model, store: Store, name: str, fit: Fit
 ) -> tuple[ModelReference, list[str]] | None:
     """Fit the reference of a deployed map: the days it was fitted to, through the map."""
     found = read_shadow(model, name)
@@ -150,7 +165,7 @@ def _reference_of_map(
             f"have {lack}: too few for a reference; name later days in verdicts.references"
         )
         return ModelReference(first, last, {}, why, deployed=model.map.deploy), marks
-    return replace(fit_model_reference(days, limits), deployed=model.map.deploy), marks
+    return replace(fit(days, marks), deployed=model.map.deploy), marks
 
 
 def first_sensitivity(model: Model, summary: Summary) -> str:

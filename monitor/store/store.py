@@ -21,6 +21,7 @@ at every moment.
 
 import hashlib
 import os
+import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -34,6 +35,7 @@ import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
 from monitor.arrivals import Arrivals
+from monitor.drift.inputs import ModelReference
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError, DataError, Fault
 from monitor.evaluation.attribution import Causes
@@ -46,6 +48,7 @@ from monitor.store.evaluation_table import (
     evaluation_of,
     evaluation_table,
 )
+from monitor.store.fit_record import laid_out, read_back
 from monitor.store.held import held as held_of
 from monitor.store.held import holding
 from monitor.store.lease import leased
@@ -89,7 +92,8 @@ TRIES = 3  # to read from the file of a month that another process replaces
 MONTHS_KEPT = 4  # files of months that a store keeps in memory
 KINDS = *DAILY, "runs"  # whose files `compact` writes as months
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
-RECORDS = "last", "settled", "stale", "counts"  # of runs, besides one for each day with a summary
+# Of runs, besides one for each day with a summary.
+RECORDS = "last", "settled", "stale", "counts", "references"
 
 
 @dataclass(frozen=True)
@@ -564,6 +568,23 @@ class Store:
             date.fromisoformat(day): tuple(counted)
             for day, counted in record.get("days", {}).items()
         }
+
+    def keep_fits(self, model: str, fits: Mapping[str, ModelReference]) -> None:
+        """Keep fitted references by the fingerprints of all that they rest on.
+
+        Nothing is kept if another process may be writing the model.
+        """
+        if held_of(self.root, model):
+            kept = {basis: laid_out(fit) for basis, fit in fits.items()}
+            self._write_record(f"{model}/references", {"fits": kept})
+
+    def read_fits(self, model: str) -> dict[str, ModelReference]:
+        """Read the references that were kept; empty if there is no sound record."""
+        record = self._read_record(f"{model}/references", damaged={})
+        try:
+            return {basis: read_back(fit) for basis, fit in record.get("fits", {}).items()}
+        except (*PARSING_ERRORS, zlib.error):
+            return {}
 
     def write_settled_after(self, model: str, days: int) -> None:
         """Keep the number of days that `settled_after: auto` was found to be."""

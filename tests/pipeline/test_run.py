@@ -471,12 +471,52 @@ def test_references_are_fitted_once_in_a_run(
 
     config = configure(five_weeks, verdicts=TWO_WEEKS)
     do(config, FIVE_WEEKS[0], FIVE_WEEKS[-1])
+    before = results(five_weeks)
+    kept = five_weeks / "store/runs/ctr/references.json"
     monkeypatch.setattr(references, "fit_model_reference", fit)
 
-    report = do(config, FIVE_WEEKS[5], FIVE_WEEKS[5])  # part of the reference of all later days
+    do(config, FIVE_WEEKS[5], FIVE_WEEKS[5])  # part of the reference of all later days
+    fitted_again = list(first_days)
+    kept.unlink()
+    report = do(config, FIVE_WEEKS[5], FIVE_WEEKS[5])
 
     assert report.evaluated == tuple(FIVE_WEEKS[5:8])
+    assert not fitted_again  # by the second run, because the first one kept it
     assert first_days == [FIRST]
+    assert kept.exists()
+    assert results(five_weeks) == before
+    shutil.rmtree(five_weeks / "store")
+
+
+def test_a_kept_fit_is_verified(five_weeks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A damaged record is not used, nor a fit of other limits or other summaries."""
+    config = configure(five_weeks, verdicts=TWO_WEEKS)
+    do(config, FIVE_WEEKS[0], FIVE_WEEKS[20])
+    kept = five_weeks / "store/runs/ctr/references.json"
+    sound = kept.read_bytes()
+    fits = list[date]()
+
+    def fit(days: Sequence[Day], limits: Limits) -> ModelReference:
+        fits.append(days[0].day)
+        return fit_model_reference(days, limits)
+
+    monkeypatch.setattr(references, "fit_model_reference", fit)
+    read_references(config, "ctr")
+    assert not fits
+
+    kept.write_bytes(sound[:5000] + b"!" + sound[5001:])
+    read_references(config, "ctr")
+    assert len(fits) == 1
+
+    kept.write_bytes(sound)
+    other = configure(five_weeks, verdicts=TWO_WEEKS.replace("{", "{slope_tolerance: 0.04, ", 1))
+    read_references(other, "ctr")
+    assert len(fits) == 2
+
+    summary, _ = Store(config.store).read_summary("ctr", FIRST)
+    Store(config.store).write_summary(replace(summary, rejected={"score_null": 1}))
+    read_references(config, "ctr")
+    assert len(fits) == 3
     shutil.rmtree(five_weeks / "store")
 
 

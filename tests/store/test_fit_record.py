@@ -1,0 +1,75 @@
+"""Kept fits: read back to the last bit."""
+
+import json
+from dataclasses import fields
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.special import expit
+
+from monitor.drift.inputs import Limits, ModelReference, fit_model_reference, inputs_of
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.store.fit_record import laid_out, read_back
+from monitor.summary import Segment, Summary, end_of_day
+
+
+def a_day(number: int) -> Summary:
+    """Draw a day with two segments, one of which is too small for a reference."""
+    rng, day = np.random.default_rng(number), date(2026, 3, number)
+    segments = {}
+    for name, rows in (("DE", 400), ("FR", 9)):
+        scores = expit(rng.normal(-1.0, 1.0, rows))
+        segments[name] = Segment(tally_on_grid(scores, rng.random(rows) < scores), rows)
+    return Summary("ctr", (day,), segments, {}, final=True, known_at=end_of_day(day, "UTC"))
+
+
+@pytest.fixture(scope="module")
+def fitted() -> ModelReference:
+    """Fit a reference of 20 days."""
+    return fit_model_reference([inputs_of(a_day(number)) for number in range(1, 21)], Limits())
+
+
+def same(one: Any, other: Any) -> bool:
+    """Compare type and bits of all that two values hold."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, np.ndarray):
+        layout = one.strides == other.strides and one.dtype == other.dtype
+        return layout and one.tobytes() == other.tobytes()
+    if isinstance(one, dict):
+        return list(one) == list(other) and all(same(one[key], other[key]) for key in one)
+    if hasattr(one, "__dataclass_fields__"):
+        return all(same(getattr(one, f.name), getattr(other, f.name)) for f in fields(one))
+    return repr(one) == repr(other)  # nan is not equal to itself
+
+
+def test_a_fit_is_read_back_to_the_last_bit(fitted: ModelReference) -> None:
+    """Arrays, numbers, names and what a small segment lacks are the same after JSON."""
+    found = read_back(json.loads(json.dumps(laid_out(fitted))))
+
+    assert same(found, fitted)
+    assert isinstance(found.streams["FR"], str)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [np.asfortranarray(np.arange(6.0).reshape(2, 3)), np.float64(0.1), np.int64(3), -0.0, None],
+    ids=str,
+)
+def test_numbers_keep_their_type_and_arrays_their_order(value: Any) -> None:
+    """Sums depend on the order in memory, and division by zero on the type."""
+    found = read_back(json.loads(json.dumps(laid_out(value))))
+
+    assert same(found, value)
+    if isinstance(value, np.ndarray):
+        assert found.flags.f_contiguous
+        assert found.flags.writeable
+
+
+@pytest.mark.parametrize("wrong", [{"array": ["<f8", [3], "C", ""]}, {"kind": ["Path", {}]}, {}])
+def test_what_is_no_fit_is_refused(wrong: Any) -> None:
+    """Only forms and kinds of the program are read."""
+    with pytest.raises((ValueError, LookupError)):
+        read_back(wrong)
