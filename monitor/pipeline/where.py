@@ -91,11 +91,12 @@ def place_adder(
 ) -> Callable[[list[Verdict]], list[Verdict]]:
     """Return what adds to the verdict of the whole where its open drift sits.
 
-    Only of models with segments or further columns, and only if every day that is needed was
-    counted by them.
+    Only of models with two classes that have segments or further columns, and only if every day
+    that is needed was counted by them.
     """
     model, store = config.model(name), Store(config.store)
-    if not (model.columns or model.segments):
+    # The curves of several classes are those of pairs, which no column is counted by.
+    if model.predictions.classes or not (model.columns or model.segments):
         return lambda verdicts: verdicts
     reader = _Reader(model, store, name)
 
