@@ -1,12 +1,13 @@
 """One large day: time and memory of `summarise_day` and of the bare DuckDB join and group-by.
 
-    python -m bench.day [--rows 20000000] [--rounds 3]
+    python -m bench.day [--rows 20000000] [--rounds 3] [--memory-mb 1500]
 
 Writes predictions and outcomes (nine of ten predictions have one) with integer and with UUID
 ids into a temporary folder, then runs both jobs in fresh processes in turn, so that other work on
 the machine affects both. The bare job joins and groups by score and segment; ours also makes every
-check of the contract. Prints the least wall time of the rounds, the ratio of the two, the CPU time,
-and the largest resident memory of each process.
+check of the contract. Both have the same limit of memory, and go to the disk beyond it. Prints the
+least wall and CPU time of the rounds, the ratios of both, and the largest resident memory of each
+process, which goes beyond the limit by what is not DuckDB's.
 """
 
 import argparse
@@ -25,7 +26,7 @@ import duckdb
 DAY = date(2026, 3, 1)
 KINDS = ("integer", "uuid")
 THREADS, MEMORY_MB = 2, 1500
-LIMIT_MB = {"integer": 2000, "uuid": 2500}
+RATIO, BEYOND_MB = 1.5, 200  # to reach
 
 
 def write_logs(folder: Path, rows: int) -> None:
@@ -61,10 +62,10 @@ def write_logs(folder: Path, rows: int) -> None:
             )
 
 
-def bare(folder: Path) -> int:
+def bare(folder: Path, memory_mb: int) -> int:
     """Join and group without any check."""
     with duckdb.connect(config={"temp_directory": str(folder / "spill")}) as connection:
-        connection.execute(f"set threads={THREADS}; set memory_limit='{MEMORY_MB}MB'")
+        connection.execute(f"set threads={THREADS}; set memory_limit='{memory_mb}MB'")
         connection.execute("set preserve_insertion_order=false")
         groups = connection.sql(
             f"""
@@ -77,7 +78,7 @@ def bare(folder: Path) -> int:
         return sum(groups["count_star()"].to_pylist())
 
 
-def checked(folder: Path) -> int:
+def checked(folder: Path, memory_mb: int) -> int:
     """Summarise the day as the daily job does."""
     from monitor.config import Engine, Model
     from monitor.logs import summarise_day
@@ -90,7 +91,7 @@ def checked(folder: Path) -> int:
             "settled_after": 0,
         }
     )
-    engine = Engine(threads=THREADS, memory_mb=MEMORY_MB)
+    engine = Engine(threads=THREADS, memory_mb=memory_mb)
     summary = summarise_day("bench", model, DAY, as_of=date(2026, 12, 31), engine=engine)
     return sum(part.tally.total for part in summary.segments.values())
 
@@ -98,7 +99,7 @@ def checked(folder: Path) -> int:
 JOBS = {"bare": bare, "checked": checked}
 
 
-def measure_here(job: str, folder: Path) -> None:
+def measure_here(job: str, folder: Path, memory_mb: int) -> None:
     """Run one job in this process and print its time and memory.
 
     Both start with their program loaded; `metrics_start.py` measures the loading.
@@ -106,7 +107,7 @@ def measure_here(job: str, folder: Path) -> None:
     import monitor.logs  # noqa: F401
 
     start = time.perf_counter()
-    matched = JOBS[job](folder)
+    matched = JOBS[job](folder, memory_mb)
     usage = resource.getrusage(resource.RUSAGE_SELF)
     status = Path("/proc/self/status").read_text()  # ru_maxrss would include the parent's memory
     print(
@@ -121,9 +122,10 @@ def measure_here(job: str, folder: Path) -> None:
     )
 
 
-def measure_apart(job: str, folder: Path) -> dict[str, float]:
+def measure_apart(job: str, folder: Path, memory_mb: int) -> dict[str, float]:
     """Run one job in a fresh process."""
-    command = [sys.executable, "-m", "bench.day", "--job", job, "--folder", str(folder)]
+    options = ["--job", job, "--folder", str(folder), "--memory-mb", str(memory_mb)]
+    command = [sys.executable, "-m", "bench.day", *options]
     result = subprocess.run(command, check=True, capture_output=True, text=True)  # noqa: S603
     return json.loads(result.stdout)
 
@@ -133,11 +135,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rows", type=int, default=20_000_000)
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--memory-mb", type=int, default=MEMORY_MB)
     parser.add_argument("--job", choices=JOBS, help=argparse.SUPPRESS)
     parser.add_argument("--folder", type=Path, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.job:
-        measure_here(options.job, options.folder)
+        measure_here(options.job, options.folder, options.memory_mb)
         return
     with tempfile.TemporaryDirectory(prefix="calibration-bench-") as name:
         print(f"writing {options.rows:,} predictions, twice", file=sys.stderr)
@@ -146,12 +149,12 @@ def main() -> None:
             found = {job: [] for job in JOBS}
             for _ in range(options.rounds):
                 for job in JOBS:
-                    found[job].append(measure_apart(job, Path(name) / kind))
-            report(kind, found)
+                    found[job].append(measure_apart(job, Path(name) / kind, options.memory_mb))
+            report(kind, found, options.memory_mb)
 
 
-def report(kind: str, found: dict[str, list[dict[str, float]]]) -> None:
-    """Print a line for each job, and the ratios."""
+def report(kind: str, found: dict[str, list[dict[str, float]]], memory_mb: int) -> None:
+    """Print a line for each job, and what is to be reached."""
     best = {job: min(rounds, key=lambda r: r["wall"]) for job, rounds in found.items()}
     if best["bare"]["matched"] != best["checked"]["matched"]:
         sys.exit(f"{kind}: the two jobs matched different rows: {best}")
@@ -159,8 +162,11 @@ def report(kind: str, found: dict[str, list[dict[str, float]]]) -> None:
     for job, b in best.items():
         memory = max(r["memory_mb"] for r in found[job])
         print(f"  {job:8s} wall {b['wall']:6.2f} s  cpu {b['cpu']:6.2f} s  memory {memory:5.0f} MB")
-    ratio = best["checked"]["wall"] / best["bare"]["wall"]
-    print(f"  ratio    {ratio:.2f} (to reach: 2), memory to reach: {LIMIT_MB[kind]} MB")
+    wall, cpu = (best["checked"][of] / best["bare"][of] for of in ("wall", "cpu"))
+    most = memory_mb + BEYOND_MB
+    print(
+        f"  ratio    wall {wall:.2f}  cpu {cpu:.2f} (to reach: {RATIO}), memory to reach: {most} MB"
+    )
 
 
 if __name__ == "__main__":
