@@ -512,7 +512,8 @@ def processed_days(name: str, context: Context) -> list[date] | None:
     try:
         first, last, _ = days_to_process(settled_model(name), day, dag_run)
         record = store.read_run(name)
-        if not record or record.failed or record.started < dag_run.start_date:
+        begun = dag_run.start_date
+        if not record or record.failed or not begun or record.started < begun:
             return None
         return [day for day in store.days("summaries", name) if first <= day <= last]
     except (ConfigError, DataError):
@@ -693,7 +694,7 @@ def fleet() -> dict[tuple[str, str, str], list[str]]:
 def is_schedule(name: str) -> bool:
     """Say whether Airflow accepts the schedule of a model; if not, its runs say so."""
     try:
-        return bool(timetable(name, CONFIG.model(name)))
+        return bool(timetable(name, CONFIG.shown(name)))
     except ConfigError:
         return False
 

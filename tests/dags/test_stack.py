@@ -22,6 +22,7 @@ from tests.support.airflow_stack import WORKERS, Stack, airflow
 from tests.support.two_models import write_day
 
 CELERY = os.environ.get("CALIBRATION_TEST_EXECUTOR") == "celery"
+FLEET = "calibration_fleet_0-0_1e8cc8"
 KINDS = ("summaries", "evaluations", "verdicts")
 MODEL = """\
 predictions: {{path: "../logs/{name}/predictions/{{day}}.parquet"}}
@@ -53,8 +54,22 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             )
     write_config(folder / "config", "../store")
     write_config(folder / "command", "../store-of-command")
+    fleet = folder / "fleet" / "models"
+    fleet.mkdir(parents=True)
+    (fleet.parent / "monitor.yaml").write_text("store: ../store-of-fleet\n")
+    # Logs as those of `daily`, of a model with another name.
+    whole = MODEL.format(name="daily", more="")
+    (fleet / "whole.yaml").write_text(whole)
+    (folder / "command" / "models" / "whole.yaml").write_text(whole)
+    shutil.copy(folder / "config" / "models" / "wrong.yaml", fleet)
     with airflow(folder, celery=CELERY) as stack:
-        dags = ("calibration_daily", "calibration_late", "calibration_wrong", "after_calibration")
+        dags = (
+            "calibration_daily",
+            "calibration_late",
+            "calibration_wrong",
+            "after_calibration",
+            FLEET,
+        )
         stack.wait_for(lambda: len(stack.sql("select dag_id from dag")) == len(dags) or None)
         first, last = today - timedelta(days=6), today - timedelta(days=2)
         words = ("--from-date", f"{first}", "--to-date", f"{last}T23:59")
@@ -107,7 +122,7 @@ def all_finished(stack: Stack) -> bool:
     states = runs(stack)
     follows = states.get(("after_calibration", "asset_triggered"), [])
     unfinished = {"queued", "running"} & {state for of_dag in states.values() for state in of_dag}
-    return bool(follows) and len(states) == 5 and not unfinished
+    return bool(follows) and len(states) == 6 and not unfinished
 
 
 def runs(stack: Stack) -> dict[tuple[str, str], list[str]]:
@@ -185,6 +200,21 @@ def test_an_invalid_model_fails_alone(stack: Stack) -> None:
     """Its run fails in the first try, and the DAG file has no import error."""
     assert tasks(stack, "calibration_wrong", "scheduled") == {"run": ("failed", 1)}
     assert stack.sql("select stacktrace from import_error") == []
+
+
+def test_a_fleet_does_what_dags_of_single_models_do(stack: Stack) -> None:
+    """An invalid model fails its batch, and the other one has the bytes and its asset's update."""
+    states = tasks(stack, FLEET, "scheduled")
+    newest = day(stack)
+    results = left(stack.folder, "store-of-fleet", "whole")
+    call = f"run --day {newest - timedelta(days=2)} --as-of {newest}"
+    expected = by_command(stack.folder, "whole", call)
+    updates = "select name from asset_event join asset on asset.id = asset_id"
+
+    assert states["batch.run"] == ("failed", 1)
+    assert states["batch.update_assets"] == ("success", 1)
+    assert {name: results[name] for name in expected} == expected
+    assert stack.sql(updates).count(("calibration_whole",)) == 1
 
 
 def test_another_dag_follows(stack: Stack) -> None:

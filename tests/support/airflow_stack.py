@@ -200,6 +200,11 @@ def airflow(folder: Path, *, celery: bool) -> Iterator[Stack]:
     (example,) = re.findall("```python\n(.*?)```", PAGE.read_text(), re.DOTALL)
     follower = example.replace("calibration_fraud", "calibration_daily")
     (folder / "dags" / "follower.py").write_text(follower)
+    # The same file with the settings of a fleet, which Airflow parses in a process of its own.
+    settings = {"CALIBRATION_MONITOR_FLEET": "all"}
+    settings["CALIBRATION_MONITOR_CONFIG"] = str(folder / "fleet")
+    whole = (ROOT / "dags" / "calibration.py").read_text()
+    (folder / "dags" / "fleet.py").write_text(f"import os\n\nos.environ |= {settings}\n{whole}")
     with ExitStack() as programs:
         database = programs.enter_context(postgresql(folder))
         api = f"127.0.0.1:{free_port()}"
