@@ -71,7 +71,7 @@ class ClassMeasures:
     raw, prior : VectorErrors
         Of the scores as logged, and adjusted by the class weights of each day.
     by_class : tuple of ClassErrors
-        The classes that are watched on every day of the window.
+        The classes that are watched: of those that are tallied on every day of the window.
     pairs : int
         Pairs of classes that are counted; 0 in files of before they were.
     """
@@ -93,9 +93,15 @@ def class_measures(
         judged=counts.judged / counts.total,
         raw=_vector_errors(counts.raw, counts.total),
         prior=_vector_errors(counts.adjusted, counts.total),
-        by_class=tuple(_of_class(counts, k, settings, rng) for k in counts.raw.by_class),
+        by_class=tuple(_of_class(counts, k, settings, rng) for k in _watched(counts, settings)),
         pairs=sum(bool(found.counts.any()) for found in counts.pairs.values()),
     )
+
+
+def _watched(counts: ClassCounts, settings: Settings) -> list[int]:
+    """Choose the classes with most outcomes among those that are tallied on every day."""
+    ranked = sorted(counts.raw.by_class, key=lambda k: (-int(counts.outcomes[k]), k))
+    return sorted(ranked[: settings.most_classes])
 
 
 def slope_of_pairs(days: Sequence[ClassCounts]) -> Estimate | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.estimate import Estimate
@@ -58,6 +59,10 @@ class Settings:
     interval_days : int
         Least length of a window for which the whole gets an interval of ECE. The interval is by far
         the most expensive number, and of little use for short windows and segments.
+    class_sizes : mapping of str to int
+        N* of each class against the rest.
+    most_classes : int
+        Classes that are measured one by one: those with most outcomes in the window.
     """
 
     alpha: float
@@ -65,6 +70,7 @@ class Settings:
     tce_size: int | None = None
     interval_days: int = 28
     class_sizes: Mapping[str, int] = field(default_factory=dict, repr=False)
+    most_classes: int = field(default=MOST_WATCHED, repr=False)
 
 
 def errors_of(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:

@@ -11,6 +11,7 @@ from monitor.evaluation.attribution import Causes, causes_of
 from monitor.evaluation.evaluate import Evaluation, evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.evaluation.shadow import map_summary
+from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import Tally
 from monitor.pipeline.progress import PhaseProgress, fingerprint, in_parallel
@@ -155,11 +156,13 @@ def _basis(
     shadowing: ShadowDays | None,
 ) -> tuple[Settings, str]:
     """Give the settings of the evaluations of a day, and the fingerprint of all they rest on."""
+    classes = model.predictions.classes
     settings = Settings(
         alpha=model.alpha,
         null_replicates=model.null_replicates,
         tce_size=references.tce_size(day),
         class_sizes=references.class_sizes(day),
+        most_classes=max(MOST_WATCHED, len(classes.watch)) if classes else 0,
     )
     marks = [mark for _, mark in parts]
     if not parts[-1][0].final:  # its expected prevalence depends on the reference too

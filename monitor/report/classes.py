@@ -33,7 +33,7 @@ def vector_sentences(measures: ClassMeasures) -> list[str]:
         f"Vectors of {measures.count:,} classes, as logged: {_vector(measures.raw)}. "
         f"Prior: {_vector(measures.prior)}."
     )
-    notes = [f"{left_out:,} classes are not watched one by one."] if left_out else []
+    notes = [f"{left_out:,} of the classes are not watched one by one."] if left_out else []
     if measures.pairs > MOST_STREAMS:
         notes.append(
             f"Of {measures.pairs:,} pairs of classes the {MOST_STREAMS} that the reference knows "

@@ -171,6 +171,9 @@ def segment_table(title: str, found: Recent) -> RenderableType:
     )
     table = plain_table(title, columns)
     table.columns[1].justify = "left"
+    # The names of pairs of classes are long, and begin alike.
+    table.columns[0].no_wrap = False
+    table.columns[0].overflow = "fold"
     for v, e in found.segments:
         compared = not isnan(v.reference_prevalence)
         table.add_row(

@@ -115,3 +115,41 @@ def test_the_store_keeps_them(found: Evaluation) -> None:
 
     assert evaluation_of(row) == found
     assert plain.schema == EVALUATIONS
+
+
+def test_of_many_classes_the_most_frequent_are_measured() -> None:
+    """Those with most outcomes in the window, though each day may have others at its top."""
+    classes, days = 30, []
+    for number in range(2):
+        rng = np.random.default_rng(number)
+        priors = np.ones(classes)
+        priors[:25] = 2.0
+        priors[5 * number : 5 * number + 5] = 6.0
+        vectors, labels = draw(rng, ROWS, classes, priors=list(priors))
+        batch = [(vectors, labels)]
+        watched, pairs = choose_classes(batch, classes)
+        when = FIRST + timedelta(days=number)
+        top = tally_on_grid(vectors.max(axis=1), vectors.argmax(1) == labels)
+        names = [f"item {k}" for k in range(classes)]
+        counts = count_classes(names, batch, np.zeros(classes), watched=watched, pairs=pairs)
+        days.append(
+            Summary(
+                "pets",
+                (when,),
+                {"all": Segment(top, ROWS)},
+                rejected={},
+                final=True,
+                known_at=end_of_day(when, "UTC"),
+                classes=counts,
+            )
+        )
+    (found,) = evaluate(days, window_days=2, settings=SETTINGS)
+    assert found.classes is not None
+    outcomes = sum(day.classes.outcomes for day in days if day.classes)
+    measured = {int(one.name.split()[1]) for one in found.classes.by_class}
+
+    assert len(measured) == 20
+    assert measured >= set(range(10))
+    assert min(outcomes[k] for k in measured) >= max(
+        outcomes[k] for k in range(classes) if k not in measured
+    )

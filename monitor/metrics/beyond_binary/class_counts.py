@@ -16,7 +16,8 @@ from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse, sum_
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, locate
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
 
-MOST_WATCHED = 20  # classes that are tallied one by one unless more are configured
+MOST_WATCHED = 20  # classes of a window that are measured one by one unless more are configured
+MOST_TALLIED = 50  # classes of a day: those most frequent over a week are among them every day
 MOST_PAIRS = 500  # pairs of classes whose tallies are kept, those of most rows
 UNIT = 2.0**32  # of a fixed-point number
 LEAST_SCORE = 1e-16  # in the log score, which would be infinite for a class of probability 0
@@ -206,7 +207,7 @@ def choose_classes(
         low, high = _highest_two(vectors)
         numbers, counts = np.unique(low * classes + high, return_counts=True)
         together[numbers] += counts
-    chosen = sorted(np.argsort(-seen, kind="stable")[:MOST_WATCHED].tolist())
+    chosen = sorted(np.argsort(-seen, kind="stable")[:MOST_TALLIED].tolist())
     ranked = np.argsort(-together, kind="stable")[:MOST_PAIRS]
     pairs = sorted(divmod(int(place), classes) for place in ranked if together[place])
     return list(watch) or chosen, pairs
