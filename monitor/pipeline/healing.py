@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from monitor.arrivals import LATEST
-from monitor.store.store import DAILY, Store
+from monitor.store.day_files import DAILY
+from monitor.store.store import Store
 
 
 @dataclass(frozen=True)

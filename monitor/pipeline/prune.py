@@ -14,7 +14,8 @@ from monitor.config import Config
 from monitor.drift.verdict import WEEK
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
-from monitor.store.store import DAILY, Store
+from monitor.store.day_files import DAILY
+from monitor.store.store import Store
 
 KINDS = DAILY
 

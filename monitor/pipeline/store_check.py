@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import date
 
 from monitor.errors import DataError
+from monitor.store.day_files import DAILY, KINDS
 from monitor.store.months import days_of_month
-from monitor.store.store import DAILY, KINDS, RECORDS, Store
+from monitor.store.store import RECORDS, Store
 
 MADE_BY = {"summaries": "backfill", "evaluations": "evaluate", "verdicts": "evaluate"}
 LOCKS = re.compile(r"lock|leases/lease-\d+")

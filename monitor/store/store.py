@@ -12,36 +12,28 @@
     <root>/<kind>/<model>/2026-03.01-31.parquet     the files of those days as one, by `compact`
 
 Rule 1: the same input gives the same bytes in all but the last two, which depend on when runs were.
-Rule 2: files are replaced, never changed in place, so a killed run leaves a readable store.
-Rule 3: every file carries a digest of its bytes, and no byte is used before the digest is checked.
-Rule 4: the file of a day wins over that of its month, so a correction writes only the former. The
-file of a month is written and read back before those of its days are removed, so every day is there
-at every moment.
+Rule 2: every file carries a digest of its bytes, and no byte is used before the digest is checked.
+Rules about the files themselves are those of `day_files`.
 """
 
 import hashlib
-import os
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import date, datetime
-from functools import cached_property
-from pathlib import Path
 from typing import Any
 
-import fsspec
 import pyarrow as pa
-from fsspec.implementations.local import LocalFileSystem
 
 from monitor.arrivals import Arrivals
 from monitor.drift.inputs import ModelReference
 from monitor.drift.verdict import Verdict
-from monitor.errors import ConfigError, DataError, Fault
+from monitor.errors import DataError, Fault
 from monitor.evaluation.attribution import Causes
 from monitor.evaluation.evaluate import Evaluation
-from monitor.files import open_filesystem, reaching, replace, writing
+from monitor.files import reaching
 from monitor.store.column_table import column_table, columns_of
+from monitor.store.day_files import PARSING_ERRORS, DayFiles, parsing
 from monitor.store.evaluation_table import (
     OF_CAUSES,
     causes_of_day,
@@ -50,10 +42,6 @@ from monitor.store.evaluation_table import (
 )
 from monitor.store.fit_record import laid_out, read_back
 from monitor.store.held import held as held_of
-from monitor.store.held import holding
-from monitor.store.lease import leased
-from monitor.store.lock import locked
-from monitor.store.months import contents_of, days_of_month, month_name, month_table
 from monitor.store.ranges import (
     check_arrivals,
     check_evaluations,
@@ -68,29 +56,12 @@ from monitor.store.sealing import (
     open_table,
     rows_of,
     sealed_record,
-    sealed_table,
 )
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Columns, Summary
-from monitor.temporary import sweep
 
 FORMAT = 2
-PARSING_ERRORS = (
-    pa.ArrowException,
-    ArithmeticError,
-    AttributeError,
-    LookupError,
-    OSError,
-    RecursionError,
-    TypeError,
-    ValueError,
-)
-# Kinds of daily files; what rests on others comes after them.
-DAILY = "summaries", "columns", "arrivals", "evaluations", "verdicts", "revisions"
-TRIES = 3  # to read from the file of a month that another process replaces
-MONTHS_KEPT = 4  # files of months that a store keeps in memory
-KINDS = *DAILY, "runs"  # whose files `compact` writes as months
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 # Of runs, besides one for each day with a summary.
 RECORDS = "last", "settled", "stale", "counts", "references"
@@ -136,82 +107,14 @@ class RunRecord:
 
 
 @dataclass(frozen=True)
-class Store:
-    """A folder or an object-store prefix.
+class Store(DayFiles):
+    """What is in the files of a store, as the values that the other rooms use.
 
     Attributes
     ----------
     root : str
         A local path or a URL such as ``s3://bucket/prefix``.
     """
-
-    root: str
-
-    @cached_property
-    def _location(self) -> tuple[fsspec.AbstractFileSystem, str]:
-        filesystem, path = open_filesystem(self.root)
-        return filesystem, path.rstrip("/")
-
-    @cached_property
-    def _opened(self) -> dict[str, tuple[str | None, dict[date, bytes]]]:
-        """The last files of months that were read, with the tags that they had."""
-        return {}
-
-    def days(self, kind: str, model: str) -> list[date]:
-        """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""
-        known = held_of(self.root, model)
-        if known and kind in known.days:
-            return sorted(known.days[kind])
-        found = self._listing(kind, model)
-        if found is None:
-            # Who holds the lock has found the store already.
-            found = {} if known else dict.fromkeys(self._no_files_yet(), "")
-        days = {day for name in found for day in [*days_of_month(name), _day_of(name)] if day}
-        if known:
-            known.days[kind], known.months[kind] = {*days}, _months_among(found)
-            known.alone[kind] = {day for name in found if (day := _day_of(name))}
-        return sorted(days)
-
-    def months(self, kind: str, model: str) -> dict[str, str]:
-        """List the files that hold days of a month, in order, each with a tag as `tags` gives."""
-        known = held_of(self.root, model)
-        if known and kind in known.months:
-            return known.months[kind]
-        found = _months_among(self._listing(kind, model) or {})
-        if known:
-            known.months[kind] = found
-        return found
-
-    def models(self) -> list[str]:
-        """List the models that have a summary, rising by name."""
-        filesystem, root = self._location
-        folder = f"{root}/summaries"
-        with reaching(f"{self.root}/summaries"):
-            try:
-                found = filesystem.ls(folder, detail=True)
-            except (FileNotFoundError, NotADirectoryError):
-                found = self._no_files_yet()
-        folders = (entry["name"] for entry in found if entry["type"] == "directory")
-        return sorted(name.rstrip("/").rpartition("/")[2] for name in folders)
-
-    def content(self, kind: str, model: str, day: date) -> bytes:
-        """Read the bytes of one kind and day, for `parse_evaluations` or `parse_verdicts`."""
-        return self._read(_name(kind, model, day))
-
-    def is_sound(self, kind: str, model: str, day: date) -> bool:
-        """Say whether the file of a day is there with a digest that fits."""
-        try:
-            return is_sealed(self.content(kind, model, day))
-        except DataError:
-            return False
-
-    def names(self, model: str) -> list[str]:
-        """List every file of a model by its name within the store, in order."""
-        filesystem, root = self._location
-        with reaching(self.root):
-            kinds = filesystem.ls(root, detail=False) if filesystem.isdir(root) else []
-            found = [path for kind in kinds for path in filesystem.find(f"{kind}/{model}")]
-        return sorted(path[len(root) :].lstrip("/") for path in found)
 
     def records(self, model: str) -> list[str]:
         """List the records of runs of a model, without `.json`."""
@@ -254,42 +157,6 @@ class Store:
             return error
         return None
 
-    def month_damage(self, kind: str, model: str, month: str) -> DataError | None:
-        """Read a file that holds days of a month, and give what is wrong with it."""
-        try:
-            self._open_month(kind, model, month)
-        except DataError as error:
-            if not error.damaged:
-                raise
-            return error
-        return None
-
-    def days_alone(self, kind: str, model: str) -> list[date]:
-        """List the days that have a file of their own, rising."""
-        return sorted(day for name in self._listing(kind, model) or {} if (day := _day_of(name)))
-
-    def compact(self, kind: str, model: str, days: Sequence[date]) -> str:
-        """Write the files of days of one month as one more file, read it back, and name it.
-
-        Raises
-        ------
-        DataError
-            If a file is damaged, or what is read back is not what was written.
-        """
-        contents = {day: self._read(_name(kind, model, day)) for day in days}
-        return self._write_month(kind, model, contents)
-
-    def drop_replaced(self, kind: str, model: str, month: str) -> None:
-        """Remove the files of days and of months whose content a file of a month has too."""
-        contents = self._open_month(kind, model, month)
-        for other in [*self.months(kind, model)]:
-            if {*days_of_month(other)} < contents.keys():
-                self._remove_file(f"{kind}/{model}/{other}")
-        for day in self.days_alone(kind, model):
-            name = _name(kind, model, day)
-            if day in contents and self._read_file(name) == contents[day]:
-                self._remove_file(name)
-
     def write_summary(self, summary: Summary) -> None:
         """Replace the summary of the one day that `summary` covers, its watched columns first."""
         (day,) = summary.days
@@ -301,7 +168,7 @@ class Store:
         """Read one day's summary and the fingerprint of its bytes."""
         name = f"summaries/{model}/{day}.parquet"
         content = self._read(name)
-        with _parsing(self.root, name):
+        with parsing(self.root, name):
             table, digest = open_table(content)
             return summary_of(model, day, table), digest or hashlib.sha256(content).hexdigest()
 
@@ -309,7 +176,7 @@ class Store:
         """Read what each watched column counts on a day."""
         name = f"columns/{model}/{day}.parquet"
         content = self._read(name)
-        with _parsing(self.root, name):
+        with parsing(self.root, name):
             return columns_of(open_table(content)[0])
 
     def write_evaluations(
@@ -338,7 +205,7 @@ class Store:
         self, model: str, day: date, content: bytes
     ) -> tuple[list[Evaluation], str]:
         """Parse the bytes of the file of one day."""
-        with _parsing(self.root, f"evaluations/{model}/{day}.parquet"):
+        with parsing(self.root, f"evaluations/{model}/{day}.parquet"):
             table, _ = open_table(content)
             inputs = (table.schema.metadata or {})[b"inputs"].decode()
             evaluations = [evaluation_of(row) for row in rows_of(table)]
@@ -352,7 +219,7 @@ class Store:
         """
         try:
             content = self.content("evaluations", model, day)
-            with _parsing(self.root, f"evaluations/{model}/{day}.parquet"):
+            with parsing(self.root, f"evaluations/{model}/{day}.parquet"):
                 table, digest = open_table(content, OF_CAUSES)
                 of = (table.schema.metadata or {}).get(b"summary", b"").decode()
                 return (causes_of_day(table), of) if digest else ({}, "")
@@ -394,7 +261,7 @@ class Store:
             content = self._read_bytes(name)
         if content is None:
             return []
-        with _parsing(self.root, name):
+        with parsing(self.root, name):
             revisions = revisions_of(open_table(content)[0])
             check_revisions(day, revisions)
             return revisions
@@ -405,7 +272,7 @@ class Store:
 
     def parse_verdicts(self, model: str, day: date, content: bytes) -> tuple[list[Verdict], str]:
         """Parse the bytes of the file of one day."""
-        with _parsing(self.root, f"verdicts/{model}/{day}.parquet"):
+        with parsing(self.root, f"verdicts/{model}/{day}.parquet"):
             table, _ = open_table(content)
             verdicts = verdicts_of(table)
             check_verdicts(model, day, verdicts)
@@ -427,7 +294,7 @@ class Store:
 
     def parse_arrivals(self, model: str, day: date, content: bytes) -> Arrivals:
         """Parse the bytes of the file of one day."""
-        with _parsing(self.root, f"arrivals/{model}/{day}.parquet"):
+        with parsing(self.root, f"arrivals/{model}/{day}.parquet"):
             table = open_table(content)[0]
             columns, about = table.to_pydict(), table.schema.metadata or {}
             its_model = about.get(b"model", model.encode()).decode()
@@ -435,33 +302,6 @@ class Store:
             arrivals = Arrivals(day, tuple(columns["positives"]), tuple(columns["negatives"]))
             check_arrivals(arrivals, columns["age"])
             return arrivals
-
-    def remove(self, kind: str, model: str, days: Sequence[date]) -> None:
-        """Remove the files of days of one kind; with summaries, the records of their inputs too.
-
-        Raises
-        ------
-        DataError
-            If a damaged file of a month holds other days too.
-        """
-        if not days:
-            return
-        for month in [*self.months(kind, model)]:
-            held = days_of_month(month)
-            kept = [day for day in held if day not in days]
-            if len(kept) < len(held):
-                contents = self._open_month(kind, model, month) if kept else {}
-                if kept:
-                    self._write_month(kind, model, {day: contents[day] for day in kept})
-                self._remove_file(f"{kind}/{model}/{month}")
-        # After the months, else what they hold of a day would be read instead.
-        for day in sorted({*days}.intersection(self.days_alone(kind, model))):
-            self._remove_file(_name(kind, model, day))
-        known = held_of(self.root, model)
-        if known and kind in known.days:
-            known.days[kind].difference_update(days)
-        if kind == "summaries":
-            self.remove("runs", model, days)
 
     def write_inputs(self, model: str, day: date, inputs: str) -> None:
         """Record the files from which the summary of a day was made, as a fingerprint."""
@@ -519,7 +359,7 @@ class Store:
         record = self._read_record(f"{model}/last")
         if not record:
             return None
-        with _parsing(self.root, f"runs/{model}/last.json"):
+        with parsing(self.root, f"runs/{model}/last.json"):
             times = {
                 name: datetime.fromisoformat(record[name]) if record.get(name) else None
                 for name in ("succeeded", "failing_since")
@@ -548,12 +388,6 @@ class Store:
             if not error.damaged:
                 raise
             return None
-
-    def tags(self, kind: str, model: str) -> dict[date, str]:
-        """Give a tag to the file of each day, which changes with the file."""
-        found = self._listing(kind, model, tagged=True) or {}
-        of_months = {day: tag for name, tag in found.items() for day in days_of_month(name)}
-        return of_months | {day: tag for name, tag in found.items() if (day := _day_of(name))}
 
     def keep_counts(self, model: str, counts: Mapping[date, Sequence[Any]]) -> None:
         """Keep what was counted of each day, unless another process may be writing the model."""
@@ -595,48 +429,6 @@ class Store:
         days = self._read_record(f"{model}/settled").get("settled_after")
         return days if isinstance(days, int) else None
 
-    @contextmanager
-    def locked(self, model: str, *, wait: bool = True) -> Iterator[Callable[[], None]]:
-        """Keep other processes from writing results of a model; wait until none does.
-
-        Parameters
-        ----------
-        model : str
-            Its name.
-        wait : bool
-            Whether to wait for a process that works on the model, or else to raise DataError.
-
-        Yields
-        ------
-        callable
-            It raises DataError if the store was removed, replaced or unmounted since.
-        """
-        filesystem, root = self._location
-        lock = (
-            locked(Path(root, "runs", model, "lock"), what=model, wait=wait)
-            if isinstance(filesystem, LocalFileSystem)
-            else leased(filesystem, f"{root}/runs/{model}/leases", what=model, wait=wait)
-        )
-        with ExitStack() as held:
-            with writing(f"store: {self.root}"):
-                is_held = held.enter_context(lock)
-
-            def must_be_there() -> None:
-                with reaching(f"{self.root}/runs/{model}"):
-                    there = is_held()
-                if not there:
-                    raise DataError(_vanished(self.root, model))
-
-            with holding(self.root, model):
-                yield must_be_there
-
-    def sweep(self, model: str) -> None:
-        """Remove the temporary files that killed runs of a model left on a local disk."""
-        filesystem, root = self._location
-        if isinstance(filesystem, LocalFileSystem):
-            for kind in (*DAILY, "runs"):
-                sweep(Path(root, kind, model))
-
     def mark_stale(self, model: str, first: date, last: date | None = None) -> date:
         """Record that the verdicts from a day on are stale, and return the first stale day.
 
@@ -676,17 +468,6 @@ class Store:
         except (TypeError, ValueError):
             return date.min
 
-    def _no_files_yet(self) -> list[Any]:
-        """List no files, or raise ConfigError if the store is not a folder."""
-        filesystem, root = self._location
-        wrong = "is a file" if filesystem.isfile(root) else ""
-        if isinstance(filesystem, LocalFileSystem) and Path(root).is_symlink():
-            wrong = wrong or ("" if Path(root).exists() else "is a link to nothing")
-        if wrong:
-            msg = f"store: {self.root} {wrong}; name a folder for the store in the configuration."
-            raise ConfigError(msg)
-        return []
-
     def _write_record(self, name: str, record: Mapping[str, Any]) -> None:
         self._replace(f"runs/{name}.json", sealed_record(record))
 
@@ -697,205 +478,14 @@ class Store:
         try:
             with reaching(f"{self.root}/runs/{name}.json"):
                 content = self._read_bytes(f"runs/{name}.json")
-            with _parsing(self.root, f"runs/{name}.json"):
+            with parsing(self.root, f"runs/{name}.json"):
                 return {} if content is None else open_record(content)
         except DataError as error:
             if damaged is None or not error.damaged:
                 raise
             return damaged
 
-    def _write(self, name: str, table: pa.Table) -> None:
-        self._replace(name, sealed_table(table))
-
-    def _replace(self, name: str, content: bytes) -> None:
-        filesystem, root = self._location
-        # A run sweeps once; to look for leftovers on each write would take longer with each day.
-        kind, model, *_ = name.split("/")
-        known, day = held_of(self.root, model), _day_of(name)
-        if known:
-            known.files.pop(name, None)
-        replace(filesystem, f"{root}/{name}", content, what=f"store: {self.root}", sweeps=False)
-        if known:
-            known.keep(name, content)
-            for listed in (known.days, known.alone):
-                if day and kind in listed:
-                    listed[kind].add(day)
-
-    def _read(self, name: str) -> bytes:
-        with reaching(f"{self.root}/{name}"):
-            content = self._read_bytes(name)
-            if content is None:
-                raise FileNotFoundError(name)
-        return content
-
-    def _read_bytes(self, name: str) -> bytes | None:
-        """Read a file whole; None if it does not exist."""
-        known = held_of(self.root, name.split("/")[1])
-        if known and name in known.files:
-            return known.files[name]
-        kind, day = name.split("/", maxsplit=1)[0], _day_of(name)
-        alone = known.alone.get(kind) if known else None
-        content = None
-        if day is None or alone is None or day in alone:
-            content = self._read_file(name)
-        if content is None and day:
-            content = self._read_in_month(name, day)
-        if known and content is not None:
-            known.keep(name, content)
-        return content
-
-    def _read_file(self, name: str) -> bytes | None:
-        filesystem, root = self._location
-        try:
-            # With a start, s3fs sends one request; without, it first asks for the size.
-            return filesystem.cat_file(f"{root}/{name}", start=0)  # type: ignore[no-any-return]
-        except (FileNotFoundError, NotADirectoryError):
-            return None
-
-    def _read_in_month(self, name: str, day: date) -> bytes | None:
-        """Read a day from the file of its month; None if none holds it."""
-        kind, model, _ = name.split("/")
-        for _ in range(TRIES):
-            months = self.months(kind, model)
-            month = next((one for one in months if day in days_of_month(one)), None)
-            if month is None:
-                return None
-            with suppress(FileNotFoundError):  # another process has just replaced it
-                return self._open_month(kind, model, month)[day]
-        raise FileNotFoundError(name)
-
-    def _open_month(self, kind: str, model: str, month: str) -> dict[date, bytes]:
-        """Read and check a file of days of a month, unless it is the one of the last time."""
-        name, tag = f"{kind}/{model}/{month}", self.months(kind, model).get(month)
-        seen = self._opened.get(name)
-        if seen and seen[0] == tag:
-            return seen[1]
-        content = self._read_file(name)
-        if content is None:
-            raise FileNotFoundError(name)
-        with _parsing(self.root, name):
-            found = contents_of(kind, model, days_of_month(month), open_table(content)[0])
-        self._opened[name] = tag, found
-        while len(self._opened) > MONTHS_KEPT:
-            self._opened.pop(next(iter(self._opened)), None)
-        return found
-
-    def _write_month(self, kind: str, model: str, contents: Mapping[date, bytes]) -> str:
-        """Write days of a month into one file, read it back, and name it."""
-        month = month_name(sorted(contents))
-        self._write(f"{kind}/{model}/{month}", month_table(kind, model, contents))
-        self._forget_months(kind, model)
-        if self._open_month(kind, model, month) != contents:
-            msg = (
-                f"{self.root}/{kind}/{model}/{month}: is not what was written; nothing was "
-                f"removed; check the disk or the object store, then run again."
-            )
-            raise DataError(msg)
-        return month
-
-    def _remove_file(self, name: str) -> None:
-        filesystem, root = self._location
-        with writing(f"store: {self.root}"):
-            filesystem.rm_file(f"{root}/{name}")
-        kind, model, _ = name.split("/")
-        known = held_of(self.root, model)
-        if known:
-            known.files.pop(name, None)
-            day = _day_of(name)
-            if day and kind in known.alone:
-                known.alone[kind].discard(day)
-        self._forget_months(kind, model)
-
-    def _forget_months(self, kind: str, model: str) -> None:
-        known = held_of(self.root, model)
-        if known:
-            known.months.pop(kind, None)
-
-    def _listing(self, kind: str, model: str, *, tagged: bool = False) -> dict[str, str] | None:
-        """List the files of one kind; None if there is no such folder.
-
-        Each has its tag if it holds days of a month, or if all are to be tagged.
-        """
-        filesystem, root = self._location
-        folder = f"{root}/{kind}/{model}"
-        with reaching(f"{self.root}/{kind}/{model}"):
-            try:
-                if isinstance(filesystem, LocalFileSystem):
-                    with os.scandir(folder) as entries:
-                        return {
-                            entry.name: _tag(entry.stat())
-                            if tagged or days_of_month(entry.name)
-                            else ""
-                            for entry in entries
-                        }
-                found = filesystem.ls(folder, detail=True)
-            except (FileNotFoundError, NotADirectoryError):
-                return None
-        return {one["name"].rpartition("/")[2]: _tag_of_object(one) for one in found}
-
-
-def _months_among(names: Mapping[str, str]) -> dict[str, str]:
-    return {name: names[name] for name in sorted(names) if days_of_month(name)}
-
-
-def _name(kind: str, model: str, day: date) -> str:
-    """Name the file of a day within the store."""
-    return f"{kind}/{model}/{day}.{'json' if kind == 'runs' else 'parquet'}"
-
-
-def _tag_of_object(found: Mapping[str, Any]) -> str:
-    return f"{found.get('ETag', found.get('mtime'))}"
-
-
-def _tag(found: os.stat_result) -> str:
-    """Describe a file on a disk; what replaces it has another number, also in the same moment."""
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
-
 
 def _written(days: Mapping[str, Sequence[date]]) -> dict[str, list[str]]:
     """Write days as a record has them."""
     return {kind: [day.isoformat() for day in of_kind] for kind, of_kind in days.items()}
-
-
-def _day_of(name: str) -> date | None:
-    """Take the day from the name of a file of results or of a record; None if it is another."""
-    day, _, kind = name.rpartition("/")[2].partition(".")
-    if kind not in {"parquet", "json"} or [len(part) for part in day.split("-")] != [4, 2, 2]:
-        return None
-    try:
-        return date.fromisoformat(day)
-    except ValueError:
-        return None
-
-
-@contextmanager
-def _parsing(root: str, name: str) -> Iterator[None]:
-    """Turn the errors of parsing a file, damaged or of another version, into a DataError."""
-    try:
-        yield
-    except MemoryError:  # Arrow's own is an ArrowException too
-        raise
-    except PARSING_ERRORS as error:
-        msg = (
-            f"{root}/{name}: is not a readable file of this store ({type(error).__name__}: "
-            f"{error}); it is damaged or of another version: {_remedy(name)}."
-        )
-        raise DataError(msg, damaged=name) from error
-
-
-def _vanished(root: str, model: str) -> str:
-    return (
-        f"{model}: the store {root} was removed, replaced or unmounted while this command wrote to "
-        f"it, so what is there now is incomplete; bring the store back, then run again."
-    )
-
-
-def _remedy(name: str) -> str:
-    """Give the command that writes a file of the store again."""
-    kind, model, file = name.split("/")
-    if kind in {"runs", "arrivals", "revisions"}:
-        return "delete it, then run again"
-    command = "backfill" if kind in {"summaries", "columns"} else "evaluate"
-    days = [*map(str, days_of_month(file))] or [file.removesuffix(".parquet")]
-    span = f"--from {days[0]} --to {days[-1]}"
-    return f"run calibration-monitor {command} --model {model} {span}"

@@ -12,8 +12,9 @@ from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.export.http.app import Exporter
 from monitor.pipeline.compaction import compact, plan
+from monitor.store.day_files import KINDS
 from monitor.store.months import days_of_month, month_name
-from monitor.store.store import KINDS, Store
+from monitor.store.store import Store
 from tests.conftest import DAY, DAY_AFTER, DAY_BEFORE, Ended, Project
 from tests.store.test_sealing import flipped, shortened
 
