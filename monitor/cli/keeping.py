@@ -1,8 +1,10 @@
 """The commands that keep the store small."""
 
 import re
+from collections.abc import Callable
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Annotated
+from functools import partial
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 import typer
 
@@ -16,12 +18,14 @@ from monitor.cli.options import (
     of_each,
 )
 from monitor.cli.printing import print_json, say, stop_at
-from monitor.config import Model, load_config
+from monitor.config import Config, Model, load_config
 from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
     from monitor.pipeline.compaction import Compaction
     from monitor.pipeline.prune import Pruning
+
+Planned = TypeVar("Planned")
 
 
 def prune(
@@ -39,19 +43,11 @@ def prune(
     Days of references stay, and so does what the oldest windows and verdicts that are kept need.
     """
     from monitor.pipeline import prune as pruning
-    from monitor.store.store import Store
 
     config, days = load_config(config_path, only=name), _days(keep)
 
-    def do(model_name: str, model: Model) -> "Pruning":
-        today = end_of_outcomes(None, model)
-        with Store(config.store).locked(model_name, wait=wait) if not dry_run else nullcontext():
-            planned = pruning.plan(config, model_name, keep_days=days, today=today)
-            if not dry_run:
-                pruning.prune(config, planned)
-        return planned
-
-    done, errors = of_each(config, name, do)
+    plan = partial(pruning.plan, keep_days=days)
+    done, errors = _each(config, name, plan, pruning.prune, dry_run=dry_run, wait=wait)
     if as_json:
         print_json({"dry_run": dry_run, "removed": done})
     else:
@@ -74,26 +70,41 @@ def compact(
     What is read stays the same. A day that is corrected later has a file of its own again.
     """
     from monitor.pipeline import compaction
-    from monitor.store.store import Store
 
     config = load_config(config_path, only=name)
 
-    def do(model_name: str, model: Model) -> "Compaction":
-        store, today = Store(config.store), end_of_outcomes(None, model)
-        with store.locked(model_name, wait=wait) if not dry_run else nullcontext():
-            planned = compaction.plan(config, model_name, today=today)
-            if not dry_run:
-                store.sweep(model_name)
-                compaction.compact(config, planned)
-        return planned
-
-    done, errors = of_each(config, name, do)
+    done, errors = _each(
+        *(config, name, compaction.plan, compaction.compact), dry_run=dry_run, wait=wait
+    )
     if as_json:
         print_json({"dry_run": dry_run, "compacted": done})
     else:
         for planned in done.values():
             say(_compacted(planned, dry_run=dry_run), soft_wrap=True)
     stop_at([*errors, *(DataError(said) for planned in done.values() for said in planned.damaged)])
+
+
+def _each(
+    config: Config,
+    name: str | None,
+    plan: Callable[..., Planned],
+    carry_out: Callable[[Config, Planned], None],
+    *,
+    dry_run: bool,
+    wait: bool,
+) -> tuple[dict[str, Planned], list[ConfigError | DataError]]:
+    """Plan for each model and carry it out, while no other process writes the model."""
+    from monitor.store.store import Store
+
+    def do(model_name: str, model: Model) -> Planned:
+        today, store = end_of_outcomes(None, model), Store(config.store)
+        with store.locked(model_name, wait=wait) if not dry_run else nullcontext():
+            planned = plan(config, model_name, today=today)
+            if not dry_run:
+                carry_out(config, planned)
+        return planned
+
+    return of_each(config, name, do)
 
 
 def _compacted(planned: "Compaction", *, dry_run: bool) -> str:

@@ -124,7 +124,7 @@ def _position(names: Sequence[str], value: str) -> str:
     return f"list_position([{', '.join(map(text, names))}]::VARCHAR[], {value})"
 
 
-def group_with_codes(session: Session, query: Query, model: Model) -> Counted:
+def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Counted:
     """Run the join of a day once: store its rows, and group them."""
     relation: Any = query.keyed.to_native()
     session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
@@ -139,7 +139,6 @@ def group_with_codes(session: Session, query: Query, model: Model) -> Counted:
     rows = session.connection.table(TABLE)
     grouped = group(nw.from_native(rows).lazy().with_columns(lone_place=nw.lit(-1)))
     groups = unpack(grouped.collect(backend="pyarrow").to_native(), query.part_count)
-    codes = [f"{CODE}{i}" for i in range(len(model.columns))]
     return Counted(
         groups, rows.select(*map(quoted, ("key", "positives", *codes))), query.part_count
     )

@@ -1,5 +1,6 @@
-"""The rows of a day by the values of watched columns: all columns in one reading of the join.
+"""The rows of a day by the values of watched columns, with any engine: one reading of the join.
 
+DuckDB has a faster way, in `monitor.logs.column_codes`, that counts the same.
 A row counts once in every column. Values beyond the most frequent ones of the day are `other`, so
 neither memory nor the store grows with what the log contains.
 """
@@ -8,13 +9,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import duckdb
 import narwhals as nw
 import numpy as np
 
 from monitor.config import Crossing, Model, Watched
 from monitor.logs.column_labels import label_name, labels
-from monitor.logs.conversions import quoted, text
 from monitor.logs.joining import IN_PREDICTED, Status, located
 from monitor.logs.session import Frame
 from monitor.metrics.core.coarse import CELLS_IN_ONE
@@ -32,8 +31,6 @@ def count_columns(
     joined: Frame, model: Model, frequent: "Frequent", *, odds_factor: float = 1.0
 ) -> Columns:
     """Count the predictions of a day, by the values of every watched column.
-
-    DuckDB has a faster way; see `monitor.logs.column_codes`.
 
     Parameters
     ----------
@@ -112,26 +109,10 @@ def frequent_values(predictions: Frame, model: Model, rows: int) -> Frequent:
 
 def _grouped(rows: Frame, names: list[str]) -> Frame:
     """Group rows by each label and its place, all labels in one reading."""
-    native: Any = rows.to_native()
-    if not isinstance(native, duckdb.DuckDBPyRelation):
-        stacked = rows.unpivot(
-            names, index=["place", "hit"], variable_name="label", value_name="value"
-        )
-        return stacked.group_by("label", "value", "place").agg(
-            nw.len().alias("rows"), nw.col("hit").sum().alias("hits")
-        )
-    # Narwhals has no grouping sets, which take half of the time.
-    cases = " ".join(f"WHEN grouping({quoted(n)}) = 0 THEN {text(n)}" for n in names)
-    listed = ", ".join(map(quoted, names))
-    sets = ", ".join(f"({quoted(n)}, place)" for n in names)
-    found: Frame = nw.from_native(
-        native.query(
-            "rows",
-            f"SELECT CASE {cases} END AS label, coalesce({listed}) AS value, place, "  # noqa: S608 - quoted
-            f"count(*) AS rows, sum(hit) AS hits FROM rows GROUP BY GROUPING SETS ({sets})",
-        )
-    ).lazy()
-    return found
+    stacked = rows.unpivot(names, index=["place", "hit"], variable_name="label", value_name="value")
+    return stacked.group_by("label", "value", "place").agg(
+        nw.len().alias("rows"), nw.col("hit").sum().alias("hits")
+    )
 
 
 def _names_none(one: Watched) -> bool:

@@ -213,13 +213,13 @@ def summarise_day(
         if names:
             logs = with_codes(logs, model, names)
             query = write(logs, part_count, absent_is_negative=negative)
-        groups, rows = _run(session, query, model)
+        groups, rows = _run(session, query, logs.codes)
         clean, violations = contract.without_repeats(
             logs, groups, predictions=predictions, outcomes=outcomes
         )
         if clean is not logs:
             query = write(clean, part_count, absent_is_negative=negative)
-            groups, rows = _run(session, query, model)
+            groups, rows = _run(session, query, logs.codes)
         violations += contract.row_violations(groups, query.joined, model)
         unmatched = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
         if day in partitions and any(groups.rows_with(status) for status in unmatched):
@@ -235,7 +235,7 @@ def summarise_day(
         odds_factor = weights[0] / weights[1]
         if odds_factor != 1.0:
             query = write(clean, part_count, absent_is_negative=negative, odds_factor=odds_factor)
-            groups, rows = _run(session, query, model)
+            groups, rows = _run(session, query, logs.codes)
         if rows:
             columns = count_codes(rows, model, names)
         elif model.columns:
@@ -257,10 +257,10 @@ def summarise_day(
     )
 
 
-def _run(session: Session, query: Query, model: Model) -> tuple[Groups, Counted | None]:
+def _run(session: Session, query: Query, codes: Sequence[str]) -> tuple[Groups, Counted | None]:
     """Run a query; if its rows have codes, so that they are stored and can be counted by them."""
-    if model.columns and not session.spark:
-        counted = group_with_codes(session, query, model)
+    if codes:
+        counted = group_with_codes(session, query, codes)
         return counted.groups, counted
     return run(query), None
 

@@ -68,7 +68,7 @@ def plan(config: Config, name: str, *, today: date) -> Compaction:
 
 
 def compact(config: Config, compaction: Compaction) -> None:
-    """Write what was planned, then remove what it replaces.
+    """Remove what killed runs left, write what was planned, then remove what it replaces.
 
     Raises
     ------
@@ -76,6 +76,7 @@ def compact(config: Config, compaction: Compaction) -> None:
         If a file cannot be written, or is not what was written.
     """
     store, name = Store(config.store), compaction.model
+    store.sweep(name)
     written = [
         (kind, store.compact(kind, name, days))
         for kind, months in compaction.months.items()

@@ -178,10 +178,7 @@ def _days(
 ) -> tuple[list[date], list[date]]:
     """List the days of the reference and the later ones, all of which have counts of columns."""
     model, name = reader.model, reader.name
-    stored, counted = (
-        reader.store.days("summaries", name),
-        set(reader.store.days("columns", name)),
-    )
+    stored, counted = reader.store.days("summaries", name), {*reader.store.days("columns", name)}
     old = [d for d in stored if compared.first <= d <= compared.last]
     new = [d for d in stored if span[0] <= d <= span[1]]
     missing = [d for d in (*old, *new) if model.columns and d not in counted]

@@ -30,6 +30,7 @@ from monitor.metrics.maps.choosing import choose_map, losses_by_day
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.likelihood import own_losses
 from studies.maps.worlds import SPREAD, wander
+from studies.peers.run import environment
 
 FITTED, LATER = 28, 28
 PRIOR = 0.3  # standard deviation of the log-odds of the prior from day to day
@@ -42,7 +43,6 @@ PLACES = {  # prevalence, predictions a day, streams
     "5 %, 100k": (0.05, 100_000, 2),
 }
 OF_SCIKIT_LEARN = ("sigmoid", "isotonic", "temperature")
-NEEDED = Path(__file__).with_name("environment.txt")
 PAGE = Path(__file__).parents[2] / "docs" / "map-promises.md"
 MARK = "<!-- `python -m studies.maps.promises` writes everything below this line. -->\n"
 
@@ -171,12 +171,7 @@ def bounded(mapped: Floats) -> Floats:
 @contextmanager
 def all_others(environments: Path) -> Iterator[Fit]:
     """Start netcal and betacal in their environment, beside scikit-learn."""
-    python = environments / "maps" / "bin" / "python"
-    if not python.exists():
-        subprocess.run([sys.executable, "-m", "venv", str(python.parents[1])], check=True)  # noqa: S603
-        install = [str(python), "-m", "pip", "install", "--quiet", "--requirement", str(NEEDED)]
-        subprocess.run(install, check=True)  # noqa: S603
-    command = [str(python), str(NEEDED.parent / "others.py")]
+    command = [str(environment("netcal", environments)), str(Path(__file__).with_name("others.py"))]
     with (
         tempfile.TemporaryDirectory() as folder,
         subprocess.Popen(  # noqa: S603
