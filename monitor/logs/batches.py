@@ -23,7 +23,7 @@ from monitor.logs.daily import (
     summarise_groups,
 )
 from monitor.logs.databases import Databases, open_databases
-from monitor.logs.joining import Groups, Status, read_counts, repeated_ids, run, write
+from monitor.logs.joining import Groups, Status, repeated_ids, run, write
 from monitor.logs.lateness import count_late, days_of_late, with_late
 from monitor.logs.many_days import count_predictions, open_many_days
 from monitor.logs.places import has_day, open_log
@@ -199,10 +199,10 @@ def _read(
             lambda: write(logs, places * part_count, absent_is_negative=negative),
         )
         groups = run(query)
-        counted = _count_predictions(logs)
-        proven = _proven(logs, counted, groups, part_count)
+        counted, logged = _count_predictions(logs), _count_outcomes(logs)
+        proven = _proven(logs, (counted, sum(logged.values())), groups, part_count)
         late = _late(session, model, partitions, groups, (first, part_count))
-        lost = _left_out(session, model, logs, counted, days, first) if read else {}
+        lost = _left_out(session, model, (counted, logged), days, first) if read else {}
     summaries = dict[date, Summary]()
     for day, of_day in partitions.items():
         last = day + timedelta(days=model.settled_after)
@@ -218,7 +218,8 @@ def _read(
                         *(name, model, day, own, of_day),
                         as_of=as_of,
                         rejected=rejected,
-                        left_out=lost.get(day, {}) | contract.shares(own, rejected),
+                        left_out=lost.get(day, {})
+                        | contract.shares(own, rejected, logged=logged.get(place, 0)),
                     )
     return summaries
 
@@ -254,20 +255,22 @@ def _count_predictions(logs: Logs) -> dict[tuple[int, int], int]:
     return {(place, own): rows for place, own, rows in counted.collect("pyarrow").rows()}
 
 
+def _count_outcomes(logs: Logs) -> dict[int, int]:
+    """Count the rows by the place of the partition."""
+    counted = logs.outcomes.group_by("partition").agg(nw.len().alias("rows"))
+    return dict(counted.collect("pyarrow").rows())
+
+
 def _left_out(
     session: Session,
     model: Model,
-    logs: Logs,
-    counted: Mapping[tuple[int, int], int],
+    rows: tuple[Mapping[tuple[int, int], int], Mapping[int, int]],
     days: Sequence[date],
     first: date,
 ) -> dict[date, dict[str, tuple[int, int]]]:
     """Count what `left_out_by_filters` counts, from the rows that were read already."""
+    counted, logged = rows
     found: dict[date, dict[str, tuple[int, int]]] = {day: {} for day in days}
-    kept = dict[int, int]()
-    if model.outcomes.where:
-        rows = logs.outcomes.group_by("partition").agg(nw.len().alias("rows")).collect("pyarrow")
-        kept = dict(rows.rows())
     for day, of_day in found.items():
         place = (day - first).days
         if model.predictions.where:
@@ -275,21 +278,27 @@ def _left_out(
             of_day["predictions.where"] = left, left + counted.get((place, 1), 0)
         if model.outcomes.where and has_day(model, "outcomes", day):
             of = open_log(session, model, "outcomes", [day]).count_rows()
-            of_day["outcomes.where"] = of - kept.get(place, 0), of
+            of_day["outcomes.where"] = of - logged.get(place, 0), of
     return found
 
 
 def _proven(
-    logs: Logs, counted: Mapping[tuple[int, int], int], groups: Groups, part_count: int
+    logs: Logs,
+    rows: tuple[Mapping[tuple[int, int], int], int],
+    groups: Groups,
+    part_count: int,
 ) -> set[int]:
-    """Find the days of which no prediction met two outcomes, and none shares its id."""
+    """Find the days of which no prediction met two outcomes, and none shares its id.
+
+    `rows` are those of the predictions, as `_count_predictions` counts them, and of the outcomes.
+    """
+    counted, outcomes = rows
     chosen = logs.predictions.filter(nw.col("predicted") == 1)
     proven = set[int]()
-    for (place, is_chosen), rows in counted.items():
+    for (place, is_chosen), number in counted.items():
         own = groups.of_place(place, part_count)
-        if is_chosen and own.prediction_rows == rows and not own.repeats.any():
+        if is_chosen and own.prediction_rows == number and not own.repeats.any():
             proven.add(place)
-    (outcomes,) = read_counts(logs.outcomes.select(nw.len()))
     if groups.outcome_rows > outcomes:  # an id is repeated, maybe only on different days
         twice = repeated_ids(chosen, "id", "day").select("day").unique().collect("pyarrow")
         proven.difference_update(place for (place,) in twice.rows())

@@ -123,11 +123,23 @@ def count_violations(groups: Groups, *, of_outcomes: bool) -> dict[str, int]:
     return {check: rows for check, rows in counted.items() if rows}
 
 
-def shares(groups: Groups, rejected: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """Give the rejected rows by setting, and all rows of their log that were joined."""
-    of_log = {True: groups.outcome_rows, False: groups.prediction_rows}
+def shares(
+    groups: Groups, rejected: Mapping[str, int], *, logged: int
+) -> dict[str, tuple[int, int]]:
+    """Give the rejected rows by setting, and of how many rows, as violations of a day say it.
+
+    Parameters
+    ----------
+    groups, rejected
+        As `count_violations` takes and gives them.
+    logged : int
+        Rows of the day's own partition of outcomes.
+    """
+    of = {check: groups.prediction_rows for _, check, *_ in ROW_CHECKS}
+    of |= dict.fromkeys(("outcome_invalid", "outcome_early"), groups.met_rows)
+    of |= dict.fromkeys(("outcome_id_missing", "outcome_orphan"), logged)
     return {
-        f"checks.{check}": (rows, of_log[check.startswith("outcome")])
+        f"checks.{check}": (rows, of[check])
         for check, rows in rejected.items()
         if check != "outcome_late"  # no setting leaves them out: their day has settled
     }
