@@ -82,7 +82,8 @@ safely: the same logs give the same results.
 
 * `wait_for_logs` waits for missing logs, up to the deadline in the configuration.
 * `submit` hands the days to the cluster. It retries if the cluster does not take them.
-* `run` waits for the result in the store and fails if a day failed. To try again, clear `submit`.
+* `run` waits for the result in the store. It fails if a day failed, or if the work on the cluster
+  died. To try again, clear `submit`.
 * `write_report` writes the report page, if the configuration has a place for it.
 * To process one day, trigger the DAG and enter the `day`.
 * A successful run updates the asset `{asset}`.
@@ -388,13 +389,20 @@ def words_of_run(name: str, day: str | None, dag_run: DagRunProtocol) -> list[st
     on_failure_callback=tell_slack,
 )
 def wait_for_run(name: str) -> bool:
-    """Wait for the record of the run that was submitted, and fail if one of its days failed."""
+    """Wait for the record of the run that was submitted; fail if a day failed or the run died."""
     from monitor.store.store import Store  # noqa: PLC0415 - as in `process`
 
     context = get_current_context()
-    dag_run = context["dag_run"]
-    record = Store(CONFIG.store).read_run(name)
+    dag_run, store = context["dag_run"], Store(CONFIG.store)
+    # In this order: a run that was not at work any more when we looked has left its record.
+    begun = store.read_begin(name)
+    is_at_work = store.is_locked(name, now=datetime.now(UTC))
+    record = store.read_run(name)
     if not record or not dag_run.start_date or record.started < dag_run.start_date:
+        what = what_died(name, begun, dag_run.start_date)
+        if what and not is_at_work:
+            raise AirflowFailException(what)
+        logging.getLogger(__name__).info("%s", "at work" if what else "not begun yet")
         return False
     if record.failed:
         fault = record.failed.fault
@@ -406,6 +414,19 @@ def wait_for_run(name: str) -> bool:
     event = context["outlet_events"][Asset(dag_id(name))]
     event.extra = {"days": [str(day) for day in days]}
     return True
+
+
+def what_died(
+    name: str, begun: tuple[datetime, str] | None, submitted: datetime | None
+) -> str | None:
+    """Say which run has died if none is at work; None if the submitted one has not begun."""
+    if not begun or not submitted or begun[0] < submitted:
+        return None
+    return (
+        f"{name}: the submitted run ({begun[1]}) ended without a result: it was killed, or stopped "
+        f"with an error. The log of its driver says why; the log of the task `submit` says what "
+        f"the cluster calls it. The days that are done are kept. Clear `submit` to run the others."
+    )
 
 
 # The next run processes these days again, so nothing needs to wait for a retry.

@@ -142,6 +142,7 @@ def run(
     left_out: LeftOutByDay = {}
     with store.locked(name, wait=wait) as must_be_there, looking_once():
         store.sweep(name)
+        store.write_begin(name, started)
         tables = _versions(config.model(name))
         process = partial(
             _process,

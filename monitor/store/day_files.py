@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
-from datetime import date
+from datetime import date, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -23,8 +23,8 @@ from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.held import held as held_of
 from monitor.store.held import holding
-from monitor.store.lease import leased
-from monitor.store.lock import locked
+from monitor.store.lease import is_leased, leased
+from monitor.store.lock import is_locked, locked
 from monitor.store.months import contents_of, days_of_month, month_name, month_table
 from monitor.store.sealing import is_sealed, open_table, sealed_table
 from monitor.temporary import sweep
@@ -209,11 +209,11 @@ class DayFiles:
         callable
             It raises DataError if the store was removed, replaced or unmounted since.
         """
-        filesystem, root = self._location
+        filesystem, (lock_file, leases) = self._location[0], self._lock_places(model)
         lock = (
-            locked(Path(root, "runs", model, "lock"), what=model, wait=wait)
+            locked(Path(lock_file), what=model, wait=wait)
             if isinstance(filesystem, LocalFileSystem)
-            else leased(filesystem, f"{root}/runs/{model}/leases", what=model, wait=wait)
+            else leased(filesystem, leases, what=model, wait=wait)
         )
         with ExitStack() as held:
             with writing(f"store: {self.root}"):
@@ -227,6 +227,22 @@ class DayFiles:
 
             with holding(self.root, model):
                 yield must_be_there
+
+    def is_locked(self, model: str, *, now: datetime) -> bool:
+        """Return whether a process holds the lock of a model; `now` is compared with its lease.
+
+        Of a lease whose holder was killed it is known after five minutes.
+        """
+        filesystem, (lock_file, leases) = self._location[0], self._lock_places(model)
+        with reaching(f"{self.root}/runs/{model}"):
+            if isinstance(filesystem, LocalFileSystem):
+                return is_locked(Path(lock_file))
+            return is_leased(filesystem, leases, now=now)
+
+    def _lock_places(self, model: str) -> tuple[str, str]:
+        """Name the file that is locked on a local disk, and the folder of leases elsewhere."""
+        folder = f"{self._location[1]}/runs/{model}"
+        return f"{folder}/lock", f"{folder}/leases"
 
     def sweep(self, model: str) -> None:
         """Remove the temporary files that killed runs of a model left on a local disk."""

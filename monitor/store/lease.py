@@ -10,6 +10,7 @@ import logging
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from datetime import datetime, timedelta
 from itertools import count
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -21,8 +22,27 @@ from monitor.store.holder import busy, this_process, waits_for
 
 RELEASED = b"released"
 RENEW_AFTER, PATIENCE = 20.0, 120.0  # seconds
+# After which a lease counts as dead for one who only looks: clocks may differ by the rest.
+SILENCE = timedelta(minutes=5)
 
 log = logging.getLogger(__name__)
+
+
+def is_leased(filesystem: AbstractFileSystem, folder: str, *, now: datetime) -> bool:
+    """Return whether a process holds the lease, by the time at which it was last renewed.
+
+    One who looks only once cannot see whether it is renewed, so this compares the clock of the
+    object store with `now`.
+    """
+    number = max(_numbers(filesystem, folder), default=0)
+    path = _path(folder, number)
+    if not number or _content(filesystem, path) in {b"", RELEASED}:
+        return False
+    try:
+        renewed: datetime = filesystem.modified(path)
+    except FileNotFoundError:  # a newer lease has taken its place
+        return True
+    return now - renewed < SILENCE
 
 
 @contextmanager

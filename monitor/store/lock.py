@@ -12,6 +12,18 @@ from monitor.store.holder import busy, this_process, waits_for
 log = logging.getLogger(__name__)
 
 
+def is_locked(path: Path) -> bool:
+    """Return whether a process holds the lock, which is tried without waiting."""
+    try:
+        with path.open("rb") as file:
+            fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except FileNotFoundError:
+        return False
+    return False
+
+
 @contextmanager
 def locked(path: Path, *, what: str, wait: bool = True) -> Iterator[Callable[[], bool]]:
     """Wait for the lock, and hold it; the system releases it however the process ends.

@@ -42,6 +42,7 @@ from monitor.store.evaluation_table import (
 )
 from monitor.store.fit_record import laid_out, read_back
 from monitor.store.held import held as held_of
+from monitor.store.holder import this_process
 from monitor.store.ranges import (
     check_arrivals,
     check_evaluations,
@@ -64,7 +65,7 @@ from monitor.summary import Columns, Summary
 FORMAT = 2
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 # Of runs, besides one for each day with a summary.
-RECORDS = "last", "settled", "stale", "counts", "references"
+RECORDS = "last", "begun", "settled", "stale", "counts", "references"
 
 
 @dataclass(frozen=True)
@@ -313,6 +314,19 @@ class Store(DayFiles):
         Without it the day is only read again.
         """
         return self._read_record(f"{model}/{day}", damaged={}).get("inputs")
+
+    def write_begin(self, model: str, started: datetime) -> None:
+        """Note that this process has begun a run; `write_run` notes its end."""
+        record = {"started": started.isoformat(), "process": this_process()}
+        self._write_record(f"{model}/begun", record)
+
+    def read_begin(self, model: str) -> tuple[datetime, str] | None:
+        """Read when the last run began, and in which process; None if no sound record says it."""
+        record = self._read_record(f"{model}/begun", damaged={})
+        try:
+            return datetime.fromisoformat(record["started"]), str(record["process"])
+        except (LookupError, TypeError, ValueError):
+            return None
 
     def write_run(
         self,

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -87,6 +88,10 @@ PYSPARK_PYTHON={sys.executable} {PROGRAMS}/spark-submit --master 'local[1]' --dr
     --conf spark.ui.enabled=false --conf spark.sql.shuffle.partitions=1 \\
     --conf spark.driver.host=127.0.0.1 --conf spark.driver.bindAddress=127.0.0.1 \\
     {ROOT}/deploy/spark/calibration_run.py"""
+# Kills the run that it has started, as soon as this has begun.
+KILLED = f"""\
+({PROGRAMS}/calibration-monitor $@ & run=$!
+    until [ -e {{begun}} ]; do sleep 0.01; done; kill -9 $run; wait $run; touch {{killed}}) &"""
 KINDS = ("summaries", "evaluations", "verdicts")
 
 
@@ -179,6 +184,7 @@ def plan_of(folder: Path) -> dict[str, Any]:
     write_config(folder / "blocked.yaml", "store-that-is-a-file")
     (folder / "store-that-is-a-file").write_bytes(b"")
     write_config(folder / "elsewhere.yaml", "store-elsewhere")
+    write_config(folder / "deadly.yaml", "store-of-the-killed")
     write_config(folder / "spark.yaml", "store-of-spark\nengine: {kind: spark}")
     today = "2013-03-20T07:00-04:00"
     runs: dict[str, dict[str, Any]] = {
@@ -195,6 +201,18 @@ def plan_of(folder: Path) -> dict[str, Any]:
             "config": str(folder / "elsewhere.yaml"),
             "submit": script(folder / "detached", f"{PROGRAMS}/calibration-monitor $@ &"),
             "until": str(folder / "store-elsewhere" / "runs" / "damaged" / "last.json"),
+        },
+        "submitted and killed": {
+            "conf": {"day": "2013-03-08"},
+            "config": str(folder / "deadly.yaml"),
+            "submit": script(
+                folder / "deadly",
+                KILLED.format(
+                    begun=folder / "store-of-the-killed" / "runs" / "asked" / "begun.json",
+                    killed=folder / "killed",
+                ),
+            ),
+            "until": str(folder / "killed"),
         },
         "refused": {"conf": {"day": "2013-03-08"}, "submit": "false"},
         "submitted too early": {
@@ -424,6 +442,21 @@ class TestSubmitted:
         assert run["state"] == "failed"
         assert without_waiting(run) == {"submit": ["success", 1, 3], "run": ["failed", 1, 0]}
         assert f"damaged: {NEWEST} failed (logs: a file cannot be read)" in seen.log
+
+    def test_fails_within_minutes_if_the_submitted_run_dies(self, seen: Seen) -> None:
+        """A run that has begun and is at work no more says so, with where its log is."""
+        run = seen.report["runs"]["submitted and killed"]
+        error = (
+            r"asked: the submitted run \(process \d+ on .+, since .+ UTC\) ended without a result"
+        )
+
+        assert not Path(seen.folder / "store-of-the-killed/runs/asked/last.json").exists()
+        assert run["state"] == "failed"
+        assert len(run["waits"]) <= 1  # none if the run was killed before the first look
+        assert without_waiting(run) == {"submit": ["success", 1, 3], "run": ["failed", 1, 0]}
+        (told,) = [m["text"] for _, m in seen.posts if "ended without a result" in m["text"]]
+        assert re.search(error, told)
+        assert "The log of its driver says why" in told
 
     def test_submits_nothing_before_the_first_day_settles(self, seen: Seen) -> None:
         """A new model is skipped, as without a cluster."""
@@ -747,7 +780,7 @@ class TestSlack:
         states = {label: run["state"] for label, run in seen.report["runs"].items()}
         failed = [label for label, state in states.items() if state == "failed"]
 
-        of_submitted = {"submitted in vain", "refused"}
+        of_submitted = {"submitted in vain", "submitted and killed", "refused"}
         others = {"lost", "neither", "typo", "blocked", "untold", "not over"}
         assert set(failed) == others | of_submitted
         # One is without Slack, and one still has retries when the driver of Airflow ends it.

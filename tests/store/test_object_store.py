@@ -264,6 +264,18 @@ class TestLease:
 
             assert is_held()
 
+    def test_one_who_only_looks_sees_whether_it_is_held(self, bucket: str) -> None:
+        """A store is asked once: whether its lease is there, and was renewed of late."""
+        store, now = Store(f"{bucket}/looked-at"), datetime.now(UTC)
+        before = store.is_locked("ctr", now=now)
+        with store.locked("ctr"):
+            held = store.is_locked("ctr", now=now)
+            unlike = store.is_locked("ctr", now=now + timedelta(minutes=2))  # another clock
+            dead = store.is_locked("ctr", now=now + timedelta(minutes=6))
+        released = store.is_locked("ctr", now=now)
+
+        assert (before, held, unlike, dead, released) == (False, True, True, False, False)
+
     def test_its_holder_notices_that_it_is_gone(self, bucket: str) -> None:
         """It is held until it is removed or another process has it; it does not come back."""
         filesystem, folder = open_filesystem(f"{bucket}/gone")

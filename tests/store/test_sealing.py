@@ -37,6 +37,7 @@ READS: dict[str, Read] = {
 # Without these records work is done again, so damage to them needs no error.
 MARKS: dict[str, tuple[Read, Any]] = {
     f"runs/ctr/{DAY}.json": (lambda store: store.read_inputs("ctr", DAY), None),
+    "runs/ctr/begun.json": (lambda store: store.read_begin("ctr"), None),
     "runs/ctr/stale.json": (lambda store: store.unfinished("ctr"), (date.min, None)),
 }
 

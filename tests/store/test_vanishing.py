@@ -1,5 +1,6 @@
 """A store that is taken away from a run that writes to it."""
 
+import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -64,6 +65,28 @@ def test_it_is_noticed_before_the_run_says_that_it_is_done(
     for root in ("store", "aside"):
         record = Path(LAST_RUN.replace("store", root, 1))
         assert not record.exists() or record.read_bytes() == before
+
+
+def test_one_who_only_looks_sees_whether_a_run_is_at_work(project: Project) -> None:
+    """The lock of a local store is held during a run, which notes its begin, and free after it."""
+    store, seen = Store("store"), []
+
+    def look() -> None:
+        seen.append((store.is_locked("ctr", now=NOW), store.read_begin("ctr")))
+
+    look()
+    run_and_take(project, "judge", look)
+    look()
+
+    (_, before), (is_locked, begun), (is_locked_after, _) = seen
+    assert before is not None
+    assert before[0] < NOW
+    assert begun is not None
+    assert begun[0] == NOW
+    assert begun[1].startswith(f"process {os.getpid()} on ")
+    assert is_locked
+    assert not is_locked_after
+    assert not store.is_locked("other", now=NOW)
 
 
 def test_a_store_that_stays_is_done(project: Project) -> None:
