@@ -337,14 +337,14 @@ main()
 BACKFILL = ("--model", "ctr", "--from", DAYS[0], "--to", DAYS[-1], "--jobs", "1")
 
 # After how many files, and of how many days there are summaries, evaluations and verdicts then.
-# Before the first summary comes a note, after each one another.
+# Before the first summary come two notes, after each one another.
 MOMENTS = {
-    "before all": (2, (0, 0, 0)),
-    "summarising": (9, (4, 0, 0)),
-    "before evaluating": (22, (10, 0, 0)),
-    "evaluating": (27, (10, 5, 0)),
-    "judging": (36, (10, 10, 3)),
-    "before the record": (44, (10, 10, 10)),
+    "before all": (3, (0, 0, 0)),
+    "summarising": (10, (4, 0, 0)),
+    "before evaluating": (23, (10, 0, 0)),
+    "evaluating": (28, (10, 5, 0)),
+    "judging": (37, (10, 10, 3)),
+    "before the record": (45, (10, 10, 10)),
 }
 
 
