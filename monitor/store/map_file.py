@@ -1,14 +1,24 @@
 """Map files on disk or in an object store: JSON that is checked when it is read. Never a pickle."""
 
 import json
+from inspect import getdoc
 from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
 from monitor.errors import DataError
 from monitor.files import open_filesystem, reaching, replace
-from monitor.metrics.maps.calibration_map import check_map
-from monitor.metrics.maps.map_file import MapFile, checksum, map_text
+from monitor.metrics.maps.calibration_map import CalibrationMap, check_map
+from monitor.metrics.maps.map_file import (
+    Days,
+    Gain,
+    Gains,
+    Level,
+    MapFile,
+    Training,
+    checksum,
+    map_text,
+)
 
 AGAIN = "write it again with calibration-monitor recalibrate --out"
 
@@ -80,6 +90,10 @@ def map_schema() -> str:
         "type": "string",
     }
     schema["required"].append("checksum")
+    schema["description"] = getdoc(MapFile)
+    for described in (CalibrationMap, Days, Gain, Gains, Level, Training):
+        # As pydantic does since 2.13; Airflow may hold an earlier one.
+        schema["$defs"][described.__name__]["description"] = getdoc(described)
     schema = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         **schema,
