@@ -250,6 +250,7 @@ def report(size: argparse.Namespace, found: dict[str, dict[str, Spent]]) -> int:
             (", rare", "MB", "memory_mb"),
         )
         for job in found["short"]
+        if what == "CPU" or job.startswith("run")
     }
     for goal, (value, limit) in goals.items():
         print(f"{goal:56s} {value:7.2f} (to reach: {limit})")
