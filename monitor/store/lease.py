@@ -73,7 +73,7 @@ def leased(
         for number in count(1):
             if done.wait(renew_after):
                 return
-            with suppress(OSError):  # there is time for some more tries
+            with suppress(Exception):  # there is time for some more tries
                 if not is_held():  # writing it would bring a lost lease back
                     return
                 filesystem.pipe_file(path, _content_of(number, holder))
@@ -85,7 +85,8 @@ def leased(
     finally:
         done.set()
         thread.join()
-        with suppress(OSError):  # then it dies by itself
+        # Object stores raise errors of many libraries; then the lease dies by itself.
+        with suppress(Exception):
             filesystem.pipe_file(path, RELEASED)
 
 
@@ -129,13 +130,15 @@ def _holder_of(content: bytes) -> str:
 
 def _takes(filesystem: AbstractFileSystem, folder: str, number: int, holder: str) -> bool:
     """Try to create a lease, and remove older ones; a newer one may have come and gone before."""
-    path = _path(folder, number)
+    path, content = _path(folder, number), _content_of(0, holder)
     try:
-        filesystem.pipe_file(path, _content_of(0, holder), mode="create")
+        filesystem.pipe_file(path, content, mode="create")
     except OSError:
         if not filesystem.exists(path):
             raise
-        return False
+        # If its answer is lost, the request is sent again, and finds what it wrote at first.
+        if _content(filesystem, path) != content:
+            return False
     numbers = _numbers(filesystem, folder)
     if max(numbers) > number:
         filesystem.rm_file(path)
