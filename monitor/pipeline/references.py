@@ -35,7 +35,6 @@ from monitor.pipeline.awaited_reference import day_that_completes
 from monitor.pipeline.progress import fingerprint
 from monitor.pipeline.shadow import read_shadow
 from monitor.segment_names import WHOLE
-from monitor.store.fit_record import can_be_kept
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores
 
@@ -122,8 +121,7 @@ def read_references(config: Config, name: str) -> References:
         """Take a kept fit only if it rests on these files and limits, and on this version."""
         basis = fingerprint([repr(limits), [*marks]])
         found = kept.get(basis) or fit_model_reference(days, limits)
-        if can_be_kept(found):
-            used[basis] = found
+        used[basis] = found
         return found
 
     fitted = [

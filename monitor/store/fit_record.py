@@ -16,6 +16,7 @@ import numpy as np
 
 from monitor.drift.detectable import Detectable
 from monitor.drift.inputs import ModelReference
+from monitor.drift.pairs import ClassDay, PairCurves
 from monitor.drift.reference import Reference, Sensitivity
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
@@ -23,25 +24,21 @@ from monitor.metrics.logistic.level import Level
 
 KINDS: dict[str, type] = {
     kind.__name__: kind
-    for kind in (ModelReference, Reference, Sensitivity, Detectable, Coarse, Level, Estimate)
+    for kind in (
+        *(ModelReference, Reference, Sensitivity, Detectable, Coarse, Level, Estimate),
+        *(ClassDay, PairCurves),  # of models with classes
+    )
 }
-# Of models with classes, whose references are not kept.
-LEFT_OUT = {"ModelReference": ("curves", "classes")}
 FAST = 1  # of nine levels of compression; a higher one saves little of arrays of floats
 MOST_BYTES = 2**30  # of an array: a damaged record must not take all memory
-
-
-def can_be_kept(found: ModelReference) -> bool:
-    """Tell whether a reference can be laid out."""
-    return found.classes is None
 
 
 @singledispatch
 def laid_out(value: Any) -> Any:
     """Lay out a fit as JSON has it."""
     name = type(value).__name__
-    names = [f.name for f in fields(KINDS[name]) if f.name not in LEFT_OUT.get(name, ())]
-    return {"kind": [name, {one: laid_out(getattr(value, one)) for one in names}]}
+    held = {one.name: laid_out(getattr(value, one.name)) for one in fields(KINDS[name])}
+    return {"kind": [name, held]}
 
 
 @laid_out.register(str | int | float | None)

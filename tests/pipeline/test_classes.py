@@ -14,6 +14,7 @@ import pytest
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
+from monitor.pipeline import references
 from monitor.pipeline.run import run
 from monitor.store.store import Store
 from tests.support.class_logs import NAMES, draw, write_day
@@ -80,10 +81,11 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_one_call_or_two_leave_the_same_bytes(logs: Path) -> None:
-    """Whatever the calls and the jobs."""
+def test_one_call_or_two_leave_the_same_bytes(logs: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the calls and the jobs; the second call takes the fit that the first one kept."""
     config = configure(logs, "parts")
     run_days(config, DAYS[0], DAYS[31])
+    monkeypatch.setattr(references, "fit_model_reference", None)
     run_days(config, DAYS[32], DAYS[-1])
 
     assert contents(logs / "parts") == contents(logs / "whole")

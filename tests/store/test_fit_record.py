@@ -13,6 +13,7 @@ from monitor.drift.inputs import Limits, ModelReference, fit_model_reference, in
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.fit_record import laid_out, read_back
 from monitor.summary import Segment, Summary, end_of_day
+from studies.classes.worlds import NONE, WORLDS, day_of_pairs, stream
 
 
 def a_day(number: int) -> Summary:
@@ -29,6 +30,14 @@ def a_day(number: int) -> Summary:
 def fitted() -> ModelReference:
     """Fit a reference of 20 days."""
     return fit_model_reference([inputs_of(a_day(number)) for number in range(1, 21)], Limits())
+
+
+@pytest.fixture(scope="module")
+def fitted_to_pairs() -> ModelReference:
+    """Fit one of a model with classes whose pairs have curves of their own."""
+    bent = next(world for world in WORLDS if world.bent and world.classes == 10)
+    drawn = stream(bent, NONE, 1, days=20, start=20)
+    return fit_model_reference([*map(day_of_pairs, drawn)], Limits())
 
 
 def same(one: Any, other: Any) -> bool:
@@ -51,6 +60,15 @@ def test_a_fit_is_read_back_to_the_last_bit(fitted: ModelReference) -> None:
 
     assert same(found, fitted)
     assert isinstance(found.streams["FR"], str)
+
+
+def test_so_is_a_fit_of_pairs_of_classes(fitted_to_pairs: ModelReference) -> None:
+    """The curves of pairs and the outcomes of classes are the same too."""
+    found = read_back(json.loads(json.dumps(laid_out(fitted_to_pairs))))
+
+    assert same(found, fitted_to_pairs)
+    assert found.curves.codes
+    assert found.classes.names == tuple(f"class {number}" for number in range(10))
 
 
 @pytest.mark.parametrize(
