@@ -22,7 +22,16 @@ from monitor.logs.column_labels import (
     watched_name,
 )
 from monitor.logs.conversions import quoted, text
-from monitor.logs.joining import IN_PREDICTED, Groups, Query, Status, group, unpack
+from monitor.logs.joining import (
+    IN_PREDICTED,
+    OUTCOMES,
+    POSITIVE,
+    Groups,
+    Query,
+    Status,
+    group,
+    unpack,
+)
 from monitor.logs.session import Frame, Session
 from monitor.logs.sources import Logs
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
@@ -128,20 +137,11 @@ def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Co
     """Run the join of a day once: store its rows, and group them."""
     relation: Any = query.keyed.to_native()
     session.connection.execute(f"DROP TABLE IF EXISTS {TABLE}")
-    narrow = {"positives": "UTINYINT", "offsets": "INTEGER"}
-    relation.select(
-        duckdb.StarExpression(exclude=[*narrow, "lone_place"]),
-        *(
-            duckdb.SQLExpression(f"CAST({name} AS {small})").alias(name)
-            for name, small in narrow.items()
-        ),
-    ).create(TABLE)
+    relation.select(duckdb.StarExpression(exclude=["lone_place"])).create(TABLE)
     rows = session.connection.table(TABLE)
     grouped = group(nw.from_native(rows).lazy().with_columns(lone_place=nw.lit(-1)))
     groups = unpack(grouped.collect(backend="pyarrow").to_native(), query.part_count)
-    return Counted(
-        groups, rows.select(*map(quoted, ("key", "positives", *codes))), query.part_count
-    )
+    return Counted(groups, rows.select(*map(quoted, ("key", *codes))), query.part_count)
 
 
 def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
@@ -150,8 +150,8 @@ def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
     starts = np.concatenate([[0], np.cumsum(sizes)])
     counts, positives = np.zeros((2, starts[-1], COARSE_COUNT), np.int64)
     predicted = np.zeros(starts[-1], np.int64)
-    for keys, hits, codes in _batches(counted.rows):
-        add_up(keys, hits, codes, starts[:-1], counted.part_count, counts, positives, predicted)
+    for keys, codes in _batches(counted.rows):
+        add_up(keys, codes, starts[:-1], counted.part_count, counts, positives, predicted)
     return {
         one.name: dict(
             sorted(
@@ -165,10 +165,10 @@ def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
     }
 
 
-def _batches(rows: duckdb.DuckDBPyRelation) -> Iterator[tuple[Ints, Ints, Ints]]:
+def _batches(rows: duckdb.DuckDBPyRelation) -> Iterator[tuple[Ints, Ints]]:
     for batch in rows.to_arrow_reader(ROWS_AT_A_TIME):
         found: list[Any] = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-        yield found[0].astype(np.int64), found[1], np.stack(found[2:])
+        yield found[0].astype(np.int64), np.stack(found[1:])
 
 
 def _parts(
@@ -186,7 +186,6 @@ def _parts(
 @compiled
 def add_up(
     keys: Ints,
-    hits: Ints,
     codes: Ints,
     starts: Ints,
     part_count: int,
@@ -198,8 +197,8 @@ def add_up(
 
     Parameters
     ----------
-    keys, hits : ndarray of shape (n,)
-        As `monitor.logs.joining` writes them: status, part and cell; and outcomes of 1.
+    keys : ndarray of shape (n,)
+        As `monitor.logs.joining` writes them: status, part, cell and outcome.
     codes : ndarray of shape (k, n)
         The codes of k columns.
     starts : ndarray of shape (k,)
@@ -212,16 +211,17 @@ def add_up(
         All valid predictions.
     """
     for row in range(keys.size):
-        status = keys[row] // CELL_COUNT // part_count // 2
+        key, seen = divmod(keys[row], OUTCOMES)
+        status = key // CELL_COUNT // part_count
         valid = False
         for one in PREDICTED:
             valid = valid or status == one
         if not valid:
             continue
-        place = keys[row] % CELL_COUNT // CELLS_IN_ONE
+        place = key % CELL_COUNT // CELLS_IN_ONE
         for column in range(starts.size):
             at = starts[column] + codes[column, row]
             predicted[at] += 1
             if status == MATCHED:
                 counts[at, place] += 1
-                positives[at, place] += hits[row]
+                positives[at, place] += seen == POSITIVE

@@ -14,7 +14,7 @@ import numpy as np
 
 from monitor.config import Crossing, Model, Watched
 from monitor.logs.column_labels import label_name, labels
-from monitor.logs.joining import IN_PREDICTED, Status, located
+from monitor.logs.joining import IN_PREDICTED, Status
 from monitor.logs.session import Frame
 from monitor.metrics.core.coarse import CELLS_IN_ONE
 from monitor.metrics.core.grid import Ints
@@ -27,21 +27,17 @@ FEW = 1_000  # so many values are counted first and added up later, which is fas
 AWAITED = -1  # the cell of rows whose outcome is not known
 
 
-def count_columns(
-    joined: Frame, model: Model, frequent: "Frequent", *, odds_factor: float = 1.0
-) -> Columns:
+def count_columns(joined: Frame, model: Model, frequent: "Frequent") -> Columns:
     """Count the predictions of a day, by the values of every watched column.
 
     Parameters
     ----------
     joined : LazyFrame
-        The join of predictions and outcomes, with `status`.
+        The join of predictions and outcomes, with `status` and `cell`.
     model : Model
         Its `columns`.
     frequent : Frequent
         Values of the day.
-    odds_factor : float
-        As for `monitor.logs.joining.write`.
     """
     kept, many = frequent.values, frequent.many
     written = labels(model)
@@ -52,9 +48,7 @@ def count_columns(
         for name in written
     }
     matched = nw.col("status") == int(Status.MATCHED)
-    scored = located(joined, odds_factor).filter(
-        nw.col("status").is_in([int(status) for status in IN_PREDICTED])
-    )
+    scored = joined.filter(nw.col("status").is_in([int(status) for status in IN_PREDICTED]))
     coarse = (nw.col("cell") / CELLS_IN_ONE).floor().cast(nw.Int32)
     slim = (
         scored.with_columns(**written)

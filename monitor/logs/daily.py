@@ -239,7 +239,7 @@ def summarise_day(
         if rows:
             columns = count_codes(rows, model, names)
         elif model.columns:
-            columns = count_columns(query.joined, model, frequent, odds_factor=odds_factor)
+            columns = count_columns(query.joined, model, frequent)
         else:
             columns = {}
         apart = predictions and outcomes and not groups.met_rows

@@ -131,8 +131,9 @@ def _tag(rows: Rows, **numbers: int) -> Rows:
     """Add columns of whole numbers that are the same in every row."""
     if not isinstance(rows, duckdb.DuckDBPyRelation):
         return tag(rows, **numbers)
+    # The join stores some of them beside every outcome, so they are no larger than they must be.
     columns = (
-        duckdb.ConstantExpression(number).cast("BIGINT").alias(name)
+        duckdb.ConstantExpression(number).cast("INTEGER").alias(name)
         for name, number in numbers.items()
     )
     return rows.select(duckdb.StarExpression(), *columns)
