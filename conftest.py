@@ -2,8 +2,10 @@
 
 import hashlib
 import os
+from importlib.metadata import version
 from pathlib import Path
 
+import pytest
 from hypothesis import settings
 
 ROOT = Path(__file__).parent
@@ -17,3 +19,9 @@ os.environ["NUMBA_CACHE_DIR"] = str(cache)
 # No test asserts a time, and the first call of a compiled function takes seconds.
 settings.register_profile("project", deadline=None)
 settings.load_profile("project")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Allow PySpark 4.0 to leave its sockets to the garbage collector, as it says it does."""
+    if version("pyspark").startswith("4.0."):
+        config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")

@@ -279,7 +279,7 @@ class TestLease:
     def test_its_holder_notices_that_it_is_gone(self, bucket: str) -> None:
         """It is held until it is removed or another process has it; it does not come back."""
         filesystem, folder = open_filesystem(f"{bucket}/gone")
-        with leased(filesystem, folder, what="ctr", renew_after=0.1) as is_held:
+        with leased(filesystem, folder, what="ctr", renew_after=0.4) as is_held:
             sleep(1)
             held = is_held()
             filesystem.rm(folder, recursive=True)
