@@ -14,7 +14,7 @@ from moto.server import ThreadedMotoServer
 from s3fs import S3FileSystem
 
 from monitor.files import open_filesystem
-from monitor.store.lease import RELEASED
+from monitor.store.lease import RELEASED, leased
 from tests.conftest import DAY, DAY_BEFORE, Ended, Project
 
 KINDS = ("summaries", "evaluations", "verdicts")
@@ -24,10 +24,14 @@ REFUSALS = (507, 503, None)
 
 @dataclass
 class Space:
-    """How many writes an object store accepts, and how it refuses those after them."""
+    """How many writes an object store accepts, and how it refuses those after them.
+
+    Of the accepted ones, the first `unanswered` get no answer.
+    """
 
     writes: float = inf
     refusal: int | None = 507
+    unanswered: int = 0
     lock: Lock = field(default_factory=Lock)
 
     def is_left(self) -> bool:
@@ -64,6 +68,11 @@ class Proxy(BaseHTTPRequestHandler):
         store.request(self.command, self.path, body, headers)
         answer = store.getresponse()
         content = answer.read()
+        store.close()
+        if self.command == "PUT" and self.space.unanswered:
+            self.space.unanswered -= 1
+            self.cut()
+            return
         self.send_response_only(answer.status)
         for name, value in answer.getheaders():
             if name.lower() not in {"connection", "transfer-encoding", "content-length"}:
@@ -72,17 +81,21 @@ class Proxy(BaseHTTPRequestHandler):
         self.send_header("Content-Length", f"{length}")
         self.end_headers()
         self.wfile.write(content)
-        store.close()
 
     def refuse(self) -> None:
         """Answer with a status, or cut the connection."""
-        self.close_connection = True
         if self.space.refusal is None:
-            self.connection.shutdown(socket.SHUT_RDWR)
+            self.cut()
             return
+        self.close_connection = True
         self.send_response_only(self.space.refusal)
         self.send_header("Content-Length", "0")
         self.end_headers()
+
+    def cut(self) -> None:
+        """Cut the connection without an answer."""
+        self.close_connection = True
+        self.connection.shutdown(socket.SHUT_RDWR)
 
     do_GET = do_HEAD = do_PUT = do_POST = do_DELETE = pass_on  # noqa: N815 - as its base has them
 
@@ -103,7 +116,7 @@ def space(monkeypatch: pytest.MonkeyPatch) -> Iterator[Space]:
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")  # more of both take seconds
     monkeypatch.setattr(S3FileSystem, "retries", 1)
     S3FileSystem.clear_instance_cache()  # a filesystem keeps the address that it was opened with
-    open_filesystem("s3://full")[0].mkdir("full")
+    open_filesystem("s3://full")[0].makedirs("full", exist_ok=True)  # servers share buckets
     yield space
     S3FileSystem.clear_instance_cache()
     proxy.shutdown()
@@ -154,3 +167,19 @@ def test_a_run_says_so_loses_nothing_and_is_repaired(
     assert ended.code == 0, ended.err
     assert tries >= len(REFUSALS)
     assert stored() == clean
+
+
+@pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")
+def test_a_lease_whose_answer_is_lost_is_held(
+    space: Space, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The request is sent again and refused, because the lease is there: it is our own."""
+    monkeypatch.setattr(S3FileSystem, "retries", 3)
+    filesystem, folder = open_filesystem("s3://full/leases")
+    space.unanswered = 1
+
+    with leased(filesystem, folder, what="ctr", wait=False) as is_held:
+        assert is_held()
+
+    assert space.unanswered == 0
+    assert [filesystem.cat_file(path) for path in filesystem.ls(folder)] == [RELEASED]
