@@ -22,14 +22,14 @@ from monitor.evaluation.attribution import (
 from monitor.evaluation.class_measures import ClassMeasures, class_measures, slope_of_pairs
 from monitor.evaluation.expected_prevalence import Expectation, expected_of_population
 from monitor.evaluation.map_gain import MapGain
-from monitor.evaluation.score_errors import Errors, Settings, errors_of
+from monitor.evaluation.score_errors import Errors, Settings, errors_of, errors_of_each
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.binned.binning import paper_sizes
-from monitor.metrics.core.coarse import CENTRES, Coarse, coarsen
+from monitor.metrics.core.coarse import CENTRES, OccupiedCells, coarsen_occupied
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally, shift
 from monitor.metrics.intervals.ece_interval import Adjustment, ece_interval
-from monitor.metrics.logistic.conditional import fit_slope
+from monitor.metrics.logistic.conditional import fit_slope_of_cells
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.test_based.null_reference import tce_null_reference
 from monitor.segment_names import WHOLE
@@ -43,7 +43,7 @@ INTERVAL_REPLICATES = (
 LEAST_RARER = 100
 _MAP = crc32(b"map")
 Explain = Callable[[Tally], Causes | None]
-Compress = Callable[[Tally], Coarse]
+Compress = Callable[[Tally], OccupiedCells]
 Expect = Callable[[str, Segment], Expectation | None]
 Gain = Callable[[str], MapGain | None]
 
@@ -112,7 +112,7 @@ def evaluate(
     window_days: int,
     settings: Settings,
     explain: Explain = causes_of,
-    compress: Compress = coarsen,
+    compress: Compress = coarsen_occupied,
     expect: Expect | None = None,
     mapped: Sequence[Summary] = (),
     gain: Gain | None = None,
@@ -128,7 +128,7 @@ def evaluate(
     settings : Settings
         The same for every window of a day.
     explain, compress : callable
-        `causes_of` and `coarsen`, or cached versions of them: a day is part of many windows.
+        `causes_of` and `coarsen_occupied`, or cached versions: a day is part of many windows.
     expect : callable, optional
         Returns the expected prevalence of a segment whose outcomes are still arriving.
     mapped : sequence of Summary, optional
@@ -144,9 +144,9 @@ def evaluate(
     window = merge_summaries(days)
     if window.classes:
         return [_evaluate_classes(days, window, window.classes, window_days, settings)]
-    found = []
+    found, strata_of = [], _strata(days)
     for name, part in {WHOLE: whole(window), **window.segments}.items():
-        strata = _strata(days, name)
+        strata = strata_of[name]
         slope = _slope(strata, compress)
         rates = of_population(days, name) or (part.tally.prevalence, part.tally.mean_score)
         evaluated = replace(
@@ -166,18 +166,18 @@ def evaluate(
     return _with_map(found, mapped, settings, compress) if mapped else found
 
 
-def _strata(days: Sequence[Summary], name: str) -> list[Tally]:
-    """List the tallies of a segment, or of all, with a prior of their own."""
-    return [
-        segment.tally
-        for day in days
-        for key, segment in day.segments.items()
-        if name in (WHOLE, key)
-    ]
+def _strata(days: Sequence[Summary]) -> dict[str, list[Tally]]:
+    """List the tallies of each segment, and of all, that have a prior of their own."""
+    strata: dict[str, list[Tally]] = {WHOLE: []}
+    for day in days:
+        for name, segment in day.segments.items():
+            strata[WHOLE].append(segment.tally)
+            strata.setdefault(name, []).append(segment.tally)
+    return strata
 
 
 def _slope(strata: Sequence[Tally], compress: Compress) -> Estimate | None:
-    slope = fit_slope(CENTRES, [compress(stratum) for stratum in strata])
+    slope = fit_slope_of_cells(CENTRES, [compress(stratum) for stratum in strata])
     return Estimate.normal(*slope) if slope else None
 
 
@@ -186,15 +186,15 @@ def _with_map(
 ) -> list[Evaluation]:
     """Add the measures of the mapped scores; their random numbers are their own."""
     window = merge_summaries(days)
-    parts = {WHOLE: whole(window), **window.segments}
+    parts, strata_of = {WHOLE: whole(window), **window.segments}, _strata(days)
     added = []
     for e in found:
         t = parts[e.segment].tally
         rng = np.random.default_rng([_MAP, *_seeds(window, e.segment, e.window_days)])
         errors = errors_of(t, settings, rng) if t.total else None
-        if errors and e.segment == WHOLE and e.window_days >= settings.interval_days:
+        if errors and e.segment == WHOLE and _has_interval(window, e.window_days, settings):
             errors = _with_ece_interval(errors, t, "raw", rng)
-        slope = _slope(_strata(days, e.segment), compress)
+        slope = _slope(strata_of[e.segment], compress)
         added.append(replace(e, map=errors, map_slope=slope))
     return added
 
@@ -212,10 +212,13 @@ def _evaluate_classes(
     if not part.tally.total:
         return found
     adjusted, null = counts.adjusted.top, None
-    if min(adjusted.total_positives, adjusted.total - adjusted.total_positives) >= LEAST_RARER:
+    if (
+        window.final
+        and min(adjusted.total_positives, adjusted.total - adjusted.total_positives) >= LEAST_RARER
+    ):
         null = _tce_null(adjusted, settings, rng)  # first: it is the same before a reference
     raw, prior = (errors_of(t, settings, rng) for t in (part.tally, adjusted))
-    if window_days >= settings.interval_days:
+    if _has_interval(window, window_days, settings):
         raw = _with_ece_interval(raw, part.tally, "raw", rng)
         prior = _with_ece_interval(prior, adjusted, "raw", rng)
     return replace(
@@ -266,12 +269,12 @@ def _evaluate_segment(
         fitted = fit_intercept(t)
         shift_ = Estimate.normal(fitted.delta, fitted.standard_error)
         adjusted = shift(t, fitted.delta)
-        if min(t.total_positives, t.total - t.total_positives) >= LEAST_RARER:
+        if window.final and min(t.total_positives, t.total - t.total_positives) >= LEAST_RARER:
             null = _tce_null(adjusted, settings, rng)
-        prior = errors_of(adjusted, settings, rng)
-    if t.total:
+        raw, prior = errors_of_each([t, adjusted], settings, rng)
+    elif t.total:
         raw = errors_of(t, settings, rng)
-    if name == WHOLE and window_days >= settings.interval_days:
+    if name == WHOLE and _has_interval(window, window_days, settings):
         raw = raw and _with_ece_interval(raw, t, "raw", rng)
         prior = prior and _with_ece_interval(prior, t, "prior", rng)
     return replace(
@@ -282,6 +285,10 @@ def _evaluate_segment(
         null=null,
         correction=intercept_correction(t),
     )
+
+
+def _has_interval(window: Summary, window_days: int, settings: Settings) -> bool:
+    return window.final and window_days >= settings.interval_days
 
 
 def _with_ece_interval(

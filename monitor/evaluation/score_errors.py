@@ -1,6 +1,6 @@
 """The calibration measures of one set of scores, and the settings of an evaluation. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -9,11 +9,11 @@ from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.tally import Tally
+from monitor.metrics.core.tally import Tally, have_same_groups
 from monitor.metrics.intervals.intervals import rbs_interval
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.tce import rejected_per_bin
-from monitor.metrics.test_based.tce_at_size import tce_at_size
+from monitor.metrics.test_based.tce_at_size import tces_at_size
 
 
 @dataclass(frozen=True)
@@ -75,24 +75,38 @@ class Settings:
 
 def errors_of(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
     """Measure one set of scores, a tally of at least one prediction."""
+    return errors_of_each([t], settings, rng)[0]
+
+
+def errors_of_each(
+    tallies: Sequence[Tally], settings: Settings, rng: np.random.Generator
+) -> list[Errors]:
+    """Measure several sets of scores of the same predictions, at least one.
+
+    Where they have the same groups, TCE at size takes the same subsamples of all of them.
+    """
+    if not all(have_same_groups(tallies[0], t) for t in tallies):
+        return [errors_of(t, settings, rng) for t in tallies]
+    tces = _tces_at_size(tallies, settings, rng)
+    return [_errors_of(t, tce, settings.alpha) for t, tce in zip(tallies, tces, strict=True)]
+
+
+def _errors_of(t: Tally, tce: Estimate | None, alpha: float) -> Errors:
     smallest, largest = paper_sizes(t.total)
     bins = pava_bc(t, min_size=smallest, max_size=largest)
     # The same as `tce` without the accepted intervals, which are not needed here.
-    rejected = rejected_per_bin(
-        t.scores, t.counts, bins.starts, bins.counts, bins.positives, settings.alpha
-    )
+    rejected = rejected_per_bin(t.scores, t.counts, bins.starts, bins.counts, bins.positives, alpha)
     smallest, largest = monitor_sizes(t.total)
     seen = pava_bc(t, min_size=smallest, max_size=largest)
     return Errors(
-        int(rejected.sum()) / t.total,
-        ece(seen),
-        rbs(t),
-        tce=_tce_at_size(t, settings, rng),
-        rbs_interval=rbs_interval(t),
+        int(rejected.sum()) / t.total, ece(seen), rbs(t), tce=tce, rbs_interval=rbs_interval(t)
     )
 
 
-def _tce_at_size(t: Tally, settings: Settings, rng: np.random.Generator) -> Estimate | None:
-    if settings.tce_size is None or t.total < settings.tce_size:
-        return None
-    return tce_at_size(t, size=settings.tce_size, alpha=settings.alpha, rng=rng).mean
+def _tces_at_size(
+    tallies: Sequence[Tally], settings: Settings, rng: np.random.Generator
+) -> list[Estimate | None]:
+    if settings.tce_size is None or tallies[0].total < settings.tce_size:
+        return [None] * len(tallies)
+    found = tces_at_size(tallies, size=settings.tce_size, alpha=settings.alpha, rng=rng)
+    return [each.mean for each in found]

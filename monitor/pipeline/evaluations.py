@@ -12,7 +12,7 @@ from monitor.evaluation.evaluate import Evaluation, evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.evaluation.shadow import map_summary
 from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
-from monitor.metrics.core.coarse import coarsen
+from monitor.metrics.core.coarse import coarsen_occupied
 from monitor.metrics.core.tally import Tally
 from monitor.pipeline.progress import PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References
@@ -68,7 +68,7 @@ def evaluate_days(
     read_summary = lru_cache(cached_days)(lambda day: store.read_summary(name, day))
     # A day is part of many windows; its causes are found once, and read where they are stored.
     in_segments = lru_cache(cached_days * len(model.segment_names))
-    found, compress = in_segments(causes_of), in_segments(coarsen)
+    found, compress = in_segments(causes_of), in_segments(coarsen_occupied)
     recall = lru_cache(cached_days)(
         lambda day: _stored_causes(store, name, day, *read_summary(day))
     )

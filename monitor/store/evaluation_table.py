@@ -8,7 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 import pyarrow as pa
 
-from monitor.evaluation.attribution import Causes, InterceptCorrection
+from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
 from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
 from monitor.evaluation.evaluate import Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
@@ -196,8 +196,9 @@ def causes_of_day(table: pa.Table) -> dict[str, Causes | None]:
     """Read the causes of each segment over the day alone; `OF_CAUSES` are the columns needed."""
     alone = table.filter(pa.array(table["window_days"].to_numpy() == 1))
     return {
-        row["segment"]: _rebuilt(Causes, row["causes"]) if row["causes"] else None
+        row["segment"]: causes and Causes(**{name: Shares(**of) for name, of in causes.items()})
         for row in alone.to_pylist()
+        for causes in (row["causes"],)
     }
 
 

@@ -30,6 +30,7 @@ from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.null_reference import (
     QUANTILES,
     count_rejected_nearly,
+    groups_of,
     tce_null_reference,
 )
 from monitor.metrics.test_based.tce import RELATIVE_DOUBT, count_rejected, tce
@@ -298,12 +299,12 @@ def test_null_reference_judges_as_the_test_does() -> None:
     """
     t = tally_on_grid(*calibrated(4_000, seed=3))
     smallest, largest = paper_sizes(t.total)
-    differences = []
+    groups, differences = groups_of(t.scores, t.counts), []
     for positives in draw_worlds(np.random.default_rng(9), t.scores, t.counts, 60):
         starts = pool(t.counts, positives, smallest, largest, 0)
         exact = count_rejected(t.scores, t.counts, positives, starts, 0.05).sum()
         nearly = count_rejected_nearly(
-            t.scores, t.counts, positives, starts, significance(0.05, RELATIVE_DOUBT)
+            groups, positives, starts, 1.0, significance(0.05, RELATIVE_DOUBT)
         )
         differences.append(nearly - exact)
 

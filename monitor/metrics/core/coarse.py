@@ -40,6 +40,23 @@ class Coarse:
     positives: Ints
 
 
+@dataclass(frozen=True, eq=False)
+class OccupiedCells:
+    """The coarse cells that have predictions: a small part of all, for a segment of a day.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (m,)
+        Their numbers, rising.
+    counts, positives : ndarray of shape (m,)
+        As those of `Coarse`.
+    """
+
+    cells: Ints
+    counts: Ints
+    positives: Ints
+
+
 def coarsen(t: Tally) -> Coarse:
     """Add up neighbouring cells of a tally.
 
@@ -65,6 +82,35 @@ def coarsen(t: Tally) -> Coarse:
     np.add.at(counts, cells // CELLS_IN_ONE, t.counts)
     np.add.at(positives, cells // CELLS_IN_ONE, t.positives)
     return Coarse(counts, positives)
+
+
+def coarsen_occupied(t: Tally) -> OccupiedCells:
+    """Add up neighbouring cells of a tally, and leave out those without predictions.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> coarsen_occupied(tally([0.5, 0.501, 0.9], [0, 1, 1])).counts
+    array([2, 1])
+    """
+    cells = (t.cells.numbers if t.cells else locate(t.scores)[0]) // CELLS_IN_ONE
+    first = np.flatnonzero(np.diff(cells, prepend=-1))
+    if not first.size:
+        return OccupiedCells(cells, t.counts, t.positives)
+    counts, positives = (np.add.reduceat(rows, first) for rows in (t.counts, t.positives))
+    return OccupiedCells(cells[first], counts, positives)
+
+
+def occupied(part: Coarse) -> OccupiedCells:
+    """Leave out the cells without predictions.
+
+    Examples
+    --------
+    >>> occupied(Coarse(np.array([2, 0, 1]), np.array([1, 0, 0]))).cells
+    array([0, 2])
+    """
+    cells = np.flatnonzero(part.counts)
+    return OccupiedCells(cells, part.counts[cells], part.positives[cells])
 
 
 def sum_of(parts: Sequence[Coarse]) -> Coarse:

@@ -79,7 +79,8 @@ def subsample(t: Tally, size: int, *, rng: np.random.Generator) -> Tally:
         return Tally(t.scores[:0], t.counts[:0], t.positives[:0])
     rows = lay_out(t.counts, t.positives)
     ends = np.cumsum(rows)
-    return Tally(*drawn(rng, t.scores, rows, ends, *index_rows(ends), size))
+    groups, counts, positives = drawn(rng, rows, ends, *index_rows(ends), size)
+    return Tally(t.scores[groups], counts, positives)
 
 
 @compiled
@@ -119,15 +120,9 @@ def lay_out(counts: Ints, positives: Ints) -> Ints:
 
 @compiled
 def drawn(
-    rng: np.random.Generator,
-    scores: Floats,
-    rows: Ints,
-    ends: Ints,
-    guide: Ints,
-    shift: int,
-    size: int,
-) -> tuple[Floats, Ints, Ints]:
-    """Draw `size` rows and give scores, counts and positives of the groups among them."""
+    rng: np.random.Generator, rows: Ints, ends: Ints, guide: Ints, shift: int, size: int
+) -> tuple[Ints, Ints, Ints]:
+    """Draw `size` rows; give the groups among them, and their counts and positives."""
     rest = ends[-1] - size
     if min(size, rest) > ROWS_PER_KIND * rows.size:
         taken = _thinned(rng, rows, size)
@@ -135,16 +130,15 @@ def drawn(
         taken = _taken(rng, rows, ends, guide, shift, size)
     else:  # the rows left behind are such a draw too, and fewer
         taken = rows - _taken(rng, rows, ends, guide, shift, rest)
-    some_scores = np.empty(scores.size, np.float64)
-    counts = np.empty(scores.size, np.int64)
-    positives = np.empty(scores.size, np.int64)
-    group = 0
-    for i in range(scores.size):
+    groups = np.empty(rows.size // 2, np.int64)
+    counts, positives = np.empty_like(groups), np.empty_like(groups)
+    found = 0
+    for i in range(groups.size):
         count = taken[2 * i] + taken[2 * i + 1]
         if count > 0:
-            some_scores[group], counts[group], positives[group] = scores[i], count, taken[2 * i + 1]
-            group += 1
-    return some_scores[:group], counts[:group], positives[:group]
+            groups[found], counts[found], positives[found] = i, count, taken[2 * i + 1]
+            found += 1
+    return groups[:found], counts[:found], positives[:found]
 
 
 @compiled

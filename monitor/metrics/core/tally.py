@@ -10,6 +10,7 @@ downstream trusts a Tally.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import numpy.typing as npt
@@ -58,12 +59,12 @@ class Tally:
     positives: Ints
     cells: Cells | None = None
 
-    @property
+    @cached_property
     def total(self) -> int:
         """Number of predictions N."""
         return int(self.counts.sum())
 
-    @property
+    @cached_property
     def total_positives(self) -> int:
         """Number of positive outcomes K."""
         return int(self.positives.sum())
@@ -250,6 +251,17 @@ def shift(t: Tally, delta: float) -> Tally:
     return Tally(
         moved[starts], np.add.reduceat(t.counts, starts), np.add.reduceat(t.positives, starts)
     )
+
+
+def have_same_groups(t: Tally, other: Tally) -> bool:
+    """Check whether two tallies differ in nothing but their scores.
+
+    Examples
+    --------
+    >>> have_same_groups(t := tally([0.2, 0.7], [0, 1]), shift(t, 0.1))
+    True
+    """
+    return np.array_equal(t.counts, other.counts) and np.array_equal(t.positives, other.positives)
 
 
 def _packed(scores: Floats, positive: npt.NDArray[np.bool_]) -> Ints:

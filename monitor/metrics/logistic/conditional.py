@@ -11,7 +11,7 @@ from math import log, log1p, sqrt
 import numpy as np
 import numpy.typing as npt
 
-from monitor.metrics.core.coarse import Coarse
+from monitor.metrics.core.coarse import Coarse, OccupiedCells, occupied
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.intercept import solve_factor
@@ -97,14 +97,31 @@ def fit_slope(curve: Floats, strata: Sequence[Coarse]) -> tuple[float, float] | 
     >>> round(fit_slope(CENTRES, days)[0], 3)
     0.8
     """
-    seen = [(part, np.nonzero(part.counts)[0]) for part in strata if part.counts.any()]
+    return fit_slope_of_cells(curve, [occupied(part) for part in strata])
+
+
+def fit_slope_of_cells(
+    curve: Floats, strata: Sequence[OccupiedCells]
+) -> tuple[float, float] | None:
+    """Find the slope as `fit_slope` does, from the cells that have predictions.
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> from monitor.metrics.core.coarse import CENTRES
+    >>> some = np.arange(416, 609)  # log-odds from -3 to 3
+    >>> hits = np.rint(1000 * expit(0.8 * CENTRES[some])).astype(int)
+    >>> day = OccupiedCells(some, np.full(193, 1000), hits)
+    >>> round(fit_slope_of_cells(CENTRES, [day])[0], 3)
+    0.8
+    """
+    seen = [part for part in strata if part.cells.size]
     if not seen:
         return None
-    x, counts, positives = (
-        np.concatenate(rows)
-        for rows in zip(*((curve[i], p.counts[i], p.positives[i]) for p, i in seen), strict=True)
-    )
-    ends = np.cumsum([i.size for _, i in seen])
+    x = curve[np.concatenate([part.cells for part in seen])]
+    counts = np.concatenate([part.counts for part in seen])
+    positives = np.concatenate([part.positives for part in seen])
+    ends = np.cumsum([part.cells.size for part in seen])
     low, high, slope = -STEEPEST, STEEPEST, 1.0
     for _ in range(MOST_STEPS):
         sums = _score_slope(slope, x, counts, positives, ends)

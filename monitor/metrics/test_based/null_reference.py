@@ -2,11 +2,17 @@
 
 from dataclasses import dataclass
 from math import exp, isinf, isnan, sqrt
+from typing import NamedTuple
 
 import numpy as np
 
 from monitor.metrics.binned.binning import check_sizes, pool
-from monitor.metrics.binomial.acceptance import Significance, check_alpha, significance
+from monitor.metrics.binomial.acceptance import (
+    Significance,
+    certainly_accepted,
+    check_alpha,
+    significance,
+)
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
@@ -122,59 +128,115 @@ def _null_values(
     values: Floats,
 ) -> Floats:
     """Fill `values` with the TCE of one resampled world each."""
-    inverse_odds = (1.0 - scores) / scores  # so that a shift of all logits is one product
-    at_zero = expect_positives(inverse_odds, counts, 0.0)
+    groups = groups_of(scores, counts)
+    at_zero = expect_positives(groups.inverse_odds, counts, 0.0)
     against = significance(alpha, RELATIVE_DOUBT)
     for first in range(0, values.size, TOGETHER):
         worlds = draw_worlds(rng, scores, counts, min(TOGETHER, values.size - first))
         for world in range(len(worlds)):
             positives = worlds[world]
-            delta = solve_nearby(inverse_odds, counts, positives.sum(), at_zero)
+            delta = solve_nearby(groups.inverse_odds, counts, positives.sum(), at_zero)
             if isnan(delta):
-                delta, _ = solve_intercept(-np.log(inverse_odds), counts, positives)
+                delta, _ = solve_intercept(-np.log(groups.inverse_odds), counts, positives)
             if isinf(delta):  # one class only: the refitted scores are all 0 or all 1, and right
                 values[first + world] = 0.0
                 continue
-            moved = 1.0 / (1.0 + inverse_odds * exp(-delta))
             starts = pool(counts, positives, min_size, max_size, 0)
-            rejected = count_rejected_nearly(moved, counts, positives, starts, against)
-            values[first + world] = rejected / counts.sum()
+            rejected = count_rejected_nearly(groups, positives, starts, exp(delta), against)
+            values[first + world] = rejected / groups.below[-1]
     return values
+
+
+class Groups(NamedTuple):
+    """Groups of predictions with one score each, before a shift.
+
+    Attributes
+    ----------
+    scores, inverse_odds : ndarray of shape (m,)
+        Scores s, rising, and ``(1 - s) / s``: a shift of all logits is one product of these.
+    below : ndarray of shape (m + 1,)
+        Number of predictions before each group, and of all.
+    """
+
+    scores: Floats
+    inverse_odds: Floats
+    below: Ints
+
+
+@compiled
+def groups_of(scores: Floats, counts: Ints) -> Groups:
+    """Prepare the groups of a tally for many worlds."""
+    below = np.zeros(counts.size + 1, np.int64)
+    below[1:] = np.cumsum(counts)
+    return Groups(scores, (1.0 - scores) / scores, below)
 
 
 @compiled
 def count_rejected_nearly(
-    scores: Floats, counts: Ints, positives: Ints, starts: Ints, against: Significance
+    groups: Groups, positives: Ints, starts: Ints, factor: float, against: Significance
 ) -> int:
     """Count the predictions that bins reject, as if each accepted one interval of scores.
 
     Almost every bin does (see `monitor.metrics.binomial.acceptance`). Then a few groups next to
-    each end decide about all others.
+    each end decide about all others. The odds of all scores are multiplied by the factor first.
     """
     total = 0
     for b in range(starts.size - 1):
         first, last = starts[b], starts[b + 1]
-        n, k = counts[first:last].sum(), positives[first:last].sum()
+        n, k = groups.below[last] - groups.below[first], positives[first:last].sum()
         low, high = _guess(k, n, against.two_sided)
-        within = scores[first:last]
-        begin = first + np.searchsorted(within, low)
-        end = first + np.searchsorted(within, high)
-        while begin > first and not rejects(scores[begin - 1], k, n, against):
-            begin -= 1
-        while begin < last and rejects(scores[begin], k, n, against) and scores[begin] * n < k:
-            begin += 1
-        end = max(begin, end)
-        while end < last and not rejects(scores[end], k, n, against):
-            end += 1
-        while end > begin and rejects(scores[end - 1], k, n, against):
-            end -= 1
-        total += n - counts[begin:end].sum()
+        begin, end = first, last
+        lowest, highest = _moved(groups, first, factor), _moved(groups, last - 1, factor)
+        if lowest * n < k and not certainly_accepted(n - k, n, against, 1.0 - lowest, lowest):
+            begin += np.searchsorted(groups.scores[first:last], _moved_back(low, factor))
+            while begin > first and not _rejects(groups, begin - 1, k, n, factor, against):
+                begin -= 1
+            while begin < last and _rejects_from_below(groups, begin, k, n, factor, against):
+                begin += 1
+        if highest * n > k and not certainly_accepted(k, n, against, highest, 1.0 - highest):
+            end = begin + np.searchsorted(groups.scores[begin:last], _moved_back(high, factor))
+            while end < last and not _rejects(groups, end, k, n, factor, against):
+                end += 1
+            while end > begin and _rejects(groups, end - 1, k, n, factor, against):
+                end -= 1
+        total += n - (groups.below[end] - groups.below[begin])
     return total
 
 
 @compiled
+def _rejects(groups: Groups, i: int, k: int, n: int, factor: float, against: Significance) -> bool:
+    return rejects(_moved(groups, i, factor), k, n, against)
+
+
+@compiled
+def _rejects_from_below(
+    groups: Groups, i: int, k: int, n: int, factor: float, against: Significance
+) -> bool:
+    score = _moved(groups, i, factor)
+    return score * n < k and rejects(score, k, n, against)
+
+
+@compiled
+def _moved(groups: Groups, i: int, factor: float) -> float:
+    inverse_odds: float = groups.inverse_odds[i]
+    return 1.0 / (1.0 + inverse_odds / factor)
+
+
+@compiled
+def _moved_back(score: float, factor: float) -> float:
+    """Find the score that becomes this one when its odds are multiplied by the factor."""
+    return score / (score + (1.0 - score) * factor)
+
+
+@compiled
 def _guess(k: int, n: int, z: float) -> tuple[float, float]:
-    """Guess the interval of scores that a bin accepts, by Wilson's formula."""
-    middle, square = k + 0.5 * z * z, z * z
-    away = z * sqrt(k * (n - k) / n + 0.25 * square)
-    return (middle - away) / (n + square), (middle + away) / (n + square)
+    """Guess the interval of scores that a bin accepts, by Wilson's formula.
+
+    Half a count is added on either side, because the p-value counts what is as likely as k.
+    """
+    return _wilson(max(k - 0.5, 0.0), n, -z), _wilson(min(k + 0.5, n), n, z)
+
+
+@compiled
+def _wilson(k: float, n: int, z: float) -> float:
+    return (k + 0.5 * z * z + z * sqrt(k * (n - k) / n + 0.25 * z * z)) / (n + z * z)

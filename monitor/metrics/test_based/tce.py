@@ -33,6 +33,7 @@ ABSOLUTE_DOUBT = 5e-16
 DOUBTFUL_GROUPS = 4  # on a side of k/n: up to here testing them is faster than finding the edges
 UNKNOWN = -1
 FEW_GROUPS = 32  # in a bin: up to here bounds of their p-values are faster than its edges
+FEW_OUTCOMES = 200  # of the rarer kind: up to here the p-value itself is faster than its bounds
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,11 +245,12 @@ def _rejected_of_group(score: float, count: int, k: int, n: int, against: Signif
 @compiled
 def rejects(score: float, k: int, n: int, against: Significance) -> bool:
     """Test one score."""
-    least, most = pvalue_bounds(k, n, score)
-    if least > against.alpha * (1.0 + against.doubt):
-        return False
-    if most < against.alpha * (1.0 - against.doubt):
-        return True
+    if min(k, n - k) > FEW_OUTCOMES:
+        least, most = pvalue_bounds(k, n, score)
+        if least > against.alpha * (1.0 + against.doubt):
+            return False
+        if most < against.alpha * (1.0 - against.doubt):
+            return True
     return pvalue(k, n, score) <= against.alpha
 
 

@@ -5,6 +5,7 @@ subsamples of one fixed size it does not, so a number means the same on a quiet 
 and on a busy Monday.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan, sqrt
 
@@ -17,7 +18,7 @@ from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.resampling import drawn, index_rows, lay_out
 from monitor.metrics.core.special import stdtrit
-from monitor.metrics.core.tally import Tally
+from monitor.metrics.core.tally import Tally, have_same_groups
 from monitor.metrics.test_based.tce import count_rejected
 
 SMALLEST_SIZE = 5_000
@@ -146,16 +147,56 @@ def tce_at_size(
     >>> found.mean.low < found.mean.value < 0.3
     True
     """
+    return tces_at_size([t], size=size, subsamples=subsamples, alpha=alpha, level=level, rng=rng)[0]
+
+
+def tces_at_size(
+    tallies: Sequence[Tally],
+    *,
+    size: int,
+    subsamples: int = 20,
+    alpha: float = 0.05,
+    level: float = CONFIDENCE,
+    rng: np.random.Generator,
+) -> list[TceAtSize]:
+    """Average TCE of the same predictions with other scores, over the same subsamples.
+
+    Parameters and errors are those of `tce_at_size`, but for tallies of the same groups in the same
+    order, such as raw and prior-adjusted ones: they differ in scores only. To draw the subsamples
+    once takes half the time.
+
+    Raises
+    ------
+    ValueError
+        Also if the tallies differ in their counts.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import shift, tally
+    >>> t, rng = tally([0.2, 0.7] * 40, [0, 1] * 40), np.random.default_rng(1)
+    >>> raw, prior = tces_at_size([t, shift(t, 0.1)], size=40, rng=rng)
+    >>> raw.size, prior.size
+    (40, 40)
+    """
+    t = tallies[0]
     check_alpha(alpha)
     _check(t, size, subsamples, level)
-    values = np.empty(subsamples if size < t.total else 1)  # of the whole there is but one
-    _fill_values(rng, t.scores, t.counts, t.positives, size, float(alpha), values)
+    if not all(have_same_groups(t, other) for other in tallies):
+        msg = "tallies share subsamples only if they differ in nothing but their scores."
+        raise ValueError(msg)
+    scores = np.stack([other.scores for other in tallies])
+    values = np.empty((subsamples if size < t.total else 1, len(tallies)))  # one of the whole
+    _fill_values(rng, scores, t.counts, t.positives, size, float(alpha), values)
+    return [_summarised(column, size, t.total, level) for column in values.T]
+
+
+def _summarised(values: Floats, size: int, total: int, level: float) -> TceAtSize:
     mean = float(values.mean())
     if values.size == 1:
         return TceAtSize(Estimate(mean, nan, nan), 0.0, size)
     deviation = float(values.std(ddof=1))
-    reach = sqrt(size / (t.total - size) + 1.0 / subsamples) * deviation
-    reach *= float(stdtrit(subsamples - 1, 0.5 + level / 2.0))
+    reach = sqrt(size / (total - size) + 1.0 / values.size) * deviation
+    reach *= float(stdtrit(values.size - 1, 0.5 + level / 2.0))
     found = Estimate(mean, max(0.0, mean - reach), min(1.0, mean + reach))
     return TceAtSize(found, deviation, size)
 
@@ -187,11 +228,13 @@ def _fill_values(
     alpha: float,
     values: Floats,
 ) -> None:
-    """Fill `values` with the TCE of one subsample each."""
+    """Fill `values` with the TCE of each subsample (rows) under each set of scores (columns)."""
     rows = lay_out(counts, positives)
     ends = np.cumsum(rows)
     guide, shift = index_rows(ends)
-    for i in range(values.size):
-        some_scores, some, hits = drawn(rng, scores, rows, ends, guide, shift, size)
+    for i in range(len(values)):
+        groups, some, hits = drawn(rng, rows, ends, guide, shift, size)
         starts = pool(some, hits, size // 20, size // 5, 0)
-        values[i] = count_rejected(some_scores, some, hits, starts, alpha).sum() / size
+        for j in range(len(scores)):
+            rejected = count_rejected(scores[j][groups], some, hits, starts, alpha)
+            values[i, j] = rejected.sum() / size
