@@ -4,7 +4,7 @@ Rule: a day belongs to the reference that it is part of, else to the newest one 
 reference of mapped days begins where their map was deployed.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from math import log, nan
@@ -25,7 +25,6 @@ from monitor.drift.pairs import (
     without_top,
 )
 from monitor.drift.reference import (
-    LEAST_OF_EACH,
     Reference,
     Sensitivity,
     fit_reference,
@@ -136,23 +135,6 @@ def inputs_of(summary: Summary) -> Day:
 def failed_day(day: date, known_at: datetime, complaint: str) -> Day:
     """Stand in for a day whose logs broke the contract."""
     return Day(day, False, known_at, nan, {}, complaint)
-
-
-def gather_reference_days(
-    days: Iterable[tuple[Day, str]], *, least_days: int
-) -> list[tuple[Day, str]]:
-    """Take days, with their marks, until they make a reference; empty if they never do."""
-    taken: list[tuple[Day, str]] = []
-    short = {"positives": LEAST_OF_EACH, "negatives": LEAST_OF_EACH}
-    for day, mark in days:
-        taken.append((day, mark))
-        for part in day.parts.values():
-            hits = int(part.positives.sum())
-            short["positives"] -= hits
-            short["negatives"] -= int(part.counts.sum()) - hits
-        if len(taken) >= least_days and max(short.values()) <= 0:
-            return taken
-    return []
 
 
 def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:

@@ -146,12 +146,19 @@ def what_a_reference_lacks(
     """Say what is missing before a reference can be fitted; None if nothing is."""
     positives = sum(int(part.positives.sum()) for day in days for part in day.values())
     total = sum(int(part.counts.sum()) for day in days for part in day.values())
-    if len(days) < least_days:
-        return f"{len(days)} of at least {least_days} final days"
+    return what_counts_lack(len(days), positives, total - positives, least_days)
+
+
+def what_counts_lack(
+    days: int, positives: int, negatives: int, least_days: int = LEAST_DAYS
+) -> str | None:
+    """Say the same from the numbers of final days and of their outcomes."""
+    if days < least_days:
+        return f"{days} of at least {least_days} final days"
     if positives < LEAST_OF_EACH:
         return f"{positives} of at least {LEAST_OF_EACH} positive outcomes"
-    if total - positives < LEAST_OF_EACH:
-        return f"{total - positives} of at least {LEAST_OF_EACH} negative outcomes"
+    if negatives < LEAST_OF_EACH:
+        return f"{negatives} of at least {LEAST_OF_EACH} negative outcomes"
     return None
 
 

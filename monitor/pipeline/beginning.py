@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from monitor.config import Config
 from monitor.drift.reference import LEAST_OF_EACH
 from monitor.logs import first_morning
-from monitor.pipeline.references import REFERENCE_DAYS
+from monitor.pipeline.reference_days import REFERENCE_DAYS
 from monitor.pipeline.settling import settle
 
 

@@ -1,8 +1,9 @@
 """The references of a model, fitted to its stored summaries."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import lru_cache
 from math import log
 
 import numpy as np
@@ -14,7 +15,6 @@ from monitor.drift.inputs import (
     Limits,
     ModelReference,
     fit_model_reference,
-    gather_reference_days,
     inputs_of,
     reference_of_day,
 )
@@ -31,16 +31,15 @@ from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce_at_size import standard_size
-from monitor.pipeline.awaited_reference import day_that_completes
 from monitor.pipeline.progress import fingerprint
+from monitor.pipeline.reference_days import REFERENCE_DAYS, Counted, days_of_references
 from monitor.pipeline.shadow import read_shadow
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores
 
-Fit = Callable[[Sequence[Day], Sequence[str]], ModelReference]  # of days, and of their marks
-AT_FIRST = 60  # stored days that are read for a reference, before what is known of them is kept
-REFERENCE_DAYS = 28  # the default reference has at least this many days, the first ones
+Fit = Callable[[Sequence[str], Callable[[], Sequence[Day]]], ModelReference]  # marks, and days
+READ_DAYS = 60  # days that are held in memory while references are fitted
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,26 +112,26 @@ def read_references(config: Config, name: str) -> References:
         If a summary cannot be read.
     """
     model, store = config.model(name), Store(config.store)
-    spans = _reference_days(model, store, name)
     limits = limits_of(model)
     kept, used = store.read_fits(name), dict[str, ModelReference]()
+    # A day may be counted, be part of several references, and be needed for their fits.
+    read_day = lru_cache(READ_DAYS)(lambda day: inputs_of(store.read_summary(name, day)[0]))
 
-    def fit(days: Sequence[Day], marks: Sequence[str]) -> ModelReference:
+    def fit(marks: Sequence[str], read: Callable[[], Sequence[Day]]) -> ModelReference:
         """Take a kept fit only if it rests on these files and limits, and on this version."""
         basis = fingerprint([repr(limits), [*marks]])
-        found = kept.get(basis) or fit_model_reference(days, limits)
-        used[basis] = found
-        return found
+        used[basis] = kept.get(basis) or fit_model_reference(read(), limits)
+        return used[basis]
 
-    fitted = [
-        (
-            ModelReference(first, last, {}, _lack(first, last, lack))
-            if (lack := what_a_reference_lacks([day.parts for day, _ in days]))
-            else fit([day for day, _ in days], [mark for _, mark in days]),
-            [mark for _, mark in days],
-        )
-        for first, last, days in spans
-    ]
+    def fit_span(first: date, last: date, counted: Counted, marks: Sequence[str]) -> ModelReference:
+        if counted.lack:
+            return ModelReference(first, last, {}, _lack(first, last, counted.lack))
+        return fit(marks, lambda: [read_day(day) for day in counted.days])
+
+    fitted = []
+    for first, last, counted in days_of_references(model, store, name, read_day):
+        marks = [store.summary_mark(name, day) for day in counted.days]
+        fitted.append((fit_span(first, last, counted, marks), marks))
     if of_map := _reference_of_map(model, store, name, fit):
         fitted = sorted([*fitted, of_map], key=lambda one: one[0].begins)
     if used.keys() != kept.keys():
@@ -163,7 +162,7 @@ def _reference_of_map(
             f"have {lack}: too few for a reference; name later days in verdicts.references"
         )
         return ModelReference(first, last, {}, why, deployed=model.map.deploy), marks
-    return replace(fit(days, marks), deployed=model.map.deploy), marks
+    return replace(fit(marks, lambda: days), deployed=model.map.deploy), marks
 
 
 def first_sensitivity(model: Model, summary: Summary) -> str:
@@ -201,32 +200,3 @@ def _lack(first: date, last: date, lack: str) -> str:
         f"the one from {first} to {last} has {lack}; wait for them, or name more days in "
         "verdicts.references"
     )
-
-
-def _reference_days(
-    model: Model, store: Store, name: str
-) -> list[tuple[date, date, list[tuple[Day, str]]]]:
-    """Read the days of every reference: the configured ones, else the first that make one.
-
-    A day without predictions is none of them.
-    """
-    stored = store.days("summaries", name)
-
-    def recall(days: Iterable[date]) -> Iterator[tuple[Day, str]]:
-        for day in days:
-            summary, mark = store.read_summary(name, day)
-            prepared = inputs_of(summary)
-            if prepared.final and prepared.parts:
-                yield prepared, mark
-
-    if not model.verdicts.references:
-        taken = gather_reference_days(recall(stored[:AT_FIRST]), least_days=REFERENCE_DAYS)
-        if not taken and len(stored) > AT_FIRST:
-            last = day_that_completes(store, name, stored, least_days=REFERENCE_DAYS)
-            first_days = [day for day in stored if last and day <= last]
-            taken = gather_reference_days(recall(first_days), least_days=REFERENCE_DAYS)
-        return [(taken[0][0].day, taken[-1][0].day, taken)] if taken else []
-    return [
-        (s.first, s.last, list(recall(day for day in stored if s.first <= day <= s.last)))
-        for s in model.verdicts.references
-    ]

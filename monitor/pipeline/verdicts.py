@@ -16,7 +16,8 @@ from monitor.drift.reference import LEAST_OF_EACH
 from monitor.drift.verdict import days_to_recall, judge
 from monitor.errors import DataError
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
-from monitor.pipeline.references import REFERENCE_DAYS, References, limits_of
+from monitor.pipeline.reference_days import REFERENCE_DAYS
+from monitor.pipeline.references import References, limits_of
 from monitor.pipeline.where import place_adder
 from monitor.store.delays import delays
 from monitor.store.store import Store

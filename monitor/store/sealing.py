@@ -115,6 +115,17 @@ def open_record(content: bytes) -> dict[str, Any]:
 NO_DIGEST = "its digest is missing"
 
 
+def digest_of_table(content: bytes) -> str | None:
+    """Check the bytes of a table without reading it; None stands for a version without digests.
+
+    Raises
+    ------
+    ValueError, pyarrow.ArrowException, OSError
+        If the content is damaged.
+    """
+    return _check(content, BEFORE_IN_PARQUET) or open_table(content)[1]
+
+
 def is_sealed(content: bytes) -> bool:
     """Say whether the content of a table has a digest that fits; without one it proves nothing."""
     try:

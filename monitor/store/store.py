@@ -52,6 +52,7 @@ from monitor.store.ranges import (
 )
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
 from monitor.store.sealing import (
+    digest_of_table,
     is_sealed,
     open_record,
     open_table,
@@ -172,6 +173,13 @@ class Store(DayFiles):
         with parsing(self.root, name):
             table, digest = open_table(content)
             return summary_of(model, day, table), digest or hashlib.sha256(content).hexdigest()
+
+    def summary_mark(self, model: str, day: date) -> str:
+        """Check the bytes of one day's summary and give their fingerprint."""
+        name = f"summaries/{model}/{day}.parquet"
+        content = self._read(name)
+        with parsing(self.root, name):
+            return digest_of_table(content) or hashlib.sha256(content).hexdigest()
 
     def read_columns(self, model: str, day: date) -> Columns:
         """Read what each watched column counts on a day."""

@@ -9,7 +9,7 @@ import pytest
 
 from monitor.config import Config
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.pipeline.references import AT_FIRST, read_references
+from monitor.pipeline.references import read_references
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 
@@ -61,7 +61,7 @@ def fitted_on(config: Config) -> list[list[str]]:
 
 
 def test_a_morning_without_a_reference_reads_few_days(config: Config, read: list[date]) -> None:
-    """It reads the first days and the new one, and the reference comes as if all had been read."""
+    """It reads the new one, and the reference comes as if all had been read."""
     store = Store(config.store)
     write(store, range(70))
     assert fitted_on(config) == []
@@ -69,13 +69,31 @@ def test_a_morning_without_a_reference_reads_few_days(config: Config, read: list
     read.clear()
 
     assert fitted_on(config) == []
-    assert sorted(read) == [*map(day_of, range(AT_FIRST)), day_of(70)]
+    assert read == [day_of(70)]
 
     write(store, range(71, 80))
     kept = fitted_on(config)
     (Path(config.store) / "runs/rare/counts.json").unlink()
     assert kept == fitted_on(config)
     assert [len(marks) for marks in kept] == [75]
+
+
+def test_a_morning_with_a_kept_reference_reads_none_of_its_days(
+    config: Config, read: list[date]
+) -> None:
+    """It checks the digests of the days; a day that was replaced is read, and the fit made again."""
+    store = Store(config.store)
+    write(store, range(80))
+    (marks,) = fitted_on(config)
+    read.clear()
+
+    assert fitted_on(config) == [marks]
+    assert read == []
+
+    write(store, [40], positives=POSITIVES + 1)
+    (changed,) = fitted_on(config)
+    assert [place for place, mark in enumerate(marks) if mark not in changed] == [40]
+    assert set(read) == set(map(day_of, range(75)))
 
 
 def test_a_file_that_was_replaced_is_counted_again(config: Config) -> None:

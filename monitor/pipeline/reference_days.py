@@ -1,0 +1,103 @@
+"""Which days make the references of a model, without reading its past every morning.
+
+Rule: what is kept of a day are counts, beside the tag of the file that they were counted in. A file
+that was replaced since has another tag, and is counted again.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import date
+from typing import NamedTuple
+
+from monitor.config import Model
+from monitor.drift.inputs import Day
+from monitor.drift.reference import LEAST_OF_EACH, what_counts_lack
+from monitor.store.store import Store
+
+REFERENCE_DAYS = 28  # of the default reference, which is the first days
+ReadDay = Callable[[date], Day]
+
+
+class Count(NamedTuple):
+    """What is kept of a day: the tag of its file, whether it counts, and its outcomes."""
+
+    tag: str
+    counts: bool
+    positives: int
+    negatives: int
+
+
+class Counted(NamedTuple):
+    """The days of a reference, and what they lack to be one; None if nothing."""
+
+    days: Sequence[date]
+    lack: str | None
+
+
+def days_of_references(
+    model: Model, store: Store, name: str, read_day: ReadDay
+) -> list[tuple[date, date, Counted]]:
+    """Find the days of every reference: the configured ones, else the first that make one.
+
+    A day that is not final, or has no predictions, is none of them.
+
+    Parameters
+    ----------
+    model, store, name : Model, Store, str
+        The model, and where its summaries are.
+    read_day : callable
+        Reads a day that is not counted yet, or was replaced since.
+
+    Returns
+    -------
+    list of (date, date, Counted)
+        First and last day of each reference, and its days.
+
+    Raises
+    ------
+    DataError
+        If a summary that is not counted yet cannot be read.
+    """
+    stored, tags = store.days("summaries", name), store.tags("summaries", name)
+    before, counts = store.read_counts(name), dict[date, Count]()
+
+    def count(day: date) -> Count:
+        tag, known = tags.get(day, ""), before.get(day)
+        counts[day] = Count(*known) if known and known[0] == tag else _count(read_day(day), tag)
+        return counts[day]
+
+    found = []
+    for span in model.verdicts.references:
+        days = [day for day in stored if span.first <= day <= span.last and count(day).counts]
+        found.append((span.first, span.last, Counted(days, _lack([counts[day] for day in days]))))
+    if not model.verdicts.references and (days := _first_days(stored, count)):
+        found.append((days[0], days[-1], Counted(days, None)))
+    if counts != before:
+        store.keep_counts(name, counts)
+    return found
+
+
+def _first_days(stored: Sequence[date], count: Callable[[date], Count]) -> list[date]:
+    """Take days until they make a reference; empty if they never do."""
+    taken, positives, negatives = list[date](), 0, 0
+    for day in stored:
+        one = count(day)
+        if one.counts:
+            taken.append(day)
+        positives, negatives = positives + one.positives, negatives + one.negatives
+        if len(taken) >= REFERENCE_DAYS and min(positives, negatives) >= LEAST_OF_EACH:
+            return taken
+    return []
+
+
+def _lack(counts: Sequence[Count]) -> str | None:
+    hits, misses = (sum(getattr(one, of) for one in counts) for of in ("positives", "negatives"))
+    return what_counts_lack(len(counts), hits, misses)
+
+
+def _count(day: Day, tag: str) -> Count:
+    """Count the outcomes of a day; one that is not final or has no predictions does not count."""
+    if not (day.final and day.parts):
+        return Count(tag, False, 0, 0)
+    positives = sum(int(part.positives.sum()) for part in day.parts.values())
+    total = sum(int(part.counts.sum()) for part in day.parts.values())
+    return Count(tag, True, positives, total - positives)
