@@ -81,7 +81,7 @@ def test_a_morning_without_a_reference_reads_few_days(config: Config, read: list
 def test_a_morning_with_a_kept_reference_reads_none_of_its_days(
     config: Config, read: list[date]
 ) -> None:
-    """It checks the digests of the days; a day that was replaced is read, and the fit made again."""
+    """It checks their digests; if a day was replaced, all are read and the fit is made again."""
     store = Store(config.store)
     write(store, range(80))
     (marks,) = fitted_on(config)

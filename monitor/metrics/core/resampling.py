@@ -3,6 +3,8 @@
 Rows are never written out: a draw is counts, and what is drawn is a tally again.
 """
 
+from math import floor, sqrt
+
 import numpy as np
 
 from monitor.metrics.core.compiled import compiled
@@ -11,6 +13,7 @@ from monitor.metrics.core.tally import Tally
 
 ROWS_PER_GROUP = 16  # up to this many, single draws are faster than binomial generators
 ONE_BY_ONE = 32
+LARGE_VARIANCE = 100.0  # of a binomial count
 ROWS_PER_KIND = 4  # beyond, a binomial draw for each kind is faster than one by one
 
 
@@ -96,17 +99,33 @@ def _resampled(rng: np.random.Generator, counts: Ints, rates: Floats) -> tuple[I
     else:  # the same law, group by group: each binomial given those before it
         rows = draws = total
         for i in range(counts.size):
-            new[i] = draws if counts[i] == rows else rng.binomial(draws, counts[i] / rows)
+            new[i] = draws if counts[i] == rows else _nearly_binomial(rng, draws, counts[i] / rows)
             rows -= counts[i]
             draws -= new[i]
     positives = np.zeros(counts.size, np.int64)
     for i in range(counts.size):
         if new[i] > ONE_BY_ONE:
-            positives[i] = rng.binomial(new[i], rates[i])
+            positives[i] = _nearly_binomial(rng, new[i], rates[i])
         else:
             for _ in range(new[i]):
                 positives[i] += rng.random() < rates[i]
     return new, positives
+
+
+@compiled
+def _nearly_binomial(rng: np.random.Generator, n: int, q: float) -> int:
+    """Draw a binomial count; where its variance is large, from a skewed normal curve.
+
+    That takes a tenth of the time. The first two terms of Cornish and Fisher's expansion are used:
+    the distribution function is off by 1.2e-4 at most (n q (1 - q) = 100), and by less the larger
+    the variance is.
+    """
+    variance = n * q * (1.0 - q)
+    if variance < LARGE_VARIANCE:
+        return rng.binomial(n, q)
+    z = rng.standard_normal()
+    count = n * q + sqrt(variance) * z + (1.0 - 2.0 * q) / 6.0 * (z * z - 1.0)
+    return min(max(floor(count + 0.5), 0), n)
 
 
 @compiled
