@@ -83,6 +83,8 @@ bench: $(VENV)/dev.stamp  ## Measure speed and memory (an hour)
 	@echo "a morning of 200 models, and what five years of history cost"
 	@$(BIN)/python -m bench.fleet
 	@echo "one large day with DuckDB, Spark and pandas"
+	@echo "a day of a model with 500 segments"
+	@$(BIN)/python -m bench.segments
 	@$(BIN)/python -m bench.engines
 	@echo "the measures compared with numpy's sorts; for other packages see python -m bench.metrics --help"
 	@$(BIN)/python -m bench.metrics

@@ -114,11 +114,11 @@ def test_resamples_are_multinomial_then_binomial(counts: list[int]) -> None:
     assert chisquare(observed, np.array(shares) * 20_000 / sum(shares)).pvalue > 1e-3
 
 
-@pytest.mark.parametrize(("n", "rate"), [(850, 0.14), (10_000, 0.9898), (10**6, 0.3)])
+@pytest.mark.parametrize(("n", "rate"), [(119, 0.3), (10_000, 0.9974), (10**6, 0.3)])
 def test_outcomes_of_large_groups_are_nearly_binomial(n: int, rate: float) -> None:
     """Of 50,000 draws as many as should lie between 30 quantiles: a chi-squared test.
 
-    The distribution function is off by at most 1.2e-4, which adds less than 1 to a statistic of 29
+    The distribution function is off by at most 5.3e-4, which adds about 1 to a statistic of 29
     degrees of freedom. The seed is fixed; a right program fails with probability 1e-4.
     """
     t, rng = Tally(np.array([0.5]), np.array([n]), np.array([0])), np.random.default_rng(4)
