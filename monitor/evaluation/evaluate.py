@@ -172,7 +172,8 @@ def _strata(days: Sequence[Summary]) -> dict[str, list[Tally]]:
     for day in days:
         for name, segment in day.segments.items():
             strata[WHOLE].append(segment.tally)
-            strata.setdefault(name, []).append(segment.tally)
+            if name != WHOLE:  # it has this name where the model has no segments
+                strata.setdefault(name, []).append(segment.tally)
     return strata
 
 

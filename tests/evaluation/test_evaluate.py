@@ -1,17 +1,20 @@
 """A window judged: every number is that of its measure, on the right scores."""
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.evaluation.attribution import intercept_correction
+from monitor.evaluation.attribution import causes_of, intercept_correction
 from monitor.evaluation.evaluate import LEAST_RARER, Evaluation, evaluate
 from monitor.evaluation.score_errors import Errors, Settings
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.binned.ece import ece
+from monitor.metrics.core.coarse import CENTRES, coarsen
 from monitor.metrics.core.tally import Tally, shift, tally_on_grid
+from monitor.metrics.logistic.conditional import fit_slope
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.tce import tce
@@ -150,6 +153,36 @@ def test_chance_is_resampled_where_it_informs(rarer: int, *, informs: bool, flip
 
     assert (e.null is not None) == informs
     assert None not in (e.raw, e.prior, e.shift)
+
+
+def test_a_day_without_segments_is_one_stratum() -> None:
+    """It is the whole and its only segment, and its outcomes count once."""
+    t = drawn(3_000, seed=6, slope=0.8)
+    (found,) = by_segment(summary(all=t)).values()
+    slope = fit_slope(CENTRES, [coarsen(t)])
+
+    assert found.causes == causes_of(t)
+    assert slope is not None
+    assert (found.slope and found.slope.standard_error) == slope[1]
+
+
+def test_an_unsettled_window_has_nothing_that_describes_chance_alone() -> None:
+    """No null reference and no interval of ECE; all other numbers are those of a final window."""
+    t, settings = drawn(5_000, seed=7), replace(SETTINGS, interval_days=1, tce_size=2_000)
+    (final,), (unsettled,) = (
+        evaluate([summary(final=settled, all=t)], window_days=7, settings=settings)
+        for settled in (True, False)
+    )
+
+    assert final.null is not None
+    assert unsettled.null is None
+    for one, other in ((final.raw, unsettled.raw), (final.prior, unsettled.prior)):
+        assert one is not None
+        assert one.ece_interval is not None
+        assert other is not None
+        assert other.ece_interval is None
+        assert points(one) == points(other)
+        assert one.rbs_interval == other.rbs_interval
 
 
 def test_an_empty_segment_has_counts_only() -> None:
