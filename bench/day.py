@@ -106,20 +106,24 @@ def measure_here(job: str, folder: Path, memory_mb: int) -> None:
     """
     import monitor.logs  # noqa: F401
 
-    start = time.perf_counter()
+    start, loaded = time.perf_counter(), _cpu_seconds()
     matched = JOBS[job](folder, memory_mb)
-    usage = resource.getrusage(resource.RUSAGE_SELF)
     status = Path("/proc/self/status").read_text()  # ru_maxrss would include the parent's memory
     print(
         json.dumps(
             {
                 "matched": matched,
                 "wall": time.perf_counter() - start,
-                "cpu": usage.ru_utime + usage.ru_stime,
+                "cpu": _cpu_seconds() - loaded,
                 "memory_mb": int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024,
             }
         )
     )
+
+
+def _cpu_seconds() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 def measure_apart(job: str, folder: Path, memory_mb: int) -> dict[str, float]:

@@ -10,7 +10,9 @@ proof fails are the ids counted one by one.
 
 What the join carries is what it costs. So all that one log alone can say of a row becomes one small
 number before the join: `score_code` holds what is wrong with a prediction, its part and its cell;
-`outcome_code` holds the outcome. Other columns are only carried where a query shows examples.
+`outcome_code` holds the outcome. For most rows the sum of both is the key of its group. Other
+columns are only carried where a query shows examples. Of every choice the usual case comes first,
+because an engine looks at the other cases only for the other rows.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -60,18 +62,14 @@ IN_PREDICTED = (
     Status.OUTCOME_INVALID,
     Status.OUTCOME_EARLY,
 )
-# What a prediction alone can show, the greatest first.
-FLAWS = (
-    Status.NOT_CHOSEN,
-    Status.SCORE_SUM,
-    Status.SCORE_OUT_OF_RANGE,
-    Status.SCORE_MISSING,
-    Status.PREDICTION_ID_MISSING,
-)
-UNUSABLE = 2  # the code of an outcome that is neither 0 nor 1
-# The last part of a key: without an outcome, or with one, and 1 more if it is positive.
+# The last part of a key: without an outcome, or with one, and if it is positive.
 NO_OUTCOME, WITH_OUTCOME, POSITIVE, OUTCOMES = 0, 2, 3, 4
+# The codes of outcomes: 0 and 1 are that part of a key.
+CODES = {0: WITH_OUTCOME, 1: POSITIVE}
+UNUSABLE, UNKNOWN_CLASS = 4, 2  # the code of another outcome, and the outcome of an unknown class
 LARGEST_INT32 = 2**31 - 1
+# In the middle of the first position, so that rounding cannot make it the one before.
+LOWEST = LOWEST_SCORE * (1 + 0.5 / POSITIONS_PER_LOGIT)
 WITHOUT_PREDICTION = (
     Status.UNMATCHED_OUTCOME,
     Status.OUTCOME_ID_MISSING,
@@ -182,7 +180,7 @@ def write(
     """
     coded = _coded(logs, part_count, odds_factor)
     joined = _join(coded, part_count, absent_is_negative=absent_is_negative)
-    keyed = _key(joined, part_count, coded)
+    keyed = _slim(joined, part_count, coded)
     return Query(_count(logs), joined, keyed, group(keyed), part_count)
 
 
@@ -195,60 +193,61 @@ def _coded(logs: Logs, part_count: int, odds_factor: float) -> Logs:
 
 
 def _with_score_code(logs: Logs, part_count: int, odds_factor: float) -> Frame:
-    """Add `score_code`, which is what is wrong, the part and the cell, and `offset`."""
-    score = nw.col("score")
-    # Statistics of Parquet leave out NaN, and DuckDB concludes from them that all lie in [0, 1].
-    usable = ~score.is_nan() & (score >= 0.0) & (score <= 1.0)
-    cases = [
+    """Add `score_code`, the key of a matched row less its outcome, or of a flaw; and `offset`."""
+    score, limit, whole = nw.col("score"), _limit(part_count), _whole(part_count)
+    usual, cases = nw.col("inside"), list[tuple[nw.Expr, Status]]()
+    if logs.horizon is not None:
+        usual &= nw.col("predicted") == 1
+        cases.append((nw.col("predicted") == 0, Status.NOT_CHOSEN))
+    if not logs.joined:  # there no row needs an id
+        usual &= ~nw.col("id").is_null()
+        cases.append((nw.col("id").is_null(), Status.PREDICTION_ID_MISSING))
+    cases += [
         (score.is_null() | score.is_nan(), Status.SCORE_MISSING),
         ((score < 0.0) | (score > 1.0), Status.SCORE_OUT_OF_RANGE),
     ]
     if logs.classes:
-        usable &= nw.col("off") == 0
+        usual &= nw.col("off") == 0
         cases.append((nw.col("off") == 1, Status.SCORE_SUM))
-    if not logs.joined:  # there no row needs an id
-        usable &= ~nw.col("id").is_null()
-        cases.insert(0, (nw.col("id").is_null(), Status.PREDICTION_ID_MISSING))
-    if logs.horizon is not None:
-        usable &= nw.col("predicted") == 1
-        cases.insert(0, (nw.col("predicted") == 0, Status.NOT_CHOSEN))
-    whole = _whole(part_count)
-    flaws = [(case, nw.lit(int(flaw) * part_count, whole)) for case, flaw in cases]
-    part = nw.col("part").cast(whole)
-    # The usual case comes first, because the others are then looked at for few rows.
-    flawed = (choose(flaws, nw.lit(0, whole)) + part) * CELL_COUNT
-    code = choose([(usable, part * CELL_COUNT + nw.col("cell").cast(whole))], flawed)
+    part = nw.col("part").cast(whole) * (CELL_COUNT * OUTCOMES)
+    valid = part + nw.col("cell").cast(whole) * OUTCOMES
+    flaws = [(case, part + nw.lit(int(flaw) * limit, whole)) for case, flaw in cases]
     return located(logs.predictions, odds_factor).with_columns(
-        score_code=code, offset=nw.col("offset").cast(nw.Int32)
+        score_code=choose([(usual, valid), *flaws], valid), offset=nw.col("offset").cast(nw.Int32)
     )
 
 
 def _with_outcome_code(rows: Frame) -> Frame:
-    """Add `outcome_code`: 0, 1, or 2 for any other outcome; null where there is none."""
-    outcome = nw.col("outcome")
+    """Add `outcome_code`; null where there is no outcome."""
     cases = [
         (nw.col("observed").is_null(), nw.lit(None, nw.Int8)),
-        (outcome == 0, nw.lit(0, nw.Int8)),
-        (outcome == 1, nw.lit(1, nw.Int8)),
+        *((nw.col("outcome") == value, nw.lit(code, nw.Int8)) for value, code in CODES.items()),
     ]
     return rows.with_columns(outcome_code=choose(cases, nw.lit(UNUSABLE, nw.Int8)))
 
 
+def _limit(part_count: int) -> int:
+    """Return how many keys a status has."""
+    return part_count * CELL_COUNT * OUTCOMES
+
+
 def _whole(part_count: int) -> Any:
     """Return the smallest type of whole numbers that holds every key."""
-    largest = (max(Status) + 1) * part_count * CELL_COUNT * OUTCOMES
-    return nw.Int32 if largest <= LARGEST_INT32 else nw.Int64
+    return nw.Int32 if (max(Status) + 1) * _limit(part_count) <= LARGEST_INT32 else nw.Int64
 
 
 def _join(logs: Logs, part_count: int, *, absent_is_negative: bool) -> Frame:
-    """Join predictions and outcomes, and give every row its status."""
+    """Join predictions and outcomes, and give every row its key and its status."""
     met = logs.predictions if logs.joined else _meet(logs, part_count)
     met = _first_choices(met) if logs.classes else met
     met = _with_outcome_code(met) if logs.joined or logs.classes else met
+    unobserved = Status.MATCHED if absent_is_negative else Status.UNLABELLED
+    keyed = met.with_columns(key=_key(unobserved, logs, part_count))
+    joined = keyed.with_columns(status=_status(part_count))
     if not absent_is_negative:
-        return met.with_columns(status=_status(Status.UNLABELLED, logs, part_count))
+        return joined
     outcome = choose([(nw.col("outcome_code").is_null(), nw.lit(0))], nw.col("outcome"))
-    return met.with_columns(status=_status(Status.MATCHED, logs, part_count), outcome=outcome)
+    return joined.with_columns(outcome=outcome)
 
 
 def _first_choices(met: Frame) -> Frame:
@@ -257,7 +256,7 @@ def _first_choices(met: Frame) -> Frame:
     right = choose(
         [
             (label.is_null(), nw.lit(None, nw.Int64)),
-            (label < 0, nw.lit(UNUSABLE, nw.Int64)),
+            (label < 0, nw.lit(UNKNOWN_CLASS, nw.Int64)),
             (label == nw.col("best"), nw.lit(1, nw.Int64)),
         ],
         nw.lit(0, nw.Int64),
@@ -283,7 +282,7 @@ def _meet(logs: Logs, part_count: int) -> Frame:
 
 
 def _is_chosen(part_count: int) -> nw.Expr:
-    return nw.col("score_code") < int(Status.NOT_CHOSEN) * part_count * CELL_COUNT
+    return nw.col("score_code") < int(Status.NOT_CHOSEN) * _limit(part_count)
 
 
 def _meet_in_duckdb(predictions: Any, outcomes: Any, horizon: int) -> Any:
@@ -295,22 +294,56 @@ def _meet_in_duckdb(predictions: Any, outcomes: Any, horizon: int) -> Any:
     )
 
 
-def _key(joined: Frame, part_count: int, logs: Logs) -> Frame:
-    """Give every row the key of status, part, cell and outcome; codes of columns stay beside it."""
-    whole = _whole(part_count)
-    code, status = nw.col("score_code"), nw.col("status").cast(whole)
-    limit, outcome = part_count * CELL_COUNT, nw.col("outcome_code")
-    # An outcome alone counts on the day on which it was logged.
-    alone = status * limit
-    alone = alone if logs.horizon is None else alone + nw.col("own_part").cast(whole) * CELL_COUNT
+def _key(unobserved: Status, logs: Logs, part_count: int) -> nw.Expr:
+    """Write the key of a row: its status, part, cell and outcome.
+
+    A valid prediction without an outcome has the status `unobserved`.
+    """
+    code, outcome = nw.col("score_code"), nw.col("outcome_code")
+    whole, limit = _whole(part_count), _limit(part_count)
+
+    def of(status: Status) -> nw.Expr:
+        return nw.lit(int(status) * limit, whole)
+
+    usual = (code < limit) & (outcome < UNUSABLE)
+    early = []
+    if logs.timed:
+        usual &= nw.col("observed_at") >= nw.col("scored_at")
+        is_early = nw.col("observed_at") < nw.col("scored_at")
+        early = [(is_early, code + of(Status.OUTCOME_EARLY) + WITH_OUTCOME)]
+    nameless = code.is_null() & nw.col("outcome_id").is_null()
+    alone = choose([(nameless, of(Status.OUTCOME_ID_MISSING))], of(Status.UNMATCHED_OUTCOME))
+    if logs.horizon is not None:  # an outcome alone counts on the day on which it was logged
+        alone += nw.col("own_part").cast(whole) * (CELL_COUNT * OUTCOMES)
     seen = choose([(outcome.is_null(), nw.lit(NO_OUTCOME))], nw.lit(WITH_OUTCOME))
-    rare = choose([(code < limit, status * limit + code), (~code.is_null(), code)], alone)
-    usual = (nw.col("status") == int(Status.MATCHED)) & ~outcome.is_null()
-    key = choose([(usual, code * OUTCOMES + WITH_OUTCOME + outcome)], rare * OUTCOMES + seen)
-    lone = outcome.is_null() & _is_chosen(part_count)
+    return choose(
+        [
+            (usual, code + outcome),
+            (code.is_null(), alone + WITH_OUTCOME),
+            (code >= limit, code + seen),
+            (outcome.is_null(), code + of(unobserved) + NO_OUTCOME),
+            (outcome == UNUSABLE, code + of(Status.OUTCOME_INVALID) + WITH_OUTCOME),
+            *early,
+        ],
+        code + outcome,
+    )
+
+
+def _status(part_count: int) -> nw.Expr:
+    """Write the status that a key begins with."""
+    least = [(status, int(status) * _limit(part_count)) for status in sorted(Status, reverse=True)]
+    return choose(
+        [(nw.col("key") >= key, nw.lit(int(status))) for status, key in least],
+        nw.lit(int(Status.MATCHED)),
+    )
+
+
+def _slim(joined: Frame, part_count: int, logs: Logs) -> Frame:
+    """Take what is grouped: keys, ids without an outcome, what is added up, codes of columns."""
+    lone = nw.col("outcome_code").is_null() & _is_chosen(part_count)
     return joined.select(
         *logs.codes,
-        key=key,
+        "key",
         lone_id=nw.when(lone).then(nw.col("id")),
         lone_place=-1 - nw.col("day") if logs.horizon is not None else nw.lit(-1),
         offsets=nw.col("offset"),
@@ -398,53 +431,31 @@ def merge_outcomes(logs: Logs) -> Frame:
     )
 
 
-def _status(unobserved: Status, logs: Logs, part_count: int) -> nw.Expr:
-    """Write the status of a row, given that of a valid prediction without an outcome."""
-    code, outcome, limit = nw.col("score_code"), nw.col("outcome_code"), part_count * CELL_COUNT
-    usual = (code < limit) & (outcome < UNUSABLE)
-    if logs.timed:
-        usual &= nw.col("observed_at") >= nw.col("scored_at")
-    cases = [
-        (usual, Status.MATCHED),  # first, because the others are then looked at for few rows
-        (code.is_null() & nw.col("outcome_id").is_null(), Status.OUTCOME_ID_MISSING),
-        (code.is_null(), Status.UNMATCHED_OUTCOME),
-        *((code >= int(flaw) * limit, flaw) for flaw in FLAWS),
-        (outcome.is_null(), unobserved),
-        (outcome == UNUSABLE, Status.OUTCOME_INVALID),
-    ]
-    if logs.timed:
-        cases.append((nw.col("observed_at") < nw.col("scored_at"), Status.OUTCOME_EARLY))
-    return choose(
-        [(condition, nw.lit(int(status))) for condition, status in cases],
-        nw.lit(int(Status.MATCHED)),
-    )
-
-
 def located(predictions: Frame, odds_factor: float) -> Frame:
     """Add `cell` and `offset`: `monitor.metrics.core.grid.locate` as a query.
 
-    The odds of every score are first multiplied by a factor.
+    The odds of every score are first multiplied by a factor. `inside` says whether a score is well
+    within the grid, and so valid.
 
     Each step has a name, because an expression that is used twice is written twice into the
     query; nested five times, that would be thirty-two copies.
     """
-    position, cell = nw.col("position"), nw.col("cell")
+    score, position, cell = nw.col("score"), nw.col("position"), nw.col("cell")
     odds = nw.col("bounded") / (1.0 - nw.col("bounded"))
-    return (
-        predictions.with_columns(bounded=_between("score", LOWEST_SCORE, HIGHEST_SCORE))
+    # Statistics of Parquet leave out NaN, and DuckDB concludes from them that all lie in [0, 1].
+    inside = ~score.is_nan() & (score >= LOWEST) & (score <= HIGHEST_SCORE)
+    ends = choose([(score > HIGHEST_SCORE, nw.lit(HIGHEST_SCORE))], nw.lit(LOWEST))
+    found = (
+        predictions.with_columns(inside=inside)
+        .with_columns(bounded=choose([(nw.col("inside"), score)], ends))
         .with_columns(odds=odds if odds_factor == 1.0 else odds * odds_factor)
         .with_columns(position=((nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT).floor())
-        .with_columns(position=_between("position", 0.0, float(LAST_POSITION)))
-        .with_columns(cell=(position / OFFSETS_PER_CELL).floor())
-        .with_columns(offset=position - cell * OFFSETS_PER_CELL)
     )
-
-
-def _between(name: str, lowest: float, highest: float) -> nw.Expr:
-    """Bound a number; DuckDB takes a third of the time of `clip` if few rows are beyond."""
-    value = nw.col(name)
-    cases = [(value < lowest, nw.lit(lowest)), (value > highest, nw.lit(highest))]
-    return choose(cases, value)
+    if odds_factor != 1.0:
+        found = found.with_columns(position=position.clip(0.0, float(LAST_POSITION)))
+    return found.with_columns(cell=(position / OFFSETS_PER_CELL).floor()).with_columns(
+        offset=position - cell * OFFSETS_PER_CELL
+    )
 
 
 def unpack(table: pa.Table, part_count: int) -> Groups:

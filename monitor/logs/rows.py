@@ -90,8 +90,8 @@ def prepare_predictions(rows: Frame, model: Model) -> Frame:
     rows = _weighted(rows, model.predictions)
     return rows.with_columns(
         score=_as_probability(score, model.predictions.score_means),
-        part=_place("segment", model.segments) * len(model.stratum_names)
-        + _place("stratum", model.strata),
+        part=_place(rows, "segment", model.segments) * len(model.stratum_names)
+        + _place(rows, "stratum", model.strata),
         predicted=nw.lit(1, nw.Int8),
     )
 
@@ -160,12 +160,15 @@ def _meant(found: nw.dtypes.DType, means: OutcomeMeans) -> nw.Expr:
     return nw.when(outcome.is_in(positive)).then(one).otherwise(negatives).alias("outcome")
 
 
-def _place(name: str, parts: Segments | None) -> nw.Expr:
+def _place(rows: Frame, name: str, parts: Segments | None) -> nw.Expr:
     """Return each row's part: its index in the listed values, or the index after the last."""
     if parts is None:
         return nw.lit(0)
     value, listed = nw.col(name).cast(nw.String), parts.values
     if len(listed) <= FEW:
+        if rows.implementation.is_duckdb():  # which looks up each value of a dictionary once
+            places = [*range(len(listed))]
+            return value.replace_strict([*listed], places, default=nw.lit(len(listed)))
         cases = [(value == one, nw.lit(place)) for place, one in enumerate(listed)]
         return choose(cases, nw.lit(len(listed)))
     known = value.is_in([*listed])

@@ -634,16 +634,28 @@ def test_a_bucket_that_is_not_there(project: Any, command: Callable[..., Any]) -
     assert project.results() == before
 
 
-def test_five_hundred_segments(tmp_path: Path) -> None:
-    """Each row counts in its own segment; other values, and rows without one, count as other."""
+@pytest.mark.parametrize(
+    "strata", [{}, {"strata": {"column": "slot", "values": list("abcdefgh")}}], ids=["", "strata"]
+)
+def test_five_hundred_segments(strata: dict[str, Any], tmp_path: Path) -> None:
+    """Each row counts in its own segment; other values, and rows without one, count as other.
+
+    With strata there are 4,509 parts of the day; the key of an invalid outcome needs 64 bits.
+    """
     values = [f"s{number}" for number in range(500)]
     column = [*values, *values[:3], "unlisted", None]
     ids = np.arange(len(column))
-    write(tmp_path, f"predictions/{DAY}/0", prediction_id=ids, score=ids / 1000, country=column)
-    write(tmp_path, f"outcomes/{DAY}/0", prediction_id=ids, outcome=ids % 2)
-    model = model_of(tmp_path, segments={"column": "country", "values": values}, settled_after=0)
+    columns = {"prediction_id": ids, "score": ids / 1000, "country": column}
+    write(tmp_path, f"predictions/{DAY}/0", **columns, slot=["h", "a"] * 252 + [None])
+    outcomes = [*ids[:-1] % 2, 3]
+    write(tmp_path, f"outcomes/{DAY}/0", prediction_id=ids, outcome=outcomes)
+    segments = {"column": "country", "values": values}
+    reject = {"outcome_invalid": "reject"}
+    model = model_of(tmp_path, segments=segments, settled_after=0, checks=reject, **strata)
 
     summary = summarise_day("ctr", model, DAY, as_of=LONG_AFTER, engine=Engine())
 
     predicted = {name: part.predicted for name, part in summary.segments.items()}
     assert predicted == dict.fromkeys(values, 1) | dict.fromkeys(values[:3], 2) | {"other": 2}
+    assert sum(part.tally.positives.sum() for part in summary.segments.values()) == 252
+    assert summary.rejected == {"outcome_invalid": 1}
