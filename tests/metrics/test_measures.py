@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import brentq
 from scipy.special import expit, logit
-from scipy.stats import binom, chi2
+from scipy.stats import binom, chi2, norm
 
 from monitor.metrics.binned.binning import (
     paper_sizes,
@@ -18,7 +18,7 @@ from monitor.metrics.binned.binning import (
     uniform_bins,
 )
 from monitor.metrics.binned.ece import ece
-from monitor.metrics.binomial.acceptance import significance
+from monitor.metrics.binomial.acceptance import accepted_intervals, significance
 from monitor.metrics.core.tally import Tally, merge, shift, tally, tally_on_grid
 from monitor.metrics.logistic.intercept import (
     expect_positives,
@@ -31,6 +31,7 @@ from monitor.metrics.test_based.null_reference import (
     QUANTILES,
     count_rejected_nearly,
     groups_of,
+    guess_accepted,
     tce_null_reference,
 )
 from monitor.metrics.test_based.tce import RELATIVE_DOUBT, count_rejected, tce
@@ -310,6 +311,20 @@ def test_null_reference_judges_as_the_test_does() -> None:
 
     assert abs(np.mean(differences)) < 1e-3 * t.total
     assert np.count_nonzero(differences) < 20
+
+
+@pytest.mark.parametrize("alpha", [0.2, 0.05, 0.01, 0.001])
+def test_a_guess_is_within_its_margin(alpha: float) -> None:
+    """Of 1,000 random counts, every end of what is accepted lies where scores are tested."""
+    rng, z = np.random.default_rng(10), norm.isf(alpha / 2)
+    for _ in range(1_000):
+        n = int(10 ** rng.uniform(0.7, 5.5))
+        rarer = int(rng.choice([rng.integers(min(n, 4) + 1), rng.binomial(n, rng.uniform(0, 0.5))]))
+        k = int(rng.choice([rarer, n - rarer]))
+        guess = guess_accepted(k, n, z)
+        for end in accepted_intervals(k, n, alpha=alpha).flat:
+            near = guess.low if end < k / n else guess.high
+            assert end in (0.0, 1.0) or abs(end - near) < guess.margin
 
 
 def test_null_reference_is_reproducible() -> None:

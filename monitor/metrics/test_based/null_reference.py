@@ -184,36 +184,67 @@ def count_rejected_nearly(
     for b in range(starts.size - 1):
         first, last = starts[b], starts[b + 1]
         n, k = groups.below[last] - groups.below[first], positives[first:last].sum()
-        low, high = _guess(k, n, against.two_sided)
+        guess = guess_accepted(k, n, against.two_sided)
         begin, end = first, last
         lowest, highest = _moved(groups, first, factor), _moved(groups, last - 1, factor)
         if lowest * n < k and not certainly_accepted(n - k, n, against, 1.0 - lowest, lowest):
-            begin += np.searchsorted(groups.scores[first:last], _moved_back(low, factor))
-            while begin > first and not _rejects(groups, begin - 1, k, n, factor, against):
+            begin += np.searchsorted(groups.scores[first:last], _moved_back(guess.low, factor))
+            while begin > first and not _rejects(_moved(groups, begin - 1, factor), guess, against):
                 begin -= 1
-            while begin < last and _rejects_from_below(groups, begin, k, n, factor, against):
+            while begin < last and _rejects_below(_moved(groups, begin, factor), guess, against):
                 begin += 1
         if highest * n > k and not certainly_accepted(k, n, against, highest, 1.0 - highest):
-            end = begin + np.searchsorted(groups.scores[begin:last], _moved_back(high, factor))
-            while end < last and not _rejects(groups, end, k, n, factor, against):
+            within = groups.scores[begin:last]
+            end = begin + np.searchsorted(within, _moved_back(guess.high, factor))
+            while end < last and not _rejects(_moved(groups, end, factor), guess, against):
                 end += 1
-            while end > begin and _rejects(groups, end - 1, k, n, factor, against):
+            while end > begin and _rejects(_moved(groups, end - 1, factor), guess, against):
                 end -= 1
         total += n - (groups.below[end] - groups.below[begin])
     return total
 
 
-@compiled
-def _rejects(groups: Groups, i: int, k: int, n: int, factor: float, against: Significance) -> bool:
-    return rejects(_moved(groups, i, factor), k, n, against)
+class Guess(NamedTuple):
+    """The interval of scores that a bin of n predictions with k positives seems to accept.
+
+    Its true ends are within the margin of these; see `test_a_guess_is_within_its_margin`.
+    """
+
+    k: int
+    n: int
+    low: float
+    high: float
+    margin: float
 
 
 @compiled
-def _rejects_from_below(
-    groups: Groups, i: int, k: int, n: int, factor: float, against: Significance
-) -> bool:
-    score = _moved(groups, i, factor)
-    return score * n < k and rejects(score, k, n, against)
+def guess_accepted(k: int, n: int, z: float) -> Guess:
+    """Guess by Wilson's formula, at which a p-value is exceeded whose normal deviate is z.
+
+    Half a count is added on either side, because the p-value counts what is as likely as k.
+    """
+    low, high = _wilson(max(k - 0.5, 0.0), n, -z), _wilson(min(k + 0.5, n), n, z)
+    return Guess(k, n, low, high, (1.0 + 0.5 * z * z) / n)
+
+
+@compiled
+def _wilson(k: float, n: int, z: float) -> float:
+    return (k + 0.5 * z * z + z * sqrt(k * (n - k) / n + 0.25 * z * z)) / (n + z * z)
+
+
+@compiled
+def _rejects(score: float, guess: Guess, against: Significance) -> bool:
+    """Test a score that is near an end; elsewhere the guess is right."""
+    if not guess.low - guess.margin < score < guess.high + guess.margin:
+        return True
+    if guess.low + guess.margin < score < guess.high - guess.margin:
+        return False
+    return rejects(score, guess.k, guess.n, against)
+
+
+@compiled
+def _rejects_below(score: float, guess: Guess, against: Significance) -> bool:
+    return score * guess.n < guess.k and _rejects(score, guess, against)
 
 
 @compiled
@@ -226,17 +257,3 @@ def _moved(groups: Groups, i: int, factor: float) -> float:
 def _moved_back(score: float, factor: float) -> float:
     """Find the score that becomes this one when its odds are multiplied by the factor."""
     return score / (score + (1.0 - score) * factor)
-
-
-@compiled
-def _guess(k: int, n: int, z: float) -> tuple[float, float]:
-    """Guess the interval of scores that a bin accepts, by Wilson's formula.
-
-    Half a count is added on either side, because the p-value counts what is as likely as k.
-    """
-    return _wilson(max(k - 0.5, 0.0), n, -z), _wilson(min(k + 0.5, n), n, z)
-
-
-@compiled
-def _wilson(k: float, n: int, z: float) -> float:
-    return (k + 0.5 * z * z + z * sqrt(k * (n - k) / n + 0.25 * z * z)) / (n + z * z)

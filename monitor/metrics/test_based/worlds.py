@@ -12,7 +12,7 @@ from monitor.metrics.binomial.pmf import log_pmf
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 
-REACH = 5.2  # standard deviations on both sides of the mean, and one more: about 1e-6 lie beyond
+REACH = 4.0  # standard deviations on both sides of the mean, and one more: about 6e-5 lie beyond
 ENTRIES_PER_WORLD = 8  # a table with more takes longer than drawing without
 NOTHING = 1e-18  # of [0, 1): less than its numbers can tell apart
 FEW = 16  # counts in a table: up to here comparing with all is faster than a guide
