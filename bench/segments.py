@@ -5,7 +5,7 @@
 Writes logs in which every segment has its own predictions of each day, with score and outcome in
 one table. A fresh process backfills all days but the last; another one runs the last day, as a
 morning does. Both summarise, evaluate and judge every segment. Prints CPU time for each segment
-and day, the start of the program included, and the largest resident memory. Exit code: 0 if the
+and day without that of starting the program, and the largest resident memory. Exit code: 0 if the
 goal is reached, 1 if not.
 """
 
@@ -64,19 +64,24 @@ def measure_here(folder: Path, first: date, last: date) -> None:
     from monitor.config import load_config
     from monitor.pipeline.run import run
 
-    config, start = load_config(folder / "monitor.yaml"), time.perf_counter()
+    config = load_config(folder / "monitor.yaml")
+    start, before = time.perf_counter(), _cpu()
     now = lambda: datetime.now(UTC)  # noqa: E731
     report = run(config, "ctr", first, last, as_of=last + ONE, clock=now, jobs=2)
     if report.failures:
         sys.exit(report.failures[0].message)
-    usage = resource.getrusage(resource.RUSAGE_SELF)
     memory = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     found = {
-        "cpu": usage.ru_utime + usage.ru_stime,
+        "cpu": _cpu() - before,
         "wall": time.perf_counter() - start,
         "memory_mb": int(memory[1]) / 1024,
     }
     print(json.dumps(found))
+
+
+def _cpu() -> float:
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    return usage.ru_utime + usage.ru_stime
 
 
 def measure_apart(folder: Path, first: date, last: date) -> dict[str, float]:

@@ -245,9 +245,10 @@ def shift(t: Tally, delta: float) -> Tally:
     array([0.75])
     """
     moved = np.asarray(expit(logit(t.scores) + delta))
-    starts = np.flatnonzero(np.diff(moved, prepend=-1.0) > 0)
-    if starts.size == moved.size:
+    rises = moved[1:] > moved[:-1]
+    if rises.all():
         return Tally(moved, t.counts, t.positives)
+    starts = np.append(0, np.flatnonzero(rises) + 1)
     return Tally(
         moved[starts], np.add.reduceat(t.counts, starts), np.add.reduceat(t.positives, starts)
     )
