@@ -342,9 +342,9 @@ MOMENTS = {
     "before all": (3, (0, 0, 0)),
     "summarising": (10, (4, 0, 0)),
     "before evaluating": (23, (10, 0, 0)),
-    "evaluating": (28, (10, 5, 0)),
-    "judging": (37, (10, 10, 3)),
-    "before the record": (45, (10, 10, 10)),
+    "evaluating": (29, (10, 5, 0)),
+    "judging": (38, (10, 10, 3)),
+    "before the record": (46, (10, 10, 10)),
 }
 
 
