@@ -618,7 +618,7 @@ class Engine(_Strict):
     kind : str
         DuckDB reads on this machine, Spark where it runs.
     threads, memory_mb : int
-        What DuckDB may use.
+        What DuckDB may use, with what it does not count itself.
     master, remote : str or None
         The Spark cluster, or the Spark Connect server; by default the session of this process, or
         else what `spark-submit` or the environment says.
