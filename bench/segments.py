@@ -10,6 +10,7 @@ goal is reached, 1 if not.
 """
 
 import argparse
+import gc
 import json
 import re
 import resource
@@ -61,9 +62,11 @@ def write_logs(folder: Path, segments: int, predictions: int, days: int) -> None
 
 def measure_here(folder: Path, first: date, last: date) -> None:
     """Run some days in this process; print CPU time and memory."""
+    from monitor.cli import RARELY
     from monitor.config import load_config
     from monitor.pipeline.run import run
 
+    gc.set_threshold(RARELY)  # as the command does
     config = load_config(folder / "monitor.yaml")
     start, before = time.perf_counter(), _cpu()
     now = lambda: datetime.now(UTC)  # noqa: E731

@@ -4,6 +4,7 @@ Rule 1: what becomes of a model depends neither on the other models nor on the n
 Rule 2: a process that dies takes its model with it, and no other; processes end with their parent.
 """
 
+import gc
 import logging
 import os
 import signal
@@ -121,7 +122,10 @@ def _pool(processes: int, do: Callable[..., object]) -> Iterator[ProcessPoolExec
     context.set_forkserver_preload(sorted(needs))  # imported once for all processes
     theirs, ours = context.Pipe(duplex=False)
     pool = ProcessPoolExecutor(
-        processes, mp_context=context, initializer=_begin, initargs=(theirs, dict(os.environ))
+        processes,
+        mp_context=context,
+        initializer=_begin,
+        initargs=(theirs, dict(os.environ), gc.get_threshold()),
     )
     try:
         yield pool
@@ -131,9 +135,12 @@ def _pool(processes: int, do: Callable[..., object]) -> Iterator[ProcessPoolExec
         theirs.close()
 
 
-def _begin(parent: Connection, environment: Mapping[str, str]) -> None:
+def _begin(
+    parent: Connection, environment: Mapping[str, str], thresholds: tuple[int, int, int]
+) -> None:
     """Prepare a process: it takes its orders from its parent, and ends with it."""
     os.environ.update(environment)
+    gc.set_threshold(*thresholds)
     logging.basicConfig(level=logging.WARNING)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a terminal sends it to all processes
 

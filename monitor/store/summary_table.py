@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from monitor.metrics.core.grid import CELL_COUNT, Ints
-from monitor.metrics.core.tally import Cells, from_cells
+from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, representative_scores
+from monitor.metrics.core.tally import Cells, Tally
 from monitor.segment_names import WHOLE
 from monitor.store.class_rows import class_counts_of, class_facts, class_parts, pair_numbers
 from monitor.store.ranges import check_owner, check_rows, check_summary
@@ -85,12 +85,20 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
     starts = np.array([part.start for part in rows.values()], np.int64)
     check_rows(columns, starts, [_most_rows(about, *part) for part in rows])
 
+    # Once for all rows: a model may have hundreds of segments, each with a few.
+    scores = representative_scores(
+        columns["cell"], columns["offset_sum"], np.maximum(columns["count"], 1)
+    )
+
     def numbers_of(part: tuple[str, str]) -> dict[str, Ints]:
         chosen = rows.get(part, NO_ROWS)
         return {name: numbers[chosen] for name, numbers in columns.items()}
 
+    def segment_of(part: tuple[str, str], predicted: int) -> Segment:
+        return _segment(numbers_of(part), scores[rows.get(part, NO_ROWS)], predicted)
+
     segments = {
-        segment: stratified({s: _segment(numbers_of((segment, s)), n) for s, n in strata.items()})
+        segment: stratified({s: segment_of((segment, s), n) for s, n in strata.items()})
         for segment, strata in about["predicted"].items()
     }
     summary = Summary(
@@ -104,7 +112,7 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         classes=class_counts_of(
             about["classes"],
             segments[WHOLE].tally,
-            lambda part: _segment(numbers_of(part), 0).tally,
+            lambda part: segment_of(part, 0).tally,
             numbers_of,
         )
         if "classes" in about
@@ -149,11 +157,11 @@ def _rows_by_part(table: pa.Table) -> dict[tuple[str, str], slice]:
     return found
 
 
-def _segment(columns: Mapping[str, Ints], predicted: int) -> Segment:
+def _segment(columns: Mapping[str, Ints], scores: Floats, predicted: int) -> Segment:
     matched, late = columns["count"] > 0, columns["awaited"] > 0
     cells = Cells(columns["cell"][matched], columns["offset_sum"][matched])
     return Segment(
-        from_cells(cells, columns["count"][matched], columns["positives"][matched]),
+        Tally(scores[matched], columns["count"][matched], columns["positives"][matched], cells),
         predicted,
         Awaited(columns["cell"][late], columns["awaited"][late]),
     )

@@ -16,6 +16,7 @@ from monitor.metrics.binomial.acceptance import (
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
+from monitor.metrics.intervals.ece_interval import join_neighbours
 from monitor.metrics.logistic.intercept import expect_positives, solve_intercept, solve_nearby
 from monitor.metrics.test_based.tce import RELATIVE_DOUBT, rejects
 from monitor.metrics.test_based.worlds import draw_worlds
@@ -112,7 +113,11 @@ def tce_null_reference(
     if replicates < 1:
         msg = f"the null reference needs at least 1 replicate, got {replicates}."
         raise ValueError(msg)
-    values = _null_values(rng, t.scores, t.counts, min_size, max_size, alpha, np.empty(replicates))
+    alike = join_neighbours(t)
+    values = _null_values(
+        *(rng, t.scores, t.counts, alike.scores, alike.counts),
+        *(min_size, max_size, alpha, np.empty(replicates)),
+    )
     low, middle, high, highest = np.quantile(values, QUANTILES).tolist()
     return NullReference(float(values.mean()), (low, middle, high, highest))
 
@@ -122,20 +127,27 @@ def _null_values(
     rng: np.random.Generator,
     scores: Floats,
     counts: Ints,
+    some_scores: Floats,
+    some_counts: Ints,
     min_size: int,
     max_size: int,
     alpha: float,
     values: Floats,
 ) -> Floats:
-    """Fill `values` with the TCE of one resampled world each."""
+    """Fill `values` with the TCE of one resampled world each.
+
+    The intercept is solved for the second scores and counts, which are fewer: neighbours together
+    at their mean score expect the same number of positives.
+    """
     groups = groups_of(scores, counts)
-    at_zero = expect_positives(groups.inverse_odds, counts, 0.0)
+    some_inverse_odds = (1.0 - some_scores) / some_scores
+    at_zero = expect_positives(some_inverse_odds, some_counts, 0.0)
     against = significance(alpha, RELATIVE_DOUBT)
     for first in range(0, values.size, TOGETHER):
         worlds = draw_worlds(rng, scores, counts, min(TOGETHER, values.size - first))
         for world in range(len(worlds)):
             positives = worlds[world]
-            delta = solve_nearby(groups.inverse_odds, counts, positives.sum(), at_zero)
+            delta = solve_nearby(some_inverse_odds, some_counts, positives.sum(), at_zero)
             if isnan(delta):
                 delta, _ = solve_intercept(-np.log(groups.inverse_odds), counts, positives)
             if isinf(delta):  # one class only: the refitted scores are all 0 or all 1, and right
@@ -221,9 +233,9 @@ class Guess(NamedTuple):
 def guess_accepted(k: int, n: int, z: float) -> Guess:
     """Guess by Wilson's formula, at which a p-value is exceeded whose normal deviate is z.
 
-    Half a count is added on either side, because the p-value counts what is as likely as k.
+    A quarter of a count is added on either side, with which the guess is off by least.
     """
-    low, high = _wilson(max(k - 0.5, 0.0), n, -z), _wilson(min(k + 0.5, n), n, z)
+    low, high = _wilson(max(k - 0.25, 0.0), n, -z), _wilson(min(k + 0.25, n), n, z)
     return Guess(k, n, low, high, (1.0 + 0.5 * z * z) / n)
 
 
