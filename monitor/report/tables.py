@@ -43,7 +43,7 @@ def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> Renderabl
         table.add_row(*_cells(e), style="" if e.final else "dim")
     notes = []
     if not all(e.final for e in evaluations):
-        notes.append("* provisional: outcomes are still arriving")
+        notes.append("* provisional: outcomes are still arriving, so chance is not described yet")
     if not all(map(says_tce, evaluations)):
         notes.append(
             f"- too few outcomes to say: of the rarer kind ECE needs {LEAST_FOR_ECE}, TCE "

@@ -27,8 +27,8 @@ LEGEND = (
     "prior shift: the intercept, in logit, that makes the scores right on average. "
     "slope: 1 is calibrated, below 1 the scores are too extreme. "
     "raw: the scores as they are; prior: after the intercept was added. "
-    "by chance: TCE of a calibrated model with these scores, 5 to 95 %. "
-    "In brackets: 95 % intervals."
+    "by chance: TCE of a calibrated model with these scores, 5 to 95 %, once all outcomes are "
+    "known. In brackets: 95 % intervals."
 )
 
 
