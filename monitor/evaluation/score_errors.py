@@ -13,7 +13,7 @@ from monitor.metrics.core.tally import Tally, have_same_groups
 from monitor.metrics.intervals.intervals import rbs_interval
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.test_based.tce import rejected_per_bin
-from monitor.metrics.test_based.tce_at_size import tces_at_size
+from monitor.metrics.test_based.tce_at_size import tce_at_size, tces_at_size
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,9 @@ class Settings:
 
 def errors_of(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:
     """Measure one set of scores, a tally of at least one prediction."""
-    return errors_of_each([t], settings, rng)[0]
+    size = _size_of_tce(t, settings)
+    tce = tce_at_size(t, size=size, alpha=settings.alpha, rng=rng).mean if size else None
+    return _errors_of(t, tce, settings.alpha)
 
 
 def errors_of_each(
@@ -85,10 +87,15 @@ def errors_of_each(
 
     Where they have the same groups, TCE at size takes the same subsamples of all of them.
     """
-    if not all(have_same_groups(tallies[0], t) for t in tallies):
+    size = _size_of_tce(tallies[0], settings)
+    if size is None or not all(have_same_groups(tallies[0], t) for t in tallies):
         return [errors_of(t, settings, rng) for t in tallies]
-    tces = _tces_at_size(tallies, settings, rng)
-    return [_errors_of(t, tce, settings.alpha) for t, tce in zip(tallies, tces, strict=True)]
+    tces = tces_at_size(tallies, size=size, alpha=settings.alpha, rng=rng)
+    return [_errors_of(t, one.mean, settings.alpha) for t, one in zip(tallies, tces, strict=True)]
+
+
+def _size_of_tce(t: Tally, settings: Settings) -> int | None:
+    return settings.tce_size if settings.tce_size and settings.tce_size <= t.total else None
 
 
 def _errors_of(t: Tally, tce: Estimate | None, alpha: float) -> Errors:
@@ -101,12 +108,3 @@ def _errors_of(t: Tally, tce: Estimate | None, alpha: float) -> Errors:
     return Errors(
         int(rejected.sum()) / t.total, ece(seen), rbs(t), tce=tce, rbs_interval=rbs_interval(t)
     )
-
-
-def _tces_at_size(
-    tallies: Sequence[Tally], settings: Settings, rng: np.random.Generator
-) -> list[Estimate | None]:
-    if settings.tce_size is None or tallies[0].total < settings.tce_size:
-        return [None] * len(tallies)
-    found = tces_at_size(tallies, size=settings.tce_size, alpha=settings.alpha, rng=rng)
-    return [each.mean for each in found]

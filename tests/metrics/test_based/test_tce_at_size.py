@@ -17,7 +17,12 @@ from monitor.metrics.core.resampling import subsample
 from monitor.metrics.core.tally import Tally, shift, tally
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.test_based.tce import tce
-from monitor.metrics.test_based.tce_at_size import TceAtSize, standard_size, tce_at_size
+from monitor.metrics.test_based.tce_at_size import (
+    TceAtSize,
+    standard_size,
+    tce_at_size,
+    tces_at_size,
+)
 
 
 def groups(counts: list[int], positives: list[int]) -> Tally:
@@ -262,3 +267,19 @@ def test_subsamples_out_of_range_are_refused(size: int) -> None:
     """No rows are drawn twice and none are taken away."""
     with pytest.raises(ValueError, match=r"^a subsample of 60 predictions has 0 to 60, got"):
         subsample(some, size, rng=np.random.default_rng(1))
+
+
+def test_scores_of_the_same_predictions_share_their_subsamples() -> None:
+    """The first is what it is alone, one and the same tally twice gives the same twice."""
+    t = calibrated_day(0.3, 3_000, np.random.default_rng(8))
+    moved = shift(t, 0.2)
+    alone = tce_at_size(t, size=1_000, rng=np.random.default_rng(9))
+
+    first, again, other = tces_at_size([t, t, moved], size=1_000, rng=np.random.default_rng(9))
+
+    assert first == again == alone
+    assert other.mean.value > first.mean.value
+    with pytest.raises(ValueError, match=r"^tallies share subsamples only if they differ in noth"):
+        tces_at_size(
+            [t, tally([0.5] * 3_000, [0] * 3_000)], size=1_000, rng=np.random.default_rng(1)
+        )
