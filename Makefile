@@ -82,9 +82,9 @@ bench: $(VENV)/dev.stamp  ## Measure speed and memory (an hour)
 	@$(BIN)/python -m bench.backfill
 	@echo "a morning of 200 models, and what five years of history cost"
 	@$(BIN)/python -m bench.fleet
-	@echo "one large day with DuckDB, Spark and pandas"
 	@echo "a day of a model with 500 segments"
 	@$(BIN)/python -m bench.segments
+	@echo "one large day with DuckDB, Spark and pandas"
 	@$(BIN)/python -m bench.engines
 	@echo "the measures compared with numpy's sorts; for other packages see python -m bench.metrics --help"
 	@$(BIN)/python -m bench.metrics

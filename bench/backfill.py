@@ -18,8 +18,6 @@ beside the one to reach. Exit code: 0 if every goal is reached, 1 if not.
 
 import argparse
 import json
-import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -30,6 +28,8 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+
+from bench.spent import cpu_seconds, largest_memory_mb
 
 FIRST = date(2026, 1, 1)
 THREADS, MEMORY_MB, LARGE_MEMORY_MB = 2, 1500, 500
@@ -129,8 +129,6 @@ def measure_here(config_path: str, first: date, last: date, as_of: date) -> None
     report = run(
         config, "ctr", first, last, as_of=as_of, clock=lambda: datetime.now(UTC), jobs=THREADS
     )
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    status = Path("/proc/self/status").read_text()
     if report.failures:
         sys.exit(report.failures[0].message)
     print(
@@ -138,8 +136,8 @@ def measure_here(config_path: str, first: date, last: date, as_of: date) -> None
             {
                 "days": len(report.summarised),
                 "wall": time.perf_counter() - start,
-                "cpu": usage.ru_utime + usage.ru_stime,
-                "memory_mb": int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024,
+                "cpu": cpu_seconds(),
+                "memory_mb": largest_memory_mb(),
                 "reads": max(reads.values()),
             }
         )

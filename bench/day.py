@@ -12,8 +12,6 @@ process, which goes beyond the limit by what is not DuckDB's.
 
 import argparse
 import json
-import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -22,6 +20,8 @@ from datetime import date
 from pathlib import Path
 
 import duckdb
+
+from bench.spent import cpu_seconds, largest_memory_mb
 
 DAY = date(2026, 3, 1)
 KINDS = ("integer", "uuid")
@@ -106,24 +106,18 @@ def measure_here(job: str, folder: Path, memory_mb: int) -> None:
     """
     import monitor.logs  # noqa: F401
 
-    start, loaded = time.perf_counter(), _cpu_seconds()
+    start, loaded = time.perf_counter(), cpu_seconds()
     matched = JOBS[job](folder, memory_mb)
-    status = Path("/proc/self/status").read_text()  # ru_maxrss would include the parent's memory
     print(
         json.dumps(
             {
                 "matched": matched,
                 "wall": time.perf_counter() - start,
-                "cpu": _cpu_seconds() - loaded,
-                "memory_mb": int(re.search(r"VmHWM:\s+(\d+) kB", status)[1]) / 1024,
+                "cpu": cpu_seconds() - loaded,
+                "memory_mb": largest_memory_mb(),
             }
         )
     )
-
-
-def _cpu_seconds() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
 
 
 def measure_apart(job: str, folder: Path, memory_mb: int) -> dict[str, float]:

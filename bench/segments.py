@@ -12,8 +12,6 @@ goal is reached, 1 if not.
 import argparse
 import gc
 import json
-import re
-import resource
 import subprocess
 import sys
 import tempfile
@@ -25,6 +23,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy.special import expit
+
+from bench.spent import cpu_seconds, largest_memory_mb
 
 FIRST, ONE = date(2026, 1, 1), timedelta(days=1)
 GOAL_MS = 15.0  # of a segment and day
@@ -68,23 +68,17 @@ def measure_here(folder: Path, first: date, last: date) -> None:
 
     gc.set_threshold(RARELY)  # as the command does
     config = load_config(folder / "monitor.yaml")
-    start, before = time.perf_counter(), _cpu()
+    start, before = time.perf_counter(), cpu_seconds()
     now = lambda: datetime.now(UTC)  # noqa: E731
     report = run(config, "ctr", first, last, as_of=last + ONE, clock=now, jobs=2)
     if report.failures:
         sys.exit(report.failures[0].message)
-    memory = re.search(r"VmHWM:\s+(\d+) kB", Path("/proc/self/status").read_text())
     found = {
-        "cpu": _cpu() - before,
+        "cpu": cpu_seconds() - before,
         "wall": time.perf_counter() - start,
-        "memory_mb": int(memory[1]) / 1024,
+        "memory_mb": largest_memory_mb(),
     }
     print(json.dumps(found))
-
-
-def _cpu() -> float:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    return usage.ru_utime + usage.ru_stime
 
 
 def measure_apart(folder: Path, first: date, last: date) -> dict[str, float]:

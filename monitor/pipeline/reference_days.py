@@ -26,16 +26,18 @@ class Count(NamedTuple):
     negatives: int
 
 
-class Counted(NamedTuple):
-    """The days of a reference, and what they lack to be one; None if nothing."""
+class ReferenceSpan(NamedTuple):
+    """The days of a reference, and what they lack to be one; None if they lack nothing."""
 
+    first: date
+    last: date
     days: Sequence[date]
     lack: str | None
 
 
 def days_of_references(
     model: Model, store: Store, name: str, read_day: ReadDay
-) -> list[tuple[date, date, Counted]]:
+) -> list[ReferenceSpan]:
     """Find the days of every reference: the configured ones, else the first that make one.
 
     A day that is not final, or has no predictions, is none of them.
@@ -49,8 +51,8 @@ def days_of_references(
 
     Returns
     -------
-    list of (date, date, Counted)
-        First and last day of each reference, and its days.
+    list of ReferenceSpan
+        One for each reference.
 
     Raises
     ------
@@ -68,9 +70,10 @@ def days_of_references(
     found = []
     for span in model.verdicts.references:
         days = [day for day in stored if span.first <= day <= span.last and count(day).counts]
-        found.append((span.first, span.last, Counted(days, _lack([counts[day] for day in days]))))
+        lack = _lack([counts[day] for day in days])
+        found.append(ReferenceSpan(span.first, span.last, days, lack))
     if not model.verdicts.references and (days := _first_days(stored, count)):
-        found.append((days[0], days[-1], Counted(days, None)))
+        found.append(ReferenceSpan(days[0], days[-1], days, None))
     if counts != before:
         store.keep_counts(name, counts)
     return found

@@ -32,7 +32,7 @@ from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.progress import fingerprint
-from monitor.pipeline.reference_days import REFERENCE_DAYS, Counted, days_of_references
+from monitor.pipeline.reference_days import REFERENCE_DAYS, ReferenceSpan, days_of_references
 from monitor.pipeline.shadow import read_shadow
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
@@ -123,15 +123,17 @@ def read_references(config: Config, name: str) -> References:
         used[basis] = kept.get(basis) or fit_model_reference(read(), limits)
         return used[basis]
 
-    def fit_span(first: date, last: date, counted: Counted, marks: Sequence[str]) -> ModelReference:
-        if counted.lack:
-            return ModelReference(first, last, {}, _lack(first, last, counted.lack))
-        return fit(marks, lambda: [read_day(day) for day in counted.days])
+    def fit_span(span: ReferenceSpan, marks: Sequence[str]) -> ModelReference:
+        if span.lack:
+            return ModelReference(
+                span.first, span.last, {}, _lack(span.first, span.last, span.lack)
+            )
+        return fit(marks, lambda: [read_day(day) for day in span.days])
 
     fitted = []
-    for first, last, counted in days_of_references(model, store, name, read_day):
-        marks = [store.summary_mark(name, day) for day in counted.days]
-        fitted.append((fit_span(first, last, counted, marks), marks))
+    for span in days_of_references(model, store, name, read_day):
+        marks = [store.summary_mark(name, day) for day in span.days]
+        fitted.append((fit_span(span, marks), marks))
     if of_map := _reference_of_map(model, store, name, fit):
         fitted = sorted([*fitted, of_map], key=lambda one: one[0].begins)
     if used.keys() != kept.keys():
