@@ -141,7 +141,9 @@ def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Co
     rows = session.connection.table(TABLE)
     grouped = group(nw.from_native(rows).lazy().with_columns(lone_place=nw.lit(-1)))
     groups = unpack(grouped.collect(backend="pyarrow").to_native(), query.part_count)
-    return Counted(groups, rows.select(*map(quoted, ("key", *codes))), query.part_count)
+    # An outcome without a prediction has no codes, and counts in no column.
+    predicted = rows.filter(f"{quoted(codes[0])} IS NOT NULL")
+    return Counted(groups, predicted.select(*map(quoted, ("key", *codes))), query.part_count)
 
 
 def count_codes(counted: Counted, model: Model, names: Names) -> Columns:

@@ -5,19 +5,21 @@ from datetime import date, timedelta
 
 import numpy as np
 
-from monitor.config import Checks, Engine, Model, WatchedColumn
+from monitor.config import Engine, Model, WatchedColumn
+from monitor.errors import DataError
 from monitor.logs.column_labels import range_names
 from monitor.logs.conversions import quoted, text
 from monitor.logs.daily import summarise_day
 from monitor.logs.databases import Databases
 from monitor.logs.opening import raise_all
 from monitor.logs.places import open_log
-from monitor.logs.session import open_session
+from monitor.logs.session import Frame, open_session
 from monitor.summary import Columns
 
 MOST_VALUES = 20
 PARTS = 4  # of a column of floating-point numbers
-ACCEPT = Checks(empty_day="accept", no_outcomes="accept", one_class="accept", missing_day="accept")
+# Rows that meet a condition are fewer than those of the day, whose rows keep their own checks.
+ACCEPT = dict.fromkeys(("empty_day", "no_outcomes", "one_class", "missing_day"), "accept")
 
 
 def columns_to_search(
@@ -28,7 +30,7 @@ def columns_to_search(
     Raises
     ------
     DataError
-        If the log of the day does not have a column.
+        If the log of the day does not have a column, or no number in a column of numbers.
     """
     found = []
     with open_session(f"{name} {day}", engine) as session:
@@ -42,10 +44,25 @@ def columns_to_search(
                 found.append(WatchedColumn(column=column, top=MOST_VALUES))
                 continue
             rows = session.frame(session.show(f"search {column}", log.read(None, value=column)))
-            values = rows.collect(backend="pyarrow").to_native()["value"].drop_null().to_numpy()
-            edges = np.unique(np.quantile(values.astype(float), np.arange(1, PARTS) / PARTS))
-            found.append(WatchedColumn(column=column, edges=tuple(edges.tolist())))
+            edges = _quartiles(rows)
+            if not edges:
+                msg = (
+                    f"{name} {day}: column '{column}' of the predictions has no number on that "
+                    f"day; leave it out of --columns."
+                )
+                raise DataError(msg)
+            found.append(WatchedColumn(column=column, edges=edges))
     return found
+
+
+def _quartiles(rows: Frame) -> tuple[float, ...]:
+    """Find where the numbers of a column are cut; nowhere if there are none."""
+    read = rows.collect(backend="pyarrow").to_native()["value"].drop_null().to_numpy()
+    numbers = read.astype(float)
+    numbers = numbers[np.isfinite(numbers)]
+    if not numbers.size:
+        return ()
+    return tuple(np.unique(np.quantile(numbers, np.arange(1, PARTS) / PARTS)).tolist())
 
 
 def condition_sql(watched: WatchedColumn, value: str) -> str:
@@ -100,7 +117,7 @@ def count_search(
             "columns": tuple(columns),
             "segments": None,
             "strata": None,
-            "checks": ACCEPT,
+            "checks": model.checks.model_copy(update=ACCEPT),
         }
     )
     as_of = day + timedelta(days=model.settled_after + 1)

@@ -201,6 +201,29 @@ def test_a_column_alone_counts_as_beside_others(folder: Path, day: Summary) -> N
         }
 
 
+def test_outcomes_without_a_prediction_count_in_no_column(tmp_path: Path) -> None:
+    """Neither those of a prediction that a filter leaves out, nor one whose id is nowhere."""
+    drawn = draw()
+    write(tmp_path, drawn)
+    path = tmp_path / "outcomes" / f"{DAY}.parquet"
+    orphan = pa.table({"prediction_id": [ROWS + 1], "outcome": [1]})
+    pq.write_table(pa.concat_tables([pq.read_table(path), orphan]), path)
+    settings = config(tmp_path, LISTED).model("m")
+    chosen = settings.predictions.model_copy(update={"where": "shop > 6"})
+    model = settings.model_copy(update={"predictions": chosen})
+
+    found = summarise_day("m", model, DAY, as_of=date(2026, 3, 2))
+
+    rows = [i for i in range(ROWS) if drawn["shop"][i] > 6]
+    assert found.rejected == {"outcome_orphan": 1}
+    for column, names in names_by_hand(drawn).items():
+        counted = Counter(names[i] for i in rows)
+        assert {v: p.predicted for v, p in found.columns[column].items()} == counted
+        known = Counter(names[i] for i in rows if i % 10)
+        sums = {v: int(p.counts.sum()) for v, p in found.columns[column].items()}
+        assert {v: rows for v, rows in sums.items() if rows} == known
+
+
 @pytest.mark.parametrize(
     ("segments", "message"),
     [
