@@ -102,6 +102,9 @@ class Verdict:
         What the detector can find with this reference.
     where : Where or None
         Of the whole, where its open drift sits; None if no column is counted.
+    reached : float or None
+        log10 of the evidence up to this day, before an alarm set it back to 0; None if the day is
+        not compared with a reference, or its evidence is withheld.
     """
 
     model: str
@@ -122,6 +125,22 @@ class Verdict:
     reference_intercept: Estimate | None = None
     detectable: Detectable | None = None
     where: Where | None = None
+    reached: float | None = None
+
+    @property
+    def shown(self) -> bool:
+        """Whether it replaces the verdict before: it is final, or the day's logs failed."""
+        return self.final or self.state == "data_error"
+
+    @property
+    def compared(self) -> bool:
+        """Whether there is evidence, shown or withheld: a reference that the day is no part of."""
+        return self.reached is not None or self.withheld
+
+    @property
+    def withheld(self) -> bool:
+        """Whether its evidence is no number, because late outcomes could explain it."""
+        return is_withheld(self.detector)
 
     @property
     def incomplete(self) -> bool:
@@ -184,6 +203,7 @@ def judge(
         elif reference:
             span = [earlier for earlier in span if _counts(earlier, reference, limits)]
             detectors, weighed = _weigh(detectors, span, reference)
+        reached = {name: found.evidence for name, found in detectors.items()}
         detectors, enough = _decide(detectors, day, weighed, reference, limits)
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
         # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
@@ -197,6 +217,7 @@ def judge(
                 enough=enough.get(
                     name, limit(limits.segment_false_alert_days * max(1, len(names) - 1))
                 ),
+                reached=reached.get(name, 0.0),
                 classes=_classes(name, reference, detectors, before, limits),
             )
             for name in names
@@ -315,6 +336,7 @@ def _verdict(
     limits: Limits,
     *,
     enough: float,
+    reached: float,
     classes: ClassFacts | None,
 ) -> Verdict:
     day, reference, detector = recent[-1], stream.own_reference, stream.detector
@@ -371,7 +393,16 @@ def _verdict(
         reference_slope=facts.reference.own_slope if facts.reference else None,
         reference_intercept=facts.reference.own_intercept if facts.reference else None,
         detectable=facts.detectable,
+        reached=reached if _is_compared(stream, day.day) else None,
     )
+
+
+def _is_compared(stream: Stream, day: date) -> bool:
+    """Say whether a day has evidence that may be shown."""
+    reference = stream.reference
+    after = isinstance(reference, ModelReference) and day > reference.last
+    whole = isinstance(stream.own_reference, Reference)
+    return after and whole and not is_withheld(stream.detector)
 
 
 def _classes(

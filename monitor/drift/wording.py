@@ -35,6 +35,7 @@ INCOMPLETE = "so the outcomes are incomplete"
 MORE_THAN_LATE = "But no delay of so few outcomes could look like this drift."
 WORTH_SAYING = 0.5  # log10 of the odds of recovery
 LONG = 6.0  # log10: a number too long to be read
+WITHHELD = "withheld"  # instead of a number: evidence that late outcomes could explain
 UNSEEN = "its days hold none of these predictions"
 NOTHING_KNOWN = "no outcome of this day is known"
 ONE_CLASS = "all outcomes of this day are equal, which says nothing of the scores"

@@ -316,8 +316,9 @@ CATALOGUE = (
     ),
     Gauge(
         "calibration_evidence_log10",
-        "Accumulated evidence of a calibration drift, log10, over all kinds. A prior shift does "
-        "not change it. A drift opens at calibration_evidence_limit_log10.",
+        "Evidence of a calibration drift that was reached, log10, over all kinds. A prior shift "
+        "does not change it. A drift opens at calibration_evidence_limit_log10, and the evidence "
+        "starts again from 0 on the day after.",
         STREAM,
         verdict_samples.of_evidence,
     ),

@@ -25,7 +25,7 @@ from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.snapshot_reader import Reader, is_shown, verdicts_to_export, with_most_outcomes
+from monitor.export.snapshot_reader import Reader, verdicts_to_export, with_most_outcomes
 from monitor.export.text import labels_text
 from monitor.export.window_samples import SECONDS_AN_HOUR, Snapshot
 from monitor.files import replacing, writing
@@ -136,7 +136,7 @@ def _past_verdicts(
     store, end = Store(reader.config.store), inf
     evaluated = store.days("evaluations", name)
     for day in reversed([day for day in store.days("verdicts", name) if day >= first]):
-        shown = [v for v in store.read_verdicts(name, day)[0] if is_shown(v)]
+        shown = [v for v in store.read_verdicts(name, day)[0] if v.shown]
         if shown:
             begin = max(v.known_at for v in shown).timestamp()
             before = bisect_right(evaluated, day)

@@ -222,14 +222,9 @@ def newest_verdicts(days: Iterable[date], read: Read) -> list[Verdict]:
     """Find the verdicts of the newest day that was judged: a settled one, or one with bad logs."""
     for day in days:
         verdicts: list[Verdict] = read("verdicts", day)
-        if any(map(is_shown, verdicts)):
+        if any(v.shown for v in verdicts):
             return verdicts
     return []
-
-
-def is_shown(verdict: Verdict) -> bool:
-    """Say whether a verdict replaces the one before: it is final, or the day's logs failed."""
-    return verdict.final or verdict.state == "data_error"
 
 
 def _are_the_same(before: Files, now: Files) -> bool:
@@ -245,7 +240,7 @@ def verdicts_to_export(
     """
     kept = {WHOLE, *(e.segment for e in exported)}
     if any(e.classes for e in exported):
-        ranked = sorted(verdicts, key=lambda v: (-v.detector.evidence, v.segment))
+        ranked = sorted(verdicts, key=lambda v: (-(v.reached or 0.0), v.segment))
         kept |= {v.segment for v in ranked[:most]}
     return [v for v in verdicts if v.segment in kept or v.detector.incident]
 

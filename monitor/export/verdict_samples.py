@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from datetime import date, timedelta
-from math import isfinite, isnan, log10
+from math import isfinite, log10
 
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Incident
@@ -21,15 +21,15 @@ def of_states(snapshot: Snapshot) -> Iterable[Sample[float]]:
 
 
 def of_evidence(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Take what has accumulated over all kinds of distortion, once there is a reference."""
-    return of_verdict(lambda v: v.detector.evidence if _has_reference(v) else None)(snapshot)
+    """Take what each day reached over all kinds of distortion; what is withheld has no sample."""
+    return of_verdict(lambda v: v.reached)(snapshot)
 
 
 def of_kind_evidence(snapshot: Snapshot) -> Iterable[Sample[float]]:
-    """Take what has accumulated for each kind of distortion, once there is a reference."""
+    """Take what has accumulated for each kind of distortion, unless it is withheld."""
 
     def sums(v: Verdict) -> Iterable[Sample[float]]:
-        if _has_reference(v):
+        if v.reached is not None:
             yield from (
                 ((kind,), log10(max(1.0, found)))
                 for kind, found in zip(KINDS, v.detector.sums, strict=True)
@@ -167,7 +167,3 @@ def _of_verdicts(samples: Callable[[Verdict], Iterable[Sample[T]]]) -> Samples[T
                 yield (v.model, v.segment, *further), value
 
     return fill
-
-
-def _has_reference(v: Verdict) -> bool:
-    return not isnan(v.reference_prevalence)

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from math import isfinite, isnan
+from math import isfinite
 from typing import Any
 
 from rich.console import Group, RenderableType
@@ -12,9 +12,10 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.drift.verdict import WEEK, State, Verdict
+from monitor.drift.wording import WITHHELD
 from monitor.evaluation.evaluate import Evaluation
 from monitor.report.tables import percent, plain_table
-from monitor.report.verdicts import COLOURS
+from monitor.report.verdicts import COLOURS, evidence_text
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import days_between
@@ -33,6 +34,7 @@ class RecentDay:
     evidence: float | None = None
     prevalence: float | None = None
     slope: float | None = None
+    withheld: bool = False
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,8 @@ class Recent:
                 {
                     "segment": v.segment,
                     "state": v.state,
-                    "evidence": v.detector.evidence,
+                    "evidence": v.reached,
+                    "withheld": v.withheld,
                     "slope": v.slope,
                     "shift": v.shift,
                     "prevalence": e and e.prevalence,
@@ -90,7 +93,7 @@ def recent_weeks(
         evaluations = store.read_evaluations(model, day)[0] if day in evaluated else []
         days.append(_recent_day(day, segment, verdicts, evaluations))
     newest = next((v for v in verdicts if v.segment == segment), None)
-    known = newest if newest and not isnan(newest.reference_prevalence) else None
+    known = newest if newest and newest.compared else None
     week = {e.segment: e for e in evaluations if e.window_days == length}
     return Recent(
         days,
@@ -105,13 +108,13 @@ def _recent_day(
 ) -> RecentDay:
     v = next((v for v in verdicts if v.segment == segment), None)
     alone = next((e for e in evaluations if (e.segment, e.window_days) == (segment, 1)), None)
-    compared = v is not None and not isnan(v.reference_prevalence)
     return RecentDay(
         day,
         v.state if v else None,
-        v.detector.evidence if v and compared else None,
+        v.reached if v else None,
         alone.prevalence if alone and alone.final and isfinite(alone.prevalence) else None,
         v.slope.value if v and v.slope else None,
+        withheld=bool(v and v.withheld),
     )
 
 
@@ -140,7 +143,8 @@ def recent_text(found: Recent) -> RenderableType:
         seen = [value for value in values if value is not None]
         if seen:
             line = sparkline(values, min(low, *seen), max(high, *seen))
-            now = words(values[-1]) if values[-1] is not None else "not known"
+            unknown = WITHHELD if name == "evidence" and found.days[-1].withheld else "not known"
+            now = words(values[-1]) if values[-1] is not None else unknown
             table.add_row(name, Text(line, style="cyan"), now)
     title = Text(f"The {len(found.days)} days from {first} to {last}", style="bold")
     return Group(title, Padding(table, (0, 0, 1, 2)))
@@ -175,11 +179,10 @@ def segment_table(title: str, found: Recent) -> RenderableType:
     table.columns[0].no_wrap = False
     table.columns[0].overflow = "fold"
     for v, e in found.segments:
-        compared = not isnan(v.reference_prevalence)
         table.add_row(
             v.segment,
             Text(v.state, style=COLOURS.get(v.state, "")),
-            f"{v.detector.evidence:.1f} of {v.limit:.1f}" if compared else "-",
+            evidence_text(v),
             f"{v.slope.value:.2f}" if v.slope else "-",
             f"{v.shift.value:+.2f}" if v.shift else "-",
             percent(e.prevalence) if e else "-",

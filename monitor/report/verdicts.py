@@ -11,7 +11,7 @@ from rich.padding import Padding
 from rich.text import Text
 
 from monitor.drift.verdict import WEEK, Verdict
-from monitor.drift.wording import what_can_be_found, what_would_help
+from monitor.drift.wording import WITHHELD, what_can_be_found, what_would_help
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.evaluation.map_gain import MapGain
@@ -120,7 +120,7 @@ def newest_verdict(store: Store, model: str, segment: str) -> Verdict | None:
     for day in reversed(store.days("verdicts", model)):
         for verdict in store.read_verdicts(model, day)[0]:
             if verdict.segment == segment:
-                if verdict.final or verdict.state == "data_error":
+                if verdict.shown:
                     return verdict
                 newest = newest or verdict
     return newest
@@ -174,11 +174,18 @@ def verdict_table(title: str, verdicts: Sequence[Verdict]) -> RenderableType:
         table.add_row(
             f"{v.day}",
             Text(v.state, style=COLOURS.get(v.state, "")),
-            f"{v.detector.evidence:.1f} of {v.limit:.1f}" if v.evidence else "-",
+            evidence_text(v),
             f"{v.slope.value:.2f}" if v.slope else "-",
             f"{v.shift.value:+z.2f}" if v.shift else "-",
         )
     return table
+
+
+def evidence_text(verdict: Verdict) -> str:
+    """Write the evidence that a day reached and its limit, log10, or that it is withheld."""
+    if not verdict.compared:
+        return "-"
+    return WITHHELD if verdict.reached is None else f"{verdict.reached:.1f} of {verdict.limit:.1f}"
 
 
 def of_segment(store: Store, model: str, segment: str, days: Sequence[date]) -> list[Verdict]:

@@ -1,7 +1,7 @@
 """Verdicts as a table of the store, and back."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from math import isnan, nan
 from typing import Any
 
@@ -84,6 +84,7 @@ COLUMNS: dict[str, pa.DataType] = {
         [(field.name, pa.float64()) for field in fields(Detectable)],
     ),
     "where": WHERE,
+    "reached": pa.float64(),
 }
 VERDICTS = pa.schema(COLUMNS)
 OF_DETECTOR = ("incident", "ended")  # columns of their own, so that the file is easy to read
@@ -143,7 +144,25 @@ def _verdict(row: dict[str, Any]) -> Verdict:
         row["reference_prevalence"] = nan
     for name in ESTIMATES:
         row[name] = Estimate(**row[name]) if row.get(name) else None
-    return Verdict(**row)
+    if "reached" in row:
+        return Verdict(**row)
+    found = Verdict(**row)
+    return replace(found, reached=_reached_before(found))
+
+
+def _reached_before(verdict: Verdict) -> float | None:
+    """Find what a day reached in a file of before this was stored.
+
+    A later alarm of an open drift set the evidence to 0 without a trace: it was at the limit.
+    """
+    detector, incident = verdict.detector, verdict.detector.incident
+    if isnan(verdict.reference_prevalence) or verdict.withheld:
+        return None
+    if incident and incident.opened == verdict.day:
+        return incident.evidence
+    if incident and verdict.evidence and not detector.counted:
+        return verdict.limit
+    return detector.evidence
 
 
 def _cross(values: Floats | None) -> Floats | None:

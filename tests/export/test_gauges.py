@@ -121,6 +121,7 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
             within_patience=0.1875,
         ),
         where=WHERE if incident else None,
+        reached=2.625,
     )
 
 

@@ -149,7 +149,10 @@ def test_the_index_has_the_worst_first(tmp_path: Path) -> None:
         "broken",
         "new",
     ]
-    assert index.entries[0].cells[2:4] == (f"too timid since {DAY}", "10^9\u00a0to\u00a01")
+    assert index.entries[0].cells[2:4] == (
+        f"too timid since {DAY}, found at 10^9\u00a0to\u00a01",
+        "32,000\u00a0to\u00a01",
+    )
     assert index.entries[3].cells[2].startswith("invalid configuration: ")
     assert index.counts == [("calibration drift", 2), ("ok", 1), ("no result", 2)]
 

@@ -45,6 +45,7 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Any:
                 day=day(i),
                 state=state,
                 final=final,
+                shown=final or state == "data_error",
                 detector=SimpleNamespace(
                     incident=found if segment == "all" else None,
                     ended=None if found or segment == "DE" else ended(of_all[:i]),

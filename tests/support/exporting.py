@@ -70,11 +70,13 @@ VERDICT = Verdict(
     level_change=None,
     slope=None,
     reference_prevalence=1 / 3,
+    reached=0.0,
 )
 
 DRIFTING = replace(
     VERDICT,
     state="calibration_drift",
+    reached=4.5,
     detector=replace(
         new_detector(),
         incident=Incident(

@@ -60,8 +60,9 @@ def draw_evidence(
             day_number(opened) - 0.5, day_number(last) + 0.5,
             color=theme.alarm, alpha=0.28, lw=0, label="incident",
         )  # fmt: skip
-    limits = np.array([v.limit if v.evidence else np.nan for v in found])
-    x, evidence, limit = broken(days, np.array([_reached(v) for v in found]), limits)
+    limits = np.array([v.limit if v.compared else np.nan for v in found])
+    reached = np.array([np.nan if v.reached is None else v.reached for v in found])
+    x, evidence, limit = broken(days, reached, limits)
     draw_line(panel, x, evidence, None, theme.main, "evidence (starts again at the limit)")
     draw_line(panel, x, limit, None, theme.ink, "limit", style="--")
     panel.set(ylim=(0.0, np.nanmax([LEAST_TOP, *evidence, *limit]) * ROOM))
@@ -73,16 +74,6 @@ def draw_evidence(
     below = f"{owner(found[0])}, {days[0]} to {days[-1]}"
     head(panel, theme, "Evidence for a calibration drift", below, columns=2)
     return panel
-
-
-def _reached(verdict: Verdict) -> float:
-    """Give the evidence that a day reached, log10; an alert sets the stored one to 0."""
-    detector, incident = verdict.detector, verdict.detector.incident
-    if not verdict.evidence:
-        return float("nan")
-    if incident and not detector.counted:
-        return incident.evidence if incident.opened == verdict.day else verdict.limit
-    return detector.evidence
 
 
 def incident_spans(verdicts: Sequence[Verdict]) -> list[tuple[date, date, date]]:

@@ -217,7 +217,7 @@ def _verdict(v: "Verdict") -> Columns:
     about = ("segment", "state", "final", "known_at", "limit", "reference_prevalence")
     return {
         **{name: getattr(v, name) for name in about},
-        "evidence": v.detector.evidence,
+        "evidence": nan if v.reached is None else v.reached,
         "kind": incident.kind if incident else None,
         "since": incident.started if incident else None,
         "unknown_share": v.evidence.unknown_share if v.evidence else nan,

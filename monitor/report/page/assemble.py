@@ -148,6 +148,6 @@ def _newest_judged(found: Results, days: Sequence[DayOnPage]) -> int:
     """Find the newest day that was judged or whose logs failed a check, else the newest."""
     for number in reversed(range(len(days))):
         verdicts = found.verdicts.get(days[number].day, ())
-        if any(v.final or v.state == "data_error" for v in verdicts):
+        if any(v.shown for v in verdicts):
             return number
     return len(days) - 1

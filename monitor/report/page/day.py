@@ -19,7 +19,7 @@ from monitor.report.page.content import (
     Reliability,
     Row,
 )
-from monitor.report.page.words import NONE, STATES, interval, minus, odds, share, signed
+from monitor.report.page.words import NONE, STATES, evidence, interval, minus, odds, share, signed
 from monitor.report.too_few import reason, says_ece, says_tce
 from monitor.segment_names import WHOLE
 
@@ -78,8 +78,8 @@ def day_on_page(
         state=verdict.state if verdict else "",
         reasons=(*(verdict.reasons if verdict else ()), *_about(verdict, week, alone)),
         figures=_figures(verdict, alone, week),
-        evidence=evidence_of(verdict) if verdict and _has_reference(verdict) else None,
-        limit=verdict.limit if verdict and _has_reference(verdict) else None,
+        evidence=verdict.reached if verdict else None,
+        limit=verdict.limit if verdict and verdict.compared else None,
         slope=_interval(verdict.slope) if verdict else None,
         shift=_interval(verdict.shift) if verdict else None,
         prevalence=_known(alone.prevalence) if alone and alone.final else None,
@@ -93,17 +93,6 @@ def day_on_page(
         reliability=reliability,
         segments=_segments({v.segment: v for v in verdicts}, windows),
     )
-
-
-def evidence_of(verdict: Verdict) -> float:
-    """Give the evidence of a day, log10: what opened the incident on its first day.
-
-    The detector starts again from zero when an incident opens, so it does not hold that number.
-    """
-    incident = verdict.detector.incident
-    if incident and incident.opened == verdict.day:
-        return incident.evidence
-    return verdict.detector.evidence
 
 
 def _about(
@@ -122,7 +111,7 @@ def _figures(
 ) -> tuple[Figure, ...]:
     """Give the key figures beside the sentences."""
     figures = []
-    if verdict and _has_reference(verdict):
+    if verdict and verdict.compared:
         figures.append(_evidence(verdict))
     if verdict and verdict.slope:
         slope = verdict.slope
@@ -132,7 +121,7 @@ def _figures(
         note = f"log-odds since the reference, {interval(verdict.shift, '+z.2f')}"
         figures.append(Figure("Prior shift", signed(verdict.shift.value), note))
     if alone and not isnan(alone.prevalence):
-        known = verdict and _has_reference(verdict)
+        known = verdict and not isnan(verdict.reference_prevalence)
         note = (
             f"{share(verdict.reference_prevalence)} in the reference" if known and verdict else ""
         )
@@ -160,7 +149,7 @@ def _evidence(verdict: Verdict) -> Figure:
         note = f"found on {incident.opened}; the limit is {odds(verdict.limit)}"
         return Figure("Evidence of this drift", odds(incident.evidence), note)
     note = f"an incident opens at {odds(verdict.limit)}"
-    return Figure("Evidence of a drift", odds(verdict.detector.evidence), note)
+    return Figure("Evidence of a drift", evidence(verdict), note)
 
 
 def _segments(
@@ -172,11 +161,10 @@ def _segments(
 
 
 def _segment(name: str, v: Verdict | None, e: Evaluation | None) -> Row:
-    known = bool(v and _has_reference(v))
     return (
         name,
         STATES[v.state if v else ""].word,
-        odds(v.detector.evidence) if v and known else NONE,
+        evidence(v),
         f"{v.slope.value:.2f}" if v and v.slope else NONE,
         signed(v.shift.value) if v and v.shift else NONE,
         share(e.prevalence) if e else NONE,
@@ -187,10 +175,6 @@ def _segment(name: str, v: Verdict | None, e: Evaluation | None) -> Row:
         f"{e.prior.ece:.3f}" if e and e.prior and says_ece(e) else NONE,
         share(e.prior.tce_published) if e and e.prior and says_tce(e) else NONE,
     )
-
-
-def _has_reference(verdict: Verdict) -> bool:
-    return not isnan(verdict.reference_prevalence)
 
 
 def _known(value: float) -> float | None:

@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import isnan
 
 from monitor.config import Config, report_page
 from monitor.drift.verdict import Verdict
@@ -11,7 +10,7 @@ from monitor.drift.wording import shape_size
 from monitor.errors import DataError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.report.page.content import Row
-from monitor.report.page.words import NONE, STATES, odds, share, signed
+from monitor.report.page.words import NONE, STATES, evidence, odds, share, signed
 from monitor.report.verdicts import newest_verdict
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
@@ -78,13 +77,12 @@ def _entry(config: Config, store: Store, name: str) -> Entry:
         cells = (name, state.word, what, *[NONE] * 6, owner)
         return Entry(cells, "", (state.rank, 0.0, name))
     alone, incident = _alone(store, verdict), verdict.detector.incident
-    evidence = incident.evidence if incident else verdict.detector.evidence
-    known = not isnan(verdict.reference_prevalence)
+    strength = incident.evidence if incident else verdict.reached or 0.0
     cells = (
         name,
         state.word,
         what,
-        odds(evidence) if known else NONE,
+        evidence(verdict),
         f"{verdict.slope.value:.2f}" if verdict.slope else NONE,
         signed(verdict.shift.value) if verdict.shift else NONE,
         share(alone.prevalence) if alone else NONE,
@@ -93,7 +91,7 @@ def _entry(config: Config, store: Store, name: str) -> Entry:
         owner,
     )
     link = "" if invalid else report_page(name)
-    return Entry(cells, link, (state.rank, -evidence, name))
+    return Entry(cells, link, (state.rank, -strength, name))
 
 
 def _alone(store: Store, verdict: Verdict) -> Evaluation | None:
@@ -112,7 +110,8 @@ def _what(verdict: Verdict | None) -> str:
     if verdict.state == "calibration_drift" and incident:
         size = shape_size(incident)
         by = f" by {size:.2f} in log-odds" if size is not None else ""
-        return f"{incident.kind.replace('_', ' ')} since {incident.started}{by}"
+        found = f"found at {odds(incident.evidence)}"
+        return f"{incident.kind.replace('_', ' ')} since {incident.started}{by}, {found}"
     if verdict.state == "data_error":
         return verdict.reasons[0].removeprefix(f"{verdict.model} {verdict.day}: ").split(";")[0]
     return ""

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import isfinite, isnan
 
+from monitor.drift.verdict import Verdict
+from monitor.drift.wording import WITHHELD
 from monitor.metrics.core.estimate import Estimate
 
 SMALL = 0.01  # ratios below are shown with two digits that count
@@ -49,6 +51,13 @@ def odds(log10: float) -> str:
     if log10 >= LONG:
         return f"10^{log10:.0f}{TO_ONE}"
     return f"{float(f'{10**log10:.2g}'):,g}{TO_ONE}"
+
+
+def evidence(verdict: Verdict | None) -> str:
+    """Write the evidence that a day reached, or that it is withheld."""
+    if verdict is None or not verdict.compared:
+        return NONE
+    return WITHHELD if verdict.reached is None else odds(verdict.reached)
 
 
 def signed(value: float) -> str:

@@ -28,12 +28,9 @@ def verdicts() -> list[Any]:
             segment="all",
             day=day_of(i),
             limit=3.0,
-            evidence="some" if i > 4 else None,
-            detector=SimpleNamespace(
-                evidence=0.0 if i == FOUND else 0.13 * (i % FOUND),
-                counted=i % FOUND,
-                incident=incident if FOUND <= i < CLOSED else None,
-            ),
+            compared=i > 4,
+            reached=(3.2 if i == FOUND else 0.13 * (i % FOUND)) if i > 4 else None,
+            detector=SimpleNamespace(incident=incident if FOUND <= i < CLOSED else None),
         )
         for i in range(DAYS)
     ]
