@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import sys
 from importlib.metadata import version
 from pathlib import Path
 
@@ -15,6 +16,10 @@ ROOT = Path(__file__).parent
 source = b"".join(path.read_bytes() for path in sorted((ROOT / "monitor/metrics").rglob("*.py")))
 cache = ROOT / ".pytest_cache" / "numba" / hashlib.sha256(source).hexdigest()[:16]
 os.environ["NUMBA_CACHE_DIR"] = str(cache)
+
+# Tests start hundreds of programs, and each would compile the sources again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # No test asserts a time, and the first call of a compiled function takes seconds.
 settings.register_profile("project", deadline=None)
