@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOWEST := $(VENV)/lowest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz torture test-celery torture-alerts test-lowest audit lint format bench docs paper-tables dashboards dashboard-shots report-shot constraints clean
+.PHONY: help setup demo test fuzz torture test-celery torture-alerts test-lowest audit lint format bench docs paper-tables pages dashboards dashboard-shots report-shot constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -99,6 +99,10 @@ docs: $(VENV)/dev.stamp  ## Build the site of the documentation into site/
 
 paper-tables: $(VENV)/dev.stamp  ## Recompute the paper's tables into docs/paper-tables.md
 	@$(BIN)/python -m studies.paper_tables
+
+pages: $(VENV)/dev.stamp  ## Write what is generated from the measures, and the dashboards
+	@$(BIN)/python tools/pages.py
+	@$(BIN)/python grafana/build.py
 
 dashboards: $(VENV)/dev.stamp  ## Generate grafana/dashboards from grafana/*.py
 	@$(BIN)/python grafana/build.py

@@ -10,8 +10,8 @@ from datetime import timedelta
 from typing import Literal
 
 from monitor.drift.verdict import Verdict
-from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.window_samples import Sample, Snapshot
+from monitor.export.gauges import CATALOGUE, Gauge, Sample
+from monitor.measures.snapshot import Snapshot
 
 Detail = Literal["verdict", "measures", "full"]
 
@@ -85,10 +85,10 @@ def gauges_of(detail: Detail) -> tuple[Gauge, ...]:
 def _of_verdicts(gauge: Gauge) -> Gauge:
     """Leave out the samples that no alert needs."""
 
-    def of_news(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    def of_news(snapshot: Snapshot) -> Iterable[Sample]:
         return gauge.samples(replace(snapshot, verdicts=[*filter(_has_news, snapshot.verdicts)]))
 
-    def of_states(snapshot: Snapshot) -> Iterable[Sample[float]]:
+    def of_states(snapshot: Snapshot) -> Iterable[Sample]:
         for labels, value in gauge.samples(snapshot):
             if value or LOOKED_BACK_AT.intersection(labels[2:]):  # after model and segment
                 yield labels, value

@@ -27,8 +27,8 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader, verdicts_to_export, with_most_outcomes
 from monitor.export.text import labels_text
-from monitor.export.window_samples import SECONDS_AN_HOUR, Snapshot
 from monitor.files import replacing, writing
+from monitor.measures.snapshot import SECONDS_AN_HOUR, Snapshot
 from monitor.store.store import Store
 
 HEAD = timedelta(hours=3)  # the server's newest data, into which no block may reach

@@ -16,12 +16,13 @@ from monitor.config import Config
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError, DataError, within_memory
 from monitor.evaluation.evaluate import Evaluation
-from monitor.export.class_samples import with_few_classes
-from monitor.export.window_samples import Snapshot
+from monitor.export.few_classes import with_few_classes
+from monitor.measures.snapshot import Snapshot
+from monitor.run_record import RunRecord
 from monitor.segment_names import WHOLE
 from monitor.store.delays import delays
 from monitor.store.settled import settled_model
-from monitor.store.store import RunRecord, Store
+from monitor.store.store import Store
 
 MOST_SEGMENTS = 50
 

@@ -12,7 +12,7 @@ from math import isnan
 from prometheus_client.utils import floatToGoString
 
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.window_samples import Snapshot
+from monitor.measures.snapshot import Snapshot
 
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 

@@ -25,8 +25,9 @@ from monitor.pipeline.references import read_references
 from monitor.pipeline.settling import settle
 from monitor.pipeline.summaries import LeftOutByDay, Result, summarise_days
 from monitor.pipeline.verdicts import judge_days
+from monitor.run_record import FailedDay
 from monitor.store.delays import late_now
-from monitor.store.store import FailedDay, Store
+from monitor.store.store import Store
 from monitor.summary import days_between
 
 

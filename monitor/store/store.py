@@ -19,7 +19,7 @@ Rules about the files themselves are those of `day_files`.
 import hashlib
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from datetime import date, datetime
 from typing import Any
 
@@ -32,6 +32,7 @@ from monitor.errors import DataError, Fault
 from monitor.evaluation.attribution import Causes
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import reaching
+from monitor.run_record import FailedDay, RunRecord
 from monitor.store.column_table import column_table, columns_of
 from monitor.store.day_files import PARSING_ERRORS, DayFiles, parsing
 from monitor.store.evaluation_table import (
@@ -67,45 +68,6 @@ FORMAT = 2
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 # Of runs, besides one for each day with a summary.
 RECORDS = "last", "begun", "settled", "stale", "counts", "references"
-
-
-@dataclass(frozen=True)
-class FailedDay:
-    """A day whose logs broke the contract, and how, as far as gauges can say it."""
-
-    day: date
-    fault: Fault | None = None
-
-
-@dataclass(frozen=True)
-class RunRecord:
-    """When the last run of a model was, and the last one in which no day failed.
-
-    Attributes
-    ----------
-    started, finished : datetime
-        Of the last run.
-    succeeded : datetime or None
-        When the last run without a failed day finished.
-    failing_since : datetime or None
-        When the first run after that one finished, if the last run has a failed day.
-    failed : FailedDay or None
-        The newest failed day of the last run.
-    tables : mapping of str to str
-        Of each log that is a Delta Lake or Iceberg table, the version that the last run read: the
-        table's own id, and the number of the version or snapshot.
-    newest : mapping of str to sequence of date
-        The newest days of evaluations and verdicts when that run or `evaluate` ended, rising. With
-        them a scrape need not list the days. Records of earlier versions have none.
-    """
-
-    started: datetime
-    finished: datetime
-    succeeded: datetime | None
-    failing_since: datetime | None = None
-    failed: FailedDay | None = None
-    tables: Mapping[str, str] = field(default_factory=dict)
-    newest: Mapping[str, Sequence[date]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ from monitor.drift.verdict import Verdict, judge
 from monitor.errors import Fault
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.estimate import Estimate
-from monitor.store.store import FailedDay, Store
+from monitor.run_record import FailedDay
+from monitor.store.store import Store
 from tests.support.alerting import (
     BOARD,
     BOOK,

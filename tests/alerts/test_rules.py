@@ -21,7 +21,7 @@ from monitor.drift.evidence import KINDS
 from monitor.drift.verdict import STATES
 from monitor.drift.wording import MEANINGS
 from monitor.export.gauges import CATALOGUE
-from monitor.export.window_samples import ROW_CHECKS
+from monitor.measures.window_scopes import ROW_CHECKS
 from tests.support.paths import GOLDEN, ROOT
 from tests.support.servers import program_path
 

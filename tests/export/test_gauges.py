@@ -28,8 +28,10 @@ from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.metrics.core.estimate import Estimate
-from monitor.store.store import FailedDay, Store
+from monitor.run_record import FailedDay
+from monitor.store.store import Store
 from tests.support.paths import GOLDEN, ROOT
+from tools.pages import pages
 
 EXPOSITION = GOLDEN / "exposition.txt"
 PAGE = ROOT / "docs" / "gauges.md"
@@ -505,18 +507,21 @@ class TestCatalogue:
 class TestPage:
     """docs/gauges.md against the catalogue."""
 
-    def test_table_is_the_catalogue(self) -> None:
-        """The page's table has the gauges of the catalogue, all of them, in order, as they are."""
-        rows = [
-            [cell.strip() for cell in re.split(r"(?<!\\)\|", line)[1:-1]]
-            for line in PAGE.read_text(encoding="utf-8").splitlines()
-            if line.startswith("| `calibration_")
-        ]
-        written = [(name.strip("`"), re.findall(r"`(\w+)`", labels)) for name, labels, *_ in rows]
+    def test_table_is_that_of_the_measures(self) -> None:
+        """`make pages` would write the page as it is, with a row for every gauge."""
+        page = PAGE.read_text(encoding="utf-8")
 
-        assert written == [(gauge.name, list(gauge.labels)) for gauge in CATALOGUE]
-        assert [row[3] for row in rows] == [gauge.meaning for gauge in CATALOGUE]
-        assert all(cell for row in rows for cell in row)
+        assert page == pages()[PAGE], "run: make pages"
+        assert re.findall(r"^\| `(calibration_\w+)`", page, re.MULTILINE) == [
+            gauge.name for gauge in CATALOGUE
+        ]
+
+    @pytest.mark.parametrize("gauge", CATALOGUE, ids=lambda gauge: gauge.name)
+    def test_cells_are_filled(self, gauge: Gauge) -> None:
+        """Every gauge says its unit and when it is absent, without what would end a cell."""
+        assert gauge.unit
+        assert gauge.absent
+        assert not re.search(r"[|\n]", gauge.unit + gauge.meaning + gauge.absent)
 
     def test_explains_every_label(self) -> None:
         """The page has one row for each label that a gauge has, and for no other."""

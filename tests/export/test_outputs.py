@@ -22,7 +22,7 @@ from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.push import delete, push
 from monitor.export.snapshot_reader import Reader
-from monitor.export.window_samples import Snapshot
+from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store
 from tests.conftest import Ended

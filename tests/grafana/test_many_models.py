@@ -12,9 +12,9 @@ import pytest
 from monitor.config import Config
 from monitor.export.gauges import CATALOGUE
 from monitor.export.text import lines
-from monitor.export.window_samples import Snapshot
+from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
-from monitor.store.store import RunRecord
+from monitor.run_record import RunRecord
 from tests.grafana.test_dashboard_queries import DASHBOARDS, Asked, every_query, substituted
 from tests.grafana.test_past import BLOCKS, ask
 from tests.support.exporting import DRIFTING, HARD, LOGS, VERDICT

@@ -5,7 +5,8 @@ from datetime import date
 import pytest
 
 from monitor.errors import Fault
-from monitor.store.store import FailedDay, RunRecord, Store
+from monitor.run_record import FailedDay, RunRecord
+from monitor.store.store import Store
 from tests.support.damages import (
     DAY,
     RUN,

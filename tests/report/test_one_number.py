@@ -20,9 +20,9 @@ from monitor.arrivals import Late
 from monitor.config import Config, load_config
 from monitor.drift.inputs import inputs_of
 from monitor.drift.verdict import Verdict, judge
+from monitor.export.gauges import CATALOGUE
 from monitor.export.openmetrics import openmetrics, past
 from monitor.export.snapshot_reader import Reader
-from monitor.export.verdict_samples import of_evidence
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.references import limits_of, read_references
@@ -225,6 +225,9 @@ def test_the_notebook_and_the_past_show_it(world: World) -> None:
         assert same(samples.get((segment, at), nan), value), (day, segment)
 
 
+EVIDENCE = next(g for g in CATALOGUE if g.name == "calibration_evidence_log10")
+
+
 def evidence_lines(known: Any) -> Iterator[tuple[str, str, str]]:
     """Read the samples of the evidence from a past, one each hour."""
     of_evidence = re.compile(r'calibration_evidence_log10\{.*segment="(\w+)".*\} (\S+) (\d+)')
@@ -239,7 +242,7 @@ def test_the_exporter_and_the_index_show_the_newest(world: World, tmp_path: Path
     config = world.config.model_copy(update={"store": str(tmp_path / "store")})
     expected, store = world.expected(), Store(config.store)
     for day in reversed(DAYS):
-        of_gauge = dict(of_evidence(Reader(config).snapshot("ctr")))
+        of_gauge = dict(EVIDENCE.samples(Reader(config).snapshot("ctr")))
         (entry,) = index_of(config).entries
         for segment in SEGMENTS:
             value = of_gauge.get(("ctr", segment), nan)

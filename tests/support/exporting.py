@@ -19,7 +19,8 @@ from monitor.evaluation.evaluate import Evaluation, TceNull
 from monitor.evaluation.score_errors import Errors
 from monitor.export.http.app import Exporter
 from monitor.metrics.core.estimate import Estimate
-from monitor.store.store import FailedDay, Store
+from monitor.run_record import FailedDay
+from monitor.store.store import Store
 from tests.support.servers import Program, started, wait_for
 
 COMMAND = Path(sys.executable).with_name("calibration-monitor")

@@ -19,7 +19,8 @@ from typing import Any
 
 from monitor.drift.detector import Ended, new_detector
 from monitor.drift.verdict import Verdict
-from monitor.store.store import FailedDay, Store
+from monitor.run_record import FailedDay
+from monitor.store.store import Store
 from tests.support.alerting import await_posts, configure_alertmanager, sooner
 from tests.support.exporting import DAY, DRIFTING, HARD, LOGS, VERDICT, write_day
 from tests.support.receivers import Posts, Received, at, receiving

@@ -27,7 +27,7 @@ from monitor.export.http.reports import PATH as REPORTS
 from monitor.export.http.reports import report_answer
 from monitor.export.snapshot_reader import MOST_SEGMENTS, Reader
 from monitor.export.text import CONTENT_TYPE, Lines, Parts, lines, parts
-from monitor.export.window_samples import Snapshot
+from monitor.measures.snapshot import Snapshot
 from monitor.store.store import Store
 
 log = logging.getLogger(__name__)

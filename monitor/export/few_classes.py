@@ -1,0 +1,28 @@
+"""Which classes of a model have gauges of their own. Pure.
+
+Rule: a snapshot has at most as many classes one by one as the exporter's limit, the worst always
+among them; the vector scores are of all classes.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from monitor.evaluation.class_measures import ClassErrors
+from monitor.evaluation.evaluate import Evaluation
+
+
+def with_few_classes(evaluations: Sequence[Evaluation], most: int) -> list[Evaluation]:
+    """Keep the classes with most outcomes in each evaluation, and the worst by ECE."""
+    return [
+        replace(e, classes=replace(e.classes, by_class=_few(e.classes.by_class, most)))
+        if e.classes and len(e.classes.by_class) > most
+        else e
+        for e in evaluations
+    ]
+
+
+def _few(classes: Sequence[ClassErrors], most: int) -> tuple[ClassErrors, ...]:
+    worst = max(classes, key=lambda one: one.prior.ece if one.prior else 0.0)
+    ranked = sorted(classes, key=lambda one: (one is not worst, -one.outcomes, one.name))
+    kept = {one.name for one in ranked[:most]}
+    return tuple(one for one in classes if one.name in kept)

@@ -1,0 +1,1 @@
+"""Every number that is stored, exported or shown, declared once."""

@@ -1,0 +1,18 @@
+"""All measures, in the order of the exposition."""
+
+from typing import Any
+
+from monitor.measures.classes import OF_CLASSES
+from monitor.measures.measure import Measure
+from monitor.measures.runs import OF_RUNS
+from monitor.measures.verdicts import OF_VERDICTS
+from monitor.measures.windows import COUNTS, OF_EXPECTATIONS, OF_WINDOWS
+
+MEASURES: tuple[Measure[Any], ...] = (
+    *OF_WINDOWS,
+    *OF_CLASSES,
+    *COUNTS,
+    *OF_VERDICTS,
+    *OF_EXPECTATIONS,
+    *OF_RUNS,
+)

@@ -1,0 +1,205 @@
+"""The measures of models with classes."""
+
+from collections import Counter
+from collections.abc import Callable
+from functools import partial
+from math import isnan, nan
+
+from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
+from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.score_errors import Errors
+from monitor.measures.measure import (
+    INTERVAL,
+    Base,
+    Measure,
+    Parts,
+    Scope,
+    Unit,
+    as_is,
+    held,
+    itself,
+)
+from monitor.measures.snapshot import Snapshot
+from monitor.measures.units import CLASSES, LOSS, PAIRS, RATIO, SCORE
+from monitor.measures.window_scopes import WINDOWS
+from monitor.measures.windows import around
+from monitor.segment_names import WHOLE
+
+TWO_CLASSES = "of models with two classes"
+NO_TCE = f"{TWO_CLASSES}; with fewer outcomes than the fixed size; before there is a reference"
+
+Read = Callable[[Errors], float]
+Over = Callable[[Read], float]  # joins what is read of every class
+
+
+def _tce(errors: Errors) -> float:
+    """Give TCE at the fixed size; nan with too few rows."""
+    return errors.tce.value if errors.tce else nan
+
+
+def _vectors(e: Evaluation) -> Parts[VectorErrors]:
+    return [(("raw",), e.classes.raw), (("prior",), e.classes.prior)] if e.classes else []
+
+
+def _by_class(e: Evaluation) -> Parts[ClassErrors]:
+    return [((one.name,), one) for one in e.classes.by_class] if e.classes else []
+
+
+def _class_errors(e: Evaluation) -> Parts[Errors]:
+    for (name,), one in _by_class(e):
+        for adjusted, errors in (("raw", one.raw), ("prior", one.prior)):
+            if errors:
+                yield (name, adjusted), errors
+
+
+def _over_classes(e: Evaluation) -> Parts[Over]:
+    for adjusted in ("raw", "prior") if e.classes else ():
+        errors = [getattr(one, adjusted) for _, one in _by_class(e)]
+        yield (adjusted, "mean"), partial(_joined, lambda known: sum(known) / len(known), errors)
+        yield (adjusted, "worst"), partial(_joined, max, errors)
+
+
+def _joined(join: Callable[[list[float]], float], errors: list[Errors | None], read: Read) -> float:
+    known = [read(found) for found in errors if found]
+    known = [value for value in known if not isnan(value)]
+    return join(known) if known else nan
+
+
+def _classes_left_out(snapshot: Snapshot) -> Parts[float]:
+    """Count the classes of each model that have no gauges of their own."""
+    left_out: dict[str, int] = {}
+    for e in snapshot.evaluations:
+        if e.classes:
+            rest = e.classes.count - len(e.classes.by_class)
+            left_out[e.model] = max(rest, left_out.get(e.model, 0))
+    return [((model,), rest) for model, rest in left_out.items()]
+
+
+def _pairs_left_out(snapshot: Snapshot) -> Parts[float]:
+    """Count the pairs of classes of each model that have no gauges of their own."""
+    seen: dict[str, int] = {}
+    for e in snapshot.evaluations:
+        if e.classes:
+            seen[e.model] = max(e.classes.pairs, seen.get(e.model, 0))
+    exported = Counter(v.model for v in snapshot.verdicts if v.segment != WHOLE)
+    return [((model,), max(0, pairs - exported[model])) for model, pairs in seen.items()]
+
+
+MEASURED: Scope[ClassMeasures] = Scope(WINDOWS, TWO_CLASSES, (), held("classes"))
+VECTORS: Scope[VectorErrors] = Scope(WINDOWS, TWO_CLASSES, ("adjusted",), _vectors)
+CLASS: Scope[ClassErrors] = Scope(WINDOWS, TWO_CLASSES, ("class",), _by_class)
+CLASS_ERRORS: Scope[Errors] = Scope(WINDOWS, TWO_CLASSES, ("class", "adjusted"), _class_errors)
+OVER_CLASSES: Scope[Over] = Scope(WINDOWS, TWO_CLASSES, ("adjusted", "over"), _over_classes)
+CLASSES_LEFT_OUT: Scope[float] = Scope(Base(("model",), _classes_left_out), TWO_CLASSES, (), itself)
+PAIRS_LEFT_OUT: Scope[float] = Scope(Base(("model",), _pairs_left_out), TWO_CLASSES, (), itself)
+
+OF_CLASSES = (
+    Measure(
+        "vector_rbs",
+        VECTORS,
+        lambda errors: errors.rbs,
+        "Root Brier score of vectors of class probabilities: square root of the mean of the "
+        "squared gaps summed over all classes.",
+        Unit("0 to 1.42", 0.0, 1.42),
+        interval=INTERVAL,
+        row="vector_rbs",
+    ),
+    Measure(
+        "vector_log_loss_nats",
+        VECTORS,
+        lambda errors: errors.log_score,
+        "Mean log loss of vectors of class probabilities: minus the logarithm of the probability "
+        "of the class that came true.",
+        LOSS,
+        interval=INTERVAL,
+        row="vector_log_loss",
+    ),
+    Measure(
+        "class_tce_ratio",
+        CLASS_ERRORS,
+        lambda errors: errors.tce,
+        "TCE at a fixed number of predictions of one class against the rest.",
+        RATIO,
+        NO_TCE,
+        row="tce[{class}]",
+    ),
+    Measure(
+        "class_ece_ratio",
+        CLASS_ERRORS,
+        lambda errors: around(errors.ece, errors.ece_interval),
+        "Expected calibration error of one class against the rest.",
+        RATIO,
+        row="ece[{class}]",
+    ),
+    Measure(
+        "class_rbs",
+        CLASS_ERRORS,
+        lambda errors: around(errors.rbs, errors.rbs_interval),
+        "Root Brier score of one class against the rest.",
+        SCORE,
+        row="rbs[{class}]",
+    ),
+    Measure(
+        "class_prevalence_ratio",
+        CLASS,
+        lambda one: one.prevalence,
+        "Share of the known outcomes that are the class.",
+        RATIO,
+        row="prevalence[{class}]",
+    ),
+    Measure(
+        "class_mean_score_ratio",
+        CLASS,
+        lambda one: one.mean_score,
+        "Mean score of the class.",
+        RATIO,
+        row="mean_score[{class}]",
+    ),
+    Measure(
+        "classwise_tce_ratio",
+        OVER_CLASSES,
+        lambda over: over(_tce),
+        "Mean and largest calibration_class_tce_ratio over the watched classes.",
+        RATIO,
+        NO_TCE,
+    ),
+    Measure(
+        "classwise_ece_ratio",
+        OVER_CLASSES,
+        lambda over: over(lambda errors: errors.ece),
+        "Mean and largest calibration_class_ece_ratio over the watched classes.",
+        RATIO,
+    ),
+    Measure(
+        "classwise_rbs",
+        OVER_CLASSES,
+        lambda over: over(lambda errors: errors.rbs),
+        "Mean and largest calibration_class_rbs over the watched classes.",
+        SCORE,
+    ),
+    Measure(
+        "judged_outcomes_ratio",
+        MEASURED,
+        lambda measures: measures.judged,
+        "Share of the known outcomes that the verdict of a model with classes rests on: one of the "
+        "two classes with the highest scores came true.",
+        RATIO,
+        row="classes_judged",
+    ),
+    Measure(
+        "classes_left_out",
+        CLASSES_LEFT_OUT,
+        as_is,
+        "Classes without gauges of their own, because they are not watched one by one or are more "
+        "than the exporter's limit.",
+        CLASSES,
+    ),
+    Measure(
+        "pairs_left_out",
+        PAIRS_LEFT_OUT,
+        as_is,
+        "Pairs of classes without gauges of their own: they have no verdict of their own, or are "
+        "more than the exporter's limit. They count in that of segment all.",
+        PAIRS,
+    ),
+)

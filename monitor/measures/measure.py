@@ -1,0 +1,147 @@
+"""What a measure is: one number of a record, declared once for all who store, export or show it.
+
+Rule: a number that does not exist is None or nan. It has no sample, because panels and rules treat
+nan as a value.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from math import inf
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from monitor.measures.snapshot import Snapshot
+from monitor.metrics.core.estimate import Estimate
+
+R = TypeVar("R")
+V = TypeVar("V", float, Estimate)
+Labels = tuple[str, ...]
+Parts = Iterable[tuple[Labels, R]]  # label values, and what they are of
+Value = float | Estimate
+
+
+class Unit(NamedTuple):
+    """What a number counts, in words with its range, and the ends of the range."""
+
+    text: str
+    low: float = -inf
+    high: float = inf
+
+
+@dataclass(frozen=True)
+class Base:
+    """The records of a snapshot that measures are of: their labels, and how to list them."""
+
+    labels: Labels
+    records: Callable[[Snapshot], Parts[Any]]
+
+
+@dataclass(frozen=True)
+class Scope(Generic[R]):
+    """What measures are of: records of a snapshot, or parts of them.
+
+    Attributes
+    ----------
+    base : Base
+        The records.
+    absent : str
+        When there is no such part: of a measure that does not say it itself.
+    labels : tuple of str
+        Labels of a part, after those of its record.
+    parts : callable
+        Lists the parts of a record that it has, with their label values.
+    """
+
+    base: Base
+    absent: str
+    labels: Labels
+    parts: Callable[[Any], Parts[R]]
+
+    def of(self, snapshot: Snapshot) -> Parts[R]:
+        """List all parts in a snapshot, with all their label values."""
+        for first, record in self.base.records(snapshot):
+            for further, part in self.parts(record):
+                yield (*first, *further), part
+
+
+@dataclass(frozen=True)
+class Interval:
+    """How the ends of an interval differ from its number, where they do.
+
+    Attributes
+    ----------
+    of : str
+        What the interval is of, before the name of the gauge.
+    unit, absent
+        As in `Measure`.
+    """
+
+    of: str = ""
+    unit: Unit | None = None
+    absent: str = ""
+
+
+INTERVAL = Interval()
+
+
+@dataclass(frozen=True)
+class Measure(Generic[R]):
+    """One number of every part that a scope lists.
+
+    Attributes
+    ----------
+    name : str
+        Its gauge is `calibration_` and this name.
+    scope : Scope
+        What it is of.
+    read : callable
+        Takes it from a part.
+    meaning : str
+        A sentence: the help of the gauge.
+    unit : Unit
+        Unit and range.
+    absent : str
+        When it does not exist; by default as `scope` says.
+    interval : Interval or None
+        Given, the ends of the interval have gauges too.
+    row : str
+        The name of its rows in the frames of notebooks, in which labels stand in braces; empty if
+        it has none.
+    adjusted : str or None
+        What its rows name as `adjusted` where that is no label.
+    exported : bool
+        Whether it has a gauge.
+    checked : bool
+        Whether a stored number out of its range makes a file unreadable.
+    """
+
+    name: str
+    scope: Scope[R]
+    read: Callable[[R], Value | None]
+    meaning: str
+    unit: Unit
+    absent: str = ""
+    interval: Interval | None = None
+    row: str = ""
+    adjusted: str | None = None
+    exported: bool = True
+    checked: bool = False
+
+
+def as_is(value: V) -> V:
+    """Take a part that is the number itself."""
+    return value
+
+
+def itself(record: R) -> Parts[R]:
+    """Take a record as its only part."""
+    return [((), record)]
+
+
+def held(name: str) -> Callable[[Any], Parts[Any]]:
+    """Take what a record has under a name as its only part, if it has it."""
+
+    def parts(record: Any) -> Parts[Any]:
+        found = getattr(record, name)
+        return [] if found is None else [((), found)]
+
+    return parts

@@ -1,0 +1,97 @@
+"""What the measures of runs and configurations are of."""
+
+from collections.abc import Callable, Iterable, Iterator
+from datetime import timedelta
+from math import isnan
+from typing import Any
+
+from monitor.config import Verdicts
+from monitor.errors import Fault
+from monitor.measures.measure import Base, Labels, Scope, itself
+from monitor.measures.snapshot import Snapshot, seconds_of
+from monitor.measures.window_scopes import NEVER_RUN
+from monitor.run_record import RunRecord
+from monitor.summary import end_of_day
+
+NEVER = "never"
+NO_FAILURE = "while the last run has no failed day"
+AGES_SHOWN = (0, 1, 2, 3, 5, 7, 10, 14, 21, 28)  # days, besides settled_after
+
+
+def scope(
+    absent: str, labels: Labels, records: Callable[[Snapshot], Iterable[tuple[Labels, Any]]]
+) -> Scope[Any]:
+    """Make a scope of its own records."""
+    return Scope(Base(labels, records), absent, (), itself)
+
+
+def flag(holds: Callable[[Snapshot, str], bool]) -> Scope[float]:
+    """Make the scope of what is true or false of each configured model."""
+    return scope(NEVER, ("model",), lambda s: [((name,), holds(s, name)) for name in s.models])
+
+
+def _failed_days(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
+    """Name what is wrong with the logs of the newest failed day of each last run, and the date."""
+    for name, run in snapshot.runs.items():
+        if run.failed:
+            fault = run.failed.fault or Fault("logs", "other", "the logs cannot be used")
+            yield (name, fault.log, fault.check, fault.complaint), seconds_of(run.failed.day)
+
+
+def _faults(snapshot: Snapshot) -> Iterator[tuple[Labels, Fault]]:
+    for name, run in snapshot.runs.items():
+        if run.failed and run.failed.fault:
+            yield (name,), run.failed.fault
+
+
+def _reference_starts(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
+    """Find when the first day of every configured reference of each model began."""
+    for name, model in snapshot.models.items():
+        for number, span in enumerate(model.verdicts.references, start=1):
+            before = end_of_day(span.first - timedelta(days=1), model.time_zone)
+            yield (name, str(number)), before.timestamp()
+
+
+def _arrivals(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
+    """Give the share of outcomes that have arrived by some ages, and when a day settles."""
+    for name, delay in snapshot.delays.items():
+        longest, settled_after = len(delay.positives) - 1, snapshot.models[name].settled_after
+        for age in sorted({settled_after, *(age for age in AGES_SHOWN if age <= longest)}):
+            for outcome in (0, 1):
+                share = delay.arrived(outcome, age)
+                if not isnan(share):
+                    yield (name, f"{outcome}", f"{age}"), share
+
+
+RUN: Scope[RunRecord] = scope(
+    NEVER_RUN, ("model",), lambda s: [((name,), run) for name, run in s.runs.items()]
+)
+LIMITS: Scope[Verdicts] = scope(
+    NEVER, ("model",), lambda s: [((name,), model.verdicts) for name, model in s.models.items()]
+)
+SEGMENTS_LEFT_OUT: Scope[float] = scope(
+    NEVER_RUN, ("model",), lambda s: [((name,), count) for name, count in s.left_out.items()]
+)
+FAILED_DAY: Scope[float] = scope(NO_FAILURE, ("model", "log", "check", "complaint"), _failed_days)
+FAULT: Scope[Fault] = scope(f"{NO_FAILURE}, and where a whole log is at fault", ("model",), _faults)
+ARRIVALS: Scope[float] = scope(
+    "before a day is complete: 28 days after the first has settled",
+    ("model", "outcome", "age_days"),
+    _arrivals,
+)
+REFERENCE_START: Scope[float] = scope(
+    "without a configured reference", ("model", "reference"), _reference_starts
+)
+MODEL: Scope[float] = scope(
+    NEVER,
+    ("model", "owner", "severity"),
+    lambda s: [((name, m.owner, m.severity), 1) for name, m in s.models.items()],
+)
+VALID: Scope[float] = flag(lambda s, name: name not in s.invalid)
+READABLE: Scope[float] = flag(lambda s, name: name not in s.faults)
+REPORT: Scope[float] = scope(
+    "while nothing names one",
+    ("model", "url"),
+    lambda s: [((name, m.report_url), 1) for name, m in s.models.items() if m.report_url],
+)
+VERSION: Scope[float] = scope(NEVER, ("version",), lambda s: [((s.version,), 1)])

@@ -1,0 +1,28 @@
+"""The units of measures, with the range that a number can have."""
+
+from monitor.measures.measure import Unit
+
+ANY = Unit("any")
+CLASSES = Unit("classes, from 0", 0.0)
+DAYS = Unit("days, from 1", 1.0)
+FLAG = Unit("0 or 1", 0.0, 1.0)
+INFO = Unit("always 1", 1.0, 1.0)
+LOG10 = Unit("log10, from 0", 0.0)
+LOG10_P = Unit("log10, to 0", high=0.0)
+LOGIT = Unit("logit, any")
+LOGIT_SIZE = Unit("logit, from 0", 0.0)
+LOSS = Unit("nats, from 0", 0.0)
+MULTIPLE = Unit("ratio, from 1", 1.0)
+NATS = Unit("nats, any")
+PAIRS = Unit("pairs, from 0", 0.0)
+PREDICTIONS = Unit("predictions, from 0", 0.0)
+RATIO = Unit("ratio, 0 to 1", 0.0, 1.0)
+ROWS = Unit("rows, from 0", 0.0)
+SCORE = Unit("score, 0 to 1", 0.0, 1.0)
+SECONDS = Unit("seconds, from 0", 0.0)
+SEGMENTS = Unit("segments, from 0", 0.0)
+SLOPE = Unit("slope, any")
+SLOPE_SIZE = Unit("slope, from 0", 0.0)
+SQUARED = Unit("squared probability, any")
+TIME = Unit("Unix time")
+VALUES = Unit("values, from 0", 0.0)

@@ -1,0 +1,104 @@
+"""What the measures of verdicts are of: verdicts, their incidents, and where a drift sits."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from math import log10
+
+from monitor.drift.detectable import Detectable
+from monitor.drift.detector import Ended, Incident
+from monitor.drift.evidence import KINDS
+from monitor.drift.places import Place, Where
+from monitor.drift.verdict import STATES, Verdict
+from monitor.drift.where_wording import explained_by
+from monitor.measures.measure import Base, Parts, Scope, held, itself
+from monitor.measures.snapshot import Snapshot
+from monitor.measures.window_scopes import NEVER_RUN
+from monitor.summary import end_of_day
+
+NO_REFERENCE = "without a reference"
+WITHHELD = f"{NO_REFERENCE}, on its days, and while the evidence is withheld"
+NO_DRIFT = "while no calibration drift is open"
+NO_COLUMNS = f"{NO_DRIFT}, and of models without `segments`"
+
+VERDICTS = Base(
+    ("model", "segment"), lambda snapshot: (((v.model, v.segment), v) for v in snapshot.verdicts)
+)
+
+
+def _days(day: Callable[[Verdict], date | None]) -> Base:
+    """Make the base of days of verdicts: of each the moment at which it ended."""
+
+    def records(snapshot: Snapshot) -> Parts[float]:
+        for labels, v in VERDICTS.records(snapshot):
+            if found := day(v):
+                zone = snapshot.models[v.model].time_zone
+                yield labels, end_of_day(found, zone).timestamp()
+
+    return Base(VERDICTS.labels, records)
+
+
+def start(day: Callable[[Incident], date]) -> Scope[float]:
+    """Make the scope of the moments at which a day of each open drift began."""
+
+    def before(v: Verdict) -> date | None:
+        incident = v.detector.incident
+        return day(incident) - timedelta(days=1) if incident else None
+
+    return Scope(_days(before), NO_DRIFT, (), itself)
+
+
+def _kinds(v: Verdict) -> Parts[float]:
+    """Give 1 for the kind of the open drift, and 0 for the other kinds."""
+    name = v.detector.incident.kind if v.detector.incident else None
+    return [((kind,), kind == name) for kind in KINDS]
+
+
+def _sums(v: Verdict) -> Parts[float]:
+    """Give what has accumulated for each kind of distortion, unless it is withheld."""
+    if v.reached is not None:
+        for kind, found in zip(KINDS, v.detector.sums, strict=True):
+            yield (kind,), log10(max(1.0, found))
+
+
+def _incident(v: Verdict) -> Parts[Incident]:
+    return [((), v.detector.incident)] if v.detector.incident else []
+
+
+def _ended(v: Verdict) -> Parts[Ended]:
+    return [((), v.detector.ended)] if v.detector.ended else []
+
+
+def _explained(where: Where) -> Parts[float]:
+    found = where.explanation
+    return [((explained_by(found),), found.share)] if found else []
+
+
+PLACES = Base(
+    ("model",), lambda snapshot: [((v.model,), v.where) for v in snapshot.verdicts if v.where]
+)
+VERDICT: Scope[Verdict] = Scope(VERDICTS, NEVER_RUN, (), itself)
+COMPARED: Scope[Verdict] = Scope(VERDICTS, NO_REFERENCE, (), itself)
+STATE: Scope[float] = Scope(
+    VERDICTS, NEVER_RUN, ("state",), lambda v: [((state,), state == v.state) for state in STATES]
+)
+JUDGED_DAY: Scope[float] = Scope(_days(lambda v: v.day), NEVER_RUN, (), itself)
+KIND_EVIDENCE: Scope[float] = Scope(VERDICTS, WITHHELD, ("kind",), _sums)
+KIND: Scope[float] = Scope(VERDICTS, NEVER_RUN, ("kind",), _kinds)
+INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, (), _incident)
+ENDED: Scope[Ended] = Scope(
+    VERDICTS, "before the first calibration drift closes, and while one is open", (), _ended
+)
+ENDING: Scope[Ended] = Scope(
+    VERDICTS, ENDED.absent, ("ending",), lambda v: [((e.reason,), e) for _, e in _ended(v)]
+)
+DETECTABLE: Scope[Detectable] = Scope(VERDICTS, NO_REFERENCE, (), held("detectable"))
+PLACE: Scope[Place] = Scope(
+    PLACES,
+    NO_COLUMNS,
+    ("column", "value"),
+    lambda where: [((place.column, place.value), place) for place in where.tested],
+)
+WHERE: Scope[Where] = Scope(PLACES, NO_COLUMNS, (), itself)
+EXPLAINED: Scope[float] = Scope(
+    PLACES, f"{NO_DRIFT}, and where no few values explain it", ("values",), _explained
+)

@@ -1,0 +1,139 @@
+"""What the measures of windows are of: evaluations and their parts."""
+
+from collections.abc import Callable, Iterator
+from math import log, nan
+from typing import get_args
+
+from monitor.config import Checks
+from monitor.evaluation.attribution import InterceptCorrection
+from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.map_gain import MapGain
+from monitor.evaluation.score_errors import Errors
+from monitor.measures.measure import Base, Labels, Parts, R, Scope, held, itself
+from monitor.measures.snapshot import Snapshot
+from monitor.metrics.core.estimate import Estimate
+from monitor.segment_names import WHOLE
+from monitor.summary import end_of_day
+
+NEVER_RUN = "before the first run"
+TOO_FEW = "with fewer than ten of the rarer outcome"
+NO_MAP = (
+    "with less than 3 compared days; without a `map` in the configuration, before its `since` and "
+    "from its `deploy` on"
+)
+NOTHING_AWAITED = "while no outcomes are still arriving, or without a reference"
+# The checks of rows. Checks of whole days cannot be set to "reject", and only vectors have a sum.
+ROW_CHECKS = tuple(
+    name
+    for name, field in Checks.model_fields.items()
+    if "reject" in get_args(field.annotation) and name != "score_sum"
+)
+
+
+def _of(value: Callable[[Evaluation, Snapshot], R]) -> Base:
+    """Make the base whose records are taken from the windows of a snapshot."""
+
+    def records(snapshot: Snapshot) -> Iterator[tuple[Labels, R]]:
+        for e in snapshot.evaluations:
+            maturity = "final" if e.final else "provisional"
+            yield (e.model, e.segment, f"{e.window_days}d", maturity), value(e, snapshot)
+
+    return Base(("model", "segment", "window", "maturity"), records)
+
+
+WINDOWS = _of(lambda e, _: e)
+# Of what windows of a day hold alone, so that the labels of the window say nothing.
+STREAMS = Base(
+    ("model", "segment"),
+    lambda snapshot: (((e.model, e.segment), e) for e in snapshot.evaluations),
+)
+
+
+def scores(e: Evaluation) -> Parts[Errors]:
+    """List the errors of raw, prior-adjusted and mapped scores."""
+    found = (("raw", e.raw), ("prior", e.prior), ("map", e.map))
+    return [((adjusted,), errors) for adjusted, errors in found if errors]
+
+
+def _causes(e: Evaluation) -> Parts[dict[str, Estimate]]:
+    """List the causes of the error; of each the part that it explains, by rule."""
+    for cause in vars(e.causes.log_loss) if e.causes else ():
+        of_rules = {
+            rule: Estimate.normal(
+                getattr(getattr(e.causes, rule), cause),
+                getattr(getattr(e.causes, f"{rule}_errors"), cause),
+            )
+            for rule in ("log_loss", "squared_error")
+        }
+        yield (cause,), of_rules
+
+
+def _quantiles(e: Evaluation) -> Parts[float]:
+    n = e.null
+    found = {"0.05": n.q05, "0.5": n.q50, "0.95": n.q95, "0.99": n.q99} if n else {}
+    return [((quantile,), value) for quantile, value in found.items()]
+
+
+def _rejected(e: Evaluation) -> Parts[float]:
+    """Count the rejected rows by check; 0 for a check that no row failed."""
+    if e.segment == WHOLE:  # a rejected row has no segment
+        for check, rows in {**dict.fromkeys(ROW_CHECKS, 0), **e.rejected}.items():
+            yield (check,), rows
+
+
+def _shifts(snapshot: Snapshot) -> Parts[Estimate]:
+    """Find how far the expected prevalence is from that of the reference, in logit."""
+    references = {(v.model, v.segment): v.reference_prevalence for v in snapshot.verdicts}
+    for e in snapshot.evaluations:
+        reference = references.get((e.model, e.segment), nan)
+        if e.expected and 0.0 < reference < 1.0:
+            found = (e.expected.prevalence, e.expected.low, e.expected.high)
+            shift = Estimate(*(_log_odds(p) - _log_odds(reference) for p in found))
+            yield (e.model, e.segment), shift
+
+
+def _log_odds(ratio: float) -> float:
+    """Give the log-odds of a ratio; nan, so no sample, where they are infinite."""
+    return log(ratio / (1.0 - ratio)) if 0.0 < ratio < 1.0 else nan
+
+
+def _end(e: Evaluation, snapshot: Snapshot) -> float:
+    return end_of_day(e.day, snapshot.models[e.model].time_zone).timestamp()
+
+
+WINDOW: Scope[Evaluation] = Scope(WINDOWS, NEVER_RUN, (), itself)
+ERRORS: Scope[Errors] = Scope(
+    WINDOWS, "without outcomes; `prior` also while all outcomes are equal", ("adjusted",), scores
+)
+CAUSES: Scope[dict[str, Estimate]] = Scope(WINDOWS, TOO_FEW, ("cause",), _causes)
+CORRECTION: Scope[InterceptCorrection] = Scope(WINDOWS, TOO_FEW, (), held("correction"))
+QUANTILES: Scope[float] = Scope(
+    WINDOWS,
+    "while outcomes of the window can still arrive; with fewer than 100 of the rarer outcome, "
+    "because bins then reject almost nothing whatever the scores",
+    ("quantile",),
+    _quantiles,
+)
+MAP_GAIN: Scope[MapGain] = Scope(STREAMS, NO_MAP, (), held("map_gain"))
+EXPECTED: Scope[Expectation] = Scope(STREAMS, NOTHING_AWAITED, (), held("expected"))
+EXPECTED_SHIFT: Scope[Estimate] = Scope(
+    Base(STREAMS.labels, _shifts),
+    "while no outcomes are still arriving, without a reference, or if it is infinite",
+    (),
+    itself,
+)
+REJECTED: Scope[float] = Scope(
+    WINDOWS,
+    "for segments other than `all`, because a rejected row has no segment",
+    ("reason",),
+    _rejected,
+)
+# What the store holds of rows left out, without the checks that no row failed.
+LEFT_OUT: Scope[float] = Scope(
+    WINDOWS,
+    REJECTED.absent,
+    ("reason",),
+    lambda e: [((check,), rows) for check, rows in sorted(e.rejected.items())],
+)
+WINDOW_END: Scope[float] = Scope(_of(_end), NEVER_RUN, (), itself)
