@@ -10,7 +10,7 @@ from monitor.errors import ConfigError
 
 HARMLESS = {
     "model_version = 'v3' AND tenant IN ('a', 'b')": ["model_version", "tenant"],
-    "lower(\"a b\") LIKE 'x%' -- a comment": ["a b"],
+    "lower(\"a b\") LIKE 'x%'": ["a b"],
     "a BETWEEN 1 AND 2 OR NOT b IS NULL": ["a", "b"],
     "CASE WHEN a THEN b ELSE c END": ["a", "b", "c"],
     "a::DATE >= DATE '2020-01-01' - INTERVAL 3 DAY": ["a"],
@@ -21,7 +21,7 @@ HARMLESS = {
     "s.f = 1 AND l[1] = 2 AND a IN [1, 2]": ["s", "l", "a"],
 }
 HARMFUL = {
-    "a > 1; DROP TABLE x": "is not an SQL expression",
+    "a > 1; DROP TABLE x": "contains a semicolon",
     "a = 1) UNION (SELECT 1": "is not an SQL expression",
     "SELECT 1": "is not an SQL expression",
     "": "is not an SQL expression",
@@ -29,7 +29,10 @@ HARMFUL = {
     "a IN (SELECT 1)": "contains a subquery",
     "EXISTS (SELECT 1)": "contains a subquery",
     "a FROM t": "must be one expression",
-    "a = 1 -- x\n; SELECT 2": "must be one expression",
+    "a = 1 -- x\n; SELECT 2": "contains --, which begins a comment",
+    "a = 1 /* x */": r"contains /\*, which begins a comment",
+    "a = 1;": "contains a semicolon",
+    "a = 1\0 AND b": "contains the null character",
     "a = 1 LIMIT 1": "must be one expression",
     "a > 1, b": "must be one expression",
     "a AS b": "must be one expression",

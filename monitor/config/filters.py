@@ -6,6 +6,7 @@ read no file, ask no clock, and give other rows on another day only if the log i
 """
 
 import json
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any
@@ -46,6 +47,13 @@ NAMES_OF_PARTS = {
     "LAMBDA": "a lambda",
     "PARAMETER": "a parameter",
 }
+# Quoted text, in which no sign has a meaning: 'it''s', E'it\\'s', "a column", $$text$$.
+QUOTED = (
+    r"""(?<![\w$])[eE]'(?:[^'\\]|''|\\.)*'|'(?:[^']|'')*'|"(?:[^"]|"")*"|"""
+    r"""(?<![\w$])\$(?P<tag>\w*)\$.*?\$(?P=tag)\$"""
+)
+# What ends a filter before its last sign.
+ENDS = re.compile(rf"{QUOTED}|(?P<sign>--|/\*|;)", re.DOTALL)
 EXAMPLE = "write one condition on the columns of the log, such as model_version = 'v3'"
 
 
@@ -57,6 +65,7 @@ def check_filter(text: str) -> str:
     >>> check_filter("tenant = 'acme' AND lower(country) IN ('de', 'at')")
     "tenant = 'acme' AND lower(country) IN ('de', 'at')"
     """
+    _check_end(text)
     expression = _parsed(text)
     for part in _parts(expression):
         if part["class"] not in ALLOWED_PARTS:
@@ -68,6 +77,27 @@ def check_filter(text: str) -> str:
             msg = f"calls {name}(), which a filter must not call; {EXAMPLE}"
             raise ValueError(msg)
     return text
+
+
+def _check_end(text: str) -> None:
+    """Raise ValueError for what hides a part of the text from the parser.
+
+    The reader would take that part for a condition, and it would choose no rows. Inside quotes
+    signs are only text, but a null character ends even that.
+    """
+    if "\0" in text:
+        msg = f"contains the null character, behind which nothing would count; {EXAMPLE}"
+        raise ValueError(msg)
+    sign = next((found["sign"] for found in ENDS.finditer(text) if found["sign"]), "")
+    if sign == ";":
+        msg = f"contains a semicolon, behind which nothing would count; {EXAMPLE}"
+        raise ValueError(msg)
+    if sign:
+        msg = (
+            f"contains {sign}, which begins a comment in SQL; write comments in YAML, behind #, "
+            f"and two minus signs with a space between them; {EXAMPLE}"
+        )
+        raise ValueError(msg)
 
 
 def columns_of_filter(text: str) -> list[str]:

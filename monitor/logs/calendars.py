@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import date
 from functools import lru_cache
 
-from monitor.config import Engine, Model
+from monitor.config import EARLIEST, LATEST, Engine, Model
 from monitor.errors import DataError, Fault
 from monitor.logs.conversions import Wanted, as_it_is
 from monitor.logs.opening import Kind, OpenLog, log_of, open_files, open_table_of, raise_all
@@ -78,7 +78,8 @@ def check_dated(model: Model, kind: Kind, calendar: Calendar) -> None:
         log = log_of(model, kind)
         msg = (
             f"{calendar.undated:,} rows of the {kind} at {log.path} have no day, because column "
-            f" '{log.day}' is null or cannot be read as a date or time; correct the log, or "
-            f"{kind}.day or {kind}.where in the configuration, then rerun this day."
+            f"'{log.day}' is null, cannot be read as a date or time, or lies outside the years "
+            f"{EARLIEST.year} to {LATEST.year}; correct the log, or {kind}.day or {kind}.where "
+            f"in the configuration, then rerun this day."
         )
         raise DataError(msg, Fault(kind, "column", "rows have no day", calendar.undated))

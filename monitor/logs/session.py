@@ -5,6 +5,7 @@ from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from traceback import walk_tb
 from typing import Any, TypeVar
 
 import duckdb
@@ -19,8 +20,11 @@ from monitor.logs.conversions import MISFIT, quoted
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.spark import is_of_spark, word
 
-# A damaged column name causes the decoding error, because DuckDB passes it on as it is.
-DAMAGE = (duckdb.Error, UnicodeDecodeError)
+# A damaged column name causes the decoding error, because DuckDB passes it on as it is; a column
+# that is nested too deeply that of recursion.
+DAMAGE = (duckdb.Error, UnicodeDecodeError, RecursionError)
+# Whatever else these raise is about what they read, too.
+READERS = {"duckdb", "_duckdb", "narwhals", "pyarrow", "fsspec"}
 
 SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
@@ -35,7 +39,7 @@ Written = TypeVar("Written")
 class Type:
     """The type of a column, its name for messages, and whether it stands only in the path."""
 
-    dtype: nw.dtypes.DType
+    dtype: nw.dtypes.DType = field(compare=False)  # the name says as much, and is compared flatly
     name: str
     in_path: bool = False
 
@@ -383,7 +387,16 @@ def _understanding(session: Session, engine: Engine) -> Iterator[None]:
     except Exception as error:
         if session.spark is not None and is_of_spark(error):
             raise word(session.what, error) from error
+        if _is_of_reader(error):
+            raise _worded(session, error) from error
         raise
+
+
+def _is_of_reader(error: Exception) -> bool:
+    """Tell an error of a library that reads logs by its class, or by the last code that ran."""
+    frames = [frame.f_globals.get("__name__", "") for frame, _ in walk_tb(error.__traceback__)]
+    modules = type(error).__module__, *frames[-1:]
+    return any(module.partition(".")[0] in READERS for module in modules)
 
 
 def _worded(session: Session, error: Exception) -> DataError:
@@ -392,6 +405,8 @@ def _worded(session: Session, error: Exception) -> DataError:
     if misfit:
         msg = f"{session.what}: {_first_line(value)}, then rerun this day."
         return DataError(msg, Fault("logs", "column", "a column has another type"))
+    if isinstance(error, RecursionError):
+        before = "a column is nested too deeply"
     culprit = next((f for f in session.files if _is_damaged(session, f)), None)
     for file, copied in session.copies.items():
         before = before.replace(copied, file)
@@ -406,9 +421,9 @@ def _worded(session: Session, error: Exception) -> DataError:
 def _is_damaged(session: Session, file: str) -> bool:
     form = session.files[file]
     try:
-        keys = [*session.types_of(file, form)] if form == "json" else []
+        keys = [*session.types_of(file, form)]
         session.read([file], form, columns=keys).aggregate("max(hash(COLUMNS(*)))").fetchall()
-    except DAMAGE:
+    except Exception:  # noqa: BLE001 - whatever a library raises about this file alone
         return True
     return False
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import narwhals as nw
 
-from monitor.config import Model, TimeUnit
+from monitor.config import EARLIEST, LATEST, Model, TimeUnit
 from monitor.logs.conversions import Wanted, or_misfit, quoted, text
 from monitor.logs.session import Type
 from monitor.logs.tables import Range
@@ -46,8 +46,13 @@ class Dating:
     pieces: int = 1
 
     def day(self) -> Wanted:
-        """Read the day of a row; null if there is none."""
-        return Wanted((self.column,), self._day)
+        """Read the day of a row; null if there is none, or none that may have logs."""
+
+        def write(types: Mapping[str, Type]) -> str:
+            day = self._day(types)
+            return f"CASE WHEN {day} BETWEEN DATE '{EARLIEST}' AND DATE '{LATEST}' THEN {day} END"
+
+        return Wanted((self.column,), write)
 
     def is_in(self, days: Sequence[date], types: Mapping[str, Type]) -> str:
         """Write in SQL that the day of a row is one of some days."""
