@@ -69,6 +69,18 @@ def as_it_is(column: str) -> Wanted:
     return Wanted((column,), lambda _: quoted(column))
 
 
+def label(column: str) -> Wanted:
+    """Read what makes a segment; NaN is how a column of floating-point numbers lacks a value."""
+
+    def write(types: Mapping[str, Any]) -> str:
+        value = quoted(column)
+        if not types[column].dtype.is_float():
+            return value
+        return f"CASE WHEN isnan({value}) THEN NULL ELSE {value} END"
+
+    return Wanted((column,), write)
+
+
 def one() -> Wanted:
     """Give every row a 1."""
     return Wanted((), lambda _: "CAST(1 AS TINYINT)")

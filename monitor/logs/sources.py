@@ -12,7 +12,7 @@ from monitor.errors import DataError
 from monitor.logs.class_columns import check_engine, scores_of_classes
 from monitor.logs.class_labels import outcome_of_classes
 from monitor.logs.column_labels import watched_columns, watched_name
-from monitor.logs.conversions import Wanted, as_it_is, number, one, outcome
+from monitor.logs.conversions import Wanted, as_it_is, label, number, one, outcome
 from monitor.logs.opening import TEXT, TIME_TYPES, OpenLog, fault_of_column, raise_all
 from monitor.logs.places import open_log
 from monitor.logs.rows import (
@@ -506,26 +506,27 @@ class _Time:
         return found.dtype.is_numeric() or has_zone(found)
 
 
-def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Any]:
+def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
     """Return the configured columns of segments and strata under new names."""
     configured = {"segment": model.segments, "stratum": model.strata}
     columns = {name: parts.column for name, parts in configured.items() if parts}
     for name, column in columns.items():
         setting = {"segment": "segments.column", "stratum": "strata.column"}[name]
         predictions.check(column, setting, lambda _: True, "of any type")
-    return columns | _check_columns(predictions, model)
+    read = {name: label(column) for name, column in columns.items()}
+    return read | _check_columns(predictions, model)
 
 
-def _check_columns(predictions: OpenLog, model: Model) -> dict[str, Any]:
+def _check_columns(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
     """Return the watched columns under new names, once each: as numbers if they are cut."""
     cut = {c for one in model.columns if getattr(one, "numeric", False) for c in one.columns}
-    found = dict[str, Any]()
+    found = dict[str, Wanted]()
     for column in watched_columns(model):
         wanted = "a number" if column in cut else "of any type"
         fits = _is_number if column in cut else lambda _: True
         predictions.check(column, "segments", fits, wanted)
         as_text = predictions.is_text and column in cut
-        found[watched_name(column)] = number(column, "segments") if as_text else column
+        found[watched_name(column)] = number(column, "segments") if as_text else label(column)
     return found
 
 

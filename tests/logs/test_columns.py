@@ -224,6 +224,32 @@ def test_outcomes_without_a_prediction_count_in_no_column(tmp_path: Path) -> Non
         assert {v: rows for v, rows in sums.items() if rows} == known
 
 
+def test_missing_numbers_make_no_segment(tmp_path: Path) -> None:
+    """NaN is a missing value, in the primary column, in watched ones and crossed; a text is not."""
+    numbers = [float("nan") if i % 4 == 0 else float(i % 2) for i in range(ROWS)]
+    words = ["nan" if i % 5 else None for i in range(ROWS)]
+    write(tmp_path, draw() | {"number": numbers, "word": words})
+    listed = [
+        {"column": "number", "values": ["1.0", "nan"], "primary": True},
+        {"column": "word", "top": 5},
+        {"cross": ["number", "word"]},
+    ]
+    watched = [{"column": "number", "top": 5}]
+    as_of = date(2026, 3, 2)
+    found = summarise_day("m", config(tmp_path, listed).model("m"), DAY, as_of=as_of)
+    other = summarise_day("m", config(tmp_path, watched).model("m"), DAY, as_of=as_of)
+
+    labels = ["other" if i % 4 == 0 or i % 2 == 0 else "1.0" for i in range(ROWS)]
+    rows = {name: s.predicted for name, s in found.segments.items() if s.predicted}
+    assert rows == Counter(labels)
+    named = ["nan" if i % 5 else "other" for i in range(ROWS)]
+    assert {v: p.predicted for v, p in found.columns["word"].items()} == Counter(named)
+    crossed = Counter(f"{a} x {b}" for a, b in zip(labels, named, strict=True))
+    assert {v: p.predicted for v, p in found.columns["number x word"].items()} == crossed
+    values = Counter("other" if i % 4 == 0 else f"{i % 2}.0" for i in range(ROWS))
+    assert {v: p.predicted for v, p in other.columns["number"].items()} == values
+
+
 @pytest.mark.parametrize(
     ("segments", "message"),
     [

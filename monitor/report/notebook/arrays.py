@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monitor.errors import DataError
+from monitor.segment_names import OTHER
 
 if TYPE_CHECKING:
     from monitor.metrics.core.tally import Tally
@@ -24,7 +25,8 @@ def tallies_by(
     y_true, y_prob : column
         Outcomes and scores.
     labels : column or None
-        Each gives every row a label; None gives all rows the empty one.
+        Each gives every row a label, and `other` where it has no value; None gives all rows the
+        empty one.
 
     Returns
     -------
@@ -92,7 +94,24 @@ def _label_numbers(column: Column | None, size: int) -> tuple[Sequence[str], npt
     if values.shape != (size,):
         msg = f"there are {size:,} scores, but labels of shape {values.shape}; give one a row."
         raise DataError(msg)
-    if values.dtype == object:
-        values = values.astype(str)
+    missing = _missing(values)
+    if values.dtype == object or missing.any():
+        values = np.where(missing, OTHER, values.astype(str))  # as in the daily job
     names, numbers = np.unique(values, return_inverse=True)
     return [str(name) for name in names], numbers.astype(np.int64)
+
+
+def _missing(values: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Find missing values of every kind: None, NaN, NaT and NA, but not the text "nan"."""
+    if values.dtype.kind in "fcmM":
+        return np.asarray(values != values)  # noqa: PLR0124 - true of NaN and NaT alone
+    if values.dtype != object:
+        return np.zeros(values.shape, bool)
+    return np.array([_is_missing(value) for value in values], bool)
+
+
+def _is_missing(value: object) -> bool:
+    try:
+        return value is None or bool(value != value)  # noqa: PLR0124 - as above
+    except TypeError:  # NA of pandas is neither equal to itself nor not
+        return True

@@ -135,7 +135,8 @@ def evaluate(
     y_prob : column of shape (n,)
         Scores in [0, 1]: the probability of outcome 1. As in scikit-learn, outcomes come first.
     segments : column of shape (n,), optional
-        The part of the traffic of each row, such as a country; each part is evaluated too.
+        The part of the traffic of each row, such as a country; each part is evaluated too. Rows
+        without a value are the segment `other`, as in the daily job.
     groups : column of shape (n,), optional
         Rows with the same label share a prior: a day, for example. The slope and the causes are
         computed within groups, so priors that differ do not look like a slope.

@@ -152,6 +152,54 @@ def test_wrong_labels_are_refused(labels: list[str], message: str) -> None:
         monitor.evaluate([0, 1], [0.1, 0.2], segments=labels)
 
 
+MISSING: dict[str, Callable[[], Any]] = {
+    "None": lambda: ["DE", "nan", None] * 20,
+    "NaN among objects": lambda: pd.Series(["DE", "nan", np.nan] * 20, dtype=object),
+    "NaT among objects": lambda: pd.Series(["DE", "nan", pd.NaT] * 20, dtype=object),
+    "NA among objects": lambda: pd.Series(["DE", "nan", pd.NA] * 20, dtype=object),
+    "strings": lambda: pd.Series(["DE", "nan", None] * 20, dtype="string"),
+    "strings of Arrow": lambda: pd.Series(["DE", "nan", None] * 20, dtype="string[pyarrow]"),
+    "categories": lambda: pd.Series(["DE", "nan", None] * 20, dtype="category"),
+    "Polars": lambda: pl.Series(["DE", "nan", None] * 20),
+    "Arrow": lambda: pa.array(["DE", "nan", None] * 20),
+}
+OF_NUMBERS: dict[str, Callable[[], Any]] = {
+    "floats": lambda: np.array([1.0, 2.0, np.nan] * 20),
+    "integers": lambda: pd.Series([1, 2, None] * 20, dtype="Int64"),
+    "days": lambda: pd.to_datetime(pd.Series(["2026-03-01", "2026-03-02", None] * 20)),
+    "spans": lambda: pd.to_timedelta(pd.Series(["1 day", "2 days", None] * 20)),
+}
+
+
+@pytest.mark.parametrize("kind", MISSING)
+def test_rows_without_a_label_are_the_other_segment(kind: str) -> None:
+    """Whatever kind of missing value a column has; the text "nan" is a text like any other."""
+    found = monitor.evaluate([0, 1, 1] * 20, [0.2, 0.8, 0.6] * 20, segments=MISSING[kind]())
+    assert {s: t.total for s, t in found.tallies.items()} == {
+        "all": 60, "DE": 20, "nan": 20, "other": 20
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", OF_NUMBERS)
+def test_numbers_and_times_without_a_value_are_the_other_segment(kind: str) -> None:
+    """The two values have names of their own, and neither is the name of a missing value."""
+    found = monitor.evaluate([0, 1, 1] * 20, [0.2, 0.8, 0.6] * 20, segments=OF_NUMBERS[kind]())
+    assert sorted(t.total for t in found.tallies.values()) == [20, 20, 20, 60]
+    assert found.tallies["other"].total == 20
+    assert not {"nan", "NaT", "<NA>", "None"} & {*found.tallies}
+
+
+def test_groups_without_a_label_are_one_group() -> None:
+    """None, NaN and NA among the days of rows are the same group, in `compare` too."""
+    days = pd.Series(["a", None, np.nan, pd.NA, "b", pd.NaT] * 100, dtype=object)
+    one = ["a", "c", "c", "c", "b", "c"] * 100
+    columns = [0, 1, 1, 0, 1, 0] * 100, [0.2, 0.8, 0.6, 0.3, 0.7, 0.4] * 100
+    found, expected = (monitor.evaluate(*columns, groups=groups) for groups in (days, one))
+    assert found.whole.window_days == expected.whole.window_days == 3
+    known, named = (monitor.compare((*columns, g), (*columns, g)) for g in (days, one))
+    assert (known.verdict, known.evidence) == (named.verdict, named.evidence)
+
+
 def test_wrong_level_is_refused() -> None:
     """A level of 5 is not 5 %."""
     with pytest.raises(monitor.ConfigError, match="alpha is 5, but must be above 0 and below 1"):
