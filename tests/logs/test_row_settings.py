@@ -80,7 +80,7 @@ OUTCOMES = {"prediction_id": [1, 2, 3, 4], "outcome": [0, 1, 1, 1], "kind": ["x"
         ("\"Model Version\" = 'v3'", 2),
         ("tenant <> 'test' AND score >= 0.2", 2),
         ("upper(TENANT) IN ('A', 'B')", 3),
-        ("\"Model Version\" IS NULL OR tenant LIKE 'b%' -- either", 2),
+        ("\"Model Version\" IS NULL OR tenant LIKE 'b%'", 2),
         ("true", 4),
     ],
 )
