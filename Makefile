@@ -101,7 +101,7 @@ paper-tables: $(VENV)/dev.stamp  ## Recompute the paper's tables into docs/paper
 	@$(BIN)/python -m studies.paper_tables
 
 pages: $(VENV)/dev.stamp  ## Write what is generated from the measures, and the dashboards
-	@$(BIN)/python tools/pages.py
+	@$(BIN)/python -m tools.pages
 	@$(BIN)/python grafana/build.py
 
 dashboards: $(VENV)/dev.stamp  ## Generate grafana/dashboards from grafana/*.py

@@ -1,16 +1,21 @@
-"""Writes what is generated from the measures: the table of docs/gauges.md."""
+"""Writes what is generated from the measures: the table of docs/gauges.md, a golden scrape."""
 
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from monitor.export.gauges import CATALOGUE, Gauge
+from tests.support.filled_store import expose, fill_store
 
 ROOT = Path(__file__).parent.parent
+EXPOSITION = ROOT / "tests" / "golden" / "exposition.txt"
 HEAD = "| gauge | labels | unit, range | meaning | absent |\n|---|---|---|---|---|\n"
 
 
 def main() -> None:
-    """Replace what is generated in every page."""
-    for path, text in pages().items():
+    """Replace what is generated in every page, and the golden scrape."""
+    with TemporaryDirectory() as folder:
+        scrape = expose(fill_store(Path(folder)))
+    for path, text in {**pages(), EXPOSITION: scrape}.items():
         path.write_text(text, encoding="utf-8")
 
 

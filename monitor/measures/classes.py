@@ -8,6 +8,7 @@ from math import isnan, nan
 from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.score_errors import Errors
+from monitor.measures import units
 from monitor.measures.measure import (
     INTERVAL,
     Base,
@@ -15,12 +16,11 @@ from monitor.measures.measure import (
     Parts,
     Scope,
     Unit,
-    as_is,
     held,
     itself,
+    unexported,
 )
 from monitor.measures.snapshot import Snapshot
-from monitor.measures.units import CLASSES, LOSS, PAIRS, RATIO, SCORE
 from monitor.measures.window_scopes import WINDOWS
 from monitor.measures.windows import around
 from monitor.segment_names import WHOLE
@@ -97,109 +97,124 @@ OF_CLASSES = (
     Measure(
         "vector_rbs",
         VECTORS,
-        lambda errors: errors.rbs,
         "Root Brier score of vectors of class probabilities: square root of the mean of the "
         "squared gaps summed over all classes.",
         Unit("0 to 1.42", 0.0, 1.42),
+        lambda errors: errors.rbs,
         interval=INTERVAL,
         row="vector_rbs",
     ),
     Measure(
         "vector_log_loss_nats",
         VECTORS,
-        lambda errors: errors.log_score,
         "Mean log loss of vectors of class probabilities: minus the logarithm of the probability "
         "of the class that came true.",
-        LOSS,
+        units.LOSS,
+        lambda errors: errors.log_score,
         interval=INTERVAL,
         row="vector_log_loss",
     ),
     Measure(
         "class_tce_ratio",
         CLASS_ERRORS,
-        lambda errors: errors.tce,
         "TCE at a fixed number of predictions of one class against the rest.",
-        RATIO,
-        NO_TCE,
+        units.RATIO,
+        lambda errors: errors.tce,
+        absent=NO_TCE,
         row="tce[{class}]",
     ),
     Measure(
         "class_ece_ratio",
         CLASS_ERRORS,
-        lambda errors: around(errors.ece, errors.ece_interval),
         "Expected calibration error of one class against the rest.",
-        RATIO,
+        units.RATIO,
+        lambda errors: around(errors.ece, errors.ece_interval),
         row="ece[{class}]",
     ),
     Measure(
         "class_rbs",
         CLASS_ERRORS,
-        lambda errors: around(errors.rbs, errors.rbs_interval),
         "Root Brier score of one class against the rest.",
-        SCORE,
+        units.SCORE,
+        lambda errors: around(errors.rbs, errors.rbs_interval),
         row="rbs[{class}]",
     ),
     Measure(
         "class_prevalence_ratio",
         CLASS,
-        lambda one: one.prevalence,
         "Share of the known outcomes that are the class.",
-        RATIO,
+        units.RATIO,
+        lambda one: one.prevalence,
         row="prevalence[{class}]",
     ),
     Measure(
         "class_mean_score_ratio",
         CLASS,
-        lambda one: one.mean_score,
         "Mean score of the class.",
-        RATIO,
+        units.RATIO,
+        lambda one: one.mean_score,
         row="mean_score[{class}]",
     ),
     Measure(
         "classwise_tce_ratio",
         OVER_CLASSES,
-        lambda over: over(_tce),
         "Mean and largest calibration_class_tce_ratio over the watched classes.",
-        RATIO,
-        NO_TCE,
+        units.RATIO,
+        lambda over: over(_tce),
+        absent=NO_TCE,
     ),
     Measure(
         "classwise_ece_ratio",
         OVER_CLASSES,
-        lambda over: over(lambda errors: errors.ece),
         "Mean and largest calibration_class_ece_ratio over the watched classes.",
-        RATIO,
+        units.RATIO,
+        lambda over: over(lambda errors: errors.ece),
     ),
     Measure(
         "classwise_rbs",
         OVER_CLASSES,
-        lambda over: over(lambda errors: errors.rbs),
         "Mean and largest calibration_class_rbs over the watched classes.",
-        SCORE,
+        units.SCORE,
+        lambda over: over(lambda errors: errors.rbs),
     ),
     Measure(
         "judged_outcomes_ratio",
         MEASURED,
-        lambda measures: measures.judged,
         "Share of the known outcomes that the verdict of a model with classes rests on: one of the "
         "two classes with the highest scores came true.",
-        RATIO,
+        units.RATIO,
+        lambda measures: measures.judged,
         row="classes_judged",
+    ),
+    unexported(
+        "classes", MEASURED, "Classes of the model.", units.CLASSES, lambda found: found.count
+    ),
+    unexported(
+        "outcomes[{class}]",
+        CLASS,
+        "Outcomes that are the class.",
+        units.PREDICTIONS,
+        lambda one: one.outcomes,
+    ),
+    unexported(
+        "tce_published[{class}]",
+        CLASS_ERRORS,
+        "TCE as published of one class against the rest.",
+        units.RATIO,
+        lambda errors: errors.tce_published,
     ),
     Measure(
         "classes_left_out",
         CLASSES_LEFT_OUT,
-        as_is,
         "Classes without gauges of their own, because they are not watched one by one or are more "
         "than the exporter's limit.",
-        CLASSES,
+        units.CLASSES,
     ),
     Measure(
         "pairs_left_out",
         PAIRS_LEFT_OUT,
-        as_is,
         "Pairs of classes without gauges of their own: they have no verdict of their own, or are "
         "more than the exporter's limit. They count in that of segment all.",
-        PAIRS,
+        units.PAIRS,
     ),
 )

@@ -7,13 +7,12 @@ nan as a value.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from math import inf
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from monitor.measures.snapshot import Snapshot
 from monitor.metrics.core.estimate import Estimate
 
 R = TypeVar("R")
-V = TypeVar("V", float, Estimate)
 Labels = tuple[str, ...]
 Parts = Iterable[tuple[Labels, R]]  # label values, and what they are of
 Value = float | Estimate
@@ -83,6 +82,11 @@ class Interval:
 INTERVAL = Interval()
 
 
+def as_is(value: Any) -> Value:
+    """Take a part that is the number itself."""
+    return cast("Value", value)
+
+
 @dataclass(frozen=True)
 class Measure(Generic[R]):
     """One number of every part that a scope lists.
@@ -93,12 +97,12 @@ class Measure(Generic[R]):
         Its gauge is `calibration_` and this name.
     scope : Scope
         What it is of.
-    read : callable
-        Takes it from a part.
     meaning : str
         A sentence: the help of the gauge.
     unit : Unit
         Unit and range.
+    read : callable
+        Takes it from a part; without it the part is the number.
     absent : str
         When it does not exist; by default as `scope` says.
     interval : Interval or None
@@ -116,9 +120,9 @@ class Measure(Generic[R]):
 
     name: str
     scope: Scope[R]
-    read: Callable[[R], Value | None]
     meaning: str
     unit: Unit
+    read: Callable[[R], Value | None] = as_is
     absent: str = ""
     interval: Interval | None = None
     row: str = ""
@@ -127,9 +131,17 @@ class Measure(Generic[R]):
     checked: bool = False
 
 
-def as_is(value: V) -> V:
-    """Take a part that is the number itself."""
-    return value
+def unexported(
+    name: str,
+    scope: Scope[R],
+    meaning: str,
+    unit: Unit,
+    read: Callable[[R], Value | None] = as_is,
+    *,
+    adjusted: str | None = None,
+) -> Measure[R]:
+    """Declare a measure without a gauge, whose rows have its name."""
+    return Measure(name, scope, meaning, unit, read, row=name, adjusted=adjusted, exported=False)
 
 
 def itself(record: R) -> Parts[R]:

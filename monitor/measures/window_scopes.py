@@ -115,6 +115,13 @@ QUANTILES: Scope[float] = Scope(
     ("quantile",),
     _quantiles,
 )
+# The null reference as stored: with the mean, and the names of its fields.
+CHANCE: Scope[float] = Scope(
+    WINDOWS,
+    QUANTILES.absent,
+    ("quantile",),
+    lambda e: [((name,), value) for name, value in vars(e.null).items()] if e.null else [],
+)
 MAP_GAIN: Scope[MapGain] = Scope(STREAMS, NO_MAP, (), held("map_gain"))
 EXPECTED: Scope[Expectation] = Scope(STREAMS, NOTHING_AWAITED, (), held("expected"))
 EXPECTED_SHIFT: Scope[Estimate] = Scope(

@@ -2,208 +2,21 @@
 
 import re
 from dataclasses import replace
-from datetime import UTC, date, datetime, timedelta
-from math import nan
+from datetime import timedelta
 from pathlib import Path
 
-import numpy as np
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from monitor.arrivals import Arrivals
 from monitor.config import Config
-from monitor.drift.detectable import Detectable
-from monitor.drift.detector import Ended, Incident, new_detector
-from monitor.drift.evidence import DayEvidence
-from monitor.drift.places import Condition, Explanation, Place, Where
-from monitor.drift.verdict import STATES, Verdict
-from monitor.errors import Fault
-from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
-from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
-from monitor.evaluation.evaluate import Evaluation, TceNull
-from monitor.evaluation.expected_prevalence import Expectation
-from monitor.evaluation.map_gain import MapGain
-from monitor.evaluation.score_errors import Errors
+from monitor.drift.verdict import STATES
 from monitor.export.gauges import CATALOGUE, Gauge
-from monitor.export.snapshot_reader import Reader
-from monitor.export.text import exposition, lines
-from monitor.metrics.core.estimate import Estimate
-from monitor.run_record import FailedDay
 from monitor.store.store import Store
-from tests.support.paths import GOLDEN, ROOT
-from tools.pages import pages
+from tests.support.filled_store import FINAL, configure, evaluation, expose, fill_store
+from tests.support.paths import ROOT
+from tools.pages import EXPOSITION, pages
 
-EXPOSITION = GOLDEN / "exposition.txt"
 PAGE = ROOT / "docs" / "gauges.md"
-
-OLDER, FINAL, PROVISIONAL = date(2026, 2, 28), date(2026, 3, 1), date(2026, 3, 2)
-LOGS = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
-
-
-def evaluation(
-    number: int, day: date, *, model: str = "fraud", segment: str = "all", window: int = 1
-) -> Evaluation:
-    """Make an evaluation in which every number tells its place: the 3rd of number 7 is 0.0703."""
-
-    def place(nth: int) -> float:
-        return (100 * number + nth) / 10_000
-
-    def errors(nth: int) -> Errors:
-        return Errors(
-            tce_published=place(nth),
-            ece=place(nth + 1),
-            rbs=place(nth + 2),
-            tce=Estimate(place(nth + 60), place(nth + 61), place(nth + 62)),
-            ece_interval=Estimate(place(nth + 1), place(nth + 70), place(nth + 71)),
-            rbs_interval=Estimate(place(nth + 2), place(nth + 80), place(nth + 81)),
-        )
-
-    return Evaluation(
-        model=model,
-        segment=segment,
-        day=day,
-        window_days=window,
-        days_present=1 if window == 1 else window - 2,
-        final=day != PROVISIONAL,
-        known_at=datetime(2026, 3, 5, tzinfo=UTC),
-        predicted=1000 * number + 15,
-        matched=1000 * number + 14,
-        positives=1000 * number + 13,
-        rejected={"outcome_orphan": 1000 * number + 17} if segment == "all" else {},
-        coverage=place(18),
-        prevalence=place(19),
-        mean_score=place(20),
-        shift=Estimate(value=-place(21), low=-place(22), high=place(23)),
-        raw=errors(1),
-        prior=errors(4),
-        null=TceNull(mean=place(7), q05=place(8), q50=place(9), q95=place(10), q99=place(11)),
-        slope=Estimate(place(24), place(25), place(26)),
-        causes=Causes(*(Shares(*(place(27 + 4 * i + j) for j in range(4))) for i in range(4))),
-        expected=Expectation(*map(place, range(43, 49))) if day == PROVISIONAL else None,
-        correction=InterceptCorrection(
-            *(Estimate.normal(place(90 + 2 * i), place(91 + 2 * i)) for i in range(3)), place(96)
-        ),
-        map=errors(100) if (segment, window) == ("all", 1) else None,
-        map_slope=Estimate(0.9, 0.8, 1.0) if (segment, window) == ("all", 1) else None,
-        map_gain=MapGain(12, *(Estimate(i / 8, i / 16, i / 4) for i in (1, 2, 3)))
-        if (segment, window) == ("all", 1) and day == FINAL
-        else None,
-        classes=CLASSES if (model, segment, window) == ("fraud", "all", 7) else None,
-    )
-
-
-def verdict(segment: str, incident: Incident | None) -> Verdict:
-    """Make the verdict of a day: with a drift, or with one that is over."""
-    ended = None if incident else Ended(OLDER - timedelta(days=11), OLDER, "recovered")
-    sums = 10.0 ** (np.arange(8) / 8)
-    detector = replace(new_detector(), sums=sums, incident=incident, ended=ended)
-    return Verdict(
-        model="fraud",
-        segment=segment,
-        day=FINAL,
-        final=True,
-        known_at=datetime(2026, 3, 5, tzinfo=UTC),
-        state="calibration_drift" if incident else "prior_shift",
-        reasons=("Something moved.",),
-        evidence=EVIDENCE,
-        detector=detector,
-        limit=3.75,
-        shift=Estimate(0.5, 0.25, 0.75),
-        level_change=Estimate(-0.5, -0.75, -0.25),
-        slope=Estimate(0.75, 0.625, 0.875),
-        reference_prevalence=0.125,
-        reference_slope=Estimate(0.875, 0.75, 1.0),
-        reference_intercept=Estimate(0.375, 0.25, 0.5),
-        detectable=Detectable(
-            tolerated=0.0625,
-            found=0.25,
-            rarer=50.0,
-            days=12.5,
-            days_strong=6.5,
-            within_patience=0.1875,
-        ),
-        where=WHERE if incident else None,
-        reached=2.625,
-    )
-
-
-def class_errors(name: str, at: float) -> ClassErrors:
-    """Make the measures of a class."""
-    known = Errors(at, at / 2, at / 4, tce=Estimate(at / 8, at / 16, at / 4))
-    return ClassErrors(name, 100, at, at / 2, raw=known, prior=known)
-
-
-def place(value: str, evidence: float) -> Place:
-    """Make a place of a drift."""
-    moved, slope = Estimate(-0.5, -0.75, -0.25), Estimate(0.5, 0.25, 0.75)
-    flagged = evidence > 1.0
-    return Place("device", value, 1_000, moved, slope, evidence, evidence / 4, flagged)
-
-
-WHERE = Where(
-    "top_overpredicted",
-    Estimate(-0.5, -0.75, -0.25),
-    (place("tv", 3.0), place("web", 0.5), Place("device", "watch", 10, new=True)),
-    Explanation((Condition("device", "tv"), Condition("country", "FR")), 0.875, None, None, 0.25),
-)
-VECTOR = VectorErrors(rbs=Estimate(0.5, 0.375, 0.625), log_score=Estimate(1.5, 1.375, 1.625))
-CLASSES = ClassMeasures(
-    count=4,
-    judged=0.875,
-    raw=VECTOR,
-    prior=VECTOR,
-    by_class=(class_errors("cat", 0.5), class_errors("dog", 0.25)),
-    pairs=6,
-)
-EVIDENCE = DayEvidence(
-    ratios=np.zeros(8),
-    tolerances=np.zeros(4),
-    effects=np.zeros(4),
-    scores=np.zeros(4),
-    informations=np.zeros(4),
-    slopes=np.zeros(6),
-    levels=np.zeros(4),
-    unknown_share=0.3125,
-)
-FAULT = Fault("predictions", "score_out_of_range", "scores lie outside [0, 1]", 14, 20_000, 1.75)
-DRIFT = Incident(
-    opened=FINAL,
-    started=OLDER,
-    start_low=date(2026, 2, 26),
-    start_high=FINAL,
-    kind="top_overpredicted",
-    evidence=4.5,
-    recovery=0.0,
-    size=-0.25,
-    size_error=0.0625,
-    scores=np.zeros(4),
-    informations=np.zeros(4),
-    slopes=np.zeros(6),
-)
-
-
-def of_one_class(e: Evaluation) -> Evaluation:
-    """Take away what has no finite intercept to rest on."""
-    silent = replace(e, shift=None, prior=None, null=None, slope=None, causes=None)
-    return replace(silent, expected=None, correction=None)
-
-
-def without_outcomes(e: Evaluation) -> Evaluation:
-    """Take away what rests on outcomes."""
-    silent = replace(of_one_class(e), matched=0, positives=0, coverage=0.0, raw=None)
-    return replace(silent, prevalence=nan, mean_score=nan)
-
-
-def configure(folder: Path, **models: dict[str, object]) -> Config:
-    """Configure models whose logs are nowhere."""
-    content = {name: {**LOGS, **model} for name, model in models.items()}
-    return Config.model_validate({"store": str(folder), "models": content})
-
-
-def expose(config: Config) -> str:
-    """Say what the exporter of version 1.2.3 says of a store."""
-    snapshots = Reader(config, version="1.2.3").snapshots()
-    return exposition(map(lines, snapshots.values())).decode()
 
 
 def predictions(config: Config) -> list[str]:
@@ -215,50 +28,7 @@ def predictions(config: Config) -> list[str]:
 @pytest.fixture
 def config(tmp_path: Path) -> Config:
     """Fill a store with two models, three days, segments, and windows of two lengths."""
-    config = configure(
-        tmp_path,
-        ads={
-            "time_zone": "America/New_York",
-            "verdicts": {
-                "references": [
-                    {"first": date(2025, 6, 1), "last": date(2025, 6, 28)},
-                    {"first": date(2025, 12, 1), "last": date(2025, 12, 28)},
-                ]
-            },
-        },
-        fraud={"owner": "risk-team", "severity": "page", "report_url": "https://r.test/fraud"},
-    )
-    days = {
-        OLDER: [evaluation(9, OLDER)],
-        FINAL: [
-            evaluation(1, FINAL),
-            evaluation(2, FINAL, segment="DE"),
-            evaluation(3, FINAL, window=7),
-            evaluation(4, FINAL, segment="DE", window=7),
-        ],
-        PROVISIONAL: [
-            evaluation(5, PROVISIONAL),
-            of_one_class(evaluation(6, PROVISIONAL, segment="DE")),
-        ],
-    }
-    store = Store(config.store)
-    for day, evaluations in days.items():
-        store.write_evaluations("fraud", day, evaluations, inputs="")
-    store.write_verdicts("fraud", FINAL, [verdict("all", DRIFT), verdict("DE", None)], basis="")
-    never = (0,) * 26
-    arrivals = Arrivals(date(2026, 1, 20), (5, 2, 0, 1, *never), (12, 3, 1, 0, *never))
-    store.write_arrivals("fraud", arrivals)
-    silent = without_outcomes(evaluation(7, FINAL, model="ads"))
-    store.write_evaluations("ads", FINAL, [silent], inputs="")
-    morning = datetime(2026, 3, 3, 6, tzinfo=UTC)
-    for started, failed in ((morning - timedelta(days=1), False), (morning, True)):
-        finished = started + timedelta(seconds=90.5)
-        day = FailedDay(PROVISIONAL, FAULT) if failed else None
-        store.write_run("fraud", started=started, finished=finished, failed=day)
-    store.write_run(
-        "ads", started=morning, finished=morning + timedelta(hours=1), failed=FailedDay(FINAL)
-    )
-    return config
+    return fill_store(tmp_path)
 
 
 # What is told of a model before anything is known of it.
@@ -279,15 +49,10 @@ NEW = {
 class TestExposition:
     """What a scrape of a store answers."""
 
-    def test_is_this_text(self, config: Config, tmp_path: Path) -> None:
+    def test_is_this_text(self, config: Config) -> None:
         """The whole exposition of the store is the golden text, byte for byte."""
-        found = tmp_path / EXPOSITION.name
-        found.write_bytes(expose(config).encode())
-
-        meant = (
-            f"see `diff {found} {EXPOSITION}`; if the change is meant: `cp {found} {EXPOSITION}`"
-        )
-        assert found.read_bytes() == EXPOSITION.read_bytes(), meant
+        meant = "run `make pages`, and read the difference; is every changed line meant?"
+        assert expose(config).encode() == EXPOSITION.read_bytes(), meant
 
     def test_tells_the_same_twice(self, config: Config) -> None:
         """A scrape leaves nothing behind that the next one would add to."""
