@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import date
-from importlib.metadata import version
 from typing import Any
 
+from monitor import program
 from monitor.arrivals import Delay
 from monitor.config import Config
 from monitor.drift.verdict import Verdict
@@ -56,7 +56,7 @@ class Reader:
 
     config: Config
     most_segments: int = MOST_SEGMENTS
-    version: str = field(default_factory=lambda: version("calibration-monitor"))
+    version: str = field(default_factory=program.version)
     _cached: dict[str, Cached] = field(default_factory=dict, repr=False)
 
     def snapshots(self) -> dict[str, Snapshot]:

@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from functools import lru_cache, partial
 from itertools import chain
 
+from monitor import program
 from monitor.config import Config, Model
 from monitor.errors import within_memory
 from monitor.evaluation.attribution import Causes, causes_of
@@ -103,8 +104,10 @@ def evaluate_days(
                 mapped=[mapped(d) for d in of_window] if compared else (),
                 gain=partial(shadowing.gain, day) if shadowing and length == 1 else None,
             )
-        summary = fingerprint([parts[-1][1]])
-        store.write_evaluations(name, day, evaluations, inputs=inputs, summary=summary)
+        made_from, by = parts[-1][1], program.digest("evaluations")
+        store.write_evaluations(
+            name, day, evaluations, inputs=inputs, made_from=made_from, program=by
+        )
         return True
 
     def evaluate_or_say_why(day: date) -> bool:
@@ -125,7 +128,7 @@ def _stored_causes(
 ) -> dict[Tally, Causes | None]:
     """Recall the causes of a day's tallies from its evaluations, if they are of this summary."""
     causes, of = store.read_causes(name, day)
-    if of != fingerprint([mark]):
+    if of != (mark, program.digest("evaluations")):
         return {}
     return {part.tally: causes[key] for key, part in summary.segments.items() if key in causes}
 
@@ -169,7 +172,8 @@ def _basis(
         marks += chain.from_iterable(references.marks)
     sizes = [repr(settings.class_sizes)] if settings.class_sizes else []
     of_map = shadowing.marks(day) if shadowing else []
-    return settings, fingerprint([model.windows, repr(settings), *sizes, *marks, *of_map])
+    by = program.digest("evaluations")
+    return settings, fingerprint([by, model.windows, repr(settings), *sizes, *marks, *of_map])
 
 
 def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[Summary]:

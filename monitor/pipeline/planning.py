@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from typing import Literal, get_args
 
+from monitor import program
 from monitor.config import EARLIEST, Config, Model
 from monitor.errors import ConfigError, DataError
 from monitor.logs import check_predictions_exist, describe_inputs, has_day, outcome_days
@@ -212,10 +213,14 @@ def is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) 
 
 
 def log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:
-    """Identify everything that a summary depends on: files by name, size and age, and settings."""
+    """Identify everything that a summary depends on: its logs, the settings and the program.
+
+    Files are named by size and age.
+    """
     partitions = outcome_days(f"{name} {day}", model, day, as_of=as_of)
     return fingerprint(
         [
+            program.digest("summaries"),
             describe_inputs(model, day, partitions),
             model.model_dump_json(include=SUMMARY_SETTINGS),
         ]

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
-from importlib.metadata import version
 from itertools import islice
 
 import numpy as np
 
+from monitor import program
 from monitor.config import Config
 from monitor.drift.inputs import reference_of_day
 from monitor.errors import ConfigError, DataError
@@ -252,7 +252,7 @@ def _content(
         level=Level("outcomes", days[0], days[-1], chosen.fitted.level_standard_error),
         replaces=Days(compared.first, compared.last) if compared else None,
         gains=Gains(*map(_gain, (chosen.log_loss, chosen.brier, chosen.level, chosen.shape))),
-        version=version("calibration-monitor"),
+        version=program.version(),
     )
 
 

@@ -8,6 +8,7 @@ from math import log
 
 import numpy as np
 
+from monitor import program
 from monitor.config import Config, Model
 from monitor.drift.detectable import what_is_detectable
 from monitor.drift.inputs import (
@@ -118,8 +119,8 @@ def read_references(config: Config, name: str) -> References:
     read_day = lru_cache(READ_DAYS)(lambda day: inputs_of(store.read_summary(name, day)[0]))
 
     def fit(marks: Sequence[str], read: Callable[[], Sequence[Day]]) -> ModelReference:
-        """Take a kept fit only if it rests on these files and limits, and on this version."""
-        basis = fingerprint([repr(limits), [*marks]])
+        """Take a kept fit only if it rests on these files, limits and sources."""
+        basis = fingerprint([program.digest("fits"), repr(limits), [*marks]])
         used[basis] = kept.get(basis) or fit_model_reference(read(), limits)
         return used[basis]
 

@@ -107,7 +107,7 @@ def run(
     clock : callable
         Returns the current time, for the run record only.
     skip_unchanged : bool
-        Leave out days whose files, settings and program version have not changed.
+        Leave out days whose files and settings have not changed, nor the sources that read them.
     catch_up : sequence of date
         Earlier days to process too, unless they are unchanged.
     must_settle : bool

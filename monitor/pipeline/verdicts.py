@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
 
+from monitor import program
 from monitor.arrivals import late
 from monitor.config import Config
 from monitor.drift.detector import Detector
@@ -68,17 +69,21 @@ def judge_days(
     stored = store.days("summaries", name)
     days = sorted({*stored, *known})
 
-    basis = fingerprint([repr(limits), references.marks])
-    start, detectors = _where_to_begin(
-        *(store, name, days, store.mark_stale(name, first), basis), may_heal=bool(as_of)
-    )
+    basis = fingerprint([program.digest("verdicts"), repr(limits), references.marks])
+    stale = store.mark_stale(name, first)
+    start, detectors = _where_to_begin(*(store, name, days, stale, basis), may_heal=bool(as_of))
+    if start < stale:  # if this run is killed, the next one may not go on between two programs
+        store.mark_stale(name, start)
 
     delay_on = delays(store, name, model)
+
+    marks = dict[date, str]()
 
     def read(day: date) -> Day:
         if day in known:
             return known[day]
-        found = inputs_of(store.read_summary(name, day)[0])
+        summary, marks[day] = store.read_summary(name, day)
+        found = inputs_of(summary)
         return replace(found, late=late(delay_on(day, found.known_at), model.settled_after))
 
     before, to_do = [d for d in days if d < start], [d for d in days if d >= start]
@@ -94,11 +99,13 @@ def judge_days(
     )
     judged = set(store.days("verdicts", name)) if as_of else set()
     for done, of_day in enumerate(map(place_adder(config, name, references), verdicts), 1):
-        if as_of and of_day[0].day in judged:
-            store.replace_verdicts(name, of_day[0].day, of_day, basis=basis, as_of=as_of)
+        day = of_day[0].day
+        rests_on = {"basis": basis, "made_from": marks.get(day, "")}
+        if as_of and day in judged:
+            store.replace_verdicts(name, day, of_day, **rests_on, as_of=as_of)
         else:
-            store.write_verdicts(name, of_day[0].day, of_day, basis=basis)
-        on_progress(PhaseProgress("judge", of_day[0].day, done, len(to_do)))
+            store.write_verdicts(name, day, of_day, **rests_on)
+        on_progress(PhaseProgress("judge", day, done, len(to_do)))
     store.clear_stale(name)
     return to_do
 

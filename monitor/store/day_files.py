@@ -26,7 +26,7 @@ from monitor.store.held import holding
 from monitor.store.lease import is_leased, leased
 from monitor.store.lock import is_locked, locked
 from monitor.store.months import contents_of, days_of_month, month_name, month_table
-from monitor.store.sealing import is_sealed, open_table, sealed_table
+from monitor.store.sealing import digest_of_table, must_be_of, open_table, owner_of, sealed_table
 from monitor.temporary import sweep
 
 PARSING_ERRORS = (
@@ -130,7 +130,7 @@ class DayFiles:
     def is_sound(self, kind: str, model: str, day: date) -> bool:
         """Say whether the file of a day is there with a digest that fits."""
         try:
-            return is_sealed(self.content(kind, model, day))
+            return self._digest(_name(kind, model, day)) is not None
         except DataError:
             return False
 
@@ -263,7 +263,9 @@ class DayFiles:
         return []
 
     def _write(self, name: str, table: pa.Table) -> None:
-        self._replace(name, sealed_table(table))
+        owner = {key.encode(): value.encode() for key, value in owner_of(name).items()}
+        about = {**(table.schema.metadata or {}), **owner}
+        self._replace(name, sealed_table(table.replace_schema_metadata(about)))
 
     def _replace(self, name: str, content: bytes) -> None:
         filesystem, root = self._location
@@ -278,6 +280,22 @@ class DayFiles:
             for listed in (known.days, known.alone):
                 if day and kind in listed:
                     listed[kind].add(day)
+
+    def _digest(self, name: str) -> str | None:
+        """Check the bytes of a file and give their digest; None of a version that wrote none."""
+        content = self._read(name)
+        with parsing(self.root, name):
+            return digest_of_table(name, content)
+
+    @contextmanager
+    def _table(
+        self, name: str, content: bytes, columns: list[str] | None = None
+    ) -> Iterator[tuple[pa.Table, str | None]]:
+        """Check and read the table of a file, with its digest; what follows parses its rows."""
+        with parsing(self.root, name):
+            table, digest = open_table(content, columns)
+            must_be_of(name, table.schema.metadata or {})
+            yield table, digest
 
     def _read(self, name: str) -> bytes:
         with reaching(f"{self.root}/{name}"):
@@ -331,8 +349,8 @@ class DayFiles:
         content = self._read_file(name)
         if content is None:
             raise FileNotFoundError(name)
-        with parsing(self.root, name):
-            found = contents_of(kind, model, days_of_month(month), open_table(content)[0])
+        with self._table(name, content) as (table, _):
+            found = contents_of(days_of_month(month), table)
         self._opened[name] = tag, found
         while len(self._opened) > MONTHS_KEPT:
             self._opened.pop(next(iter(self._opened)), None)
@@ -341,7 +359,7 @@ class DayFiles:
     def _write_month(self, kind: str, model: str, contents: Mapping[date, bytes]) -> str:
         """Write days of a month into one file, read it back, and name it."""
         month = month_name(sorted(contents))
-        self._write(f"{kind}/{model}/{month}", month_table(kind, model, contents))
+        self._write(f"{kind}/{model}/{month}", month_table(contents))
         self._forget_months(kind, model)
         if self._open_month(kind, model, month) != contents:
             msg = (

@@ -55,27 +55,25 @@ def days_of_month(name: str) -> list[date]:
     return days if month_name(days) == name else []
 
 
-def month_table(kind: str, model: str, contents: Mapping[date, bytes]) -> pa.Table:
+def month_table(contents: Mapping[date, bytes]) -> pa.Table:
     """Lay the contents of the files of some days out, a row for each."""
     days = sorted(contents)
     columns = {
         "day": pa.array(days, pa.date32()),
         "content": pa.array([contents[day] for day in days], pa.binary()),
     }
-    return pa.table(columns, metadata={"kind": kind, "model": model})
+    return pa.table(columns)
 
 
-def contents_of(kind: str, model: str, days: Sequence[date], table: pa.Table) -> dict[date, bytes]:
+def contents_of(days: Sequence[date], table: pa.Table) -> dict[date, bytes]:
     """Read the contents back.
 
     Raises
     ------
     ValueError, LookupError
-        If the table is not that of this kind, model and days.
+        If the table is not that of these days.
     """
-    about = table.schema.metadata or {}
-    theirs = about[b"kind"].decode(), about[b"model"].decode(), table["day"].to_pylist()
-    if theirs != (kind, model, [*days]):
-        msg = "it is of another kind, model or days than its name"
+    if table["day"].to_pylist() != [*days]:
+        msg = "it is of other days than its name"
         raise ValueError(msg)
     return {row["day"]: row["content"] for row in table.to_pylist()}

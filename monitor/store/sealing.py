@@ -115,15 +115,56 @@ def open_record(content: bytes) -> dict[str, Any]:
 NO_DIGEST = "its digest is missing"
 
 
-def digest_of_table(content: bytes) -> str | None:
-    """Check the bytes of a table without reading it; None stands for a version without digests.
+def digest_of_table(name: str, content: bytes) -> str | None:
+    """Check the bytes and the owner of a table without reading its rows.
+
+    None stands for the digest of a version that wrote none.
 
     Raises
     ------
     ValueError, pyarrow.ArrowException, OSError
-        If the content is damaged.
+        If the content is damaged, or another file than its name says.
     """
-    return _check(content, BEFORE_IN_PARQUET) or open_table(content)[1]
+    digest = _check(content, BEFORE_IN_PARQUET) or open_table(content)[1]
+    must_be_of(name, pq.read_metadata(pa.BufferReader(content)).metadata or {})
+    return digest
+
+
+def owner_of(name: str) -> dict[str, str]:
+    """Give what a file says of itself by its name in the store: its kind, model and day.
+
+    Examples
+    --------
+    >>> owner_of("summaries/ctr/2026-03-01.parquet")
+    {'kind': 'summaries', 'model': 'ctr', 'day': '2026-03-01'}
+    >>> owner_of("runs/ctr/last.json")["day"], owner_of("columns/ctr/2026-03.01-31.parquet")["day"]
+    ('last', '2026-03.01-31')
+    """
+    kind, model, file = name.split("/")
+    return {"kind": kind, "model": model, "day": file.rpartition(".")[0]}
+
+
+def must_be_of(name: str, about: Mapping[Any, Any]) -> None:
+    """Check that a file is the one by whose name it is read; one of an earlier version says less.
+
+    Parameters
+    ----------
+    name : str
+        Its name in the store.
+    about : mapping
+        A record, or the metadata of a table, in bytes.
+
+    Raises
+    ------
+    ValueError
+        If it says otherwise.
+    """
+    for key, value in owner_of(name).items():
+        said = about.get(key, about.get(key.encode(), value))
+        said = said.decode(errors="replace") if isinstance(said, bytes) else said
+        if said != value:
+            msg = f"its {key} is {said!r}, so it is another file than its name says"
+            raise ValueError(msg)
 
 
 def is_sealed(content: bytes) -> bool:

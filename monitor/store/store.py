@@ -47,16 +47,15 @@ from monitor.store.holder import this_process
 from monitor.store.ranges import (
     check_arrivals,
     check_evaluations,
-    check_owner,
     check_revisions,
     check_verdicts,
 )
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
 from monitor.store.sealing import (
-    digest_of_table,
     is_sealed,
+    must_be_of,
     open_record,
-    open_table,
+    owner_of,
     rows_of,
     sealed_record,
 )
@@ -65,6 +64,7 @@ from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Columns, Summary
 
 FORMAT = 2
+MADE_FROM = "made_from"  # the digest of the summary on which results of the same day rest
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 # Of runs, besides one for each day with a summary.
 RECORDS = "last", "begun", "settled", "stale", "counts", "references"
@@ -132,23 +132,20 @@ class Store(DayFiles):
         """Read one day's summary and the fingerprint of its bytes."""
         name = f"summaries/{model}/{day}.parquet"
         content = self._read(name)
-        with parsing(self.root, name):
-            table, digest = open_table(content)
+        with self._table(name, content) as (table, digest):
             return summary_of(model, day, table), digest or hashlib.sha256(content).hexdigest()
 
     def summary_mark(self, model: str, day: date) -> str:
         """Check the bytes of one day's summary and give their fingerprint."""
         name = f"summaries/{model}/{day}.parquet"
-        content = self._read(name)
-        with parsing(self.root, name):
-            return digest_of_table(content) or hashlib.sha256(content).hexdigest()
+        return self._digest(name) or hashlib.sha256(self._read(name)).hexdigest()
 
     def read_columns(self, model: str, day: date) -> Columns:
         """Read what each watched column counts on a day."""
         name = f"columns/{model}/{day}.parquet"
         content = self._read(name)
-        with parsing(self.root, name):
-            return columns_of(open_table(content)[0])
+        with self._table(name, content) as (table, _):
+            return columns_of(table)
 
     def write_evaluations(
         self,
@@ -157,14 +154,17 @@ class Store(DayFiles):
         evaluations: Sequence[Evaluation],
         *,
         inputs: str,
-        summary: str = "",
+        made_from: str = "",
+        program: str = "",
     ) -> None:
         """Replace the evaluations of one day.
 
-        `inputs` is the fingerprint of all that they rest on, `summary` that of their own day.
+        `inputs` is the fingerprint of all that they rest on, `made_from` the digest of the summary
+        of their own day, and `program` that of the sources that evaluate.
         """
+        about = {"inputs": inputs, MADE_FROM: made_from, "program": program}
         table = evaluation_table(evaluations).replace_schema_metadata(
-            {"format": str(FORMAT), "inputs": inputs, "summary": summary}
+            {"format": str(FORMAT), **about}
         )
         self._write(f"evaluations/{model}/{day}.parquet", table)
 
@@ -176,26 +176,28 @@ class Store(DayFiles):
         self, model: str, day: date, content: bytes
     ) -> tuple[list[Evaluation], str]:
         """Parse the bytes of the file of one day."""
-        with parsing(self.root, f"evaluations/{model}/{day}.parquet"):
-            table, _ = open_table(content)
+        with self._table(f"evaluations/{model}/{day}.parquet", content) as (table, _):
             inputs = (table.schema.metadata or {})[b"inputs"].decode()
             evaluations = [evaluation_of(row) for row in rows_of(table)]
             check_evaluations(model, day, evaluations)
             return evaluations, inputs
 
-    def read_causes(self, model: str, day: date) -> tuple[Mapping[str, Causes | None], str]:
-        """Read the causes of each segment over one day, and the fingerprint of its summary.
+    def read_causes(
+        self, model: str, day: date
+    ) -> tuple[Mapping[str, Causes | None], tuple[str, str]]:
+        """Read the causes of each segment over one day, the digests of its summary and program.
 
         There are none without evaluations, and of a file that is damaged or of an earlier version.
         """
         try:
-            content = self.content("evaluations", model, day)
-            with parsing(self.root, f"evaluations/{model}/{day}.parquet"):
-                table, digest = open_table(content, OF_CAUSES)
-                of = (table.schema.metadata or {}).get(b"summary", b"").decode()
-                return (causes_of_day(table), of) if digest else ({}, "")
+            name = f"evaluations/{model}/{day}.parquet"
+            content = self._read(name)
+            with self._table(name, content, OF_CAUSES) as (table, digest):
+                about = table.schema.metadata or {}
+                of, by = (about.get(key, b"").decode() for key in (MADE_FROM.encode(), b"program"))
+                return (causes_of_day(table), (of, by)) if digest else ({}, ("", ""))
         except DataError:
-            return {}, ""
+            return {}, ("", "")
 
     def evaluation_inputs(self, model: str, day: date) -> str | None:
         """Read the fingerprint of the evaluations' inputs; None if none are sound."""
@@ -206,14 +208,26 @@ class Store(DayFiles):
             return None
 
     def write_verdicts(
-        self, model: str, day: date, verdicts: Sequence[Verdict], *, basis: str
+        self, model: str, day: date, verdicts: Sequence[Verdict], *, basis: str, made_from: str = ""
     ) -> None:
-        """Replace the verdicts of one day; `basis` is the fingerprint of limits and references."""
-        table = verdict_table(verdicts, about={"format": str(FORMAT), "basis": basis})
+        """Replace the verdicts of one day.
+
+        `basis` is the fingerprint of limits, references and program, `made_from` the digest of the
+        summary of the day; empty if it has none, because its logs broke the contract.
+        """
+        about = {"format": str(FORMAT), "basis": basis, MADE_FROM: made_from}
+        table = verdict_table(verdicts, about=about)
         self._write(f"verdicts/{model}/{day}.parquet", table)
 
     def replace_verdicts(
-        self, model: str, day: date, verdicts: Sequence[Verdict], *, basis: str, as_of: date
+        self,
+        model: str,
+        day: date,
+        verdicts: Sequence[Verdict],
+        *,
+        basis: str,
+        made_from: str = "",
+        as_of: date,
     ) -> None:
         """Replace verdicts that are stored already, and keep what they said if it changes."""
         try:
@@ -223,7 +237,7 @@ class Store(DayFiles):
         if kept := superseded(before, verdicts, earlier, as_of):
             table = revision_table([*earlier, *kept])
             self._write(f"revisions/{model}/{day}.parquet", table)
-        self.write_verdicts(model, day, verdicts, basis=basis)
+        self.write_verdicts(model, day, verdicts, basis=basis, made_from=made_from)
 
     def read_revisions(self, model: str, day: date) -> list[Revision]:
         """Read what was said of a day before, the oldest first; empty if never otherwise."""
@@ -232,8 +246,8 @@ class Store(DayFiles):
             content = self._read_bytes(name)
         if content is None:
             return []
-        with parsing(self.root, name):
-            revisions = revisions_of(open_table(content)[0])
+        with self._table(name, content) as (table, _):
+            revisions = revisions_of(table)
             check_revisions(day, revisions)
             return revisions
 
@@ -243,8 +257,7 @@ class Store(DayFiles):
 
     def parse_verdicts(self, model: str, day: date, content: bytes) -> tuple[list[Verdict], str]:
         """Parse the bytes of the file of one day."""
-        with parsing(self.root, f"verdicts/{model}/{day}.parquet"):
-            table, _ = open_table(content)
+        with self._table(f"verdicts/{model}/{day}.parquet", content) as (table, _):
             verdicts = verdicts_of(table)
             check_verdicts(model, day, verdicts)
             return verdicts, (table.schema.metadata or {})[b"basis"].decode()
@@ -256,8 +269,7 @@ class Store(DayFiles):
             "positives": pa.array(arrivals.positives, pa.int64()),
             "negatives": pa.array(arrivals.negatives, pa.int64()),
         }
-        table = pa.table(columns, metadata={"model": model, "day": str(arrivals.day)})
-        self._write(f"arrivals/{model}/{arrivals.day}.parquet", table)
+        self._write(f"arrivals/{model}/{arrivals.day}.parquet", pa.table(columns))
 
     def read_arrivals(self, model: str, day: date) -> Arrivals:
         """Read how many outcomes of a day arrived at each age."""
@@ -265,11 +277,8 @@ class Store(DayFiles):
 
     def parse_arrivals(self, model: str, day: date, content: bytes) -> Arrivals:
         """Parse the bytes of the file of one day."""
-        with parsing(self.root, f"arrivals/{model}/{day}.parquet"):
-            table = open_table(content)[0]
-            columns, about = table.to_pydict(), table.schema.metadata or {}
-            its_model = about.get(b"model", model.encode()).decode()
-            check_owner(model, day, its_model, about.get(b"day", str(day).encode()).decode())
+        with self._table(f"arrivals/{model}/{day}.parquet", content) as (table, _):
+            columns = table.to_pydict()
             arrivals = Arrivals(day, tuple(columns["positives"]), tuple(columns["negatives"]))
             check_arrivals(arrivals, columns["age"])
             return arrivals
@@ -453,17 +462,21 @@ class Store(DayFiles):
             return date.min
 
     def _write_record(self, name: str, record: Mapping[str, Any]) -> None:
-        self._replace(f"runs/{name}.json", sealed_record(record))
+        file = f"runs/{name}.json"
+        self._replace(file, sealed_record({**record, **owner_of(file)}))
 
     def _read_record(
         self, name: str, *, damaged: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
         """Read a record, empty if there is none; `damaged` stands for one that is damaged."""
+        file = f"runs/{name}.json"
         try:
-            with reaching(f"{self.root}/runs/{name}.json"):
-                content = self._read_bytes(f"runs/{name}.json")
-            with parsing(self.root, f"runs/{name}.json"):
-                return {} if content is None else open_record(content)
+            with reaching(f"{self.root}/{file}"):
+                content = self._read_bytes(file)
+            with parsing(self.root, file):
+                record = {} if content is None else open_record(content)
+                must_be_of(file, record)
+                return {key: value for key, value in record.items() if key not in owner_of(file)}
         except DataError as error:
             if damaged is None or not error.damaged:
                 raise

@@ -9,7 +9,6 @@ import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -43,7 +42,7 @@ class TestScrape:
                 "listening": f"http://{where}/metrics"
             }
         assert answer == (200, exposition(folder))
-        assert f'calibration_build_info{{version="{version("calibration-monitor")}"}}' in answer[1]
+        assert f'calibration_build_info{{version="{program.version()}"}}' in answer[1]
 
     def test_reads_the_store_at_each_scrape(self, folder: Path) -> None:
         """A day written after the start shows, and a model whose results are gone vanishes."""

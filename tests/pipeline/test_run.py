@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
 
+from monitor import program
 from monitor.config import Config, Model, load_config
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.evaluation.attribution import causes_of
@@ -179,6 +180,7 @@ def test_a_run_reaches_forward_over_windows(fresh: Path) -> None:
     assert changed == [
         f"store/summaries/ctr/{DAYS[4]}.parquet",
         *(f"store/evaluations/ctr/{day}.parquet" for day in DAYS[4:7]),
+        f"store/verdicts/ctr/{DAYS[4]}.parquet",  # which names its summary
     ]
 
 
@@ -489,7 +491,7 @@ def test_references_are_fitted_once_in_a_run(
 
 
 def test_a_kept_fit_is_verified(five_weeks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A damaged record is not used, nor a fit of other limits or other summaries."""
+    """A damaged record is not used, nor a fit of other limits, sources or summaries."""
     config = configure(five_weeks, verdicts=TWO_WEEKS)
     do(config, FIVE_WEEKS[0], FIVE_WEEKS[20])
     kept = five_weeks / "store/runs/ctr/references.json"
@@ -513,10 +515,15 @@ def test_a_kept_fit_is_verified(five_weeks: Path, monkeypatch: pytest.MonkeyPatc
     read_references(other, "ctr")
     assert len(fits) == 2
 
+    with monkeypatch.context() as patch:
+        patch.setattr(program, "digest", lambda phase: f"{phase} of another program")
+        read_references(config, "ctr")
+    assert len(fits) == 3
+
     summary, _ = Store(config.store).read_summary("ctr", FIRST)
     Store(config.store).write_summary(replace(summary, rejected={"score_null": 1}))
     read_references(config, "ctr")
-    assert len(fits) == 3
+    assert len(fits) == 4
     shutil.rmtree(five_weeks / "store")
 
 
@@ -571,7 +578,7 @@ def test_causes_of_another_summary_are_not_recalled(
     store = Store(config.store)
     known, inputs = store.read_evaluations("ctr", DAYS[8])
     wrong = [replace(one, causes=known[0].causes) for one in known]
-    store.write_evaluations("ctr", DAYS[8], wrong, inputs=inputs, summary="of another")
+    store.write_evaluations("ctr", DAYS[8], wrong, inputs=inputs, made_from="of another")
 
     do(config, DAYS[9], DAYS[9])
 

@@ -203,7 +203,7 @@ def test_a_month_of_another_model_is_no_month_of_this_one(
     (folder / "ctr" / MONTH).rename(folder / "ctr" / "2026-03.01-03.parquet")
 
     for model, day in (("other", DAY), ("ctr", DAY_AFTER)):
-        with pytest.raises(DataError, match="of another kind, model or days than its name"):
+        with pytest.raises(DataError, match="so it is another file than its name says"):
             Store("store").content("runs", model, day)
 
 

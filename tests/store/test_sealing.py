@@ -21,6 +21,7 @@ from monitor.summary import ColumnPart
 
 DAY, DAY_BEFORE = date(2026, 3, 2), date(2026, 3, 1)
 LATER = date(2026, 4, 1)
+UNSEALED_KEYS = b"digest", b"sha256"
 STEP = 99  # bits between two flips: odd, so that every bit of a byte has its turn
 
 Read = Callable[[Store], Any]
@@ -172,14 +173,72 @@ def test_values_of_a_summary_are_checked(
         Store(str(tmp_path)).read_summary("ctr", DAY)
 
 
-@pytest.mark.parametrize("kind", ["summaries", "evaluations", "verdicts"])
-def test_a_file_of_another_day_is_no_file_of_this_one(
-    full: Path, tmp_path: Path, kind: str
-) -> None:
-    """A file that was copied to the name of another day is an error."""
-    (tmp_path / kind / "ctr").mkdir(parents=True)
-    content = (full / kind / "ctr" / f"{DAY_BEFORE}.parquet").read_bytes()
-    (tmp_path / kind / "ctr" / f"{DAY}.parquet").write_bytes(content)
+# Where the content of a file must not be read: each file that could be taken for it.
+ELSEWHERE = {
+    "day": lambda kind, file: f"{kind}/ctr/{DAY_BEFORE}{Path(file).suffix}",
+    "model": lambda kind, file: f"{kind}/ads/{file}",
+    "kind": lambda kind, file: f"{'arrivals' if kind != 'arrivals' else 'columns'}/ctr/{file}",
+}
 
-    with pytest.raises(DataError, match="model and day is out of range"):
-        READS[f"{kind}/ctr/{DAY}.parquet"](Store(str(tmp_path)))
+
+def another(name: str, key: str) -> str:
+    """Name a file that differs from the one named in its kind, its model or its day."""
+    kind, _, file = name.split("/")
+    return ELSEWHERE[key](kind, file)
+
+
+@pytest.mark.parametrize("key", ["kind", "model", "day"])
+@pytest.mark.parametrize("name", [*READS, *MARKS])
+def test_a_file_is_read_by_its_own_name_only(
+    full: Path, tmp_path: Path, name: str, key: str
+) -> None:
+    """A sealed file under the name of another kind, model or day is an error, or no mark."""
+    store, place = Store(str(tmp_path)), tmp_path / name
+    place.parent.mkdir(parents=True)
+    content = (full / name).read_bytes()
+    for reads_as, expected in ((name, True), (another(name, key), False)):
+        kind, model, file = reads_as.split("/")
+        about = {"kind": kind, "model": model, "day": file.rpartition(".")[0]}
+        place.write_bytes(said_to_be(content, about))
+        if name in MARKS:
+            read, again = MARKS[name]
+            assert (read(store) != again) is expected
+        elif expected:
+            READS[name](store)
+        else:
+            with pytest.raises(DataError, match=f"its {key} is .* another file than its name"):
+                READS[name](store)
+
+
+def said_to_be(content: bytes, about: dict[str, str]) -> bytes:
+    """Write a table or record once more, with a digest, as the file of another name."""
+    if content.startswith(b"PAR1"):
+        table, _ = open_table(content)
+        kept = {k: v for k, v in table.schema.metadata.items() if k not in UNSEALED_KEYS}
+        of = {key.encode(): value.encode() for key, value in about.items()}
+        return sealed_table(table.replace_schema_metadata({**kept, **of}))
+    return sealed_record({**open_record(content), **about})
+
+
+@pytest.mark.parametrize("name", READS)
+def test_a_file_that_does_not_say_whose_it_is_stays_readable(
+    full: Path, tmp_path: Path, name: str
+) -> None:
+    """Files of earlier versions lack kind, model and day, and are read as before."""
+    content = (full / name).read_bytes()
+    if content.startswith(b"PAR1"):
+        table, _ = open_table(content)
+        gone = {*UNSEALED_KEYS, b"kind", b"model", b"day"}
+        kept = {k: v for k, v in table.schema.metadata.items() if k not in gone}
+        content = sealed_table(table.replace_schema_metadata(kept))
+    else:
+        record = open_record(content)
+        content = sealed_record({k: record[k] for k in record.keys() - {"kind", "model", "day"}})
+    (tmp_path / name).parent.mkdir(parents=True)
+    (tmp_path / name).write_bytes(content)
+
+    expected, found = (READS[name](Store(str(root))) for root in (full, tmp_path))
+
+    if name.startswith("summaries/"):  # beside it stands the digest, which has changed
+        expected, found = expected[0], found[0]
+    assert repr(found) == repr(expected)

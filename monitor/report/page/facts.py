@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 from datetime import date
-from importlib.metadata import version
 
+from monitor import program
 from monitor.config import Model, Verdicts
 from monitor.drift.inputs import ModelReference, reference_of_day
 from monitor.drift.verdict import Verdict
@@ -30,7 +30,7 @@ def facts(
     if verdict:
         known = f"{verdict.known_at:%Y-%m-%d %H:%M} UTC"
         found.append(("Outcomes known until", known))
-    return [*found, ("Program", f"calibration-monitor {version('calibration-monitor')}")]
+    return [*found, ("Program", f"calibration-monitor {program.version()}")]
 
 
 def _limits(v: Verdicts) -> list[Fact]:

@@ -1,0 +1,64 @@
+"""The version of this program for people, and for what is kept the digest of its sources.
+
+Rule: a version stands still between releases, the sources do not. What the store keeps rests on the
+digest of the rooms that make it, so a change of a formula never meets results of the old one.
+"""
+
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import version as of_distribution
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from typing import Literal
+
+Phase = Literal["fits", "summaries", "evaluations", "verdicts"]
+
+COUNTS = "metrics", "summary.py", "arrivals.py", "segment_names.py"
+# What makes the results of each phase. The rooms that only carry values (the store, the
+# configuration, files) are not among them: their files have formats, their settings fingerprints.
+ROOMS: dict[Phase, tuple[str, ...]] = {
+    "fits": (*COUNTS, "drift"),
+    "summaries": (*COUNTS, "logs"),
+    "evaluations": (*COUNTS, "evaluation", "drift", "pipeline"),
+    "verdicts": (*COUNTS, "evaluation", "drift", "pipeline", "logs"),
+}
+
+
+@cache  # it is read from a file
+def version() -> str:
+    """Name the version that was installed."""
+    return of_distribution("calibration-monitor")
+
+
+@cache
+def digest(phase: Phase) -> str:
+    """Identify the sources that make the results of a phase; from a checkout, wheel or zip alike.
+
+    Examples
+    --------
+    >>> len(digest("fits")), digest("fits") == digest("verdicts")
+    (64, False)
+    """
+    counted = hashlib.sha256()
+    for room in ROOMS[phase]:
+        counted.update(_of_room(room).encode())
+    return counted.hexdigest()
+
+
+@cache  # several phases share a room
+def _of_room(room: str) -> str:
+    """Identify the sources of a room by their names within, in order, and their bytes."""
+    counted = hashlib.sha256()
+    for name, source in sorted(_sources(files("monitor") / room, room)):
+        counted.update(f"{name} {len(source)}\n".encode() + source)
+    return counted.hexdigest()
+
+
+def _sources(place: Traversable, name: str) -> Iterator[tuple[str, bytes]]:
+    """Find the modules at a place, each with its name within the package."""
+    if place.is_dir():
+        for inner in place.iterdir():
+            yield from _sources(inner, f"{name}/{inner.name}")
+    elif name.endswith(".py"):
+        yield name, place.read_bytes()
