@@ -5,7 +5,7 @@ nan as a value.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
@@ -139,9 +139,11 @@ def unexported(
     read: Callable[[R], Value | None] = as_is,
     *,
     adjusted: str | None = None,
+    checked: bool = False,
 ) -> Measure[R]:
     """Declare a measure without a gauge, whose rows have its name."""
-    return Measure(name, scope, meaning, unit, read, row=name, adjusted=adjusted, exported=False)
+    found = Measure(name, scope, meaning, unit, read, row=name, adjusted=adjusted)
+    return replace(found, exported=False, checked=checked)
 
 
 def itself(record: R) -> Parts[R]:

@@ -27,6 +27,7 @@ OF_WINDOWS = (
         absent="with fewer predictions than the fixed number, or before there is a reference",
         interval=INTERVAL,
         row="tce",
+        checked=True,
     ),
     Measure(
         "tce_published_ratio",
@@ -248,10 +249,19 @@ COUNTS = (
 )
 NOT_EXPORTED = (
     unexported(
-        "positives", of.WINDOW, "Known outcomes that are 1.", units.ROWS, lambda e: e.positives
+        "positives",
+        of.WINDOW,
+        "Known outcomes that are 1.",
+        units.ROWS,
+        lambda e: e.positives,
+        checked=True,
     ),
     unexported(
-        "rejected_{reason}", of.LEFT_OUT, "Rows left out by the check they failed.", units.ROWS
+        "rejected_{reason}",
+        of.LEFT_OUT,
+        "Rows left out by the check that they failed.",
+        units.ROWS,
+        checked=True,
     ),
     unexported(
         "tce_published_by_chance_{quantile}",

@@ -1,148 +1,87 @@
-"""The evaluations of a day as a table of the store: a row for each segment and window. Pure."""
+"""The evaluations of a day as a table of the store: a row for each segment and window. Pure.
+
+The fields of the dataclasses are the columns: a field that is added to `Evaluation` or to what it
+holds is stored, and read back, without another word here.
+"""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, is_dataclass
+from dataclasses import is_dataclass
+from datetime import date, datetime
 from functools import cache
 from math import isnan, nan
-from typing import Any, get_args, get_type_hints
+from types import NoneType
+from typing import Any, get_args, get_origin, get_type_hints
 
 import pyarrow as pa
 
-from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
-from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
-from monitor.evaluation.evaluate import Evaluation, TceNull
-from monitor.evaluation.expected_prevalence import Expectation
-from monitor.evaluation.map_gain import MapGain
-from monitor.evaluation.score_errors import Errors
+from monitor.evaluation.attribution import Causes
+from monitor.evaluation.evaluate import Evaluation
 from monitor.metrics.core.estimate import Estimate
 
-ESTIMATE = pa.struct([(name, pa.float64()) for name in ("value", "low", "high")])
-MEAN = pa.struct([(name, pa.float64()) for name in ("value", "standard_error")])
-# The names and layouts of earlier versions, which files keep.
-SHIFT = pa.struct([(name, pa.float64()) for name in ("delta", "low", "high")])
-ENDS = pa.struct([(name, pa.float64()) for name in ("low", "high")])
-VALUES_OF_ENDS = {"ece_interval": "ece", "rbs_interval": "rbs"}
+
+def _struct(*names: str) -> pa.DataType:
+    return pa.struct([(name, pa.float64()) for name in names])
 
 
-def _numbers(kind: type, estimate: pa.DataType = ESTIMATE) -> pa.DataType:
-    """Lay out a dataclass of numbers, or of such dataclasses; estimates in the layout given."""
-    if kind is Estimate:
-        return estimate
-    inner = {f.name: _inner(kind, f.name) for f in fields(kind)}
-    return pa.struct(
-        [
-            (k, _numbers(v, ENDS if k in VALUES_OF_ENDS else estimate) if v else _number(kind, k))
-            for k, v in inner.items()
-        ]
-    )
-
-
-def _number(kind: type, name: str) -> pa.DataType:
-    return pa.int64() if get_type_hints(kind)[name] is int else pa.float64()
-
-
-@cache  # reading the type hints for every number takes longer than reading the file
-def _inner(kind: type, name: str) -> type | None:
-    """Find the dataclass that a field holds; None for a number."""
-    hint = get_type_hints(kind)[name]
-    kinds = (t for t in (*get_args(hint), hint) if isinstance(t, type))
-    return next((t for t in kinds if is_dataclass(t)), None)
-
-
-def _rebuilt(kind: type, row: Mapping[str, Any]) -> Any:
-    if kind is Estimate and "standard_error" in row:
-        return Estimate.normal(**row)
-    if kind is Estimate and "delta" in row:
-        return Estimate(row["delta"], row["low"], row["high"])
-    for ends, value in VALUES_OF_ENDS.items():
-        if row.get(ends):
-            row = {**row, ends: {"value": row[value], **row[ends]}}
-    return kind(
-        **{
-            name: _rebuilt(inner, value)
-            if value is not None and (inner := _inner(kind, name))
-            else value
-            for name, value in row.items()
-        }
-    )
-
-
-EVALUATION_COLUMNS: dict[str, pa.DataType] = {
-    "model": pa.string(),
-    "segment": pa.string(),
-    "day": pa.date32(),
+LAYOUTS: Mapping[Any, pa.DataType] = {
+    str: pa.string(),
+    date: pa.date32(),
+    datetime: pa.timestamp("s", "UTC"),
+    bool: pa.bool_(),
+    int: pa.int64(),
+    float: pa.float64(),
+    Estimate: _struct("value", "low", "high"),
+    Mapping[str, int]: pa.map_(pa.string(), pa.int64()),
+}
+# The layouts of earlier versions, which files keep.
+ENDS, MEAN = _struct("low", "high"), _struct("value", "standard_error")
+KEPT = {
     "window_days": pa.int32(),
     "days_present": pa.int32(),
-    "final": pa.bool_(),
-    "known_at": pa.timestamp("s", "UTC"),
-    "predicted": pa.int64(),
-    "matched": pa.int64(),
-    "positives": pa.int64(),
-    "rejected": pa.map_(pa.string(), pa.int64()),
-    "coverage": pa.float64(),
-    "prevalence": pa.float64(),
-    "mean_score": pa.float64(),
-    "shift": SHIFT,
-    "raw": _numbers(Errors),
-    "prior": _numbers(Errors),
-    "null": _numbers(TceNull),
-    "slope": _numbers(Estimate),
-    "causes": _numbers(Causes),
-    "expected": _numbers(Expectation),
-    "correction": _numbers(InterceptCorrection, MEAN),
+    "shift": _struct("delta", "low", "high"),
+    "ece_interval": ENDS,
+    "rbs_interval": ENDS,
+    "correction": pa.struct(
+        [
+            *((name, MEAN) for name in ("delta", "log_loss", "squared_error")),
+            ("log_loss_before", pa.float64()),
+        ]
+    ),
 }
-
-
-EVALUATIONS = pa.schema(EVALUATION_COLUMNS)
-# Only files of models with classes have this column.
-CLASSES = pa.struct(
-    [
-        ("count", pa.int64()),
-        ("judged", pa.float64()),
-        ("raw", _numbers(VectorErrors)),
-        ("prior", _numbers(VectorErrors)),
-        (
-            "by_class",
-            pa.list_(
-                pa.struct(
-                    [
-                        ("name", pa.string()),
-                        ("outcomes", pa.int64()),
-                        ("prevalence", pa.float64()),
-                        ("mean_score", pa.float64()),
-                        ("raw", _numbers(Errors)),
-                        ("prior", _numbers(Errors)),
-                    ]
-                )
-            ),
-        ),
-        ("pairs", pa.int64()),
-    ]
-)
-# Only files of models with a calibration map have these columns.
-OF_MAP = {
-    "map": _numbers(Errors),
-    "map_slope": _numbers(Estimate),
-    "map_gain": _numbers(MapGain),
-}
-
-
+VALUES_OF_ENDS = {"ece_interval": "ece", "rbs_interval": "rbs"}
+PLAIN = {bool, int, float, str}  # most values, so they are not looked at twice
 OF_CAUSES = ["segment", "window_days", "causes"]
 
 
-NESTED = {
-    "shift": Estimate,
-    "raw": Errors,
-    "prior": Errors,
-    "null": TceNull,
-    "slope": Estimate,
-    "causes": Causes,
-    "expected": Expectation,
-    "correction": InterceptCorrection,
-    "map": Errors,
-    "map_slope": Estimate,
-    "map_gain": MapGain,
-}
+@cache  # reading the type hints for every number takes longer than reading the file
+def _kinds(of: type) -> dict[str, Any]:
+    """Find what the fields of a dataclass hold, if they hold something."""
+    kinds = {}
+    for name, hint in get_type_hints(of).items():
+        known = [kind for kind in get_args(hint) if kind is not NoneType]
+        kinds[name] = known[0] if NoneType in get_args(hint) else hint
+    return kinds
+
+
+def _layout(kind: Any) -> pa.DataType:
+    """Lay out a number, a text, a moment, a dataclass, or several of a kind."""
+    if kind in LAYOUTS:
+        return LAYOUTS[kind]
+    if get_origin(kind) is tuple:
+        return pa.list_(_layout(get_args(kind)[0]))
+    return pa.struct(list(_columns(kind).items()))
+
+
+def _columns(of: type) -> dict[str, pa.DataType]:
+    return {
+        name: KEPT[name] if name in KEPT else _layout(kind) for name, kind in _kinds(of).items()
+    }
+
+
+COLUMNS = _columns(Evaluation)
+NAMES = [*COLUMNS]
+# Every file has these; a further one only where a row has it, as of models with a map or classes.
+EVALUATIONS = pa.schema({name: COLUMNS[name] for name in NAMES[: NAMES.index("correction") + 1]})
 
 
 def evaluation_table(evaluations: Sequence[Evaluation]) -> pa.Table:
@@ -155,12 +94,8 @@ def evaluation_table(evaluations: Sequence[Evaluation]) -> pa.Table:
         | {"rejected": sorted(evaluation.rejected.items()), "shift": _shift(evaluation.shift)}
         for evaluation in evaluations
     ]
-    optional = OF_MAP | {"classes": CLASSES}
-    used = [name for name in optional if any(row[name] is not None for row in rows)]
-    for row in rows:
-        if row["classes"]:
-            row["classes"]["by_class"] = [_plain(one) for one in row["classes"]["by_class"]]
-    further = [pa.field(name, optional[name]) for name in used]
+    used = [name for name in COLUMNS if any(row[name] is not None for row in rows)]
+    further = [pa.field(name, COLUMNS[name]) for name in used if name not in EVALUATIONS.names]
     return pa.Table.from_pylist(rows, schema=pa.schema([*EVALUATIONS, *further]))
 
 
@@ -170,6 +105,8 @@ def _shift(shift: Estimate | None) -> dict[str, float] | None:
 
 def _plain(value: Any) -> Any:
     """Turn dataclasses into dicts, four times as fast as `dataclasses.asdict`, which copies."""
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
     if not is_dataclass(value):
         return value
     return {name: _plain(inner) for name, inner in vars(value).items()}
@@ -177,40 +114,38 @@ def _plain(value: Any) -> Any:
 
 def evaluation_of(row: dict[str, Any]) -> Evaluation:
     """Read a row of the table back."""
-    numbers = {k: nan for k in ("coverage", "prevalence", "mean_score") if row[k] is None}
-    row = {**dict.fromkeys(OF_MAP), **row}
-    nested = {k: _rebuilt(kind, row[k]) for k, kind in NESTED.items() if row[k] is not None}
-    classes = _classes_of(row["classes"]) if row.get("classes") else None
-    return Evaluation(
+    return _rebuilt(Evaluation, row)  # type: ignore[no-any-return] # by the kind, as of every field
+
+
+def _rebuilt(kind: Any, value: Any) -> Any:
+    """Read back what was laid out as a kind; a number that is null is nan."""
+    if value is None:
+        return nan if kind is float else None
+    if get_origin(kind) is tuple:
+        return tuple(_rebuilt(get_args(kind)[0], one) for one in value)
+    if kind is Estimate:
+        return _estimate(value)
+    if kind in LAYOUTS:
+        return dict(value) if get_origin(kind) else value
+    for ends, of in VALUES_OF_ENDS.items():
+        if value.get(ends):
+            value = {**value, ends: {"value": value[of], **value[ends]}}
+    kinds = _kinds(kind)
+    return kind(
         **{
-            **row,
-            **numbers,
-            **nested,
-            "rejected": dict(row["rejected"]),
-            "classes": classes,
+            name: inner if type(inner) in PLAIN else _rebuilt(kinds[name], inner)
+            for name, inner in value.items()
         }
     )
+
+
+def _estimate(row: Mapping[str, float]) -> Estimate:
+    if "standard_error" in row:
+        return Estimate.normal(**row)
+    return Estimate(row["delta"] if "delta" in row else row["value"], row["low"], row["high"])
 
 
 def causes_of_day(table: pa.Table) -> dict[str, Causes | None]:
     """Read the causes of each segment over the day alone; `OF_CAUSES` are the columns needed."""
     alone = table.filter(pa.array(table["window_days"].to_numpy() == 1))
-    return {
-        row["segment"]: causes and Causes(**{name: Shares(**of) for name, of in causes.items()})
-        for row in alone.to_pylist()
-        for causes in (row["causes"],)
-    }
-
-
-def _classes_of(row: Mapping[str, Any]) -> ClassMeasures:
-    of_vectors = {name: _rebuilt(VectorErrors, row[name]) for name in ("raw", "prior")}
-    by_class = tuple(
-        ClassErrors(
-            **{
-                **one,
-                **{name: one[name] and _rebuilt(Errors, one[name]) for name in ("raw", "prior")},
-            }
-        )
-        for one in row["by_class"]
-    )
-    return ClassMeasures(**{**row, **of_vectors, "by_class": by_class})
+    return {row["segment"]: _rebuilt(Causes, row["causes"]) for row in alone.to_pylist()}

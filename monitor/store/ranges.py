@@ -6,17 +6,22 @@ Each raises ValueError with the first rule that is broken.
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
-from math import isfinite, isnan
+from math import isfinite, isnan, nan
+from typing import Any
 
 import numpy as np
 
 from monitor.arrivals import Arrivals
 from monitor.drift.verdict import STATES, Verdict
 from monitor.evaluation.evaluate import Evaluation
+from monitor.measures.catalogue import MEASURES
+from monitor.measures.measure import Measure, Value
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT, OFFSETS_PER_CELL, Ints
 from monitor.store.revisions import Revision
 from monitor.summary import Summary
+
+CHECKED = tuple(measure for measure in MEASURES if measure.checked)
 
 
 def check_owner(model: str, day: date, its_model: str, its_day: str) -> None:
@@ -57,18 +62,21 @@ def check_evaluations(model: str, day: date, evaluations: Iterable[Evaluation]) 
     """Check evaluations of a day: whose they are, counts, ratios and ends of intervals."""
     for e in evaluations:
         _must("model and day", (e.model, e.day) == (model, day))
-        _must("counts", min(e.predicted, e.matched, e.positives) >= 0)
         _must("days_present", e.days_present >= 0 and e.window_days >= 1)
-        _must("rejected", all(count >= 0 for count in e.rejected.values()))
-        for name in ("coverage", "prevalence", "mean_score"):
-            _must(name, isnan(value := getattr(e, name)) or 0 <= value <= 1)
-        for name, errors in (("raw", e.raw), ("prior", e.prior)):
-            values = (errors.tce_published, errors.ece, errors.rbs) if errors else ()
-            _must(name, all(0 <= value <= 1 for value in values))
-            _must_enclose(
-                name, (errors.tce, errors.ece_interval, errors.rbs_interval) if errors else ()
-            )
-        _must_enclose("shift and slope", (e.shift, e.slope))
+        for measure in CHECKED:
+            for _, part in measure.scope.parts(e):
+                _must(measure.row, _is_possible(measure, measure.read(part)))
+
+
+def _is_possible(measure: Measure[Any], found: Value | None) -> bool:
+    """Return whether a number is in its range, and between the ends of its interval's."""
+    if found is None:
+        return True
+    known = found if isinstance(found, Estimate) else Estimate(found, nan, nan)
+    if isnan(known.value):
+        return bool(measure.absent)  # otherwise a part that exists has its number
+    in_range = measure.unit.low <= known.value <= measure.unit.high
+    return in_range and not known.low > known.high
 
 
 def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:
