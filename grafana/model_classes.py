@@ -1,9 +1,11 @@
 """The row of a model's dashboard about several classes; models with two have no such gauges."""
 
 from grafana_foundation_sdk.builders import stat, timeseries
-from model_errors import CALIBRATED_TCE, TWICE, twice
+from model_errors import TWICE, twice
 from panels import colored, lines, marked, number, said
 from queries import MODEL, WINDOW, newest
+
+from monitor.measures.windows import CALIBRATED_TCE
 
 NO_CLASSES = "no final window of a model with classes"
 SHOWN = 10  # classes in a panel: those with the largest values

@@ -1,5 +1,7 @@
 """The rows of a model's dashboard about the size of the error and its causes."""
 
+from typing import Any
+
 from grafana_foundation_sdk.builders import timeseries
 from panels import (
     ADJUSTED,
@@ -16,7 +18,9 @@ from panels import (
 )
 from queries import JUDGED, WINDOW, interval, newest
 
-CALIBRATED_TCE = 0.12  # at the fixed size, whatever the volume and the prevalence
+from monitor.measures.measure import Measure, Panel
+from monitor.measures.windows import OF_WINDOWS
+
 NO_WINDOW = "no final window yet"
 TWICE = (
     "Raw: as the consumer got the scores. Prior: with a shift of the base rate forgiven. Map: "
@@ -25,8 +29,26 @@ TWICE = (
 
 
 def calibration_errors() -> list[timeseries.Panel]:
-    """Draw every error twice: raw, and with the prior forgiven."""
-    return [tce(), tce_published(), ece(), rbs()]
+    """Draw every error that has a panel twice: raw, and with the prior forgiven."""
+    shown = [declared(measure) for measure in OF_WINDOWS if measure.panel]
+    return [shown[0], tce_published(), *shown[1:]]
+
+
+def declared(measure: Measure[Any]) -> timeseries.Panel:
+    """Draw a measure as its declaration says."""
+    words: Panel = measure.panel  # type: ignore[assignment] # only such are drawn
+    if measure.interval:
+        panel, bands = twice(measure.name, words.unit), f" {words.bands}"
+    else:
+        values = {"{{adjusted}}": newest(measure.name, WINDOW, "adjusted")}
+        panel, bands = colored(lines(values, unit=words.unit), ADJUSTED), ""
+    if words.unit == "percentunit":
+        panel.min(0)
+    if words.decimals is not None:
+        panel.decimals(words.decimals)
+    if words.calibrated is not None:
+        marked(panel, words.calibrated)
+    return said(panel, words.title, f"{words.says} {TWICE}{bands}", none=NO_WINDOW, width=6)
 
 
 def twice(gauge: str, unit: str) -> timeseries.Panel:
@@ -35,19 +57,6 @@ def twice(gauge: str, unit: str) -> timeseries.Panel:
     for name, color in ADJUSTED.items():
         interval_band(panel, name, color)
     return panel
-
-
-def tce() -> timeseries.Panel:
-    """Draw the headline."""
-    return said(
-        marked(twice("tce_ratio", "percentunit").min(0), CALIBRATED_TCE),
-        "TCE at a fixed size",
-        "The share of predictions that the outcomes reject, in samples of one fixed size, so that "
-        f"quiet and busy days compare. About {100 * CALIBRATED_TCE:.0f} % (dashed) is what a "
-        "calibrated model shows. " + TWICE + " The bands are 95 % intervals.",
-        none=NO_WINDOW,
-        width=6,
-    )
 
 
 def tce_published() -> timeseries.Panel:
@@ -66,33 +75,6 @@ def tce_published() -> timeseries.Panel:
         "The share of predictions that the outcomes reject, with the bin sizes of the paper. It "
         "grows with volume: compare it with the grey band, where 90 % of calibrated models lie, "
         "and not with other models. " + TWICE,
-        none=NO_WINDOW,
-        width=6,
-    )
-
-
-def ece() -> timeseries.Panel:
-    """Draw the expected calibration error."""
-    return said(
-        twice("ece_ratio", "percentunit").min(0),
-        "ECE",
-        "The mean gap between score and outcome: 2 % means that scores are 2 points off on "
-        "average. " + TWICE + " The bands are 95 % intervals; windows of less than 28 days and "
-        "segments have none.",
-        none=NO_WINDOW,
-        width=6,
-    )
-
-
-def rbs() -> timeseries.Panel:
-    """Draw the root Brier score."""
-    return said(
-        twice("rbs", "short").decimals(3),
-        "Root Brier score",
-        "The root of the mean squared gap between score and outcome. Its level follows the base "
-        "rate and is no alarm; the gap between raw and prior is what the base rate costs. "
-        + TWICE
-        + " The bands are 95 % intervals.",
         none=NO_WINDOW,
         width=6,
     )

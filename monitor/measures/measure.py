@@ -82,6 +82,32 @@ class Interval:
 INTERVAL = Interval()
 
 
+@dataclass(frozen=True)
+class Panel:
+    """How the dashboard of a model draws an error of raw, prior-adjusted and mapped scores.
+
+    Attributes
+    ----------
+    title, says : str
+        Its title, and what it shows.
+    unit : str
+        Of Grafana: percentunit for a ratio.
+    decimals : int or None
+        Digits after the point.
+    calibrated : float or None
+        What a calibrated model shows: a dashed line.
+    bands : str
+        What the bands are.
+    """
+
+    title: str
+    says: str
+    unit: str = "percentunit"
+    decimals: int | None = None
+    calibrated: float | None = None
+    bands: str = "The bands are 95 % intervals."
+
+
 def as_is(value: Any) -> Value:
     """Take a part that is the number itself."""
     return cast("Value", value)
@@ -116,6 +142,8 @@ class Measure(Generic[R]):
         Whether it has a gauge.
     checked : bool
         Whether a stored number out of its range makes a file unreadable.
+    panel : Panel or None
+        Its panel in the dashboard of a model.
     """
 
     name: str
@@ -129,6 +157,7 @@ class Measure(Generic[R]):
     adjusted: str | None = None
     exported: bool = True
     checked: bool = False
+    panel: Panel | None = None
 
 
 def unexported(

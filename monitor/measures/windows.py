@@ -5,10 +5,11 @@ from math import nan
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.measures import units
 from monitor.measures import window_scopes as of
-from monitor.measures.measure import INTERVAL, Interval, Measure, Unit, unexported
+from monitor.measures.measure import INTERVAL, Interval, Measure, Panel, Unit, unexported
 from monitor.metrics.core.estimate import Estimate
 
 NO_OUTCOMES = "without outcomes"
+CALIBRATED_TCE = 0.12  # at the fixed size, whatever the volume and the prevalence
 
 
 def around(value: float, interval: Estimate | Expectation | None) -> Estimate:
@@ -28,6 +29,13 @@ OF_WINDOWS = (
         interval=INTERVAL,
         row="tce",
         checked=True,
+        panel=Panel(
+            "TCE at a fixed size",
+            "The share of predictions that the outcomes reject, in samples of one fixed size, so "
+            f"that quiet and busy days compare. About {100 * CALIBRATED_TCE:.0f} % (dashed) is "
+            "what a calibrated model shows.",
+            calibrated=CALIBRATED_TCE,
+        ),
     ),
     Measure(
         "tce_published_ratio",
@@ -59,6 +67,13 @@ OF_WINDOWS = (
         ),
         row="ece",
         checked=True,
+        panel=Panel(
+            "ECE",
+            "The mean gap between score and outcome: 2 % means that scores are 2 points off on "
+            "average.",
+            bands="The bands are 95 % intervals; windows of less than 28 days and segments have "
+            "none.",
+        ),
     ),
     Measure(
         "rbs",
@@ -69,6 +84,13 @@ OF_WINDOWS = (
         interval=INTERVAL,
         row="rbs",
         checked=True,
+        panel=Panel(
+            "Root Brier score",
+            "The root of the mean squared gap between score and outcome. Its level follows the "
+            "base rate and is no alarm; the gap between raw and prior is what the base rate costs.",
+            unit="short",
+            decimals=3,
+        ),
     ),
     Measure(
         "slope",
