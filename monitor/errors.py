@@ -6,6 +6,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import unquote
 
+from monitor.segment_names import printable_lines
+
 CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*://)([^\s/]*)@")
 
 
@@ -28,11 +30,16 @@ def without_credentials(text: str, *, of: str = "") -> str:
     return text
 
 
+def _for_people(message: str) -> str:
+    """Prepare a message, which may quote logs, for terminals, log lines and Slack."""
+    return printable_lines(without_credentials(message))
+
+
 class ConfigError(Exception):
     """Raised when the configuration or the call is wrong: fix it here, then run again."""
 
     def __init__(self, message: str) -> None:
-        super().__init__(without_credentials(message))
+        super().__init__(_for_people(message))
 
 
 @dataclass(frozen=True)
@@ -74,7 +81,7 @@ class DataError(Exception):
     """
 
     def __init__(self, message: str, fault: Fault | None = None, *, damaged: str = "") -> None:
-        super().__init__(without_credentials(message))
+        super().__init__(_for_people(message))
         self.fault = fault
         self.damaged = damaged
 

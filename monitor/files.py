@@ -36,7 +36,10 @@ def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
         # No listings cache, because another process may write at any time.
         return fsspec.core.url_to_fs(url, use_listings_cache=False)  # type: ignore[no-any-return]
     except ImportError as error:
-        msg = f"{url}: needs a package that is not installed ({error}); for s3:// install s3fs."
+        msg = (
+            f"{url}: needs a package that is not installed ({error}); for s3:// "
+            f"pip install 'calibration-monitor[s3]'."
+        )
         raise ConfigError(msg) from None
     except ValueError as error:
         msg = f"{url}: {_told(error, url)}; use a local path or s3://bucket/prefix."

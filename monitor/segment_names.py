@@ -5,8 +5,11 @@ OTHER = "other"  # rows whose value the configuration does not list
 CROSSED = " x "  # between the names of crossed columns, and between their values
 
 
-def printable(text: str) -> str:
+def printable(text: str, *, kept: str = "\u00a0") -> str:
     r"""Write a text of the logs on one line, without characters that could garble a terminal.
+
+    Characters that control a terminal or the direction of text, and halves of pairs, are written
+    as Python writes them, except those `kept`.
 
     Examples
     --------
@@ -14,8 +17,21 @@ def printable(text: str) -> str:
     två\n\x1b[2J
     """
     return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text
+        sign if sign.isprintable() or sign in kept else sign.encode("unicode_escape").decode()
+        for sign in text
     )
+
+
+def printable_lines(text: str) -> str:
+    r"""Write a text of several lines in the same way.
+
+    Examples
+    --------
+    >>> print(printable_lines("one\ntwo\r"))
+    one
+    two\r
+    """
+    return printable(text, kept="\n\u00a0")
 
 
 def shown(name: str) -> str:

@@ -11,11 +11,13 @@ from datetime import date
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.segment import Segment
 
 from monitor.errors import ConfigError, DataError
 from monitor.pipeline.grouping import grouped
+from monitor.segment_names import printable_lines
 
 if TYPE_CHECKING:
     from monitor.pipeline.beginning import Beginning
@@ -26,8 +28,25 @@ NOBODY_READS = 128 + signal.SIGPIPE  # what a shell reports for a command that t
 
 LISTED_FILES = 5
 
-out = Console(emoji=False, markup=False)  # text of logs is no markup
-err = Console(stderr=True, emoji=False, markup=False)
+
+class Terminal(Console):
+    """A console that shows control characters of a text in place of obeying them."""
+
+    def print(self, *objects: Any, **options: Any) -> None:
+        """Print as any console, and strings with their control characters escaped."""
+        plain = [printable_lines(each) if isinstance(each, str) else each for each in objects]
+        super().print(*plain, **options)
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        """Render as any console, and escape what is left in texts of tables and sentences."""
+        for part in super().render(renderable, options):
+            yield part if part.control else Segment(printable_lines(part.text), part.style)
+
+
+out = Terminal(emoji=False, markup=False)  # text of logs is no markup
+err = Terminal(stderr=True, emoji=False, markup=False)
 
 
 @contextmanager

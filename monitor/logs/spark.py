@@ -36,7 +36,7 @@ def connect(engine: Engine) -> Any:
     except ImportError as error:
         msg = (
             f"engine.kind is spark, which needs PySpark ({error}); "
-            f"install calibration-monitor[spark], or set kind: duckdb."
+            f"pip install 'calibration-monitor[spark]', or set kind: duckdb."
         )
         raise ConfigError(msg) from None
     active = SparkSession.getActiveSession()

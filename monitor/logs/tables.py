@@ -81,7 +81,7 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
     except ImportError as error:
         msg = (
             f"{log.path}: reading {TABLE_NAMES[log.format]} needs a package that is not installed "
-            f"({error}); install calibration-monitor[{log.format}]."
+            f"({error}); pip install 'calibration-monitor[{log.format}]'."
         )
         raise ConfigError(msg) from None
     except (ConfigError, DataError, MemoryError, duckdb.OutOfMemoryException):

@@ -16,7 +16,7 @@ from monitor.drift.wording import WITHHELD
 from monitor.evaluation.evaluate import Evaluation
 from monitor.report.tables import percent, plain_table
 from monitor.report.verdicts import COLOURS, evidence_text
-from monitor.segment_names import WHOLE
+from monitor.segment_names import WHOLE, shown
 from monitor.store.store import Store
 from monitor.summary import days_between
 
@@ -180,7 +180,7 @@ def segment_table(title: str, found: Recent) -> RenderableType:
     table.columns[0].overflow = "fold"
     for v, e in found.segments:
         table.add_row(
-            v.segment,
+            Text(shown(v.segment)),
             Text(v.state, style=COLOURS.get(v.state, "")),
             evidence_text(v),
             f"{v.slope.value:.2f}" if v.slope else "-",

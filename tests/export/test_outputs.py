@@ -2,7 +2,6 @@
 
 import json
 import re
-import socket
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -27,7 +26,16 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.exporting import DAY, DRIFTING, HARD, VERDICT, exposition, fill, write_day
-from tests.support.servers import get, listening, program_path, started, wait_for
+from tests.support.servers import (
+    answered,
+    free_port,
+    get,
+    listening,
+    program_path,
+    pushgateway,
+    started,
+    wait_for,
+)
 
 Command = Callable[..., Ended]
 Series = dict[tuple[tuple[str, str], ...], float]
@@ -52,12 +60,6 @@ def series(text: str) -> Series:
         for sample in family.samples
         if sample.name.startswith("calibration_")
     }
-
-
-def free_port() -> int:
-    """Find a port that nobody listens on, for programs that do not say which one they took."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
 
 
 class Collector:
@@ -171,22 +173,10 @@ class TestTextfile:
         assert "node_textfile_scrape_error 0" in text
 
 
-def answered(where: str, path: str) -> str | None:
-    """Ask once; None if nobody answers yet."""
-    try:
-        status, text = get(where, path)
-    except ConnectionError:
-        return None
-    return text if status == 200 else None
-
-
 @pytest.fixture
 def gateway(tmp_path: Path) -> Iterator[str]:
     """Start a Pushgateway."""
-    name = program_path("prometheus-pushgateway")
-    where = f"127.0.0.1:{free_port()}"
-    with started(tmp_path, name, f"--web.listen-address={where}") as program:
-        wait_for(program, lambda: answered(where, "/-/ready"))
+    with pushgateway(tmp_path) as where:
         yield where
 
 

@@ -131,9 +131,11 @@ def write_day(folder: Path, *evaluations: Evaluation) -> Path:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str) -> Iterator[tuple[Program, str]]:
+def serving(
+    folder: Path, *arguments: str, command: Path = COMMAND
+) -> Iterator[tuple[Program, str]]:
     """Start the exporter on a free port, and read from what it prints where it listens."""
-    call = (COMMAND, "serve", "--config", folder / "monitor.yaml", "--port", "0", *arguments)
+    call = (command, "serve", "--config", folder / "monitor.yaml", "--port", "0", *arguments)
     with started(folder, *call) as program:
         url = r"https?://(127\.0\.0\.1:\d+)/metrics\b"
         where = wait_for(program, lambda: re.search(url, program.printed.read_text()))

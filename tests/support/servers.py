@@ -3,6 +3,7 @@
 import re
 import shutil
 import signal
+import socket
 import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -104,3 +105,28 @@ def get(
         return answer.status, answer.read().decode()
     finally:
         connection.close()
+
+
+def answered(where: str, path: str) -> str | None:
+    """Ask once; None if nobody answers yet."""
+    try:
+        status, text = get(where, path)
+    except ConnectionError:
+        return None
+    return text if status == 200 else None
+
+
+def free_port() -> int:
+    """Find a port that nobody listens on, for programs that do not say which one they took."""
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        return int(taken.getsockname()[1])
+
+
+@contextmanager
+def pushgateway(folder: Path) -> Iterator[str]:
+    """Start a Pushgateway, and give its host:port."""
+    where = f"127.0.0.1:{free_port()}"
+    name = program_path("prometheus-pushgateway")
+    with started(folder, name, f"--web.listen-address={where}") as program:
+        wait_for(program, lambda: answered(where, "/-/ready"))
+        yield where

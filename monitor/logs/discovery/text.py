@@ -9,6 +9,7 @@ import yaml
 
 from monitor.logs.discovery.guess import Guess
 from monitor.logs.discovery.settings import Setting
+from monitor.segment_names import printable
 
 WIDTH = 100
 HEAD = """\
@@ -108,4 +109,6 @@ def _scalar(value: Any) -> str:
         value, default_flow_style=True, width=10**9, allow_unicode=True, sort_keys=False
     )
     line = text.removesuffix("\n").removesuffix("\n...").strip()
-    return json.dumps(value) if "\n" in line else line  # JSON is YAML on one line
+    if line.isprintable():
+        return line
+    return printable(json.dumps(value, ensure_ascii=False))  # JSON is YAML on one line

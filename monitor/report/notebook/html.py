@@ -5,6 +5,8 @@ from html import escape
 from math import isnan
 from typing import TYPE_CHECKING
 
+from monitor.segment_names import printable
+
 if TYPE_CHECKING:
     from monitor.evaluation.evaluate import Evaluation
     from monitor.metrics.core.estimate import Estimate
@@ -45,8 +47,8 @@ def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 def paragraphs_html(title: str, sentences: Iterable[str]) -> str:
     """Write a bold line and the sentences under it."""
-    lines = "".join(f"<br>{escape(sentence)}" for sentence in sentences)
-    return f"<p><b>{escape(title)}</b>{lines}</p>"
+    lines = "".join(f"<br>{escape(printable(sentence))}" for sentence in sentences)
+    return f"<p><b>{escape(printable(title))}</b>{lines}</p>"
 
 
 def with_interval(e: "Estimate | None", digits: int = 2, *, sign: bool = False) -> str:
@@ -71,7 +73,7 @@ def _line(tag: str, texts: Sequence[str]) -> str:
         [
             "<tr>",
             *(
-                f'<{tag} style="{style}">{escape(text)}</{tag}>'
+                f'<{tag} style="{style}">{escape(printable(text))}</{tag}>'
                 for style, text in zip(styles, texts, strict=True)
             ),
             "</tr>",

@@ -1,6 +1,7 @@
 """Pages as HTML: one file each, with its style, script and data inside, and no outside request.
 
 Rule 1: templates escape every text, and the data cannot end the script tag that holds them.
+Neither holds a character that controls how text is shown.
 Rule 2: a page allows only the style and the script that it was made with, by their digests.
 """
 
@@ -18,9 +19,11 @@ from monitor.report.page.day import SEGMENT_COLUMNS
 from monitor.report.page.index import INDEX_COLUMNS, Index
 from monitor.report.page.words import STATES
 from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
+from monitor.segment_names import printable_lines
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 MODEL_SCRIPTS = "svg.js", "timeline.js", "reliability.js", "tables.js", "page.js"
 INDEX_SCRIPTS = "tables.js", "index.js"
@@ -90,8 +93,7 @@ def index_html(index: Index) -> str:
 def _render(
     template: str, scripts: Sequence[str], data: Mapping[str, Any], **content: object
 ) -> str:
-    from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja
-
+    environment, markup = _jinja()
     style = f"\n{_source('style.css')}"
     script = "\n" + "".join(map(_source, ("data.js", *scripts)))
     ranks = {w.word: w.rank for w in STATES.values()}
@@ -99,13 +101,12 @@ def _render(
         f"default-src 'none'; script-src {_digest(script)}; style-src {_digest(style)}; "
         "img-src data:; base-uri 'none'; form-action 'none'"
     )
-    page = _environment().get_template(template)
-    return page.render(
+    return environment.get_template(template).render(
         policy=policy,
         # They are ours, and an escaped style or script would not be one.
-        style=Markup(style),  # noqa: S704
-        script=Markup(script),  # noqa: S704
-        data=Markup(_json({**data, "ranks": ranks})),  # noqa: S704 - see `_json`
+        style=markup(style),
+        script=markup(script),
+        data=markup(_json({**data, "ranks": ranks})),  # see `_json`
         badges={w.word: (state, w.sign) for state, w in STATES.items()},
         texts=TEXTS,
         long=LONG,
@@ -113,22 +114,26 @@ def _render(
     )
 
 
-def _environment() -> "Environment":
+def _jinja() -> "tuple[Environment, type[Markup]]":
+    """Load Jinja, and the class of text that it does not escape."""
     try:
         from jinja2 import Environment, PackageLoader, StrictUndefined  # noqa: PLC0415 - an extra
+        from markupsafe import Markup  # noqa: PLC0415 - comes with Jinja
     except ImportError:
         msg = (
             "report pages need the package jinja2, which is not installed; "
             "pip install 'calibration-monitor[report]'."
         )
         raise ConfigError(msg) from None
-    return Environment(
+    environment = Environment(
         loader=PackageLoader("monitor.report.page"),
         autoescape=True,
+        finalize=_printable,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    return environment, Markup
 
 
 def _source(name: str) -> str:
@@ -142,8 +147,19 @@ def _digest(content: str) -> str:
 
 def _json(data: Mapping[str, Any]) -> str:
     """Write data so that no text in it can end the script tag."""
-    text = json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    plain = _printable(data)
+    text = json.dumps(plain, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     return text.translate(UNSAFE)
+
+
+def _printable(content: Any) -> Any:
+    """Escape control characters of every text; what is HTML already is ours."""
+    if isinstance(content, dict):
+        return {key: _printable(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_printable(value) for value in content]
+    is_text = isinstance(content, str) and not hasattr(content, "__html__")
+    return printable_lines(content) if is_text else content
 
 
 def _day(day: DayOnPage) -> dict[str, Any]:

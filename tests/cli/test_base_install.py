@@ -1,0 +1,272 @@
+"""Every documented command after `pip install .`: it works, or names its extra in one line."""
+
+import json
+import re
+import shlex
+import shutil
+import signal
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from importlib.metadata import packages_distributions
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+import typer
+import yaml
+from packaging.utils import canonicalize_name
+
+from monitor import HOMES
+from monitor.cli import app
+from tests.support.base_environment import BaseEnvironment, base_environment
+from tests.support.exporting import serving
+from tests.support.paths import ROOT
+from tests.support.servers import get, pushgateway
+from tests.test_packaging import EXTRAS
+
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), ROOT / "alerts" / "runbook.md")
+LINE = re.compile(r"(?:    )?\s*(?:\S*/)?calibration-monitor ([a-z].*)")
+NEEDS = {"report": "report", "demo": "demo"}  # commands that do nothing without their extra
+OF_OTHER_PROGRAMS = {"airflow", "celery", "slack", "docs", "dev"}  # Airflow's, and of this checkout
+
+Call = tuple[str, ...]
+# What two commands must be given in this world: logs and a free place; a place for pages.
+FIRST: dict[Call, Call] = {("init",): ("logs", "--out", "-"), ("report",): ("--out", "pages")}
+SAME = {"--json", "--wait", "--recompute"}  # flags with which a command loads the same packages
+
+
+class Leaf(NamedTuple):
+    """A command: its words, the options that it must be given, and its flags."""
+
+    words: Call
+    required: Call
+    flags: tuple[Call, ...]
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> BaseEnvironment:
+    """Make the environment with the base dependencies."""
+    return base_environment(tmp_path_factory.mktemp("base"))
+
+
+@pytest.fixture
+def folder(two_models: Path, tmp_path: Path) -> Path:
+    """Copy logs and store of the model whose days are all valid, and configure it alone."""
+    return world(two_models, tmp_path / "world")
+
+
+def world(two_models: Path, folder: Path) -> Path:
+    """Make the world of the commands."""
+    shutil.copytree(two_models, folder)
+    config = yaml.safe_load((folder / "monitor.yaml").read_text())
+    del config["models"]["ads"]
+    (folder / "monitor.yaml").write_text(yaml.safe_dump(config))
+    return folder
+
+
+@pytest.fixture
+def gateway(tmp_path: Path) -> Iterator[str]:
+    """Start a Pushgateway."""
+    with pushgateway(tmp_path) as where:
+        yield f"http://{where}"
+
+
+def values(today: date, gateway: str) -> dict[str, str]:
+    """Give what the options of all commands take in the world of two models."""
+    return {
+        "--model": "fraud",
+        "--config": "monitor.yaml",
+        "--from": f"{today - timedelta(days=9)}",
+        "--to": f"{today - timedelta(days=3)}",
+        "--day": f"{today - timedelta(days=3)}",
+        "--as-of": f"{today - timedelta(days=1)}",
+        "--segment": "DE",
+        "--keep": "400d",
+        "--out": "written.html",
+        "--into": "",
+        "--gateway": gateway,
+    }
+
+
+def leaves(given: dict[str, str]) -> list[Leaf]:
+    """List the commands of the program, with their options, from its own tree."""
+
+    def below(command: Any, words: Call) -> Iterator[Leaf]:
+        if hasattr(command, "commands"):
+            for name, inner in command.commands.items():
+                yield from below(inner, (*words, name))
+            return
+        needed, flags = [*FIRST.get(words, ())], list[Call]()
+        for option in command.params:
+            name = max(option.opts, key=len)
+            if option.required and name.startswith("--"):
+                needed += [name, _value(words[-1], name, given)]
+            elif name == "--model":  # some flags are of one model only
+                needed += [name, given[name]]
+            elif option.opts[0].startswith("-") and option.is_flag and name not in SAME:
+                flags.append((name,))
+        yield Leaf(words, tuple(needed), tuple(flags))
+
+    return [*below(typer.main.get_command(app), ())]
+
+
+def _value(command: str, option: str, given: dict[str, str]) -> str:
+    """Give a value of an option; the node exporter reads only files of one kind."""
+    return f"{command}.prom" if option == "--into" else given[option]
+
+
+def documented(given: dict[str, str]) -> list[Call]:
+    """List the commands of all pages, with the values of the world of two models."""
+    lines = [line for page in PAGES for line in _code(page.read_text())]
+    calls = [shlex.split(found[1], comments=True) for line in lines if (found := LINE.match(line))]
+    return [*dict.fromkeys(_in_this_world(call, given) for call in calls)]
+
+
+def _code(text: str) -> Iterator[str]:
+    """Give the lines of code of a page: fenced, or indented by four."""
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.lstrip().startswith("```")
+        if fenced or line.startswith("    "):
+            yield line
+
+
+def _in_this_world(call: Sequence[str], given: dict[str, str]) -> Call:
+    words = tuple(
+        _value(call[0], before, given) if before in given else word
+        for before, word in zip(("", *call), call, strict=False)
+    )
+    return ("init", *FIRST["init",]) if words[0] == "init" else words
+
+
+def test_only_the_base_dependencies_can_be_imported(base: BaseEnvironment) -> None:
+    """The environment has what the program requires without extras, and no other package."""
+    tops = {
+        top: {canonicalize_name(name) for name in names}
+        for top, names in packages_distributions().items()
+        if top.isidentifier()
+    }
+    code = (
+        "import importlib.util as u, json, sys\n"
+        "print(json.dumps([n for n in json.load(sys.stdin) if u.find_spec(n)]))"
+    )
+    found = base.python_ended(base.python.parent, "-c", code, given=json.dumps([*tops]))
+    importable = set(json.loads(found.stdout))
+
+    assert {top for top in importable if not tops[top] & base.distributions} == set()
+    assert {"monitor", "numpy", "duckdb", "typer"} <= importable
+    assert not {"jinja2", "markupsafe", "matplotlib", "pandas", "sklearn", "bcrypt"} & importable
+
+
+def test_commands_work_or_name_their_extra(
+    base: BaseEnvironment, folder: Path, today: date, gateway: str
+) -> None:
+    """Each command of the pages, and each command with each of its flags."""
+    given = values(today, gateway)
+    tree = leaves(given)
+    calls = [(*leaf.words, *leaf.required, *more) for leaf in tree for more in ((), *leaf.flags)]
+    calls = [c for c in dict.fromkeys([*calls, *documented(given)]) if c[0] != "serve"]
+    ended = base.commands_ended(folder, calls)
+
+    for call, (code, _, err) in zip(calls, ended, strict=True):
+        if call[0] in NEEDS:
+            assert_names_extra(NEEDS[call[0]], code, err)
+        else:
+            assert (code, "Traceback" in err) == (0, False), (call, err)
+
+
+def assert_names_extra(extra: str, code: int, err: str) -> None:
+    """Check that a command ended with one line, which says what to install."""
+    assert code == 2, err
+    assert err.count("\n") == 1, err
+    assert f"pip install 'calibration-monitor[{extra}]'" in err
+
+
+def test_serve_works(base: BaseEnvironment, folder: Path) -> None:
+    """It needs no extra to serve gauges."""
+    script = base.python.with_name("calibration-monitor")
+    with serving(folder, command=script) as (program, where):
+        assert 'calibration_drift_evidence_log10{model="fraud"' in get(where)[1]
+        assert program.stop(signal.SIGINT) == 0
+
+
+def test_a_run_with_pages_names_their_extra(
+    base: BaseEnvironment, folder: Path, today: date
+) -> None:
+    """The day is processed and stored, and one line says what the page needs."""
+    config = folder / "monitor.yaml"
+    config.write_text(config.read_text() + "report: {path: pages}\n")
+    shutil.rmtree(folder / "store" / "verdicts" / "fraud")
+    (ended,) = base.commands_ended(folder, [("run", "--day", f"{today - timedelta(days=3)}")])
+
+    assert_names_extra("report", ended[0], ended[2])
+    assert "days summarised 1" in ended[1]
+    assert not (folder / "pages").exists()
+
+
+def test_every_extra_is_named_by_what_needs_it(base: BaseEnvironment, folder: Path) -> None:
+    """A store in S3, tables, Spark and passwords say what to install; so do frames and pictures."""
+    config = yaml.safe_load((folder / "monitor.yaml").read_text())
+    fraud = config["models"]["fraud"]
+    changes: dict[str, dict[str, object]] = {
+        "s3": config | {"store": "s3://bucket/store"},
+        "spark": config | {"engine": {"kind": "spark", "master": "local[1]"}},
+    }
+    for extra in ("delta", "iceberg"):
+        table = {"path": "lake", "format": extra, "day": "scored_at"}
+        changes[extra] = config | {"models": {"fraud": fraud | {"predictions": table}}}
+    for extra, content in changes.items():
+        (folder / f"{extra}.yaml").write_text(yaml.safe_dump(content))
+    hashed = f"$2y$10${53 * 'a'}"
+    (folder / "web.yaml").write_text(f"basic_auth_users: {{me: {hashed}}}\n")
+    calls: dict[str, Call] = {e: ("check", "--config", f"{e}.yaml") for e in changes}
+    calls |= {"web": ("serve", "--port", "0", "--web-config", "web.yaml"), "demo": ("demo",)}
+    calls["report"] = ("report", "--out", "pages")
+    ended = base.commands_ended(folder, calls.values())
+
+    for extra, (code, _, err) in zip(calls, ended, strict=True):
+        assert_names_extra(extra, code, err)
+    assert {*calls, "notebook"} == EXTRAS.keys() - OF_OTHER_PROGRAMS
+
+
+PUBLIC = """
+import json
+import monitor
+import numpy as np
+
+def said(do):
+    try:
+        do()
+    except monitor.ConfigError as error:
+        return str(error)
+
+scores, outcomes = [0.2, 0.8, 0.6, 0.4] * 200, [0, 1, 1, 0, 0, 1, 0, 1] * 100
+evaluation = monitor.evaluate(outcomes, scores)
+store = monitor.open_store("store")
+comparison = monitor.compare((2 * outcomes, 2 * scores), (outcomes, scores))
+monitor.apply_map(np.array(scores), monitor.read_map("map.json"))
+print(json.dumps({
+    "names": {name: said(lambda: getattr(monitor, name)) for name in monitor.HOMES},
+    "frames": [said(found.to_frame) for found in (evaluation, comparison)],
+    "diagrams": [said(found.plot) for found in (evaluation, comparison)],
+}))
+"""
+
+
+def test_public_names_work_or_say_what_they_need(base: BaseEnvironment, folder: Path) -> None:
+    """All functions of `import monitor` work; frames, pictures and the estimator name packages."""
+    fitted = base.commands_ended(
+        folder, [("recalibrate", "--model", "fraud", "--kind", "platt", "--out", "map.json")]
+    )
+    ended = base.python_ended(folder, "-c", PUBLIC)
+
+    assert fitted[0][0] == 0, fitted
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout)
+    assert {name for name, said in told["names"].items() if said} == {"Recalibrator"}
+    assert "pip install scikit-learn" in told["names"]["Recalibrator"]
+    for said in told["frames"]:
+        assert "pip install 'calibration-monitor[notebook]'" in said
+    for said in told["diagrams"]:
+        assert "pip install 'calibration-monitor[report]'" in said
+    assert len(told["names"]) == len(HOMES)
