@@ -119,28 +119,34 @@ def replace(
     *,
     what: str = "",
     sweeps: bool = True,
+    before: Callable[[], None] = lambda: None,
 ) -> None:
     """Write `content` to `path` so that a reader sees the old file or the new, never a part.
 
     Object stores always replace a whole object. On a local disk the bytes are written to a file in
     the same folder, forced to the disk and renamed; the folder is forced to the disk too, because
     a power cut could otherwise undo the rename. Errors name `what`, or else the path. With `sweeps`
-    it removes what killed processes left of the same file; without, the caller does.
+    it removes what killed processes left of the same file; without, the caller does. `before` is
+    called at the last moment before the file is replaced, and may raise DataError.
     """
     with writing(what or path):
         if not isinstance(filesystem, LocalFileSystem):
+            before()
             filesystem.pipe_file(path, content)
             return
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        with replacing(Path(path), sweeps=sweeps) as file:
+        with replacing(Path(path), sweeps=sweeps, before=before) as file:
             file.write(content)
 
 
 @contextmanager
-def replacing(target: Path, *, sweeps: bool = True) -> Iterator[BinaryIO]:
+def replacing(
+    target: Path, *, sweeps: bool = True, before: Callable[[], None] = lambda: None
+) -> Iterator[BinaryIO]:
     """Open a file on a local disk that replaces `target` once the block ends without an error.
 
-    For content that is too large to hold in memory; otherwise use `replace`.
+    For content that is too large to hold in memory; otherwise use `replace`, which says what
+    `before` is.
     """
     if sweeps:
         sweep(target.parent, target.name)
@@ -148,6 +154,7 @@ def replacing(target: Path, *, sweeps: bool = True) -> Iterator[BinaryIO]:
         yield file
         file.flush()
         os.fsync(file.fileno())
+        before()
         beside.replace(target)
     folder = os.open(target.parent, os.O_RDONLY)
     try:

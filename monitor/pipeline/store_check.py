@@ -11,7 +11,7 @@ from monitor.store.months import days_of_month
 from monitor.store.store import RECORDS, Store
 
 MADE_BY = {"summaries": "backfill", "evaluations": "evaluate", "verdicts": "evaluate"}
-LOCKS = re.compile(r"lock|leases/lease-\d+")
+LOCKS = re.compile(r"lock|leases/(lease-\d+|staged-.+)")
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,9 @@
 """The files of a store as bytes: those of days, and those of months that hold days.
 
 Rule 1: files are replaced, never changed in place, so a killed run leaves a readable store.
-Rule 2: the file of a day wins over that of its month, so a correction writes only the former. The
+Rule 2: who has lost the lock of a model writes nothing to it. Every write and removal is fenced: on
+a disk the lock is looked at right before a file is renamed; of an object store see `lease`.
+Rule 3: the file of a day wins over that of its month, so a correction writes only the former. The
 file of a month is written and read back before those of its days are removed, so every day is there
 at every moment.
 """
@@ -11,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +25,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem, reaching, replace, writing
 from monitor.store.held import held as held_of
 from monitor.store.held import holding
+from monitor.store.holder import Hold, lost
 from monitor.store.lease import is_leased, leased
 from monitor.store.lock import is_locked, locked
 from monitor.store.months import contents_of, days_of_month, month_name, month_table
@@ -207,7 +210,8 @@ class DayFiles:
         Yields
         ------
         callable
-            It raises DataError if the store was removed, replaced or unmounted since.
+            It raises DataError if the lock was lost since: to another process, or because the
+            store was removed, replaced or unmounted.
         """
         filesystem, (lock_file, leases) = self._location[0], self._lock_places(model)
         lock = (
@@ -217,16 +221,9 @@ class DayFiles:
         )
         with ExitStack() as held:
             with writing(f"store: {self.root}"):
-                is_held = held.enter_context(lock)
-
-            def must_be_there() -> None:
-                with reaching(f"{self.root}/runs/{model}"):
-                    there = is_held()
-                if not there:
-                    raise DataError(_vanished(self.root, model))
-
-            with holding(self.root, model):
-                yield must_be_there
+                hold = held.enter_context(lock)
+            with holding(self.root, model, hold):
+                yield partial(must_hold, self.root, model, hold)
 
     def is_locked(self, model: str, *, now: datetime) -> bool:
         """Return whether a process holds the lock of a model; `now` is compared with its lease.
@@ -274,7 +271,13 @@ class DayFiles:
         known, day = held_of(self.root, model), _day_of(name)
         if known:
             known.files.pop(name, None)
-        replace(filesystem, f"{root}/{name}", content, what=f"store: {self.root}", sweeps=False)
+        path, what = f"{root}/{name}", f"store: {self.root}"
+        before = partial(must_hold, self.root, model, known.hold) if known else lambda: None
+        if known and known.hold.replace:
+            with writing(what):
+                known.hold.replace(path, content, before)
+        else:
+            replace(filesystem, path, content, what=what, sweeps=False, before=before)
         if known:
             known.keep(name, content)
             for listed in (known.days, known.alone):
@@ -371,10 +374,13 @@ class DayFiles:
 
     def _remove_file(self, name: str) -> None:
         filesystem, root = self._location
-        with writing(f"store: {self.root}"):
-            filesystem.rm_file(f"{root}/{name}")
         kind, model, _ = name.split("/")
-        known = held_of(self.root, model)
+        known, path = held_of(self.root, model), f"{root}/{name}"
+        with writing(f"store: {self.root}"):
+            if known:
+                known.hold.remove(path, partial(must_hold, self.root, model, known.hold))
+            else:
+                filesystem.rm_file(path)
         if known:
             known.files.pop(name, None)
             day = _day_of(name)
@@ -452,6 +458,15 @@ def parsing(root: str, name: str) -> Iterator[None]:
             f"{error}); it is damaged or of another version: {_remedy(name)}."
         )
         raise DataError(msg, damaged=name) from error
+
+
+def must_hold(root: str, model: str, hold: Hold) -> None:
+    """Raise DataError if this process has lost the lock of a model."""
+    with reaching(f"{root}/runs/{model}"):
+        if hold.is_held():
+            return
+        successor = hold.successor()
+    raise lost(model, successor) if successor else DataError(_vanished(root, model))
 
 
 def _vanished(root: str, model: str) -> str:

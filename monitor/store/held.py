@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
 
+from monitor.store.holder import Hold
+
 MOST_BYTES = 64_000_000  # of a model: its past does not fit, however long it is
 
 
@@ -18,6 +20,8 @@ class Held:
 
     Attributes
     ----------
+    hold : Hold
+        The lock.
     days, alone : dict of str to set of date
         All days, and those with a file of their own.
     months : dict of str to dict
@@ -26,6 +30,7 @@ class Held:
         What was read.
     """
 
+    hold: Hold
     days: dict[str, set[date]] = field(default_factory=dict)
     alone: dict[str, set[date]] = field(default_factory=dict)
     months: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -42,9 +47,9 @@ _HELD: dict[tuple[str, str], Held] = {}
 
 
 @contextmanager
-def holding(root: str, model: str) -> Iterator[None]:
+def holding(root: str, model: str, hold: Hold) -> Iterator[None]:
     """Remember what is read of a model of a store, as long as the block lasts."""
-    _HELD[root, model] = Held()
+    _HELD[root, model] = Held(hold)
     try:
         yield
     finally:

@@ -4,10 +4,14 @@ import fcntl
 import logging
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from time import sleep
+from typing import BinaryIO
 
-from monitor.store.holder import busy, this_process, waits_for
+from monitor.store.holder import Hold, began_after, busy, this_process, waits_for
+
+TRIES, BETWEEN_TRIES = 10, 0.01  # seconds
 
 log = logging.getLogger(__name__)
 
@@ -25,30 +29,55 @@ def is_locked(path: Path) -> bool:
 
 
 @contextmanager
-def locked(path: Path, *, what: str, wait: bool = True) -> Iterator[Callable[[], bool]]:
+def locked(path: Path, *, what: str, wait: bool = True) -> Iterator[Hold]:
     """Wait for the lock, and hold it; the system releases it however the process ends.
 
     Without waiting, raise DataError with the name of the process that has it.
 
-    The holder writes its name into the file, which says nothing once the lock is free. It gets a
-    function that says whether the file is still the one that it locked: it is not if the folder was
-    removed, replaced or unmounted.
+    The holder writes its name into the file, which says nothing once the lock is free. The lock is
+    lost if the file is no longer the one that was locked, because it was removed or replaced, or if
+    another process wrote its name, because a file server gave the lock away.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    name = this_process()
     with path.open("a+b") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not _is_free(file):
             holder = path.read_text(errors="replace")
             if not wait:
-                raise busy(what, holder) from None
+                raise busy(what, holder)
             log.warning("%s", waits_for(what, holder))
             fcntl.flock(file, fcntl.LOCK_EX)
         file.truncate(0)
-        file.write(this_process().encode())
+        file.write(name.encode())
         file.flush()
 
-        def is_held() -> bool:
-            return path.exists() and os.path.samestat(os.fstat(file.fileno()), path.stat())
+        def holder_now() -> str:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                return path.read_text(errors="replace")
+            return ""
 
-        yield is_held
+        def is_held() -> bool:
+            with suppress(FileNotFoundError, NotADirectoryError):
+                same = os.path.samestat(os.fstat(file.fileno()), path.stat())
+                return same and holder_now() == name
+            return False
+
+        def successor() -> str:
+            other = holder_now()
+            return other if began_after(other, name) else ""  # else a store of before
+
+        def remove(target: str, before: Callable[[], None]) -> None:
+            before()
+            Path(target).unlink()
+
+        yield Hold(is_held, successor, remove)
+
+
+def _is_free(file: BinaryIO) -> bool:
+    """Take the lock if it is free; one who only looks may have it for a moment."""
+    for _ in range(TRIES):
+        with suppress(BlockingIOError):
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        sleep(BETWEEN_TRIES)
+    return False

@@ -198,7 +198,7 @@ def test_requests_are_few(bucket: str, requests: list[str]) -> None:
     read = [request for request in of_run if request.startswith("GetObject")]
     assert len(set(read)) >= len(read) - 1  # the lease is read again before the run is recorded
     assert len([request for request in of_run if request.startswith("HeadObject")]) <= 3
-    assert len(of_run) <= 60  # with four weeks to read it is twice as many
+    assert len(of_run) <= 75  # with four weeks to read it is twice as many; a write takes four
     assert again is before
     assert len(requests) == 3
     assert all(request.startswith("GetObject") for request in requests)
@@ -225,7 +225,7 @@ class TestLease:
 
         assert most == [1] * 8
         (left,) = filesystem.ls(folder, detail=False)
-        assert filesystem.cat_file(left) == RELEASED
+        assert filesystem.cat_file(left).startswith(RELEASED)
 
     def test_does_not_outlive_its_holder(
         self, bucket: str, caplog: pytest.LogCaptureFixture
@@ -255,14 +255,14 @@ class TestLease:
     def test_names_its_holder_to_one_that_does_not_wait(self, bucket: str) -> None:
         """Without waiting the second one stops at once and leaves the lease alone."""
         filesystem, folder = open_filesystem(f"{bucket}/busy")
-        with leased(filesystem, folder, what="ctr") as is_held:
+        with leased(filesystem, folder, what="ctr") as hold:
             with (
                 pytest.raises(DataError, match=f"ctr: process {os.getpid()} on .* works on this"),
                 leased(filesystem, folder, what="ctr", wait=False),
             ):
                 pass
 
-            assert is_held()
+            assert hold.is_held()
 
     def test_one_who_only_looks_sees_whether_it_is_held(self, bucket: str) -> None:
         """A store is asked once: whether its lease is there, and was renewed of late."""
@@ -279,14 +279,14 @@ class TestLease:
     def test_its_holder_notices_that_it_is_gone(self, bucket: str) -> None:
         """It is held until it is removed or another process has it; it does not come back."""
         filesystem, folder = open_filesystem(f"{bucket}/gone")
-        with leased(filesystem, folder, what="ctr", renew_after=0.4) as is_held:
+        with leased(filesystem, folder, what="ctr", renew_after=0.4) as hold:
             sleep(1)
-            held = is_held()
+            held = hold.is_held()
             filesystem.rm(folder, recursive=True)
             sleep(1)
-            gone = is_held()
+            gone = hold.is_held()
             left = filesystem.exists(f"{folder}/lease-1")
             filesystem.pipe_file(f"{folder}/lease-1", b"value 0 process 1 on another machine")
-            taken = is_held()
+            taken = hold.is_held()
 
         assert (held, gone, left, taken) == (True, False, False, False)

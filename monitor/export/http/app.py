@@ -33,6 +33,8 @@ from monitor.store.store import Store
 log = logging.getLogger(__name__)
 
 OK = "200 OK"
+METHODS = ("GET", "HEAD")
+NOT_ANSWERED = "only GET and HEAD are answered\n"
 GZIP = 16 + zlib.MAX_WBITS  # the format of the compressed stream
 ABSOLUTE_PATH = re.compile(r"(?<![\w:/.])/(?:[^\s/:;,'\"]+/)+")
 WELCOME = "calibration-monitor: gauges at /metrics, health at /healthz, reports at /reports/\n"
@@ -134,9 +136,9 @@ def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplica
             if users and not _is_authorised(environ, users, checker):
                 status, kind, content, _ = _said("401 Unauthorized", "Unauthorized\n")
                 further = [("WWW-Authenticate", "Basic")]
-            elif environ["REQUEST_METHOD"] != "GET":
-                status, kind, content, _ = _said("405 Method Not Allowed", "only GET is answered\n")
-                further = [("Allow", "GET")]
+            elif environ["REQUEST_METHOD"] not in METHODS:
+                status, kind, content, _ = _said("405 Method Not Allowed", NOT_ANSWERED)
+                further = [("Allow", ", ".join(METHODS))]
             else:
                 status, kind, content, more = _answer(exporter, environ)
                 further = [*more]
@@ -151,7 +153,7 @@ def application(exporter: Exporter, web: Callable[[], WebConfig]) -> WSGIApplica
             further.append(("Content-Encoding", "gzip"))
         length = ("Content-Length", str(sum(map(len, chain.from_iterable(content)))))
         start_response(status, [("Content-Type", kind), length, *further])
-        return map(b"".join, content)
+        return [] if environ["REQUEST_METHOD"] == "HEAD" else map(b"".join, content)
 
     return answer
 

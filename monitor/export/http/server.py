@@ -3,7 +3,8 @@
 Rule: a client holds one thread, for a limited time. It has `REQUEST_WITHIN` seconds for its whole
 request, however it divides them among bytes, and as many to take the response. At most
 `MOST_CONNECTIONS` connections are served at a time, and of one address `MOST_OF_A_CLIENT`; more are
-refused, so that no client can keep all others out.
+refused, so that no client can keep all others out. If there is no room, the connection that has
+waited longest makes room, once it has sent no whole request for `IDLE_AFTER` seconds.
 """
 
 import errno
@@ -12,13 +13,12 @@ import logging
 import socket
 import ssl
 import sys
-from collections import Counter
 from contextlib import suppress
 from functools import partial
 from ipaddress import IPv6Network
 from pathlib import Path
 from socketserver import ThreadingMixIn
-from threading import BoundedSemaphore, Lock, Thread
+from threading import Lock, Thread
 from time import monotonic
 from typing import Any
 from wsgiref.simple_server import WSGIRequestHandler, WSGIServer
@@ -31,6 +31,7 @@ log = logging.getLogger(__name__)
 
 EVERY_ADDRESS = {"0.0.0.0", "::"}  # noqa: S104 - compared, not listened on
 REQUEST_WITHIN = 30.0  # seconds
+IDLE_AFTER = 5.0  # seconds
 MOST_CONNECTIONS = 100
 MOST_OF_A_CLIENT = 25
 IPV6_PREFIX = 64  # bits: a client can take any address that begins with those of its network
@@ -68,6 +69,8 @@ class Handler(WSGIRequestHandler):
     def parse_request(self) -> bool:
         """Read the headers, and give the response as much time as the request had."""
         valid = super().parse_request()
+        if isinstance(self.server, Server):
+            self.server.has_sent_its_request(self.connection)
         self.connection.settimeout(REQUEST_WITHIN)
         return valid
 
@@ -83,8 +86,9 @@ class Server(ThreadingMixIn, WSGIServer):
     def __init__(self, address: tuple[str, int], web_path: Path | None) -> None:
         self.web_path = web_path
         self.encrypted = load_web_config(web_path).tls_server_config is not None
-        self._free = BoundedSemaphore(MOST_CONNECTIONS)
-        self._clients, self._counting = Counter[str](), Lock()
+        # Open connections with their clients, the oldest first, and since when each is waited for.
+        self._clients, self._waiting = dict[Any, str](), dict[Any, float]()
+        self._counting = Lock()
         self.address_family = socket.getaddrinfo(*address, type=socket.SOCK_STREAM)[0][0]
         super().__init__(address, Handler)
 
@@ -114,23 +118,46 @@ class Server(ThreadingMixIn, WSGIServer):
     def process_request(self, request: Any, client_address: Any) -> None:
         """Serve a connection in a thread of its own, unless there are too many."""
         client = _client(client_address[0])
-        with self._counting:
-            too_many = self._clients[client] >= MOST_OF_A_CLIENT
-        if too_many:
+        if not self._has_room(MOST_OF_A_CLIENT, client):
             log.warning("%s: refused: it has %s connections already", client, MOST_OF_A_CLIENT)
             self._refuse(request)
             return
-        if not self._free.acquire(blocking=False):
+        if not self._has_room(MOST_CONNECTIONS):
             log.warning("%s: disconnected: too many connections", client)
             self.shutdown_request(request)
             return
         with self._counting:
-            self._clients[client] += 1
+            self._clients[request], self._waiting[request] = client, monotonic()
         try:
             super().process_request(request, client_address)
         except BaseException:
-            self._make_room(client)
+            self._make_room(request)
             raise
+
+    def has_sent_its_request(self, request: Any) -> None:
+        """Note that nothing more is waited for."""
+        with self._counting:
+            self._waiting.pop(request, None)
+
+    def _has_room(self, most: int, client: str = "") -> bool:
+        """Say whether one more connection may be open, of a client or at all.
+
+        If not, the one makes room that has been waited for longest, if that was long enough.
+        """
+        with self._counting:
+            same = [one for one, of in self._clients.items() if client in ("", of)]
+            if len(same) < most:
+                return True
+            oldest = next((one for one in same if one in self._waiting), None)
+            if oldest is None or monotonic() - self._waiting[oldest] < IDLE_AFTER:
+                return False
+        log.warning("%s: disconnected: it sent no request in time", client or "a client")
+        self._make_room(oldest)
+        with suppress(
+            OSError
+        ):  # of the connection beneath an encrypted one, which another thread uses
+            socket.socket.shutdown(oldest, socket.SHUT_RDWR)
+        return True
 
     def _refuse(self, request: Any) -> None:
         """Close a connection, with the reason if it is not encrypted; wait for nothing."""
@@ -141,19 +168,18 @@ class Server(ThreadingMixIn, WSGIServer):
                 request.recv(READ_AT_MOST)  # else closing may discard the response
         self.shutdown_request(request)
 
-    def _make_room(self, client: str) -> None:
+    def _make_room(self, request: Any) -> None:
+        """Forget a connection, once or again."""
         with self._counting:
-            self._clients[client] -= 1
-            if not self._clients[client]:
-                del self._clients[client]
-        self._free.release()
+            self._clients.pop(request, None)
+            self._waiting.pop(request, None)
 
     def process_request_thread(self, request: Any, client_address: Any) -> None:
         """Serve a connection, then make room for another one."""
         try:
             super().process_request_thread(request, client_address)
         finally:
-            self._make_room(_client(client_address[0]))
+            self._make_room(request)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Log a lost client in one line; any other error keeps its traceback."""

@@ -6,12 +6,13 @@ import shutil
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from http.client import RemoteDisconnected
+from http.client import HTTPConnection, HTTPException, HTTPSConnection, RemoteDisconnected
 from ipaddress import ip_address
 from pathlib import Path
+from threading import Event
 from time import sleep
 from typing import Any
 
@@ -156,6 +157,13 @@ class TestPaths:
             assert "/metrics" in get(where, "/")[1]
             assert get(where, "/metric")[0] == 404
             assert get(where, "/metrics", method="POST")[0] == 405
+            with connected(where) as client:
+                client.sendall(b"HEAD /healthz HTTP/1.1\r\n\r\n")
+                told = b"".join(iter(lambda: client.recv(1000), b""))
+
+        head, _, body = told.partition(b"\r\n\r\n")
+        assert (head[:15], body) == (b"HTTP/1.0 200 OK", b"")
+        assert b"Content-Length: 3" in head  # of the "ok" and line end that GET gives
 
 
 class TestConfiguration:
@@ -572,6 +580,7 @@ class TestConnections:
     def test_there_is_a_limit(self, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         """One connection too many is closed at once; when another has ended, there is room."""
         monkeypatch.setattr(server, "MOST_CONNECTIONS", 2)
+        monkeypatch.setattr(server, "IDLE_AFTER", 600.0)
         with answering(folder) as where, connected(where), connected(where) as second:
             with connected(where) as third:
                 assert third.recv(1) == b""
@@ -592,6 +601,7 @@ class TestConnections:
     ) -> None:
         """An address with too many connections is refused in words; another one is served."""
         monkeypatch.setattr(server, "MOST_OF_A_CLIENT", 2)
+        monkeypatch.setattr(server, "IDLE_AFTER", 600.0)
         with answering(folder) as where, connected(where) as first, connected(where):
             with connected(where) as third:
                 refusal = b"".join(iter(lambda: third.recv(1000), b""))
@@ -609,15 +619,70 @@ class TestConnections:
         )
         assert status == 200
 
+    @pytest.mark.parametrize("encrypted", [False, True])
+    def test_a_scrape_gets_in_beside_sixty_slow_connections(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch, *, encrypted: bool
+    ) -> None:
+        """Of an address that is full, connections without a request make room for one with it."""
+        monkeypatch.setattr(server, "REQUEST_WITHIN", 600.0)  # or they would end by themselves
+        monkeypatch.setattr(server, "IDLE_AFTER", 0.5)
+        certify(folder, "server")
+        web = web_config(folder, tls_server_config=TLS) if encrypted else None
+        begin = b"\x16\x03\x01\x01\xf4" if encrypted else b"GET / HTTP/1.1\r\nX-Slow: "
+        with answering(folder, web) as where, ExitStack() as slow:
+            for _ in range(60):
+                with suppress(OSError):  # it may be refused
+                    slow.enter_context(connected(where)).sendall(begin)
+
+            assert wait_until(lambda: scraped(where, folder if encrypted else None), 200) == 200
+
+    def test_a_connection_with_a_request_is_not_closed_for_another(
+        self, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Only what is still waited for makes room, however long a response takes."""
+        monkeypatch.setattr(server, "MOST_OF_A_CLIENT", 1)
+        asked, goes_on = Event(), Event()
+
+        def look(_: Exporter) -> None:
+            asked.set()
+            goes_on.wait(PATIENCE)
+
+        monkeypatch.setattr(Exporter, "look", look)
+        with answering(folder) as where, connected(where) as first:
+            first.sendall(b"GET /healthz HTTP/1.1\r\n\r\n")
+            assert asked.wait(PATIENCE)
+            monkeypatch.setattr(server, "IDLE_AFTER", 0.0)
+            with connected(where) as second:
+                assert second.recv(12) == b"HTTP/1.0 429"
+            goes_on.set()
+            assert first.recv(12) == b"HTTP/1.0 200"
+
     def test_one_client_is_refused_before_it_encrypts(
         self, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """With certificates a connection too many is closed without a response."""
         monkeypatch.setattr(server, "MOST_OF_A_CLIENT", 1)
+        monkeypatch.setattr(server, "IDLE_AFTER", 600.0)
         certify(folder, "server")
         web = web_config(folder, tls_server_config=TLS)
         with answering(folder, web) as where, connected(where), connected(where) as second:
             assert second.recv(1) == b""
+
+
+def scraped(where: str, certified: Path | None) -> int:
+    """Scrape, and give the status; 0 if the connection was closed."""
+    trusted = ssl.create_default_context(cafile=certified / "server.crt") if certified else None
+    with suppress(OSError, HTTPException):
+        host, port = where.split(":")
+        connection = (
+            HTTPSConnection(host, int(port), timeout=PATIENCE, context=trusted)
+            if trusted
+            else HTTPConnection(host, int(port), timeout=PATIENCE)
+        )
+        with closing(connection):
+            connection.request("GET", "/metrics")
+            return connection.getresponse().status
+    return 0
 
 
 def wait_until(ask: Callable[[], int], wanted: int) -> int:
