@@ -43,6 +43,7 @@ fuzz: $(VENV)/dev.stamp  ## Try random input for SECONDS (600), each time with a
 
 torture: $(VENV)/dev.stamp  ## Kill every command at KILLS (1000) random moments and compare bytes (hours)
 	@sh tools/install-programs faketime
+	@$(BIN)/python -m tests.torture.suspensions
 	@$(BIN)/python -m tests.torture.kills --kills $(or $(KILLS),1000) --seed $(or $(SEED),1)
 
 test-celery: $(VENV)/dev.stamp  ## Run the DAGs with CeleryExecutor, Redis and two workers (minutes)
