@@ -59,7 +59,7 @@ class Scope(Generic[R]):
         """List all parts in a snapshot, with all their label values."""
         for first, record in self.base.records(snapshot):
             for further, part in self.parts(record):
-                yield (*first, *further), part
+                yield first + further, part
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,12 @@
 """What the measures of windows are of: evaluations and their parts."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from math import log, nan
 from typing import get_args
 
 from monitor.config import Checks
-from monitor.evaluation.attribution import InterceptCorrection
+from monitor.evaluation.attribution import Causes, InterceptCorrection
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.evaluation.map_gain import MapGain
@@ -16,6 +17,7 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE
 from monitor.summary import end_of_day
 
+Explained = Callable[[str], Estimate]  # what a cause explains, by rule
 NEVER_RUN = "before the first run"
 TOO_FEW = "with fewer than ten of the rarer outcome"
 NO_MAP = (
@@ -56,17 +58,15 @@ def scores(e: Evaluation) -> Parts[Errors]:
     return [((adjusted,), errors) for adjusted, errors in found if errors]
 
 
-def _causes(e: Evaluation) -> Parts[dict[str, Estimate]]:
+def _causes(e: Evaluation) -> Parts[Explained]:
     """List the causes of the error; of each the part that it explains, by rule."""
     for cause in vars(e.causes.log_loss) if e.causes else ():
-        of_rules = {
-            rule: Estimate.normal(
-                getattr(getattr(e.causes, rule), cause),
-                getattr(getattr(e.causes, f"{rule}_errors"), cause),
-            )
-            for rule in ("log_loss", "squared_error")
-        }
-        yield (cause,), of_rules
+        yield (cause,), partial(_explained, e.causes, cause)
+
+
+def _explained(causes: Causes | None, cause: str, rule: str) -> Estimate:
+    shares, errors = getattr(causes, rule), getattr(causes, f"{rule}_errors")
+    return Estimate.normal(getattr(shares, cause), getattr(errors, cause))
 
 
 def _quantiles(e: Evaluation) -> Parts[float]:
@@ -106,7 +106,7 @@ WINDOW: Scope[Evaluation] = Scope(WINDOWS, NEVER_RUN, (), itself)
 ERRORS: Scope[Errors] = Scope(
     WINDOWS, "without outcomes; `prior` also while all outcomes are equal", ("adjusted",), scores
 )
-CAUSES: Scope[dict[str, Estimate]] = Scope(WINDOWS, TOO_FEW, ("cause",), _causes)
+CAUSES: Scope[Explained] = Scope(WINDOWS, TOO_FEW, ("cause",), _causes)
 CORRECTION: Scope[InterceptCorrection] = Scope(WINDOWS, TOO_FEW, (), held("correction"))
 QUANTILES: Scope[float] = Scope(
     WINDOWS,

@@ -154,7 +154,7 @@ OF_WINDOWS = (
         "Part of the calibration error of the raw scores that a cause explains, in nats of log "
         "loss.",
         units.NATS,
-        lambda of_rules: of_rules["log_loss"],
+        lambda explained: explained("log_loss"),
         row="log_loss_of_{cause}",
         adjusted="raw",
     ),
@@ -164,7 +164,7 @@ OF_WINDOWS = (
         "Part of the calibration error of the raw scores that a cause explains, in squared "
         "probability.",
         units.SQUARED,
-        lambda of_rules: of_rules["squared_error"],
+        lambda explained: explained("squared_error"),
         row="squared_error_of_{cause}",
         adjusted="raw",
     ),

@@ -1,12 +1,13 @@
 """A window judged: every number is that of its measure, on the right scores."""
 
-from dataclasses import replace
+from dataclasses import fields, replace
 from datetime import UTC, date, datetime, timedelta
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
+import monitor.metrics
 from monitor.evaluation.attribution import causes_of, intercept_correction
 from monitor.evaluation.evaluate import LEAST_RARER, Evaluation, evaluate
 from monitor.evaluation.score_errors import Errors, Settings
@@ -51,17 +52,20 @@ def by_segment(window: Summary, window_days: int = 1) -> dict[str, Evaluation]:
 
 
 def points(errors: Errors | None) -> Errors | None:
-    """Leave the intervals out."""
-    return errors and Errors(errors.tce_published, errors.ece, errors.rbs)
+    """Leave the intervals out, and what needs more than a tally."""
+    return errors and replace(errors, tce=None, ece_interval=None, rbs_interval=None)
 
 
 def errors(t: Tally) -> Errors:
-    """Take the measures one by one."""
+    """Take the measures one by one; one that a public function of its name measures, from it."""
     smallest, largest = paper_sizes(t.total)
     published = tce(t, pava_bc(t, min_size=smallest, max_size=largest))
     smallest, largest = monitor_sizes(t.total)
     seen = pava_bc(t, min_size=smallest, max_size=largest)
-    return Errors(published.value, ece(seen), rbs(t))
+    given = {"tce_published": published.value, "ece": ece(seen), "rbs": rbs(t)}
+    intervals = {"tce", "ece_interval", "rbs_interval"}
+    names = {field.name for field in fields(Errors)} - {*given} - intervals
+    return Errors(**given, **{name: getattr(monitor.metrics, name)(t) for name in names})
 
 
 def test_every_number_is_that_of_its_measure() -> None:

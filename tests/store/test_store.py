@@ -164,13 +164,14 @@ def test_columns_of_evaluations_keep_their_names() -> None:
     pair, three = "struct<low: double, high: double>", "value: double, low: double, high: double"
     errors = (
         f"struct<tce_published: double, ece: double, rbs: double, tce: struct<{three}>, "
-        f"ece_interval: {pair}, rbs_interval: {pair}>"
+        f"ece_interval: {pair}, rbs_interval: {pair}"
     )
 
     types = {field.name: str(field.type) for field in EVALUATIONS}
     assert types["shift"] == "struct<delta: double, low: double, high: double>"
     assert types["slope"] == f"struct<{three}>"
-    assert (types["raw"], types["prior"]) == (errors, errors)
+    assert types["raw"].startswith(errors)  # measures that came later are behind these
+    assert types["prior"] == types["raw"]
 
 
 def test_writing_again_gives_the_same_bytes(tmp_path: Path) -> None:
