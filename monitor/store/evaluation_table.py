@@ -30,6 +30,7 @@ LAYOUTS: Mapping[Any, pa.DataType] = {
     bool: pa.bool_(),
     int: pa.int64(),
     float: pa.float64(),
+    float | None: pa.float64(),
     Estimate: _struct("value", "low", "high"),
     Mapping[str, int]: pa.map_(pa.string(), pa.int64()),
 }
@@ -59,23 +60,22 @@ def _kinds(of: type) -> dict[str, Any]:
     kinds = {}
     for name, hint in get_type_hints(of).items():
         known = [kind for kind in get_args(hint) if kind is not NoneType]
-        kinds[name] = known[0] if NoneType in get_args(hint) else hint
+        is_optional = NoneType in get_args(hint) and hint not in LAYOUTS
+        kinds[name] = known[0] if is_optional else hint
     return kinds
 
 
-def _layout(kind: Any) -> pa.DataType:
+def layout(kind: Any) -> pa.DataType:
     """Lay out a number, a text, a moment, a dataclass, or several of a kind."""
     if kind in LAYOUTS:
         return LAYOUTS[kind]
     if get_origin(kind) is tuple:
-        return pa.list_(_layout(get_args(kind)[0]))
+        return pa.list_(layout(get_args(kind)[0]))
     return pa.struct(list(_columns(kind).items()))
 
 
 def _columns(of: type) -> dict[str, pa.DataType]:
-    return {
-        name: KEPT[name] if name in KEPT else _layout(kind) for name, kind in _kinds(of).items()
-    }
+    return {name: KEPT[name] if name in KEPT else layout(kind) for name, kind in _kinds(of).items()}
 
 
 COLUMNS = _columns(Evaluation)
@@ -114,26 +114,26 @@ def _plain(value: Any) -> Any:
 
 def evaluation_of(row: dict[str, Any]) -> Evaluation:
     """Read a row of the table back."""
-    return _rebuilt(Evaluation, row)  # type: ignore[no-any-return] # by the kind, as of every field
+    return rebuilt(Evaluation, row)  # type: ignore[no-any-return] # by the kind, as of every field
 
 
-def _rebuilt(kind: Any, value: Any) -> Any:
+def rebuilt(kind: Any, value: Any) -> Any:
     """Read back what was laid out as a kind; a number that is null is nan."""
     if value is None:
         return nan if kind is float else None
     if get_origin(kind) is tuple:
-        return tuple(_rebuilt(get_args(kind)[0], one) for one in value)
+        return tuple(rebuilt(get_args(kind)[0], one) for one in value)
     if kind is Estimate:
         return _estimate(value)
     if kind in LAYOUTS:
-        return dict(value) if get_origin(kind) else value
+        return dict(value) if isinstance(value, list) else value
     for ends, of in VALUES_OF_ENDS.items():
         if value.get(ends):
             value = {**value, ends: {"value": value[of], **value[ends]}}
     kinds = _kinds(kind)
     return kind(
         **{
-            name: inner if type(inner) in PLAIN else _rebuilt(kinds[name], inner)
+            name: inner if type(inner) in PLAIN else rebuilt(kinds[name], inner)
             for name, inner in value.items()
         }
     )
@@ -148,4 +148,4 @@ def _estimate(row: Mapping[str, float]) -> Estimate:
 def causes_of_day(table: pa.Table) -> dict[str, Causes | None]:
     """Read the causes of each segment over the day alone; `OF_CAUSES` are the columns needed."""
     alone = table.filter(pa.array(table["window_days"].to_numpy() == 1))
-    return {row["segment"]: _rebuilt(Causes, row["causes"]) for row in alone.to_pylist()}
+    return {row["segment"]: rebuilt(Causes, row["causes"]) for row in alone.to_pylist()}

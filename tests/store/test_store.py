@@ -1,12 +1,14 @@
 """The store: what goes in comes out, whole or not at all, for any reader of Parquet."""
 
 import json
+from dataclasses import dataclass
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from unittest.mock import patch
 
 import duckdb
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -16,7 +18,7 @@ from monitor.evaluation.score_errors import Errors
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.core.tally import tally, tally_on_grid
-from monitor.store.evaluation_table import EVALUATIONS
+from monitor.store.evaluation_table import EVALUATIONS, layout, rebuilt
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores, awaited, merge_summaries
 
@@ -157,6 +159,31 @@ def test_evaluations_come_back(tmp_path: Path) -> None:
     assert second == nothing
     assert np.isnan([third.coverage, third.prevalence]).all()
     assert inputs == "abc"
+
+
+@dataclass(frozen=True)
+class Later:
+    """What a later version may add: numbers that must or may be there, an estimate."""
+
+    certain: float
+    counted: int = 0
+    possible: float | None = None
+    estimated: Estimate | None = None
+
+
+@pytest.mark.parametrize(
+    "later",
+    [
+        Later(0.5),
+        Later(0.25, 3, 0.125, Estimate(0.5, 0.25, 0.75)),
+    ],
+)
+def test_a_field_that_is_added_is_stored(later: Later) -> None:
+    """Its kind says how it is laid out and read back; a number that may be missing stays so."""
+    written = {**vars(later), "estimated": later.estimated and vars(later.estimated)}
+    table = pa.Table.from_pylist([written], schema=pa.schema([*layout(Later)]))
+
+    assert rebuilt(Later, table.to_pylist()[0]) == later
 
 
 def test_columns_of_evaluations_keep_their_names() -> None:
