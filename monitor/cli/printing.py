@@ -173,9 +173,9 @@ def stop_at(errors: Sequence[ConfigError | DataError]) -> None:
 
 
 def say(*content: object, **options: Any) -> None:
-    """Print for people."""
+    """Print for people; a table that is too wide for the terminal is not cut."""
     with out.capture() as text:
-        out.print(*content, **options)
+        out.print(*content, crop=False, **options)
     write_out(text.get())
 
 

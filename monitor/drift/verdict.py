@@ -12,6 +12,8 @@ from datetime import date, datetime, timedelta
 from math import isfinite, nan
 from typing import Literal, get_args
 
+import numpy as np
+
 from monitor.drift import wording
 from monitor.drift.arriving import could_explain, is_withheld, released, withheld
 from monitor.drift.class_wording import ClassFacts, about_classes
@@ -458,12 +460,13 @@ def _obstacle(
     elif day.late and is_withheld(stream.detector) and not known_until:
         why = wording.late_drift(day.late)
     elif not (stream.detector.incident or known_until):
-        why = _silent(stream.detector, day, prevalence, judge_every)
+        why = _silent(stream, day, prevalence, judge_every)
     return ("insufficient_data", why) if why else None
 
 
-def _silent(detector: Detector, day: Day, prevalence: float, judge_every: int) -> str | None:
+def _silent(stream: Stream, day: Day, prevalence: float, judge_every: int) -> str | None:
     """Say why nothing that is known by this day is evidence."""
+    detector = stream.detector
     if detector.history.firsts.size:
         age = day.day - detector.last
         if age < timedelta(days=judge_every):
@@ -472,7 +475,21 @@ def _silent(detector: Detector, day: Day, prevalence: float, judge_every: int) -
             return None if age < timedelta(days=2 * judge_every) else wording.NOTHING_IN_SPAN
     elif judge_every > 1:
         return wording.FIRST_SPAN
-    return wording.ONE_CLASS if isfinite(prevalence) else wording.NOTHING_KNOWN
+    return _no_contrast(day, stream.name) if isfinite(prevalence) else wording.NOTHING_KNOWN
+
+
+def _no_contrast(day: Day, name: str) -> str:
+    """Say what is equal on a day that tells high scores from low ones nowhere."""
+    parts = parts_of_stream(day, name).values()
+    counts = np.sum([part.counts for part in parts], axis=0)
+    positives = np.sum([part.positives for part in parts], axis=0)
+    if name == WHOLE and day.classes:
+        equal = np.count_nonzero(day.classes.outcomes) == 1
+    else:
+        equal = positives.sum() in (0, counts.sum())
+    if equal:
+        return wording.ONE_CLASS
+    return wording.ONE_SCORE if np.count_nonzero(counts) == 1 else wording.NO_CONTRAST
 
 
 def _state(

@@ -39,6 +39,12 @@ WITHHELD = "withheld"  # instead of a number: evidence that late outcomes could 
 UNSEEN = "its days hold none of these predictions"
 NOTHING_KNOWN = "no outcome of this day is known"
 ONE_CLASS = "all outcomes of this day are equal, which says nothing of the scores"
+ONE_SCORE = (
+    "all scores of this day are equal, so its outcomes cannot tell high scores from low ones"
+)
+NO_CONTRAST = (
+    "within each part of this day all scores or all outcomes are equal, so none is compared"
+)
 OTHER_CLASSES = (
     "the classes are not those of the reference; name days with the new classes in "
     "verdicts.references"

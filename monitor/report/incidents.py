@@ -105,7 +105,6 @@ def incident_table(
 ) -> RenderableType:
     """Show calibration drifts by model or by segment, one line each."""
     table = plain_table(title, (label, "found on", "since", "scores", "closed on"))
-    table.columns[3].justify = "left"
     for name, of_model in found.items():
         for e in of_model:
             kind, closed = e.kind.replace("_", " "), f"{e.closed}" if e.closed else "still open"
@@ -119,8 +118,6 @@ def incident_details(title: str, found: Sequence[IncidentSummary]) -> Renderable
     """Show the calibration drifts of one segment with evidence, interval and reason."""
     columns = ("found on", "since", "90 %", "scores", "evidence", "closed on", "because")
     table = plain_table(title, columns)
-    for i in (3, 6):
-        table.columns[i].justify = "left"
     for e in found:
         evidence = f"10^{e.evidence:.0f}" if e.evidence >= LONG else f"{10**e.evidence:,.0f}"
         table.add_row(

@@ -8,13 +8,12 @@ from typing import Any
 
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from monitor.drift.verdict import WEEK, State, Verdict
 from monitor.drift.wording import WITHHELD
 from monitor.evaluation.evaluate import Evaluation
-from monitor.report.tables import percent, plain_table
+from monitor.report.tables import WholeTable, percent, plain_table
 from monitor.report.verdicts import COLOURS, evidence_text
 from monitor.segment_names import WHOLE, shown
 from monitor.store.store import Store
@@ -137,7 +136,9 @@ def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
 def recent_text(found: Recent) -> RenderableType:
     """Show evidence, prevalence and slope of the last weeks as sparklines."""
     first, last = found.days[0].day, found.days[-1].day
-    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
+    table = WholeTable(box=None, show_header=False, padding=(0, 2, 0, 0))
+    for whole in (True, True, False):  # name and line, and words, which fold
+        table.add_column(no_wrap=whole)
     for name, low, high, words in _rows(found):
         values = [getattr(day, name) for day in found.days]
         seen = [value for value in values if value is not None]
@@ -174,10 +175,6 @@ def segment_table(title: str, found: Recent) -> RenderableType:
         "outcomes",
     )
     table = plain_table(title, columns)
-    table.columns[1].justify = "left"
-    # The names of pairs of classes are long, and begin alike.
-    table.columns[0].no_wrap = False
-    table.columns[0].overflow = "fold"
     for v, e in found.segments:
         table.add_row(
             Text(shown(v.segment)),

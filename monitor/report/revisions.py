@@ -60,7 +60,6 @@ def known_text(title: str, found: Sequence[Revision], shown: int) -> RenderableT
 def revision_table(title: str, found: Sequence[Revision]) -> RenderableType:
     """Show what was said of days, one line each."""
     table = plain_table(title, ("day", "known from", "until", "verdict", "outcomes"))
-    table.columns[3].justify = "left"
     for one in found:
         table.add_row(
             f"{one.day}",

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from math import isnan
 
 from rich.box import SIMPLE_HEAD
-from rich.console import Group, RenderableType
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
 
@@ -34,6 +35,10 @@ COLUMNS = (
     "by\nchance",
     "",
 )
+
+# Columns of words, which fold where a terminal is narrow.
+WORDS = frozenset({"because", "class", "model", "scores", "segment", "value"})
+LEAST_OF_WORDS = 8  # characters
 
 
 def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> RenderableType:
@@ -78,17 +83,39 @@ def summary_table(title: str, summary: Summary) -> RenderableType:
     return Group(table, Text("\n".join(lines)))
 
 
+class WholeTable(Table):
+    """A table that cuts nothing: its columns of words fold, and all others keep their width.
+
+    If that is still too much for a terminal, its lines are longer than the terminal.
+    """
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Show the table, with the width that each column needs."""
+        for number, column in enumerate(self.columns):
+            if column.no_wrap:
+                lines = [line for cell in column.cells for line in f"{cell}".splitlines()]
+                edge = number == 0  # Rich leaves the padding of the first column out of its width
+                column.min_width = max(map(cell_len, lines), default=0) + edge
+        return super().__rich_console__(console, options)
+
+
 def plain_table(title: str, columns: Sequence[str]) -> Table:
     """Make an empty table without lines between its columns, with numbers on the right."""
-    table = Table(
+    table = WholeTable(
         title=Text(title, style="bold"),
         title_justify="left",
         box=SIMPLE_HEAD,
         collapse_padding=True,
     )
-    table.add_column(columns[0], no_wrap=True)
-    for column in columns[1:]:
-        table.add_column(column, justify="right", no_wrap=True)
+    for number, column in enumerate(columns):
+        left = number == 0 or column in (*WORDS, "verdict")
+        table.add_column(
+            column,
+            justify="left" if left else "right",
+            no_wrap=column not in WORDS,
+            overflow="fold",
+            min_width=LEAST_OF_WORDS if column in WORDS else None,
+        )
     return table
 
 

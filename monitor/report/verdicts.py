@@ -169,7 +169,6 @@ def sensitivity(store: Store, model: str) -> list[str]:
 def verdict_table(title: str, verdicts: Sequence[Verdict]) -> RenderableType:
     """Show verdicts of one model and segment, one line for each day."""
     table = plain_table(title, ("day", "verdict", "evidence", "slope", "prior\nshift"))
-    table.columns[1].justify = "left"
     for v in verdicts:
         table.add_row(
             f"{v.day}",

@@ -4,6 +4,7 @@ import json
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
@@ -123,3 +124,34 @@ finally:
 
     assert "fraud" in ended.stdout
     assert ended.stderr == "[]\n"
+
+
+def figures(text: str) -> Counter[str]:
+    """Count the words of an output that have a digit: dates, numbers and intervals."""
+    return Counter(word for word in text.split() if re.search(r"\d", word))
+
+
+@pytest.mark.parametrize("width", [80, 60])
+def test_no_date_or_number_is_cut(
+    width: int,
+    folder: Path,
+    two_models: Path,
+    today: date,
+    command: Callable[..., CommandEnded],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a narrow terminal all tables have the dates and numbers that a wide one shows."""
+    flags = ["--days=20", "--incidents", "--revisions", "--window=7", f"--as-of={today}"]
+    drifting = ("--model", "fraud", "--config", two_models / "monitor.yaml")
+    small = ("--model", "fraud", "--config", folder / "monitor.yaml")
+    calls = [("show", *of, *flag) for of in (drifting, small) for flag in ((), *zip(flags))]
+    calls += [(each, *drifting) for each in ("where", "check")]
+    monkeypatch.setenv("COLUMNS", "400")
+    wide = [command(*call) for call in calls]
+    monkeypatch.setenv("COLUMNS", str(width))
+    narrow = [command(*call) for call in calls]
+
+    for call, much, little in zip(calls, wide, narrow, strict=True):
+        assert figures(little.out) == figures(much.out), call
+        assert "\u2026" not in little.out, call
+    assert sum(figures(each.out).total() for each in wide) > 1_000

@@ -232,3 +232,32 @@ def test_streams_and_drifts_are_named() -> None:
         days = drawn(name, 9, 30)
 
         assert follow_detector(fit_reference(days[:28]), days[28:])[0].later == kind
+
+
+def all_in_one_cell(cell: int, positives: int) -> Coarse:
+    """Give 100 predictions of one score."""
+    counts, ones = np.zeros_like(CENTRES, np.int64), np.zeros_like(CENTRES, np.int64)
+    counts[cell], ones[cell] = 100, positives
+    return Coarse(counts, ones)
+
+
+@pytest.mark.parametrize(
+    ("day", "said"),
+    [
+        ({"DE": all_in_one_cell(500, 0), "FR": all_in_one_cell(510, 0)}, "All outcomes of"),
+        ({"DE": all_in_one_cell(500, 100), "FR": all_in_one_cell(510, 100)}, "All outcomes of"),
+        ({"DE": all_in_one_cell(500, 30)}, "All scores of"),
+        ({"DE": all_in_one_cell(500, 30), "FR": all_in_one_cell(500, 0)}, "All scores of"),
+        ({"DE": all_in_one_cell(500, 30), "FR": all_in_one_cell(600, 50)}, "Within each part of"),
+    ],
+)
+def test_it_says_what_is_equal_on_a_day_without_contrast(
+    day: Mapping[str, Coarse], said: str
+) -> None:
+    """Equal outcomes, equal scores, and parts that each have equal scores are three reasons."""
+    (sound,) = drawn("none", 1, 0)[0].values()
+
+    (verdict,) = judged([*[dict.fromkeys(("DE", "FR"), sound)] * 28, day])
+
+    assert verdict.state == "insufficient_data"
+    assert verdict.reasons[0].startswith(said)
