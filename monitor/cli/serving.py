@@ -58,14 +58,24 @@ def serve(
             "it serves, unless the configuration names others. By default where it listens."
         ),
     ] = "",
+    probe_store: Annotated[
+        bool,
+        typer.Option(
+            "--probe-store",
+            help="Try once a minute whether the store can be written, and export the answer. "
+            "Without it the exporter writes nothing.",
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Serve gauges and report pages until interrupted."""
     from monitor.export.http.app import Exporter
+    from monitor.export.http.probe import Probe
     from monitor.export.http.server import serve as start
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # as Ctrl-C does
-    exporter = Exporter(config_path, most_segments, detail=detail)
+    probe = Probe() if probe_store else None
+    exporter = Exporter(config_path, most_segments, detail=detail, probe=probe)
     server, thread = start(exporter, address=address, port=port, web_path=web_config, url=url)
     scheme = "https" if server.encrypted else "http"
     host = f"[{address}]" if ":" in address else address

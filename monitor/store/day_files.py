@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from functools import cached_property, partial
 from pathlib import Path
+from secrets import token_bytes
 from typing import Any
 
 import fsspec
@@ -46,6 +47,7 @@ PARSING_ERRORS = (
 DAILY = "summaries", "columns", "arrivals", "evaluations", "verdicts", "revisions"
 KINDS = *DAILY, "runs"  # whose files `compact` writes as months
 TRIES = 3  # to read from the file of a month that another process replaces
+PROBE_BYTES = 65_536  # that no file system compresses or keeps in its own tables
 MONTHS_KEPT = 4  # files of months that a store keeps in memory
 
 
@@ -247,6 +249,21 @@ class DayFiles:
         if isinstance(filesystem, LocalFileSystem):
             for kind in (*DAILY, "runs"):
                 sweep(Path(root, kind, model))
+
+    def try_to_write(self, name: str) -> None:
+        """Write a file beside the results, as large as one of a day, and remove it again.
+
+        Raises
+        ------
+        DataError
+            If the store cannot be written: its disk is full, it is mounted read-only, or this user
+            may not.
+        """
+        filesystem, root = self._location
+        path, what = f"{root}/probe/{name}", f"store: {self.root}"
+        replace(filesystem, path, token_bytes(PROBE_BYTES), what=what)
+        with writing(what), suppress(FileNotFoundError):
+            filesystem.rm_file(path)
 
     def _no_files_yet(self) -> list[Any]:
         """List no files, or raise ConfigError if the store is not a folder."""

@@ -21,6 +21,7 @@ from monitor.drift.evidence import KINDS
 from monitor.drift.verdict import STATES
 from monitor.drift.wording import MEANINGS
 from monitor.export.gauges import CATALOGUE
+from monitor.export.http.probe import NAME as PROBED
 from monitor.measures.window_scopes import ROW_CHECKS
 from tests.support.paths import GOLDEN, ROOT
 from tests.support.servers import program_path
@@ -49,6 +50,8 @@ URGENCY = {
     "CalibrationInsufficientData": "info",
     "CalibrationMapHarms": "ticket",
     "CalibrationExporterAbsent": "page",
+    "CalibrationStoreNotWritable": "ticket",
+    "CalibrationJobFailed": "ticket",
     "CalibrationWatchdog": "none",
 }
 PAGING = r"severity=\"page\""
@@ -59,7 +62,12 @@ FIRED = (
 ABSENT = f"{{{{ if or ({SEEN}) ({FIRED}) }}}}page{{{{ else }}}}ticket{{{{ end }}}}"
 RECEIVERS = {"page": "pagerduty", "ticket": "slack-tickets", "info": "slack-digest"}
 WATCHDOG = "CalibrationWatchdog"
-OF_NO_MODEL = {"CalibrationExporterAbsent", WATCHDOG}
+OF_NO_MODEL = {
+    "CalibrationExporterAbsent",
+    "CalibrationStoreNotWritable",
+    "CalibrationJobFailed",
+    WATCHDOG,
+}
 GAUGES = {gauge.name: gauge for gauge in CATALOGUE}
 CLOSED: dict[str, set[str]] = {
     "state": set(STATES),
@@ -140,7 +148,7 @@ class TestPrograms:
 
     def test_promtool_accepts_the_rules(self) -> None:
         """The rules are valid and none stands twice."""
-        assert "SUCCESS: 25 rules found" in told("promtool", "check", "rules", RULES)
+        assert "SUCCESS: 27 rules found" in told("promtool", "check", "rules", RULES)
 
     @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
     def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:
@@ -374,7 +382,7 @@ class TestCommands:
     def test_are_found(self) -> None:
         """The runbook shows these commands and no other, so none below is overlooked."""
         program = "calibration-monitor"
-        ours = "backfill check evaluate recalibrate run serve show where"
+        ours = "backfill check evaluate prune recalibrate run serve show store where"
         shown = {tuple(call.split()[:2]) for call in CALLS}
 
         assert shown == {*((program, name) for name in ours.split()), ("amtool", "silence")}
@@ -400,7 +408,7 @@ class TestWords:
         spoken = names(path)
 
         assert spoken
-        assert spoken - set(GAUGES) == set()
+        assert spoken - set(GAUGES) - {PROBED} == set()
 
     @pytest.mark.parametrize("path", SPEAKING, ids=lambda path: path.name)
     def test_labels_exist(self, path: Path) -> None:

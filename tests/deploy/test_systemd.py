@@ -1,10 +1,14 @@
 """The units of systemd: verified by systemd itself, and their commands run."""
 
+import json
+import os
 import re
+import shlex
 import shutil
 import subprocess
 from collections.abc import Callable
 from configparser import RawConfigParser
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -12,7 +16,7 @@ import pytest
 from tests.conftest import Ended, Project
 from tests.support.exporting import COMMAND, fill
 from tests.support.paths import ROOT
-from tests.support.servers import get, program_path, started, wait_for
+from tests.support.servers import get, listening, program_path, started, wait_for
 
 FOLDER = ROOT / "deploy" / "systemd"
 UNITS = sorted(path.name for path in FOLDER.iterdir())
@@ -34,8 +38,9 @@ def start_line(name: str) -> list[str]:
 
 
 def test_there_are_a_server_and_a_job_with_its_timer() -> None:
-    """The three units are these, and the timer starts the service of its name."""
+    """The units are these, and the timer starts the service of its name."""
     assert UNITS == [
+        "calibration-monitor-failed@.service",
         "calibration-monitor-run.service",
         "calibration-monitor-run.timer",
         "calibration-monitor.service",
@@ -63,7 +68,7 @@ def test_systemd_accepts_the_unit(tmp_path: Path, name: str) -> None:
 
 def test_systemd_finds_a_mistyped_key(tmp_path: Path) -> None:
     """The check above can fail: a key that does not exist is reported."""
-    verified(tmp_path, UNITS[0])
+    verified(tmp_path, "calibration-monitor.service")
     wrong = tmp_path / "calibration-monitor.service"
     wrong.write_text(wrong.read_text().replace("RestartSec", "RestartSecs"))
     call = [program_path("systemd-analyze"), "verify", "--man=no", wrong]
@@ -103,3 +108,35 @@ def test_the_command_of_the_server_runs(tmp_path: Path) -> None:
         status, text = get(where)
 
     assert (status, "calibration_build_info" in text) == (200, True)
+
+
+def test_a_failed_job_reaches_alertmanager(tmp_path: Path) -> None:
+    """OnFailure= of the job starts a unit, whose line sends an alert to a real Alertmanager."""
+    starts = unit("calibration-monitor-run.service")["Unit"]["OnFailure"]
+    assert starts == "calibration-monitor-failed@%n.service"
+    line = unit("calibration-monitor-failed@.service")["Service"]["ExecStart"]
+    named = {"%i": "calibration-monitor-run.service", "%H": "host-1", "%%": "%", "$$": "$"}
+    call = shlex.split(re.sub(r"%%|%i|%H|\$\$", lambda found: named[found[0]], line))
+    (tmp_path / "am.yml").write_text("route: {receiver: nobody}\nreceivers: [{name: nobody}]\n")
+    options = [f"--storage.path={tmp_path / 'am'}", "--cluster.listen-address="]
+    config = f"--config.file={tmp_path / 'am.yml'}"
+    with listening(tmp_path, "prometheus-alertmanager", config, *options) as (_, where):
+        told = subprocess.run(
+            call,
+            env={**os.environ, "ALERTMANAGER": f"http://{where}"},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        (alert,) = json.loads(get(where, "/api/v2/alerts")[1])
+
+    assert told.returncode == 0, told.stderr
+    assert alert["labels"] == {
+        "alertname": "CalibrationJobFailed",
+        "severity": "ticket",
+        "job_name": "calibration-monitor-run.service",
+        "host": "host-1",
+    }
+    ends = datetime.fromisoformat(alert["endsAt"])
+    begins = datetime.fromisoformat(alert["startsAt"])
+    assert timedelta(hours=4) < ends - begins < timedelta(hours=6)  # the job starts every four

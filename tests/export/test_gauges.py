@@ -11,6 +11,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from monitor.config import Config
 from monitor.drift.verdict import STATES
 from monitor.export.gauges import CATALOGUE, Gauge
+from monitor.export.http.probe import NAME as PROBED
 from monitor.store.store import Store
 from tests.support.filled_store import FINAL, configure, evaluation, expose, fill_store
 from tests.support.paths import ROOT
@@ -299,4 +300,5 @@ class TestPage:
         """Every gauge that the page's examples mention is one of the catalogue."""
         mentioned = re.findall(r"\bcalibration_\w+", PAGE.read_text(encoding="utf-8"))
 
-        assert set(mentioned) - set(STATES) == {gauge.name for gauge in CATALOGUE}
+        known = {gauge.name for gauge in CATALOGUE} | {PROBED}
+        assert set(mentioned) - set(STATES) == known

@@ -23,6 +23,8 @@ from monitor.config import Config, config_files, load_config
 from monitor.errors import ConfigError, DataError
 from monitor.export.detail import Detail, gauges_of, segments_of
 from monitor.export.http.auth import PasswordChecker, WebConfig
+from monitor.export.http.probe import NAME as PROBED
+from monitor.export.http.probe import Probe
 from monitor.export.http.reports import PATH as REPORTS
 from monitor.export.http.reports import report_answer
 from monitor.export.snapshot_reader import MOST_SEGMENTS, Reader
@@ -58,12 +60,15 @@ class Exporter:
         link to the one that it serves. Without it they have no link.
     detail : str
         How much of each model is exported.
+    probe : Probe or None
+        Tries whether the store can be written; None if nothing shall be written.
     """
 
     path: Path
     most_segments: int = MOST_SEGMENTS
     url: str = ""
     detail: Detail = "full"
+    probe: Probe | None = None
     _loaded: tuple[State, Reader] | None = field(default=None, repr=False)
     _written: dict[str, tuple[Snapshot, Lines]] = field(default_factory=dict, repr=False)
     _lock: Lock = field(default_factory=Lock, repr=False)
@@ -83,7 +88,10 @@ class Exporter:
                     log.error("%s", fault)
             written = {name: self._lines(name, snapshot) for name, snapshot in snapshots.items()}
             self._written = {name: (snapshots[name], written[name]) for name in snapshots}
-        return parts(written.values(), only=frozenset(wanted))
+        found = parts(written.values(), only=frozenset(wanted))
+        if self.probe and (only is None or PROBED in only):
+            found = [*found, [self.probe.text(self.config().store)]]
+        return found
 
     def link_to(self, url: str) -> None:
         """Let the links to report pages lead to this server, from the next response on."""
