@@ -22,7 +22,7 @@ from monitor.logs.daily import (
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.left_out import LeftOut, mostly_left_out
 from monitor.logs.looking import what_looks_wrong
-from monitor.logs.places import days_of, describe_inputs, has_day, versions_of_tables
+from monitor.logs.places import days_of, describe_inputs, has_day, present_days, versions_of_tables
 from monitor.logs.searching import columns_to_search, condition_sql, count_search
 
 __all__ = [
@@ -47,6 +47,7 @@ __all__ = [
     "open_databases",
     "outcome_days",
     "plan_batches",
+    "present_days",
     "summarise_day",
     "summarise_days",
     "versions_of_tables",

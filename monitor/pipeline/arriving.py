@@ -4,11 +4,20 @@ from collections.abc import Collection, Sequence
 from datetime import date, timedelta
 
 from monitor.arrivals import LATEST, LOOK_BACK, Arrivals, Late, delay_of, horizon, is_counted, late
-from monitor.config import Config
+from monitor.config import Config, Model
 from monitor.errors import DataError
-from monitor.logs import Databases, can_count_arrivals, count_arrivals, days_of, open_databases
+from monitor.logs import (
+    Databases,
+    can_count_arrivals,
+    count_arrivals,
+    days_of,
+    is_quiet,
+    open_databases,
+    present_days,
+)
 from monitor.store.delays import late_now
 from monitor.store.store import Store
+from monitor.summary import days_between
 
 AT_A_TIME = 16  # days of one query: with the days between, two months and those of their outcomes
 
@@ -25,15 +34,15 @@ def count_new_arrivals(
     first : date
         The first day of the run; days that only earlier verdicts look at are left out.
     redone : collection of date
-        Days whose summaries were written in this run, which are counted again.
+        Days that are counted again, because their logs or those of their outcomes are others.
     as_of : date
         As for `run`.
 
     Returns
     -------
     list of date
-        The days that were counted. A day whose logs cannot be read is left out: the run has
-        reported it already, or will.
+        The days that were counted. A day whose logs cannot be read, or lack a day of outcomes, is
+        left out: a run has reported it already, or will.
     """
     model, store = config.model(name), Store(config.store)
     stored = store.days("summaries", name)
@@ -42,8 +51,13 @@ def count_new_arrivals(
     longest = horizon(model.settled_after)
     last = min(stored[-1] - timedelta(days=LATEST), as_of - timedelta(days=longest + 1))
     known = set(store.days("arrivals", name)).difference(redone)
-    oldest = first - timedelta(days=LATEST + LOOK_BACK)
-    days = [d for d in stored if is_counted(d) and oldest <= d <= last and d not in known]
+    oldest = min([first - timedelta(days=LATEST + LOOK_BACK), *redone])
+    days = [
+        day
+        for day in stored
+        if is_counted(day) and oldest <= day <= last and day not in known
+        if _has_outcomes(model, days_between(day, day + timedelta(days=longest)))
+    ]
     counted = list[date]()
     with open_databases(config.engine) as databases:
         for begin in range(0, len(days), AT_A_TIME):
@@ -70,6 +84,14 @@ def late_in_logs(config: Config, name: str, *, as_of: date) -> Late | None:
         return None
     counted = count_arrivals(name, model, complete[-1:], longest=longest, engine=config.engine)
     return late(delay_of(counted), model.settled_after)
+
+
+def _has_outcomes(model: Model, days: Sequence[date]) -> bool:
+    """Tell whether the outcomes of some days are there, except of quiet days."""
+    if model.outcomes.in_predictions:
+        return True
+    missing = set(days).difference(present_days(model, "outcomes", days))
+    return all(is_quiet(model, day) for day in missing)
 
 
 def _count(

@@ -19,6 +19,13 @@ from monitor.logs import LeftOut, days_of, mostly_left_out, versions_of_tables
 from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.healing import Damage, files, find_all_damage, find_damage, still_damaged
+from monitor.pipeline.neighbours import (
+    days_that_count,
+    days_to_read_again,
+    known_until,
+    notes_of,
+    repaired,
+)
 from monitor.pipeline.planning import check_days
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
@@ -50,7 +57,8 @@ class RunReport:
     failures : tuple of Failure
         The days of the range that failed.
     still_missing : tuple of Failure
-        The days to catch up that failed again; they do not make the run a failed one.
+        The days to catch up that failed again, and those to read again because of other days; they
+        do not make the run a failed one.
     left_out : tuple of LeftOut
         The settings that leave out more than half of the rows of a day that was summarised.
     healed : tuple of str
@@ -169,7 +177,8 @@ def run(
         remaining = still_damaged(store, name, damage)
         must_be_there()
         failed = [result for result in results.values() if isinstance(result, Failure)]
-        failures = tuple(failure for failure in failed if failure.day >= first)
+        of_run = {*days, *(day for day in damage.of_logs if day >= first)}
+        failures = tuple(failure for failure in failed if failure.day in of_run)
         newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
         tables = _read_versions(tables, _versions(config.model(name)))
         store.write_run(
@@ -194,7 +203,7 @@ def run(
         late=late,
         evaluated=tuple(evaluated),
         failures=failures,
-        still_missing=tuple(failure for failure in failed if failure.day < first),
+        still_missing=tuple(failure for failure in failed if failure.day not in of_run),
         left_out=mostly_left_out(left_out),
         healed=files(name, damage, without=remaining),
         damaged=files(name, remaining),
@@ -244,22 +253,34 @@ def _process(
     days = sorted({*days, *damage.of_logs})
     store.remove("arrivals", name, damage.of("arrivals"))
     summarised = store.days("summaries", name)
+    notes, unfinished = notes_of(store, name, days), store.unfinished(name)
     store.mark_stale(name, first, last)
-    results = summarise_days(
+    summarise = partial(
+        summarise_days,
         config,
         name,
-        days,
-        as_of=as_of,
-        may_skip=may_skip.intersection(summarised),
-        must_settle=must_settle,
         recompute=recompute,
         jobs=jobs,
         on_progress=on_progress,
         left_out=left_out,
     )
+    results = summarise(
+        days,
+        as_of=as_of,
+        may_skip=may_skip.intersection(summarised),
+        must_settle=must_settle,
+    )
     failures = [result for result in results.values() if isinstance(result, Failure)]
     done = [day for day, result in results.items() if result == "summarised"]
-    counted = count_new_arrivals(config, name, first, done, as_of=as_of)
+    until = known_until(store, name, model, as_of)
+    repairs = repaired(store, name, done, notes, unfinished)
+    neighbours = days_to_read_again(store, name, model, repairs, done=done, as_of=until)
+    if neighbours:
+        first = min(first, neighbours[0])
+        store.mark_stale(name, first, neighbours[-1])
+        results |= summarise(neighbours, as_of=until, may_skip=(), must_settle=False)
+    recounted = days_that_count(model, repairs).union(done)
+    counted = count_new_arrivals(config, name, first, recounted, as_of=until)
     references = read_references(config, name)
     evaluate_range = partial(
         evaluate_days, config, name, references, jobs=jobs, on_progress=on_progress
@@ -269,7 +290,8 @@ def _process(
     if first < wanted:  # what rests on damaged files, and nothing else
         evaluated += evaluate_range(first, wanted - timedelta(days=1), skip_unchanged=True)
     evaluated += evaluate_range(wanted, reached, skip_unchanged=may_skip.issuperset(days))
-    if damage.days or first <= references.last:  # every later day is compared with them
+    # What rests on neighbours too; and every later day is compared with the references.
+    if damage.days or neighbours or first <= references.last:
         evaluated += evaluate_range(reached + timedelta(days=1), date.max, skip_unchanged=True)
     judge_days(
         config,

@@ -16,6 +16,7 @@ from monitor.drift.inputs import (
 from monitor.drift.reference import LEAST_OF_EACH
 from monitor.drift.verdict import days_to_recall, judge
 from monitor.errors import DataError
+from monitor.pipeline.neighbours import known_until
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.reference_days import REFERENCE_DAYS
 from monitor.pipeline.references import References, limits_of
@@ -98,11 +99,12 @@ def judge_days(
         detectors=detectors,
     )
     judged = set(store.days("verdicts", name)) if as_of else set()
+    until = known_until(store, name, model, as_of) if as_of else None
     for done, of_day in enumerate(map(place_adder(config, name, references), verdicts), 1):
         day = of_day[0].day
         rests_on = {"basis": basis, "made_from": marks.get(day, "")}
-        if as_of and day in judged:
-            store.replace_verdicts(name, day, of_day, **rests_on, as_of=as_of)
+        if until and day in judged:
+            store.replace_verdicts(name, day, of_day, **rests_on, as_of=until)
         else:
             store.write_verdicts(name, day, of_day, **rests_on)
         on_progress(PhaseProgress("judge", day, done, len(to_do)))

@@ -55,9 +55,11 @@ MODELS = {
     "damaged": "severity: info",
     "new": "severity: info",
     "closed": "calendar: {closed: [2013-03-18]}",
+    "holed": "severity: info",
 }
 PATHS = {
-    name: {"scores": f"{name}-scores"} for name in ("late", "mended", "missed", "damaged", "new")
+    name: {"scores": f"{name}-scores"}
+    for name in ("late", "mended", "missed", "damaged", "new", "holed")
 }
 PATHS["closed"] = {"scores": "new-scores"}
 PATHS |= {name: {"outcomes": f"{name}-outcomes"} for name in ("awaited", "lost")}
@@ -115,6 +117,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         ("predictions/flights", "on-their-way", PREDICTED),
         ("predictions/flights", "mended-scores", PREDICTED),
         ("predictions/flights", "missed-scores", [d for d in PREDICTED if d != STILL_MISSING]),
+        ("predictions/flights", "holed-scores", [d for d in PREDICTED if d != STILL_MISSING]),
         ("predictions/flights", "damaged-scores", PREDICTED[-2:]),
         ("predictions/flights", "tardy-scores", PREDICTED[:-2]),
         ("predictions/flights", "flaky-scores", PREDICTED),
@@ -269,6 +272,13 @@ def plan_of(folder: Path) -> dict[str, Any]:
             for by, size in (("all", "3"), ("owner", "3"), ("each", "3"), ("all", "0"))
         },
         "fleets": plan_of_fleets(folder),
+        "with_a_hole": {
+            "words": [
+                *("--dag-id", "calibration_holed"),
+                *("--from-date", "2013-03-14", "--to-date", "2013-03-17T23:59"),
+            ],
+            "restored": {str(folder / "logs" / "on-their-way"): str(folder / "logs/holed-scores")},
+        },
         "backfills": [
             words.split()
             for words in (
@@ -394,6 +404,18 @@ class TestRuns:
         assert friday["interval"] == ["2013-03-09 03:00:00+00:00", "2013-03-12 02:00:00+00:00"]
         assert left == left_by_command(seen.folder, "weekdays", call)
         assert set(left) == days(6, 7, 8, 9)
+
+    def test_a_day_that_was_missing_leaves_no_trace(self, seen: Seen) -> None:
+        """Its run is cleared once its logs are there; later days are read again with them."""
+        *runs, cleared = seen.report["with_a_hole"]
+        left = left_by_dag(seen.folder, "holed")
+        call = "backfill --from 2013-03-13 --to 2013-03-16"
+
+        assert [run["state"] for run in runs] == ["success", "failed", "success", "success"]
+        assert (cleared["type"], cleared["state"]) == ("backfill", "success")
+        assert cleared["interval"] == runs[1]["interval"]
+        assert left == left_by_command(seen.folder, "holed", call)
+        assert set(left) == days(13, 14, 15, 16)
 
     def test_repeats_the_newest_settled_day_within_a_day(self, seen: Seen) -> None:
         """An interval that begins and ends on the same day does the day that was settled last."""

@@ -28,25 +28,25 @@ models:
 """
 
 
-def write_late_log(folder: Path) -> None:
+def write_late_log(folder: Path, *, rows: int = ROWS, days: int = DAYS) -> None:
     """Write the configuration and all logs, up to the last outcome."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "monitor.yaml").write_text(CONFIG)
     arriving: dict[date, list[pa.Table]] = {}
-    for place in range(DAYS):
+    for place in range(days):
         day, chance = FIRST + timedelta(days=place), np.random.default_rng(place)
-        logits = chance.normal(-1.5, 1.3, ROWS)
-        outcomes = chance.random(ROWS) < expit(logits)
-        ids = np.arange(ROWS) + place * ROWS
+        logits = chance.normal(-1.5, 1.3, rows)
+        outcomes = chance.random(rows) < expit(logits)
+        ids = np.arange(rows) + place * rows
         _write(folder, "predictions", day, pa.table({"prediction_id": ids, "score": expit(logits)}))
         mean = np.where(outcomes, 8.0, 1.0)
         if place >= DEPENDS_FROM:
             mean = np.where(outcomes, 8.0 * np.exp(0.6 * (logits + 0.5)), mean)
-        delays = chance.random(ROWS) + np.minimum(chance.exponential(mean), LONGEST)
+        delays = chance.random(rows) + np.minimum(chance.exponential(mean), LONGEST)
         ages = delays.astype(np.int64)
         for age in np.unique(ages):
-            rows = ages == age
-            table = {"prediction_id": ids[rows], "outcome": outcomes[rows].astype(np.int8)}
+            of_age = ages == age
+            table = {"prediction_id": ids[of_age], "outcome": outcomes[of_age].astype(np.int8)}
             arriving.setdefault(day + timedelta(days=int(age)), []).append(pa.table(table))
     for day, tables in arriving.items():
         _write(folder, "outcomes", day, pa.concat_tables(tables))
