@@ -93,6 +93,14 @@ OVER_CLASSES: Scope[Over] = Scope(WINDOWS, TWO_CLASSES, ("adjusted", "over"), _o
 CLASSES_LEFT_OUT: Scope[float] = Scope(Base(("model",), _classes_left_out), TWO_CLASSES, (), itself)
 PAIRS_LEFT_OUT: Scope[float] = Scope(Base(("model",), _pairs_left_out), TWO_CLASSES, (), itself)
 
+
+def _classwise(name: str, unit: Unit, read: Read, absent: str = "") -> Measure[Over]:
+    meaning = f"Mean and largest calibration_class_{name} over the watched classes."
+    return Measure(
+        f"classwise_{name}", OVER_CLASSES, meaning, unit, lambda over: over(read), absent=absent
+    )
+
+
 OF_CLASSES = (
     Measure(
         "vector_rbs",
@@ -155,28 +163,9 @@ OF_CLASSES = (
         lambda one: one.mean_score,
         row="mean_score[{class}]",
     ),
-    Measure(
-        "classwise_tce_ratio",
-        OVER_CLASSES,
-        "Mean and largest calibration_class_tce_ratio over the watched classes.",
-        units.RATIO,
-        lambda over: over(_tce),
-        absent=NO_TCE,
-    ),
-    Measure(
-        "classwise_ece_ratio",
-        OVER_CLASSES,
-        "Mean and largest calibration_class_ece_ratio over the watched classes.",
-        units.RATIO,
-        lambda over: over(lambda errors: errors.ece),
-    ),
-    Measure(
-        "classwise_rbs",
-        OVER_CLASSES,
-        "Mean and largest calibration_class_rbs over the watched classes.",
-        units.SCORE,
-        lambda over: over(lambda errors: errors.rbs),
-    ),
+    _classwise("tce_ratio", units.RATIO, _tce, NO_TCE),
+    _classwise("ece_ratio", units.RATIO, lambda errors: errors.ece),
+    _classwise("rbs", units.SCORE, lambda errors: errors.rbs),
     Measure(
         "judged_outcomes_ratio",
         MEASURED,
