@@ -294,8 +294,7 @@ def page(found: Found) -> Iterator[str]:
     versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "numba", "scipy"))
     yield (
         "`python -m bench.metrics --peers PYTHON --write` measures all times again and writes "
-        "this page; `bench/peers.txt` says how to create the environment of PYTHON. The "
-        "[glossary](glossary.md) explains words such as *tally* and *TCE*.\n"
+        "this page; `bench/peers.txt` says how to create the environment of PYTHON.\n"
     )
     yield (
         f"CPU times of one thread on {os.cpu_count()} cores ({platform.machine()}), Python "

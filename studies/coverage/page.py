@@ -44,7 +44,7 @@ WORDS = """\
 # Intervals and how often they hold the truth
 
 Written by `python -m studies.coverage.run` from `studies/coverage/run.json`; the worlds
-are described there. Nominal confidence is 95 %. The [glossary](glossary.md) explains the words.
+are described there. Nominal confidence is 95 %.
 
 A calibration error has no negative side, and chance only raises it. A plain bootstrap of it
 never holds 0 and so misses every calibrated model. The intervals here are *inverted*: they

@@ -44,14 +44,14 @@ MEASURES = """\
 # Measures
 
 All public names of `monitor.metrics`: import them from there. The page
-[Which measure to use when](metrics.md) compares them, and the [glossary](glossary.md) explains the
-words. [TCE] and [RBS] are the papers that the [home page](index.md) names.
+[Which measure to use when](metrics.md) compares them. [TCE] and [RBS] are the papers that the
+[home page](index.md) names.
 """
 CONFIGURATION = """\
 # Configuration
 
-`monitor.yaml` configures the daily job; `calibration-monitor init` writes one for your logs. The
-[glossary](glossary.md) explains the words. This example explains every key:
+`monitor.yaml` configures the daily job; `calibration-monitor init` writes one for your logs. This
+example explains every key:
 
 ```yaml
 {example}```
