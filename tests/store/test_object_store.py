@@ -290,3 +290,25 @@ class TestLease:
             taken = hold.is_held()
 
         assert (held, gone, left, taken) == (True, False, False, False)
+
+    def test_what_a_successor_wrote_is_not_removed(self, bucket: str) -> None:
+        """A removal that was on its way finds another object than the one that was seen."""
+        filesystem, folder = open_filesystem(f"{bucket}/removing")
+        path, asked = f"{folder}-result", list[bytes]()
+
+        def before() -> None:
+            if asked:
+                msg = "the lease was lost"
+                raise DataError(msg)
+            asked.append(filesystem.cat_file(path))
+            filesystem.pipe_file(path, b"of the successor")
+
+        filesystem.pipe_file(path, b"of the first")
+        with (
+            leased(filesystem, folder, what="ctr") as hold,
+            pytest.raises(DataError, match="the lease was lost"),
+        ):
+            hold.remove(path, before)
+
+        assert asked == [b"of the first"]
+        assert filesystem.cat_file(path) == b"of the successor"
