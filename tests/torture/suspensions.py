@@ -11,6 +11,7 @@ given away, so the second run takes over after somebody removed the lock file.
 """
 
 import argparse
+import logging
 import os
 import signal
 import sys
@@ -348,6 +349,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--place", choices=["local", "s3", "both"], default="both")
     arguments = parser.parse_args()
+    logging.getLogger("werkzeug").setLevel(logging.ERROR)  # which notes every request
     for place in ("local", "s3"):
         if arguments.place not in {place, "both"}:
             continue
