@@ -91,7 +91,8 @@ def limits() -> stat.Panel:
         "rejected / usual": newest("rejected_rows_limit_ratio", MODEL),
     }
     used = {"run age, of its limit": run_share(MODEL), "lack of outcomes, of its limit": lacking()}
-    targets = used | {n: f"{q} / {HOUR}" for n, q in hours.items()} | shares
+    blind = {"without a verdict: {{severity}}": newest("blind_info", MODEL, "severity")}
+    targets = used | {n: f"{q} / {HOUR}" for n, q in hours.items()} | shares | blind
     panel = number(targets, unit="percentunit").decimals(0)
     for name in hours:
         panel.override_by_name(name, [Property(id_val="unit", value="suffix: h")])

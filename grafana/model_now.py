@@ -176,13 +176,21 @@ def last_drift() -> stat.Panel:
     """Show when and why the last drift was over."""
     ended = milliseconds(newest("ended_drift_date_seconds", JUDGED, "ending"))
     lasted = newest("ended_drift_duration_seconds", JUDGED)
-    panel = number({"{{ending}}": ended, "after": lasted}, unit=MOMENT).decimals(0)
+    days = {
+        "{{ending}}": ended,
+        "{{state}} since": milliseconds(newest("shift_started_date_seconds", JUDGED, "state")),
+        "new reference awaited": milliseconds(newest("awaited_reference_date_seconds", JUDGED)),
+        "review known_drifts": milliseconds(newest("known_drift_review_date_seconds", MODEL)),
+    }
+    panel = number({**days, "after": lasted}, unit=MOMENT).decimals(0)
     panel.override_by_name("after", [Property(id_val="unit", value="s")])
     return said(
         panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME),
         "Last drift over",
         "When and why the last calibration drift ended, and how long it lasted: recovered, "
-        "acknowledged in the configuration, or compared with a new reference.",
+        "acknowledged in the configuration, or compared with a new reference. Also since when the "
+        "prior or the level has moved, which reference has too few days, and until when a span of "
+        "known_drifts is longer than a month.",
         none="none has ended",
         width=5,
     )

@@ -39,6 +39,8 @@ ALERTS = (
     "CalibrationDataRejected",
     "CalibrationDataError",
     "CalibrationInsufficientData",
+    "CalibrationBlind",
+    "CalibrationKnownDriftLong",
     "CalibrationConfigInvalid",
     "CalibrationResultsUnreadable",
     "CalibrationMapHarms",

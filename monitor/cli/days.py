@@ -63,7 +63,7 @@ def check(
             raise ConfigError(msg)
         check_whole_store(load_config(config_path, only=name), name, as_json=as_json)
         return
-    from monitor.drift.wording import late_outcomes
+    from monitor.drift.wording import late_outcomes, long_acknowledgement
     from monitor.logs import (
         mostly_left_out,
         newest_settled_day,
@@ -71,7 +71,7 @@ def check(
         what_looks_wrong,
     )
     from monitor.pipeline.arriving import late_in_logs
-    from monitor.pipeline.references import first_sensitivity
+    from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.settling import settle
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
@@ -93,6 +93,14 @@ def check(
             noticed = [*map(str, lost), *(remark.sentence for remark in wrong)]
             for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
                 say(sentence, markup=False, highlight=False, soft_wrap=True)
+        known = [
+            found
+            for span in model.verdicts.known_drifts
+            if (found := long_acknowledgement(span.last, until))
+        ]
+        awaited = awaited_in_store(own, model_name)
+        for sentence in [] if as_json else [*known, *filter(None, [awaited])]:
+            say(f"{model_name}: {sentence}", style="yellow", soft_wrap=True)
         incomplete = late_in_logs(own, model_name, as_of=until)
         if incomplete and not as_json:
             say(f"{model_name}: {late_outcomes(incomplete)}", style="yellow", soft_wrap=True)
@@ -103,6 +111,8 @@ def check(
             "remarks": wrong,
             "sensitivity": able,
             "late": incomplete,
+            "known_drifts": known,
+            "awaited_reference": awaited,
         }
 
     found, errors = of_each(config, name, look)
@@ -261,6 +271,8 @@ def evaluate(
             )
             must_be_there()
             own_store.note_newest(model_name)
+        if references.awaited and not as_json:
+            say(f"{model_name}: {references.awaited}", style="yellow", soft_wrap=True)
         return {"evaluated": days, "judged": judged}
 
     done, errors = of_each(config, name, redo)

@@ -444,6 +444,7 @@ class Verdicts(_Strict):
     prior_shift_odds: Annotated[float, Field(gt=1, le=100)] = 1.25
     level_odds: Annotated[float, Field(gt=1, le=100)] = 1.10
     run_overdue_hours: Annotated[float, Field(ge=1, le=10_000)] = 30
+    blind: Literal["page", "ticket"] = "ticket"
     run_late_hours: Annotated[float, Field(ge=0, le=10_000)] = 6
     data_error_hours: Annotated[float, Field(ge=0, le=10_000)] = 6
     outcome_coverage_limit: Annotated[float, Field(gt=0, lt=1)] = 0.5

@@ -69,10 +69,11 @@ class ModelReference:
     """A reference of a model: for the whole and for each segment, or what that one lacks.
 
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
-    `detectable` says of each stream with a reference what its detector can find. `curves` and
-    `classes` are those of a model with classes, whose segments are pairs. `deployed` is
-    the first day that is compared with the reference of a calibration map; other references are
-    compared with from their own first day on.
+    `awaited` is the first day of a later one that has too few days or outcomes to be used yet, and
+    what it lacks; until then this one stays in force. `detectable` says of each stream with a
+    reference what its detector can find. `curves` and `classes` are those of a model with classes,
+    whose segments are pairs. `deployed` is the first day that is compared with the reference of a
+    calibration map; other references are compared with from their own first day on.
     """
 
     first: date
@@ -83,6 +84,7 @@ class ModelReference:
     curves: PairCurves = SAME
     classes: ClassDay | None = None
     deployed: date | None = None
+    awaited: tuple[date, str] | None = None
 
     @property
     def begins(self) -> date:
@@ -215,6 +217,21 @@ def same_classes(day: Day, reference: ModelReference) -> bool:
     """Return whether a day can be compared with a reference: both have the same classes."""
     names = day.classes and day.classes.names
     return not day.parts or names == (reference.classes and reference.classes.names)
+
+
+def in_force(references: Sequence[ModelReference]) -> list[ModelReference]:
+    """Leave out references that have too few days or outcomes, while one before them has enough.
+
+    The one before says which it is that it stands in for. Scores of before a map was deployed are
+    others, so nothing stands in for the reference of a map.
+    """
+    found: list[ModelReference] = []
+    for one in references:
+        if one.lack and not one.deployed and found and not found[-1].lack:
+            found[-1] = replace(found[-1], awaited=(one.first, one.lack))
+        else:
+            found.append(one)
+    return found
 
 
 def reference_of_day(day: date, references: Sequence[ModelReference]) -> ModelReference | None:

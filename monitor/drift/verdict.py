@@ -6,8 +6,8 @@ Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like 
 """
 
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from math import isfinite, nan
 from typing import Literal, get_args
@@ -15,12 +15,21 @@ from typing import Literal, get_args
 import numpy as np
 
 from monitor.drift import wording
+from monitor.drift.acknowledging import (
+    Forks,
+    alone,
+    forks_of,
+    limits_of_fork,
+    with_new_forks,
+    with_record,
+)
 from monitor.drift.arriving import could_explain, is_withheld, released, withheld
 from monitor.drift.class_wording import ClassFacts, about_classes
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
     Detector,
     EndReason,
+    Shift,
     advance,
     best_slope,
     limit,
@@ -63,6 +72,8 @@ State = Literal[
     "data_error",
 ]
 STATES: tuple[State, ...] = get_args(State)
+SHIFTS = frozenset(["prior_shift", "level_drift"])
+UNJUDGED = frozenset(["insufficient_data", "data_error"])
 WEEK = 7  # days that the level and the prior are judged over
 
 
@@ -107,6 +118,8 @@ class Verdict:
     reached : float or None
         log10 of the evidence up to this day, before an alarm set it back to 0; None if the day is
         not compared with a reference, or its evidence is withheld.
+    awaited : date or None
+        First day of the configured reference that has too few days or outcomes to be used yet.
     """
 
     model: str
@@ -128,11 +141,18 @@ class Verdict:
     detectable: Detectable | None = None
     where: Where | None = None
     reached: float | None = None
+    awaited: date | None = None
 
     @property
     def shown(self) -> bool:
         """Whether it replaces the verdict before: it is final, or the day's logs failed."""
         return self.final or self.state == "data_error"
+
+    @property
+    def shifted(self) -> date | None:
+        """First of the days in a row with this prior shift or level drift, if the day has one."""
+        shift = self.detector.moved
+        return shift.since if shift and shift.state == self.state else None
 
     @property
     def compared(self) -> bool:
@@ -184,46 +204,106 @@ def judge(
     list of Verdict
         Of each day: the whole first, then its segments.
     """
-    before, detectors = deque(recent), dict(detectors or {})
+    before, stored = deque(recent), detectors or {}
+    record = {name: found.acknowledged for name, found in stored.items()}
+    shifts = {name: found.moved for name, found in stored.items()}
+    forks: Forks = forks_of(stored)
+    detectors = {name: alone(found) for name, found in stored.items()}
     for day in days:
         reference = reference_of_day(day.day, references)
-        reason = _reason_to_reset(day.day, reference, limits)
         if reference and reference.deployed:
             if not before or before[-1].day < reference.deployed:
                 detectors = {n: reset(d, day.day, "rebased") for n, d in detectors.items()}
+                forks = {}
             # Scores of before the map was deployed are others.
             before = deque(d for d in before if d.day >= reference.deployed)
         span = _span_that_ends(day, before, limits.judge_every)
         before.append(day)
         while day.day - before[0].day >= days_to_recall(limits):
             before.popleft()
-        weighed: dict[str, DayEvidence] = {}
-        if not day.late:
-            detectors = {name: released(found) for name, found in detectors.items()}
-        if reason:
-            detectors = {n: reset(found, day.day, reason) for n, found in detectors.items()}
-        elif reference:
-            span = [earlier for earlier in span if _counts(earlier, reference, limits)]
-            detectors, weighed = _weigh(detectors, span, reference)
-        reached = {name: found.evidence for name, found in detectors.items()}
-        detectors, enough = _decide(detectors, day, weighed, reference, limits)
+        forks = (
+            {}
+            if reference and day.day <= reference.last
+            else with_new_forks(forks, detectors, day.day, limits)
+        )
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
-        # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
-        detectors = {name: found for name, found in detectors.items() if name in names}
-        yield [
+        now = _fold(detectors, day, span, reference, limits, names)
+        beside = {
+            since: _fold(fork, day, span, reference, limits_of_fork(limits, since), names).detectors
+            for since, fork in forks.items()
+        }
+        recorded = {
+            name: with_record(
+                *(found, day.day, record.get(name, ())),
+                {since: fork[name] for since, fork in beside.items() if name in fork},
+            )
+            for name, found in now.detectors.items()
+        }
+        record = {name: found.acknowledged for name, found in recorded.items()}
+        forks = forks_of(recorded)
+        detectors = {name: alone(found) for name, found in recorded.items()}
+        verdicts = [
             _verdict(
-                Stream(model, name, reference or lack, detectors.get(name, new_detector())),
+                Stream(model, name, reference or lack, recorded.get(name, new_detector())),
                 list(before),
-                weighed.get(name),
+                now.weighed.get(name),
                 limits,
-                enough=enough.get(
+                enough=now.limits.get(
                     name, limit(limits.segment_false_alert_days * max(1, len(names) - 1))
                 ),
-                reached=reached.get(name, 0.0),
+                reached=now.reached.get(name, 0.0),
                 classes=_classes(name, reference, detectors, before, limits),
             )
             for name in names
         ]
+        verdicts = [_with_shift(v, shifts.get(v.segment)) for v in verdicts]
+        shifts = {v.segment: v.detector.moved for v in verdicts}
+        yield verdicts
+
+
+def _with_shift(verdict: Verdict, before: Shift | None) -> Verdict:
+    """Note since when the level has moved; a day that could not be judged changes nothing."""
+    now = before
+    if verdict.state in SHIFTS:
+        same = before and before.state == verdict.state
+        now = before if same else Shift(verdict.state, verdict.day)
+    elif verdict.state not in UNJUDGED:
+        now = None
+    return replace(verdict, detector=replace(verdict.detector, moved=now))
+
+
+@dataclass(frozen=True)
+class Folded:
+    """The detectors after a day, what was weighed, what was reached, and the limits, by stream."""
+
+    detectors: dict[str, Detector]
+    weighed: Mapping[str, DayEvidence]
+    reached: Mapping[str, float]
+    limits: Mapping[str, float]
+
+
+def _fold(
+    before: Mapping[str, Detector],
+    day: Day,
+    span: Sequence[Day],
+    reference: ModelReference | None,
+    limits: Limits,
+    names: Container[str],
+) -> Folded:
+    """Add a day, and the days that are judged together with it, to the detectors of before."""
+    detectors, weighed = dict(before), dict[str, DayEvidence]()
+    if not day.late:
+        detectors = {name: released(found) for name, found in detectors.items()}
+    if reason := _reason_to_reset(day.day, reference, limits):
+        detectors = {n: reset(found, day.day, reason) for n, found in detectors.items()}
+    elif reference:
+        counted = [earlier for earlier in span if _counts(earlier, reference, limits)]
+        detectors, weighed = _weigh(detectors, counted, reference)
+    reached = {name: found.evidence for name, found in detectors.items()}
+    detectors, enough = _decide(detectors, day, weighed, reference, limits)
+    # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
+    kept = {name: found for name, found in detectors.items() if name in names}
+    return Folded(kept, weighed, reached, enough)
 
 
 def days_to_recall(limits: Limits) -> timedelta:
@@ -376,6 +456,7 @@ def _verdict(
         unknown_share=evidence.unknown_share if evidence else 0.0,
         late=day.late,
         classes=classes,
+        awaited=_awaited(stream.reference, day.day),
     )
     return Verdict(
         model=stream.model,
@@ -396,7 +477,14 @@ def _verdict(
         reference_intercept=facts.reference.own_intercept if facts.reference else None,
         detectable=facts.detectable,
         reached=reached if _is_compared(stream, day.day) else None,
+        awaited=facts.awaited[0] if facts.awaited else None,
     )
+
+
+def _awaited(reference: ModelReference | str, day: date) -> tuple[date, str] | None:
+    """Find the reference that a day would be compared with if it had enough days or outcomes."""
+    found = None if isinstance(reference, str) else reference.awaited
+    return found if found and day >= found[0] else None
 
 
 def _is_compared(stream: Stream, day: date) -> bool:

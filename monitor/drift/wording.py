@@ -54,6 +54,7 @@ FIRST_SPAN = "the first days that are judged together are not over"
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
 MUCH_UNKNOWN = 0.05  # of the scores, where the reference does not know its curve
 TOO_LONG = 60  # days until a slope of 0.7 is found
+LONG_AHEAD = 31  # days: a known drift of which nobody thinks any more
 FEW_A_DAY = 20  # of the rarer outcome
 
 
@@ -79,9 +80,16 @@ class Facts:
     unknown_share: float
     late: Late | None = None
     classes: ClassFacts | None = None
+    awaited: tuple[date, str] | None = None
 
 
 def sentences(facts: Facts) -> tuple[str, ...]:
+    """Say what the day is, and which reference is awaited."""
+    said = _sentences(facts)
+    return (*said, awaited_reference(*facts.awaited)) if facts.awaited else said
+
+
+def _sentences(facts: Facts) -> tuple[str, ...]:
     """Say what, since when, how strong, which scores, what the prior did, how often it is false."""
     if facts.state == "data_error":  # it begins with the name of the model
         return (_ended(facts.obstacle),)
@@ -248,9 +256,32 @@ def inside_reference(day: date, first: date, last: date) -> str:
     return f"the day is part of the reference, {first} to {last}"
 
 
+def awaited_reference(first: date, lack: str) -> str:
+    """Say that a new reference is not used yet, and what it lacks."""
+    return (
+        f"The reference that begins on {first} is not used yet, and the one before it stays in "
+        f"force: {_ended(lack)}"
+    )
+
+
 def no_reference(lack: str) -> str:
     """Say what the reference lacks."""
     return f"there is no reference to compare with yet: {lack}"
+
+
+def long_acknowledgement(last: date, today: date) -> str | None:
+    """Say that drifts are acknowledged for long; None if they are not.
+
+    Examples
+    --------
+    >>> long_acknowledgement(date(2026, 12, 31), date(2026, 12, 1))
+    """
+    if (days := (last - today).days) <= LONG_AHEAD:
+        return None
+    return (
+        f"known_drifts acknowledges every drift until {last}, for {days:,} more days: until then "
+        f"none raises an alert. Name a day within {LONG_AHEAD} days, and move it if needed."
+    )
 
 
 def what_would_help(found: Detectable) -> str | None:

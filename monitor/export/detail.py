@@ -19,6 +19,8 @@ Detail = Literal["verdict", "measures", "full"]
 # alert on unusually many rejected rows, whose gauges have a series for each window and reason.
 OF_VERDICTS = frozenset(
     [
+        "calibration_awaited_reference_date_seconds",
+        "calibration_blind_info",
         "calibration_build_info",
         "calibration_data_error_limit_seconds",
         "calibration_drift_explained_ratio",
@@ -34,6 +36,7 @@ OF_VERDICTS = frozenset(
         "calibration_failed_value",
         "calibration_failing_since_timestamp_seconds",
         "calibration_false_alert_interval_seconds",
+        "calibration_known_drift_review_date_seconds",
         "calibration_last_run_timestamp_seconds",
         "calibration_last_success_timestamp_seconds",
         "calibration_level_change_logit",
@@ -48,6 +51,7 @@ OF_VERDICTS = frozenset(
         "calibration_report_info",
         "calibration_run_late_limit_seconds",
         "calibration_run_overdue_limit_seconds",
+        "calibration_shift_started_date_seconds",
         "calibration_value_evidence_log10",
         "calibration_value_flagged",
         "calibration_values_flagged",

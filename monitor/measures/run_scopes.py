@@ -6,6 +6,7 @@ from math import isnan
 from typing import Any
 
 from monitor.config import Verdicts
+from monitor.drift.wording import LONG_AHEAD
 from monitor.errors import Fault
 from monitor.measures.measure import Base, Labels, Scope, itself
 from monitor.measures.snapshot import Snapshot, seconds_of
@@ -28,6 +29,13 @@ def scope(
 def flag(holds: Callable[[Snapshot, str], bool]) -> Scope[float]:
     """Make the scope of what is true or false of each configured model."""
     return scope(NEVER, ("model",), lambda s: [((name,), holds(s, name)) for name in s.models])
+
+
+def _reviews(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
+    """Find the day from which on the last span of known drifts ends soon."""
+    for name, model in snapshot.models.items():
+        if spans := model.verdicts.known_drifts:
+            yield (name,), seconds_of(spans[-1].last - timedelta(days=LONG_AHEAD))
 
 
 def _failed_days(snapshot: Snapshot) -> Iterator[tuple[Labels, float]]:
@@ -87,6 +95,12 @@ MODEL: Scope[float] = scope(
     ("model", "owner", "severity"),
     lambda s: [((name, m.owner, m.severity), 1) for name, m in s.models.items()],
 )
+BLIND: Scope[float] = scope(
+    "of a model that does not page",
+    ("model", "severity"),
+    lambda s: [((n, m.verdicts.blind), 1) for n, m in s.models.items() if m.severity == "page"],
+)
+KNOWN_DRIFTS: Scope[float] = scope("without `known_drifts`", ("model",), _reviews)
 VALID: Scope[float] = flag(lambda s, name: name not in s.invalid)
 READABLE: Scope[float] = flag(lambda s, name: name not in s.faults)
 REPORT: Scope[float] = scope(

@@ -166,6 +166,19 @@ OF_RUNS = (
         units.FLAG,
     ),
     Measure(
+        "blind_info",
+        of.BLIND,
+        "How urgent it is that a model which pages has had no verdict for too long; always 1.",
+        units.INFO,
+    ),
+    Measure(
+        "known_drift_review_date_seconds",
+        of.KNOWN_DRIFTS,
+        "A month, 31 days, before the end of the last span of known_drifts: the Unix time of that "
+        "date's midnight in UTC.",
+        units.TIME,
+    ),
+    Measure(
         "report_info",
         of.REPORT,
         "The report page of a model, as configured; always 1.",

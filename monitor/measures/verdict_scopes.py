@@ -91,6 +91,15 @@ ENDED: Scope[Ended] = Scope(
 ENDING: Scope[Ended] = Scope(
     VERDICTS, ENDED.absent, ("ending",), lambda v: [((e.reason,), e) for _, e in _ended(v)]
 )
+SHIFT: Scope[date] = Scope(
+    VERDICTS,
+    "without a prior shift or a level drift",
+    ("state",),
+    lambda v: [((v.state,), v.shifted)] if v.shifted else [],
+)
+AWAITED: Scope[date] = Scope(
+    VERDICTS, "while every configured reference can be used", (), held("awaited")
+)
 DETECTABLE: Scope[Detectable] = Scope(VERDICTS, NO_REFERENCE, (), held("detectable"))
 PLACE: Scope[Place] = Scope(
     PLACES,

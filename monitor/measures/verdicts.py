@@ -150,6 +150,22 @@ OF_VERDICTS = (
         lambda incident: seconds_of(incident.started),
     ),
     Measure(
+        "shift_started_date_seconds",
+        of.SHIFT,
+        "First of the days in a row with this prior shift or level drift: the Unix time of that "
+        "date's midnight in UTC.",
+        units.TIME,
+        seconds_of,
+    ),
+    Measure(
+        "awaited_reference_date_seconds",
+        of.AWAITED,
+        "First day of the configured reference that has too few days or outcomes to be used yet: "
+        "the Unix time of that date's midnight in UTC.",
+        units.TIME,
+        seconds_of,
+    ),
+    Measure(
         "drift_size_logit",
         of.INCIDENT,
         "How far the log-odds are off where the open calibration drift is strongest; not of drifts "

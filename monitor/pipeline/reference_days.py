@@ -36,7 +36,7 @@ class ReferenceSpan(NamedTuple):
 
 
 def days_of_references(
-    model: Model, store: Store, name: str, read_day: ReadDay
+    model: Model, store: Store, name: str, read_day: ReadDay, *, keep: bool = True
 ) -> list[ReferenceSpan]:
     """Find the days of every reference: the configured ones, else the first that make one.
 
@@ -48,6 +48,8 @@ def days_of_references(
         The model, and where its summaries are.
     read_day : callable
         Reads a day that is not counted yet, or was replaced since.
+    keep : bool
+        Whether to keep what was counted.
 
     Returns
     -------
@@ -74,7 +76,7 @@ def days_of_references(
         found.append(ReferenceSpan(span.first, span.last, days, lack))
     if not model.verdicts.references and (days := _first_days(stored, count)):
         found.append(ReferenceSpan(days[0], days[-1], days, None))
-    if counts != before:
+    if keep and counts != before:
         store.keep_counts(name, counts)
     return found
 

@@ -16,6 +16,7 @@ from monitor.drift.inputs import (
     Limits,
     ModelReference,
     fit_model_reference,
+    in_force,
     inputs_of,
     reference_of_day,
 )
@@ -25,7 +26,7 @@ from monitor.drift.reference import (
     fit_reference,
     what_a_reference_lacks,
 )
-from monitor.drift.wording import what_can_be_found, what_would_help
+from monitor.drift.wording import awaited_reference, what_can_be_found, what_would_help
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
 from monitor.evaluation.shadow import map_summary
 from monitor.metrics.core.coarse import CENTRES
@@ -57,6 +58,12 @@ class References:
 
     fitted: Sequence[ModelReference]
     marks: list[list[str]]
+
+    @property
+    def awaited(self) -> str | None:
+        """Say which configured reference is not used yet, and why; None if there is none."""
+        found = self.fitted[-1].awaited if self.fitted else None
+        return awaited_reference(*found) if found else None
 
     @property
     def last(self) -> date:
@@ -139,7 +146,21 @@ def read_references(config: Config, name: str) -> References:
         fitted = sorted([*fitted, of_map], key=lambda one: one[0].begins)
     if used.keys() != kept.keys():
         store.keep_fits(name, used)
-    return References([one for one, _ in fitted], [marks for _, marks in fitted])
+    found = in_force([one for one, _ in fitted])
+    return References(found, [marks for _, marks in fitted])
+
+
+def awaited_in_store(config: Config, name: str) -> str | None:
+    """Say which configured reference is not used yet, and why, without writing anything."""
+    model, store = config.model(name), Store(config.store)
+    spans = days_of_references(
+        model, store, name, lambda day: inputs_of(store.read_summary(name, day)[0]), keep=False
+    )
+    known = [
+        ModelReference(one.first, one.last, {}, _lack(*one[:2], one.lack) if one.lack else "")
+        for one in spans
+    ]
+    return References(in_force(known), []).awaited
 
 
 def _reference_of_map(

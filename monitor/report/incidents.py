@@ -9,7 +9,7 @@ from functools import cache
 from rich.console import RenderableType
 from rich.text import Text
 
-from monitor.drift.detector import Detector, EndReason, Incident
+from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident
 from monitor.drift.verdict import Verdict
 from monitor.report.tables import plain_table
 from monitor.segment_names import shown
@@ -75,7 +75,7 @@ def incidents_up_to(days: Sequence[date], read: Read, segment: str) -> list[Inci
         verdicts = read(days[place]) if place >= 0 else ()
         return next((v.detector for v in verdicts if v.segment == segment), None)
 
-    found = list[IncidentSummary]()
+    found, newest = list[IncidentSummary](), detector(len(days) - 1)
     end: tuple[date | None, EndReason | None] = (None, None)
     place = len(days) - 1
     while now := detector(place):
@@ -85,6 +85,8 @@ def incidents_up_to(days: Sequence[date], read: Read, segment: str) -> list[Inci
             named = first.incident if first and first.incident else now.incident
             found.append(_summary(named, *end))
             place, end = opening - 1, (days[opening], None)
+        elif before := [one for one in now.acknowledged if one.closed in (None, days[place])]:
+            place, end = bisect_left(days, before[0].opened) - 1, (None, None)
         elif now.ended:
             place, end = (
                 bisect_left(days, now.ended.closed) - 1,
@@ -92,12 +94,26 @@ def incidents_up_to(days: Sequence[date], read: Read, segment: str) -> list[Inci
             )
         else:
             break
-    return found[::-1]
+    for one in newest.acknowledged if newest else ():
+        first = detector(bisect_left(days, one.opened))
+        renamed = first.incident if first and first.incident else one
+        found = [other for other in found if other.opened != one.opened]
+        found.append(_summary(renamed, one.closed, "acknowledged"))
+    return sorted(found, key=lambda one: one.opened)
 
 
-def _summary(incident: Incident, closed: date | None, ended: EndReason | None) -> IncidentSummary:
+def _summary(
+    incident: Incident | Acknowledged, closed: date | None, ended: EndReason | None
+) -> IncidentSummary:
     since = (incident.started, incident.start_low, incident.start_high)
     return IncidentSummary(incident.opened, *since, incident.kind, incident.evidence, closed, ended)
+
+
+def closing(e: IncidentSummary) -> str:
+    """Say when a drift was over; one that is acknowledged may last, but is not open."""
+    if e.closed:
+        return f"{e.closed}"
+    return "lasts" if e.ended else "still open"
 
 
 def incident_table(
@@ -107,7 +123,7 @@ def incident_table(
     table = plain_table(title, (label, "found on", "since", "scores", "closed on"))
     for name, of_model in found.items():
         for e in of_model:
-            kind, closed = e.kind.replace("_", " "), f"{e.closed}" if e.closed else "still open"
+            kind, closed = e.kind.replace("_", " "), closing(e)
             table.add_row(Text(shown(name)), f"{e.opened}", f"{e.started}", kind, closed)
         if not of_model:
             table.add_row(Text(shown(name)), "none", "", "", "")
@@ -126,7 +142,7 @@ def incident_details(title: str, found: Sequence[IncidentSummary]) -> Renderable
             f"{e.start_low:%m-%d}..{e.start_high:%m-%d}",
             e.kind.replace("_", " "),
             evidence,
-            f"{e.closed}" if e.closed else "still open",
+            closing(e),
             e.ended or "",
         )
     if not found:

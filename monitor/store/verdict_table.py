@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from monitor.drift.detectable import Detectable
-from monitor.drift.detector import Detector, Ended, Incident
+from monitor.drift.detector import Acknowledged, Detector, Ended, Fork, Incident, Shift
 from monitor.drift.evidence import DayEvidence
 from monitor.drift.history import SUMS, WIDTHS, History
 from monitor.drift.reference import DIRECTIONS
@@ -29,6 +29,38 @@ HISTORY: dict[str, pa.DataType] = {
     **dict.fromkeys(SUMS, SINGLES),
 }
 
+DETECTOR = pa.struct(
+    [
+        ("sums", NUMBERS),
+        ("counted", pa.int64()),
+        ("last", pa.date32()),
+        ("jitters", NUMBERS),
+        ("cross", NUMBERS),
+        ("history", pa.struct(list(HISTORY.items()))),
+    ]
+)
+FOUND: list[tuple[str, pa.DataType]] = [
+    ("opened", pa.date32()),
+    ("started", pa.date32()),
+    ("start_low", pa.date32()),
+    ("start_high", pa.date32()),
+    ("kind", pa.string()),
+    ("evidence", pa.float64()),
+]
+INCIDENT = pa.struct(
+    [
+        *FOUND,
+        ("recovery", pa.float64()),
+        ("size", pa.float64()),
+        ("size_error", pa.float64()),
+        *SCORES.items(),
+    ]
+)
+ENDED = pa.struct([("started", pa.date32()), ("closed", pa.date32()), ("reason", pa.string())])
+FORK = pa.struct(
+    [("since", pa.date32()), ("detector", DETECTOR), ("incident", INCIDENT), ("ended", ENDED)]
+)
+
 COLUMNS: dict[str, pa.DataType] = {
     "model": pa.string(),
     "segment": pa.string(),
@@ -46,33 +78,9 @@ COLUMNS: dict[str, pa.DataType] = {
             ("recovery", pa.float64()),
         ]
     ),
-    "detector": pa.struct(
-        [
-            ("sums", NUMBERS),
-            ("counted", pa.int64()),
-            ("last", pa.date32()),
-            ("jitters", NUMBERS),
-            ("cross", NUMBERS),
-            ("history", pa.struct(list(HISTORY.items()))),
-        ]
-    ),
-    "incident": pa.struct(
-        [
-            ("opened", pa.date32()),
-            ("started", pa.date32()),
-            ("start_low", pa.date32()),
-            ("start_high", pa.date32()),
-            ("kind", pa.string()),
-            ("evidence", pa.float64()),
-            ("recovery", pa.float64()),
-            ("size", pa.float64()),
-            ("size_error", pa.float64()),
-            *SCORES.items(),
-        ]
-    ),
-    "ended": pa.struct(
-        [("started", pa.date32()), ("closed", pa.date32()), ("reason", pa.string())]
-    ),
+    "detector": DETECTOR,
+    "incident": INCIDENT,
+    "ended": ENDED,
     "limit": pa.float64(),
     "shift": ESTIMATE,
     "level_change": ESTIMATE,
@@ -85,9 +93,13 @@ COLUMNS: dict[str, pa.DataType] = {
     ),
     "where": WHERE,
     "reached": pa.float64(),
+    "awaited": pa.date32(),
+    "moved": pa.struct([("state", pa.string()), ("since", pa.date32())]),
+    "forks": pa.list_(FORK),
+    "acknowledged": pa.list_(pa.struct([*FOUND, ("closed", pa.date32())])),
 }
 VERDICTS = pa.schema(COLUMNS)
-OF_DETECTOR = ("incident", "ended")  # columns of their own, so that the file is easy to read
+OF_DETECTOR = ("incident", "ended", "moved", "forks", "acknowledged")  # columns of their own
 ESTIMATES = ("shift", "level_change", "slope", "reference_slope", "reference_intercept")
 
 
@@ -104,13 +116,13 @@ def verdicts_of(table: pa.Table) -> list[Verdict]:
 
 def _row(verdict: Verdict) -> dict[str, Any]:
     row = {name: getattr(verdict, name) for name in COLUMNS if name not in OF_DETECTOR}
-    detector, incident = verdict.detector, verdict.detector.incident
-    state = {k: v for k, v in vars(detector).items() if k not in OF_DETECTOR}
+    detector = verdict.detector
     return row | {
         "evidence": _plain(vars(verdict.evidence)) if verdict.evidence else None,
-        "detector": _plain(state | {"history": _plain(vars(detector.history))}),
-        "incident": _plain(vars(incident)) if incident else None,
-        "ended": asdict(detector.ended) if detector.ended else None,
+        **_stored(detector),
+        "moved": asdict(detector.moved) if detector.moved else None,
+        "forks": [{"since": fork.since} | _stored(fork.detector) for fork in detector.forks],
+        "acknowledged": [asdict(one) for one in detector.acknowledged],
         "reference_prevalence": None
         if isnan(verdict.reference_prevalence)
         else verdict.reference_prevalence,
@@ -120,22 +132,42 @@ def _row(verdict: Verdict) -> dict[str, Any]:
     }
 
 
+def _stored(detector: Detector) -> dict[str, Any]:
+    """Lay a detector out as the columns of a verdict or of a fork."""
+    state = {k: v for k, v in vars(detector).items() if k not in OF_DETECTOR}
+    return {
+        "detector": _plain(state | {"history": _plain(vars(detector.history))}),
+        "incident": _plain(vars(detector.incident)) if detector.incident else None,
+        "ended": asdict(detector.ended) if detector.ended else None,
+    }
+
+
+def _detector(
+    detector: Mapping[str, Any], incident: Mapping[str, Any] | None, ended: dict[str, Any] | None
+) -> Detector:
+    found = _arrays(detector)
+    return Detector(
+        **{**found, "history": _history(found["history"]), "cross": _cross(found["cross"])},
+        incident=Incident(**_arrays(incident)) if incident else None,
+        ended=Ended(**ended) if ended else None,
+    )
+
+
 def _plain(values: Mapping[str, Any]) -> dict[str, Any]:
     return {k: v.ravel() if isinstance(v, np.ndarray) else v for k, v in values.items()}
 
 
 def _verdict(row: dict[str, Any]) -> Verdict:
-    found, ended = row.pop("incident"), row.pop("ended", None)
-    detector, detectable = _arrays(row["detector"]), row["detectable"]
-    row["detector"] = Detector(
-        **{
-            **detector,
-            "history": _history(detector["history"]),
-            "cross": _cross(detector["cross"]),
-        },
-        incident=Incident(**_arrays(found)) if found else None,
-        ended=Ended(**ended) if ended else None,
+    detector = _detector(row["detector"], row.pop("incident"), row.pop("ended", None))
+    forks, acknowledged = (row.pop(name, None) or () for name in ("forks", "acknowledged"))
+    moved = row.pop("moved", None)
+    row["detector"] = replace(
+        detector,
+        moved=Shift(**moved) if moved else None,
+        forks=tuple(Fork(one.pop("since"), _detector(**one)) for one in forks),
+        acknowledged=tuple(Acknowledged(**one) for one in acknowledged),
     )
+    detectable = row["detectable"]
     row["evidence"] = DayEvidence(**_arrays(row["evidence"])) if row["evidence"] else None
     row["reasons"] = tuple(row["reasons"])
     row["detectable"] = Detectable(**detectable) if detectable else None

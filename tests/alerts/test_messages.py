@@ -29,6 +29,8 @@ EVERY = {
     "CalibrationConfigInvalid": "ticket",
     "CalibrationResultsUnreadable": "ticket",
     "CalibrationInsufficientData": "info",
+    "CalibrationBlind": "page",
+    "CalibrationKnownDriftLong": "info",
     "CalibrationMapHarms": "ticket",
 }
 DRIFT, ROWS = "CalibrationDrift", "CalibrationDataRejected"

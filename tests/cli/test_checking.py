@@ -184,3 +184,18 @@ def test_batches_count_what_is_left_out(tmp_path: Path) -> None:
     for log in logs:
         lost = f"{log}.where leaves out 3,400 of 4,000 rows (85%) on 2 days, first {DAY}; "
         assert lost in done.out
+
+
+@pytest.mark.parametrize(("ahead", "told"), [(31, False), (32, True)])
+def test_a_drift_that_is_acknowledged_for_long_is_said(
+    tmp_path: Path, ahead: int, *, told: bool
+) -> None:
+    """A span of known_drifts that ends more than 31 days ahead is named, with what to do."""
+    as_of = DAY + timedelta(days=1)
+    last = as_of + timedelta(days=ahead)
+    verdicts = {"known_drifts": [{"first": DAY, "last": last}]}
+
+    done = try_command(tmp_path, *CHECK, "--as-of", as_of, changed={}, verdicts=verdicts, **TIMES)
+
+    assert (done.code, done.err) == (0, "")
+    assert (f"acknowledges every drift until {last}, for 32 more days" in done.out) == told

@@ -11,14 +11,16 @@ import pytest
 from scipy.special import expit
 
 from monitor.config import Config, load_config
-from monitor.drift.detector import Ended, EndReason
+from monitor.drift import detector
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
+from monitor.report.incidents import incidents
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
+from tests.conftest import Ended
 
 FIRST = date(2026, 1, 1)
 DAYS = [FIRST + timedelta(days=i) for i in range(40)]
@@ -226,21 +228,6 @@ def test_without_a_reference_nothing_is_judged(config: Config) -> None:
     assert found.reasons == (LACKS.format(span="2025-01-01 to 2025-01-28", days=0),)
 
 
-def test_a_reference_that_is_too_short_is_not_ignored(config: Config) -> None:
-    """Days after it are not judged by the one before, and the lack is named; those before are."""
-    second = "{first: 2026-01-25, last: 2026-01-31}"
-    short = configure(Path(config.store).parent, REFERENCE.replace("}]", "}, ") + second + "]")
-    judge_from(short, FIRST)
-
-    assert verdict(short, DAYS[20]).state in ("ok", "prior_shift")
-    assert verdict(short, DAYS[26]).reasons == (
-        "The day is part of the reference, 2026-01-25 to 2026-01-31.",
-    )
-    assert verdict(short, DAYS[-1]).reasons == (
-        LACKS.format(span="2026-01-25 to 2026-01-31", days=7),
-    )
-
-
 def test_a_day_before_the_reference_says_so(config: Config) -> None:
     """It is not said that there is no reference: there is one, of later days."""
     later = "references: [{first: 2026-01-10, last: 2026-01-28}]"
@@ -307,7 +294,12 @@ def test_a_new_reference_begins_anew_and_keeps_the_past(config: Config) -> None:
 
 
 def test_a_known_drift_is_not_told(config: Config) -> None:
-    """While a drift is acknowledged there is no incident; afterwards it is found again."""
+    """While a drift is acknowledged there is no incident; afterwards it is found again.
+
+    The span begins on the day that the alert names: what it opened stays on record.
+    """
+    judge_from(config, FIRST)
+    (paged,) = incidents(Store(config.store), "ctr", "all")
     span = "known_drifts: [{first: 2026-01-31, last: 2026-02-05}]"
     known = configure(Path(config.store).parent, f"{REFERENCE}, {span}")
     judge_from(known, FIRST)
@@ -316,28 +308,124 @@ def test_a_known_drift_is_not_told(config: Config) -> None:
     assert {v.state for v in silent} == {"acknowledged"}
     assert verdict(known, DAYS[-1]).state == "calibration_drift"
     assert all("acknowledged until 2026-02-05" in v.reasons[0] for v in silent)
+    kept, again = incidents(Store(known.store), "ctr", "all")
+    assert paged.started == DAYS[30]
+    assert kept == replace(paged, closed=again.opened, ended="acknowledged")
+    assert (again.closed, again.ended) == (None, None)
+
+
+def test_an_acknowledged_fold_is_the_same_day_by_day(
+    config: Config, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """What goes on beside the verdicts of a known drift is stored: the same files."""
+    verdicts = f"{REFERENCE}, known_drifts: [{{first: 2026-01-31, last: 2026-02-05}}]"
+    fresh = configure(tmp_path_factory.mktemp("at-once"), verdicts)
+    for day in DAYS:
+        Store(fresh.store).write_summary(summary(day))
+    judge_from(fresh, FIRST)
+
+    one_by_one(configure(Path(config.store).parent, verdicts))
+
+    assert stored(config) == stored(fresh)
 
 
 @pytest.mark.parametrize(
     ("verdicts", "reason"),
     [
         (f"{REFERENCE}, known_drifts: [{{first: 2026-02-06, last: 2026-02-20}}]", "acknowledged"),
-        (REFERENCE.replace("}]", "}, {first: 2026-02-06, last: 2026-02-09}]"), "rebased"),
+        (REFERENCE.replace("}]", "}, {first: 2026-02-06, last: 2026-02-19}]"), "rebased"),
     ],
 )
 def test_a_drift_that_is_ended_in_the_configuration_says_why(
-    config: Config, verdicts: str, reason: EndReason
+    config: Config, verdicts: str, reason: detector.EndReason
 ) -> None:
-    """The end is noted on the first day that is no evidence, and kept on the days after it."""
+    """It is noted on the first day that is no evidence; an acknowledged one may last on."""
+    for later in range(1, 11):  # so that the new reference has 14 days
+        Store(config.store).write_summary(summary(DAYS[-1] + timedelta(days=later)))
     known = configure(Path(config.store).parent, verdicts)
     judge_from(known, FIRST)
     open_, *over = (verdict(known, day) for day in DAYS[35:40])
 
     assert open_.detector.incident is not None
     assert open_.detector.ended is None
-    ended = Ended(open_.detector.incident.started, DAYS[36], reason)
-    assert [v.detector.ended for v in over] == 4 * [ended]
+    since, lasts = open_.detector.incident.started, reason == "acknowledged"
+    ends = [v.day if lasts else DAYS[36] for v in over]
+    assert [v.detector.ended for v in over] == [detector.Ended(since, day, reason) for day in ends]
     assert all(v.detector.incident is None for v in over)
+
+
+def test_a_reference_that_is_too_short_is_not_used(
+    config: Config, command: Callable[..., Ended]
+) -> None:
+    """Re-basing on four days ends no incident: today's reference stays, and everything says so.
+
+    With fourteen days the new reference is used.
+    """
+    judge_from(config, FIRST)
+    before = [verdict(config, day) for day in DAYS]
+    longer = REFERENCE.replace("}]", "}, {first: 2026-02-06, last: 2026-02-19}]")
+    short = configure(Path(config.store).parent, longer)
+    path = Path(config.store).parent / "monitor.yaml"
+
+    told = command("evaluate", "--config", path, "--from", FIRST, "--to", DAYS[-1])
+
+    lack = (
+        "The reference that begins on 2026-02-06 is not used yet, and the one before it stays in "
+        "force: the one from 2026-02-06 to 2026-02-19 has 4 of at least 14 final days; wait for "
+        "them, or name more days in verdicts.references."
+    )
+    assert told.code == 0
+    assert lack in told.out
+    for day, was in zip(DAYS, before, strict=True):
+        now, awaits = verdict(short, day), day >= DAYS[36]
+        assert (now.state, now.reached) == (was.state, was.reached)
+        assert (lack in now.reasons) == awaits
+        assert [reason for reason in now.reasons if reason != lack] == [*was.reasons]
+        assert now.awaited == (DAYS[36] if awaits else None)
+    assert now.state == "calibration_drift"
+    for later in range(1, 11):
+        Store(config.store).write_summary(summary(DAYS[-1] + timedelta(days=later)))
+    judge_from(short, FIRST)
+    assert verdict(short, DAYS[36]).state == "insufficient_data"
+    assert verdict(short, DAYS[36]).awaited is None
+
+
+def test_a_shift_knows_the_first_of_its_days(config: Config) -> None:
+    """The days in a row with its state, one by one or at once; a day without verdict is no end."""
+    for place, day in enumerate(DAYS[15:30]):
+        found = summary(day)
+        moved = dict(found.segments)
+        if place > 2:
+            moved = {name: with_more_positives(part) for name, part in moved.items()}
+        Store(config.store).write_summary(replace(found, segments=moved, final=place != 9))
+    one = [judge_from(config, day) for day in (FIRST, DAYS[20], DAYS[24])]
+    states = {day: verdict(config, day) for day in DAYS[14:30]}
+
+    assert one
+    assert states[DAYS[24]].state == "insufficient_data"
+    since = None
+    for day, found in states.items():
+        if found.state in ("prior_shift", "level_drift"):
+            before = [d for d in DAYS[14:30] if d < day and states[d].state != "insufficient_data"]
+            same = before and states[before[-1]].state == found.state
+            since = since if same else day
+            assert found.shifted == since
+        else:
+            assert found.shifted is None
+    assert states[DAYS[29]].shifted is not None
+    assert states[DAYS[29]].shifted < DAYS[24]
+
+
+def with_more_positives(part: Segment) -> Segment:
+    """Count every positive outcome three times."""
+    t = part.tally
+    outcomes = (np.ones(3 * t.total_positives), np.zeros(t.total - t.total_positives))
+    scores = (
+        np.repeat(t.scores, 3 * t.positives),
+        np.repeat(t.scores, t.counts - t.positives),
+    )
+    more = tally_on_grid(np.concatenate(scores), np.concatenate(outcomes))
+    return Segment(more, more.total)
 
 
 def test_a_day_with_bad_logs_is_a_data_error_until_it_is_mended(config: Config) -> None:

@@ -49,6 +49,7 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Any:
                 detector=SimpleNamespace(
                     incident=found if segment == "all" else None,
                     ended=None if found or segment == "DE" else ended(of_all[:i]),
+                    acknowledged=(),
                 ),
             )
             for segment in ("DE", "all")

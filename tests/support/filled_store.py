@@ -12,7 +12,7 @@ import numpy as np
 from monitor.arrivals import Arrivals
 from monitor.config import Config
 from monitor.drift.detectable import Detectable
-from monitor.drift.detector import Ended, Incident, new_detector
+from monitor.drift.detector import Ended, Incident, Shift, new_detector
 from monitor.drift.evidence import DayEvidence
 from monitor.drift.places import Condition, Explanation, Place, Where
 from monitor.drift.verdict import Verdict
@@ -111,7 +111,8 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
     """Make the verdict of a day: with a drift, or with one that is over."""
     ended = None if incident else Ended(OLDER - timedelta(days=11), OLDER, "recovered")
     sums = 10.0 ** (np.arange(8) / 8)
-    detector = replace(new_detector(), sums=sums, incident=incident, ended=ended)
+    moved = None if incident else Shift("prior_shift", OLDER - timedelta(days=3))
+    detector = replace(new_detector(), sums=sums, incident=incident, ended=ended, moved=moved)
     return Verdict(
         model="fraud",
         segment=segment,
@@ -139,6 +140,7 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
         ),
         where=WHERE if incident else None,
         reached=2.625,
+        awaited=OLDER - timedelta(days=5) if incident else None,
     )
 
 
@@ -231,7 +233,9 @@ def fill_store(folder: Path) -> Config:
                 "references": [
                     {"first": date(2025, 6, 1), "last": date(2025, 6, 28)},
                     {"first": date(2025, 12, 1), "last": date(2025, 12, 28)},
-                ]
+                ],
+                "known_drifts": [{"first": date(2026, 5, 1), "last": date(2026, 6, 30)}],
+                "blind": "page",
             },
         },
         fraud={"owner": "risk-team", "severity": "page", "report_url": "https://r.test/fraud"},

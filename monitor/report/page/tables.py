@@ -9,7 +9,7 @@ from monitor.drift.places import Place
 from monitor.drift.verdict import WEEK, Verdict
 from monitor.drift.where_wording import name_of
 from monitor.evaluation.evaluate import Evaluation
-from monitor.report.incidents import IncidentSummary, Read, incidents_up_to
+from monitor.report.incidents import IncidentSummary, Read, closing, incidents_up_to
 from monitor.report.page.content import DayOnPage, Row, Table
 from monitor.report.page.words import NONE, odds, share
 from monitor.segment_names import WHOLE
@@ -51,7 +51,7 @@ def _incident(name: str, e: IncidentSummary) -> Row:
         f"{e.start_low} to {e.start_high}",
         e.kind.replace("_", " "),
         odds(e.evidence),
-        f"{e.closed}" if e.closed else "still open",
+        closing(e),
         e.ended or ("another drift" if e.closed else NONE),
     )
 
