@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tests.support.workers import Units, place
+
 ROOT = Path(__file__).parent
 
 # numba's cache does not notice a change in a function of another file, so every version of
@@ -30,3 +32,20 @@ def pytest_configure(config: pytest.Config) -> None:
     """Allow PySpark 4.0 to leave its sockets to the garbage collector, as it says it does."""
     if version("pyspark").startswith("4.0."):
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Let one worker more than there are cores take tests, because many wait for programs."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Units | None:
+    """Share whole files, in the order of collection, unless another --dist is asked for."""
+    config.option.loadscopereorder = False
+    return Units(config, log) if config.option.dist == "load" else None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Begin with what takes longest, so that all workers end at about the same time."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: place(item.nodeid))

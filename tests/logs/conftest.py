@@ -9,7 +9,7 @@ from moto.server import ThreadedMotoServer
 
 from monitor.config import Engine
 from monitor.logs import Databases, open_databases
-from tests.support.airflow_stack import free_port
+from tests.support.servers import free_port
 
 OF_SPARK = {
     "spark.driver.memory": "600m",

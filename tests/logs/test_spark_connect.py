@@ -12,7 +12,7 @@ from monitor.errors import ConfigError
 from monitor.logs import Databases
 from monitor.logs.spark import connect
 from tests.conftest import DAY, DAY_BEFORE, Project
-from tests.support.airflow_stack import free_port
+from tests.support.servers import free_port
 
 # Compiled queries, unlike in the other tests of Spark.
 ENGINE = """\

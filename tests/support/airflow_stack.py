@@ -6,7 +6,6 @@ import pwd
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -22,6 +21,7 @@ import psycopg
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.servers import free_port
 
 T = TypeVar("T")
 
@@ -92,13 +92,6 @@ class Stack:
 STATES = """\
 select dag_id, run_id, task_id, state, try_number, hostname, pid from task_instance
 order by dag_id, run_id, task_id"""
-
-
-def free_port() -> int:
-    """Find a port that nothing listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
 
 
 @contextmanager

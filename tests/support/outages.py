@@ -6,7 +6,6 @@ message that comes twice comes because of an outage.
 """
 
 import json
-import socket
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -24,7 +23,7 @@ from monitor.store.store import Store
 from tests.support.alerting import await_posts, configure_alertmanager, sooner
 from tests.support.exporting import DAY, DRIFTING, HARD, LOGS, VERDICT, write_day
 from tests.support.receivers import Posts, Received, at, receiving
-from tests.support.servers import PATIENCE, get, program_path, started, wait_for
+from tests.support.servers import PATIENCE, free_port, get, program_path, started, wait_for
 
 PROGRAMS = ("exporter", "prometheus", "alertmanager")
 DOWN = 4  # seconds: more than what an instant query looks back, less than what an alert holds
@@ -120,7 +119,7 @@ def running(folder: Path, spare: int) -> Iterator[Stack]:
     """Start everything over a store in which ten models have something wrong, and `spare` not."""
     fill(folder, spare)
     with receiving() as received:
-        stack = Stack(folder, received, {name: _free_port() for name in PROGRAMS})
+        stack = Stack(folder, received, {name: free_port() for name in PROGRAMS})
         configure_alertmanager(folder, received, ROUTES)
         (folder / "calibration.rules.yml").write_text(sooner("calibration.rules.yml", RULES))
         (folder / "prometheus.yml").write_text(json.dumps(_scraping(stack.ports)))
@@ -311,10 +310,3 @@ def _scraping(ports: dict[str, int]) -> dict[str, Any]:
         "scrape_configs": [{"job_name": "calibration", "static_configs": only("exporter")}],
         "alerting": {"alertmanagers": [{"static_configs": only("alertmanager")}]},
     }
-
-
-def _free_port() -> int:
-    """Find a port that a program can have again after it was killed."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        return int(found.getsockname()[1])

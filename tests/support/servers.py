@@ -1,5 +1,7 @@
 """Real programs for tests: find, start on a free port, wait for, query and stop them."""
 
+import os
+import random
 import re
 import shutil
 import signal
@@ -7,8 +9,9 @@ import socket
 import subprocess
 from base64 import b64encode
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import cache
 from http.client import HTTPConnection, HTTPSConnection
 from pathlib import Path
 from ssl import SSLContext
@@ -20,6 +23,7 @@ import pytest
 T = TypeVar("T")
 
 PATIENCE = 30  # seconds after which a program counts as stuck
+PORTS = 2_000  # of each worker, below those that a system gives to any program that asks for one
 
 
 @dataclass(frozen=True)
@@ -42,6 +46,25 @@ def program_path(name: str) -> str:
     if not found:
         pytest.fail(f"{name} is missing; as root on a Debian, tools/install-programs installs it.")
     return found
+
+
+@cache
+def _ports() -> Iterator[int]:
+    """Shuffle the ports of this worker."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    first = 20_000 + PORTS * worker
+    return iter(random.SystemRandom().sample(range(first, first + PORTS), PORTS))
+
+
+def free_port() -> int:
+    """Choose a port for a program that cannot choose its own, or must have it again later.
+
+    Until then no other program gets it by chance, and no test chooses it again.
+    """
+    for port in _ports():
+        with suppress(OSError), socket.create_server(("127.0.0.1", port)):
+            return port
+    return pytest.fail("no port is left")
 
 
 @contextmanager

@@ -28,6 +28,7 @@ from monitor import cli
 from monitor.files import open_filesystem
 from monitor.store.lease import RELEASED
 from monitor.store.store import Store
+from tests.support.servers import free_port
 
 T = TypeVar("T")
 
@@ -254,9 +255,7 @@ def with_clock_and_mounts() -> None:
 @contextmanager
 def object_store(folder: Path) -> Iterator[str]:
     """Run an object store on this machine, and give the address of a store in it."""
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = int(found.getsockname()[1])
+    port = free_port()
     program = Path(sys.executable).with_name("moto_server")
     with (folder / "object-store.log").open("wb") as log:
         server = subprocess.Popen(
