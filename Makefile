@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip --quiet --disable-pip-version-check
 LOWEST := $(VENV)/lowest
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test fuzz torture test-celery torture-alerts test-lowest audit lint format bench docs paper-tables pages dashboards dashboard-shots report-shot constraints clean
+.PHONY: help setup demo test quick slow fuzz torture test-celery torture-alerts test-lowest audit lint style types imports format bench docs paper-tables pages dashboards dashboard-shots report-shot constraints clean
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -36,7 +36,14 @@ demo: $(VENV)/demo.stamp  ## Run the daily job on ten months of real flights and
 test: $(VENV)/dev.stamp  ## Set up, then run all checks and tests
 	@sh tools/install-programs
 	@$(MAKE) --no-print-directory lint
-	@$(BIN)/python -m pytest
+	@$(BIN)/python -m pytest -n auto
+
+quick: $(VENV)/dev.stamp  ## Run the tests that start no servers and are soon done (two minutes)
+	@$(BIN)/python -m pytest -n auto -m "not slow"
+
+slow: $(VENV)/dev.stamp  ## Run all other tests
+	@sh tools/install-programs
+	@$(BIN)/python -m pytest -n auto -m slow
 
 fuzz: $(VENV)/dev.stamp  ## Try random input for SECONDS (600), each time with another seed
 	@$(BIN)/python tools/fuzz.py --seconds $(or $(SECONDS),600) --seed $(or $(SEED),1)
@@ -59,16 +66,23 @@ test-lowest: $(VENV)/dev.stamp  ## Run the tests with the oldest versions that p
 	@$(BIN)/python -m venv --clear $(LOWEST)
 	@$(BIN)/uv pip install --quiet --python $(LOWEST)/bin/python --resolution lowest-direct \
 	    --editable '.[dev]'
-	@$(LOWEST)/bin/python -m pytest
+	@$(LOWEST)/bin/python -m pytest -n auto
 
 audit: $(VENV)/dev.stamp  ## Look for advisories about the pinned packages (needs pypi.org)
 	@$(PIP) install pip-audit
 	@$(BIN)/pip-audit --strict --no-deps --disable-pip --requirement constraints.txt
 
 lint: $(VENV)/dev.stamp  ## Check style, types and the direction of imports
+	@$(MAKE) --no-print-directory --jobs=3 style types imports
+
+style:
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
+
+types:
 	@$(BIN)/mypy --no-error-summary
+
+imports:
 	@$(BIN)/lint-imports > $(VENV)/imports.txt || { cat $(VENV)/imports.txt; false; }
 
 format: $(VENV)/dev.stamp  ## Format the code and fix what ruff can fix

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support.workers import Units, place
+from tests.support.workers import Units, is_slow, place, take_turns_caching
 
 ROOT = Path(__file__).parent
 
@@ -29,7 +29,9 @@ settings.load_profile("project")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Allow PySpark 4.0 to leave its sockets to the garbage collector, as it says it does."""
+    """Prepare a worker, and allow PySpark 4.0 to leave sockets to the garbage collector."""
+    if hasattr(config, "workerinput"):
+        take_turns_caching()
     if version("pyspark").startswith("4.0."):
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
 
@@ -45,7 +47,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Units | N
     return Units(config, log) if config.option.dist == "load" else None
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that all workers end at about the same time."""
+    """Mark what is slow; workers begin with it, so that all end at about the same time."""
+    for item in items:
+        if is_slow(item):
+            item.add_marker(pytest.mark.slow)
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: place(item.nodeid))

@@ -18,17 +18,36 @@ WORKFLOW: dict[str, Any] = yaml.load(
     Loader=yaml.BaseLoader,  # noqa: S506 - it builds nothing but strings, lists and mappings
 )
 (JOB,) = WORKFLOW["jobs"].values()
+MAKEFILE = (ROOT / "Makefile").read_text()
 VERSIONS = JOB["strategy"]["matrix"]["python"]
 
 
+def commands(target: str) -> list[str]:
+    """Read what `make` runs for a target, once the programs are installed."""
+    (recipe,) = re.findall(rf"^{target}:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+    lines = [line.strip().removeprefix("@") for line in recipe.splitlines()]
+    return [line for line in lines if line != "sh tools/install-programs"]
+
+
 def test_the_workflow_runs_the_checks_of_the_project() -> None:
-    """The last step runs .ci/run, which is executable, with the Python that was just set up."""
+    """The last step runs a part of the checks, with the Python that was just set up."""
     *_, last = JOB["steps"]
 
-    assert last["run"] == ".ci/run"
+    assert last["run"] == "make ${{ matrix.part }}"
     assert last["env"] == {"PYTHON": "python"}
-    assert "PYTHON ?=" in (ROOT / "Makefile").read_text()
+    assert "PYTHON ?=" in MAKEFILE
+
+
+def test_the_parts_are_the_whole() -> None:
+    """Each test is in one of two parts; .ci/run runs these and the third, after each other."""
+    called = {part: commands(part) for part in ("test", *JOB["strategy"]["matrix"]["part"])}
+    (lint, every) = called.pop("test")
+
+    assert called.pop("lint")
+    assert lint == "$(MAKE) --no-print-directory lint"
+    assert called == {"quick": [f'{every} -m "not slow"'], "slow": [f"{every} -m slow"]}
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
+    assert (ROOT / ".ci" / "run").read_text().endswith("\nexec make test\n")
 
 
 def test_the_workflow_starts_on_every_change() -> None:
@@ -39,7 +58,10 @@ def test_the_workflow_starts_on_every_change() -> None:
 def test_missing_programs_fail_the_workflow() -> None:
     """With CI=true a test that lacks its program fails instead of being skipped."""
     assert JOB["env"]["CI"] == "true"
-    assert {"run": "sudo sh tools/install-programs"} in JOB["steps"]
+    assert {
+        "run": "sudo sh tools/install-programs",
+        "if": "matrix.part == 'slow'",
+    } in JOB["steps"]
 
 
 def test_the_workflow_may_only_read() -> None:
