@@ -19,6 +19,11 @@ source = b"".join(path.read_bytes() for path in sorted((ROOT / "monitor/metrics"
 cache = ROOT / ".pytest_cache" / "numba" / hashlib.sha256(source).hexdigest()[:16]
 os.environ["NUMBA_CACHE_DIR"] = str(cache)
 
+# Workers share the cores, and threads of linear algebra that wait for each other occupy them: the
+# fits of some tests took ten times as long. Numpy reads
+# them when it is imported, which is later.
+os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+
 # Tests start hundreds of programs, and each would compile the sources again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

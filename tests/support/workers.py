@@ -6,7 +6,6 @@ from types import ModuleType
 from typing import Any
 
 import pytest
-from numba.core.caching import IndexDataCacheFile
 from xdist.scheduler import LoadScopeScheduling
 
 # What takes longest, as beginnings of paths. The files of one line stay together, because they
@@ -68,6 +67,8 @@ def take_turns_caching() -> None:
 
     Two that add it for other types of arguments would both give their files the next number.
     """
+    from numba.core.caching import IndexDataCacheFile  # noqa: PLC0415 - it reads NUMBA_CACHE_DIR
+
     save = IndexDataCacheFile.save
 
     def save_alone(self: Any, key: object, data: object) -> None:
