@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from tests.support.workers import Units, is_slow, place, take_turns_caching
+from tests.support.slow import is_slow, place
 
 ROOT = Path(__file__).parent
 
@@ -20,8 +20,7 @@ cache = ROOT / ".pytest_cache" / "numba" / hashlib.sha256(source).hexdigest()[:1
 os.environ["NUMBA_CACHE_DIR"] = str(cache)
 
 # Workers share the cores, and threads of linear algebra that wait for each other occupy them: the
-# fits of some tests took ten times as long. Numpy reads
-# them when it is imported, which is later.
+# fits of some tests took ten times as long. Read when numpy is imported, which is later.
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
 # Tests start hundreds of programs, and each would compile the sources again.
@@ -36,18 +35,24 @@ settings.load_profile("project")
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare a worker, and allow PySpark 4.0 to leave sockets to the garbage collector."""
     if hasattr(config, "workerinput"):
+        from tests.support.workers import take_turns_caching  # noqa: PLC0415 - it imports numba
+
         take_turns_caching()
     if version("pyspark").startswith("4.0."):
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
     """Let one worker more than there are cores take tests, because many wait for programs."""
     return (os.cpu_count() or 1) + 1
 
 
-def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Units | None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     """Share whole files, in the order of collection, unless another --dist is asked for."""
+    from tests.support.workers import Units  # noqa: PLC0415 - it imports numba
+
     config.option.loadscopereorder = False
     return Units(config, log) if config.option.dist == "load" else None
 

@@ -7,7 +7,8 @@ import pytest
 
 from tests.support.paths import ROOT
 from tests.support.servers import free_port
-from tests.support.workers import LONGEST, SERVERS, STARTERS, Units, place
+from tests.support.slow import LONGEST, SERVERS, STARTERS, place
+from tests.support.workers import Units
 
 
 @pytest.mark.parametrize("start", LONGEST)

@@ -139,12 +139,6 @@ def answered(where: str, path: str) -> str | None:
     return text if status == 200 else None
 
 
-def free_port() -> int:
-    """Find a port that nobody listens on, for programs that do not say which one they took."""
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        return int(taken.getsockname()[1])
-
-
 @contextmanager
 def pushgateway(folder: Path) -> Iterator[str]:
     """Start a Pushgateway, and give its host:port."""
