@@ -26,12 +26,14 @@ def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str
     def write(types: Mapping[str, Type]) -> str:
         said = _said(column, types)
         names = ", ".join(map(text, classes.names))
-        found = f"list_position([{names}], {said}) - 1"
-        # A cast alone would round 1.5 to 2, which is another class.
-        whole = rf"regexp_full_match({said}, '\s*\d+\s*')"
-        place = f"CASE WHEN {whole} THEN TRY_CAST({said} AS BIGINT) END"
+        # Of integers with gaps pandas makes floating point, and CSV has its text: 1.0 is the same
+        # as 1. A cast alone would round 1.5 to 2, which is another class.
+        whole = rf"regexp_extract({said}, '^\s*(-?\d+)(\.0+)?\s*$', 1)"
+        named = (f"list_position([{names}], {one}) - 1" for one in (said, whole))
+        place = f"TRY_CAST({whole} AS UBIGINT)"
         inside = f"CASE WHEN {place} < {len(classes.names)} THEN {place} END"
-        choices = [f"nullif({found}, -1)", *([] if has_numbers(classes) else [inside]), "-1"]
+        by_place = [] if has_numbers(classes) else [inside]
+        choices = [*(f"nullif({found}, -1)" for found in named), *by_place, "-1"]
         return f"CASE WHEN {said} IS NOT NULL THEN coalesce({', '.join(choices)}) END"
 
     return {

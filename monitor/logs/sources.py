@@ -294,8 +294,10 @@ def open_dated(
         Predictions with `id` and `scored_on`; outcomes with `outcome_id`, `outcome` and `seen_on`.
     """
     observed, where = model.outcomes, model.predictions.where if chosen else None
-    of_days = {day: open_log(session, model, "predictions", [day]) for day in prediction_days}
-    seen = {day: open_log(session, model, "outcomes", [day]) for day in outcome_days}
+    of_days = _sharing(
+        {day: open_log(session, model, "predictions", [day]) for day in prediction_days}
+    )
+    seen = _sharing({day: open_log(session, model, "outcomes", [day]) for day in outcome_days})
     predictions, outcomes = _together(of_days), _together(seen)
     scored_id, observed_id = _check_ids(predictions, outcomes, model)
     _, outcome = _check_values(predictions, outcomes, model)
@@ -337,6 +339,15 @@ def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
         parts.append(_dated(rows, day, "scored_on"))
     view = session.show("outcomes by age", nw.concat(parts).to_native())
     return prepare_outcomes(session.frame(view), model)
+
+
+def _sharing(logs: Mapping[date, OpenLog]) -> dict[date, OpenLog]:
+    """Let days that are rows of one file share its types: a check adds those of fields."""
+    files = dict[str, dict[str, Type]]()
+    return {
+        day: replace(log, files={f: files.setdefault(f, types) for f, types in log.files.items()})
+        for day, log in logs.items()
+    }
 
 
 def _together(logs: Mapping[date, OpenLog]) -> OpenLog:

@@ -1,0 +1,103 @@
+"""One row of the array: its logs, what the program counts of them, and the plain computation."""
+
+import re
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from monitor.config import load_config
+from monitor.errors import DataError
+from monitor.logs import Databases, summarise_day, summarise_days
+from monitor.summary import ColumnPart, Segment, Summary
+from tests.combinations.configuring import configuration
+from tests.combinations.covering import Row
+from tests.combinations.plain import Counts, Day, Part, count
+from tests.combinations.rows import DAY, logs, write
+
+BEFORE = DAY - timedelta(days=1)
+
+
+def counted(summary: Summary) -> Counts:
+    """Write what the program counted as the plain computation does."""
+    parts = {
+        (segment, stratum): of_part(part)
+        for segment, whole in summary.segments.items()
+        for stratum, part in whole.parts.items()
+    }
+    return Counts(
+        parts=parts,
+        rejected=dict(summary.rejected),
+        left_out={k: v for k, v in summary.left_out.items() if k.endswith("where")},
+        columns={
+            column: {value: of_value(part) for value, part in values.items()}
+            for column, values in summary.columns.items()
+        },
+        weights=summary.class_weights,
+        classes=(
+            dict(zip(summary.classes.names, map(int, summary.classes.outcomes), strict=True))
+            if summary.classes
+            else {}
+        ),
+        final=summary.final,
+    )
+
+
+def of_part(part: Segment) -> Part:
+    """Write a segment or stratum so."""
+    cells, tally = part.tally.cells, part.tally
+    assert cells is not None
+    rows = zip(map(int, tally.counts), map(int, tally.positives), strict=True)
+    return Part(
+        part.predicted,
+        dict(zip(map(int, cells.numbers), rows, strict=True)),
+        dict(zip(map(int, part.awaited.cells), map(int, part.awaited.counts), strict=True)),
+    )
+
+
+def of_value(part: ColumnPart) -> tuple[int, dict[int, tuple[int, int]]]:
+    """Write a value of a watched column so."""
+    rows = zip(map(int, part.counts), map(int, part.positives), strict=True)
+    return part.predicted, dict(zip(map(int, part.cells), rows, strict=True))
+
+
+def compare(row: Row, folder: Path, seed: int, databases: Databases) -> None:
+    """Write the logs of a row, and compare what the program counts with the plain computation."""
+    predictions, outcomes = logs(row, seed)
+    write(row, folder, predictions, outcomes)
+    written = configuration(row, folder)
+    (folder / "monitor.yaml").write_text(yaml.safe_dump(written))
+    model = load_config(folder / "monitor.yaml").model("m")
+    as_of = DAY + timedelta(days=1 if row["read"] == "provisional" else 4)
+    days = [BEFORE, DAY] if row["days"] == "batch" else [DAY]
+    found: dict[date, Summary | DataError] = {}
+    if row["days"] == "batch":
+        found |= summarise_days("m", model, days, as_of=as_of, databases=databases)
+    else:
+        try:
+            found[DAY] = summarise_day("m", model, DAY, as_of=as_of, engine=databases)
+        except DataError as error:
+            found[DAY] = error
+    for day in days:
+        compare_day(found[day], Day(written["models"]["m"], predictions, outcomes, day, as_of))
+
+
+def compare_day(found: Summary | DataError, day: Day) -> None:
+    """Compare one day: its counts, or the checks that stop it."""
+    expected = count(day)
+    failing = {check for check in expected.rejected if fails(day.model, check)}
+    if failing or (isinstance(found, DataError) and not expected.stopped):
+        assert isinstance(found, DataError), failing
+        assert {*re.findall(r"set checks\.(\w+) to reject", str(found))} == failing, str(found)
+    elif expected.stopped:
+        assert isinstance(found, DataError)
+        assert expected.stopped in str(found)
+    else:
+        assert counted(found) == expected
+
+
+def fails(model: dict[str, Any], check: str) -> bool:
+    """Return whether a check stops the day: all but two do unless they are set."""
+    usual = "reject" if check in {"outcome_orphan", "outcome_late"} else "fail"
+    return bool(model["checks"].get(check, usual) == "fail")

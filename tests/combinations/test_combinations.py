@@ -1,0 +1,133 @@
+"""Every setting that changes what is counted, with every other: counts by hand, or refused."""
+
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, get_args
+
+import pytest
+import yaml
+from pydantic import BaseModel
+
+from monitor.config import Config, Engine, load_config
+from monitor.errors import ConfigError
+from monitor.logs import Databases, open_databases
+from tests.combinations.comparing import compare
+from tests.combinations.configuring import configuration
+from tests.combinations.covering import Goal, covering
+from tests.combinations.factors import FACTORS, OF_ROWS, REFUSED, rules
+from tests.support.fuzzing import sections
+
+GOALS = (Goal(2, [*FACTORS]), Goal(3, OF_ROWS))
+USUAL = {name: values[0] for name, values in FACTORS.items()}
+# What once was wrong, and needs three settings to be seen.
+ONCE_WRONG = (
+    {"key": "field", "layout": "table", "strangers": "late"},
+    {"classes": "list", "outcome": "float", "format": "csv"},
+)
+ARRAY = [*covering(rules(), GOALS, seed=1), *(USUAL | row for row in ONCE_WRONG)]
+# What changes no count of a day, or is no matter of rows; by section, all of it or some keys.
+NOT_COUNTED: dict[str, Mapping[str, str]] = {
+    "Model": dict.fromkeys(
+        ("owner", "severity", "report_url", "schedule", "log_deadline_hours", "catch_up_days"),
+        "when runs are, and who hears of them",
+    )
+    | dict.fromkeys(("windows", "alpha", "null_replicates", "map"), "computed from counts")
+    | {"verdicts": "computed from counts"},
+    "Verdicts": {"*": "computed from counts"},
+    "MapSetting": {"*": "computed from counts"},
+    "Report": {"*": "where pages are kept"},
+    "Common": {"report": "where pages are kept"},
+    "Config": {"report": "where pages are kept", "invalid": "no key"},
+    "PredictionLog": {"catalog": "needs a catalog; tests/logs/test_shapes.py"},
+    "OutcomeLog": {"catalog": "needs a catalog; tests/logs/test_shapes.py"},
+    "Engine": dict.fromkeys(("master", "remote", "conf"), "where Spark runs"),
+}
+# Values of settings with a few values, that are written elsewhere.
+ELSEWHERE = {
+    "iceberg": "read by the code of Delta Lake tables; tests/logs/test_shapes.py",
+    "s": "seconds and microseconds differ from milliseconds by a factor; tests/logs/test_shapes.py",
+    "us": "as seconds",
+    "spark": "make fuzz",
+    "fail": "of checks that let every day through here; tests/logs/test_contract.py",
+}
+
+
+@pytest.fixture(scope="module")
+def engines() -> Iterator[dict[str, Databases]]:
+    """Open the engine once for each number of threads."""
+    one, two = (open_databases(Engine(threads=n, memory_mb=300)) for n in (1, 2))
+    with one as single, two as double:
+        yield {"1": single, "2": double}
+
+
+@pytest.mark.parametrize("number", range(len(ARRAY)))
+def test_every_row_counts_what_plain_pandas_counts(
+    number: int, engines: dict[str, Databases], tmp_path: Path
+) -> None:
+    """Rows, outcomes, cells, segments, columns, classes, what is left out and rejected."""
+    row = ARRAY[number]
+    compare(row, tmp_path / "logs", 1, engines[row["threads"]])
+
+
+@pytest.mark.parametrize("keys", REFUSED)
+def test_what_cannot_work_together_is_refused(keys: tuple[str, str], tmp_path: Path) -> None:
+    """In one sentence that names both keys."""
+    for one, other in REFUSED[keys]:
+        timed = {"time": "zoned"} if ("timed", "predictions") in (one, other) else {}
+        path = tmp_path / "monitor.yaml"
+        path.write_text(yaml.safe_dump(configuration(USUAL | timed | dict([one, other]), tmp_path)))
+        with pytest.raises(ConfigError) as refusal:
+            load_config(path).model("m")
+        for line in str(refusal.value).splitlines():  # one for each log
+            assert all(key in line for key in keys), line
+
+
+def test_the_array_is_complete() -> None:
+    """Every pair of values that is not said to be apart, and every triple of those of rows."""
+    apart = rules()
+    for goal in GOALS:
+        seen = {one for row in ARRAY for one in goal.of(row)}
+        assert goal.possible(apart) <= seen
+    for one, others in apart.apart.items():
+        assert not any(row[one[0]] == one[1] and row[n] == v for row in ARRAY for n, v in others)
+
+
+def public_sections() -> list[type[BaseModel]]:
+    """List the sections that people write, which have the keys of those below them."""
+    return [section for section in sections() if not section.__name__.startswith("_")]
+
+
+def written() -> list[BaseModel]:
+    """List every section of every configuration of the array."""
+    found: list[Any] = [Config.model_validate(configuration(row, Path("/logs"))) for row in ARRAY]
+    for one in found:
+        inner = [getattr(one, name) for name in one.model_fields_set]
+        inner += [v for value in inner if isinstance(value, dict) for v in value.values()]
+        inner += [v for value in inner if isinstance(value, tuple) for v in value]
+        found.extend(value for value in inner if isinstance(value, BaseModel))
+    return found
+
+
+def test_every_setting_is_in_the_array() -> None:
+    """A new key is a factor, or stands on the list of what is not counted, with its reason."""
+    everything = written()
+    for section in public_sections():
+        set_keys = {
+            k for one in everything if isinstance(one, section) for k in one.model_fields_set
+        }
+        known = NOT_COUNTED.get(section.__name__, {})
+        missing = {*section.model_fields} - set_keys - {*known}
+        assert not missing or "*" in known, (section.__name__, missing)
+
+
+def test_every_value_of_a_choice_is_in_the_array() -> None:
+    """Of settings that name a few values, such as `format` and `score_means`."""
+    everything = written()
+    for section in public_sections():
+        known = NOT_COUNTED.get(section.__name__, {})
+        for key, described in section.model_fields.items():
+            choices = {v for v in get_args(described.annotation) if isinstance(v, str)}
+            if key in known or "*" in known or not choices:
+                continue
+            seen = {getattr(one, key) for one in everything if isinstance(one, section)}
+            assert choices - seen <= {*ELSEWHERE}, (section.__name__, key, choices - seen)
