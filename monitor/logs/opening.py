@@ -14,7 +14,7 @@ from datetime import date
 from functools import reduce
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import duckdb
 import narwhals as nw
@@ -27,8 +27,6 @@ from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, as_it_is, named, quoted, text
 from monitor.logs.session import Session, Type, with_structs
-from monitor.logs.spark_rows import read_with_spark
-from monitor.logs.spark_tasks import as_frame
 from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day
 
@@ -39,6 +37,22 @@ IN_PATH = Type(nw.String(), "VARCHAR", in_path=True)
 TIME_TYPES = "a text such as 2026-03-01T10:00:00Z, or a number with time_unit"
 Kind = Literal["predictions", "outcomes"]
 WITHOUT_COLUMNS = (["column0"], ["json"])  # what DuckDB calls the column of an empty file
+
+
+class SparkReader(Protocol):
+    """Reads a log with Spark; it rests on this module, which is handed it."""
+
+    def rows(
+        self,
+        log: "OpenLog",
+        groups: Iterable[Sequence[str]],
+        where: str | None,
+        wanted: Mapping[str, Wanted],
+    ) -> Any:
+        """Read columns of the chosen rows of groups of files, as `OpenLog.read`."""
+
+    def nothing(self, log: "OpenLog", empty: duckdb.DuckDBPyRelation) -> Any:
+        """Make a frame without rows."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +75,8 @@ class OpenLog:
         The days whose rows are read, if they are dated by a column; None for all.
     table : Table or None
         The table that the rows are read from instead of files.
+    with_spark : SparkReader or None
+        Reads it if the session has a session of Spark.
     problems : list of DataError
         What is wrong with the columns, so that one run shows all mistakes.
     """
@@ -72,6 +88,7 @@ class OpenLog:
     dating: Dating | None = None
     days: Sequence[date] | None = None
     table: Table | None = None
+    with_spark: SparkReader | None = None
     problems: list[DataError] = field(default_factory=list)
 
     @property
@@ -155,8 +172,8 @@ class OpenLog:
         wanted = {n: as_it_is(c) if isinstance(c, str) else c for n, c in columns.items()}
         if not by_types:
             return self._nothing(wanted)
-        if self.session.spark is not None:
-            return read_with_spark(self, by_types.values(), where, wanted)
+        if self.with_spark:
+            return self.with_spark.rows(self, by_types.values(), where, wanted)
         parts = [self._part(files, where, wanted) for files in by_types.values()]
         return reduce(duckdb.DuckDBPyRelation.union, parts)
 
@@ -246,7 +263,7 @@ class OpenLog:
         columns = chain.from_iterable(value.columns for value in wanted.values())
         undated = replace(self, dating=None)
         rows = undated.without_rows(dict.fromkeys(columns, TEXT), None, wanted)
-        return rows if self.session.spark is None else as_frame(self.session.spark, rows)
+        return self.with_spark.nothing(self, rows) if self.with_spark else rows
 
     def same_name(self, column: str) -> str:
         """Write a column of a filter as the log does."""

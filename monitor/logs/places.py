@@ -1,12 +1,14 @@
 """Where the rows of a day lie: which days a log has, and what tells that one has changed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import date, timedelta
 from typing import Any
 
 from monitor.config import TABLES, Model
 from monitor.errors import DataError, Fault
 from monitor.files import describe_files, list_days, list_files
+from monitor.logs import spark_rows
 from monitor.logs.calendars import Calendar, check_dated, read_calendar
 from monitor.logs.opening import Kind, OpenLog, log_of, open_files, open_table_of
 from monitor.logs.session import Session
@@ -55,11 +57,16 @@ def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -
         _refuse_table(session.what, model, kind, [])
         raise DataError(no_partition(session.what, model, kind, missing[0]), MISSING[kind])
     if log.format in TABLES:
-        return open_table_of(session, model, kind, open_table(log), days)
+        return _readable(open_table_of(session, model, kind, open_table(log), days))
     dated = days[:1] if log.day else days  # every day has the same files
     names = [name for day in dated for name in list_files(log.path, day)]
     _refuse_table(session.what, model, kind, names)
-    return open_files(session, model, kind, names, days)
+    return _readable(open_files(session, model, kind, names, days))
+
+
+def _readable(log: OpenLog) -> OpenLog:
+    """Hand a log the reader that its session needs."""
+    return log if log.session.spark is None else replace(log, with_spark=spark_rows)
 
 
 def _refuse_table(what: str, model: Model, kind: Kind, names: Sequence[str]) -> None:

@@ -16,9 +16,11 @@ from monitor.config import FIELD
 from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.logs.conversions import Wanted
-from monitor.logs.spark_tasks import read_in_tasks
+from monitor.logs.spark_tasks import as_frame, read_in_tasks
 
 if TYPE_CHECKING:
+    import duckdb
+
     from monitor.logs.opening import OpenLog
 
 NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"
@@ -27,7 +29,7 @@ GLOB_SIGN = re.compile(r"([*?\[\]{}\\])")
 SQL_TOKEN = re.compile(r"""('(?:[^']|'')*')|"((?:[^"]|"")*)\"""")
 
 
-def read_with_spark(
+def rows(
     log: "OpenLog", groups: Iterable[Sequence[str]], where: str | None, wanted: Mapping[str, Wanted]
 ) -> Any:
     """Read columns of the chosen rows, as `OpenLog.read`.
@@ -46,6 +48,11 @@ def read_with_spark(
     if "boolean" in whole and "outcome" in wanted:
         parts = [_as_numbers(part) for part in parts] if _mixed(parts) else parts
     return reduce(lambda a, b: a.union(b), parts)
+
+
+def nothing(log: "OpenLog", empty: "duckdb.DuckDBPyRelation") -> Any:
+    """Make a frame without rows, with the columns of a relation."""
+    return as_frame(log.session.spark, empty)
 
 
 def _parts_of_group(

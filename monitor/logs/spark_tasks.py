@@ -21,11 +21,11 @@ from monitor.config import Engine
 from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, quoted
+from monitor.logs.opening import OpenLog
 from monitor.logs.session import open_session
 from monitor.logs.spark import TOLD, ignore_warnings
 
 if TYPE_CHECKING:
-    from monitor.logs.opening import OpenLog
     from monitor.logs.session import Session
 
 ROWS_AT_A_TIME = 50_000
@@ -78,8 +78,6 @@ def as_frame(spark: Any, rows: duckdb.DuckDBPyRelation) -> Any:
 
 def read_shares(work: Work, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Read shares of a log in a task of Spark."""
-    from monitor.logs.opening import OpenLog  # it imports this module
-
     for batch in batches:
         for share in batch.column(0):
             with _telling(), open_session(work.what, Engine(threads=1)) as session:
