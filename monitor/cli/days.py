@@ -260,6 +260,7 @@ def evaluate(
         locked = own_store.locked(model_name, wait=wait)
         with locked as must_be_there, progress(model_name, quiet=as_json) as on_progress:
             references = read_references(own, model_name)
+            own_store.mark_stale(model_name, begin)
             days = evaluate_days(
                 own, model_name, references, begin, end, jobs=jobs, on_progress=on_progress
             )

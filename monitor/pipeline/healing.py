@@ -61,14 +61,18 @@ def find_damage(store: Store, name: str, first: date, last: date) -> Damage:
 
 
 def find_all_damage(store: Store, name: str) -> Damage:
-    """Read every file of a model, and list those that cannot be used.
+    """Read every file of a model, and list those that are damaged, or not those of their records.
 
     Raises
     ------
     DataError
         If the store cannot be reached.
     """
-    return _among(store, name, lambda kind, day: store.damage(kind, name, day) is not None)
+    broken = {(kind, day) for kind, day, _ in store.broken_links(name)}
+    return _among(
+        *(store, name),
+        lambda kind, day: (kind, day) in broken or store.damage(kind, name, day) is not None,
+    )
 
 
 def _among(store: Store, name: str, is_damaged: Callable[[str, date], bool]) -> Damage:

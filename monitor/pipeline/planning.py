@@ -206,10 +206,8 @@ def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
 
 def is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
     """Tell whether the summary of a day is sound and rests on the files and settings of now."""
-    noted = store.read_inputs(name, day)
     kinds = ("summaries", "columns") if model.columns else ("summaries",)
-    same = noted == log_fingerprint(name, model, day, as_of)
-    return same and all(store.is_sound(kind, name, day) for kind in kinds)
+    return store.is_made_from(name, day, log_fingerprint(name, model, day, as_of), kinds)
 
 
 def log_fingerprint(name: str, model: Model, day: date, as_of: date) -> str:

@@ -83,3 +83,4 @@ def prune(config: Config, pruning: Pruning) -> None:
     store = Store(config.store)
     for kind in reversed(KINDS):
         store.remove(kind, pruning.model, pruning.days[kind])
+    store.record_digests(pruning.model)

@@ -166,7 +166,11 @@ def run(
             on_progress=on_progress,
             left_out=left_out,
         )
-        damage = find_damage(store, name, first, reach(config.model(name), last))
+        damage = (  # a run that was killed may have left anything
+            find_all_damage(store, name)
+            if store.unfinished(name)
+            else find_damage(store, name, first, reach(config.model(name), last))
+        )
         try:
             results, evaluated = process(damage=damage)
         except DataError as error:
@@ -248,7 +252,8 @@ def _process(
     """
     model, store = config.model(name), Store(config.store)
     wanted, last = days[0], days[-1]
-    first = min(wanted, damage.first)
+    unfinished, _ = store.unfinished(name) or (date.max, None)
+    first = min(wanted, damage.first, unfinished)
     may_skip = may_skip.difference(damage.of_logs)
     days = sorted({*days, *damage.of_logs})
     store.remove("arrivals", name, damage.of("arrivals"))
@@ -287,11 +292,11 @@ def _process(
     )
     reached = reach(model, last)
     evaluated = list[date]()
-    if first < wanted:  # what rests on damaged files, and nothing else
+    if first < wanted:  # what rests on damaged files or a killed run left, and nothing else
         evaluated += evaluate_range(first, wanted - timedelta(days=1), skip_unchanged=True)
     evaluated += evaluate_range(wanted, reached, skip_unchanged=may_skip.issuperset(days))
-    # What rests on neighbours too; and every later day is compared with the references.
-    if damage.days or neighbours or first <= references.last:
+    # What rests on neighbours or a killed run left; and later days are compared with references.
+    if damage.days or neighbours or unfinished < date.max or first <= references.last:
         evaluated += evaluate_range(reached + timedelta(days=1), date.max, skip_unchanged=True)
     judge_days(
         config,

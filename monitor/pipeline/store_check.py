@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from monitor.errors import DataError
+from monitor.store.chain import DIGESTS
 from monitor.store.day_files import DAILY, KINDS
 from monitor.store.months import days_of_month
 from monitor.store.store import RECORDS, Store
@@ -52,6 +53,8 @@ def check_store(store: Store, name: str) -> StoreCheck:
         for day in days[kind]
         if (error := store.damage(kind, name, day))
     }
+    # A file that was exchanged is told of as damaged, because it is as wrong.
+    damaged = {(k, d): error for k, d, error in store.broken_links(name)} | damaged
     records = store.records(name)
     of_records = [error for record in records if (error := store.record_damage(name, record))]
     missing = [
@@ -59,7 +62,7 @@ def check_store(store: Store, name: str) -> StoreCheck:
     ]
     months = [(kind, month) for kind in KINDS for month in store.months(kind, name)]
     alone = sum(len(store.days_alone(kind, name)) for kind in DAILY)
-    of_records_alone = [one for one in records if one in RECORDS]
+    of_records_alone = [one for one in records if one in RECORDS or one.startswith(DIGESTS)]
     return StoreCheck(
         name,
         files=alone + len(store.days_alone("runs", name)) + len(of_records_alone) + len(months),
@@ -103,7 +106,8 @@ def _sentence(name: str, kind: str, day: date) -> str:
 
 def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator[str]:
     known = {f"{kind}/{name}/{day}.parquet" for kind in DAILY for day in days[kind]}
-    known |= {f"runs/{name}/{record}.json" for record in (*RECORDS, *days["summaries"])}
+    records = *RECORDS, *days["summaries"], *store.digest_records(name)
+    known |= {f"runs/{name}/{record}.json" for record in records}
     months = [(kind, month) for kind in KINDS for month in store.months(kind, name)]
     known |= {f"{kind}/{name}/{month}" for kind, month in months}
     for file in store.names(name):

@@ -472,7 +472,7 @@ def parsing(root: str, name: str) -> Iterator[None]:
     except PARSING_ERRORS as error:
         msg = (
             f"{root}/{name}: is not a readable file of this store ({type(error).__name__}: "
-            f"{error}); it is damaged or of another version: {_remedy(name)}."
+            f"{error}); it is damaged or of another version: {remedy(name)}."
         )
         raise DataError(msg, damaged=name) from error
 
@@ -493,7 +493,7 @@ def _vanished(root: str, model: str) -> str:
     )
 
 
-def _remedy(name: str) -> str:
+def remedy(name: str) -> str:
     """Give the command that writes a file of the store again."""
     kind, model, file = name.split("/")
     if kind in {"runs", "arrivals", "revisions"}:

@@ -4,7 +4,7 @@ Rule: other processes do not write results of such a model, so what was read onc
 is forgotten when the lock is released.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import date
@@ -14,7 +14,7 @@ from monitor.store.holder import Hold
 MOST_BYTES = 64_000_000  # of a model: its past does not fit, however long it is
 
 
-@dataclass(frozen=True)
+@dataclass
 class Held:
     """What was listed of each kind, and the bytes of files by their names in the store.
 
@@ -28,6 +28,12 @@ class Held:
         The files of months, with their tags.
     files : dict of str to bytes
         What was read.
+    made : dict of str to str or None
+        The digests of daily files that were read or written; None of those that were removed.
+    digests : dict of date to mapping
+        What records hold, by the first day of the month.
+    unfinished : date or None
+        The first day that an earlier run left unfinished; None if nobody has looked.
     """
 
     hold: Hold
@@ -35,6 +41,9 @@ class Held:
     alone: dict[str, set[date]] = field(default_factory=dict)
     months: dict[str, dict[str, str]] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
+    made: dict[str, str | None] = field(default_factory=dict)
+    digests: dict[date, Mapping[str, Mapping[str, str]]] = field(default_factory=dict)
+    unfinished: date | None = None
 
     def keep(self, name: str, content: bytes) -> None:
         """Keep the bytes of a file; the first that were kept make room."""

@@ -126,7 +126,7 @@ def digest_of_table(name: str, content: bytes) -> str | None:
         If the content is damaged, or another file than its name says.
     """
     digest = _check(content, BEFORE_IN_PARQUET) or open_table(content)[1]
-    must_be_of(name, pq.read_metadata(pa.BufferReader(content)).metadata or {})
+    must_be_of(name, metadata_of(content))
     return digest
 
 
@@ -165,6 +165,24 @@ def must_be_of(name: str, about: Mapping[Any, Any]) -> None:
         if said != value:
             msg = f"its {key} is {said!r}, so it is another file than its name says"
             raise ValueError(msg)
+
+
+def said_digest(content: bytes) -> str | None:
+    """Give the digest that a table says it has, unchecked; None if it says none."""
+    place = content.rfind(BEFORE_IN_PARQUET) + len(BEFORE_IN_PARQUET)
+    said = content[place : place + HEX] if place >= len(BEFORE_IN_PARQUET) else b""
+    return said.decode(errors="replace") or None
+
+
+def metadata_of(content: bytes) -> Mapping[bytes, bytes]:
+    """Read what a table says of itself, without its rows or a check of its digest.
+
+    Raises
+    ------
+    pyarrow.ArrowException, OSError
+        If it is no Parquet.
+    """
+    return pq.read_metadata(pa.BufferReader(content)).metadata or {}
 
 
 def is_sealed(content: bytes) -> bool:

@@ -33,8 +33,9 @@ from monitor.evaluation.attribution import Causes
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import reaching
 from monitor.run_record import FailedDay, RunRecord
+from monitor.store.chain import MADE_FROM, OF_LOGS, Chain
 from monitor.store.column_table import column_table, columns_of
-from monitor.store.day_files import PARSING_ERRORS, DayFiles, parsing
+from monitor.store.day_files import PARSING_ERRORS, parsing
 from monitor.store.evaluation_table import (
     OF_CAUSES,
     causes_of_day,
@@ -53,25 +54,20 @@ from monitor.store.ranges import (
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
 from monitor.store.sealing import (
     is_sealed,
-    must_be_of,
-    open_record,
-    owner_of,
     rows_of,
-    sealed_record,
 )
 from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Columns, Summary
 
 FORMAT = 2
-MADE_FROM = "made_from"  # the digest of the summary on which results of the same day rest
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 # Of runs, besides one for each day with a summary.
 RECORDS = "last", "begun", "settled", "stale", "counts", "references"
 
 
 @dataclass(frozen=True)
-class Store(DayFiles):
+class Store(Chain):
     """What is in the files of a store, as the values that the other rooms use.
 
     Attributes
@@ -85,7 +81,7 @@ class Store(DayFiles):
         names = {*self.names(model)}
         of_runs = [one for one in RECORDS if f"runs/{model}/{one}.json" in names]
         days = {*self.days("runs", model)}.intersection(self.days("summaries", model))
-        return [*map(str, sorted(days)), *of_runs]
+        return [*map(str, sorted(days)), *of_runs, *self.digest_records(model)]
 
     def record_damage(self, model: str, record: str) -> DataError | None:
         """Read a record of runs, and give what is wrong with it."""
@@ -284,8 +280,14 @@ class Store(DayFiles):
             return arrivals
 
     def write_inputs(self, model: str, day: date, inputs: str) -> None:
-        """Record the files from which the summary of a day was made, as a fingerprint."""
-        self._write_record(f"{model}/{day}", {"inputs": inputs})
+        """Record the fingerprint of the files that a summary was made from, and its digest."""
+        known = held_of(self.root, model)
+        made = {
+            kind: digest
+            for kind in OF_LOGS
+            if known and (digest := known.made.get(f"{kind}/{model}/{day}.parquet"))
+        }
+        self._write_record(f"{model}/{day}", {"inputs": inputs, **({"made": made} if made else {})})
 
     def read_inputs(self, model: str, day: date) -> str | None:
         """Read the fingerprint that `write_inputs` recorded; None if no readable one exists.
@@ -293,6 +295,18 @@ class Store(DayFiles):
         Without it the day is only read again.
         """
         return self._read_record(f"{model}/{day}", damaged={}).get("inputs")
+
+    def is_made_from(self, model: str, day: date, inputs: str, kinds: Sequence[str]) -> bool:
+        """Say whether the files of a day are sound, and those that were made of these inputs."""
+        record = self._read_record(f"{model}/{day}", damaged={})
+        if record.get("inputs") != inputs:
+            return False
+        made = record.get("made", {})
+        try:
+            found = {kind: self._digest(f"{kind}/{model}/{day}.parquet") for kind in kinds}
+        except DataError:
+            return False
+        return all(digest and made.get(kind, digest) == digest for kind, digest in found.items())
 
     def write_begin(self, model: str, started: datetime) -> None:
         """Note that this process has begun a run; `write_run` notes its end."""
@@ -421,66 +435,6 @@ class Store(DayFiles):
         """Read the number of days that was kept; None if there is none."""
         days = self._read_record(f"{model}/settled").get("settled_after")
         return days if isinstance(days, int) else None
-
-    def mark_stale(self, model: str, first: date, last: date | None = None) -> date:
-        """Record that the verdicts from a day on are stale, and return the first stale day.
-
-        The record of a killed run stays, so the next run begins no later than that one did. `last`
-        is the last day that the run processes.
-        """
-        earliest = min(first, self._stale_since(model))
-        span = self.unfinished(model)
-        ends = [day for day in (last, span and span[1]) if day]
-        self._write_record(
-            f"{model}/stale",
-            {"first": earliest.isoformat(), "last": max(ends).isoformat() if ends else None},
-        )
-        return earliest
-
-    def unfinished(self, model: str) -> tuple[date, date | None] | None:
-        """Give the first and last day of a run that has not finished; None if each has."""
-        first = self._stale_since(model)
-        if first == date.max:
-            return None
-        try:
-            return first, date.fromisoformat(
-                self._read_record(f"{model}/stale", damaged={})["last"]
-            )
-        except (LookupError, TypeError, ValueError):
-            return first, None
-
-    def clear_stale(self, model: str) -> None:
-        """Record that every verdict is up to date with the stored summaries."""
-        self._write_record(f"{model}/stale", {"first": None})
-
-    def _stale_since(self, model: str) -> date:
-        """Read the first day with stale verdicts; all are stale if the record is damaged."""
-        noted = self._read_record(f"{model}/stale", damaged={"first": ""}).get("first")
-        try:
-            return date.max if noted is None else date.fromisoformat(noted)
-        except (TypeError, ValueError):
-            return date.min
-
-    def _write_record(self, name: str, record: Mapping[str, Any]) -> None:
-        file = f"runs/{name}.json"
-        self._replace(file, sealed_record({**record, **owner_of(file)}))
-
-    def _read_record(
-        self, name: str, *, damaged: Mapping[str, Any] | None = None
-    ) -> Mapping[str, Any]:
-        """Read a record, empty if there is none; `damaged` stands for one that is damaged."""
-        file = f"runs/{name}.json"
-        try:
-            with reaching(f"{self.root}/{file}"):
-                content = self._read_bytes(file)
-            with parsing(self.root, file):
-                record = {} if content is None else open_record(content)
-                must_be_of(file, record)
-                return {key: value for key, value in record.items() if key not in owner_of(file)}
-        except DataError as error:
-            if damaged is None or not error.damaged:
-                raise
-            return damaged
 
 
 def _written(days: Mapping[str, Sequence[date]]) -> dict[str, list[str]]:

@@ -1,0 +1,248 @@
+"""Old files: every version of every file that was ever stored, put back, is noticed and healed."""
+
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from datetime import date, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from monitor.pipeline.store_check import check_store
+from monitor.store.chain import DIGESTS, Chain
+from monitor.store.day_files import DAILY
+from monitor.store.sealing import open_record, sealed_record
+from monitor.store.store import Store
+from tests.conftest import CONFIG, ROWS, Ended, Project, run_command
+
+Command = Callable[..., Ended]
+DAYS = [date(2026, 3, n) for n in (1, 2, 3, 4)]
+LATER = date(2026, 4, 5)  # by which the outcomes of the first days have all come
+LONG_AFTER = "2026-05-20"
+SPAN = "--from", DAYS[0], "--to", DAYS[-1]
+AS_OF = "2026-03-06", "2026-03-07", LONG_AFTER, LONG_AFTER  # of the versions of the store
+CHAINED = CONFIG.replace(
+    "segments: {column: country, values: [DE, FR]}",
+    "segments: [{column: country, values: [DE, FR], primary: true}, {column: device, top: 9}]\n"
+    "    settled_after: 3",
+)
+
+
+class World(NamedTuple):
+    """A project, and the files of its store as each of several backfills left them."""
+
+    folder: Path
+    versions: list[dict[str, bytes]]
+
+
+def write_logs(project: Project, version: int) -> None:
+    """Write the logs of all days; of each version other outcomes are 1, and come at other times."""
+    for day in (*DAYS, LATER):
+        rows = project.rows("predictions", day)
+        rows["device"] = [("phone", "desk")[(i + version) % 2] for i in range(ROWS)]
+        project.write("predictions", rows, day)
+        rows = project.rows("outcomes", day)
+        rows["outcome"] = [int((i + version) % 3 == 0) for i in range(ROWS)]
+        project.write("outcomes", rows, day)
+    empty = {name: content[:1] for name, content in project.rows("outcomes", LATER).items()}
+    for place in range(80):
+        day = DAYS[0] + timedelta(days=place)
+        if not project.path("outcomes", day).exists():
+            late = {**empty, "prediction_id": [10**6 + place]}
+            project.write("outcomes", late, day)
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    """Read every daily file of a store."""
+    store = folder / "store"
+    return {
+        f"{path.relative_to(store)}": path.read_bytes()
+        for kind in DAILY
+        for path in sorted((store / kind).rglob("*.parquet"))
+    }
+
+
+def backfill(folder: Path, as_of: str = LONG_AFTER) -> None:
+    """Process the days whose logs are complete."""
+    options = "--as-of", as_of, "--config", folder / "monitor.yaml", "--recompute"
+    ended = run_command("backfill", *SPAN, *options)
+    if as_of == LONG_AFTER:
+        ended = run_command("run", "--day", LATER, *options)
+    assert ended.code == 0, ended.err
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> World:
+    """Process logs that change from one backfill to the next."""
+    project, versions = Project(tmp_path_factory.mktemp("chain")), []
+    (project.folder / "monitor.yaml").write_text(CHAINED)
+    for version, as_of in enumerate(AS_OF):
+        write_logs(project, version)
+        backfill(project.folder, as_of)
+        versions.append(files(project.folder))
+    assert {name.partition("/")[0] for name in versions[-1]} == {*DAILY}
+    return World(project.folder, versions)
+
+
+@pytest.fixture
+def project(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Project:
+    """Give a copy of the project; the logs keep their names, sizes and ages."""
+    shutil.copytree(world.folder / "store", tmp_path / "project/store")
+    text = (world.folder / "monitor.yaml").read_text()
+    for log in ("predictions/", "outcomes/"):
+        text = text.replace(f'"{log}', f'"{world.folder}/{log}')
+    (tmp_path / "project/monitor.yaml").write_text(text)
+    monkeypatch.chdir(tmp_path / "project")
+    return Project(tmp_path / "project")
+
+
+def older_versions(world: World) -> Iterator[tuple[str, bytes]]:
+    """Give every earlier version of every file of the newest store."""
+    for name, newest in world.versions[-1].items():
+        seen = {newest}
+        for version in world.versions[:-1]:
+            if (content := version.get(name)) and content not in seen:
+                seen.add(content)
+                yield name, content
+
+
+def named(root: Path) -> set[str]:
+    """Give the files that `check --store` calls damaged."""
+    found = check_store(Store(str(root / "store")), "ctr")
+    assert not found.missing
+    return {said.partition("store/")[2].partition(":")[0] for said in found.damaged}
+
+
+def test_each_version_is_a_link(world: World, project: Project) -> None:
+    """The newest store is in order; the cases hold older versions of every kind of file."""
+    kinds = {name.partition("/")[0] for name, _ in older_versions(world)}
+
+    assert named(project.folder) == set()
+    assert kinds == {*DAILY}
+    assert len([*older_versions(world)]) > 40
+
+
+def test_every_older_version_is_noticed(world: World, project: Project) -> None:
+    """Whichever file is put back in an earlier version, `check --store` names it and no other."""
+    for name, content in older_versions(world):
+        path = project.folder / "store" / name
+        path.write_bytes(content)
+
+        assert named(project.folder) == {name}
+
+        path.write_bytes(world.versions[-1][name])
+
+
+def test_old_records_do_not_hide_old_files(world: World, project: Project) -> None:
+    """A summary and the record of its day that were put back together are noticed too."""
+    day = DAYS[1]
+    record, summary = (
+        project.folder / "store" / name
+        for name in (f"runs/ctr/{day}.json", f"summaries/ctr/{day}.parquet")
+    )
+    older = world.versions[1][f"summaries/ctr/{day}.parquet"]
+    summary.write_bytes(older)
+    made = {"summaries": Store(str(project.folder / "store")).summary_mark("ctr", day)}
+    record.write_bytes(sealed_record({**open_record(record.read_bytes()), "made": made}))
+    (project.folder / f"store/runs/ctr/{DIGESTS}2026-03.json").unlink()
+
+    wrong = {f"{kind}/ctr/{day}.parquet" for kind in ("evaluations", "verdicts")}
+    assert named(project.folder) == wrong  # which were made of another summary
+
+
+@pytest.mark.parametrize("kind", [kind for kind in DAILY if kind != "revisions"])
+def test_a_backfill_heals_what_was_put_back(world: World, project: Project, kind: str) -> None:
+    """The oldest version of each file of a kind, put back at once, is made again to its bytes."""
+    backfill(project.folder)  # the copied configuration names the logs by other paths
+    sound = files(project.folder)
+    assert sound.keys() == world.versions[-1].keys()
+    for name, content in older_versions(world):
+        if name.startswith(f"{kind}/"):
+            (project.folder / "store" / name).write_bytes(content)
+
+    backfill(project.folder)
+
+    assert files(project.folder) == sound
+    assert named(project.folder) == set()
+
+
+def test_a_run_heals_what_it_reads(world: World, project: Project, command: Command) -> None:
+    """A summary within the window of the day is compared for nothing, and made again."""
+    backfill(project.folder)
+    sound, name = files(project.folder), f"summaries/ctr/{DAYS[2]}.parquet"
+    (project.folder / "store" / name).write_bytes(world.versions[0][name])
+
+    ended = command("run", "--day", DAYS[3], "--as-of", LONG_AFTER, "--json")
+
+    assert ended.code == 0, ended.err
+    assert name in ended.out
+    assert files(project.folder) == sound
+    assert named(project.folder) == set()
+
+
+def test_what_only_evaluates_refuses(world: World, project: Project, command: Command) -> None:
+    """A command that cannot read logs names the file, and the command that makes it again."""
+    name = f"summaries/ctr/{DAYS[2]}.parquet"
+    (project.folder / "store" / name).write_bytes(world.versions[0][name])
+
+    ended = command("evaluate", "--from", DAYS[3], "--to", DAYS[3])
+
+    assert ended.code == 3
+    assert f"{name}: is sound, but older or newer than its record" in ended.err.replace("\n", " ")
+    assert f"backfill --model ctr --from {DAYS[2]} --to {DAYS[2]}" in ended.err.replace("\n", " ")
+
+
+def test_a_store_without_records_is_in_order(project: Project, command: Command) -> None:
+    """Nothing is said of files of earlier versions; the next run records what it reads."""
+    runs = project.folder / "store/runs/ctr"
+    for path in runs.glob("*.json"):
+        record = open_record(path.read_bytes())
+        record.pop("made", None)
+        path.write_bytes(sealed_record(record))
+    records = [*runs.glob(f"{DIGESTS}*")]
+    for path in records:
+        path.unlink()
+
+    before = named(project.folder)
+    ended = command("run", "--day", DAYS[3], "--as-of", LONG_AFTER)
+
+    assert len(records) == 2
+    assert before == named(project.folder) == set()
+    assert ended.code == 0, ended.err
+    days = open_record((runs / f"{DIGESTS}2026-03.json").read_bytes())["days"]
+    assert {f"{day}" for day in DAYS[1:]} <= days.keys()
+
+
+class KilledError(BaseException):
+    """Stands for a kill: nothing catches it."""
+
+
+@pytest.mark.parametrize("writes", [2, 4, 7, 11, 16, 22, 29])
+def test_a_killed_run_is_no_false_alarm(
+    world: World, project: Project, monkeypatch: pytest.MonkeyPatch, writes: int
+) -> None:
+    """Killed after any write, a backfill leaves files that are told of by nobody, and is healed."""
+    backfill(project.folder)
+    sound = files(project.folder)
+    for name, content in world.versions[2].items():
+        (project.folder / "store" / name).write_bytes(content)
+    left, replace = [writes], Chain._replace
+
+    def dying(store: Chain, name: str, content: bytes) -> None:
+        if not left[0]:
+            raise KilledError
+        left[0] -= 1
+        replace(store, name, content)
+
+    with monkeypatch.context() as patch, suppress(KilledError):
+        patch.setattr(Chain, "_replace", dying)
+        backfill(project.folder)
+    assert not left[0]
+    of_this_run: Any = named(project.folder) - {*world.versions[2]}
+
+    backfill(project.folder)
+
+    assert of_this_run == set()
+    assert files(project.folder) == sound
+    assert named(project.folder) == set()
