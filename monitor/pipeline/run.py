@@ -305,6 +305,7 @@ def _process(
         min([first, *(day + timedelta(days=LATEST) for day in counted)]),
         failures=_failures_to_report(failures, model, summarised),
         as_of=as_of,
+        may_heal=True,
         jobs=jobs,
         on_progress=on_progress,
     )

@@ -34,6 +34,7 @@ def judge_days(
     *,
     failures: Sequence[Failure] = (),
     as_of: date | None = None,
+    may_heal: bool = False,
     jobs: int = 1,
     on_progress: Callable[[PhaseProgress], None] = lambda _: None,
 ) -> list[date]:
@@ -50,6 +51,9 @@ def judge_days(
         begin with the first stored day.
     failures : sequence of Failure
         Days of this run that have no summary because their logs broke the contract.
+    may_heal : bool
+        Whether to raise DataError for a damaged verdict from which to go on, instead of judging
+        every day again.
     as_of, jobs, on_progress : date, int, callable
         As for `run`; `as_of` is needed with failures. What verdicts said before is kept, as
         known until then.
@@ -72,7 +76,7 @@ def judge_days(
 
     basis = fingerprint([program.digest("verdicts"), repr(limits), references.marks])
     stale = store.mark_stale(name, first)
-    start, detectors = _where_to_begin(*(store, name, days, stale, basis), may_heal=bool(as_of))
+    start, detectors = _where_to_begin(*(store, name, days, stale, basis), may_heal=may_heal)
     if start < stale:  # if this run is killed, the next one may not go on between two programs
         store.mark_stale(name, start)
 

@@ -16,8 +16,8 @@ are void: there a summary is compared with the record of its day, and what rests
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from datetime import date
 from functools import cache
 from typing import Any
@@ -28,6 +28,7 @@ from monitor.store.day_files import DAILY, PARSING_ERRORS, DayFiles, parsing, re
 from monitor.store.held import Held
 from monitor.store.held import held as held_of
 from monitor.store.sealing import (
+    FORMAT,
     is_sealed,
     metadata_of,
     must_be_of,
@@ -45,6 +46,19 @@ Digests = Mapping[str, Mapping[str, str]]  # by day and kind
 
 class Chain(DayFiles):
     """The files of a store, each checked against what the runs that made them recorded."""
+
+    @contextmanager
+    def locked(self, model: str, *, wait: bool = True) -> Iterator[Callable[[], None]]:
+        """Keep other processes from writing results of a model, as `DayFiles` does.
+
+        Raises
+        ------
+        DataError
+            If a newer version of this program has written the store.
+        """
+        with super().locked(model, wait=wait) as must_be_there:
+            self._unfinished_before(model)  # reads a record, which every run writes
+            yield must_be_there
 
     def _read_bytes(self, name: str) -> bytes | None:
         content, known = super()._read_bytes(name), held_of(self.root, name.split("/")[1])
@@ -74,6 +88,8 @@ class Chain(DayFiles):
         is_void = name not in known.made and day >= self._unfinished_before(model)
         expected = known.made.get(name) or self._digests(model, day).get(f"{day}", {}).get(kind)
         if expected and said != expected and not is_void:
+            with suppress(*PARSING_ERRORS):
+                must_be_of(name, metadata_of(content))  # a file of a newer program is no damage
             raise self._another_version(name)
         if name not in known.made and said and (expected or is_sealed(content)):
             known.made[name] = said
@@ -224,7 +240,7 @@ class Chain(DayFiles):
 
     def _write_record(self, name: str, record: Mapping[str, Any]) -> None:
         file = f"runs/{name}.json"
-        self._replace(file, sealed_record({**record, **owner_of(file)}))
+        self._replace(file, sealed_record({**record, **owner_of(file), "format": FORMAT}))
 
     def _read_record(
         self, name: str, *, damaged: Mapping[str, Any] | None = None
@@ -237,7 +253,8 @@ class Chain(DayFiles):
             with parsing(self.root, file):
                 record = {} if content is None else open_record(content)
                 must_be_of(file, record)
-                return {key: value for key, value in record.items() if key not in owner_of(file)}
+                said = {*owner_of(file), "format"}
+                return {key: value for key, value in record.items() if key not in said}
         except DataError as error:
             if damaged is None or not error.damaged:
                 raise

@@ -30,7 +30,14 @@ from monitor.store.holder import Hold, lost
 from monitor.store.lease import is_leased, leased
 from monitor.store.lock import is_locked, locked
 from monitor.store.months import contents_of, days_of_month, month_name, month_table
-from monitor.store.sealing import digest_of_table, must_be_of, open_table, owner_of, sealed_table
+from monitor.store.sealing import (
+    FORMAT,
+    digest_of_table,
+    must_be_of,
+    open_table,
+    owner_of,
+    sealed_table,
+)
 from monitor.temporary import sweep
 
 PARSING_ERRORS = (
@@ -277,7 +284,8 @@ class DayFiles:
         return []
 
     def _write(self, name: str, table: pa.Table) -> None:
-        owner = {key.encode(): value.encode() for key, value in owner_of(name).items()}
+        said = {**owner_of(name), "format": f"{FORMAT}"}
+        owner = {key.encode(): value.encode() for key, value in said.items()}
         about = {**(table.schema.metadata or {}), **owner}
         self._replace(name, sealed_table(table.replace_schema_metadata(about)))
 
@@ -315,6 +323,9 @@ class DayFiles:
         with parsing(self.root, name):
             table, digest = open_table(content, columns)
             must_be_of(name, table.schema.metadata or {})
+        kind, model, _ = name.split("/")
+        of_same_version = partial(self.days, kind, model) if _day_of(name) else tuple[date, ...]
+        with parsing(self.root, name, of_same_version):  # it is whole: then all are of its version
             yield table, digest
 
     def _read(self, name: str) -> bytes:
@@ -463,8 +474,11 @@ def _day_of(name: str) -> date | None:
 
 
 @contextmanager
-def parsing(root: str, name: str) -> Iterator[None]:
-    """Turn the errors of parsing a file, damaged or of another version, into a DataError."""
+def parsing(root: str, name: str, days: Callable[[], Sequence[date]] = tuple) -> Iterator[None]:
+    """Turn the errors of parsing a file, damaged or of another version, into a DataError.
+
+    `days` gives those that have to be made again with it, if it is of another version.
+    """
     try:
         yield
     except MemoryError:  # Arrow's own is an ArrowException too
@@ -472,7 +486,7 @@ def parsing(root: str, name: str) -> Iterator[None]:
     except PARSING_ERRORS as error:
         msg = (
             f"{root}/{name}: is not a readable file of this store ({type(error).__name__}: "
-            f"{error}); it is damaged or of another version: {remedy(name)}."
+            f"{error}); it is damaged or of another version: {remedy(name, days())}."
         )
         raise DataError(msg, damaged=name) from error
 
@@ -493,12 +507,12 @@ def _vanished(root: str, model: str) -> str:
     )
 
 
-def remedy(name: str) -> str:
+def remedy(name: str, together: Sequence[date] = ()) -> str:
     """Give the command that writes a file of the store again."""
     kind, model, file = name.split("/")
     if kind in {"runs", "arrivals", "revisions"}:
         return "delete it, then run again"
     command = "backfill" if kind in {"summaries", "columns"} else "evaluate"
-    days = [*map(str, days_of_month(file))] or [file.removesuffix(".parquet")]
+    days = [*map(str, together or days_of_month(file))] or [file.removesuffix(".parquet")]
     span = f"--from {days[0]} --to {days[-1]}"
     return f"run calibration-monitor {command} --model {model} {span}"

@@ -15,6 +15,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from monitor.errors import DataError
+from monitor.program import version
+
+FORMAT = 3  # of the store; raised when an older program would misread what this one writes
 HEX = 64  # characters of a SHA-256
 KIND, DIGEST = "digest", "sha256"  # the keys that say that there is a digest, and which
 UNSEALED = {KIND: DIGEST, DIGEST: "0" * HEX}
@@ -145,7 +149,9 @@ def owner_of(name: str) -> dict[str, str]:
 
 
 def must_be_of(name: str, about: Mapping[Any, Any]) -> None:
-    """Check that a file is the one by whose name it is read; one of an earlier version says less.
+    """Check that a file is the one by whose name it is read, and that this program knows it.
+
+    A file of an earlier version says less.
 
     Parameters
     ----------
@@ -158,7 +164,17 @@ def must_be_of(name: str, about: Mapping[Any, Any]) -> None:
     ------
     ValueError
         If it says otherwise.
+    DataError
+        If a newer version of this program wrote it.
     """
+    theirs = int(about.get("format", about.get(b"format", FORMAT)))
+    if theirs > FORMAT:
+        msg = (
+            f"{name}: the store was written by a newer version of calibration-monitor, in format "
+            f"{theirs}; this version {version()} knows formats up to {FORMAT} and writes nothing "
+            f"to it; install a version that knows format {theirs}."
+        )
+        raise DataError(msg)
     for key, value in owner_of(name).items():
         said = about.get(key, about.get(key.encode(), value))
         said = said.decode(errors="replace") if isinstance(said, bytes) else said

@@ -60,7 +60,6 @@ from monitor.store.summary_table import summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Columns, Summary
 
-FORMAT = 2
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 # Of runs, besides one for each day with a summary.
 RECORDS = "last", "begun", "settled", "stale", "counts", "references"
@@ -159,9 +158,7 @@ class Store(Chain):
         of their own day, and `program` that of the sources that evaluate.
         """
         about = {"inputs": inputs, MADE_FROM: made_from, "program": program}
-        table = evaluation_table(evaluations).replace_schema_metadata(
-            {"format": str(FORMAT), **about}
-        )
+        table = evaluation_table(evaluations).replace_schema_metadata(about)
         self._write(f"evaluations/{model}/{day}.parquet", table)
 
     def read_evaluations(self, model: str, day: date) -> tuple[list[Evaluation], str]:
@@ -211,7 +208,7 @@ class Store(Chain):
         `basis` is the fingerprint of limits, references and program, `made_from` the digest of the
         summary of the day; empty if it has none, because its logs broke the contract.
         """
-        about = {"format": str(FORMAT), "basis": basis, MADE_FROM: made_from}
+        about = {"basis": basis, MADE_FROM: made_from}
         table = verdict_table(verdicts, about=about)
         self._write(f"verdicts/{model}/{day}.parquet", table)
 

@@ -1,0 +1,124 @@
+"""Stores of other versions of the program: messages lead forward, and nothing newer is touched."""
+
+import re
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from monitor.store.sealing import FORMAT, open_record, open_table, sealed_record, sealed_table
+from tests.conftest import DAY, DAY_BEFORE, Ended, Project
+
+Command = Callable[..., Ended]
+SEAL = b"digest", b"sha256"
+WRITING = [
+    ("run", "--day", DAY),
+    ("backfill", "--from", DAY_BEFORE, "--to", DAY),
+    ("backfill", "--from", DAY_BEFORE, "--to", DAY, "--again"),
+    ("evaluate", "--from", DAY_BEFORE, "--to", DAY),
+    ("prune", "--keep", "400d"),
+    ("store", "compact"),
+]
+READING = [
+    ("check", "--store"),
+    ("show", "--model", "ctr"),
+    ("textfile", "--into", "out.prom"),
+]
+
+
+def rewrite(path: Path, columns: tuple[str, ...] = (), **about: str) -> None:
+    """Write a table again, sealed, without some columns and with other metadata."""
+    table, _ = open_table(path.read_bytes())
+    kept = {key: value for key, value in table.schema.metadata.items() if key not in SEAL}
+    said = {key.encode(): value.encode() for key, value in about.items()}
+    path.write_bytes(
+        sealed_table(table.drop_columns([*columns]).replace_schema_metadata({**kept, **said}))
+    )
+
+
+def everything(project: Project) -> dict[Path, bytes]:
+    """Read all files of the store; what the lock file says is of no importance."""
+    files = (project.folder / "store").rglob("*")
+    return {path: path.read_bytes() for path in files if path.is_file() and path.name != "lock"}
+
+
+@pytest.mark.parametrize(
+    "old", [("evaluations",), ("verdicts",), ("evaluations", "verdicts"), ("summaries",)]
+)
+def test_one_suggestion_makes_an_old_store_readable(
+    project: Project, command: Command, old: tuple[str, ...]
+) -> None:
+    """The command that `show` prints for a store of an earlier version is enough for `show`."""
+    sound = project.results()
+    missing = {"evaluations": "raw", "verdicts": "detector", "summaries": "offset_sum"}
+    for kind in old:
+        for path in (project.folder / "store" / kind / "ctr").iterdir():
+            rewrite(path, (missing[kind],))
+    shown = ("show", "--model", "ctr") if old != ("summaries",) else (*WRITING[3],)
+
+    failed = command(*shown)
+    (advice,) = re.findall(r"run\s+calibration-monitor\s+([^.]+)\.", failed.err)
+    done = command(*shlex.split(advice))
+    after = command(*shown)
+
+    assert failed.code == 3
+    assert done.code == 0, done.err
+    assert after.code == 0, after.err
+    assert project.results() == sound
+
+
+def newer_record(project: Project) -> None:
+    """Let a newer program have run."""
+    path = project.folder / "store/runs/ctr/stale.json"
+    path.write_bytes(sealed_record({**open_record(path.read_bytes()), "format": FORMAT + 1}))
+
+
+def newer_table(project: Project) -> None:
+    """Let a newer program have written a summary."""
+    rewrite(project.folder / f"store/summaries/ctr/{DAY}.parquet", format=f"{FORMAT + 1}")
+
+
+@pytest.mark.parametrize("arguments", WRITING)
+def test_nothing_is_written_to_a_newer_store(
+    project: Project, command: Command, arguments: tuple[object, ...]
+) -> None:
+    """A command that writes ends before its first write, and names the format it does not know."""
+    newer_record(project)
+    before = everything(project)
+
+    ended = command(*arguments)
+
+    assert ended.code == 3
+    assert f"in format {FORMAT + 1}" in " ".join(ended.err.split())
+    assert everything(project) == before
+
+
+@pytest.mark.parametrize("arguments", [*WRITING[:2], *WRITING[3:4], *READING[:1]])
+def test_a_newer_file_is_read_by_nobody(
+    project: Project, command: Command, arguments: tuple[object, ...]
+) -> None:
+    """A file in a newer format is no damage: it is not replaced, and no result changes."""
+    newer_table(project)
+    before = project.results()
+
+    ended = command(*arguments)
+
+    assert ended.code == 3
+    assert f"in format {FORMAT + 1}" in " ".join(ended.err.split())
+    assert project.results() == before
+
+
+@pytest.mark.parametrize("arguments", READING)
+def test_reading_a_newer_store_says_so(
+    project: Project, command: Command, arguments: tuple[object, ...]
+) -> None:
+    """Commands that only read name the format too."""
+    newer_record(project)
+    for kind in ("evaluations", "verdicts"):
+        rewrite(project.folder / f"store/{kind}/ctr/{DAY}.parquet", format=f"{FORMAT + 1}")
+
+    ended = command(*arguments)
+
+    assert ended.code == 3
+    assert f"in format {FORMAT + 1}" in " ".join(ended.err.split())
