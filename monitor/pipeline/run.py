@@ -253,7 +253,8 @@ def _process(
     model, store = config.model(name), Store(config.store)
     wanted, last = days[0], days[-1]
     unfinished, _ = store.unfinished(name) or (date.max, None)
-    first = min(wanted, damage.first, unfinished)
+    oldest = min(store.days("summaries", name), default=wanted)
+    first = min(wanted, damage.first, max(unfinished, oldest))
     may_skip = may_skip.difference(damage.of_logs)
     days = sorted({*days, *damage.of_logs})
     store.remove("arrivals", name, damage.of("arrivals"))
