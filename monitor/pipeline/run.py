@@ -252,9 +252,9 @@ def _process(
     """
     model, store = config.model(name), Store(config.store)
     wanted, last = days[0], days[-1]
-    unfinished, _ = store.unfinished(name) or (date.max, None)
+    killed, _ = store.unfinished(name) or (date.max, None)  # the first day it may have left
     oldest = min(store.days("summaries", name), default=wanted)
-    first = min(wanted, damage.first, max(unfinished, oldest))
+    first = min(wanted, damage.first, max(killed, oldest))
     may_skip = may_skip.difference(damage.of_logs)
     days = sorted({*days, *damage.of_logs})
     store.remove("arrivals", name, damage.of("arrivals"))
@@ -297,7 +297,7 @@ def _process(
         evaluated += evaluate_range(first, wanted - timedelta(days=1), skip_unchanged=True)
     evaluated += evaluate_range(wanted, reached, skip_unchanged=may_skip.issuperset(days))
     # What rests on neighbours or a killed run left; and later days are compared with references.
-    if damage.days or neighbours or unfinished < date.max or first <= references.last:
+    if damage.days or neighbours or killed < date.max or first <= references.last:
         evaluated += evaluate_range(reached + timedelta(days=1), date.max, skip_unchanged=True)
     judge_days(
         config,
