@@ -86,7 +86,7 @@ class Facts:
 def sentences(facts: Facts) -> tuple[str, ...]:
     """Say what the day is, and which reference is awaited."""
     said = _sentences(facts)
-    return (*said, awaited_reference(*facts.awaited)) if facts.awaited else said
+    return (*said, awaited_reference(facts.awaited[1])) if facts.awaited else said
 
 
 def _sentences(facts: Facts) -> tuple[str, ...]:
@@ -256,11 +256,11 @@ def inside_reference(day: date, first: date, last: date) -> str:
     return f"the day is part of the reference, {first} to {last}"
 
 
-def awaited_reference(first: date, lack: str) -> str:
-    """Say that a new reference is not used yet, and what it lacks."""
+def awaited_reference(lack: str) -> str:
+    """Say that a new reference is not used yet, and which it is and what it lacks."""
     return (
-        f"The reference that begins on {first} is not used yet, and the one before it stays in "
-        f"force: {_ended(lack)}"
+        f"A configured reference is not used yet: {_ended(lack)} Until then the one before it "
+        "stays in force."
     )
 
 

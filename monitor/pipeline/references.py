@@ -63,7 +63,7 @@ class References:
     def awaited(self) -> str | None:
         """Say which configured reference is not used yet, and why; None if there is none."""
         found = self.fitted[-1].awaited if self.fitted else None
-        return awaited_reference(*found) if found else None
+        return awaited_reference(found[1]) if found else None
 
     @property
     def last(self) -> date:

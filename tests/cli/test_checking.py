@@ -2,7 +2,7 @@
 
 import json
 import re
-from datetime import UTC, date, datetime, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,9 @@ import pytest
 import yaml
 from scipy.special import expit, logit
 
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.store.store import Store
+from monitor.summary import Segment, Summary
 from tests.conftest import Ended, run_command
 
 DAY = date(2026, 3, 2)
@@ -199,3 +202,50 @@ def test_a_drift_that_is_acknowledged_for_long_is_said(
 
     assert (done.code, done.err) == (0, "")
     assert (f"acknowledges every drift until {last}, for 32 more days" in done.out) == told
+
+
+@pytest.mark.parametrize(("days", "awaited"), [(13, True), (14, False)])
+def test_a_reference_that_is_too_short_is_said(tmp_path: Path, days: int, *, awaited: bool) -> None:
+    """It is named once, with what it lacks and what is used instead; nothing is written."""
+    first, second = DAY - timedelta(days=50), DAY - timedelta(days=20)
+    spans = [{"first": day, "last": day + timedelta(days=13)} for day in (first, second)]
+    store, part = Store(f"{tmp_path}/store"), rows()
+    whole = Segment(tally_on_grid(part["score"], part["outcome"]), ROWS)
+    of_each = [first + timedelta(days=i) for i in range(14)]
+    for day in of_each + [second + timedelta(days=i) for i in range(days)]:
+        known_at = datetime.combine(DAY, time(), UTC)
+        store.write_summary(
+            Summary("ctr", (day,), {"all": whole}, {}, final=True, known_at=known_at)
+        )
+    before = {path: path.read_bytes() for path in (tmp_path / "store").rglob("*") if path.is_file()}
+    options = {"changed": {}, "verdicts": {"references": spans}}
+
+    done = try_command(tmp_path, *CHECK, **options)
+    found = json.loads(try_command(tmp_path, *CHECK, "--json", **options).out)["models"]["ctr"]
+
+    sentence = (
+        f"A configured reference is not used yet: the one from {second} to {spans[1]['last']} has "
+        "13 of at least 14 final days; wait for them, or name more days in verdicts.references. "
+        "Until then the one before it stays in force."
+    )
+    assert (done.code, done.err) == (0, "")
+    assert (f"ctr: {sentence}" in done.out.splitlines()) == awaited
+    assert ("not used yet" in done.out) == awaited
+    assert found["awaited_reference"] == (sentence if awaited else None)
+    assert before == {path: path.read_bytes() for path in before}
+
+
+@pytest.mark.parametrize("blind", ["page", "ticket"])
+def test_the_urgency_of_no_verdict_is_a_setting(tmp_path: Path, blind: str) -> None:
+    """`blind` may be a page or a ticket."""
+    done = try_command(tmp_path, *CHECK, changed={}, verdicts={"blind": blind}, severity="page")
+
+    assert (done.code, done.err) == (0, "")
+
+
+def test_another_urgency_of_no_verdict_is_refused(tmp_path: Path) -> None:
+    """The message names the key and what it may be."""
+    done = try_command(tmp_path, *CHECK, changed={}, verdicts={"blind": "info"})
+
+    assert done.code == 2
+    assert "verdicts.blind: Input should be 'page' or 'ticket', got 'info'" in done.err

@@ -153,9 +153,8 @@ class Server(ThreadingMixIn, WSGIServer):
                 return False
         log.warning("%s: disconnected: it sent no request in time", client or "a client")
         self._make_room(oldest)
-        with suppress(
-            OSError
-        ):  # of the connection beneath an encrypted one, which another thread uses
+        # The connection beneath an encrypted one, which another thread uses.
+        with suppress(OSError):
             socket.socket.shutdown(oldest, socket.SHUT_RDWR)
         return True
 
