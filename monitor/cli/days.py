@@ -81,7 +81,7 @@ def check(
 
     def look(model_name: str, model: Model) -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
-        own = settle(config, model_name, as_of=until, keep=False)
+        own = settle(config, model_name, as_of=until)
         model = own.model(model_name)
         looked_at = day.date() if day else newest_settled_day(model_name, model, as_of=until)
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=config.engine)

@@ -80,8 +80,9 @@ def run_morning(
 ) -> Processed:
     """Process the newest settled day of a model, as the command `run` says."""
     until = end_of_outcomes(as_of, config.model(name))
-    model = settle(config, name, as_of=until).model(name)
-    new = None if day else beginning(config, name, as_of=until)
+    settled = settle(config, name, as_of=until)  # `run` finds it again, and keeps it
+    model = settled.model(name)
+    new = None if day else beginning(settled, name, as_of=until)
     if new and not unsettled:
         return Processed(None, new)
     if new:
@@ -94,7 +95,7 @@ def run_morning(
         *(config, name, chosen, last),
         as_of=until,
         clock=now,
-        catch_up=() if alone else days_to_catch_up(config, name, chosen, as_of=until),
+        catch_up=() if alone else days_to_catch_up(settled, name, chosen, as_of=until),
         recompute=recompute,
         wait=wait,
         jobs=jobs,

@@ -105,6 +105,8 @@ def fit_curve(counts: Ints, positives: Ints) -> Curve:
 def _functions(weights: Floats) -> list[Floats]:
     """Give the natural cubic spline functions, and one for each pile of equal scores."""
     total = weights.sum()
+    if not total > 0.0:  # no stratum has both outcomes
+        return [CENTRES]
     number = int(min(MOST_KNOTS, 2 + total / INFORMATION_PER_KNOT))
     shares = np.cumsum(weights) / total
     places = np.searchsorted(shares, np.linspace(0.05, 0.95, number))
@@ -126,7 +128,7 @@ def _orthonormal(
     functions: Sequence[Floats], weights: Floats, seen: npt.NDArray[np.bool_]
 ) -> Floats:
     """Make functions of mean 0 and variance 1 that are uncorrelated, in the order given."""
-    shares = weights / weights.sum()
+    shares = _shares(weights)
     found: list[Floats] = []
     for function in functions:
         whole = (shares * function).sum()
@@ -150,7 +152,7 @@ def _where_unseen(function: Floats, seen: npt.NDArray[np.bool_], *, line: bool) 
 
 
 def _shapes(curve: Floats, counts: Ints, weights: Floats) -> Floats:
-    shares = weights / weights.sum()
+    shares = _shares(weights)
     slope = curve - (shares * curve).sum()
     spread = np.sqrt((shares * slope**2).sum())
     unit = np.clip(slope / spread, -FARTHEST, FARTHEST) if spread > 0 else slope
@@ -162,8 +164,17 @@ def _shapes(curve: Floats, counts: Ints, weights: Floats) -> Floats:
     return shapes
 
 
+def _shares(weights: Floats) -> Floats:
+    """Give the share of each cell; 0 if there is no information at all."""
+    total = weights.sum()
+    return np.asarray(weights / total) if total > 0.0 else np.zeros(weights.size)
+
+
 def _known(weights: Floats) -> slice:
-    shares = np.cumsum(weights) / weights.sum()
+    total = weights.sum()
+    if not total > 0.0:
+        return slice(0, 1)  # one cell alone is no evidence
+    shares = np.cumsum(weights) / total
     first = int(np.searchsorted(shares, KNOWN_SHARE, side="right"))
     last = int(np.searchsorted(shares, 1.0 - KNOWN_SHARE, side="left"))
     return slice(first, last + 1)

@@ -45,6 +45,7 @@ ONE_SCORE = (
 NO_CONTRAST = (
     "within each part of this day all scores or all outcomes are equal, so none is compared"
 )
+NEVER_CONTRAST = "within each part of its days all scores or all outcomes are equal"
 OTHER_CLASSES = (
     "the classes are not those of the reference; name days with the new classes in "
     "verdicts.references"
@@ -192,6 +193,8 @@ def _lasting(facts: Facts) -> tuple[str, ...]:
 
 def what_can_be_found(found: Detectable) -> str:
     """Say which changes the detector finds, and how long a slope of 0.8 takes."""
+    if not found.found:  # the information is 0
+        return f"With this reference no change of the slope can be found, because {NEVER_CONTRAST}."
     slope = 1.0 - USUAL_CHANGE
     takes = (
         f"would take about {found.days:,.0f} days" if isfinite(found.days) else "would not be found"
@@ -286,6 +289,8 @@ def long_acknowledgement(last: date, today: date) -> str | None:
 
 def what_would_help(found: Detectable) -> str | None:
     """Say what to change where even a slope of 0.7 takes too long; None if it does not."""
+    if not found.found:
+        return "Fewer segments or strata, or days judged together (verdicts.judge_every), may help."
     if found.days_strong <= TOO_LONG:
         return None
     takes = (

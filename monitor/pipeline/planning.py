@@ -113,7 +113,7 @@ def plan(
     DataError
         If a summary of the store cannot be read.
     """
-    config = settle(config, name, as_of=as_of, keep=False)
+    config = settle(config, name, as_of=as_of)
     model, store = config.model(name), Store(config.store)
     check_days(name, first, last, as_of=as_of)
     stored = store.days("summaries", name)

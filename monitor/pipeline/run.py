@@ -144,12 +144,12 @@ def run(
         damaged file is needed and cannot be made again.
     """
     started, store = clock(), Store(config.store)
-    config = settle(config, name, as_of=as_of)
     check_days(name, first, last, as_of=as_of)
     store.days("summaries", name)  # raises if there cannot be a store
     days = days_between(first, last)
     left_out: LeftOutByDay = {}
     with store.locked(name, wait=wait) as must_be_there, looking_once():
+        config = settle(config, name, as_of=as_of, keep=True)
         store.sweep(name)
         store.write_begin(name, started)
         tables = _versions(config.model(name))

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 
 
 def settle(
-    config: Config, name: str, *, as_of: date, look: bool = True, keep: bool = True
+    config: Config, name: str, *, as_of: date, look: bool = True, keep: bool = False
 ) -> Config:
     """Replace `settled_after: auto` of a model by a number of days.
 
@@ -29,7 +29,7 @@ def settle(
     look : bool
         Whether the logs may be read, if no run has found the number yet.
     keep : bool
-        Whether a number that is found is kept in the store.
+        Whether a number that is found is kept in the store; only for who holds the model's lock.
 
     Returns
     -------
@@ -44,7 +44,7 @@ def settle(
     model, store = config.model(name), Store(config.store)
     if not model.settles_by_itself:
         return config
-    days = _kept(store, name, can_find_again=look and keep)
+    days = _kept(store, name, can_find_again=look)
     if days is None and look:
         days = _found(config, name, as_of)
         if days is not None and keep:

@@ -78,6 +78,22 @@ def test_says_if_the_volume_is_too_small(tmp_path: Path) -> None:
     assert "With 28 days like this one as the reference there would be 28 of at least" in done.out
 
 
+@pytest.mark.filterwarnings("error")
+def test_says_if_strata_separate_the_outcomes(tmp_path: Path) -> None:
+    """If each stratum has one outcome only, no change of the slope can be found."""
+    separate = ["a" if outcome else "b" for outcome in rows()["outcome"]]
+    strata = {"column": "tenant", "values": ["a", "b"]}
+
+    done = try_command(tmp_path, *CHECK, changed={"tenant": separate}, strata=strata)
+
+    assert (done.code, done.err) == (0, "")
+    assert (
+        "With 28 days like this one as the reference no change of the slope can be found, because "
+        "within each part of its days all scores or all outcomes are equal. Fewer segments or "
+        "strata"
+    ) in " ".join(done.out.split())
+
+
 DAYS_LATER = [NOON + timedelta(days=30)] * ROWS
 SCORES = rows()["score"]
 WRONG: dict[str, tuple[dict[str, Any], str]] = {

@@ -8,7 +8,7 @@ import pytest
 
 from monitor.drift.detectable import PATIENCE, days_to_find, what_is_detectable
 from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.wording import what_can_be_found
+from monitor.drift.wording import what_can_be_found, what_would_help
 from monitor.metrics.core.coarse import Coarse
 from studies.drift.rules import follow_detector
 from studies.drift.worlds import Truth, World, centre, draw_day, shares, tilted, whole_drift
@@ -92,3 +92,21 @@ def test_a_reference_of_one_score_finds_nothing() -> None:
 
     assert isinf(found.days)
     assert isnan(found.within_patience)
+
+
+@pytest.mark.filterwarnings("error")
+def test_strata_of_one_outcome_say_nothing_of_the_slope() -> None:
+    """Both outcomes are frequent, but no stratum has both: nothing is tolerated or found."""
+    seen = np.zeros(1024, dtype=np.int64)
+    seen[300:700:20] = 12
+    day = {"0": Coarse(seen, np.zeros_like(seen)), "1": Coarse(seen, seen)}
+
+    found = what_is_detectable(fit_reference([day] * 28), 1_000)
+
+    assert (found.tolerated, found.found) == (0.0, 0.0)
+    assert isinf(found.days)
+    assert what_can_be_found(found) == (
+        "With this reference no change of the slope can be found, because within each part of its "
+        "days all scores or all outcomes are equal."
+    )
+    assert "longer" not in f"{what_would_help(found)}"

@@ -54,6 +54,25 @@ def test_a_column_that_no_library_can_read_names_its_file(
     )
 
 
+def test_lists_in_lists_that_use_up_the_memory_name_their_file(project: Project) -> None:
+    """It is no lack of memory that more memory would mend: the file and the column are named."""
+    kind = pa.int64()
+    for _ in range(NESTED):
+        kind = pa.list_(kind)
+    rows = pa.table(project.rows("predictions"))
+    project.write("predictions", rows.append_column("deep", pa.nulls(rows.num_rows, kind)))
+    project.configure("models:", "engine: {memory_mb: 300}\nmodels:")
+
+    ended = run(project, "check", "--day", DAY)
+
+    assert ended.code == 3
+    assert ended.err == (
+        f"ctr {DAY}: {project.path('predictions')} cannot be read within engine.memory_mb, 300, "
+        f"because the lists in its column 'deep' are nested too deeply; write the file again "
+        f"without it, then rerun this day.\n"
+    )
+
+
 @pytest.mark.parametrize("depth", [NESTED, TOO_DEEP])
 def test_init_looks_at_logs_with_such_columns(depth: int, project: Project) -> None:
     """It leaves out nested columns, however deep."""

@@ -10,6 +10,7 @@ import pytest
 
 from monitor.arrivals import Delay, is_counted
 from monitor.config import Config, load_config
+from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import run
@@ -108,6 +109,24 @@ def test_a_late_row_of_a_known_prediction_is_no_orphan(config: Config) -> None:
     late = sum(identity < first_in_time for identity in ids)
     assert late > 100
     assert batched.rejected == alone.rejected == {"outcome_late": late}
+
+
+def test_late_rows_fail_the_day_if_that_is_set(config: Config) -> None:
+    """With `outcome_late: fail` the message says how many came later than which age."""
+    model, day = config.model("risk"), FIRST + timedelta(days=40)
+    late = Store(config.store).read_summary("risk", day)[0].rejected["outcome_late"]
+    checks = model.checks.model_copy(update={"outcome_late": "fail"})
+    strict = model.model_copy(update={"checks": checks})
+
+    with pytest.raises(DataError) as refusal:
+        summarise_day("risk", strict, day, as_of=END)
+    assert f"{refusal.value}".startswith(f"risk {day}: {late} of ")
+    assert (
+        f"outcomes came after their day had settled, later than settled_after ({SETTLED_AFTER} "
+        f"days); fix the log"
+    ) in f"{refusal.value}"
+    assert refusal.value.fault
+    assert (refusal.value.fault.check, refusal.value.fault.rows) == ("outcome_late", late)
 
 
 def test_the_share_is_that_of_the_generator(config: Config) -> None:

@@ -15,6 +15,7 @@ from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.logs import count_arrivals
 from monitor.pipeline.settling import settle
+from monitor.store.sealing import FORMAT, sealed_record
 from monitor.store.store import Store
 from tests.conftest import Ended
 
@@ -64,7 +65,7 @@ def config(tmp_path: Path) -> Config:
 def test_it_is_the_age_by_which_95_percent_of_each_have_arrived(config: Config) -> None:
     """Of the positives, 8 of 100 come on each day and 4 on the last: 95 are there after day 11."""
     before = settle(config, "risk", as_of=COMPLETE - timedelta(days=1)).model("risk")
-    looked = settle(config, "risk", as_of=COMPLETE, keep=False).model("risk")
+    looked = settle(config, "risk", as_of=COMPLETE).model("risk")
 
     assert (before.settled_after, looked.settled_after) == (28, 11)
     assert Store(config.store).read_settled_after("risk") is None
@@ -72,7 +73,8 @@ def test_it_is_the_age_by_which_95_percent_of_each_have_arrived(config: Config) 
 
 def test_it_is_kept(config: Config) -> None:
     """Once found, it stays, whatever becomes of the logs, and other settings are as they were."""
-    found = settle(config, "risk", as_of=COMPLETE)
+    with Store(config.store).locked("risk"):
+        found = settle(config, "risk", as_of=COMPLETE, keep=True)
     for path in (Path(config.store).parent / "predictions").iterdir():
         path.unlink()
     later = settle(config, "risk", as_of=COMPLETE + timedelta(days=99), look=False)
@@ -80,6 +82,29 @@ def test_it_is_kept(config: Config) -> None:
     assert found.model("risk") == later.model("risk")
     assert later.model("risk").settled_after == 11
     assert settle(later, "risk", as_of=COMPLETE) is later
+
+
+def test_it_is_kept_only_by_who_holds_the_lock(
+    config: Config, command: Callable[..., Ended]
+) -> None:
+    """A run that finds the lock taken, or a newer store, has written nothing."""
+    store, path = Store(config.store), Path(config.store).parent / "monitor.yaml"
+    morning = ("run", "--as-of", COMPLETE, "--config", path)
+    with store.locked("risk"):
+        busy = command(*morning, "--no-wait")
+    assert busy.code == 3, busy.err
+    assert store.read_settled_after("risk") is None
+
+    stale = Path(config.store) / "runs/risk/stale.json"
+    stale.write_bytes(sealed_record({"format": FORMAT + 1}))
+    newer = command(*morning)
+    assert newer.code == 3
+    assert f"in format {FORMAT + 1}" in " ".join(newer.err.split())
+    assert store.read_settled_after("risk") is None
+
+    stale.unlink()
+    assert command(*morning).code == 0
+    assert store.read_settled_after("risk") == 11
 
 
 def test_runs_wait_as_long(config: Config, command: Callable[..., Ended]) -> None:
@@ -130,7 +155,7 @@ def test_outcomes_beside_the_scores_arrive_when_their_time_says(
     ]
 
     assert arrived[0] == arrived[1]
-    assert settle(one, "risk", as_of=COMPLETE, keep=False).model("risk").settled_after == 11
+    assert settle(one, "risk", as_of=COMPLETE).model("risk").settled_after == 11
 
 
 @pytest.mark.usefixtures("config")
