@@ -63,7 +63,6 @@ REFERENCE_DAYS, ILL_DAYS, SOUND_DAYS = 28, 10, 14
 ZONE = "Asia/Tokyo"  # whose days begin the evening before in UTC
 STARTED = FIRST + timedelta(days=REFERENCE_DAYS)
 LAST = STARTED + timedelta(days=ILL_DAYS + SOUND_DAYS - 1)
-NEWEST = f"{STARTED + timedelta(days=ILL_DAYS - 1):%-d %b}"
 
 
 def milliseconds(moment: datetime) -> int:
@@ -76,10 +75,7 @@ DRIFTING = (
     f"{BOARD}fraud&var-segment=all&from="
     f"{milliseconds(datetime.combine(STARTED, time(), ZoneInfo(ZONE)))}&to=now"
 )
-LEVEL_SINCE = (
-    f"&from={milliseconds(datetime.combine(STARTED, time(), UTC) + timedelta(days=ILL_DAYS - 1))}"
-    "&to=now"
-)
+LEVEL_SINCE = f"&from={milliseconds(datetime.combine(STARTED, time(), UTC))}&to=now"
 
 
 @dataclass(frozen=True)
@@ -282,22 +278,23 @@ def story_of_level(verdict: Verdict) -> str:
 
 
 def title_of_level(verdict: Verdict) -> str:
-    """Say what happened to the model ctr, since the newest day that was judged when it began."""
+    """Say what happened to the model ctr, since the first of its days in a row."""
     assert verdict.level_change is not None
     size = abs(verdict.level_change.value)
-    return f"ctr: all scores too high since {NEWEST} (by {size:.2f} in log-odds)"
+    return f"ctr: all scores too high since 1 Mar (by {size:.2f} in log-odds)"
 
 
 class TestVerdicts:
     """What the messages are about."""
 
     def test_are_as_planned(self, exporter: Exporter) -> None:
-        """Of the models one drifts, one has another prior, one another level, from the same day."""
+        """Of the models one drifts, one has another prior, one another level, since one day."""
         incident = exporter.verdicts["fraud"].detector.incident
 
         assert {name: v.state for name, v in exporter.verdicts.items()} == VERDICTS
         assert incident is not None
         assert (incident.kind, incident.started) == ("too_extreme", STARTED)
+        assert [exporter.verdicts[name].shifted for name in ("ctr", "flights")] == [STARTED] * 2
 
 
 class TestPage:
@@ -371,7 +368,7 @@ class TestTicket:
 
     def test_says_when_it_is_over(self, told: Told) -> None:
         """A ticket that is resolved says so in green, with its first day and what holds now."""
-        over = f"Over: ctr: level drift from {NEWEST}; the verdict of {LAST:%-d %b} is ok"
+        over = f"Over: ctr: level drift from 1 Mar; the verdict of {LAST:%-d %b} is ok"
         (ended,) = [t for t in at("/slack-tickets-url", told.well) if "Over" in str(t)]
         text = links("ctr", LEVEL_SINCE, "calibrationleveldrift")
 
@@ -386,7 +383,7 @@ class TestDigest:
         verdict = exporter.verdicts["flights"]
         assert verdict.shift is not None
         summary = (
-            f"flights: prior shift since {NEWEST} ({verdict.shift.value:+.2f} in log-odds); the "
+            f"flights: prior shift since 1 Mar ({verdict.shift.value:+.2f} in log-odds); the "
             "model is as good as before"
         )
         story = story_of_shift(verdict)

@@ -16,7 +16,7 @@ from pathlib import Path
 from time import sleep
 from typing import Any
 
-from monitor.drift.detector import Ended, new_detector
+from monitor.drift.detector import Ended, Shift, new_detector
 from monitor.drift.verdict import Verdict
 from monitor.run_record import FailedDay
 from monitor.store.store import Store
@@ -142,8 +142,8 @@ def fill(folder: Path, spare: int) -> None:
     (folder / "monitor.yaml").write_text(json.dumps({"store": "store", "models": models}))
     drifting, level, prior, quiet = (
         DRIFTING,
-        replace(VERDICT, state="level_drift"),
-        replace(VERDICT, state="prior_shift"),
+        moved("level_drift"),
+        moved("prior_shift"),
         replace(VERDICT, state="insufficient_data"),
     )
     judge(folder, "fraud", drifting, replace(drifting, segment="DE"))
@@ -169,6 +169,12 @@ def judge(folder: Path, model: str, *verdicts: Verdict) -> None:
     store.write_verdicts(model, DAY, [replace(v, model=model) for v in verdicts], basis="")
     if model != "late":
         store.write_run(model, started=now, finished=now)
+
+
+def moved(state: str) -> Verdict:
+    """Make the verdict of the first day on which the level or the prior has moved."""
+    since = replace(new_detector(), moved=Shift(state, DAY))
+    return replace(VERDICT, state=state, detector=since)
 
 
 def spare_name(number: int) -> str:

@@ -1,7 +1,8 @@
 """Logs of two models up to yesterday, and the store that the daily job makes of them.
 
 ``fraud`` has twice the odds for eight days; later its scores become too extreme, in both of its
-segments. ``ads`` is well, until its log of outcomes stays empty.
+segments. ``ads`` is well, until its log of outcomes stays empty; so its second reference has too
+few outcomes to be used. Its drifts of the next two months are known ahead.
 """
 
 from datetime import UTC, date, datetime, timedelta
@@ -22,6 +23,7 @@ ROWS = 1_200
 MORE_POSITIVES = range(19, 27)  # of fraud
 TOO_EXTREME_FROM, STRETCH = 38, 1.8  # of fraud
 NO_OUTCOMES_FROM = DAYS - 7  # of ads
+KNOWN_AHEAD = 60  # days for which drifts of ads are known
 AWAITED_FROM = DAYS - 2  # of all: some outcomes of the newest days are still to come
 MODELS = ("ads", "fraud")
 
@@ -61,6 +63,11 @@ def configuration(first: date) -> dict[str, object]:
         for model in MODELS
     }
     models["fraud"]["segments"] = {"column": "country", "values": ["AT", "DE"]}
+    awaited, today = first + timedelta(days=NO_OUTCOMES_FROM), first + timedelta(days=DAYS)
+    models["ads"]["verdicts"] = {
+        "references": [reference, {"first": awaited, "last": awaited + timedelta(days=1)}],
+        "known_drifts": [{"first": today, "last": today + timedelta(days=KNOWN_AHEAD)}],
+    }
     return {"store": "store", "models": models}
 
 
