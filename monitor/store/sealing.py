@@ -209,6 +209,15 @@ def is_sealed(content: bytes) -> bool:
         return False
 
 
+def is_readable(content: bytes) -> bool:
+    """Say whether the content is a whole table; a damaged one is told of where it is read."""
+    try:
+        open_table(content)
+    except (ValueError, OSError, pa.ArrowException):
+        return False
+    return True
+
+
 def _seal(content: bytes, before: bytes) -> bytes:
     place = content.rfind(before) + len(before)
     return content[:place] + _digest(content, place).encode() + content[place + HEX :]

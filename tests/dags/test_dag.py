@@ -807,7 +807,10 @@ class TestSlack:
         assert set(failed) == others | of_submitted
         # One is without Slack, and one still has retries when the driver of Airflow ends it.
         of_fleets = 1
-        assert len(seen.posts) == len(set(failed) - {"untold", "refused"}) + of_fleets
+        # The day of a backfill whose logs came later failed before it was cleared.
+        of_holes = [run["state"] for run in seen.report["with_a_hole"]].count("failed")
+        told = len(set(failed) - {"untold", "refused"}) + of_fleets + of_holes
+        assert len(seen.posts) == told
 
     def test_names_the_models_of_a_batch(self, seen: Seen) -> None:
         """A batch that has finally failed is told once, with what failed in its last try."""

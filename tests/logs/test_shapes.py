@@ -726,5 +726,5 @@ def test_a_missing_extra_is_named(
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, package, None)
 
-    with pytest.raises(ConfigError, match=rf"install calibration-monitor\[{form}\]"):
+    with pytest.raises(ConfigError, match=rf"install 'calibration-monitor\[{form}\]'"):
         stored(config, tmp_path)

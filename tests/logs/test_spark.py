@@ -341,7 +341,7 @@ def test_without_pyspark_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
     """The engine is imported only if it is configured."""
     monkeypatch.setitem(sys.modules, "pyspark.sql", None)
 
-    with pytest.raises(ConfigError, match=r"install calibration-monitor\[spark\]"):
+    with pytest.raises(ConfigError, match=r"install 'calibration-monitor\[spark\]'"):
         connect(SPARK)
 
 

@@ -346,7 +346,7 @@ MOMENTS = {
     "before evaluating": (23, (10, 0, 0)),
     "evaluating": (29, (10, 5, 0)),
     "judging": (38, (10, 10, 3)),
-    "before the record": (46, (10, 10, 10)),
+    "before the record": (47, (10, 10, 10)),
 }
 
 
