@@ -23,6 +23,9 @@ os.environ["NUMBA_CACHE_DIR"] = str(cache)
 # fits of some tests took ten times as long. Read when numpy is imported, which is later.
 os.environ |= {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 
+# Workers get it from their parent, and consoles that are made with it keep that width.
+os.environ.pop("COLUMNS", None)
+
 # Tests start hundreds of programs, and each would compile the sources again.
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False

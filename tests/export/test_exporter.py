@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from monitor.program import version
 from monitor.store.store import Store
 from tests.support.exporting import COMMAND, DAY, HARD, OWNER, exposition, fill, serving, write_day
 from tests.support.paths import ROOT
@@ -42,7 +43,7 @@ class TestScrape:
                 "listening": f"http://{where}/metrics"
             }
         assert answer == (200, exposition(folder))
-        assert f'calibration_build_info{{version="{program.version()}"}}' in answer[1]
+        assert f'calibration_build_info{{version="{version()}"}}' in answer[1]
 
     def test_reads_the_store_at_each_scrape(self, folder: Path) -> None:
         """A day written after the start shows, and a model whose results are gone vanishes."""
