@@ -242,15 +242,16 @@ class Suspensions:
         self.project.write("outcomes", rows)
 
     def measure(self) -> None:
-        """Note what the successor makes alone, and how many writes a run has."""
+        """Note how many writes a run has, and what its successor makes alone."""
         self.lay_out()
-        self.change_logs(2)
         if self.gate:
             self.gate.counts, self.gate.seen = is_write, 0
-        code, said = self.finish(self.begin(RUN))
-        assert code == 0, said
-        self.alone = self.results()
+            code, said = self.finish(self.begin(RUN))
+            assert code == 0, said
         self.writes = self.gate.seen if self.gate else WRITES_AT_MOST
+        self.lay_out()
+        self._succeed()
+        self.alone = self.results()
 
     def suspend(self, at: int, *, counts: Callable[[str, str], bool] = is_write) -> str:
         """Suspend a run at a write, and compare at the end; give what it said."""
