@@ -33,10 +33,14 @@ setup: $(VENV)/dev.stamp  ## Create .venv with everything
 demo: $(VENV)/demo.stamp  ## Run the daily job on ten months of real flights and show the results
 	@$(BIN)/calibration-monitor demo
 
+# The checks of the code begin beside the tests, whose first minute leaves a core idle; what they
+# find is shown at the end, because it would be lost between the dots of the tests.
 test: $(VENV)/dev.stamp  ## Set up, then run all checks and tests
 	@sh tools/install-programs
-	@$(MAKE) --no-print-directory lint
-	@$(BIN)/python -m pytest -n auto
+	@$(MAKE) --no-print-directory lint > $(VENV)/lint.txt 2>&1 & lint=$$!; \
+	    $(BIN)/python -m pytest -n auto; tests=$$?; \
+	    wait $$lint || { echo "make lint:"; cat $(VENV)/lint.txt; exit 1; }; \
+	    exit $$tests
 
 quick: $(VENV)/dev.stamp  ## Run the tests that start no servers and are soon done (two minutes)
 	@$(BIN)/python -m pytest -n auto -m "not slow"

@@ -3,6 +3,7 @@
 import hashlib
 import os
 import sys
+from collections.abc import Generator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -38,11 +39,28 @@ settings.load_profile("project")
 def pytest_configure(config: pytest.Config) -> None:
     """Prepare a worker, and allow PySpark 4.0 to leave sockets to the garbage collector."""
     if hasattr(config, "workerinput"):
-        from tests.support.workers import take_turns_caching  # noqa: PLC0415 - it imports numba
+        from tests.support.workers import take_turns_compiling  # noqa: PLC0415 - it imports numba
 
-        take_turns_caching()
+        take_turns_compiling()
     if version("pyspark").startswith("4.0."):
         config.addinivalue_line("filterwarnings", "ignore:unclosed <socket:ResourceWarning")
+
+
+def compiled() -> bool:
+    """Tell whether most tests have been compiled, which pytest does when it first collects them."""
+    files = [*(ROOT / "tests").rglob("test_*.py")]
+    return 2 * len([*(ROOT / "tests").rglob("__pycache__/test_*-pytest-*.pyc")]) > len(files)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Let one worker compile the tests of a fresh clone, which takes most of a minute."""
+    if not hasattr(session.config, "workerinput"):
+        return (yield)
+    from tests.support.workers import first_alone  # noqa: PLC0415 - it imports numba
+
+    with first_alone(cache.with_name("collecting.lock"), compiled):
+        return (yield)
 
 
 @pytest.hookimpl(optionalhook=True)

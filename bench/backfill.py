@@ -116,6 +116,7 @@ def measure_here(config_path: str, first: date, last: date, as_of: date) -> None
     from monitor.config import load_config
     from monitor.logs.opening import OpenLog
     from monitor.pipeline.run import run
+    from monitor.pipeline.task import Task
 
     read, reads = OpenLog.read, Counter[str]()
 
@@ -127,7 +128,7 @@ def measure_here(config_path: str, first: date, last: date, as_of: date) -> None
     OpenLog.read = counting
     config = load_config(Path(config_path))
     report = run(
-        config, "ctr", first, last, as_of=as_of, clock=lambda: datetime.now(UTC), jobs=THREADS
+        config, Task("ctr", first, last, as_of), clock=lambda: datetime.now(UTC), jobs=THREADS
     )
     if report.failures:
         sys.exit(report.failures[0].message)

@@ -39,6 +39,7 @@ from monitor.export.snapshot_reader import Reader
 from monitor.pipeline.progress import fingerprint
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.store import Store
 
@@ -119,7 +120,7 @@ def build(folder: Path, days: int, size: argparse.Namespace) -> None:
     for number in range(len(past) + 1, days + 1):
         for kind in ("predictions", "outcomes"):
             (folder / "logs" / first / kind / f"{LAST - number * DAY}.parquet").touch()
-    run(config, first, past[0], past[-1], as_of=LAST + DAY, clock=lambda: datetime.now(UTC), jobs=2)
+    run(config, Task(first, past[0], past[-1], LAST + DAY), clock=lambda: datetime.now(UTC), jobs=2)
     store = Store(config.store)
     for number in range(len(past) + 1, days + 1):
         copy_day(store, first, past[number % len(past)], first, LAST - number * DAY)

@@ -65,12 +65,13 @@ def measure_here(folder: Path, first: date, last: date) -> None:
     from monitor.cli import RARELY
     from monitor.config import load_config
     from monitor.pipeline.run import run
+    from monitor.pipeline.task import Task
 
     gc.set_threshold(RARELY)  # as the command does
     config = load_config(folder / "monitor.yaml")
     start, before = time.perf_counter(), cpu_seconds()
     now = lambda: datetime.now(UTC)  # noqa: E731
-    report = run(config, "ctr", first, last, as_of=last + ONE, clock=now, jobs=2)
+    report = run(config, Task("ctr", first, last, last + ONE), clock=now, jobs=2)
     if report.failures:
         sys.exit(report.failures[0].message)
     found = {

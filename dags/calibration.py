@@ -1,4 +1,4 @@
-r"""Schedules that pass dates to `monitor.pipeline.run.run`: a DAG for each model, or for a fleet.
+"""Schedules that pass dates to `monitor.pipeline.scheduled`: a DAG for each model, or for a fleet.
 
 Set the environment variable CALIBRATION_MONITOR_CONFIG to the configuration, a file or a folder,
 for the dag-processor and for the workers. Set CALIBRATION_MONITOR_FLEET to `all` or `owner` for one
@@ -16,12 +16,13 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from hashlib import sha256
 from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from zoneinfo import ZoneInfo
 
 from airflow.sdk import (
     DAG,
@@ -39,13 +40,13 @@ from airflow.sdk.exceptions import (
     AirflowSkipException,
     AirflowTimetableInvalid,
 )
-from airflow.sdk.types import DagRunProtocol
 
 from monitor.config import Config, Model, load_config
 from monitor.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from monitor.pipeline.beginning import Beginning
+    from monitor.pipeline.fleet import Batch
+    from monitor.pipeline.scheduled import Scheduled
 
 VARIABLE = "CALIBRATION_MONITOR_CONFIG"
 SLACK = "CALIBRATION_MONITOR_SLACK_CONNECTION"
@@ -56,7 +57,9 @@ BATCH = "CALIBRATION_MONITOR_BATCH"
 PREFIX = "calibration_"
 UPDATED = AssetAlias("calibration_models")  # which asset of it a batch updates depends on the run
 MOST_IN_BATCH = 1000
-MOST_MESSAGES = 10  # of the models of a batch that failed; the log has the others
+MOST_MESSAGES = 10  # of the models of a batch; the log has the others
+# Of a sensor, in seconds.
+LONGER_THAN_ANY_DEADLINE = timedelta(days=8).total_seconds()
 ABOUT = """\
 Can you still trust the probabilities of **{name}**?
 
@@ -125,94 +128,44 @@ def configuration() -> Config:
     return load_config(Path(path))
 
 
-def timetable(name: str, model: Model) -> CronDataIntervalTimetable:
-    """Turn the schedule of a model into intervals in the time zone of the model."""
-    intervals = CronDataIntervalTimetable(model.schedule, timezone=model.time_zone)
+def check_schedule(name: str, model: Model) -> None:
+    """Raise ConfigError for a schedule that Airflow does not accept."""
     try:
-        intervals.validate()
+        CronDataIntervalTimetable(model.schedule, timezone=model.time_zone).validate()
     except AirflowTimetableInvalid as error:
         where = f"{os.environ[VARIABLE]}: models.{name}.schedule"
         why = str(error).rstrip(".")
         msg = f"{where}: {why}, got {model.schedule!r}; write five fields, such as '0 6 * * *'."
         raise ConfigError(msg) from None
-    return intervals
 
 
-def valid_model(name: str) -> Model:
-    """Find a model, or raise ConfigError with what is wrong with its configuration."""
-    model = CONFIG.model(name)
-    timetable(name, model)
-    return model
+def run_of(name: str, context: Context) -> "Scheduled":
+    """Describe the run of a model to the pipeline."""
+    # The parser of DAGs need not load the mathematics; so it is with all imports in functions.
+    from monitor.pipeline.scheduled import Scheduled
 
-
-def settled_model(name: str) -> Model:
-    """Find a model as `valid_model` does, with the number of days that it takes to settle."""
-    from monitor.pipeline.settling import settle  # noqa: PLC0415 - as in `process`
-
-    model = valid_model(name)
-    if not model.settles_by_itself:
-        return model
-    return settle(CONFIG, name, as_of=date.max, look=False).model(name)
-
-
-def local(moment: datetime, model: Model) -> date:
-    """Find the day in the time zone of a model."""
-    return moment.astimezone(ZoneInfo(model.time_zone)).date()
-
-
-def days_to_process(
-    model: Model, day: str | None, dag_run: DagRunProtocol
-) -> tuple[date, date, date]:
-    """Find the first and the last day of a run, and the first day whose outcomes are not read."""
-    if day:
-        asked = date.fromisoformat(day)
-        return asked, asked, local(dag_run.run_after, model)
-    if not dag_run.data_interval_start or not dag_run.data_interval_end:
-        msg = f"{dag_run.run_id}: has no interval; trigger it with a day, such as 2026-03-01."
-        raise ConfigError(msg)
-    start, end = (
-        local(moment, model) for moment in (dag_run.data_interval_start, dag_run.data_interval_end)
+    check_schedule(name, CONFIG.model(name))
+    day, dag_run = context["params"]["day"], context["dag_run"]
+    start, end = dag_run.data_interval_start, dag_run.data_interval_end
+    return Scheduled(
+        *(CONFIG, name, dag_run.run_id),
+        due=dag_run.run_after,
+        began=dag_run.start_date,
+        interval=(start, end) if start and end else None,
+        day=date.fromisoformat(day) if day else None,
+        is_backfill=dag_run.run_type == "backfill",
     )
-    last = end - timedelta(days=1 + model.settled_after)
-    # Within one day nothing settles: with several runs a day, each repeats the newest settled day.
-    return min(start - timedelta(days=model.settled_after), last), last, end
-
-
-def is_closed(model: Model, day: date) -> bool:
-    """Return whether the calendar says that the model does not score on a day."""
-    return model.calendar is not None and not model.calendar.has(day)
-
-
-def beginning_of(name: str, as_of: date) -> "Beginning | None":
-    """Describe a model whose first day has not settled; None if one could have settled."""
-    from monitor.pipeline.beginning import beginning  # noqa: PLC0415 - as in `process`
-
-    return beginning(CONFIG, name, as_of=as_of)
-
-
-def missing_logs(name: str, model: Model, first: date, last: date, *, as_of: date) -> str | None:
-    """Say which log of a range of days is missing; None if none is."""
-    from monitor.logs import check_logs_exist, has_day  # noqa: PLC0415 - as in `process`
-
-    try:
-        for number in range((last - first).days + 1):
-            day = first + timedelta(days=number)
-            if has_day(model, "predictions", day) or not is_closed(model, day):
-                check_logs_exist(name, model, day, as_of=as_of)
-    except DataError as error:
-        return str(error)
-    return None
 
 
 def tell_slack(context: Context) -> None:
     """Tell Slack that a run of a model has finally failed: which day, why, and what to do."""
-    (name,) = context["task"].op_args
+    from monitor.pipeline.scheduled import span_of
+
+    (name,) = getattr(context["task"], "op_args")  # noqa: B009 - only a task of a function has them
     try:
-        first, last, _ = days_to_process(
-            valid_model(name), context["params"]["day"], context["dag_run"]
-        )
+        first, last, _ = span_of(run_of(name, context))
         days = f"{first}" if first == last else f"{first} to {last}"
-    except ConfigError:
+    except (ConfigError, DataError):
         days = "no day"
     send_to_slack(f"*{name}*, {days}: the run has failed.", context)
 
@@ -231,9 +184,7 @@ def send_to_slack(what: str, context: Context) -> None:
     connection = os.environ.get(SLACK)
     if not connection:
         return
-    from airflow.providers.slack.hooks.slack_webhook import (  # noqa: PLC0415 - needs the extra slack
-        SlackWebhookHook,
-    )
+    from airflow.providers.slack.hooks.slack_webhook import SlackWebhookHook  # an extra
 
     error = context.get("exception")
     of_data = isinstance(error, DataError) or isinstance(
@@ -247,28 +198,21 @@ def send_to_slack(what: str, context: Context) -> None:
     )
 
 
-def awaited_log(name: str, context: Context) -> str:
-    """Say which log to wait for; empty if none is missing, or the deadline has passed."""
-    day, dag_run = context["params"]["day"], context["dag_run"]
+def awaited_log(name: str, context: Context) -> str | None:
+    """Say which log to wait for; None if none is missing, or the deadline has passed."""
+    from monitor.pipeline import scheduled
+
     try:
-        model = settled_model(name)
-        first, last, as_of = days_to_process(model, day, dag_run)
+        return scheduled.awaited_log(run_of(name, context), now=now())
     except ConfigError:
-        return ""  # `run` fails with the message
-    if not day and beginning_of(name, as_of):
-        return ""  # `run` says when the first day settles
-    missing = missing_logs(name, model, first, last, as_of=as_of)
-    deadline = dag_run.run_after + timedelta(hours=model.log_deadline_hours)
-    if not missing or datetime.now(UTC) >= deadline:
-        return ""
-    return f"{missing} The deadline is {deadline}."
+        return None  # `run` fails with the message
 
 
 # In the mode `reschedule` the task occupies no worker between two looks at the logs.
 @task.sensor(
     mode="reschedule",
     poke_interval=300,
-    timeout=timedelta(days=8),  # longer than any deadline
+    timeout=LONGER_THAN_ANY_DEADLINE,
     retries=3,
     retry_delay=timedelta(minutes=2),
 )
@@ -313,29 +257,21 @@ def run(name: str) -> None:
 
 def run_model(name: str, context: Context, *, of_batch: bool = False) -> tuple[date, ...]:
     """Process the days of this run and missing days before it, and give those processed."""
-    day, dag_run = context["params"]["day"], context["dag_run"]
-    first, last, as_of = days_to_process(settled_model(name), day, dag_run)
-    if not day and (new := beginning_of(name, as_of)):
-        raise AirflowSkipException(str(new))
-    return process(
-        name,
-        first,
-        last,
-        as_of=as_of,
-        # A backfill leaves the days before it alone, and so does a run of one day.
-        catch_up=not day and dag_run.run_type != "backfill",
-        must_settle=not day,
-        # A batch begins again for one of its models, and waits for none of them.
-        skip_unchanged=of_batch,
-        wait=not of_batch,
-    )
+    from monitor.pipeline.scheduled import plan_run, process
+
+    plan = plan_run(run_of(name, context))
+    if not plan.task:
+        raise AirflowSkipException(str(plan.begun))
+    # A batch begins again for one of its models, and waits for none of them.
+    task = replace(plan.task, skip_unchanged=of_batch)
+    return process(CONFIG, task, clock=now, wait=not of_batch)
 
 
 def is_overdue(name: str, context: Context) -> bool:
     """Say whether logs of this run are missing, which is asked when the deadline has passed."""
-    model = settled_model(name)
-    first, last, as_of = days_to_process(model, context["params"]["day"], context["dag_run"])
-    return bool(missing_logs(name, model, first, last, as_of=as_of))
+    from monitor.pipeline.scheduled import missing_log
+
+    return bool(missing_log(run_of(name, context)))
 
 
 @task(
@@ -347,15 +283,16 @@ def is_overdue(name: str, context: Context) -> bool:
 )
 def submit(name: str) -> None:
     """Hand the days of this run to a cluster with the command that the environment names."""
-    context = get_current_context()
-    day, dag_run = context["params"]["day"], context["dag_run"]
+    from monitor.pipeline.scheduled import command_of, plan_run
+
     try:
-        words = words_of_run(name, day, dag_run)
-        *_, as_of = days_to_process(settled_model(name), day, dag_run)
-        if not day and (new := beginning_of(name, as_of)):
-            raise AirflowSkipException(str(new))
+        this_run = run_of(name, get_current_context())
+        words = [*command_of(this_run), "--config", os.environ[VARIABLE]]
+        plan = plan_run(this_run)
     except ConfigError as error:
         raise AirflowFailException(str(error)) from error
+    if not plan.task:
+        raise AirflowSkipException(str(plan.begun))
     log = logging.getLogger(__name__)
     log.info("Submitting calibration-monitor %s", shlex.join(words))
     command = [*shlex.split(os.environ[SUBMIT]), *words]
@@ -367,66 +304,29 @@ def submit(name: str) -> None:
         raise RuntimeError(msg)
 
 
-def words_of_run(name: str, day: str | None, dag_run: DagRunProtocol) -> list[str]:
-    """Write the call of calibration-monitor that does what `run` and `run_unsettled` do."""
-    first, last, as_of = days_to_process(settled_model(name), day, dag_run)
-    began = local(dag_run.start_date, CONFIG.model(name)) if dag_run.start_date else None
-    if day:
-        words = ["run", "--day", f"{last}"]
-    elif first != last or dag_run.run_type == "backfill":
-        words = ["backfill", "--from", f"{first}", "--to", f"{last}"]
-    else:
-        words = ["run", *(["--unsettled"] if began == as_of else [])]
-    return [*words, "--as-of", f"{as_of}", "--model", name, "--config", os.environ[VARIABLE]]
-
-
 # The process that submitted the work has ended: no worker is occupied between two looks.
 @task.sensor(
     task_id="run",
     mode="reschedule",
     poke_interval=60,
-    timeout=timedelta(days=1),
+    timeout=timedelta(days=1).total_seconds(),
     on_failure_callback=tell_slack,
 )
 def wait_for_run(name: str) -> bool:
     """Wait for the record of the run that was submitted; fail if a day failed or the run died."""
-    from monitor.store.store import Store  # noqa: PLC0415 - as in `process`
+    from monitor.pipeline.scheduled import submitted_days
 
     context = get_current_context()
-    dag_run, store = context["dag_run"], Store(CONFIG.store)
-    # In this order: a run that was not at work any more when we looked has left its record.
-    begun = store.read_begin(name)
-    is_at_work = store.is_locked(name, now=datetime.now(UTC))
-    record = store.read_run(name)
-    if not record or not dag_run.start_date or record.started < dag_run.start_date:
-        what = what_died(name, begun, dag_run.start_date)
-        if what and not is_at_work:
-            raise AirflowFailException(what)
-        logging.getLogger(__name__).info("%s", "at work" if what else "not begun yet")
+    try:
+        days = submitted_days(run_of(name, context), now=now())
+    except DataError as error:
+        raise AirflowFailException(str(error)) from None
+    if isinstance(days, str):
+        logging.getLogger(__name__).info("%s", days)
         return False
-    if record.failed:
-        fault = record.failed.fault
-        why = f" ({fault.log}: {fault.complaint})" if fault else ""
-        msg = f"{name}: {record.failed.day} failed{why}; the log of the driver has the message."
-        raise AirflowFailException(msg)
-    first, last, _ = days_to_process(settled_model(name), context["params"]["day"], dag_run)
-    days = (first + timedelta(days=number) for number in range((last - first).days + 1))
     event = context["outlet_events"][Asset(dag_id(name))]
     event.extra = {"days": [str(day) for day in days]}
     return True
-
-
-def what_died(
-    name: str, begun: tuple[datetime, str] | None, submitted: datetime | None
-) -> str | None:
-    """Say which run has died if none is at work; None if the submitted one has not begun."""
-    if not begun or not submitted or begun[0] < submitted:
-        return None
-    return (
-        f"{name}: the submitted run ({begun[1]}) ended without a result: it was killed, or stopped "
-        f"with an error. The log of its driver says why; the log of the task `submit` says what "
-        f"the cluster calls it. The days that are done are kept. Clear `submit` to run the others."
-    )
 
 
 # The next run processes these days again, so nothing needs to wait for a retry.
@@ -437,27 +337,13 @@ def run_unsettled(name: str) -> None:
 
 
 def run_model_unsettled(name: str, context: Context) -> None:
-    """Process later days of a model.
+    """Process later days of a model."""
+    from monitor.pipeline.scheduled import plan_later_days, process
 
-    It checks the days of `run` again and skips them if they are done, so the record of the last
-    run covers all days and hides no failure.
-    """
-    from monitor.logs import newest_day  # noqa: PLC0415 - as in `process`
-
-    model = settled_model(name)
-    day, dag_run = context["params"]["day"], context["dag_run"]
-    first, last, as_of = days_to_process(model, day, dag_run)
-    began = local(dag_run.start_date, model) if dag_run.start_date else None
-    if day or began != as_of:
-        msg = f"{name}: this run is for {day or f'the past, as of {as_of}'}; today's run does it."
-        raise AirflowSkipException(msg)
-    newest = newest_day(model, as_of=as_of)
-    if newest <= last:
-        msg = f"{name}: as of {as_of} there are no predictions after {last}."
-        raise AirflowSkipException(msg)
-    if new := beginning_of(name, as_of):
-        first = new.first
-    process(name, first, newest, as_of=as_of, skip_unchanged=True)
+    task = plan_later_days(run_of(name, context))
+    if isinstance(task, str):
+        raise AirflowSkipException(task)
+    process(CONFIG, task, clock=now)
 
 
 @task(retries=1, retry_delay=timedelta(minutes=2), max_active_tis_per_dag=1)
@@ -469,8 +355,8 @@ def write_report(name: str) -> None:
 
 def write_page(name: str) -> None:
     """Write the report page of a model."""
-    from monitor.pipeline.references import read_references  # noqa: PLC0415 - as in `process`
-    from monitor.report.page.write import write_model  # noqa: PLC0415
+    from monitor.pipeline.references import read_references
+    from monitor.report.page.write import write_model
 
     if CONFIG.report:  # without it there is no such task
         write_model(CONFIG, name, read_references(CONFIG, name).fitted, CONFIG.report.path)
@@ -478,7 +364,7 @@ def write_page(name: str) -> None:
 
 def write_index_page() -> None:
     """Write the index of all report pages."""
-    from monitor.report.page.write import write_index  # noqa: PLC0415 - as in `process`
+    from monitor.report.page.write import write_index
 
     if CONFIG.report:
         write_index(CONFIG, CONFIG.report.path)
@@ -489,7 +375,7 @@ def write_index_page() -> None:
     task_id="run",
     mode="reschedule",
     poke_interval=300,
-    timeout=timedelta(days=8),  # longer than any deadline
+    timeout=LONGER_THAN_ANY_DEADLINE,
     on_failure_callback=tell_slack_of_batch,
     **RETRIES,
 )
@@ -498,66 +384,54 @@ def run_batch(names: Sequence[str]) -> bool:
     context = get_current_context()
     awaited = {name: log for name in names if (log := awaited_log(name, context))}
     ready = [name for name in names if name not in awaited]
-    errors, skipped = of_batch(ready, lambda name: run_model(name, context, of_batch=True))
+    batch = of_batch(ready, lambda name: run_model(name, context, of_batch=True))
     if awaited:
         logging.getLogger(__name__).info("Waiting: %s", "\n".join(awaited.values()))
         return False
-    for name in errors:  # not overdue if the log has come meanwhile: then a retry reads it
-        if not isinstance(errors[name], ConfigError) and not is_overdue(name, context):
-            raise DataError(what_failed(names, errors))
-    if errors:
-        of_data = [error for error in errors.values() if isinstance(error, DataError)]
-        raise AirflowFailException(what_failed(names, errors)) from next(iter(of_data), None)
-    if len(skipped) == len(names):
-        raise AirflowSkipException("\n".join(skipped))
+    for name in batch.errors:  # not overdue if the log has come meanwhile: then a retry reads it
+        if not isinstance(batch.errors[name], ConfigError) and not is_overdue(name, context):
+            raise DataError(batch.what_failed)
+    if batch.errors:
+        of_data = [error for error in batch.errors.values() if isinstance(error, DataError)]
+        raise AirflowFailException(batch.what_failed) from next(iter(of_data), None)
+    skip_if_all_are(batch)
     return True
+
+
+def skip_if_all_are(batch: "Batch") -> None:
+    """Skip a task that has skipped each of its models."""
+    if len(batch.skipped) == len(batch.names):
+        raise AirflowSkipException("\n".join(batch.skipped[:MOST_MESSAGES]))
 
 
 @task(task_id="update_assets", retries=1, outlets=[UPDATED])
 def update_assets(names: Sequence[str]) -> None:
     """Update the asset of each model whose days this run has processed."""
+    from monitor.pipeline.scheduled import processed_days
+
     context = get_current_context()
     for name in names:
-        days = processed_days(name, context)
-        if days is not None:
-            extra = {"days": [str(day) for day in days]}
+        with suppress(ConfigError, DataError):  # then it has not succeeded
+            extra: dict[str, Any] = {"days": [*map(str, processed_days(run_of(name, context)))]}
             context["outlet_events"][UPDATED].add(Asset(dag_id(name)), extra=extra)
-
-
-def processed_days(name: str, context: Context) -> list[date] | None:
-    """Find the days of this run in the store; None if there was no run since, or it failed."""
-    from monitor.store.store import Store  # noqa: PLC0415 - as in `process`
-
-    day, dag_run = context["params"]["day"], context["dag_run"]
-    store = Store(CONFIG.store)
-    try:
-        first, last, _ = days_to_process(settled_model(name), day, dag_run)
-        record = store.read_run(name)
-        begun = dag_run.start_date
-        if not record or record.failed or not begun or record.started < begun:
-            return None
-        return [day for day in store.days("summaries", name) if first <= day <= last]
-    except (ConfigError, DataError):
-        return None
 
 
 @task(task_id="run_unsettled", retries=0)
 def run_batch_unsettled(names: Sequence[str]) -> None:
     """Process later days of the models of a batch, if this is the run of today."""
     context = get_current_context()
-    errors, skipped = of_batch(names, lambda name: run_model_unsettled(name, context))
-    if errors:
-        raise DataError(what_failed(names, errors))
-    if len(skipped) == len(names):
-        raise AirflowSkipException("\n".join(skipped[:MOST_MESSAGES]))
+    batch = of_batch(names, lambda name: run_model_unsettled(name, context))
+    if batch.errors:
+        raise DataError(batch.what_failed)
+    skip_if_all_are(batch)
 
 
 @task(task_id="write_report", retries=1, retry_delay=timedelta(minutes=2))
 def write_pages(names: Sequence[str]) -> None:
     """Write the report pages of a batch."""
-    errors, _ = of_batch(names, write_page)
-    if errors:
-        raise DataError(what_failed(names, errors))
+    batch = of_batch(names, write_page)
+    if batch.errors:
+        raise DataError(batch.what_failed)
 
 
 @task(retries=1, retry_delay=timedelta(minutes=2))
@@ -566,83 +440,28 @@ def write_index() -> None:
     write_index_page()
 
 
-def of_batch(
-    names: Sequence[str], do: Callable[[str], object]
-) -> tuple[dict[str, ConfigError | DataError], list[str]]:
-    """Call `do` for each model of a batch; give the errors, and why models were skipped.
+def of_batch(names: Sequence[str], do: Callable[[str], object]) -> "Batch":
+    """Call `do` for each model of a batch.
 
     Every second try begins at the other end. So a model with which the process dies stops itself
     alone: those before it are done in one try, those after it in the next.
     """
-    from monitor.pipeline.fleet import attempt  # noqa: PLC0415 - as in `process`
+    from monitor.pipeline.fleet import process_batch
 
-    errors, skipped = dict[str, ConfigError | DataError](), list[str]()
-    backwards = get_current_context()["ti"].try_number % 2 == 0
-    for name in reversed(names) if backwards else names:
+    def why_skipped(name: str) -> str | None:
         try:
-            done = attempt(lambda _config, name, _jobs: do(name), CONFIG, name, 1)
+            do(name)
         except AirflowSkipException as reason:
-            skipped.append(str(reason))
-            logging.getLogger(__name__).info("%s", reason)
-            continue
-        if done.error:
-            errors[name] = done.error
-            logging.getLogger(__name__).error("%s", done.error)
-    return errors, skipped
+            return str(reason)
+        return None
+
+    backwards = get_current_context()["ti"].try_number % 2 == 0
+    return process_batch(CONFIG, names, why_skipped, backwards=backwards)
 
 
-def what_failed(names: Sequence[str], errors: Mapping[str, Exception]) -> str:
-    """Name the models of a batch that failed, and say why the first ones did."""
-    which = ", ".join(sorted(errors))
-    messages = [str(error) for error in errors.values()]
-    more = len(messages) - MOST_MESSAGES
-    rest = [f"The log has the messages of {more} more models."] if more > 0 else []
-    return "\n".join(
-        [
-            f"{len(errors)} of the {len(names)} models in this batch failed: {which}.",
-            *messages[:MOST_MESSAGES],
-            *rest,
-        ]
-    )
-
-
-def process(
-    name: str,
-    first: date,
-    last: date,
-    *,
-    as_of: date,
-    catch_up: bool = False,
-    must_settle: bool = False,
-    skip_unchanged: bool = False,
-    wait: bool = True,
-) -> tuple[date, ...]:
-    """Pass the dates to the pipeline, give the days that it processed, and fail if one failed."""
-    # The parser of DAGs need not load the mathematics.
-    from monitor.pipeline.catch_up import days_to_catch_up  # noqa: PLC0415
-    from monitor.pipeline.grouping import grouped  # noqa: PLC0415
-    from monitor.pipeline.run import run as run_days  # noqa: PLC0415
-
-    log = logging.getLogger(__name__)
-    report = run_days(
-        CONFIG,
-        name,
-        first,
-        last,
-        as_of=as_of,
-        clock=lambda: datetime.now(UTC),
-        catch_up=days_to_catch_up(CONFIG, name, first, as_of=as_of) if catch_up else (),
-        must_settle=must_settle,
-        skip_unchanged=skip_unchanged,
-        wait=wait,
-    )
-    for message in grouped(name, report.still_missing):
-        log.warning("Still missing: %s", message)
-    if report.failures:
-        raise DataError("\n".join(grouped(name, report.failures)))
-    done = ", ".join(map(str, report.summarised)) or "no day"
-    log.info("%s: processed %s, evaluated %d days", name, done, len(report.evaluated))
-    return report.summarised
+def now() -> datetime:
+    """Read the clock."""
+    return datetime.now(UTC)
 
 
 def dag_id(name: str) -> str:
@@ -662,17 +481,15 @@ def make_dag(name: str) -> None:
     asset = Asset(dag_id(name))
     submitted = bool(os.environ.get(SUBMIT))
     about = (ABOUT_SUBMITTED if submitted else ABOUT).format(name=name, asset=asset.name)
+    schedule, valid = shown.schedule, True
     try:
-        schedule, valid = timetable(name, valid_model(name)), True
+        check_schedule(name, CONFIG.model(name))
     except ConfigError as error:
         about = ABOUT_INVALID.format(name=name, message=str(error).replace("\n", "\n    "))
-        schedule, valid = (
-            CronDataIntervalTimetable(DEFAULT_SCHEDULE, timezone=shown.time_zone),
-            False,
-        )
+        schedule, valid = DEFAULT_SCHEDULE, False
     with DAG(
         dag_id(name),
-        schedule=schedule,
+        schedule=CronDataIntervalTimetable(schedule, timezone=shown.time_zone),
         catchup=False,
         default_args={"owner": shown.owner or "airflow"},
         params=day_param(),
@@ -688,8 +505,8 @@ def make_dag(name: str) -> None:
             last = done = run.override(outlets=[asset])(name)
         if valid and not submitted:
             # A teardown runs whatever became of `run`, and does not affect the state of the run.
-            last = run_unsettled(name).as_teardown()
-            wait_for_logs(name) >> done >> last
+            last = run_unsettled(name)
+            wait_for_logs(name) >> done >> last.as_teardown()
         if valid and CONFIG.report:
             last >> write_report(name).as_teardown()
 
@@ -715,9 +532,10 @@ def fleet() -> dict[tuple[str, str, str], list[str]]:
 def is_schedule(name: str) -> bool:
     """Say whether Airflow accepts the schedule of a model; if not, its runs say so."""
     try:
-        return bool(timetable(name, CONFIG.shown(name)))
+        check_schedule(name, CONFIG.shown(name))
     except ConfigError:
         return False
+    return True
 
 
 def batch_size() -> int:

@@ -48,8 +48,9 @@ def said_now() -> stat.Panel:
         "Verdict",
         "What is said of the newest judged day. Red: the curve is bent, whatever the base rate "
         "does, until the outcomes say 1,000 to 1 that it is back. Yellow: the level is off. Blue: "
-        "only the base rate moved. Orange: a drift is acknowledged in the configuration. Grey: not "
-        "enough outcomes. Purple: the logs break a rule.",
+        "only the base rate moved. Orange: a drift is acknowledged in the configuration. Light "
+        "red: what is left of a drift is smaller than the outcomes can tell. Grey: not enough "
+        "outcomes. Purple: the logs break a rule.",
         none="no reference yet",
         width=WIDTH,
     )

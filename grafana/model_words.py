@@ -30,6 +30,8 @@ FIGURES = {
 DRIFT = "Calibration drift: {{kind}} since {{year}}-{{month}}-{{day}}"
 SLOPE = ", slope {{value}} (95 % {{low}} to {{high}})"
 SIZE = ", off by {{value}} in log-odds at most"
+WORSE = "It has become worse: the slope was {{before}}"
+UNDECIDED = "What is left of it is smaller than this volume can tell"
 ALERTS = (
     "CalibrationDrift",
     "CalibrationLevelDrift",
@@ -57,6 +59,9 @@ def in_words() -> stat.Panel:
     }
     for state, (gauge, sentence) in FIGURES.items():
         sentences[sentence] = with_labels(held(state), figures(gauge))
+    worse = {"before": f"round({newest('drift_slope_before', JUDGED)}, 0.01)"}
+    sentences[WORSE] = with_labels(f"{newest('drift_worsenings', JUDGED)} > 0", worse)
+    sentences[UNDECIDED] = f"{newest('drift_undecided', JUDGED)} == 1"
     sentences |= {sentence: held(state) for state, sentence in STATES_IN_WORDS.items()}
     return said(
         sized(number(sentences, unit="none", named=True).height(3), value=26),

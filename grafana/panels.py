@@ -18,9 +18,8 @@ Targets = Mapping[str, str]  # what the legend calls it -> PromQL
 SOURCE = dashboard.DataSourceRef(type_val="prometheus", uid="${datasource}")
 GREY = "#8e8e8e"
 MOMENT = "time:YYYY-MM-DD"
-VERDICTS = dict(
-    zip(STATES, ("green", "blue", "yellow", "orange", "red", GREY, "purple"), strict=True)
-)
+VERDICT_COLOURS = ("green", "blue", "yellow", "orange", "super-light-red", "red", GREY, "purple")
+VERDICTS = dict(zip(STATES, VERDICT_COLOURS, strict=True))
 ADJUSTED = {"raw": "orange", "prior": "blue", "map": "green"}
 CAUSES = {"prior_shift": "blue", "slope": "red", "shape": "orange", "rest": GREY}
 KINDS = {

@@ -30,6 +30,7 @@ STATES = (
     "prior_shift",
     "level_drift",
     "acknowledged",
+    "undecided",
     "calibration_drift",
     "insufficient_data",
     "data_error",

@@ -87,6 +87,19 @@ class DataError(Exception):
 
 
 @contextmanager
+def needing(what: str, package: str, extra: str) -> Iterator[None]:
+    """Turn a failed import into a ConfigError that says which extra has the package."""
+    try:
+        yield
+    except ImportError:
+        msg = (
+            f"{what} need the package {package}, which is not installed. "
+            f"Run: pip install 'calibration-monitor[{extra}]'"
+        )
+        raise ConfigError(msg) from None
+
+
+@contextmanager
 def within_memory(what: str) -> Iterator[None]:
     """Turn a lack of memory into a DataError that says for what it was needed."""
     try:

@@ -14,6 +14,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, merge_class_counts
+from monitor.metrics.core.buckets import BucketCounts
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, merge
@@ -108,6 +109,7 @@ class ColumnPart:
 
 
 Columns = Mapping[str, Mapping[str, ColumnPart]]  # by column and value
+Entities = Mapping[tuple[str, str], BucketCounts]  # by segment and stratum
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,9 @@ class Summary:
         that log. It is not stored.
     columns : mapping of str to mapping of str to ColumnPart
         Of a single day that was just read: what each watched column counts. It is stored apart.
+    entities : mapping of (str, str) to BucketCounts
+        Of a single day of a model with `entity`: its rows with an outcome by bucket of their
+        entity, of each segment and stratum that has any. It is stored apart.
     classes : ClassCounts or None
         The counts of the vectors, of a model with classes. Then the tally of the whole is that of
         the first choices: their score, and whether they were right.
@@ -153,6 +158,7 @@ class Summary:
     left_out: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     classes: ClassCounts | None = None
     columns: Columns = field(default_factory=dict)
+    entities: Entities = field(default_factory=dict)
 
 
 def stratified(strata: Mapping[str, Segment]) -> Segment:

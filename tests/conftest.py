@@ -1,9 +1,9 @@
-"""Fixtures of several test files: a project with valid past days, and the command."""
+"""Fixtures of several test files: a project with valid past days, the command, and Spark."""
 
 import io
 import shutil
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
@@ -15,7 +15,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor import cli
+from monitor.config import Engine
+from monitor.logs import Databases, open_databases
+from tests.support.servers import free_port
 from tests.support.two_models import write_store
+from tests.support.workers import made_once
 
 DAY_BEFORE, DAY, DAY_AFTER = date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 3)
 ROWS = 40
@@ -28,6 +32,22 @@ models:
     segments: {column: country, values: [DE, FR]}
     windows: [1, 3]
 """
+
+OF_SPARK = {
+    "spark.driver.memory": "600m",
+    "spark.ui.enabled": "false",
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+    "spark.sql.shuffle.partitions": "2",
+    # Compiling costs more than running queries of a few rows.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    # The same Java machine is a Spark Connect server too.
+    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+    "spark.connect.grpc.binding.address": "127.0.0.1",
+}
 
 
 class Ended(NamedTuple):
@@ -107,7 +127,12 @@ def command() -> Callable[..., Ended]:
 @pytest.fixture(scope="session")
 def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Make the project that every test gets a copy of."""
-    project = Project(tmp_path_factory.mktemp("project"))
+    return made_once(tmp_path_factory, "finished", finish)
+
+
+def finish(folder: Path) -> None:
+    """Write the logs of two days and process them."""
+    project = Project(folder)
     (project.folder / "monitor.yaml").write_text(CONFIG)
     for day in (DAY_BEFORE, DAY):
         project.write("predictions", project.rows("predictions", day), day)
@@ -118,7 +143,6 @@ def finished_project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         *("--from", DAY_BEFORE, "--to", DAY, "--json"),
     )
     assert done.code == 0, done.err
-    return project.folder
 
 
 @pytest.fixture
@@ -138,6 +162,19 @@ def today() -> date:
 @pytest.fixture(scope="session")
 def two_models(tmp_path_factory: pytest.TempPathFactory, today: date) -> Path:
     """Run the daily job on the logs of two models; the tests only read its folder."""
-    folder = tmp_path_factory.mktemp("two")
-    write_store(folder, today)
-    return folder
+    return made_once(tmp_path_factory, f"two-{today}", lambda folder: write_store(folder, today))
+
+
+@pytest.fixture(scope="session")
+def spark() -> Iterator[Databases]:
+    """Start Spark on this machine, once for all tests, because Java starts for many seconds.
+
+    Their files are one unit in tests/support/slow.py, so that one worker has them all.
+    """
+    conf = {**OF_SPARK, "spark.connect.grpc.binding.port": free_port()}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PYSPARK_PYTHON", sys.executable)  # of the server, for its clients' tasks
+        with open_databases(Engine(kind="spark", master="local[2]", conf=conf)) as databases:
+            databases.spark.sparkContext.setLogLevel("OFF")
+            yield databases
+    databases.spark.stop()

@@ -2,7 +2,10 @@
 
 import os
 import re
+import shutil
+import subprocess
 import tomllib
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,15 +42,42 @@ def test_the_workflow_runs_the_checks_of_the_project() -> None:
 
 
 def test_the_parts_are_the_whole() -> None:
-    """Each test is in one of two parts; .ci/run runs these and the third, after each other."""
+    """Each test is in one of two parts; .ci/run runs these and the third, beside each other."""
     called = {part: commands(part) for part in ("test", *JOB["strategy"]["matrix"]["part"])}
-    (lint, every) = called.pop("test")
+    lint, every, *_ = called.pop("test")
+    every = every.partition(";")[0]
 
     assert called.pop("lint")
-    assert lint == "$(MAKE) --no-print-directory lint"
+    assert lint.startswith("$(MAKE) --no-print-directory lint > ")
     assert called == {"quick": [f'{every} -m "not slow"'], "slow": [f"{every} -m slow"]}
     assert os.access(ROOT / ".ci" / "run", os.X_OK)
     assert (ROOT / ".ci" / "run").read_text().endswith("\nexec make test\n")
+
+
+@pytest.mark.parametrize(("lint", "tests"), [(0, 0), (0, 1), (2, 0), (2, 1)])
+def test_both_parts_must_be_right(lint: int, tests: int, tmp_path: Path) -> None:
+    """`make test` fails if the checks of the code or the tests fail, and shows what both say."""
+    (recipe,) = re.findall(r"^test:.*\n((?:\t.*\n)+)", MAKEFILE, re.MULTILINE)
+    parts = {
+        "make": f"sleep 0.2; echo style; exit {lint}",
+        "bin/python": f"echo dots; exit {tests}",
+    }
+    for name, script in parts.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / name).chmod(0o755)
+    (tmp_path / "tools").mkdir()
+    (tmp_path / "tools/install-programs").touch()
+    (tmp_path / "Makefile").write_text(f"MAKE := ./make\nVENV := .\nBIN := bin\ntest:\n{recipe}")
+
+    make = shutil.which("make") or "make"
+    alone = {k: v for k, v in os.environ.items() if not k.startswith(("MAKE", "MFLAGS"))}
+    ended = subprocess.run(
+        [make, "test"], cwd=tmp_path, env=alone, capture_output=True, text=True, check=False
+    )
+
+    assert bool(ended.returncode) == bool(lint or tests)
+    assert ended.stdout == "dots\n" + ("make lint:\nstyle\n" if lint else "")
 
 
 def test_the_workflow_starts_on_every_change() -> None:

@@ -73,3 +73,16 @@ def test_a_circle_within_functions_is_noticed() -> None:
 
     assert [*imported(late, known, own="monitor.a")] == ["monitor.b"]
     assert [*imported(typed, known, own="monitor.a")] == []
+
+
+def test_no_module_loads_all_statistics_of_scipy() -> None:
+    """They take as long as all else with which a run starts; `scipy.special` has what is needed."""
+    found = {
+        (name, line)
+        for name, file in modules().items()
+        for node in ast.walk(ast.parse(file.read_text()))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+        if "scipy.stats" in (line := ast.unparse(node))
+    }
+
+    assert found == set()

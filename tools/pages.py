@@ -1,12 +1,19 @@
-"""Writes what is generated from the measures: the table of docs/gauges.md, a golden scrape."""
+"""Writes what is generated: the table of docs/gauges.md, the schema of maps, a golden scrape."""
 
+import json
+from inspect import getdoc
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from pydantic import TypeAdapter
+
 from monitor.export.gauges import CATALOGUE, Gauge
+from monitor.metrics.maps.calibration_map import CalibrationMap
+from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Training
 from tests.support.filled_store import expose, fill_store
 
 ROOT = Path(__file__).parent.parent
+SCHEMA = ROOT / "docs" / "calibration-map.schema.json"
 EXPOSITION = ROOT / "tests" / "golden" / "exposition.txt"
 HEAD = "| gauge | labels | unit, range | meaning | absent |\n|---|---|---|---|---|\n"
 
@@ -20,10 +27,11 @@ def main() -> None:
 
 
 def pages() -> dict[Path, str]:
-    """Give the text of every page with generated parts, as it should be."""
+    """Give the text of every page that is generated, or has generated parts, as it should be."""
     gauges = ROOT / "docs" / "gauges.md"
     table = HEAD + "".join(map(_row, CATALOGUE))
-    return {gauges: between(gauges.read_text(encoding="utf-8"), "gauges", table)}
+    page = between(gauges.read_text(encoding="utf-8"), "gauges", table)
+    return {gauges: page, SCHEMA: map_schema()}
 
 
 def between(page: str, name: str, generated: str) -> str:
@@ -41,6 +49,28 @@ def between(page: str, name: str, generated: str) -> str:
         msg = f"the page has no lines {begin!r} and {end!r}"
         raise ValueError(msg)
     return f"{before}{begin}{generated}{end}{after}"
+
+
+def map_schema() -> str:
+    """Write the JSON schema of map files."""
+    schema = TypeAdapter(MapFile).json_schema()
+    schema["properties"]["checksum"] = {
+        "description": "SHA-256 of the document without this key, as the shortest JSON with "
+        "sorted keys.",
+        "pattern": "^sha256:[0-9a-f]{64}$",
+        "type": "string",
+    }
+    schema["required"].append("checksum")
+    schema["description"] = getdoc(MapFile)
+    for described in (CalibrationMap, Days, Gain, Gains, Level, Training):
+        # As pydantic does since 2.13; Airflow may hold an earlier one.
+        schema["$defs"][described.__name__]["description"] = getdoc(described)
+    schema = {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        **schema,
+        "title": "Map file of calibration-monitor",
+    }
+    return json.dumps(schema, indent=2) + "\n"
 
 
 def _row(gauge: Gauge) -> str:

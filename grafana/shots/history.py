@@ -15,6 +15,7 @@ from time import monotonic
 from monitor.config import load_config
 from monitor.export.http.app import Exporter
 from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
 
 DAY = timedelta(days=1)
 MORNING = datetime(2013, 7, 10, 12, tzinfo=UTC)  # 8 o'clock in New York
@@ -62,7 +63,7 @@ def scraped(configuration: Path, morning: datetime) -> Iterator[str]:
 
     for model in config.models:
         first, last = newest_settled(morning), (morning - DAY).date()
-        run(config, model, first, last, as_of=morning.date(), clock=clock)
+        run(config, Task(model, first, last, morning.date()), clock=clock)
     for line in Exporter(configuration).text().decode().splitlines():
         if not line.startswith("#"):
             yield f"{line} {morning.timestamp():.0f}"

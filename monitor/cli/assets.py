@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from monitor.cli.options import AsJson
-from monitor.cli.printing import print_json, say
+from monitor.cli.printing import answer
 from monitor.errors import ConfigError
 from monitor.files import writing
 
@@ -50,10 +50,8 @@ def assets(
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
     written = [str(folder / name) for name in contents]
-    if as_json:
-        print_json({"written": written})
-    else:
-        say("\n".join(f"written: {path}" for path in written), soft_wrap=True)
+    said = "\n".join(f"written: {path}" for path in written)
+    answer({"written": written}, said, as_json=as_json, soft_wrap=True)
 
 
 def shipped() -> Iterator[str]:

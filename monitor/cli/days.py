@@ -25,8 +25,8 @@ from monitor.cli.options import (
     must_be_stored,
     of_each,
 )
-from monitor.cli.printing import finish, print_json, progress, say, stop_at
-from monitor.cli.reporting import write_configured_index, write_configured_pages
+from monitor.cli.printing import print_json, progress, say, stop_at
+from monitor.cli.reporting import write_configured_pages
 from monitor.config import Model, load_config
 from monitor.errors import ConfigError
 
@@ -63,8 +63,8 @@ def check(
             raise ConfigError(msg)
         check_whole_store(load_config(config_path, only=name), name, as_json=as_json)
         return
-    from monitor.drift.wording import late_outcomes, long_acknowledgement
     from monitor.logs import (
+        entities_of_day,
         mostly_left_out,
         newest_settled_day,
         summarise_day,
@@ -73,9 +73,10 @@ def check(
     from monitor.pipeline.arriving import late_in_logs
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.settling import settle
+    from monitor.read.results import results_of
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
-    from monitor.store.store import Store
+    from monitor.words.advice import late_outcomes, long_acknowledgement, waits_for
 
     config = load_config(config_path, only=name)
 
@@ -87,10 +88,15 @@ def check(
         summary = summarise_day(model_name, model, looked_at, as_of=until, engine=config.engine)
         lost = mostly_left_out({looked_at: summary.left_out})
         wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=config.engine)
-        able = sensitivity(Store(config.store), model_name) or [first_sensitivity(model, summary)]
+        again = entities_of_day(model_name, model, looked_at, engine=config.engine)
+        able = sensitivity(results_of(config.store, model_name)) or [
+            first_sensitivity(model, summary)
+        ]
         if not as_json:
             say(summary_table(f"{model_name}, logs of {looked_at}", summary))
-            noticed = [*map(str, lost), *(remark.sentence for remark in wrong)]
+            wait = waits_for(model.horizon, model.settled_after)
+            said = [*lost, *filter(None, [wait, again])]
+            noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
             for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
                 say(sentence, markup=False, highlight=False, soft_wrap=True)
         known = [
@@ -109,6 +115,7 @@ def check(
             **_counts(summary),
             "left_out": lost,
             "remarks": wrong,
+            "entities": again,
             "sensitivity": able,
             "late": incomplete,
             "known_drifts": known,
@@ -148,22 +155,13 @@ def run(
     reaches a verdict. It also processes missing days of the last catch_up_days whose logs have
     arrived. Choose another day with --day, or one model with --model.
     """
-    from monitor.cli.many import check_call, of_models, run_morning
+    from monitor.cli.many import check_call, newest_days, process
 
     config = config_with_index(config_path, name)
     if day:
         check_call(config, name, day.date(), day.date(), as_of)
-    do = partial(
-        run_morning, day=day, as_of=as_of, unsettled=unsettled, recompute=recompute, wait=wait
-    )
-    results, errors = of_models(config, name, do, jobs=jobs, quiet=as_json)
-    errors += write_configured_index(config)
-    finish(
-        [done.report for done in results.values() if done.report],
-        as_json=as_json,
-        begun=[done.begun for done in results.values() if done.begun],
-        errors=[*errors, *(error for done in results.values() for error in done.of_page)],
-    )
+    plan = partial(newest_days, day=day, as_of=as_of, unsettled=unsettled, recompute=recompute)
+    process(config, name, plan, jobs=jobs, wait=wait, as_json=as_json)
 
 
 def backfill(
@@ -186,46 +184,24 @@ def backfill(
     Days whose logs have not changed are skipped, so after an interruption the same command
     continues where it stopped. Choose one model with --model.
     """
-    from monitor.cli.many import check_call, of_models, run_span
+    from monitor.cli.many import alone, check_call, process, span
     from monitor.cli.plan import plan_text
-    from monitor.pipeline.planning import Plan, plan
+    from monitor.pipeline.planning import plan
 
     config = config_with_index(config_path, name)
     begin, end = day_range(first, last)
-
-    def look(model_name: str, model: Model) -> Plan:
-        return plan(
-            *(config, model_name, begin, end),
-            as_of=end_of_outcomes(as_of, model),
-            skip_unchanged=not again,
-            recompute=recompute,
-        )
-
+    task = partial(span, begin=begin, end=end, as_of=as_of, again=again, recompute=recompute)
     if dry_run:
-        plans, errors = of_each(config, name, look)
+        plans, errors = of_each(config, name, lambda each, _: plan(config, task(config, each)))
         if as_json:
             print_json({"plans": list(plans.values())})
-        for planned in [] if as_json else plans.values():
-            say(plan_text(planned), soft_wrap=True)
+        for what in [] if as_json else plans.values():
+            say(plan_text(what), soft_wrap=True)
         stop_at(errors)
         return
     check_call(config, name, begin, end, as_of)
-    do = partial(
-        run_span,
-        begin=begin,
-        end=end,
-        as_of=as_of,
-        again=again,
-        recompute=recompute,
-        wait=wait,
-        quiet=as_json,
-    )
-    results, errors = of_models(config, name, do, jobs=jobs, quiet=as_json)
-    errors += write_configured_index(config)
-    finish(
-        [done.report for done in results.values() if done.report],
-        as_json=as_json,
-        errors=[*errors, *(error for done in results.values() for error in done.of_page)],
+    process(
+        config, name, partial(alone, task), jobs=jobs, wait=wait, as_json=as_json, with_bars=True
     )
 
 

@@ -45,21 +45,21 @@ def init(
 
     _must_be_free(target)
     with err.status("looking at the logs") as status:
-        found = guess(paths, status.update)
-    for left_out in found.left_out:
+        guessed = guess(paths, status.update)
+    for left_out in guessed.left_out:
         err.print(f"left out: {left_out}", **PLAIN)
-    commands = _next_commands(found.models, target)
+    commands = _next_commands(guessed.models, target)
     folder = Path.cwd() if target == STDOUT else Path(target).absolute().parent
-    text = configuration([_relative(each, folder) for each in found.models], commands)
+    text = configuration([_relative(each, folder) for each in guessed.models], commands)
     if target == STDOUT:
         write_out(text)
         return
     _write(target, text)
     if as_json:
-        models = {each.name: each for each in found.models}
-        print_json({"written": target, "models": models, "left_out": found.left_out})
+        models = {each.name: each for each in guessed.models}
+        print_json({"written": target, "models": models, "left_out": guessed.left_out})
         return
-    for each in found.models:
+    for each in guessed.models:
         say(f"{each.name}:")
         for setting in each.settings:
             if setting.active:

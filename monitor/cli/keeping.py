@@ -17,7 +17,7 @@ from monitor.cli.options import (
     end_of_outcomes,
     of_each,
 )
-from monitor.cli.printing import print_json, say, stop_at
+from monitor.cli.printing import answer, stop_at
 from monitor.config import Config, Model, load_config
 from monitor.errors import ConfigError, DataError
 
@@ -48,11 +48,8 @@ def prune(
 
     plan = partial(pruning.plan, keep_days=days)
     done, errors = _each(config, name, plan, pruning.prune, dry_run=dry_run, wait=wait)
-    if as_json:
-        print_json({"dry_run": dry_run, "removed": done})
-    else:
-        for planned in done.values():
-            say(_told(planned, dry_run=dry_run), soft_wrap=True)
+    said = [_told(planned, dry_run=dry_run) for planned in done.values()]
+    answer({"dry_run": dry_run, "removed": done}, *said, as_json=as_json, soft_wrap=True)
     stop_at(errors)
 
 
@@ -76,12 +73,11 @@ def compact(
     done, errors = _each(
         *(config, name, compaction.plan, compaction.compact), dry_run=dry_run, wait=wait
     )
-    if as_json:
-        print_json({"dry_run": dry_run, "compacted": done})
-    else:
-        for planned in done.values():
-            say(_compacted(planned, dry_run=dry_run), soft_wrap=True)
-    stop_at([*errors, *(DataError(said) for planned in done.values() for said in planned.damaged)])
+    said = [_compacted(planned, dry_run=dry_run) for planned in done.values()]
+    answer({"dry_run": dry_run, "compacted": done}, *said, as_json=as_json, soft_wrap=True)
+    stop_at(
+        [*errors, *(DataError(damage) for planned in done.values() for damage in planned.damaged)]
+    )
 
 
 def _each(
@@ -129,8 +125,8 @@ def _told(planned: "Pruning", *, dry_run: bool) -> str:
 
 def _days(keep: str) -> int:
     """Read a number of days."""
-    found = re.fullmatch(r"([1-9]\d{0,4})d", keep)
-    if not found:
+    match = re.fullmatch(r"([1-9]\d{0,4})d", keep)
+    if not match:
         msg = f"--keep {keep}: is not a number of days; write for example 400d."
         raise ConfigError(msg)
-    return int(found[1])
+    return int(match[1])

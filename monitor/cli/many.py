@@ -3,23 +3,20 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, datetime
-from typing import TypeVar
+from functools import partial
 
 from monitor.cli.options import chosen_models, end_of_outcomes, invalid_models, now
-from monitor.cli.printing import progress, progress_of_models
-from monitor.cli.reporting import write_configured_page
+from monitor.cli.printing import finish, progress, progress_of_models
+from monitor.cli.reporting import write_configured_index, write_configured_page
 from monitor.config import Config
 from monitor.errors import ConfigError, DataError
 from monitor.files import looking_once
-from monitor.logs import newest_day, newest_settled_day
 from monitor.pipeline import fleet
-from monitor.pipeline.beginning import Beginning, beginning
-from monitor.pipeline.catch_up import days_to_catch_up
+from monitor.pipeline.beginning import Beginning
+from monitor.pipeline.morning import Call, Morning, plan_morning
 from monitor.pipeline.planning import check_days
 from monitor.pipeline.run import RunReport, run
-from monitor.pipeline.settling import settle
-
-T = TypeVar("T")
+from monitor.pipeline.task import Task
 
 
 @dataclass(frozen=True)
@@ -34,28 +31,37 @@ class Processed:
     of_page: tuple[ConfigError | DataError, ...] = ()
 
 
-def of_models(
+def process(
     config: Config,
     name: str | None,
-    do: Callable[[Config, str, int], T],
+    plan: Callable[[Config, str], Morning],
     *,
     jobs: int,
-    quiet: bool,
-) -> tuple[dict[str, T], list[ConfigError | DataError]]:
-    """Call `do` for the named model or for all, spread over processes; collect results and errors.
+    wait: bool,
+    as_json: bool,
+    with_bars: bool = False,
+) -> None:
+    """Run what is planned for the named model or for all, spread over processes, and print it.
 
-    Both are in the order of the configuration, whichever model is done first.
+    Results and errors are in the order of the configuration, whichever model is done first.
     """
     names = list(chosen_models(config, name))
     alone = fleet.processes_of(config, names, jobs) == 1
-    found = dict[str, fleet.Done[T]]()
-    with progress_of_models(len(names), quiet=quiet or alone) as on_done:
-        for done in fleet.of_models(do, config, names, jobs=jobs):
-            found[done.model] = done
-            on_done(done.model)
-    errors = [error for each in names if (error := found[each].error)]
-    results = {each: result for each in names if (result := found[each].result) is not None}
-    return results, [*errors, *invalid_models(config, name)]
+    do = partial(_process, plan=plan, wait=wait, with_bars=with_bars and not as_json)
+    done = dict[str, fleet.Done[Processed]]()
+    with progress_of_models(len(names), quiet=as_json or alone) as on_done:
+        for one in fleet.of_models(do, config, names, jobs=jobs):
+            done[one.model] = one
+            on_done(one.model)
+    errors = [error for each in names if (error := done[each].error)]
+    errors += [*invalid_models(config, name), *write_configured_index(config)]
+    results = [result for each in names if (result := done[each].result)]
+    finish(
+        [result.report for result in results if result.report],
+        as_json=as_json,
+        begun=[result.begun for result in results if result.begun],
+        errors=[*errors, *(error for result in results for error in result.of_page)],
+    )
 
 
 def check_call(
@@ -66,67 +72,56 @@ def check_call(
         check_days(each, first, last, as_of=end_of_outcomes(as_of, model))
 
 
-@looking_once()
-def run_morning(
+def newest_days(
     config: Config,
     name: str,
-    jobs: int,
     *,
     day: datetime | None,
     as_of: datetime | None,
     unsettled: bool,
     recompute: bool,
-    wait: bool,
-) -> Processed:
-    """Process the newest settled day of a model, as the command `run` says."""
+) -> Morning:
+    """Plan what the command `run` says."""
     until = end_of_outcomes(as_of, config.model(name))
-    settled = settle(config, name, as_of=until)  # `run` finds it again, and keeps it
-    model = settled.model(name)
-    new = None if day else beginning(settled, name, as_of=until)
-    if new and not unsettled:
-        return Processed(None, new)
-    if new:
-        chosen = new.first
-    else:
-        chosen = day.date() if day else newest_settled_day(name, model, as_of=until)
-    last = max(chosen, newest_day(model, as_of=until)) if unsettled else chosen
-    alone = bool(day or new)
-    report = run(
-        *(config, name, chosen, last),
-        as_of=until,
-        clock=now,
-        catch_up=() if alone else days_to_catch_up(settled, name, chosen, as_of=until),
-        recompute=recompute,
-        wait=wait,
-        jobs=jobs,
-    )
-    return Processed(report, new, write_configured_page(config, name))
+    asked = day.date() if day else None
+    return plan_morning(config, name, Call(until, asked, unsettled=unsettled, recompute=recompute))
 
 
-def run_span(
+def span(
     config: Config,
     name: str,
-    jobs: int,
     *,
     begin: date,
     end: date,
     as_of: datetime | None,
     again: bool,
     recompute: bool,
-    wait: bool,
-    quiet: bool,
-) -> Processed:
-    """Process a range of days of a model, as the command `backfill` says."""
+) -> Task:
+    """Plan what the command `backfill` says."""
     until = end_of_outcomes(as_of, config.model(name))
-    with progress(name, quiet=quiet or fleet.is_one_of_several()) as on_progress:
-        report = run(
-            *(config, name, begin, end),
-            as_of=until,
-            clock=now,
-            skip_unchanged=not again,
-            recompute=recompute,
-            wait=wait,
-            jobs=jobs,
-            on_progress=on_progress,
-        )
-    return Processed(report, None, write_configured_page(config, name))
+    return Task(name, begin, end, until, skip_unchanged=not again, recompute=recompute)
+
+
+def alone(task_of: Callable[[Config, str], Task], config: Config, name: str) -> Morning:
+    """Plan a task and nothing else."""
+    return Morning(task_of(config, name))
+
+
+@looking_once()
+def _process(
+    config: Config,
+    name: str,
+    jobs: int,
+    *,
+    plan: Callable[[Config, str], Morning],
+    wait: bool,
+    with_bars: bool,
+) -> Processed:
+    """Run what is planned for a model, and write its page."""
+    morning = plan(config, name)
+    if not morning.task:
+        return Processed(None, morning.begun)
+    quiet = not with_bars or fleet.is_one_of_several()
+    with progress(name, quiet=quiet) as on_progress:
+        report = run(config, morning.task, clock=now, wait=wait, jobs=jobs, on_progress=on_progress)
+    return Processed(report, morning.begun, write_configured_page(config, name))

@@ -133,8 +133,8 @@ def day_range(first: datetime, last: datetime) -> tuple[date, date]:
 def must_be_one_of(option: str, value: object, allowed: tuple[object, ...]) -> None:
     """Raise ConfigError for a value that the configuration does not contain."""
     if value not in allowed:
-        known = ", ".join(shown(str(each)) for each in allowed)
-        msg = f"{option} {shown(str(value))} is not configured; choose one of {known}."
+        choices = ", ".join(shown(str(each)) for each in allowed)
+        msg = f"{option} {shown(str(value))} is not configured; choose one of {choices}."
         raise ConfigError(msg)
 
 
@@ -147,8 +147,8 @@ def must_be_stored(name: str, days: Sequence[date]) -> None:
 
 def seconds(duration: str) -> int:
     """Read a duration of full minutes such as 5m or 24h."""
-    found = re.fullmatch(r"([1-9]\d{0,5})([mh])", duration)
-    if not found:
+    match = re.fullmatch(r"([1-9]\d{0,5})([mh])", duration)
+    if not match:
         msg = f"--repeat {duration}: is not a duration; write for example 5m, 1h or 24h."
         raise ConfigError(msg)
-    return int(found[1]) * {"m": 60, "h": 3600}[found[2]]
+    return int(match[1]) * {"m": 60, "h": 3600}[match[2]]

@@ -2,10 +2,10 @@
 
 from collections.abc import Sequence
 from datetime import date
-from itertools import pairwise
 
 from monitor.pipeline.grouping import grouped
 from monitor.pipeline.planning import Plan
+from monitor.store.months import spans_of
 
 SPANS_SHOWN = 5
 
@@ -37,9 +37,9 @@ def _days(days: Sequence[date]) -> str:
     """
     if not days:
         return "no day"
-    begins = [days[0], *(later for before, later in pairwise(days) if (later - before).days > 1)]
-    ends = [*(before for before, later in pairwise(days) if (later - before).days > 1), days[-1]]
-    spans = [f"{a}" if a == b else f"{a} to {b}" for a, b in zip(begins, ends, strict=True)]
+    spans = [
+        f"{first}" if first == last else f"{first} to {last}" for first, last in spans_of(days)
+    ]
     more = f", and {len(spans) - SPANS_SHOWN} more spans" if len(spans) > SPANS_SHOWN else ""
     count = "1 day" if len(days) == 1 else f"{len(days)} days"
     return f"{count} ({', '.join(spans[:SPANS_SHOWN])}{more})"

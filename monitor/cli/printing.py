@@ -52,14 +52,7 @@ err = Terminal(stderr=True, emoji=False, markup=False)
 @contextmanager
 def progress(name: str, *, quiet: bool) -> Iterator[Callable[["PhaseProgress"], None]]:
     """Show a progress bar for each phase of a run on standard error, if it is a terminal."""
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.fields[day]}"),
-    )
-    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bars:
+    with _bars("{task.description}", "{task.fields[day]}", quiet=quiet) as bars:
         tasks: dict[str, Any] = {}
 
         def on_progress(step: "PhaseProgress") -> None:
@@ -73,16 +66,15 @@ def progress(name: str, *, quiet: bool) -> Iterator[Callable[["PhaseProgress"], 
 @contextmanager
 def progress_of_models(total: int, *, quiet: bool) -> Iterator[Callable[[str], None]]:
     """Show a progress bar of models on standard error, if it is a terminal."""
-    columns = (
-        TextColumn("models"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeRemainingColumn(),
-        TextColumn("{task.description}"),
-    )
-    with Progress(*columns, console=err, disable=quiet or not err.is_terminal) as bars:
+    with _bars("models", "{task.description}", quiet=quiet) as bars:
         task = bars.add_task("", total=total)
         yield lambda name: bars.update(task, advance=1, description=name)
+
+
+def _bars(first: str, last: str, *, quiet: bool) -> Progress:
+    counts = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
+    columns = TextColumn(first), *counts, TextColumn(last)
+    return Progress(*columns, console=err, disable=quiet or not err.is_terminal)
 
 
 def finish(
@@ -93,7 +85,7 @@ def finish(
     errors: Sequence[ConfigError | DataError] = (),
 ) -> None:
     """Print the results of runs, and raise an error if a day or a whole run failed."""
-    from monitor.drift.wording import late_outcomes
+    from monitor.words.advice import late_outcomes
 
     reports = list(reports)
     if as_json:
@@ -177,6 +169,14 @@ def say(*content: object, **options: Any) -> None:
     with out.capture() as text:
         out.print(*content, crop=False, **options)
     write_out(text.get())
+
+
+def answer(document: object, *contents: object, as_json: bool, **options: Any) -> None:
+    """Print a document as JSON for a program, or the contents for people."""
+    if as_json:
+        print_json(document)
+    for content in () if as_json else contents:
+        say(content, **options)
 
 
 def print_json(content: object) -> None:

@@ -87,7 +87,7 @@ def recalibrate(
     must_be_one_of("--segment", segment, tuple(names))
     if first and last:
         day_range(first, last)
-    found = fit(
+    fitted = fit(
         config,
         name,
         segment,
@@ -96,16 +96,16 @@ def recalibrate(
         kind=_kind(kind),
         follow_prior=follow_prior,
     )
-    written = out if out and (found.asked or found.worth_it) else None
+    written = out if out and (fitted.asked or fitted.worth_it) else None
     if written:
-        write_map(str(written), found.content)
+        write_map(str(written), fitted.content)
     if sql:
-        write_out(sql_expression(found.content.map, column) + "\n")
-        err.print("\n".join(_sentences(found)), soft_wrap=True, highlight=False)
+        write_out(sql_expression(fitted.content.map, column) + "\n")
+        err.print("\n".join(_sentences(fitted)), soft_wrap=True, highlight=False)
     elif as_json:
-        print_json(_document(found, written))
+        print_json(_document(fitted, written))
     else:
-        _say(found)
+        _say(fitted)
         if out:
             say(_file_line(out, written), soft_wrap=True, highlight=False)
 
@@ -122,34 +122,34 @@ def _kind(given: str) -> "Kind | None":
     raise ConfigError(msg)
 
 
-def _say(found: "Recalibration") -> None:
-    from monitor.report.map_wording import candidate_table
-    from monitor.report.tables import percent
+def _say(fitted: "Recalibration") -> None:
+    from monitor.report.candidates import candidate_table
+    from monitor.words.numbers import percent
 
-    training, segment = found.content.training, found.content.segment
-    why = ", since the estimated start of the open drift" if found.since_drift else ""
+    training, segment = fitted.content.training, fitted.content.segment
+    why = ", since the estimated start of the open drift" if fitted.since_drift else ""
     say(
-        f"{found.content.model}, segment {shown(segment)}: {training.days} days from "
+        f"{fitted.content.model}, segment {shown(segment)}: {training.days} days from "
         f"{training.first} to {training.last}{why}; {training.outcomes:,} outcomes, "
-        f"{percent(found.prevalence)} positive",
+        f"{percent(fitted.prevalence)} positive",
         soft_wrap=True,
         highlight=False,
     )
     title = "Gain for each prediction on days left out"
-    say(candidate_table(title, found.choice, worth_it=found.worth_it))
-    for sentence in _sentences(found):
+    say(candidate_table(title, fitted.choice, worth_it=fitted.worth_it))
+    for sentence in _sentences(fitted):
         say(f"  {sentence}", highlight=False)
 
 
-def _sentences(found: "Recalibration") -> tuple[str, ...]:
-    from monitor.report.map_wording import map_sentences
+def _sentences(fitted: "Recalibration") -> tuple[str, ...]:
+    from monitor.words.maps import map_sentences
 
     return map_sentences(
-        found.choice,
-        found.content,
-        worth_it=found.worth_it,
-        asked=found.asked,
-        extrapolated=found.extrapolated,
+        fitted.choice,
+        fitted.content,
+        worth_it=fitted.worth_it,
+        asked=fitted.asked,
+        extrapolated=fitted.extrapolated,
     )
 
 
@@ -159,17 +159,17 @@ def _file_line(out: Path, written: Path | None) -> str:
     return f"not written: {out}, because no map is worth it; --kind platt writes one all the same."
 
 
-def _document(found: "Recalibration", written: Path | None) -> dict[str, object]:
-    choice = found.choice
+def _document(fitted: "Recalibration", written: Path | None) -> dict[str, object]:
+    choice = fitted.choice
     return {
-        "worth_it": found.worth_it,
+        "worth_it": fitted.worth_it,
         "chosen": choice.chosen.kind,
         "best_shape": choice.best.kind,
         "days_to_settle": choice.days_to_settle,
-        "sentences": _sentences(found),
-        "since_drift": found.since_drift,
-        "extrapolated": found.extrapolated,
+        "sentences": _sentences(fitted),
+        "since_drift": fitted.since_drift,
+        "extrapolated": fitted.extrapolated,
         "candidates": choice.candidates,
-        "map": found.content,
+        "map": fitted.content,
         "written": str(written) if written else None,
     }

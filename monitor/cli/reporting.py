@@ -15,7 +15,7 @@ from monitor.cli.options import (
     chosen_models,
     invalid_models,
 )
-from monitor.cli.printing import print_json, say, stop_at
+from monitor.cli.printing import answer, stop_at
 from monitor.config import Config, load_config
 from monitor.errors import ConfigError, DataError, within_memory
 
@@ -59,11 +59,8 @@ def report(
         models = chosen_models(config, name)
         written, errors = write_pages(config, models, place, day=day.date() if day else None)
         errors += invalid_models(config, name)
-    if as_json:
-        print_json({"written": written})
-    else:
-        for path in written:
-            say(f"written: {path}", soft_wrap=True, highlight=False)
+    said = [f"written: {path}" for path in written]
+    answer({"written": written}, *said, as_json=as_json, soft_wrap=True, highlight=False)
     stop_at(errors)
 
 

@@ -21,7 +21,7 @@ from monitor.cli.options import (
     of_each,
     seconds,
 )
-from monitor.cli.printing import print_json, say, stop_at
+from monitor.cli.printing import answer, stop_at
 from monitor.config import Model, load_config
 from monitor.errors import ConfigError, DataError
 
@@ -80,12 +80,10 @@ def serve(
     scheme = "https" if server.encrypted else "http"
     host = f"[{address}]" if ":" in address else address
     listening = f"{scheme}://{host}:{server.server_port}/metrics"
-    if as_json:
-        print_json({"listening": listening})
-    else:
-        say(f"serving {listening}, stop with Ctrl-C", soft_wrap=True)
-        if exporter.config().report:
-            say(f"report pages: {server.url}/reports/", soft_wrap=True)
+    said = [f"serving {listening}, stop with Ctrl-C"]
+    if exporter.config().report:
+        said.append(f"report pages: {server.url}/reports/")
+    answer({"listening": listening}, *said, as_json=as_json, soft_wrap=True)
     try:
         thread.join()
     except KeyboardInterrupt:
@@ -130,10 +128,7 @@ def push(
         names = [*chosen_models(config, name), *(config.invalid if errors else ())]
         errors += filter(None, [pushing.push(reader, model, gateway) for model in names])
     done = "deleted" if delete else "pushed"
-    if as_json:
-        print_json({done: names})
-    else:
-        say(f"{done}: {', '.join(names)}", soft_wrap=True)
+    answer({done: names}, f"{done}: {', '.join(names)}", as_json=as_json, soft_wrap=True)
     stop_at(errors)
 
 
@@ -152,10 +147,7 @@ def textfile(
 
     config = load_config(config_path)
     faults = write_textfile(Reader(config, most_segments), path)
-    if as_json:
-        print_json({"written": str(path)})
-    else:
-        say(f"written: {path}", soft_wrap=True)
+    answer({"written": str(path)}, f"written: {path}", as_json=as_json, soft_wrap=True)
     stop_at([*map(DataError, faults), *invalid_models(config, None)])
 
 
@@ -202,8 +194,6 @@ def openmetrics(
     samples = exporting.write(
         path, exporting.openmetrics([*models.values()], repeat=seconds(repeat))
     )
-    if as_json:
-        print_json({"written": str(path), "samples": samples})
-    else:
-        say(f"written: {path}, {samples:,} samples", soft_wrap=True)
+    document = {"written": str(path), "samples": samples}
+    answer(document, f"written: {path}, {samples:,} samples", as_json=as_json, soft_wrap=True)
     stop_at(errors)

@@ -20,7 +20,7 @@ from monitor.cli.options import (
     must_be_stored,
     now,
 )
-from monitor.cli.printing import err, print_json, progress, say, stop_at_failures
+from monitor.cli.printing import answer, err, print_json, progress, say, stop_at_failures
 from monitor.cli.reporting import write_configured_pages
 from monitor.config import Model, load_config
 from monitor.segment_names import WHOLE, shown
@@ -29,8 +29,8 @@ DAYS_SHOWN = 14
 
 if TYPE_CHECKING:
     from monitor.evaluation.evaluate import Evaluation
-    from monitor.report.incidents import IncidentSummary
-    from monitor.store.store import Store
+    from monitor.read.incidents import IncidentSummary
+    from monitor.read.results import Results
 
 
 def show(
@@ -71,70 +71,78 @@ def show(
     arriving, the prevalence to expect from the scores.
     """
     from monitor.pipeline.settling import settle
-    from monitor.report.classes import class_table
-    from monitor.report.recent import recent_text, recent_weeks, segment_table
-    from monitor.report.tables import evaluation_table, legend
-    from monitor.report.too_few import document
-    from monitor.report.unfinished import unfinished
-    from monitor.report.verdicts import latest, latest_text, of_segment, verdict_table
-    from monitor.store.store import Store
+    from monitor.read.results import results_of
 
     config = load_config(config_path, only=name)
     model = settle(config, name, as_of=date.max, look=False).model(name)
     must_be_one_of("--window", window, model.windows)
     names = dict.fromkeys((WHOLE, *model.segment_names))
     must_be_one_of("--segment", segment, tuple(names))
-    store = Store(config.store)
+    results = results_of(config.store, name, kept=True)
     if past:
-        _show_incidents(store, name, segment, as_json=as_json)
-        return
-    if revised or morning:
+        _show_incidents(results, segment, as_json=as_json)
+    elif revised or morning:
         at = morning.date() if morning else None
-        _show_past(store, name, model, segment, at, days=days, as_json=as_json)
-        return
-    stopped = unfinished(store, name)
+        _show_past(results, model, segment, at, days=days, as_json=as_json)
+    else:
+        _show_newest(results, model, segment, window, days=days, as_json=as_json)
+
+
+def _show_newest(
+    results: "Results",
+    model: Model,
+    segment: str,
+    window: int,
+    *,
+    days: int | None,
+    as_json: bool,
+) -> None:
+    """Show what stands of a segment, and its last days."""
+    from monitor.read.standing import nearest_to_week, standing
+    from monitor.read.unfinished import unfinished
+    from monitor.report.classes import class_table
+    from monitor.report.recent import recent_text, recent_weeks, segment_table
+    from monitor.report.tables import evaluation_table, legend
+    from monitor.report.too_few import document
+    from monitor.report.verdicts import document as standing_document
+    from monitor.report.verdicts import standing_text, verdict_table
+
+    name, stopped = results.model, unfinished(results.store, results.model)
     if stopped and not as_json:
         say(f"{stopped}", style="yellow", soft_wrap=True)
-    stored = store.days("evaluations", name)[-(days or DAYS_SHOWN) :]
+    stored = results.days("evaluations")[-(days or DAYS_SHOWN) :]
     must_be_stored(name, stored)
-    chosen = [
-        e
-        for day in stored
-        for e in store.read_evaluations(name, day)[0]
-        if e.segment == segment and e.window_days == window
-    ]
-    newest = latest(store, name, segment, model.windows, usual_age=model.settled_after + 1)
-    last = newest.verdict.day if newest.verdict else None
-    recent = recent_weeks(store, name, segment, model.windows, last)
-    judged = of_segment(store, name, segment, store.days("verdicts", name)[-days:]) if days else []
+    of_days = (e for day in stored for e in results.evaluations(day))
+    chosen = [e for e in of_days if (e.segment, e.window_days) == (segment, window)]
+    week = nearest_to_week(model.windows)
+    stands = standing(results, segment, week).sound()
+    last = stands.verdict.day if stands.verdict else None
+    recent = recent_weeks(results, segment, week, last)
+    judged = results.of_segment(segment, results.days("verdicts")[-days:]) if days else []
     if as_json:
-        by_day = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
-        weeks = recent.document if recent else {}
-        found = {
-            **newest.document,
-            **weeks,
-            "verdicts": by_day,
-            "evaluations": [*map(document, chosen)],
-        }
+        found = standing_document(stands) | (recent.document if recent else {})
+        found["verdicts"] = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
+        found["evaluations"] = [*map(document, chosen)]
         print_json({**found, "unfinished": stopped})
-    else:
-        say(latest_text(newest, now().astimezone(ZoneInfo(model.time_zone)).date()))
-        if recent:
-            say(recent_text(recent))
-            if segment == WHOLE and recent.segments:
-                say(segment_table(f"{name}, segments on {last}", recent))
-        if judged:
-            say(verdict_table(f"{name}, segment {shown(segment)}, verdicts by day", judged))
-        length = f"{window} days" if window > 1 else "1 day"
-        title = f"{name}, segment {shown(segment)}, windows of {length}"
-        say(evaluation_table(title, chosen), legend())
-        if chosen and chosen[-1].classes:
-            say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
+        return
+    today = now().astimezone(ZoneInfo(model.time_zone)).date()
+    say(standing_text(stands, today, usual_age=model.settled_after + 1))
+    if recent:
+        say(recent_text(recent))
+        if segment == WHOLE and recent.segments:
+            say(segment_table(f"{name}, segments on {last}", recent))
+    if judged:
+        say(verdict_table(f"{name}, segment {shown(segment)}, verdicts by day", judged))
+    length = f"{window} days" if window > 1 else "1 day"
+    say(
+        evaluation_table(f"{name}, segment {shown(segment)}, windows of {length}", chosen), legend()
+    )
+    if chosen and chosen[-1].classes:
+        say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
 
 
 def _show_past(
-    store: "Store",
-    name: str,
+    results: "Results",
     model: Model,
     segment: str,
     morning: date | None,
@@ -143,39 +151,30 @@ def _show_past(
     as_json: bool,
 ) -> None:
     """Show what was known on a morning, or all that was revised."""
-    from monitor.report.revisions import (
-        document,
-        known_on,
-        known_text,
-        revision_table,
-        revisions,
-    )
+    from monitor.read.revisions import known_on, revisions
+    from monitor.report.revisions import document, known_text, revision_table
 
-    stored = store.days("verdicts", name)
+    name, stored = results.model, results.days("verdicts")
     must_be_stored(name, stored)
     which = f"{name}, segment {shown(segment)}"
     if morning:
-        found = known_on(store, name, segment, morning, time_zone=model.time_zone)
+        found = known_on(results, segment, morning, time_zone=model.time_zone)
         title = f"{which}, as known on the morning of {morning}"
         text = known_text(title, found, days or DAYS_SHOWN)
     else:
-        found = revisions(store, name, segment, stored[-days:] if days else stored)
+        found = revisions(results, segment, stored[-days:] if days else stored)
         text = revision_table(f"{which}, verdicts that were revised", found)
-    if as_json:
-        print_json({"as_of": morning, "revisions": document(found)})
-    else:
-        say(text)
+    answer({"as_of": morning, "revisions": document(found)}, text, as_json=as_json)
 
 
-def _show_incidents(store: "Store", name: str, segment: str, *, as_json: bool) -> None:
-    from monitor.report.incidents import incident_details, incidents
+def _show_incidents(results: "Results", segment: str, *, as_json: bool) -> None:
+    from monitor.read.incidents import incidents
+    from monitor.report.incidents import incident_details
 
-    must_be_stored(name, store.days("verdicts", name))
-    found = incidents(store, name, segment)
-    if as_json:
-        print_json({"incidents": found})
-    else:
-        say(incident_details(f"{name}, segment {shown(segment)}, all incidents", found))
+    must_be_stored(results.model, results.days("verdicts"))
+    found = incidents(results).get(segment, [])
+    text = incident_details(f"{results.model}, segment {shown(segment)}, all incidents", found)
+    answer({"incidents": found}, text, as_json=as_json)
 
 
 def demo(
@@ -192,6 +191,7 @@ def demo(
     from monitor.demo.flight_classes import write_class_logs
     from monitor.demo.flights import write_flights_logs
     from monitor.pipeline.run import run as run_days
+    from monitor.pipeline.task import Task
 
     config = flights.write_config(folder)
     with err.status("flights: training on January and February, scoring March to December"):
@@ -200,19 +200,9 @@ def demo(
     reports = []
     for name, model in config.models.items():
         with progress(name, quiet=as_json) as on_progress:
-            reports.append(
-                run_days(
-                    config,
-                    name,
-                    logs.first_day,
-                    logs.last_day,
-                    as_of=end_of_outcomes(None, model),
-                    clock=now,
-                    skip_unchanged=True,
-                    jobs=jobs,
-                    on_progress=on_progress,
-                )
-            )
+            until = end_of_outcomes(None, model)
+            task = Task(name, logs.first_day, logs.last_day, until, skip_unchanged=True)
+            reports.append(run_days(config, task, clock=now, jobs=jobs, on_progress=on_progress))
     stop_at_failures(reports, write_configured_pages(config, config.models))
     months = {name: flights.month_ends(config, name) for name in config.models}
     drifts, repairs = flights.drifts(config), flights.repairs(config)

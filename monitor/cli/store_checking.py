@@ -15,29 +15,34 @@ def check_whole_store(config: Config, name: str | None, *, as_json: bool) -> Non
     def look(model_name: str, _: Model) -> StoreCheck:
         return check_store(store, model_name)
 
-    found, errors = of_each(config, name, look)
+    checks, errors = of_each(config, name, look)
     others = [] if name else sorted(set(store.models()).difference(config.names))
     if as_json:
-        print_json({"models": found, "not_configured": others})
-    for one in [] if as_json else found.values():
-        _say_found(one)
+        print_json({"models": checks, "not_configured": others})
+    for checked in [] if as_json else checks.values():
+        _say_found(checked)
     for other in [] if as_json else others:
         say(
             f"{other}: is in the store but not in the configuration; delete its folders if it is "
             "no longer needed.",
             soft_wrap=True,
         )
-    bad = [DataError(said) for one in found.values() for said in (*one.damaged, *one.missing)]
+    bad = [
+        DataError(said)
+        for checked in checks.values()
+        for said in (*checked.damaged, *checked.missing)
+    ]
     stop_at([*bad, *errors])
     if not as_json:
         say("No file of the store is damaged or missing; nothing was written.")
 
 
-def _say_found(one: StoreCheck) -> None:
-    counts = f"damaged {len(one.damaged)}, missing {len(one.missing)}"
+def _say_found(checked: StoreCheck) -> None:
+    counts = f"damaged {len(checked.damaged)}, missing {len(checked.missing)}"
     say(
-        f"{one.model}: files read {one.files}, {counts}, left over {len(one.left_over)}",
+        f"{checked.model}: files read {checked.files}, {counts}, "
+        f"left over {len(checked.left_over)}",
         soft_wrap=True,
     )
-    for said in one.left_over:
+    for said in checked.left_over:
         say(said, soft_wrap=True, markup=False, highlight=False)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, Day, ThisModel, now
-from monitor.cli.printing import err, print_json, say
+from monitor.cli.printing import answer, err
 from monitor.config import Config, load_config
 
 
@@ -38,26 +38,21 @@ def where(
     if columns:
         _search(config, name, columns.split(","), day.date() if day else None, as_json=as_json)
         return
-    answer = answer_where(config, name, day.date() if day else None)
-    if as_json:
-        print_json(where_document(answer, most))
-    else:
-        say(where_text(name, answer, most))
+    places = answer_where(config, name, day.date() if day else None)
+    answer(where_document(places, most), where_text(name, places, most), as_json=as_json)
 
 
 def _search(
     config: Config, name: str, columns: Sequence[str], day: date | None, *, as_json: bool
 ) -> None:
-    from monitor.drift.where_search import search_sentence
     from monitor.pipeline.where_search import search
+    from monitor.words.where import search_sentence
 
     wanted = [column.strip() for column in columns if column.strip()]
-    found = search(config, name, wanted, day, clock=now, say=_tell)
-    sentence = search_sentence(found)
-    if as_json:
-        print_json({"sentence": sentence, "confirmed": found.confirmed, "found": found})
-    else:
-        say(sentence, soft_wrap=True)
+    searched = search(config, name, wanted, day, clock=now, say=_tell)
+    sentence = search_sentence(searched)
+    document = {"sentence": sentence, "confirmed": searched.confirmed, "found": searched}
+    answer(document, sentence, as_json=as_json, soft_wrap=True)
 
 
 def _tell(words: str) -> None:

@@ -4,16 +4,16 @@ from datetime import date
 from itertools import pairwise
 from typing import Annotated, Literal, Self, get_args
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Strict, model_validator
+from pydantic import AfterValidator, BeforeValidator, model_validator
+
+from monitor.config.sections import Listed, Section
 
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
 
 
-class Span(BaseModel):
+class Span(Section):
     """A span of days that includes both the first and the last."""
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     first: date
     last: date
@@ -51,16 +51,12 @@ def _differ(weekdays: tuple[Weekday, ...]) -> tuple[Weekday, ...]:
     return weekdays
 
 
-Spans = Annotated[tuple[Span, ...], Strict(strict=False), AfterValidator(_rise_apart)]
-Closed = Annotated[
-    tuple[Annotated[Span, BeforeValidator(_as_span)], ...],
-    Strict(strict=False),
-    AfterValidator(_rise_apart),
-]
-Weekdays = Annotated[tuple[Weekday, ...], Strict(strict=False), AfterValidator(_differ)]
+Spans = Annotated[Listed[Span], AfterValidator(_rise_apart)]
+Closed = Annotated[Listed[Annotated[Span, BeforeValidator(_as_span)]], AfterValidator(_rise_apart)]
+Weekdays = Annotated[Listed[Weekday], AfterValidator(_differ)]
 
 
-class Calendar(BaseModel):
+class Calendar(Section):
     """The days on which a model scores.
 
     Attributes
@@ -70,8 +66,6 @@ class Calendar(BaseModel):
     closed : tuple of Span
         Days on which it does not score, such as holidays and an off-season, in order.
     """
-
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
 
     weekdays: Weekdays = WEEKDAYS
     closed: Closed = ()

@@ -3,29 +3,21 @@
 from collections.abc import Sequence
 from typing import Annotated, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from monitor.config.brief import brief
+from monitor.config.sections import Listed, Section, as_text
 
 MOST_CLASSES = 1_000
 ENDS = 3  # names that a message shows
 
 
-def _as_text(value: object) -> object:
-    """Read the number 7 as the name that it is in the log."""
-    return str(value) if type(value) is int else value
+ClassName = Annotated[str, BeforeValidator(as_text), Field(min_length=1, max_length=200)]
+Names = Annotated[Listed[ClassName], Field(max_length=MOST_CLASSES)]
+Columns = Annotated[Listed[Annotated[str, Field(min_length=1)]], Field(max_length=MOST_CLASSES)]
 
 
-ClassName = Annotated[str, BeforeValidator(_as_text), Field(min_length=1, max_length=200)]
-Names = Annotated[tuple[ClassName, ...], Strict(strict=False), Field(max_length=MOST_CLASSES)]
-Columns = Annotated[
-    tuple[Annotated[str, Field(min_length=1)], ...],
-    Strict(strict=False),
-    Field(max_length=MOST_CLASSES),
-]
-
-
-class Classes(BaseModel):
+class Classes(Section):
     """The classes of a model with more than two outcomes.
 
     Attributes
@@ -42,8 +34,6 @@ class Classes(BaseModel):
         The classes with gauges of their own; by default the most frequent ones of each day.
     """
 
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
     names: Annotated[Names, Field(min_length=2)]
     columns: Columns = ()
     vector: str = ""
@@ -54,7 +44,7 @@ class Classes(BaseModel):
     def _agrees_with_itself(self) -> Self:
         for what, listed in (("names", self.names), ("columns", self.columns)):
             if len(set(listed)) < len(listed):
-                twice = next(one for one in listed if listed.count(one) > 1)
+                twice = next(name for name in listed if listed.count(name) > 1)
                 msg = f"{what} must differ, but {brief(twice)} is listed twice"
                 raise ValueError(msg)
         if bool(self.columns) == bool(self.vector):

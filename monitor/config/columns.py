@@ -4,30 +4,24 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Discriminator, Field, Strict, Tag, model_validator
+from pydantic import Discriminator, Field, Strict, Tag, model_validator
 
 from monitor.config.choices import ONE, SEVERAL
+from monitor.config.sections import Listed, Section
 from monitor.segment_names import CROSSED
 
 MOST_COLUMNS = 20
 
 Name = Annotated[str, Field(min_length=1)]
 Value = Annotated[str, Field(min_length=1, max_length=200)]
-Values = Annotated[tuple[Value, ...], Strict(strict=False), Field(min_length=1, max_length=100)]
-Edges = Annotated[
-    tuple[Annotated[float, Strict(strict=False)], ...],
-    Strict(strict=False),
-    Field(min_length=1, max_length=100),
-]
-Crossed = Annotated[tuple[Name, ...], Strict(strict=False), Field(min_length=2, max_length=3)]
+Values = Annotated[Listed[Value], Field(min_length=1, max_length=100)]
+Number = Annotated[float, Strict(strict=False)]
+Edges = Annotated[Listed[Number], Field(min_length=1, max_length=100)]
+Crossed = Annotated[Listed[Name], Field(min_length=2, max_length=3)]
 WAYS = ("values", "top", "edges", "quantiles")
 
 
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
-
-
-class WatchedColumn(_Strict):
+class WatchedColumn(Section):
     """One column, and how its values make segments.
 
     Attributes
@@ -78,7 +72,7 @@ class WatchedColumn(_Strict):
         return self.edges is not None or self.quantiles is not None
 
 
-class Crossing(_Strict):
+class Crossing(Section):
     """Two or three columns whose values are combined; the most frequent combinations count."""
 
     cross: Crossed
@@ -116,15 +110,17 @@ def split_segments(content: Mapping[str, Any]) -> dict[str, Any]:
         If two columns are primary, or the primary one has no `values`.
     """
     listed: Sequence[Any] = content["segments"]
-    if any(not isinstance(one, dict) for one in listed):
+    if any(not isinstance(entry, dict) for entry in listed):
         msg = "segments: must be a list of columns, such as {column: device, top: 20}"
         raise ValueError(msg)
-    if any(not isinstance(one.get("primary", False), bool) for one in listed):
+    if any(not isinstance(entry.get("primary", False), bool) for entry in listed):
         msg = "segments: primary must be true or false"
         raise ValueError(msg)
-    primary = [one for one in listed if one.get("primary")]
-    others = [{k: v for k, v in one.items() if k != "primary"} for one in listed]
-    others = [one for one, whole in zip(others, listed, strict=True) if not whole.get("primary")]
+    primary = [entry for entry in listed if entry.get("primary")]
+    others = [{k: v for k, v in entry.items() if k != "primary"} for entry in listed]
+    others = [
+        entry for entry, whole in zip(others, listed, strict=True) if not whole.get("primary")
+    ]
     if len(primary) > 1:
         msg = "segments: only one column can be primary: its segments have priors of their own"
         raise ValueError(msg)
@@ -143,13 +139,15 @@ def check_watched(watched: Sequence[Watched]) -> None:
     ValueError
         If two have the same name, or a column that is crossed is cut at quantiles.
     """
-    names = [one.name for one in watched]
+    names = [entry.name for entry in watched]
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice:
         msg = f"segments: {twice!r} is listed twice"
         raise ValueError(msg)
-    cut = {one.column for one in watched if isinstance(one, WatchedColumn) and one.quantiles}
-    for one in watched:
-        if isinstance(one, Crossing) and (wrong := cut.intersection(one.cross)):
+    cut = {
+        entry.column for entry in watched if isinstance(entry, WatchedColumn) and entry.quantiles
+    }
+    for entry in watched:
+        if isinstance(entry, Crossing) and (wrong := cut.intersection(entry.cross)):
             msg = f"segments: {min(wrong)!r} is cut at quantiles; give it edges to cross it"
             raise ValueError(msg)

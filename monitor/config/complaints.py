@@ -4,28 +4,14 @@ import difflib
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from monitor.config.brief import brief, cut
-from monitor.config.calendar import Calendar, Span
 from monitor.config.choices import ONE, SEVERAL
-from monitor.config.classes import Classes
 from monitor.config.columns import Crossing, WatchedColumn
-from monitor.config.schema import (
-    Checks,
-    Engine,
-    Ids,
-    MapSetting,
-    OutcomeLog,
-    OutcomeMeans,
-    PredictionLog,
-    Report,
-    Segments,
-    Verdicts,
-)
 
 MOST_UNKNOWN = 10  # keys that are listed at a time
 NEEDED: dict[str | int, Any] = {
@@ -56,27 +42,27 @@ def problems_of(content: Any, section: type[BaseModel]) -> list[ErrorDetails]:
     checked again without its invalid keys, until nothing more is found. A rule that mentions a key
     that was left out would speak about the default, so it is not listed.
     """
-    whole, found, left_out = content, list[ErrorDetails](), set[str]()
-    places = set[tuple[int | str, ...]]()
+    whole, listed, left_out = content, list[ErrorDetails](), set[str]()
+    reported = set[tuple[int | str, ...]]()
     while True:
         try:
             section.model_validate(content)
         except ValidationError as error:
             problems = [_as_written(problem, content) for problem in details(error)]
         else:
-            return found
-        if places.issuperset(problem["loc"] for problem in problems):
-            return found
-        places.update(problem["loc"] for problem in problems)
+            return listed
+        if reported.issuperset(problem["loc"] for problem in problems):
+            return listed
+        reported.update(problem["loc"] for problem in problems)
         for problem in problems:
             if not left_out.intersection(_key_names(problem, left_out)):
-                found.append({**problem, "input": _at(whole, problem)})
+                listed.append({**problem, "input": _at(whole, problem)})
         rest = content
         for problem in problems:
             rest = _without(rest, problem["loc"])
             left_out |= set([part for part in problem["loc"] if isinstance(part, str)][-1:])
         if rest == content:
-            return found
+            return listed
         content = rest
 
 
@@ -98,12 +84,12 @@ def _as_written(problem: ErrorDetails, content: Any) -> ErrorDetails:
     listed = content.get("segments") if isinstance(content, dict) else None
     if not isinstance(listed, list) or first not in {"segments", "columns"}:
         return problem
-    is_primary = [isinstance(one, dict) and bool(one.get("primary")) for one in listed]
-    places = [place for place, primary in enumerate(is_primary) if primary == (first == "segments")]
+    is_primary = [isinstance(entry, dict) and bool(entry.get("primary")) for entry in listed]
+    indices = [i for i, primary in enumerate(is_primary) if primary == (first == "segments")]
     if first == "columns" and rest:
-        place, *rest = rest
-        places = places[int(place) :]
-    return {**problem, "loc": ("segments", *places[:1], *rest)}
+        index, *rest = rest
+        indices = indices[int(index) :]
+    return {**problem, "loc": ("segments", *indices[:1], *rest)}
 
 
 def _key_names(problem: ErrorDetails, names: set[str]) -> set[str]:
@@ -145,7 +131,7 @@ def complaints(
     unknown = [problem for problem in problems if problem["type"] == "extra_forbidden"]
     for problem in problems:
         keys_to_it = ".".join([*keys, *(cut(f"{part}") for part in problem["loc"])])
-        where = f"{path}: {keys_to_it}" if keys_to_it else f"{path}"
+        place = f"{path}: {keys_to_it}" if keys_to_it else f"{path}"
         if any(problem is unlisted for unlisted in unknown[MOST_UNKNOWN:]):
             continue
         if problem["type"] == "extra_forbidden":
@@ -154,16 +140,16 @@ def complaints(
                 key, _siblings(problem["loc"][:-1], section), n=1, cutoff=0.5
             )
             remedy = f"did you mean '{near[0]}'?" if near else "remove it."
-            yield f"{where}: is not a known key; {remedy}"
+            yield f"{place}: is not a known key; {remedy}"
         elif problem["type"] == "missing":
-            yield f"{where}: is missing; add it (see monitor.example.yaml)."
+            yield f"{place}: is missing; add it (see monitor.example.yaml)."
         else:
             rule = RULES.get(problem["type"], problem["msg"].removeprefix("Value error, "))
             if (least := problem.get("ctx", {}).get("min_length", 1)) > 1:
                 rule = f"must have at least {least} items"
             of_all_keys = isinstance(problem["input"], dict) and "predictions" in problem["input"]
             got = "" if of_all_keys else f", got {brief(problem['input'])}"
-            yield f"{where}: {rule}{got}; correct the value."
+            yield f"{place}: {rule}{got}; correct the value."
     if more := len(unknown[MOST_UNKNOWN:]):
         yield f"{path}: {more:,} more keys are not known; correct those above first."
 
@@ -172,23 +158,15 @@ def _siblings(location: tuple[int | str, ...], section: type[BaseModel]) -> list
     """List the keys that are allowed at a location below a section."""
     if location[:1] == ("segments",) and len(location) > 1:  # one of a list
         return [*WatchedColumn.model_fields, *Crossing.model_fields, "primary"]
-    rooms: dict[str, type[BaseModel]] = {
-        "predictions": PredictionLog,
-        "outcomes": OutcomeLog,
-        "outcome_means": OutcomeMeans,
-        "ids": Ids,
-        "segments": Segments,
-        "strata": Segments,
-        "classes": Classes,
-        "checks": Checks,
-        "verdicts": Verdicts,
-        "references": Span,
-        "known_drifts": Span,
-        "calendar": Calendar,
-        "closed": Span,
-        "engine": Engine,
-        "report": Report,
-        "map": MapSetting,
-    }
-    named = [part for part in location if isinstance(part, str)]
-    return list((rooms.get(named[-1], section) if named else section).model_fields)
+    for key in location:
+        if key in section.model_fields:
+            section = next(_sections_in(section.model_fields[key].annotation), section)
+    return [*section.model_fields]
+
+
+def _sections_in(kind: Any) -> Iterator[type[BaseModel]]:
+    """List the sections that a field of a kind can hold."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        yield kind
+    for part in get_args(kind):
+        yield from _sections_in(part)

@@ -88,7 +88,7 @@ def _check_end(text: str) -> None:
     if "\0" in text:
         msg = f"contains the null character, behind which nothing would count; {EXAMPLE}"
         raise ValueError(msg)
-    sign = next((found["sign"] for found in ENDS.finditer(text) if found["sign"]), "")
+    sign = next((match["sign"] for match in ENDS.finditer(text) if match["sign"]), "")
     if sign == ";":
         msg = f"contains a semicolon, behind which nothing would count; {EXAMPLE}"
         raise ValueError(msg)
@@ -118,10 +118,10 @@ def _parsed(text: str) -> dict[str, Any]:
     import duckdb  # noqa: PLC0415 - most configurations have no filter, and it takes long to load
 
     with duckdb.connect() as connection:
-        (found,) = connection.execute(
+        (serialised,) = connection.execute(
             "SELECT json_serialize_sql(?)", [f"SELECT {text}\n"]
         ).fetchone() or ("{}",)
-    answer = json.loads(found)
+    answer = json.loads(serialised)
     if answer.get("error"):
         message = str(answer.get("error_message", "")).splitlines()[0]
         msg = f"is not an SQL expression ({message}); {EXAMPLE}"

@@ -102,16 +102,16 @@ def config_files(path: Path) -> list[Path]:
         return [path]
     folder = path / MODELS_FOLDER
     try:
-        found = sorted(folder.iterdir())
+        files = sorted(folder.iterdir())
     except FileNotFoundError:
-        found = []
+        files = []
     except OSError as error:
         msg = f"{folder}: cannot be read ({error}); make it a folder of files like fraud.yaml."
         raise ConfigError(msg) from None
     # Editors and Kubernetes keep their own files there, with names that begin with a dot.
     return [
         path / COMMON_FILE,
-        *(f for f in found if f.suffix in {".yaml", ".yml"} and not f.name.startswith(".")),
+        *(f for f in files if f.suffix in {".yaml", ".yml"} and not f.name.startswith(".")),
     ]
 
 
@@ -133,14 +133,14 @@ def _checked(
     entries: Sequence[tuple[str, _Entry]], folder: Path
 ) -> Iterator[tuple[str, Model | InvalidModel]]:
     """Check each model separately; a model that is defined twice is invalid."""
-    places_of = defaultdict[str, list[Path]](list)
+    files_of = defaultdict[str, list[Path]](list)
     for name, entry in entries:
-        places_of[name].append(entry.path)
+        files_of[name].append(entry.path)
     for name, entry in entries:
-        places = places_of[name]
+        files = files_of[name]
         complaints = list(_complaints_about(name, entry))
-        if len(places) > 1:
-            msg = f"{places[-1]}: the model '{name}' is also in {places[0]}; remove one of them."
+        if len(files) > 1:
+            msg = f"{files[-1]}: the model '{name}' is also in {files[0]}; remove one of them."
             complaints.append(msg)
         if complaints:
             yield name, InvalidModel("\n".join(complaints), _valid_part(entry.content))

@@ -41,10 +41,10 @@ def check_schedule(text: str) -> str:
 
 
 def _fits(part: str, what: str, least: int, most: int) -> bool:
-    found = PART.fullmatch(part)
-    if not found:
+    match = PART.fullmatch(part)
+    if not match:
         return False
-    first, last, step = found.groups()
+    first, last, step = match.groups()
     ends = [_number(end, what) for end in (first, last) if end is not None]
     return all(end is not None and least <= end <= most for end in ends) and step not in ("0", "00")
 

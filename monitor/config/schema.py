@@ -10,14 +10,11 @@ from zoneinfo import available_timezones
 
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Discriminator,
     Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
-    Strict,
     StringConstraints,
     Tag,
     ValidationInfo,
@@ -29,20 +26,17 @@ from monitor.config.brief import brief
 from monitor.config.calendar import Calendar, Spans
 from monitor.config.choices import ONE, SEVERAL, is_scalar, is_whole_scalar, one_or_several
 from monitor.config.classes import Classes
-from monitor.config.columns import (
-    MOST_COLUMNS,
-    Watch,
-    check_watched,
-    split_segments,
-)
+from monitor.config.columns import MOST_COLUMNS, Watch, check_watched, split_segments
 from monitor.config.filters import check_filter
 from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
+from monitor.config.sections import Listed, Section, as_text
 from monitor.errors import ConfigError
 from monitor.segment_names import OTHER, WHOLE
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 AUTO_SETTLED_AFTER = 28  # days to wait for outcomes until `settled_after: auto` is found
+LONGEST_WAIT = 400  # days for outcomes
 ISO_DAY = "%Y-%m-%d"  # what {day} alone means
 # With their least and greatest number of digits; a minus omits leading zeros.
 DAY_DIRECTIVES = {
@@ -173,30 +167,19 @@ def _read_field(value: object) -> object:
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 Column = Annotated[str, BeforeValidator(_read_field), StringConstraints(min_length=1)]
 Key = Annotated[
-    Annotated[Column, Tag(ONE)]
-    | Annotated[tuple[Column, ...], Strict(strict=False), Field(min_length=1), Tag(SEVERAL)],
+    Annotated[Column, Tag(ONE)] | Annotated[Listed[Column], Field(min_length=1), Tag(SEVERAL)],
     Discriminator(one_or_several),
 ]
 Filter = Annotated[str, AfterValidator(check_filter)]
 Given = Annotated[
-    tuple[Annotated[str | bool | int | float, BeforeValidator(is_scalar)], ...],
-    Strict(strict=False),
+    Listed[Annotated[str | bool | int | float, BeforeValidator(is_scalar)]],
     Field(min_length=1, max_length=100),
 ]
 Place = Annotated[str, AfterValidator(_is_a_place)]
 WebAddress = Annotated[str, AfterValidator(_is_a_web_address)]
 Schedule = Annotated[str, AfterValidator(check_schedule)]
 TimeZone = Annotated[str, AfterValidator(_is_time_zone)]
-Windows = Annotated[
-    tuple[Annotated[int, Field(ge=1, le=366)], ...],
-    Strict(strict=False),
-    AfterValidator(_rises_from_one),
-]
-
-
-def _as_text(value: object) -> object:
-    """Read the number 7 as the text that it has in the log; YAML knows no better."""
-    return str(value) if type(value) is int else value
+Windows = Annotated[Listed[Annotated[int, Field(ge=1, le=366)]], AfterValidator(_rises_from_one)]
 
 
 def _has_no_null(text: str) -> str:
@@ -208,33 +191,29 @@ def _has_no_null(text: str) -> str:
 
 SegmentValue = Annotated[
     str,
-    BeforeValidator(_as_text),
+    BeforeValidator(as_text),
     StringConstraints(min_length=1, max_length=200),
     AfterValidator(_has_no_null),
 ]
 MOST_PARTS = 5_000  # segments times strata
-SegmentValues = Annotated[
-    tuple[SegmentValue, ...], Strict(strict=False), Field(min_length=1, max_length=500)
-]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+SegmentValues = Annotated[Listed[SegmentValue], Field(min_length=1, max_length=500)]
 
 
 def _count_days_until_negative(value: object) -> object:
     """Read "negative after 7d" as 7; anything else is left to the check of whole numbers."""
-    found = re.fullmatch(r"negative after (\d+)d", value) if isinstance(value, str) else None
-    if value is not None and not found:
+    match = re.fullmatch(r"negative after (\d+)d", value) if isinstance(value, str) else None
+    if value is not None and not match:
         msg = "must be written like 'negative after 7d'"
         raise ValueError(msg)
-    return int(found[1]) if found else value
+    return int(match[1]) if match else value
 
 
-DaysUntilNegative = Annotated[int, BeforeValidator(_count_days_until_negative), Field(ge=0, le=120)]
+DaysUntilNegative = Annotated[
+    int, BeforeValidator(_count_days_until_negative), Field(ge=0, le=LONGEST_WAIT)
+]
 
 
-class OutcomeMeans(_Strict):
+class OutcomeMeans(Section):
     """Which values of the outcome column are positive and negative; all others are invalid."""
 
     positive: Given
@@ -249,13 +228,13 @@ class OutcomeMeans(_Strict):
         return self
 
 
-class Ids(_Strict):
+class Ids(Section):
     """What the ids of both logs are converted to before they are compared."""
 
     cast: Literal["integer", "uuid", "text"]
 
 
-class _Log(_Strict):
+class _Log(Section):
     """Where a log is and how to read it.
 
     Attributes
@@ -279,9 +258,9 @@ class _Log(_Strict):
     @classmethod
     def _read_format_from_name(cls, content: object) -> object:
         if isinstance(content, dict) and "format" not in content:
-            found = FORMAT_BY_NAME.search(str(content.get("path")))
-            if found:
-                return {**content, "format": "csv" if found[1] else "json"}
+            match = FORMAT_BY_NAME.search(str(content.get("path")))
+            if match:
+                return {**content, "format": "csv" if match[1] else "json"}
         return content
 
     @field_validator("path", check_fields=False)
@@ -306,7 +285,14 @@ class _Log(_Strict):
 
 
 class PredictionLog(_Log):
-    """Where the predictions are, the names of their columns, and what the rows mean."""
+    """Where the predictions are, the names of their columns, and what the rows mean.
+
+    Attributes
+    ----------
+    entity : str, tuple of str or None
+        The columns that say whom or what a row is about, such as a customer, whose rows hang
+        together.
+    """
 
     path: str
     id: Key = "prediction_id"
@@ -317,6 +303,7 @@ class PredictionLog(_Log):
     where: Filter | None = None
     weight: Column | None = None
     classes: Classes | None = None
+    entity: Key | None = None
 
 
 class OutcomeLog(_Log):
@@ -384,7 +371,7 @@ def id_columns(log: PredictionLog | OutcomeLog) -> tuple[str, ...]:
     return (log.id,) if isinstance(log.id, str) else log.id
 
 
-class Segments(_Strict):
+class Segments(Section):
     """A column of the predictions with a few listed values; all others count as `other`."""
 
     column: Column
@@ -399,7 +386,7 @@ class Segments(_Strict):
         return self
 
 
-class Checks(_Strict):
+class Checks(Section):
     """What happens to an invalid row or day: `fail` stops the day, `reject` drops the row."""
 
     prediction_id_missing: RowPolicy = "fail"
@@ -421,21 +408,24 @@ class Checks(_Strict):
 
 def _count_days(value: object) -> object:
     """Read "7d" as 7; anything else is left to the check of whole numbers."""
-    found = re.fullmatch(r"(\d+)d", value) if isinstance(value, str) else None
-    return int(found[1]) if found else value
+    match = re.fullmatch(r"(\d+)d", value) if isinstance(value, str) else None
+    return int(match[1]) if match else value
 
 
-Columns = Annotated[tuple[Watch, ...], Strict(strict=False), Field(max_length=MOST_COLUMNS)]
+Columns = Annotated[Listed[Watch], Field(max_length=MOST_COLUMNS)]
 Days = Annotated[int, BeforeValidator(_count_days), Field(ge=1, le=31)]
+Horizon = Annotated[int, BeforeValidator(_count_days), Field(ge=1, le=LONGEST_WAIT)]
 
 
-class Verdicts(_Strict):
+class Verdicts(Section):
     """What days are compared with, and how large a change must be to be reported."""
 
     references: Spans = ()
     known_drifts: Spans = ()
     judge_every: Days = 1
     false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 1000
+    limit: Literal["guaranteed", "calibrated"] = "guaranteed"
+    wander: Literal["ignored", "fitted"] = "ignored"
     segment_false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 365
     slope_tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.03
     slope_effect: Annotated[float, Field(gt=0, lt=1)] = 0.10
@@ -451,7 +441,7 @@ class Verdicts(_Strict):
     rejected_rows_limit: Annotated[float, Field(ge=1, le=1000)] = 2.0
 
 
-class MapSetting(_Strict):
+class MapSetting(Section):
     """A calibration map that is compared with the scores from a day on, and perhaps deployed."""
 
     file: Place
@@ -466,7 +456,7 @@ class MapSetting(_Strict):
         return self
 
 
-class Model(_Strict):
+class Model(Section):
     """One monitored model.
 
     Attributes
@@ -475,6 +465,8 @@ class Model(_Strict):
         The column whose segments have priors of their own in the evidence of the whole.
     columns : tuple of WatchedColumn or Crossing
         The other entries of a list of `segments`, whose values are counted beside it.
+    horizon : int or None
+        The outcome is "within so many days": `settled_after` is as many if it is not given.
     """
 
     predictions: PredictionLog
@@ -488,7 +480,8 @@ class Model(_Strict):
     severity: Literal["page", "ticket", "info"] = "ticket"
     report_url: WebAddress = ""
     time_zone: TimeZone = "UTC"
-    settled_after: Annotated[int, Field(ge=0, le=120)] = 1
+    horizon: Horizon | None = None
+    settled_after: Annotated[int, Field(ge=0, le=LONGEST_WAIT)] = 1
     windows: Windows = (1, 7, 28)
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
     null_replicates: Annotated[int, Field(ge=100, le=10_000)] = 100
@@ -504,6 +497,16 @@ class Model(_Strict):
     def _reads_a_list_of_segments(cls, content: Any) -> Any:
         listed = isinstance(content, dict) and isinstance(content.get("segments"), list)
         return split_segments(content) if listed else content
+
+    @model_validator(mode="before")
+    @classmethod
+    def _waits_for_the_horizon(cls, content: Any) -> Any:
+        if not isinstance(content, dict) or content.get("horizon") is None:
+            return content
+        # A horizon that is no number has its own complaint, and only that.
+        days = _count_days(content["horizon"])
+        known = isinstance(days, int) and not isinstance(days, bool) and 1 <= days <= LONGEST_WAIT
+        return {"settled_after": days, **content} if known else content
 
     @model_validator(mode="after")
     def _names_columns_once(self) -> Self:
@@ -526,24 +529,38 @@ class Model(_Strict):
                 f"{len(of_outcomes)}; name the same number, in the same order"
             )
             raise ValueError(msg)
+        if self.horizon is not None and self.settled_after < self.horizon:
+            msg = (
+                f"horizon is {self.horizon}d, but settled_after is {self.settled_after}; leave out "
+                f"settled_after, which then is {self.horizon}, because the outcomes of a day are "
+                f"not known before"
+            )
+            raise ValueError(msg)
         if self.calendar and self.checks.missing_day == "accept":
             msg = (
                 "checks.missing_day: accept must be left out with a calendar: a day outside the "
                 "calendar may be missing, and any other day is an error"
             )
             raise ValueError(msg)
-        horizon = self.outcomes.absent_means
-        if self.outcomes.weight and (self.predictions.weight or horizon is not None):
+        absent = self.outcomes.absent_means
+        if self.outcomes.weight and (self.predictions.weight or absent is not None):
             msg = (
                 "outcomes.weight must be left out: a row has one weight, and an outcome that is "
                 "absent has none; name the column in predictions.weight"
             )
             raise ValueError(msg)
-        if horizon is not None and horizon > self.settled_after:
+        if absent is not None and absent > self.settled_after:
             msg = (
-                f"outcomes.absent_means is 'negative after {horizon}d', but settled_after is "
-                f"{self.settled_after}; set settled_after to at least {horizon}, because a day "
+                f"outcomes.absent_means is 'negative after {absent}d', but settled_after is "
+                f"{self.settled_after}; set settled_after to at least {absent}, because a day "
                 f"cannot be final before its negatives are known"
+            )
+            raise ValueError(msg)
+        if absent is not None and self.horizon is not None and absent < self.horizon:
+            msg = (
+                f"horizon is {self.horizon}d, but outcomes.absent_means is 'negative after "
+                f"{absent}d'; set it to 'negative after {self.horizon}d', because an outcome may "
+                f"come until then"
             )
             raise ValueError(msg)
         return self
@@ -556,6 +573,7 @@ class Model(_Strict):
             "predictions.score": "score" in self.predictions.model_fields_set,
             "predictions.score_means": self.predictions.score_means != "probability",
             "predictions.weight": self.predictions.weight is not None,
+            "predictions.entity": self.predictions.entity is not None,
             "outcomes.weight": self.outcomes.weight is not None,
             "outcomes.outcome_means": self.outcomes.outcome_means is not None,
             "outcomes.absent_means": self.outcomes.absent_means is not None,
@@ -585,6 +603,9 @@ class Model(_Strict):
         """Read `settled_after: auto`, for which the longest wait stands until it is found."""
         if not isinstance(content, dict) or content.get("settled_after") != "auto":
             return handler(content)
+        if content.get("horizon") is not None:
+            msg = "settled_after: auto must be left out with horizon, from which it follows"
+            raise ValueError(msg)
         model = handler({**content, "settled_after": AUTO_SETTLED_AFTER})
         model._settles_by_itself = True  # noqa: SLF001 - its own
         return model
@@ -596,9 +617,9 @@ class Model(_Strict):
 
     def settled(self, days: int) -> Self:
         """Copy the model with the number of days that was found."""
-        found = self.model_copy(update={"settled_after": days})
-        found._settles_by_itself = False  # noqa: SLF001 - of a copy
-        return found
+        model = self.model_copy(update={"settled_after": days})
+        model._settles_by_itself = False  # noqa: SLF001 - of a copy
+        return model
 
     @property
     def segment_names(self) -> tuple[str, ...]:
@@ -611,7 +632,7 @@ class Model(_Strict):
         return (*self.strata.values, OTHER) if self.strata else (WHOLE,)
 
 
-class Engine(_Strict):
+class Engine(Section):
     """What reads the logs, and how much of this machine it may use.
 
     Attributes
@@ -645,14 +666,14 @@ class Engine(_Strict):
         return self
 
 
-class Report(_Strict):
+class Report(Section):
     """Where the report pages are kept, and the address at which people open that folder."""
 
     path: Place
     url: WebAddress = ""
 
 
-class Common(_Strict):
+class Common(Section):
     """The keys that all models share. Relative paths are relative to the file's folder."""
 
     store: Place
@@ -714,8 +735,8 @@ class Config(Common):
             update={
                 "models": {name: linked(name, model) for name, model in self.models.items()},
                 "invalid": {
-                    name: replace(one, shown_as=linked(name, one.shown_as))
-                    for name, one in self.invalid.items()
+                    name: replace(invalid, shown_as=linked(name, invalid.shown_as))
+                    for name, invalid in self.invalid.items()
                 },
             }
         )

@@ -147,9 +147,8 @@ class ModelByModelLoader(_UniqueKeyLoader):
         """Construct a value; that of a model completely, so that its errors are its own."""
         if node not in self._models:
             return super().construct_object(node, deep)
-        known = self._models[node]
-        if known:
-            return known
+        if twice := self._models[node]:
+            return twice
         try:
             return super().construct_object(node, deep=True)
         except yaml.YAMLError as error:
@@ -157,27 +156,27 @@ class ModelByModelLoader(_UniqueKeyLoader):
             return error
 
 
-def _size(node: yaml.Node, known: dict[int, int]) -> int:
+def _size(node: yaml.Node, sizes: dict[int, int]) -> int:
     """Count the values below a node, with aliases written out; one that contains itself has none.
 
     A loop counts as too many values.
     """
-    if id(node) in known:
-        return known[id(node)]
-    known[id(node)] = MOST_NODES + 1  # what a loop finds
+    if id(node) in sizes:
+        return sizes[id(node)]
+    sizes[id(node)] = MOST_NODES + 1  # what a loop finds
     parts: list[yaml.Node] = []
     if isinstance(node, yaml.MappingNode):
         parts = [part for pair in node.value for part in pair]
     elif isinstance(node, yaml.SequenceNode):
         parts = node.value
-    known[id(node)] = 1 + sum(_size(part, known) for part in parts)
-    return known[id(node)]
+    sizes[id(node)] = 1 + sum(_size(part, sizes) for part in parts)
+    return sizes[id(node)]
 
 
 def yaml_complaint(path: Path, error: Exception) -> str:
     """Word what is wrong with a file, with line and column."""
     mark = getattr(error, "problem_mark", None)
-    where = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else f"{path}"
+    place = f"{path}, line {mark.line + 1}, column {mark.column + 1}" if mark else f"{path}"
     problem = getattr(error, "problem", None) or " ".join(f"{error}".split())
     said = cut(problem, MOST_OF_PROBLEM)
-    return f"{where}: is not valid YAML: {said}; correct it, then run again."
+    return f"{place}: is not valid YAML: {said}; correct it, then run again."

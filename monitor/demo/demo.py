@@ -15,10 +15,10 @@ from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import replace
 from monitor.pipeline.recalibration import Came, Recalibration, came, recalibrate
-from monitor.report.incidents import IncidentSummary, incidents
+from monitor.read.incidents import IncidentSummary, incidents
+from monitor.read.results import results_of
 from monitor.report.tables import plain_table
 from monitor.segment_names import WHOLE
-from monitor.store.store import Store
 
 REPAIR_DAYS = 21  # after the damage, to which maps are fitted
 
@@ -82,20 +82,23 @@ def write_config(folder: Path) -> Config:
 
 def month_ends(config: Config, model: str) -> list[Evaluation]:
     """Collect the evaluation of the whole over the longest window at the end of each month."""
-    store = Store(config.store)
+    results = results_of(config.store, model)
     longest = config.model(model).windows[-1]
-    days = [d for d in store.days("evaluations", model) if (d + timedelta(days=1)).day == 1]
+    days = [d for d in results.days("evaluations") if (d + timedelta(days=1)).day == 1]
     return [
         evaluation
         for day in days
-        for evaluation in store.read_evaluations(model, day)[0]
+        for evaluation in results.evaluations(day)
         if evaluation.segment == WHOLE and evaluation.window_days == longest
     ]
 
 
 def drifts(config: Config) -> dict[str, list[IncidentSummary]]:
     """Collect the calibration drifts that were found in each model as a whole."""
-    return {name: incidents(Store(config.store), name, WHOLE) for name in config.models}
+    return {
+        name: incidents(results_of(config.store, name, kept=True)).get(WHOLE, [])
+        for name in config.models
+    }
 
 
 @dataclass(frozen=True)
@@ -108,7 +111,7 @@ class Repair:
 
 def repairs(config: Config) -> dict[str, Repair]:
     """Fit a map to each model of one score, and apply the best one to the rest of the year."""
-    found = {}
+    repaired = {}
     last = STRETCHED_FROM + timedelta(days=REPAIR_DAYS - 1)
     for name, model in config.models.items():
         if model.predictions.classes:
@@ -118,8 +121,8 @@ def repairs(config: Config) -> dict[str, Repair]:
             kind = fitted.choice.best.kind
             fitted = recalibrate(config, name, first=STRETCHED_FROM, last=last, kind=kind)
         later = came(config, fitted.content, last + timedelta(days=1))
-        found[name] = Repair(fitted, later)
-    return found
+        repaired[name] = Repair(fitted, later)
+    return repaired
 
 
 def repair_table(found: Mapping[str, Repair]) -> RenderableType:

@@ -23,9 +23,11 @@ from monitor.demo.flights import (
     LAST_DAY,
     LAST_LANDING,
     LATE_MINUTES,
+    OUTCOME_COLUMNS,
     SCORE_DECIMALS,
     TRAIN_MONTHS,
     by_day,
+    fit_model,
     observed_at,
     read_flights,
     require_packages,
@@ -43,11 +45,7 @@ CLASSES_MODEL = "flights-classes"
 VERY_LATE_MINUTES = 60
 CLASSES = ("on time", "late", "very late", "cancelled")
 COLUMNS = tuple(f"p_{name.replace(' ', '_')}" for name in CLASSES)
-OUTCOME_COLUMNS: dict[str, pa.DataType] = {
-    "prediction_id": pa.string(),
-    "outcome": pa.string(),
-    "observed_at": pa.timestamp("us", tz="UTC"),
-}
+CLASS_COLUMNS = OUTCOME_COLUMNS | {"outcome": pa.string()}
 
 
 def write_class_logs(root: Path) -> int:
@@ -77,10 +75,10 @@ def write_class_logs(root: Path) -> int:
     scored = flights[flights["date"] >= np.datetime64(FIRST_DAY)]
     for day, table in _predictions(scored, _vectors(training, scored)).items():
         write_log(root / "predictions" / CLASSES_MODEL / f"{day}.parquet", table)
-    known = scored[scored["outcome"].notna()]
-    for day, table in _known(known).items():
+    with_outcome = scored[scored["outcome"].notna()]
+    for day, table in _known(with_outcome).items():
         write_log(root / "class-outcomes" / f"{day}.parquet", table)
-    return len(known)
+    return len(with_outcome)
 
 
 def _outcomes(flights: pd.DataFrame) -> NDArray[np.object_]:
@@ -94,16 +92,7 @@ def _outcomes(flights: pd.DataFrame) -> NDArray[np.object_]:
 
 def _vectors(training: pd.DataFrame, scored: pd.DataFrame) -> NDArray[np.float64]:
     """Fit the model and return its probabilities, in the order of the classes."""
-    from sklearn.linear_model import LogisticRegression
-    from sklearn.pipeline import make_pipeline
-    from sklearn.preprocessing import OneHotEncoder
-
-    # As the models of two classes: no random start, and the optimum itself.
-    model = make_pipeline(
-        OneHotEncoder(handle_unknown="ignore"),
-        LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8),
-    )
-    model.fit(training[[*FEATURES]], training["outcome"].astype(str))
+    model = fit_model(training, training["outcome"].astype(str))
     order = [[*model.classes_].index(name) for name in CLASSES]
     vectors = model.predict_proba(scored[[*FEATURES]])[:, order].round(SCORE_DECIMALS)
     vectors[:, 0] = 1.0 - vectors[:, 1:].sum(axis=1)  # rounded, they would not add up to 1
@@ -132,5 +121,5 @@ def _known(known: pd.DataFrame) -> dict[date, pa.Table]:
         "outcome": known["outcome"],
         "observed_at": moments,
     }
-    table = pa.Table.from_pydict(columns, schema=pa.schema(OUTCOME_COLUMNS))
+    table = pa.Table.from_pydict(columns, schema=pa.schema(CLASS_COLUMNS))
     return by_day(table, moments.dt.tz_convert(HOME).dt.tz_localize(None), last=LAST_LANDING)

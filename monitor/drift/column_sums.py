@@ -1,17 +1,17 @@
 """What the values of columns say of a distortion, as sums over days. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import hypot, log, sqrt
 
 import numpy as np
-from scipy.stats import norm
 
 from monitor.drift.detector import best_slope
 from monitor.drift.evidence import SLOPES
 from monitor.drift.reference import DIRECTIONS, Reference
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.special import ndtr
 from monitor.metrics.logistic.conditional import score_directions, score_slopes
 from monitor.summary import ColumnPart, Columns
 
@@ -55,16 +55,9 @@ class Sums:
         return _combined(self, other, -1)
 
 
-def _combined(one: Sums, other: Sums, sign: int) -> Sums:
-    return Sums(
-        *(
-            getattr(one, name) + sign * getattr(other, name)
-            for name in (
-                *("scores", "informations", "squares", "slopes"),
-                *("rows", "hits", "predicted"),
-            )
-        )
-    )
+def _combined(first: Sums, other: Sums, sign: int) -> Sums:
+    theirs = vars(other)
+    return Sums(**{name: value + sign * theirs[name] for name, value in vars(first).items()})
 
 
 def sum_columns(
@@ -98,11 +91,11 @@ def nothing() -> Sums:
 
 
 def _over_days(days: Sequence[DaySums], column: str) -> dict[str, Sums]:
-    found: dict[str, list[Sums]] = {}
+    by_value: dict[str, list[Sums]] = {}
     for day in days:
         for value, sums in day.get(column, {}).items():
-            found.setdefault(value, []).append(sums)
-    return {value: sum(parts, nothing()) for value, parts in found.items()}
+            by_value.setdefault(value, []).append(sums)
+    return {value: sum(parts, nothing()) for value, parts in by_value.items()}
 
 
 def sum_part(reference: Reference, part: ColumnPart) -> Sums:
@@ -111,14 +104,12 @@ def sum_part(reference: Reference, part: ColumnPart) -> Sums:
     cells, counts, positives = part.cells[inside], part.counts[inside], part.positives[inside]
     rows, hits = int(counts.sum()), int(positives.sum())
     if not 0 < hits < rows:
-        none = nothing()
-        return Sums(*(none.scores, none.informations, none.squares, none.slopes), rows, hits,
-                    part.predicted)  # fmt: skip
+        return replace(nothing(), rows=rows, hits=hits, predicted=part.predicted)
     curve = np.ascontiguousarray(reference.curve[cells])
     directions = np.ascontiguousarray(reference.directions[:, cells])
-    scores, known = score_directions(curve, counts, positives, directions)
+    scores, informations = score_directions(curve, counts, positives, directions)
     slopes = score_slopes(curve, counts, positives, directions, np.array(SLOPES))
-    return Sums(scores, known, known**2, slopes, rows, hits, part.predicted)
+    return Sums(scores, informations, informations**2, slopes, rows, hits, part.predicted)
 
 
 def whole_of(old: Mapping[str, Sums], now: Mapping[str, Sums]) -> tuple[Sums, Sums]:
@@ -136,12 +127,14 @@ def change_of(reference: Reference, direction: int, old: Sums, now: Sums) -> Est
         return None
     value, variance = 0.0, 0.0
     for sums, sign in ((now, 1.0), (old, -1.0)):
-        known = float(sums.informations[direction])
-        if not known > 0.0:
+        information = float(sums.informations[direction])
+        if not information > 0.0:
             return None
-        value += sign * float(sums.scores[direction]) / known
-        wandering = float(reference.jitters[direction] * sums.squares[direction]) / known**2
-        variance += 1.0 / known + wandering
+        value += sign * float(sums.scores[direction]) / information
+        wandering = (
+            float(reference.day_variances[direction] * sums.squares[direction]) / information**2
+        )
+        variance += 1.0 / information + wandering
     return Estimate.normal(value, sqrt(variance))
 
 
@@ -155,7 +148,7 @@ def evidence_of(change: Estimate | None) -> float:
 def exceeding(change: Estimate, tolerance: float) -> float:
     """Return the p-value of a change that is no larger than the tolerance."""
     size, error = abs(change.value), change.standard_error
-    return float(norm.sf((size - tolerance) / error) + norm.sf((size + tolerance) / error))
+    return float(ndtr((tolerance - size) / error) + ndtr(-(size + tolerance) / error))
 
 
 def relative_slope(old: Sums, now: Sums) -> Estimate | None:

@@ -12,11 +12,7 @@ import numpy.typing as npt
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.logistic.conditional import (
-    MOST_EXACT,
-    exact_moments,
-    log_sets,
-)
+from monitor.metrics.logistic.conditional import MOST_EXACT, exact_moments, log_sets
 from monitor.metrics.logistic.intercept import solve_factor
 
 MOST_KNOTS, INFORMATION_PER_KNOT = 6, 100.0
@@ -109,8 +105,8 @@ def _functions(weights: Floats) -> list[Floats]:
         return [CENTRES]
     number = int(min(MOST_KNOTS, 2 + total / INFORMATION_PER_KNOT))
     shares = np.cumsum(weights) / total
-    places = np.searchsorted(shares, np.linspace(0.05, 0.95, number))
-    knots = np.unique(CENTRES[places])
+    ranks = np.searchsorted(shares, np.linspace(0.05, 0.95, number))
+    knots = np.unique(CENTRES[ranks])
     functions = [CENTRES]
     if knots.size > 2:  # noqa: PLR2004 - two knots make a line
         last = _cubic_part(knots[-2], knots[-1])

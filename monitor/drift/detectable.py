@@ -1,19 +1,55 @@
-"""Which changes of the slope a reference allows to find, and how long that takes. Pure."""
+"""Which changes of the slope a reference allows to find, how soon, and at which limit. Pure.
 
-from dataclasses import dataclass
-from math import exp, inf, log, log1p
+Rule: what is said of it is what the detector does on simulated days, so it holds for few rows too.
+"""
+
+from dataclasses import dataclass, replace
+from itertools import islice
+from math import ceil, inf, log10, nan
 
 import numpy as np
 
-from monitor.drift.detector import FULL_GAIN, WEIGHTS
-from monitor.drift.evidence import MOST_OF_A_DAY
+from monitor.drift.paths import evidence_paths
 from monitor.drift.reference import Reference
-from monitor.metrics.core.special import brentq
 
 USUAL_CHANGE = 0.2  # a slope of 0.8
 STRONG_CHANGE = 0.3  # a slope of 0.7
 PATIENCE = 120  # days
+LONGEST = 400  # days: what takes longer is called never
 FLATTEST = 0.95  # of a change: a curve that says nothing at all
+PATHS = 300
+FEW_A_DAY = 20  # of the rarer outcome
+NEAR = 0.01  # of a change of the slope: no more digits are said
+REFERENCE_ERROR = 0.5  # share of the tolerance that the reference's own error may take
+SHARE, SPAN = 1 / 4, 1 / 3  # of the paths that reach the limit within this part of A
+MOST_SIMULATED = 1_000  # days between false alerts; the limit of more days grows with them
+NOTICED = 1.5  # times the variance of independent rows: what hangs together beyond chance
+LONGER = 91  # days of a reference that would find more
+LEAST_LIMIT = 2.0  # log10: a lower one is reached too often in rougher worlds
+
+
+@dataclass(frozen=True)
+class Together:
+    """What a reference is worth whose rows hang together.
+
+    Attributes
+    ----------
+    days : int
+        Those of the reference.
+    independent : float
+        Days of independent rows that would say as much of the slope.
+    least : float
+        The least change of the slope that is found within 120 days in half of all cases; nan if
+        none is.
+    longer : float or None
+        Days that a slope of 0.8 would take with a reference of 91 days, as that of `Detectable`;
+        None if the reference is as long.
+    """
+
+    days: int
+    independent: float
+    least: float
+    longer: float | None
 
 
 @dataclass(frozen=True)
@@ -23,14 +59,18 @@ class Detectable:
     Attributes
     ----------
     tolerated, found : float
-        Changes of the slope below the first are tolerated, changes above the second are looked
-        for; per unit of log-odds.
+        Changes of the slope below the first are hardly ever reported, changes above the second
+        are looked for; per unit of log-odds.
     rarer : float
         Number of the rarer outcome on a usual day.
     days, days_strong : float
-        Days that a slope of 0.8 takes to be found, and one of 0.7; infinite if it never is.
-    within_patience : float
-        The least change of the slope that is found within 120 days; nan if none is.
+        Days that a slope of 0.8 takes to be found in half of all cases, and one of 0.7; infinite
+        if it takes more than 400.
+    within_patience : float or None
+        The least change of the slope that is found within 120 days in half of all cases; nan if
+        none is. None with 20 of the rarer outcome a day or more: they find any that matters.
+    together : Together or None
+        What the reference is worth, if the rows of an entity hang together.
     """
 
     tolerated: float
@@ -38,18 +78,19 @@ class Detectable:
     rarer: float
     days: float
     days_strong: float
-    within_patience: float
+    within_patience: float | None
+    together: Together | None = None
 
 
-def what_is_detectable(reference: Reference, false_alert_days: float) -> Detectable:
-    """Compute what the detector can find, from the days of the reference.
+def what_is_detectable(reference: Reference, limit: float) -> Detectable:
+    """Find out what the detector can find, by simulated days like those of the reference.
 
     Parameters
     ----------
     reference : Reference
         Of the stream.
-    false_alert_days : float
-        A: days between false alerts, on average.
+    limit : float
+        Evidence at which an incident opens, log10.
 
     Returns
     -------
@@ -63,33 +104,39 @@ def what_is_detectable(reference: Reference, false_alert_days: float) -> Detecta
     >>> from monitor.metrics.core.coarse import CENTRES, Coarse
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
     >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
-    >>> found = what_is_detectable(fit_reference([day] * 28), 1000)
+    >>> found = what_is_detectable(fit_reference([day] * 28), 3.0)
     >>> found.tolerated, found.found, round(found.days)
-    (0.03, 0.1, 2)
+    (0.015, 0.1, 2)
     """
     days = len(reference.scores) * reference.judge_every
     positives, total = int(reference.counts.positives.sum()), int(reference.counts.counts.sum())
-
-    def excess(change: float) -> float:
-        return days_to_find(reference, change, false_alert_days) - PATIENCE
-
-    least = float(reference.tolerances[0])
-    if excess(FLATTEST) > 0.0:
-        seen = float("nan")
-    else:
-        seen = least if excess(least) <= 0.0 else float(brentq(excess, least, FLATTEST, xtol=1e-3))
+    rarer = min(positives, total - positives) / days
     return Detectable(
-        tolerated=least,
+        tolerated=REFERENCE_ERROR * float(reference.tolerances[0]),
         found=float(reference.effects[0]),
-        rarer=min(positives, total - positives) / days,
-        days=days_to_find(reference, USUAL_CHANGE, false_alert_days),
-        days_strong=days_to_find(reference, STRONG_CHANGE, false_alert_days),
-        within_patience=seen,
+        rarer=rarer,
+        days=days_to_find(reference, USUAL_CHANGE, limit),
+        days_strong=days_to_find(reference, STRONG_CHANGE, limit),
+        within_patience=_found_in_time(reference, limit) if rarer < FEW_A_DAY else None,
+        together=_together(reference, limit) if reference.hanging[0] > NOTICED else None,
     )
 
 
-def days_to_find(reference: Reference, change: float, false_alert_days: float) -> float:
-    """Compute how long a change of the slope takes to be found.
+def _together(reference: Reference, limit: float) -> Together:
+    """Say what a reference is worth whose rows hang together."""
+    days = len(reference.scores) * reference.judge_every
+    times, longer = LONGER / days, None
+    if times > 1.0:
+        more = replace(
+            reference, covariance=reference.covariance / times, cross=reference.cross * times
+        )
+        longer = days_to_find(more, USUAL_CHANGE, limit)
+    independent = days / float(reference.dispersions[0])
+    return Together(days, independent, _found_in_time(reference, limit), longer)
+
+
+def days_to_find(reference: Reference, change: float, limit: float, most: int = LONGEST) -> float:
+    """Find how long a change of the slope takes to be found in half of all cases.
 
     Parameters
     ----------
@@ -97,21 +144,15 @@ def days_to_find(reference: Reference, change: float, false_alert_days: float) -
         Of the stream.
     change : float
         By how much the slope differs from 1, above 0.
-    false_alert_days : float
-        A.
+    limit : float
+        Evidence at which an incident opens, log10.
+    most : int
+        Days that are simulated.
 
     Returns
     -------
     float
-        Days; infinite if the evidence does not grow.
-
-    Notes
-    -----
-    A day with information I and dispersion phi adds
-    ``g = [(effect - tolerance) change - (effect**2 - tolerance**2) / 2] I / phi`` nats on average.
-    Added up over all starts, each with the weight w of `monitor.drift.detector.accumulate`, the
-    evidence of the kind is ``w exp(g t) / (1 - exp(-g))`` after t days, and it counts with the
-    weight of its kind: ``t = log(A (1 - exp(-g)) / (w weight)) / g``.
+        The median over 300 simulated streams; infinite if it is more than the most days.
 
     Examples
     --------
@@ -121,17 +162,67 @@ def days_to_find(reference: Reference, change: float, false_alert_days: float) -
     >>> n = np.where(abs(CENTRES) < 3, 5, 0)
     >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
     >>> reference = fit_reference([day] * 28)
-    >>> days_to_find(reference, 0.4, 1000) < days_to_find(reference, 0.2, 1000) < 30
+    >>> days_to_find(reference, 0.4, 3.0) < days_to_find(reference, 0.2, 3.0) < 30
     True
     """
-    near, far = float(reference.tolerances[0]), float(reference.effects[0])
-    known = reference.informations[:, 0]
-    phi = 1.0 + reference.jitters[0] * known
-    gains = known * ((far - near) * change - 0.5 * (far**2 - near**2)) / phi
-    gain = float(np.minimum(gains, MOST_OF_A_DAY * log(10.0)).mean())
-    if gain <= 0.0:
-        return inf
-    most = 0.5 * (far - near) ** 2 * known / phi
-    begun = float(np.minimum(1.0, most / FULL_GAIN).mean())
-    needed = log(false_alert_days / (WEIGHTS[0] * begun)) + log1p(-exp(-gain))
-    return float(reference.judge_every * max(1.0, needed / gain))
+    found, spans = np.zeros(PATHS, bool), most // reference.judge_every
+    drawn = evidence_paths(reference, PATHS, change, limit)
+    for span, evidence in enumerate(islice(drawn, spans), 1):
+        found |= evidence >= limit
+        if 2 * found.sum() >= PATHS:
+            return float(span * reference.judge_every)
+    return inf
+
+
+def calibrated_limit(reference: Reference, false_alert_days: float) -> float:
+    """Find the evidence that chance alone reaches as often as promised, log10.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    false_alert_days : float
+        A: days between false alerts, on average over references and days.
+
+    Returns
+    -------
+    float
+        At least 2, and at most log10 A, which chance reaches at most as often whatever the
+        reference.
+
+    Notes
+    -----
+    A quarter of the simulated streams without a change reach the limit within A / 3 days: a third
+    would be due, but some streams open more than one incident. The limit of more than 1,000 days
+    grows in proportion to them, as Ville's inequality has it.
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> from monitor.drift.reference import fit_reference
+    >>> from monitor.metrics.core.coarse import CENTRES, Coarse
+    >>> n = np.where(abs(CENTRES) < 3, 5, 0)
+    >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
+    >>> 2.0 <= calibrated_limit(fit_reference([day] * 28), 1000) < 2.5
+    True
+    """
+    simulated = min(false_alert_days, MOST_SIMULATED)
+    spans = ceil(simulated * SPAN / reference.judge_every)
+    highest = np.zeros(PATHS)
+    for evidence in islice(evidence_paths(reference, PATHS), spans):
+        highest = np.maximum(highest, evidence)
+    reached = float(np.quantile(highest, 1.0 - SHARE))
+    most, beyond = log10(false_alert_days), log10(false_alert_days / simulated)
+    return min(most, max(LEAST_LIMIT, reached + beyond))
+
+
+def _found_in_time(reference: Reference, limit: float) -> float:
+    """Find the least change that is found within the patience, to two digits, by halving."""
+    low, high = 0.0, FLATTEST
+    if days_to_find(reference, high, limit, PATIENCE) == inf:
+        return nan
+    while high - low > NEAR:
+        middle = 0.5 * (low + high)
+        found = days_to_find(reference, middle, limit, PATIENCE) < inf
+        low, high = (low, middle) if found else (middle, high)
+    return high

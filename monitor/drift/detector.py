@@ -9,7 +9,7 @@ average.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import date
 from math import log, log10, sqrt
 from typing import Any, Literal
@@ -26,14 +26,16 @@ from monitor.drift.evidence import (
 )
 from monitor.drift.history import (
     History,
-    learned_jitters,
+    learned_day_variances,
     new_history,
     remember,
-    start_of,
     sums_since,
     week_of,
 )
+from monitor.drift.label_noise import no_sums, with_day, wrong_share
 from monitor.drift.reference import DIRECTIONS, SOUGHT, Reference
+from monitor.drift.start import start_of
+from monitor.drift.undecided import Quarter, with_recovery
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
@@ -47,6 +49,34 @@ FULL_GAIN = 0.1  # nats: a day that may add as much counts in full
 USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not move along
 LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
 LEAST_SIZE = 0.05  # logit: the least distortion that a recovery is weighed against
+
+
+@dataclass(frozen=True)
+class Worse:
+    """An open calibration drift before it became worse.
+
+    Attributes
+    ----------
+    found : date
+        Day on which the evidence for the change reached its limit.
+    evidence : float
+        log10 of that evidence.
+    times : int
+        How often the drift has become worse since it opened.
+    kind : str
+        The distortion that fitted best.
+    size : float
+        Its size, in logit, signed.
+    slope : float or None
+        The slope of the outcomes on the reference curve; None if they do not tell.
+    """
+
+    found: date
+    evidence: float
+    times: int
+    kind: str
+    size: float
+    slope: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +103,13 @@ class Incident:
         Its standard error.
     scores, informations, slopes : ndarray of shape (4,), (4,), (6,)
         Sums since the start, each day's over its dispersion.
+    gradual : bool
+        Whether it came slowly, from its first day on, instead of at once.
+    quarter : Quarter or None
+        What the last weeks say of its recovery; None on the day of the opening, and of another
+        alarm.
+    worse : Worse or None
+        What it was before it became worse; None if it has not.
     """
 
     opened: date
@@ -87,6 +124,19 @@ class Incident:
     scores: Floats
     informations: Floats
     slopes: Floats
+    gradual: bool = False
+    quarter: Quarter | None = None
+    worse: Worse | None = None
+
+    @property
+    def undecided(self) -> bool:
+        """Whether the last weeks say neither that it lasts nor that it is over."""
+        return self.quarter is not None and self.quarter.undecided
+
+
+def shape_size(incident: Incident) -> float | None:
+    """Find how far the log-odds are off where a distortion is strongest; None of a slope."""
+    return abs(incident.size) if KINDS.index(incident.kind) // 2 else None
 
 
 @dataclass(frozen=True)
@@ -152,6 +202,28 @@ class Fork:
 
 
 @dataclass(frozen=True, eq=False)
+class Second:
+    """What looks for another change beside an open incident; see `monitor.drift.second`.
+
+    Attributes
+    ----------
+    since : date
+        The first day of the incident that its reference may rest on.
+    fitted : int
+        Number of days that its reference is fitted to; 0 while they are too few.
+    last : date or None
+        The last of them.
+    detector : Detector
+        What has accumulated since, compared with that reference.
+    """
+
+    since: date
+    fitted: int
+    last: date | None
+    detector: "Detector"
+
+
+@dataclass(frozen=True, eq=False)
 class Detector:
     """Accumulated evidence of one stream.
 
@@ -164,7 +236,7 @@ class Detector:
     last : date
         The last day with evidence.
     jitters : ndarray of shape (4,)
-        Between-day variances of this week; 0 before the first day.
+        Between-day variances of this week; 0 before the first day. Stores have this name for them.
     cross : ndarray of shape (4, 1 + b) or None
         Where the scores of the last days were; see `DayEvidence`. None before the first day.
     history : History
@@ -179,6 +251,11 @@ class Detector:
         The drifts that the forks have found, by their opening.
     moved : Shift or None
         The prior shift or level drift of the newest judged day.
+    noise : ndarray of shape (43,)
+        What the days without an incident say of each share of wrong labels; what the reference says
+        comes on top.
+    second : Second or None
+        What looks for another change while an incident is open.
     """
 
     sums: Floats
@@ -192,6 +269,8 @@ class Detector:
     forks: tuple[Fork, ...] = ()
     acknowledged: tuple[Acknowledged, ...] = ()
     moved: Shift | None = None
+    noise: Floats = field(default_factory=no_sums)
+    second: Second | None = None
 
     @property
     def evidence(self) -> float:
@@ -229,14 +308,15 @@ def advance(
     """
     begun = detector.history.firsts.size > 0
     same_week = begun and week_of(detector.last) == week_of(days[-1])
-    jitters = (
-        detector.jitters if same_week else learned_jitters(reference, detector.history, days[0])
-    )
-    evidence = day_evidence(reference, parts, jitters, detector.cross)
+    day_variances = detector.jitters
+    if not same_week:
+        day_variances = learned_day_variances(reference, detector.history, days[0])
+    wrong = wrong_share(reference.noise, detector.noise)
+    evidence = day_evidence(reference, parts, day_variances, detector.cross, wrong=wrong)
     if detector.incident:
-        recovery = _recovery(detector.incident, reference, parts, evidence, jitters)
+        recovery = _recovery(detector.incident, reference, parts, evidence, day_variances, wrong)
         evidence = replace(evidence, recovery=recovery)
-    return accumulate(detector, days[0], evidence, jitters), evidence
+    return accumulate(detector, days[0], evidence, day_variances), evidence
 
 
 def _recovery(
@@ -244,16 +324,19 @@ def _recovery(
     reference: Reference,
     parts: Mapping[Any, Coarse],
     evidence: DayEvidence,
-    jitters: Floats,
+    day_variances: Floats,
+    wrong: float,
 ) -> float:
     direction = KINDS.index(incident.kind) // 2
     far, near = recovery_pair(incident, evidence)
-    found = recovery_evidence(reference, parts, direction, far, near)
-    phi = 1.0 + float(jitters[direction] * evidence.informations[direction])
-    return float(bounded(np.array(found / phi / log(10.0))))
+    ratio = recovery_evidence(reference, parts, direction, far, near, wrong=wrong)
+    phi = 1.0 + float(day_variances[direction] * evidence.informations[direction])
+    return float(bounded(np.array(ratio / phi / log(10.0))))
 
 
-def accumulate(detector: Detector, day: date, evidence: DayEvidence, jitters: Floats) -> Detector:
+def accumulate(
+    detector: Detector, day: date, evidence: DayEvidence, day_variances: Floats
+) -> Detector:
     """Add a day to the evidence of every kind.
 
     Parameters
@@ -264,39 +347,70 @@ def accumulate(detector: Detector, day: date, evidence: DayEvidence, jitters: Fl
         The day.
     evidence : DayEvidence
         Of that day, weighed with these between-day variances.
-    jitters : ndarray of shape (4,)
+    day_variances : ndarray of shape (4,)
         Between-day variances.
 
     Returns
     -------
     Detector
         The same if the day says nothing.
+    """
+    if not evidence.informations.any():
+        return detector
+    begun = share_of_start(
+        evidence.tolerances, evidence.effects, evidence.informations, day_variances
+    )
+    return replace(
+        detector,
+        sums=(detector.sums + np.repeat(begun, 2)) * 10.0**evidence.ratios,
+        last=day,
+        counted=detector.counted + 1,
+        jitters=day_variances,
+        cross=evidence.cross,
+        history=remember(detector.history, day, evidence),
+        noise=_learned(detector, evidence),
+    )
+
+
+def _learned(detector: Detector, evidence: DayEvidence) -> Floats:
+    """Learn of labels, unless a drift is open that could be mistaken for wrong ones."""
+    if detector.incident or evidence.noise is None:
+        return detector.noise
+    return with_day(detector.noise, evidence.noise)
+
+
+def share_of_start(
+    tolerances: Floats, effects: Floats, informations: Floats, day_variances: Floats
+) -> Floats:
+    """Give how much a day counts as the first one of a drift along each direction, at most 1.
+
+    Parameters
+    ----------
+    tolerances, effects, informations, day_variances : ndarray of shape (..., 4)
+        Of the day; see `DayEvidence`.
 
     Notes
     -----
     ``w = min(1, 10 g)`` with ``g = (effect - tolerance)**2 I / (2 phi)`` what the day may add, in
     nats: days that know nothing do not bring an alert nearer. It depends on the scores and on the
     number of positive outcomes only.
+
+    Examples
+    --------
+    >>> share_of_start(np.array([0.1]), np.array([0.3]), np.array([2.5]), np.array([0.0])).round(2)
+    array([0.5])
     """
-    if not evidence.informations.any():
-        return detector
-    phi = 1.0 + jitters * evidence.informations
-    gain = 0.5 * (evidence.effects - evidence.tolerances) ** 2 * evidence.informations / phi
-    added = np.repeat(np.minimum(1.0, gain / FULL_GAIN), 2)
-    return replace(
-        detector,
-        sums=(detector.sums + added) * 10.0**evidence.ratios,
-        last=day,
-        counted=detector.counted + 1,
-        jitters=jitters,
-        cross=evidence.cross,
-        history=remember(detector.history, day, evidence),
-    )
+    gains = 0.5 * (effects - tolerances) ** 2 * informations / (1.0 + day_variances * informations)
+    return np.asarray(np.minimum(1.0, gains / FULL_GAIN))
 
 
 def reset(detector: Detector, day: date, reason: EndReason) -> Detector:
-    """Discard all evidence; an open incident ends on this day, for this reason."""
-    return replace(new_detector(), ended=_ended(detector, day, reason))
+    """Discard all evidence; an open incident ends on this day, for this reason.
+
+    What was learned of labels stays while the reference does.
+    """
+    ended = replace(new_detector(), ended=_ended(detector, day, reason))
+    return ended if reason == "rebased" else replace(ended, noise=detector.noise)
 
 
 def _ended(detector: Detector, day: date, reason: EndReason) -> Ended | None:
@@ -393,7 +507,7 @@ def update_incident(
     incident = detector.incident
     if alarm and incident:
         carried = _with_day(incident, evidence, detector.jitters)
-        return _restarted(detector, _named(replace(carried, recovery=0.0)))
+        return _restarted(detector, named(replace(carried, recovery=0.0, quarter=None)))
     if alarm:
         return _restarted(detector, opened_incident(detector, day, evidence))
     if not incident:
@@ -405,10 +519,14 @@ def _carried_on(
     detector: Detector, incident: Incident, day: date, evidence: DayEvidence
 ) -> Detector:
     gained = max(0.0, incident.recovery + evidence.recovery)
-    now = replace(_with_day(incident, evidence, detector.jitters), recovery=gained)
+    now = replace(
+        _with_day(incident, evidence, detector.jitters),
+        recovery=gained,
+        quarter=with_recovery(incident.quarter, day, evidence.recovery),
+    )
     if gained < RECOVERED:
         # While the outcomes speak for recovery, name and size stay: they say nothing of it.
-        return replace(detector, incident=now if gained else _named(now))
+        return replace(detector, incident=now if gained else named(now))
     if detector.sums.max() >= 10.0**REPLACED * detector.counted:
         # One distortion has gone and another, as certain, has come: the curve is not back.
         other = opened_incident(detector, day, evidence)
@@ -431,13 +549,13 @@ def opened_incident(detector: Detector, day: date, evidence: DayEvidence) -> Inc
         detector.history,
         direction=direction,
         sign=2 * side - 1,
-        jitter=float(detector.jitters[direction]),
+        day_variance=float(detector.jitters[direction]),
         effect=effect,
         error=effect / SOUGHT,  # or less, where more than six standard errors are looked for
         counted=detector.counted,
     )
     scores, informations, slopes = sums_since(detector.history, start.day, detector.jitters)
-    found = Incident(
+    opened = Incident(
         opened=day,
         started=start.day,
         start_low=start.low,
@@ -450,12 +568,13 @@ def opened_incident(detector: Detector, day: date, evidence: DayEvidence) -> Inc
         scores=scores,
         informations=informations,
         slopes=slopes,
+        gradual=start.gradual,
     )
-    return _named(found)
+    return named(opened)
 
 
-def _with_day(incident: Incident, evidence: DayEvidence, jitters: Floats) -> Incident:
-    phi = 1.0 + jitters * evidence.informations
+def _with_day(incident: Incident, evidence: DayEvidence, day_variances: Floats) -> Incident:
+    phi = 1.0 + day_variances * evidence.informations
     return replace(
         incident,
         scores=incident.scores + evidence.scores / phi,
@@ -464,13 +583,13 @@ def _with_day(incident: Incident, evidence: DayEvidence, jitters: Floats) -> Inc
     )
 
 
-def _named(incident: Incident) -> Incident:
-    """Name the distortion that fits best, and measure it."""
+def named(incident: Incident) -> Incident:
+    """Name the distortion that fits best since the start, and measure it."""
     kind = best_fitting_kind(incident.scores, incident.informations)
     direction = KINDS.index(kind) // 2
-    known = float(incident.informations[direction])
-    size = float(incident.scores[direction]) / known if known > 0.0 else 0.0
-    error = 1.0 / sqrt(known) if known > 0.0 else 0.0
+    information = float(incident.informations[direction])
+    size = float(incident.scores[direction]) / information if information > 0.0 else 0.0
+    error = 1.0 / sqrt(information) if information > 0.0 else 0.0
     return replace(incident, kind=kind, size=size, size_error=error)
 
 

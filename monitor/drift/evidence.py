@@ -11,13 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from monitor.drift.label_noise import no_sums
 from monitor.drift.reference import (
     DIRECTIONS,
     SOUGHT,
     TOLERATED,
     Reference,
     by_direction,
-    dispersions,
 )
 from monitor.drift.variance import WEEK
 from monitor.metrics.core.coarse import Coarse, sum_of
@@ -29,6 +29,7 @@ from monitor.metrics.logistic.conditional import (
     score_slopes,
     weigh_directions,
 )
+from monitor.metrics.logistic.label_noise import noisy_curve, weigh_shares
 from monitor.metrics.logistic.level import compare_levels, fit_level
 
 KINDS = (  # down and up each direction of the reference, in their order
@@ -80,6 +81,9 @@ class DayEvidence:
         Information of each direction with itself, then with the functions of the curve, of the
         day and of those just before it that had little. None once it has been stored: the
         detector holds it.
+    noise : ndarray of shape (43,) or None
+        What the day says of each share of wrong labels; None once it has been
+        stored, or if the reference asks for none.
     recovery : float
         log10 of the likelihood that the open incident's distortion is gone over that it is still
         there; from -2 to 2, and 0 without an incident.
@@ -94,15 +98,17 @@ class DayEvidence:
     levels: Floats
     unknown_share: float = 0.0
     cross: Floats | None = None
+    noise: Floats | None = None
     recovery: float = 0.0
 
 
 def day_evidence(
     reference: Reference,
     parts: Mapping[Any, Coarse],
-    jitters: Floats | None = None,
+    day_variances: Floats | None = None,
     recent: Floats | None = None,
     *,
+    wrong: float = 0.0,
     hedged: bool = True,
 ) -> DayEvidence:
     """Weigh the outcomes of one day, each part with a prior of its own.
@@ -113,10 +119,12 @@ def day_evidence(
         Of the stream.
     parts : mapping to Coarse
         The day's outcomes by segment and stratum; those of one class only say nothing.
-    jitters : ndarray of shape (4,), optional
+    day_variances : ndarray of shape (4,), optional
         Between-day variances, if more is known of them than the reference knows.
     recent : ndarray of shape (4, 1 + b), optional
         Where the scores of the last days were, as `cross` of an earlier day's evidence.
+    wrong : float
+        Share of the outcomes that are recorded as their opposite.
     hedged : bool
         Whether the ratios are `bounded`, as those of a single day must be.
 
@@ -129,8 +137,8 @@ def day_evidence(
     -----
     ``r = [log E(effect) - log E(tolerance)] / (phi ln 10)`` for each direction and sign, with E
     of `monitor.metrics.logistic.conditional.conditional_log_ratio`, tolerance and effect of
-    `price`, and ``phi = 1 + jitter I`` the dispersion of a day whose information on the direction
-    is I; then `bounded`.
+    `price`, and ``phi = 1 + day_variance I`` the dispersion of a day whose information on the
+    direction is I; then `bounded`.
 
     Examples
     --------
@@ -146,27 +154,29 @@ def day_evidence(
     >>> KINDS[found.ratios.argmax()]
     'too_extreme'
     """
-    jitters = reference.jitters if jitters is None else jitters
+    day_variances = reference.day_variances if day_variances is None else day_variances
     rows, unknown_share = _rows(reference, parts)
+    noise = _noise(reference, rows)
+    rows = _with_noise(rows, wrong)
     scores, cross = np.zeros(len(DIRECTIONS)), np.zeros_like(reference.cross)
     for part in rows:
-        pull, known = project_directions(*part[:5])
+        pull, products = project_directions(*part[:5])
         scores = scores + pull
-        cross[:, : known.shape[1]] += known
+        cross[:, : products.shape[1]] += products
         if part.group is not None:
-            cross[:, known.shape[1] + part.group] += known[:, 0]
+            cross[:, products.shape[1] + part.group] += products[:, 0]
     informations, cross = (
         cross[:, 0].copy(),
         cross + _remembered(reference.cross if recent is None else recent),
     )
-    tolerances, effects = price(reference, cross, jitters)
+    tolerances, effects = price(reference, cross, day_variances)
     moving = informations > 0.0
     tolerances, effects = np.where(moving, tolerances, 0.0), np.where(moving, effects, 0.0)
     ratios, slopes = np.zeros((len(DIRECTIONS), 2)), np.zeros(len(SLOPES))
     for part in rows:
         ratios += weigh_directions(*part[:4], tolerances, effects)
         slopes += score_slopes(*part[:4], np.array(SLOPES))
-    phi = 1.0 + jitters * informations
+    phi = 1.0 + day_variances * informations
     weighed = (ratios / phi[:, None]).ravel() / log(10.0)
     return DayEvidence(
         ratios=bounded(weighed) if hedged else weighed,
@@ -178,10 +188,29 @@ def day_evidence(
         slopes=slopes / phi[0],
         levels=_levels(reference, parts),
         unknown_share=unknown_share,
+        noise=None if noise is None else noise / phi.max(),
     )
 
 
-def price(reference: Reference, cross: Floats, jitters: Floats) -> tuple[Floats, Floats]:
+def _noise(reference: Reference, rows: Sequence["_Rows"]) -> Floats | None:
+    """Weigh the shares of wrong labels, each part with a prior of its own."""
+    if reference.noise is None:
+        return None
+    shares = reference.noise.shares
+    return sum((weigh_shares(*part[:4], shares) for part in rows), no_sums())
+
+
+def _with_noise(rows: list["_Rows"], wrong: float) -> list["_Rows"]:
+    """Bend the curve of each part as wrong labels bend it at the prior of the day."""
+    if not wrong:
+        return rows
+    return [
+        part._replace(curve=noisy_curve(*part[:2], int(part.positives.sum()), wrong))
+        for part in rows
+    ]
+
+
+def price(reference: Reference, cross: Floats, day_variances: Floats) -> tuple[Floats, Floats]:
     """Find which deviations a day tolerates, and which it looks for, given where its scores are.
 
     Parameters
@@ -191,7 +220,7 @@ def price(reference: Reference, cross: Floats, jitters: Floats) -> tuple[Floats,
     cross : ndarray of shape (4, 1 + b)
         Information of each direction, of the day and of those just before it: with itself, then
         with the functions of the curve.
-    jitters : ndarray of shape (4,)
+    day_variances : ndarray of shape (4,)
         Between-day variances.
 
     Returns
@@ -211,7 +240,9 @@ def price(reference: Reference, cross: Floats, jitters: Floats) -> tuple[Floats,
     """
     moving = cross[:, 0] > 0.0
     errors = curve_errors(reference, cross)
-    wandering = WANDERING * np.maximum(0.0, jitters - reference.jitters) / (LONG_RUN * WEEK)
+    wandering = (
+        WANDERING * np.maximum(0.0, day_variances - reference.day_variances) / (LONG_RUN * WEEK)
+    )
     tolerances = np.maximum(
         by_direction(reference.sensitivity.tolerances),
         TOLERATED * np.sqrt(errors**2 + wandering),
@@ -240,13 +271,13 @@ def curve_errors(reference: Reference, cross: Floats) -> Floats:
     coefficients, of_groups = np.split(shares, [len(reference.basis)], axis=1)
     variances = np.einsum("jb,bc,jc->j", coefficients, reference.covariance, coefficients)
     variances = variances + (of_groups**2 * reference.group_variances.T).sum(axis=1)
-    return np.asarray(np.sqrt(dispersions(reference.jitters, reference.informations) * variances))
+    return np.asarray(np.sqrt(reference.dispersions * variances))
 
 
 def _remembered(cross: Floats) -> Floats:
     """Let the days before count, where a day by itself hardly says where its scores are."""
-    known = cross[:, :1]
-    return np.asarray(cross * np.minimum(1.0, ENOUGH / np.where(known > 0.0, known, ENOUGH)))
+    own = cross[:, :1]  # the information of each direction
+    return np.asarray(cross * np.minimum(1.0, ENOUGH / np.where(own > 0.0, own, ENOUGH)))
 
 
 def bounded(ratios: Floats) -> Floats:
@@ -274,24 +305,30 @@ def bounded(ratios: Floats) -> Floats:
 
 
 def _levels(reference: Reference, parts: Mapping[Any, Coarse]) -> Floats:
-    found = np.zeros(4)
+    sums = np.zeros(4)
     for name, part in parts.items():
         before, total = reference.levels.get(name), int(part.counts.sum())
         if not before or not isfinite(before.delta) or not total:
             continue
         p = expit(reference.curve + before.delta)
-        found[0] += (part.positives - part.counts * p).sum()
-        found[1] += (part.counts * p * (1.0 - p)).sum()
+        sums[0] += (part.positives - part.counts * p).sum()
+        sums[1] += (part.counts * p * (1.0 - p)).sum()
         now = fit_level(reference.curve, part)
         if isfinite(now.delta) and now.difference_variance > 0.0:
             change = compare_levels(now, before).kappa
-            found[2] += change / now.difference_variance
-            found[3] += 1.0 / now.difference_variance
-    return found
+            sums[2] += change / now.difference_variance
+            sums[3] += 1.0 / now.difference_variance
+    return sums
 
 
 def recovery_evidence(
-    reference: Reference, parts: Mapping[Any, Coarse], direction: int, size: float, near: float
+    reference: Reference,
+    parts: Mapping[Any, Coarse],
+    direction: int,
+    size: float,
+    near: float,
+    *,
+    wrong: float = 0.0,
 ) -> float:
     """Weigh "back within the tolerance" against a distortion of a given size, for one day.
 
@@ -305,6 +342,8 @@ def recovery_evidence(
         The distortion that may still be there, signed, in logit.
     near : float
         The tolerated one, of the same sign.
+    wrong : float
+        As for `day_evidence`.
 
     Returns
     -------
@@ -323,7 +362,7 @@ def recovery_evidence(
     True
     """
     total = 0.0
-    for rows in _rows(reference, parts)[0]:
+    for rows in _with_noise(_rows(reference, parts)[0], wrong):
         along = rows.directions[direction]
         total += adjusted_profile(rows.curve + near * along, rows.counts, rows.positives)
         total -= adjusted_profile(rows.curve + size * along, rows.counts, rows.positives)
@@ -341,8 +380,11 @@ class _Rows(NamedTuple):
     group: int | None
 
 
-def _known_cells(reference: Reference, parts: Sequence[Coarse]) -> slice:
-    """Leave out an end of the scores where the day has far more rows than the reference had."""
+def known_cells(reference: Reference, parts: Sequence[Coarse]) -> slice:
+    """Give the cells of a day that are evidence.
+
+    Leaves out an end of the scores where the day has far more rows than the reference had.
+    """
     counts, before = (
         sum_of(parts).counts if parts else reference.counts.counts,
         reference.counts.counts,
@@ -361,17 +403,17 @@ def _known_cells(reference: Reference, parts: Sequence[Coarse]) -> slice:
 
 def _rows(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[list[_Rows], float]:
     """Take the parts with outcomes of both classes; also the share of rows that are not known."""
-    known, found, total, inside = _known_cells(reference, list(parts.values())), [], 0, 0
+    span, rows, total, inside = known_cells(reference, list(parts.values())), [], 0, 0
     for name, part in parts.items():
-        counts, positives = part.counts[known], part.positives[known]
+        counts, positives = part.counts[span], part.positives[span]
         held, hits = int(counts.sum()), int(positives.sum())
         total, inside = total + int(part.counts.sum()), inside + held
         if 0 < hits < held:
             seen = np.nonzero(counts)[0]
-            cells = seen + known.start
+            cells = seen + span.start
             directions = np.ascontiguousarray(reference.directions[:, cells])
             basis = np.ascontiguousarray(reference.basis[:, cells])
             curve = reference.curve[cells]
             group = reference.groups.get(name[1]) if reference.groups else None
-            found.append(_Rows(curve, counts[seen], positives[seen], directions, basis, group))
-    return found, 1.0 - inside / total if total else 0.0
+            rows.append(_Rows(curve, counts[seen], positives[seen], directions, basis, group))
+    return rows, 1.0 - inside / total if total else 0.0

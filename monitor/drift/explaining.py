@@ -55,7 +55,7 @@ def explain(
     for place in places:
         if place.flagged and place.value != OTHER:
             flagged.setdefault(place.column, []).append(place.value)
-    found = [
+    explanations = [
         explained
         for column, values in flagged.items()
         if (explained := _by_column(reference, direction, column, sums[column], values))
@@ -65,10 +65,10 @@ def explain(
         for p in places
         if p.flagged and p.value != OTHER and CROSSED not in p.column
     ]
-    if len({one.column for one in tried}) > 1:
+    if len({condition.column for condition in tried}) > 1:
         together = _together(reference, direction, sums, tried[:MOST_TRIED])
-        found += [together] if together else []
-    return min(found, key=lambda one: (len(one.conditions), one.rows), default=None)
+        explanations += [together] if together else []
+    return min(explanations, key=lambda e: (len(e.conditions), e.rows), default=None)
 
 
 def _by_column(
@@ -109,14 +109,14 @@ def _together(
     chosen: list[Condition] = []
     while len(chosen) < MOST_TOGETHER:
         rests = {
-            one: rest
-            for one in tried
-            if one not in chosen
-            and (rest := change_without(reference, direction, sums, [*chosen, one]))
+            condition: rest
+            for condition in tried
+            if condition not in chosen
+            and (rest := change_without(reference, direction, sums, [*chosen, condition]))
         }
         if not rests:
             return None
-        best = min(rests, key=lambda one: evidence_of(rests[one]))
+        best = min(rests, key=lambda condition: evidence_of(rests[condition]))
         chosen.append(best)
         if not _is_as_before(reference, direction, rests[best]):
             continue
@@ -176,7 +176,10 @@ def change_without(
     """
     value, variance = 0.0, 0.0
     for period, sign in ((1, 1.0), (0, -1.0)):
-        parts = [sums[one.column][period].get(one.value, nothing()) for one in conditions]
+        parts = [
+            sums[condition.column][period].get(condition.value, nothing())
+            for condition in conditions
+        ]
         whole = sum(sums[conditions[0].column][period].values(), nothing())
         shared = _shared(
             *(sums, period, conditions),
@@ -188,12 +191,14 @@ def change_without(
             inverse = np.linalg.inv(shared)
         except np.linalg.LinAlgError:
             return None
-        known = 1.0 / inverse[0, 0] if inverse[0, 0] > 0.0 else 0.0
-        if known < LEAST_REST * shared[0, 0]:
+        information = 1.0 / inverse[0, 0] if inverse[0, 0] > 0.0 else 0.0
+        if information < LEAST_REST * shared[0, 0]:
             return None
         value += sign * float(inverse[0] @ scores)
-        wandering = reference.jitters[direction] * whole.squares[direction] / shared[0, 0] ** 2
-        variance += 1.0 / known + float(wandering)
+        wandering = (
+            reference.day_variances[direction] * whole.squares[direction] / shared[0, 0] ** 2
+        )
+        variance += 1.0 / information + float(wandering)
     return Estimate.normal(value, sqrt(variance))
 
 
@@ -205,16 +210,16 @@ def _shared(
     size: Callable[[Sums], float],
 ) -> Floats:
     """Lay out what the whole and each condition have in common, given the size of each."""
-    found = np.diag(np.array(sizes))
-    found[0, 1:] = found[1:, 0] = sizes[1:]
+    matrix = np.diag(np.array(sizes))
+    matrix[0, 1:] = matrix[1:, 0] = sizes[1:]
     for i, one in enumerate(conditions, 1):
         for j, other in enumerate(conditions[: i - 1], 1):
             if one.column == other.column:
                 continue
             crossed = _crossed(sums, period, one, other)
             common = size(crossed) if crossed else sizes[i] * sizes[j] / sizes[0]
-            found[i, j] = found[j, i] = min(common, sizes[i], sizes[j])
-    return found
+            matrix[i, j] = matrix[j, i] = min(common, sizes[i], sizes[j])
+    return matrix
 
 
 def _crossed(sums: AllSums, period: int, one: Condition, other: Condition) -> Sums | None:
@@ -228,7 +233,7 @@ def _crossed(sums: AllSums, period: int, one: Condition, other: Condition) -> Su
 
 def _share_of_rows(sums: AllSums, conditions: Sequence[Condition]) -> float:
     """Estimate the share of the outcomes that meet any condition, up to shares of three."""
-    parts = [sums[one.column][1].get(one.value, nothing()) for one in conditions]
+    parts = [sums[condition.column][1].get(condition.value, nothing()) for condition in conditions]
     whole = sum(sums[conditions[0].column][1].values(), nothing())
     sizes = [float(part.rows) for part in (whole, *parts)]
     shared = _shared(sums, 1, conditions, sizes, lambda part: float(part.rows))

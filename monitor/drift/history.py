@@ -16,7 +16,6 @@ from monitor.metrics.core.grid import Floats, Ints
 
 WEEKS_APART = 4  # weeks whose days are kept one by one
 MOST_WEEKS = 52
-CERTAINTY = 0.9  # of the interval of a start
 SUMS = ("scores", "informations", "slopes", "levels")
 WIDTHS = (len(DIRECTIONS), len(DIRECTIONS), len(SLOPES), 4)
 Singles = npt.NDArray[np.float32]
@@ -47,15 +46,6 @@ class History:
     informations: Singles
     slopes: Singles
     levels: Singles
-
-
-@dataclass(frozen=True)
-class Start:
-    """The estimated first day of a drift, and an interval that holds it nine times out of ten."""
-
-    day: date
-    low: date
-    high: date
 
 
 def new_history() -> History:
@@ -96,7 +86,7 @@ def week_of(day: date) -> int:
     return (day.toordinal() - 1) // WEEK
 
 
-def learned_jitters(reference: Reference, history: History, day: date) -> Floats:
+def learned_day_variances(reference: Reference, history: History, day: date) -> Floats:
     """Find the between-day variances from the reference and from all weeks before a day's.
 
     Parameters
@@ -122,88 +112,34 @@ def learned_jitters(reference: Reference, history: History, day: date) -> Floats
     own = np.arange(len(reference.scores)) * reference.judge_every // WEEK - FAR_APART
     numbers = np.concatenate([own, weeks_of(past.firsts)])
     if not numbers.size:
-        return reference.jitters
+        return reference.day_variances
     starts = np.nonzero(np.append(True, numbers[1:] != numbers[:-1]))[0]
     scores = np.add.reduceat(np.vstack([reference.scores, past.scores]), starts)
-    known = np.add.reduceat(np.vstack([reference.informations, past.informations]), starts)
+    informations = np.add.reduceat(np.vstack([reference.informations, past.informations]), starts)
     between = [
         between_week_variance(
-            numbers[starts], scores[:, j], known[:, j], jitter=float(reference.jitters[j])
+            numbers[starts],
+            scores[:, j],
+            informations[:, j],
+            day_variance=float(reference.day_variances[j]),
         )
         for j in range(len(DIRECTIONS))
     ]
-    return np.asarray(reference.jitters + LONG_RUN * WEEK * np.array(between))
+    return np.asarray(reference.day_variances + LONG_RUN * WEEK * np.array(between))
 
 
-def start_of(
-    history: History,
-    *,
-    direction: int,
-    sign: int,
-    jitter: float,
-    effect: float,
-    error: float,
-    counted: int,
-) -> Start:
-    """Estimate when a distortion began.
-
-    Parameters
-    ----------
-    history : History
-        Up to today; at least one day.
-    direction : int
-        Row of the reference's directions.
-    sign : int
-        -1 for the first kind of the direction, 1 for the second.
-    jitter : float
-        Between-day variance along it.
-    effect : float
-        The standard deviation of the size of a distortion, a priori, in logit.
-    error : float
-        Standard error of the reference curve along the direction, in logit: what looks like a
-        distortion of all days.
-    counted : int
-        Number of days since the detector began; earlier ones belong to another drift.
-
-    Returns
-    -------
-    Start
-        The posterior median and the 5 % and 95 % quantiles, each day as likely a priori.
-
-    Notes
-    -----
-    With sums ``U, I`` over the days from s on, each divided by its dispersion, the likelihood of
-    s is that of a normal distortion of mean 0 and variance ``e**2`` from s on, beside an error of
-    the reference, of variance ``v``, on all days. Without the latter it is
-    ``exp(U**2 / (2 (I + 1/e**2))) / sqrt(1 + e**2 I)``, where U has the right sign; with it U is
-    ``U - I U_all / (I_all + 1/v)`` and I is ``I - I**2 / (I_all + 1/v)``.
-    """
-    rows = history.firsts.size
-    first = rows - int(np.searchsorted(np.cumsum(history.days[::-1]), max(1, counted))) - 1
-    kept = _rows(history, max(0, first))
-    phi = 1.0 + jitter * kept.informations[:, direction] / kept.days
-    pull, known = (
-        np.cumsum((values[:, direction] / phi)[::-1])[::-1]
-        for values in (sign * kept.scores, kept.informations)
-    )
-    share = known / (known[0] + error**-2) if error > 0.0 else np.zeros_like(known)
-    pull, known = pull - share * pull[0], known - share * known
-    fit = np.maximum(pull, 0.0) ** 2 / (2.0 * (known + effect**-2))
-    weight = fit - 0.5 * np.log1p(effect**2 * known) + np.log(kept.days)
-    shares = np.cumsum(np.exp(weight - weight.max()))
-    shares /= shares[-1]
-    places = np.searchsorted(shares, [0.5, 0.5 - CERTAINTY / 2, 0.5 + CERTAINTY / 2])
-    middle, low, high = (int(place) for place in np.minimum(places, shares.size - 1))
-    last_day = np.append(kept.firsts[1:] - 1, kept.firsts[-1])[high]
-    return Start(
-        *(date.fromordinal(int(n)) for n in (kept.firsts[middle], kept.firsts[low], last_day))
-    )
+def since_counted(history: History, counted: int) -> History:
+    """Keep the rows that hold the last days, as many as a detector has counted; at least one."""
+    behind = int(np.searchsorted(np.cumsum(history.days[::-1]), max(1, counted)))
+    return _rows(history, max(0, history.firsts.size - behind - 1))
 
 
-def sums_since(history: History, first: date, jitters: Floats) -> tuple[Floats, Floats, Floats]:
+def sums_since(
+    history: History, first: date, day_variances: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Add up scores, informations and slopes of the rows from a day on, over their dispersion."""
     kept = _rows(history, int(np.searchsorted(history.firsts, first.toordinal())))
-    phi = 1.0 + jitters * kept.informations / kept.days[:, None]
+    phi = 1.0 + day_variances * kept.informations / kept.days[:, None]
     return (
         (kept.scores / phi).sum(axis=0),
         (kept.informations / phi).sum(axis=0),

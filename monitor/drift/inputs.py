@@ -4,13 +4,15 @@ Rule: a day belongs to the reference that it is part of, else to the newest one 
 reference of mapped days begins where their map was deployed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
-from math import log, nan
+from functools import lru_cache
+from math import log, log10, nan
 
 from monitor.arrivals import Late
-from monitor.drift.detectable import Detectable, what_is_detectable
+from monitor.drift.detectable import Detectable, calibrated_limit, what_is_detectable
+from monitor.drift.entities import NOTHING, BucketSums, hanging, sum_buckets
 from monitor.drift.pairs import (
     SAME,
     ClassDay,
@@ -29,10 +31,13 @@ from monitor.drift.reference import (
     Sensitivity,
     fit_reference,
     what_a_reference_lacks,
+    with_hanging,
 )
 from monitor.metrics.core.coarse import Coarse, coarsen
 from monitor.segment_names import WHOLE
-from monitor.summary import NO_SAMPLE, Summary
+from monitor.summary import NO_SAMPLE, Entities, Summary
+
+MOST_KEPT = 2_000  # sums of a day and stream: five years of one, 8 MB
 
 
 @dataclass(frozen=True)
@@ -53,6 +58,10 @@ class Limits:
         Spans of days, both ends included, whose drift is known: it raises no alert.
     judge_every : int
         Number of days that are judged together, with one intercept for each part.
+    calibrated : bool
+        Whether the limit of the whole is that of `monitor.drift.detectable.calibrated_limit`.
+    wander : bool
+        Whether slow wander of the past holds evidence down; see `monitor.drift.wander`.
     """
 
     false_alert_days: int = 1000
@@ -62,6 +71,8 @@ class Limits:
     sensitivity: Sensitivity = field(default_factory=Sensitivity)
     known_drifts: tuple[tuple[date, date], ...] = ()
     judge_every: int = 1
+    calibrated: bool = False
+    wander: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,8 +83,9 @@ class ModelReference:
     `awaited` is the first day of a later one that has too few days or outcomes to be used yet, and
     what it lacks; until then this one stays in force. `detectable` says of each stream with a
     reference what its detector can find. `curves` and `classes` are those of a model with classes,
-    whose segments are pairs. `deployed` is the first day that is compared with the reference of a
-    calibration map; other references are compared with from their own first day on.
+    whose segments are pairs. `limit` is the evidence at which the whole alerts, log10. `deployed`
+    is the first day that is compared with the reference of a calibration map; other references
+    are compared with from their own first day on.
     """
 
     first: date
@@ -85,6 +97,7 @@ class ModelReference:
     classes: ClassDay | None = None
     deployed: date | None = None
     awaited: tuple[date, str] | None = None
+    limit: float | None = None
 
     @property
     def begins(self) -> date:
@@ -98,7 +111,8 @@ class Day:
 
     Its parts go by segment and stratum. `class_weights` are those of its summary. `late` says how
     many outcomes arrive after it has settled, if they are too many. `classes` says how often each
-    class came true, of a model with classes; its parts are the pairs.
+    class came true, of a model with classes; its parts are the pairs. `entities` are the rows of
+    its parts by bucket of their entity, empty without the key `entity`.
     """
 
     day: date
@@ -110,6 +124,11 @@ class Day:
     class_weights: tuple[float, float] = NO_SAMPLE
     late: Late | None = None
     classes: ClassDay | None = None
+    entities: Entities = field(default_factory=dict)
+
+
+Recall = Callable[[date], Day | None]
+SumsOf = Callable[[Reference, str, date], BucketSums]  # of a stream and a day
 
 
 def inputs_of(summary: Summary) -> Day:
@@ -131,6 +150,7 @@ def inputs_of(summary: Summary) -> Day:
         },
         class_weights=summary.class_weights,
         classes=class_day(summary.classes) if summary.classes else None,
+        entities=summary.entities,
     )
 
 
@@ -148,6 +168,7 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         If the days do not make a reference of the whole.
     """
     classes, parts = sum_of_days(day.classes for day in days), [day.parts for day in days]
+    sampled = any(day.class_weights != NO_SAMPLE for day in days)
     curves = fit_codes(parts) if classes else SAME
     names = (
         streams_of_pairs(parts)
@@ -156,20 +177,26 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
     )
 
     def fit(days: Sequence[Mapping[tuple[str, str], Coarse]]) -> Reference:
-        found = fit_reference(days, sensitivity=limits.sensitivity, judge_every=limits.judge_every)
+        found = fit_reference(
+            days,
+            sensitivity=limits.sensitivity,
+            judge_every=limits.judge_every,
+            noise=not (classes or sampled),  # a third class, or a weight, is no flip of two labels
+        )
         return without_top(found) if classes else found
 
     whole = fit([coded(day, curves) for day in parts] if classes else parts)
-    streams: dict[str, Reference | str] = {
-        WHOLE: with_curves(whole, parts, curves) if classes else whole
-    }
+    whole = with_curves(whole, parts, curves) if classes else with_entities(whole, days, WHOLE)
+    streams: dict[str, Reference | str] = {WHOLE: whole}
     for name in names if names != [WHOLE] else ():
         alone = [found for day in days if (found := parts_of_stream(day, name))]
         lack = what_a_reference_lacks(alone)
-        streams[name] = lack or fit(alone)
+        streams[name] = lack or with_entities(fit(alone), days, name)
     streams = {name: _of_population(found, days, name) for name, found in streams.items()}
+    own = limit_of_whole(whole, limits)
+    of_segment = log10(limits.segment_false_alert_days * max(1, len(streams) - 1))
     detectable = {
-        name: what_is_detectable(found, false_alert_days(limits, name))
+        name: what_is_detectable(found, own if name == WHOLE else of_segment)
         for name, found in streams.items()
         if isinstance(found, Reference)
     }
@@ -180,7 +207,40 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         detectable=detectable,
         curves=curves,
         classes=classes,
+        limit=own,
     )
+
+
+def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Reference:
+    """Let the errors of a stream's reference grow by how far the rows of its days hang together."""
+    if not any(day.entities for day in days):
+        return reference
+    known = sum((entity_sums(reference, day, name) for day in days), NOTHING)
+    return with_hanging(reference, hanging(reference, known))
+
+
+def entity_sums(reference: Reference, day: Day, name: str) -> BucketSums:
+    """Sum up what the buckets of a day say of a stream."""
+    return sum_buckets(reference, parts_of_stream(day, name), day.entities)
+
+
+def recalled_sums(recall: Recall) -> SumsOf:
+    """Sum up the buckets of days that are read once more; those of the last year are kept."""
+
+    @lru_cache(MOST_KEPT)
+    def sums_of(reference: Reference, name: str, day: date) -> BucketSums:
+        found = recall(day)
+        known = found is not None and found.final
+        return entity_sums(reference, found, name) if found and known else NOTHING
+
+    return sums_of
+
+
+def limit_of_whole(reference: Reference, limits: Limits) -> float:
+    """Give the evidence at which an incident of the whole opens, log10."""
+    if limits.calibrated:
+        return calibrated_limit(reference, limits.false_alert_days)
+    return log10(limits.false_alert_days)
 
 
 def prevalence_of(days: Sequence[Day], name: str) -> float:
@@ -200,12 +260,12 @@ def prevalence_of(days: Sequence[Day], name: str) -> float:
     return positives / total if total else nan
 
 
-def _of_population(found: Reference | str, days: Sequence[Day], name: str) -> Reference | str:
+def _of_population(reference: Reference | str, days: Sequence[Day], name: str) -> Reference | str:
     classes = name == WHOLE and days[0].classes
     sampled = any(day.class_weights != NO_SAMPLE for day in days)
-    if isinstance(found, str) or not (classes or sampled):
-        return found
-    return replace(found, prevalence=prevalence_of(days, name))
+    if isinstance(reference, str) or not (classes or sampled):
+        return reference
+    return replace(reference, prevalence=prevalence_of(days, name))
 
 
 def false_alert_days(limits: Limits, stream: str) -> int:
@@ -225,13 +285,13 @@ def in_force(references: Sequence[ModelReference]) -> list[ModelReference]:
     The one before says which it is that it stands in for. Scores of before a map was deployed are
     others, so nothing stands in for the reference of a map.
     """
-    found: list[ModelReference] = []
-    for one in references:
-        if one.lack and not one.deployed and found and not found[-1].lack:
-            found[-1] = replace(found[-1], awaited=(one.first, one.lack))
+    kept: list[ModelReference] = []
+    for reference in references:
+        if reference.lack and not reference.deployed and kept and not kept[-1].lack:
+            kept[-1] = replace(kept[-1], awaited=(reference.first, reference.lack))
         else:
-            found.append(one)
-    return found
+            kept.append(reference)
+    return kept
 
 
 def reference_of_day(day: date, references: Sequence[ModelReference]) -> ModelReference | None:

@@ -100,21 +100,23 @@ def lasting_shift(reference: Reference, history: History, least: float) -> Lasti
     """
     if not history.firsts.size:
         return None
-    scores, known = (np.cumsum(history.levels[::-1, i].astype(np.float64))[::-1] for i in (0, 1))
+    scores, information = (
+        np.cumsum(history.levels[::-1, i].astype(np.float64))[::-1] for i in (0, 1)
+    )
     own = [level.delta_variance for level in reference.levels.values() if isfinite(level.delta)]
-    if not own or not known[0] > 0.0:
+    if not own or not information[0] > 0.0:
         return None
     before = 1.0 / sum(1.0 / variance for variance in own)
     last = int(history.firsts[-1])
-    seen = (known > 0.0) & (history.firsts <= last - LEAST_LASTING)
+    seen = (information > 0.0) & (history.firsts <= last - LEAST_LASTING)
     if not seen.any():
         return None
-    shifts, errors = scores[seen] / known[seen], np.sqrt(1.0 / known[seen] + before)
+    shifts, errors = scores[seen] / information[seen], np.sqrt(1.0 / information[seen] + before)
     clearest = int(np.abs(shifts / errors).argmax())
-    found = Estimate.normal(float(shifts[clearest]), float(errors[clearest]))
-    if abs(found.value) <= max(least, CERTAIN_LASTING * found.standard_error):
+    shift = Estimate.normal(float(shifts[clearest]), float(errors[clearest]))
+    if abs(shift.value) <= max(least, CERTAIN_LASTING * shift.standard_error):
         return None
-    return LastingShift(found, date.fromordinal(int(history.firsts[seen][clearest])))
+    return LastingShift(shift, date.fromordinal(int(history.firsts[seen][clearest])))
 
 
 def _by_week(history: History) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

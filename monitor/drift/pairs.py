@@ -95,18 +95,18 @@ def sum_of_days(days: Iterable[ClassDay | None]) -> ClassDay | None:
     with_classes = [day for day in days if day]
     if not with_classes:
         return None
-    known = [day for day in with_classes if day.names == with_classes[-1].names]
-    outcomes = np.sum([day.outcomes for day in known], axis=0)
-    judged, right = sum(day.judged for day in known), sum(day.right for day in known)
-    return ClassDay(known[-1].names, outcomes, judged, right)
+    alike = [day for day in with_classes if day.names == with_classes[-1].names]
+    outcomes = np.sum([day.outcomes for day in alike], axis=0)
+    judged, right = sum(day.judged for day in alike), sum(day.right for day in alike)
+    return ClassDay(alike[-1].names, outcomes, judged, right)
 
 
 def pair_parts(counts: ClassCounts) -> dict[Key, Coarse]:
     """Name the pairs of a day that say something: those with outcomes of both classes."""
     return {
-        (pair_name(counts.names, pair), WHOLE): found
-        for pair, found in counts.pairs.items()
-        if 0 < int(found.positives.sum()) < int(found.counts.sum())
+        (pair_name(counts.names, pair), WHOLE): counted
+        for pair, counted in counts.pairs.items()
+        if 0 < int(counted.positives.sum()) < int(counted.counts.sum())
     }
 
 
@@ -210,13 +210,13 @@ def coded(parts: Parts, curves: PairCurves) -> dict[Key, Coarse]:
     }
 
 
-def without_top(found: Reference) -> Reference:
+def without_top(reference: Reference) -> Reference:
     """Look for no change of the top tenth: which class of a pair has high scores means nothing."""
-    directions, cross = found.directions.copy(), found.cross.copy()
-    informations, scores = found.informations.copy(), found.scores.copy()
+    directions, cross = reference.directions.copy(), reference.cross.copy()
+    informations, scores = reference.informations.copy(), reference.scores.copy()
     directions[TOP], cross[TOP], informations[:, TOP], scores[:, TOP] = 0.0, 0.0, 0.0, 0.0
     return replace(
-        found, directions=directions, cross=cross, informations=informations, scores=scores
+        reference, directions=directions, cross=cross, informations=informations, scores=scores
     )
 
 
@@ -235,31 +235,33 @@ def with_curves(whole: Reference, days: Sequence[Parts], curves: PairCurves) -> 
         From `fit_codes`.
     """
     strata = [part for day in days for part in day.values()]
-    dispersion = float(dispersions(whole.jitters, whole.informations)[0])
-    found = replace(whole, own_slope=own_slope(strata, dispersion), own_intercept=None, levels={})
+    dispersion = float(dispersions(whole.day_variances, whole.informations)[0])
+    reference = replace(
+        whole, own_slope=own_slope(strata, dispersion), own_intercept=None, levels={}
+    )
     if not curves.codes:
-        return found
+        return reference
     groups = {name: place for place, name in enumerate([*curves.codes, RARE])}
-    known = np.zeros((len(groups), len(DIRECTIONS)))
+    informations = np.zeros((len(groups), len(DIRECTIONS)))
     at, along = whole.curve[whole.known], np.ascontiguousarray(whole.directions[:, whole.known])
     for day in days:
         for (_, curve), part in coded(day, curves).items():
             counts, positives = part.counts[whole.known], part.positives[whole.known]
             _, cross = project_directions(at, counts, positives, along, along)
-            known[groups[curve]] += cross[:, 0]
+            informations[groups[curve]] += cross[:, 0]
     variances = np.array([*curves.variances.values(), curves.spread])
     return replace(
-        found,
+        reference,
         groups=groups,
         group_variances=np.hstack([variances, np.zeros((len(groups), 1))]),
-        cross=np.hstack([whole.cross, known.T]),
+        cross=np.hstack([whole.cross, informations.T]),
     )
 
 
 def streams_of_pairs(days: Sequence[Parts]) -> list[str]:
     """Choose the pairs that get a verdict of their own, the best known first."""
-    known = {pair: _rarer(_days_of(days, [pair])) for pair in _pairs(days)}
-    return sorted(known, key=lambda pair: (-known[pair], pair))[:MOST_STREAMS]
+    rarer = {pair: _rarer(_days_of(days, [pair])) for pair in _pairs(days)}
+    return sorted(rarer, key=lambda pair: (-rarer[pair], pair))[:MOST_STREAMS]
 
 
 def _pairs(days: Sequence[Parts]) -> list[str]:

@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from math import nan
 
 from monitor.metrics.core.estimate import Estimate
+from monitor.segment_names import shown
 
 
 @dataclass(frozen=True)
@@ -120,3 +121,28 @@ class Where:
             left_out=self.left_out + len(gone),
             flagged_left_out=self.flagged_left_out + sum(place.flagged for place in gone),
         )
+
+
+def explained_by(explanation: Explanation) -> str:
+    """Name the values that explain a drift.
+
+    Examples
+    --------
+    >>> values = Condition("device", "tv"), Condition("device", "car"), Condition("country", "FR")
+    >>> explained_by(Explanation(values, 0.9, None, None, 0.3))
+    'device = tv or car and country = FR'
+    """
+    values = dict[str, list[str]]()
+    for one in explanation.conditions:
+        values.setdefault(one.column, []).append(shown(one.value))
+    return listed([f"{column} = {' or '.join(of)}" for column, of in values.items()])
+
+
+def name_of(place: Condition | Place) -> str:
+    """Name a value with its column."""
+    return f"{place.column} = {shown(place.value)}"
+
+
+def listed(names: list[str]) -> str:
+    """Write a list of names as English does."""
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -6,13 +6,14 @@ Rule 2: every day and every segment has an intercept of its own, so no prior ent
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import sqrt
 from typing import Any
 
 import numpy as np
 
 from monitor.drift.curve import Curve, fit_curve
+from monitor.drift.label_noise import Noise, noise_of_reference
 from monitor.drift.own_calibration import own_intercept, own_slope
 from monitor.drift.variance import between_day_variance, span_starts
 from monitor.metrics.core.coarse import Coarse, sum_of
@@ -63,7 +64,7 @@ class Reference:
     tolerances, effects : ndarray of shape (4,)
         Deviations along each direction that are tolerated, and that are looked for, in logit, on
         a day with scores like the reference's.
-    jitters : ndarray of shape (4,)
+    day_variances : ndarray of shape (4,)
         The between-day variance (tau squared of a random-effects model) of the distortion along
         each direction: every day has a distortion of its own, drawn with this variance around
         the reference, in logit squared; 0 if the outcomes of a day are independent.
@@ -90,12 +91,18 @@ class Reference:
         How far the log-odds of all its scores are off, on average. None if they do not tell.
     judge_every : int
         Number of days that are judged together.
+    noise : Noise or None
+        What the days say of wrong labels; None where outcomes cannot be recorded as their opposite
+        at random.
     groups : mapping of str to int
         Of a stream whose parts got curves of their own before, by the second part of their names:
         the place of each curve in `group_variances`. Empty for all others.
     group_variances : ndarray of shape (g, 4)
         Variance of each such curve along each direction. Then `cross` has g further columns: the
         information of each direction with itself, by curve.
+    hanging : ndarray of shape (4,)
+        By how much the variance of the curve along each direction is larger than `day_variances`
+        make it, because rows of an entity hang together; at least 1. See `monitor.drift.entities`.
     """
 
     curve: Floats
@@ -107,7 +114,7 @@ class Reference:
     least_effects: Floats
     tolerances: Floats
     effects: Floats
-    jitters: Floats
+    day_variances: Floats
     scores: Floats
     informations: Floats
     cross: Floats
@@ -119,14 +126,20 @@ class Reference:
     own_slope: Estimate | None
     own_intercept: Estimate | None
     judge_every: int = 1
+    noise: Noise | None = None
     groups: Mapping[str, int] = field(default_factory=dict)
     group_variances: Floats = field(default_factory=lambda: np.zeros((0, 4)))
+    hanging: Floats = field(default_factory=lambda: np.ones(4))
+
+    @property
+    def dispersions(self) -> Floats:
+        """Compare the variance of the sum of its scores with that of independent outcomes."""
+        return dispersions(self.day_variances, self.informations) * self.hanging
 
     @property
     def errors(self) -> Floats:
         """Standard errors with which the reference knows its own curve along each direction."""
-        with np.errstate(divide="ignore"):
-            found = np.sqrt(dispersions(self.jitters, self.informations) / _sum(self.informations))
+        found = _errors(self.dispersions, self.informations)
         return np.where(np.isfinite(found), found, 0.0)
 
     @property
@@ -136,8 +149,7 @@ class Reference:
         Days that differ widen them by the dispersion along the slope.
         """
         variances = np.einsum("ic,ij,jc->c", self.basis, self.covariance, self.basis)
-        dispersion = dispersions(self.jitters, self.informations)[0]
-        return np.asarray(np.sqrt(variances * dispersion))
+        return np.asarray(np.sqrt(variances * self.dispersions[0]))
 
 
 def what_a_reference_lacks(
@@ -168,6 +180,7 @@ def fit_reference(
     *,
     judge_every: int = 1,
     least_days: int = LEAST_DAYS,
+    noise: bool = True,
 ) -> Reference:
     """Learn the calibration curve of a period, whatever its priors were.
 
@@ -181,6 +194,8 @@ def fit_reference(
         Number of days that are judged together, with one intercept for each part.
     least_days : int
         Days without which the between-day variance is not known well enough.
+    noise : bool
+        Whether outcomes may be recorded as their opposite at random.
 
     Returns
     -------
@@ -196,7 +211,7 @@ def fit_reference(
     -----
     The curve is that of `monitor.drift.curve.fit_curve`. Its directions are: the curve itself
     (slope); a quadratic and a cubic, orthonormal under the information; the top tenth of the
-    reference. The jitters are those of `monitor.drift.variance.between_day_variance`, over spans
+    reference. The variances are those of `monitor.drift.variance.between_day_variance`, over spans
     of days that hold enough outcomes. Tolerances and effects depend on where a day's scores
     are; see `monitor.drift.evidence.price`.
 
@@ -224,9 +239,10 @@ def fit_reference(
     directions = _directions(fitted)
     scores, crosses = _scores_by_day(curve, directions, fitted, days)
     informations = np.ascontiguousarray(crosses[:, :, 0])  # a kept reference has no view either
-    jitters = _jitters(scores, informations, days)
+    day_variances = _day_variances(scores, informations, days)
     least_effects = _least_effects(sensitivity, informations, judge_every)
-    tolerances, effects = _usual(sensitivity, least_effects, jitters, informations)
+    errors = _errors(dispersions(day_variances, informations), informations)
+    tolerances, effects = _usual(sensitivity, least_effects, errors)
     levels = _levels(curve, days)
     level_dispersion, usual_input_move = _level_spread(curve, levels, days)
     return Reference(
@@ -239,7 +255,7 @@ def fit_reference(
         least_effects=least_effects,
         tolerances=tolerances,
         effects=effects,
-        jitters=jitters,
+        day_variances=day_variances,
         scores=scores,
         informations=informations,
         cross=crosses.sum(axis=0),
@@ -248,10 +264,33 @@ def fit_reference(
         levels=levels,
         level_dispersion=level_dispersion,
         usual_input_move=usual_input_move,
-        own_slope=own_slope(strata, dispersions(jitters, informations)[0]),
+        own_slope=own_slope(strata, dispersions(day_variances, informations)[0]),
         own_intercept=own_intercept(strata),
         judge_every=judge_every,
+        noise=noise_of_reference(
+            *(curve, directions, fitted.known, days),
+            1.0 + (day_variances * informations).max(axis=1),
+        )
+        if noise
+        else None,
     )
+
+
+def with_hanging(reference: Reference, hanging: Floats) -> Reference:
+    """Let the errors of a reference grow where its rows hang together.
+
+    Parameters
+    ----------
+    reference : Reference
+        As fitted to rows that were taken for independent.
+    hanging : ndarray of shape (4,)
+        The field of that name.
+    """
+    grown, own = replace(reference, hanging=hanging), reference.own_slope
+    errors = _errors(grown.dispersions, grown.informations)
+    tolerances, effects = _usual(grown.sensitivity, grown.least_effects, errors)
+    slope = own and Estimate.normal(own.value, own.standard_error * sqrt(float(hanging[0])))
+    return replace(grown, tolerances=tolerances, effects=effects, own_slope=slope)
 
 
 def merge_days(days: Sequence[Mapping[Any, Coarse]]) -> dict[Any, Coarse]:
@@ -283,12 +322,12 @@ def by_direction(pair: tuple[float, float]) -> Floats:
     return np.array([slope, shape, shape, shape])
 
 
-def dispersions(jitters: Floats, informations: Floats) -> Floats:
+def dispersions(day_variances: Floats, informations: Floats) -> Floats:
     """Compare the variance of the sum of all days' scores with that of independent outcomes.
 
     Parameters
     ----------
-    jitters : ndarray of shape (4,)
+    day_variances : ndarray of shape (4,)
         Between-day variances.
     informations : ndarray of shape (days, 4)
         Of each day.
@@ -296,7 +335,7 @@ def dispersions(jitters: Floats, informations: Floats) -> Floats:
     Returns
     -------
     ndarray of shape (4,)
-        ``1 + jitter sum I**2 / sum I``, at least 1.
+        ``1 + day_variance sum I**2 / sum I``, at least 1.
 
     Examples
     --------
@@ -305,7 +344,7 @@ def dispersions(jitters: Floats, informations: Floats) -> Floats:
     """
     total = _sum(informations)
     squares = (informations**2).sum(axis=0)
-    return np.asarray(1.0 + jitters * squares / np.where(total > 0, total, 1.0))
+    return np.asarray(1.0 + day_variances * squares / np.where(total > 0, total, 1.0))
 
 
 def _sum(informations: Floats) -> Floats:
@@ -337,7 +376,9 @@ def _scores_by_day(
     return scores, crosses
 
 
-def _jitters(scores: Floats, informations: Floats, days: Sequence[Mapping[Any, Coarse]]) -> Floats:
+def _day_variances(
+    scores: Floats, informations: Floats, days: Sequence[Mapping[Any, Coarse]]
+) -> Floats:
     starts = span_starts([_rarer(day) for day in days])
     sums, known, squares = (
         np.add.reduceat(values, starts) for values in (scores, informations, informations**2)
@@ -364,13 +405,16 @@ def _least_effects(sensitivity: Sensitivity, informations: Floats, judge_every: 
     return np.maximum(by_direction(sensitivity.effects), np.where(np.isfinite(month), month, 0.0))
 
 
+def _errors(dispersion: Floats, informations: Floats) -> Floats:
+    """Give the standard errors of the curve; infinite where no score moves along a direction."""
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.sqrt(dispersion / _sum(informations)))
+
+
 def _usual(
-    sensitivity: Sensitivity, least_effects: Floats, jitters: Floats, informations: Floats
+    sensitivity: Sensitivity, least_effects: Floats, errors: Floats
 ) -> tuple[Floats, Floats]:
     """Give tolerances and effects where scores are as in the reference."""
-    total = _sum(informations)
-    with np.errstate(divide="ignore"):
-        errors = np.sqrt(dispersions(jitters, informations) / total)
     tolerances = np.maximum(by_direction(sensitivity.tolerances), TOLERATED * errors)
     effects = np.maximum(least_effects, SOUGHT * errors)
     known = np.isfinite(errors)  # a direction that no score moves along is never looked at

@@ -124,7 +124,7 @@ def find_change(before: Sequence[Coarse], after: Sequence[Coarse], *, alpha: flo
     lack = what_a_reference_lacks([{WHOLE: group} for group in before], least_days=1)
     if lack:
         return Change("insufficient_data", f"the first sample has {lack}", prevalences=prevalences)
-    reference = fit_reference([{WHOLE: group} for group in before], least_days=1)
+    reference = fit_reference([{WHOLE: group} for group in before], least_days=1, noise=False)
     groups = [day_evidence(reference, {WHOLE: group}, hedged=False) for group in after]
     if not any(group.informations[0] > 0.0 for group in groups):
         return Change("insufficient_data", ONE_CLASS, prevalences=prevalences, reference=reference)
@@ -167,7 +167,7 @@ def _level_state(moved: Level, lift: Lift | None) -> State:
 
 def _dispersed(reference: Reference, groups: Sequence[DayEvidence], name: str) -> Floats:
     """Sum scores or informations, each group's over its dispersion."""
-    phi = [1.0 + reference.jitters * group.informations for group in groups]
+    phi = [1.0 + reference.day_variances * group.informations for group in groups]
     values = [getattr(group, name) / p for group, p in zip(groups, phi, strict=True)]
     return np.asarray(np.sum(values, axis=0))
 
@@ -175,13 +175,15 @@ def _dispersed(reference: Reference, groups: Sequence[DayEvidence], name: str) -
 def _best_kind(
     reference: Reference, groups: Sequence[DayEvidence], errors: Floats
 ) -> tuple[str | None, Estimate | None]:
-    scores, known = (_dispersed(reference, groups, name) for name in ("scores", "informations"))
-    kind = best_fitting_kind(scores, known)
+    scores, informations = (
+        _dispersed(reference, groups, name) for name in ("scores", "informations")
+    )
+    kind = best_fitting_kind(scores, informations)
     direction = KINDS.index(kind) // 2
-    if not known[direction] > 0.0:
+    if not informations[direction] > 0.0:
         return None, None
-    error = sqrt(1.0 / known[direction] + errors[direction] ** 2)
-    return kind, Estimate.normal(float(scores[direction] / known[direction]), error)
+    error = sqrt(1.0 / informations[direction] + errors[direction] ** 2)
+    return kind, Estimate.normal(float(scores[direction] / informations[direction]), error)
 
 
 def _detectable(reference: Reference, groups: Sequence[DayEvidence], alpha: float) -> float:
@@ -192,10 +194,10 @@ def _detectable(reference: Reference, groups: Sequence[DayEvidence], alpha: floa
     gain, missing = 0.0, -log(alpha * WEIGHTS[0])
     for group in groups:
         near, far = float(group.tolerances[0]), float(group.effects[0])
-        known = float(group.informations[0])
-        known /= 1.0 + float(reference.jitters[0]) * known
-        gain += (far - near) * known
-        missing += 0.5 * (far**2 - near**2) * known
+        information = float(group.informations[0])
+        information /= 1.0 + float(reference.day_variances[0]) * information
+        gain += (far - near) * information
+        missing += 0.5 * (far**2 - near**2) * information
     return missing / gain if gain > 0.0 and missing < gain else nan
 
 

@@ -6,15 +6,15 @@ Rule 2: a verdict is said of settled days only. Half-arrived outcomes look like 
 """
 
 from collections import deque
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from math import isfinite, nan
 from typing import Literal, get_args
 
 import numpy as np
 
-from monitor.drift import wording
 from monitor.drift.acknowledging import (
     Forks,
     alone,
@@ -24,7 +24,7 @@ from monitor.drift.acknowledging import (
     with_record,
 )
 from monitor.drift.arriving import could_explain, is_withheld, released, withheld
-from monitor.drift.class_wording import ClassFacts, about_classes
+from monitor.drift.class_facts import ClassFacts, about_classes
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
     Detector,
@@ -39,25 +39,33 @@ from monitor.drift.detector import (
     segment_limits,
     update_incident,
 )
+from monitor.drift.entities import held_down
 from monitor.drift.evidence import DayEvidence
+from monitor.drift.facts import MAY_BE_LATE, Facts, Obstacle, faults_of
 from monitor.drift.history import week_slopes
 from monitor.drift.inputs import (
     Day,
     Limits,
     ModelReference,
+    Recall,
+    SumsOf,
     false_alert_days,
     parts_of_stream,
     prevalence_of,
+    recalled_sums,
     reference_of_day,
     same_classes,
     segments_of,
     weighed_parts,
 )
-from monitor.drift.levels import Level, lasting_shift, what_moved
+from monitor.drift.label_noise import wrong_share
+from monitor.drift.levels import LastingShift, Level, lasting_shift, what_moved
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.pairs import sum_of_days
 from monitor.drift.places import Where
 from monitor.drift.reference import Reference, lift_since, merge_days
+from monitor.drift.second import Own, Watched, look_again, own_span, recalled
+from monitor.drift.wander import held_down_by_wander
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import WHOLE
@@ -67,12 +75,14 @@ State = Literal[
     "prior_shift",
     "level_drift",
     "acknowledged",
+    "undecided",
     "calibration_drift",
     "insufficient_data",
     "data_error",
 ]
 STATES: tuple[State, ...] = get_args(State)
 SHIFTS = frozenset(["prior_shift", "level_drift"])
+DRIFTING = frozenset(["calibration_drift", "undecided"])  # an incident is open
 UNJUDGED = frozenset(["insufficient_data", "data_error"])
 WEEK = 7  # days that the level and the prior are judged over
 
@@ -94,7 +104,7 @@ class Verdict:
     state : str
         One of `STATES`.
     reasons : tuple of str
-        Sentences for the person on call.
+        What `monitor.words` says of it to the person on call; empty until it is stored.
     evidence : DayEvidence or None
         What this day alone says; None without a reference or outcomes.
     detector : Detector
@@ -120,6 +130,8 @@ class Verdict:
         not compared with a reference, or its evidence is withheld.
     awaited : date or None
         First day of the configured reference that has too few days or outcomes to be used yet.
+    facts : Facts
+        What the sentences say beyond all this.
     """
 
     model: str
@@ -142,6 +154,7 @@ class Verdict:
     where: Where | None = None
     reached: float | None = None
     awaited: date | None = None
+    facts: Facts = field(default_factory=Facts)
 
     @property
     def shown(self) -> bool:
@@ -166,8 +179,8 @@ class Verdict:
 
     @property
     def incomplete(self) -> bool:
-        """Whether too many outcomes arrive after the day has settled, as its reasons say."""
-        return any(wording.INCOMPLETE in reason for reason in self.reasons)
+        """Whether it speaks of too many outcomes that arrive after the day has settled."""
+        return self.facts.late is not None
 
 
 def judge(
@@ -179,6 +192,7 @@ def judge(
     limits: Limits,
     recent: Sequence[Day] = (),
     detectors: Mapping[str, Detector] | None = None,
+    recall: Recall = lambda _: None,
 ) -> Iterator[list[Verdict]]:
     """Fold days into verdicts.
 
@@ -195,20 +209,24 @@ def judge(
     limits : Limits
         When something is worth saying.
     recent : sequence of Day
-        The days before the first, back to `days_to_recall` before the last of them.
+        The days before the first that `days_needed` chooses.
     detectors : mapping of str to Detector, optional
         Of every stream before the first day; without it the fold begins here.
+    recall : function of a date
+        Gives a day up to the one that is judged once more, None if it is not known; asked of
+        models with entities whose evidence is over its limit.
 
     Yields
     ------
     list of Verdict
         Of each day: the whole first, then its segments.
     """
-    before, stored = deque(recent), detectors or {}
+    before, stored, sums_of = deque(recent), detectors or {}, recalled_sums(recall)
     record = {name: found.acknowledged for name, found in stored.items()}
     shifts = {name: found.moved for name, found in stored.items()}
     forks: Forks = forks_of(stored)
     detectors = {name: alone(found) for name, found in stored.items()}
+    own = _own_days(detectors, recent, references, limits, sums_of)
     for day in days:
         reference = reference_of_day(day.day, references)
         if reference and reference.deployed:
@@ -227,9 +245,14 @@ def judge(
             else with_new_forks(forks, detectors, day.day, limits)
         )
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
-        now = _fold(detectors, day, span, reference, limits, names)
+        fold = partial(_fold, day=day, span=span, reference=reference, names=names, sums_of=sums_of)
+        now = fold(detectors, limits=limits)
+        if reference:
+            watched = partial(Watched, reference=reference, limits=limits, sums_of=sums_of)
+            seconds, own = _look_again(now, own, day, watched)
+            now = replace(now, detectors=seconds)
         beside = {
-            since: _fold(fork, day, span, reference, limits_of_fork(limits, since), names).detectors
+            since: fold(fork, limits=limits_of_fork(limits, since)).detectors
             for since, fork in forks.items()
         }
         recorded = {
@@ -252,6 +275,7 @@ def judge(
                     name, limit(limits.segment_false_alert_days * max(1, len(names) - 1))
                 ),
                 reached=now.reached.get(name, 0.0),
+                alone=now.alone.get(name),
                 classes=_classes(name, reference, detectors, before, limits),
             )
             for name in names
@@ -274,12 +298,18 @@ def _with_shift(verdict: Verdict, before: Shift | None) -> Verdict:
 
 @dataclass(frozen=True)
 class Folded:
-    """The detectors after a day, what was weighed, what was reached, and the limits, by stream."""
+    """The detectors after a day, what was weighed, what was reached, and the limits, by stream.
+
+    `alone` is what would have been reached if rows did not hang together, where that is a drift;
+    `counted` are the days that were weighed.
+    """
 
     detectors: dict[str, Detector]
     weighed: Mapping[str, DayEvidence]
     reached: Mapping[str, float]
     limits: Mapping[str, float]
+    alone: Mapping[str, float]
+    counted: Sequence[Day]
 
 
 def _fold(
@@ -289,9 +319,11 @@ def _fold(
     reference: ModelReference | None,
     limits: Limits,
     names: Container[str],
+    sums_of: SumsOf,
 ) -> Folded:
     """Add a day, and the days that are judged together with it, to the detectors of before."""
     detectors, weighed = dict(before), dict[str, DayEvidence]()
+    counted = list[Day]()
     if not day.late:
         detectors = {name: released(found) for name, found in detectors.items()}
     if reason := _reason_to_reset(day.day, reference, limits):
@@ -299,11 +331,15 @@ def _fold(
     elif reference:
         counted = [earlier for earlier in span if _counts(earlier, reference, limits)]
         detectors, weighed = _weigh(detectors, counted, reference)
+    independent = detectors
+    if reference and (day.entities or limits.wander):
+        detectors = _held_down(detectors, day, weighed, reference, limits, sums_of)
+    alone = {n: d.evidence for n, d in independent.items() if d is not detectors[n]}
     reached = {name: found.evidence for name, found in detectors.items()}
     detectors, enough = _decide(detectors, day, weighed, reference, limits)
     # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
     kept = {name: found for name, found in detectors.items() if name in names}
-    return Folded(kept, weighed, reached, enough)
+    return Folded(kept, weighed, reached, enough, alone, counted)
 
 
 def days_to_recall(limits: Limits) -> timedelta:
@@ -311,14 +347,68 @@ def days_to_recall(limits: Limits) -> timedelta:
     return timedelta(days=max(WEEK, 2 * limits.judge_every))
 
 
+def days_needed(
+    days: Sequence[date], detectors: Mapping[str, Detector], limits: Limits
+) -> list[date]:
+    """Choose the days that a fold needs, which goes on from detectors after the last of them.
+
+    The last ones, and those of open incidents that their second references rest on.
+    """
+    spans = [span for found in detectors.values() if (span := own_span(found))]
+    if days:
+        spans.append((days[-1] - days_to_recall(limits) + timedelta(days=1), days[-1]))
+    return [day for day in days if any(first <= day <= last for first, last in spans)]
+
+
+def _own_days(
+    detectors: Mapping[str, Detector],
+    recent: Sequence[Day],
+    references: Sequence[ModelReference],
+    limits: Limits,
+    sums_of: SumsOf,
+) -> dict[str, Own]:
+    """Fit the second references of open incidents again."""
+    reference = reference_of_day(recent[-1].day, references) if recent else None
+    if not reference:
+        return {}
+    ended = _end_of_span(recent[-1].day + timedelta(days=1), limits.judge_every)
+    weighed = [
+        day
+        for day in recent
+        if day.final and day.parts and _counts(day, reference, limits)
+        if _end_of_span(day.day, limits.judge_every) < ended
+    ]
+    found = {
+        name: recalled(Watched(name, reference, limits, sums_of), detector, weighed)
+        for name, detector in detectors.items()
+    }
+    return {name: own for name, own in found.items() if own}
+
+
+def _look_again(
+    now: Folded, own: Mapping[str, Own], day: Day, watched: Callable[[str], Watched]
+) -> tuple[dict[str, Detector], dict[str, Own]]:
+    """Look beside every open incident for another change."""
+    detectors, kept = dict(now.detectors), dict[str, Own]()
+    for name, found in now.detectors.items():
+        counted = now.counted if name in now.weighed else ()
+        detectors[name], remains = look_again(watched(name), found, own.get(name), counted, day)
+        if remains:
+            kept[name] = remains
+    return detectors, kept
+
+
+def _end_of_span(day: date, length: int) -> int:
+    """Give the ordinal of the last day of the span of days judged together that holds a day."""
+    return (day.toordinal() - 1) // length * length + length
+
+
 def _span_that_ends(day: Day, before: Sequence[Day], length: int) -> list[Day]:
     """Give the final days of every span that ends after the day before and up to this one."""
-
-    def end(d: date) -> int:
-        return (d.toordinal() - 1) // length * length + length
-
     last = before[-1].day.toordinal() if before else 0
-    ending = [d for d in (*before, day) if last < end(d.day) <= day.day.toordinal()]
+    ending = [
+        d for d in (*before, day) if last < _end_of_span(d.day, length) <= day.day.toordinal()
+    ]
     return [d for d in ending if d.final and d.parts]
 
 
@@ -335,6 +425,27 @@ def _weigh(
                 before.get(name, new_detector()), of_stream, days, parts
             )
     return detectors, found
+
+
+def _held_down(
+    before: Mapping[str, Detector],
+    day: Day,
+    weighed: Mapping[str, DayEvidence],
+    reference: ModelReference,
+    limits: Limits,
+    sums_of: SumsOf,
+) -> dict[str, Detector]:
+    """Let no evidence over its limit be stronger than rows that hang together, or wander, allow."""
+    detectors = dict(before)
+    for name, found in weighed.items():
+        own, enough = reference.streams[name], limit(false_alert_days(limits, name))
+        if name == WHOLE and reference.limit is not None:
+            enough = reference.limit
+        if isinstance(own, Reference) and detectors[name].evidence >= enough:
+            known = partial(sums_of, own, name)
+            held = held_down(detectors[name], found, day.day, known)
+            detectors[name] = held_down_by_wander(held, own, found) if limits.wander else held
+    return detectors
 
 
 def _reason_to_reset(
@@ -367,7 +478,8 @@ def _decide(
     """Open or close the incidents of the streams that have been weighed; also their limits."""
     segments = {name: detectors[name] for name in weighed if name != WHOLE}
     enough = segment_limits(segments, limits.segment_false_alert_days)
-    enough[WHOLE] = limit(limits.false_alert_days)
+    of_whole = reference.limit if reference else None
+    enough[WHOLE] = limit(limits.false_alert_days) if of_whole is None else of_whole
     decided = dict(detectors)
     for name, found in weighed.items():
         detector, own = detectors[name], reference.streams[name] if reference else ""
@@ -402,13 +514,42 @@ class Stream:
         """The reference of this stream, or what it lacks."""
         if isinstance(self.reference, str):
             return self.reference
-        return self.reference.streams.get(self.name, self.reference.lack or wording.UNSEEN)
+        return self.reference.streams.get(self.name, self.reference.lack)
+
+    @property
+    def compared_with(self) -> tuple[date, ...]:
+        """First and last day of the reference of all streams, if there is one."""
+        known = self.reference
+        return (known.first, known.last) if isinstance(known, ModelReference) else ()
 
     @property
     def detectable(self) -> Detectable | None:
         """What the detector can find."""
         known = not isinstance(self.reference, str)
         return self.reference.detectable.get(self.name) if known else None  # type: ignore[union-attr]
+
+
+@dataclass(frozen=True)
+class Week:
+    """What the days up to one say, compared with the reference; nothing without one."""
+
+    lift: Lift | None = None
+    slope: Estimate | None = None
+    moved: Level = "as before"
+    lasting: LastingShift | None = None
+
+
+def _week(stream: Stream, recent: Sequence[Day], limits: Limits) -> Week:
+    reference, detector = stream.own_reference, stream.detector
+    if isinstance(reference, str):
+        return Week()
+    lift = _lift(reference, stream, recent)
+    return Week(
+        lift,
+        _slope(reference, detector, recent[-1].day),
+        what_moved(reference, detector.history, lift, limits.level),
+        lasting_shift(reference, detector.history, limits.level),
+    )
 
 
 def _verdict(
@@ -419,45 +560,13 @@ def _verdict(
     *,
     enough: float,
     reached: float,
+    alone: float | None,
     classes: ClassFacts | None,
 ) -> Verdict:
-    day, reference, detector = recent[-1], stream.own_reference, stream.detector
-    lift, slope, lasting = None, None, None
-    moved: Level = "as before"
-    if isinstance(reference, Reference):
-        lift = _lift(reference, stream, recent)
-        slope = _slope(reference, detector, day.day)
-        moved = what_moved(reference, detector.history, lift, limits.level)
-        lasting = lasting_shift(reference, detector.history, limits.level)
-    prevalence = prevalence_of([day], stream.name)
-    known_until = _known_until(day.day, limits)
-    obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
-    state = obstacle[0] if obstacle else _state(detector, lift, moved, limits, known_until)
-    if classes and classes.moved and state == "ok":
-        state = "prior_shift"
-    if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same
-        state, obstacle = "insufficient_data", ("insufficient_data", wording.late_level(day.late))
-    facts = wording.Facts(
-        state=state,
-        day=day.day,
-        obstacle=obstacle[1] if obstacle else "",
-        known_until=known_until,
-        incident=detector.incident,
-        limit=enough if stream.name == WHOLE else None,
-        false_alert_days=false_alert_days(limits, stream.name),
-        least_shift=limits.prior_shift,
-        slope=slope,
-        lift=lift,
-        moved=moved,
-        lasting=lasting,
-        prevalence=prevalence,
-        reference=reference if isinstance(reference, Reference) else None,
-        detectable=stream.detectable,
-        unknown_share=evidence.unknown_share if evidence else 0.0,
-        late=day.late,
-        classes=classes,
-        awaited=_awaited(stream.reference, day.day),
-    )
+    day, reference, week = recent[-1], stream.own_reference, _week(stream, recent, limits)
+    own = reference if isinstance(reference, Reference) else None
+    awaited, lift = _awaited(stream.reference, day.day), week.lift
+    state, facts = _state_and_facts(stream, day, week, classes, limits)
     return Verdict(
         model=stream.model,
         segment=stream.name,
@@ -465,20 +574,59 @@ def _verdict(
         final=day.final,
         known_at=day.known_at,
         state=state,
-        reasons=wording.sentences(facts),
+        reasons=(),
         evidence=evidence,
-        detector=detector,
+        detector=stream.detector,
         limit=enough,
         shift=Estimate.normal(lift.shift, lift.shift_error) if lift else None,
         level_change=Estimate.normal(lift.kappa, lift.kappa_error) if lift else None,
-        slope=slope,
-        reference_prevalence=facts.reference.prevalence if facts.reference else nan,
-        reference_slope=facts.reference.own_slope if facts.reference else None,
-        reference_intercept=facts.reference.own_intercept if facts.reference else None,
-        detectable=facts.detectable,
+        slope=week.slope,
+        reference_prevalence=own.prevalence if own else nan,
+        reference_slope=own.own_slope if own else None,
+        reference_intercept=own.own_intercept if own else None,
+        detectable=stream.detectable,
         reached=reached if _is_compared(stream, day.day) else None,
-        awaited=facts.awaited[0] if facts.awaited else None,
+        awaited=awaited[0] if awaited else None,
+        facts=replace(facts, awaited=awaited[1] if awaited else "", alone=alone),
     )
+
+
+def _state_and_facts(
+    stream: Stream, day: Day, week: Week, classes: ClassFacts | None, limits: Limits
+) -> tuple[State, Facts]:
+    """Choose the state, and collect what is said of it."""
+    prevalence, known_until = prevalence_of([day], stream.name), _known_until(day.day, limits)
+    obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
+    state = _state(stream.detector, week, classes, limits, known_until)
+    if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same
+        obstacle = obstacle or "level may be late outcomes"
+    if obstacle:
+        state = "data_error" if obstacle == "logs failed" else "insufficient_data"
+    own = stream.own_reference
+    return state, Facts(
+        obstacle=obstacle,
+        lack=day.complaint or (own if isinstance(own, str) else ""),
+        coverage=day.coverage if obstacle == "outcomes awaited" else None,
+        reference=stream.compared_with if obstacle == "part of the reference" else (),
+        known_until=known_until,
+        false_alert_days=false_alert_days(limits, stream.name),
+        on_average=limits.calibrated and stream.name == WHOLE,
+        faults=() if isinstance(own, str) else faults_of(own, limits.prior_shift),
+        moved=week.moved,
+        lift=week.lift.lift if week.lift and week.moved == "lift" else None,
+        lasting=week.lasting,
+        prevalence=prevalence if isfinite(prevalence) else None,
+        late=day.late if _speaks_of_outcomes(state, obstacle) else None,
+        classes=classes,
+        wrong=None
+        if isinstance(own, str)
+        else wrong_share(own.noise, stream.detector.noise) or None,
+    )
+
+
+def _speaks_of_outcomes(state: State, obstacle: Obstacle | None) -> bool:
+    """Say whether a verdict rests on the outcomes that have arrived."""
+    return obstacle in MAY_BE_LATE if obstacle else state != "acknowledged"
 
 
 def _awaited(reference: ModelReference | str, day: date) -> tuple[date, str] | None:
@@ -531,28 +679,23 @@ def _classes(
 
 def _obstacle(
     stream: Stream, day: Day, prevalence: float, judge_every: int, known_until: date | None
-) -> tuple[State, str] | None:
+) -> Obstacle | None:
     """Find what keeps a day from being judged; a drift that is open or known outlasts a gap."""
-    if day.complaint:
-        return "data_error", day.complaint
-    reference, own = stream.reference, stream.own_reference
-    why = None
     if not day.final:
-        why = wording.awaited(day.coverage)
-    elif isinstance(reference, ModelReference) and day.day <= reference.last:
-        why = wording.inside_reference(day.day, reference.first, reference.last)
-    elif isinstance(own, str):
-        why = wording.no_reference(own)
-    elif isinstance(reference, ModelReference) and not same_classes(day, reference):
-        why = wording.OTHER_CLASSES
-    elif day.late and is_withheld(stream.detector) and not known_until:
-        why = wording.late_drift(day.late)
-    elif not (stream.detector.incident or known_until):
-        why = _silent(stream, day, prevalence, judge_every)
-    return ("insufficient_data", why) if why else None
+        return "logs failed" if day.complaint else "outcomes awaited"
+    reference, known = stream.reference, stream.detector.incident or known_until
+    if isinstance(reference, ModelReference) and day.day <= reference.last:
+        return "part of the reference"
+    if isinstance(stream.own_reference, str):
+        return "no reference"
+    if isinstance(reference, ModelReference) and not same_classes(day, reference):
+        return "other classes"
+    if day.late and is_withheld(stream.detector) and not known_until:
+        return "drift may be late outcomes"
+    return None if known else _silent(stream, day, prevalence, judge_every)
 
 
-def _silent(stream: Stream, day: Day, prevalence: float, judge_every: int) -> str | None:
+def _silent(stream: Stream, day: Day, prevalence: float, judge_every: int) -> Obstacle | None:
     """Say why nothing that is known by this day is evidence."""
     detector = stream.detector
     if detector.history.firsts.size:
@@ -560,13 +703,13 @@ def _silent(stream: Stream, day: Day, prevalence: float, judge_every: int) -> st
         if age < timedelta(days=judge_every):
             return None
         if judge_every > 1:
-            return None if age < timedelta(days=2 * judge_every) else wording.NOTHING_IN_SPAN
+            return None if age < timedelta(days=2 * judge_every) else "span without contrast"
     elif judge_every > 1:
-        return wording.FIRST_SPAN
-    return _no_contrast(day, stream.name) if isfinite(prevalence) else wording.NOTHING_KNOWN
+        return "first span not over"
+    return _no_contrast(day, stream.name) if isfinite(prevalence) else "no outcomes"
 
 
-def _no_contrast(day: Day, name: str) -> str:
+def _no_contrast(day: Day, name: str) -> Obstacle:
     """Say what is equal on a day that tells high scores from low ones nowhere."""
     parts = parts_of_stream(day, name).values()
     counts = np.sum([part.counts for part in parts], axis=0)
@@ -576,23 +719,27 @@ def _no_contrast(day: Day, name: str) -> str:
     else:
         equal = positives.sum() in (0, counts.sum())
     if equal:
-        return wording.ONE_CLASS
-    return wording.ONE_SCORE if np.count_nonzero(counts) == 1 else wording.NO_CONTRAST
+        return "equal outcomes"
+    return "equal scores" if np.count_nonzero(counts) == 1 else "no contrast within parts"
 
 
 def _state(
-    detector: Detector, lift: Lift | None, moved: Level, limits: Limits, known_until: date | None
+    detector: Detector,
+    week: Week,
+    classes: ClassFacts | None,
+    limits: Limits,
+    known_until: date | None,
 ) -> State:
     """Choose the most severe state that holds; a known drift says nothing else about the day."""
     if known_until:
         return "acknowledged"
     if detector.incident:
-        return "calibration_drift"
-    if moved == "lift":
+        return "undecided" if detector.incident.undecided else "calibration_drift"
+    if week.moved == "lift":
         return "level_drift"
-    if moved == "prior or inputs":
-        return "prior_shift"
-    return "prior_shift" if moved == "prior" and abs(lift.shift) > limits.prior_shift else "ok"  # type: ignore[union-attr]
+    shift = week.lift.shift if week.lift and week.moved == "prior" else 0.0
+    shifted = week.moved == "prior or inputs" or abs(shift) > limits.prior_shift
+    return "prior_shift" if shifted or (classes and classes.shifts) else "ok"
 
 
 def _lift(reference: Reference, stream: Stream, recent: Sequence[Day]) -> Lift | None:

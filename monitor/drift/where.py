@@ -22,7 +22,6 @@ from monitor.drift.column_sums import (
     exceeding,
     nothing,
     relative_slope,
-    sum_columns,
     whole_of,
 )
 from monitor.drift.evidence import KINDS
@@ -30,7 +29,6 @@ from monitor.drift.explaining import explain
 from monitor.drift.places import Place, Where
 from monitor.drift.reference import Reference
 from monitor.segment_names import OTHER
-from monitor.summary import Columns
 
 FALSE_DISCOVERIES = 0.05  # at most this share of the values that are flagged, on average
 NEW_SHARE = 0.01  # of the predictions, from which on a value that is new is said
@@ -56,17 +54,15 @@ class Answer:
     where: Where
 
 
-def find_where(
-    reference: Reference, before: Sequence[Columns], after: Sequence[Columns], kind: str
-) -> Where:
+def where_of(reference: Reference, sums: Mapping[str, Periods], kind: str) -> Where:
     """Compare every value of every column with itself in the reference.
 
     Parameters
     ----------
     reference : Reference
         Of the whole model.
-    before, after : sequence of mapping of str to mapping of str to ColumnPart
-        The days of the reference, and those since the drift began.
+    sums : mapping of str to Periods
+        Of each column, over the days of the reference and over those since the drift began.
     kind : str
         The distortion of the drift; see `monitor.drift.evidence.KINDS`.
 
@@ -83,11 +79,6 @@ def find_where(
     false discoveries over all values (Benjamini and Hochberg, JRSS B 57, 1995). The evidence is
     ``(d**2 / variance - 1) / (2 ln 10)``.
     """
-    return where_of(reference, sum_columns(reference, before, after), kind)
-
-
-def where_of(reference: Reference, sums: Mapping[str, Periods], kind: str) -> Where:
-    """Do the same with the sums of both periods."""
     direction = KINDS.index(kind) // 2
     places = [
         place

@@ -17,12 +17,13 @@ from monitor.drift.column_sums import (
     relative_slope,
     sum_columns,
     sum_part,
+    whole_of,
 )
 from monitor.drift.evidence import KINDS
 from monitor.drift.places import Condition
 from monitor.drift.reference import Reference
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import OTHER, shown
+from monitor.segment_names import OTHER
 from monitor.summary import ColumnPart, Columns
 
 DEEPEST = 3  # conditions
@@ -71,7 +72,7 @@ def best_condition(
     Parameters
     ----------
     reference, kind
-        As for `monitor.drift.where.find_where`.
+        As for `monitor.drift.where.where_of`.
     before, after : sequence of mapping
         Counts of the rows that meet the conditions so far.
 
@@ -92,10 +93,7 @@ def best_condition(
     }
     if not changes:
         return None
-    old, now = next(iter(sums.values()))
-    whole = change_of(
-        *(reference, direction), sum(old.values(), nothing()), sum(now.values(), nothing())
-    )
+    whole = change_of(reference, direction, *whole_of(*next(iter(sums.values()))))
     best = max(changes, key=lambda one: (_clarity(changes[one]), one.column, one.value))
     least = (_clarity(whole) if whole else 0.0) + 2.0 * log(len(changes))
     return best if _clarity(changes[best]) > least else None
@@ -137,38 +135,6 @@ def confirm(
         p_value=exceeding(change, tolerance) if change else nan,
         rows=kept[1].rows / total if total else nan,
     )
-
-
-def search_sentence(found: Found) -> str:
-    """Say what was found, and whether the other half of the days confirms it.
-
-    Examples
-    --------
-    >>> search_sentence(Found((), 10, 0))
-    'No condition on these columns tells more than all rows together (10 days).'
-    """
-    if not found.conditions:
-        return (
-            f"No condition on these columns tells more than all rows together ({found.searched} "
-            f"days)."
-        )
-    said = " and ".join(f"{one.column} = {shown(one.value)}" for one in found.conditions)
-    if not found.confirmed:
-        return (
-            f"{said} was found on {found.searched} days, but {found.confirmed_on} other days do "
-            f"not confirm it (p = {found.p_value:.2g})."
-        )
-    return (
-        f"{said}{_of(found.slope)}, {found.rows:.1%} of the outcomes; found on {found.searched} "
-        f"days and confirmed on {found.confirmed_on} others (p = {found.p_value:.1g}). The rest"
-        f"{_of(found.rest)}."
-    )
-
-
-def _of(slope: Estimate | None) -> str:
-    if slope is None:
-        return " has no slope"
-    return f" has slope {slope.value:.2f} (95 % {slope.low:.2f} to {slope.high:.2f})"
 
 
 def _clarity(change: Estimate) -> float:

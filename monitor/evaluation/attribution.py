@@ -9,14 +9,14 @@ the difference would look like a slope.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
+from itertools import pairwise
 from math import nan, sqrt
-from operator import attrgetter
 
 import numpy as np
 
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.special import chdtrc, expit
+from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.optimism import FittedScore, fitted_score
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, fit_nested_maps
@@ -24,13 +24,16 @@ from monitor.metrics.logistic.remaining_error import remaining_error
 from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import mean_loss
 
+LEAST_COVERED = 0.5  # of the predictions; with less, days are too small to be attributed apart
+NAMES = ("prior_shift", "slope", "shape", "rest")
+
 
 @dataclass(frozen=True)
-class Explained:
-    """Calibration error by cause: squared probability (Brier), or nats of divergence (log).
+class Shares:
+    """Calibration error by cause, per prediction: in nats, or in squared probability.
 
     Each is signed: a cause that is absent scatters around 0, on both sides. A cause whose map
-    could not be fitted explains 0 with error 0, and its p-value is nan.
+    could not be fitted explains 0 with error 0.
 
     Attributes
     ----------
@@ -38,34 +41,6 @@ class Explained:
         What correcting the intercept, then the slope, then two curved terms removes.
     rest : float
         The error that bins of predictions still show; nan with too few outcomes for bins.
-    prior_shift_error, slope_error, shape_error, rest_error : float
-        Standard errors, for predictions drawn independently.
-    before, after : float
-        Mean score of the scores, and of the last map. The three causes add up to the difference.
-    """
-
-    prior_shift: float
-    slope: float
-    shape: float
-    rest: float
-    prior_shift_error: float
-    slope_error: float
-    shape_error: float
-    rest_error: float
-    before: float
-    after: float
-
-
-@dataclass(frozen=True)
-class PValues:
-    """Probability of as much or more if the cause were absent; nan where it could not be fitted.
-
-    Attributes
-    ----------
-    prior_shift, slope, shape : float
-        By likelihood ratio, in [0, 1]. Above 0.05 a share is shown as "n.s.".
-    rest : float
-        Of Pearson's chi-square of the bins, in [0, 1].
     """
 
     prior_shift: float
@@ -75,23 +50,24 @@ class PValues:
 
 
 @dataclass(frozen=True)
-class Attribution:
-    """The causes of a calibration error.
+class Causes:
+    """What explains the calibration error of raw scores.
 
     Attributes
     ----------
-    log_loss : Explained
+    log_loss : Shares
         In nats: negative only by chance, so shares of the whole can be drawn.
-    squared_error : Explained
+    squared_error : Shares
         In squared probability. A single cause can be truly negative, because the maps are
         fitted by likelihood.
-    p_values : PValues
-        The same for both.
+    log_loss_errors, squared_error_errors : Shares
+        Their standard errors, for predictions drawn independently.
     """
 
-    log_loss: Explained
-    squared_error: Explained
-    p_values: PValues
+    log_loss: Shares
+    log_loss_errors: Shares
+    squared_error: Shares
+    squared_error_errors: Shares
 
 
 @dataclass(frozen=True)
@@ -116,7 +92,7 @@ class InterceptCorrection:
     log_loss_before: float
 
 
-def attribute(t: Tally) -> Attribution | None:
+def causes_of(t: Tally) -> Causes | None:
     """Divide the calibration error of a tally among prior shift, slope, shape and the rest.
 
     Parameters
@@ -127,7 +103,7 @@ def attribute(t: Tally) -> Attribution | None:
 
     Returns
     -------
-    Attribution or None
+    Causes or None
         None with fewer than ten outcomes of the rarer class. Slope needs 20 of them, shape 40,
         and each an increasing map with a finite maximum (`fit_nested_maps`).
 
@@ -148,19 +124,17 @@ def attribute(t: Tally) -> Attribution | None:
     --------
     >>> from monitor.metrics.core.tally import tally
     >>> outcomes = [1] * 40 + [0] * 60 + [1] * 65 + [0] * 35
-    >>> found = attribute(tally([0.2] * 100 + [0.4] * 100, outcomes))
-    >>> round(found.log_loss.prior_shift, 3), found.p_values.prior_shift < 1e-9
-    (0.113, True)
+    >>> found = causes_of(tally([0.2] * 100 + [0.4] * 100, outcomes))
+    >>> round(found.log_loss.prior_shift, 3), round(found.log_loss_errors.prior_shift, 3)
+    (0.113, 0.035)
     """
     maps = fit_nested_maps(t)
     if maps is None:
         return None
-    log_scores = _scores(maps, "log")
     rest = remaining_error(maps)
-    return Attribution(
-        log_loss=_explained(maps, log_scores, rest.divergence),
-        squared_error=_explained(maps, _scores(maps, "brier"), rest.squared),
-        p_values=_p_values(maps, log_scores, rest.p_value),
+    return Causes(
+        *_explained(maps, _scores(maps, "log"), rest.divergence),
+        *_explained(maps, _scores(maps, "brier"), rest.squared),
     )
 
 
@@ -170,12 +144,12 @@ def intercept_correction(t: Tally) -> InterceptCorrection | None:
     Parameters
     ----------
     t : Tally
-        As for `attribute`.
+        As for `causes_of`.
 
     Returns
     -------
     InterceptCorrection or None
-        The share of the prior shift in `attribute`; None where that is None.
+        The share of the prior shift in `causes_of`; None where that is None.
 
     Examples
     --------
@@ -221,86 +195,13 @@ def _share(t: Tally, before: FittedScore, after: FittedScore) -> Estimate:
     return Estimate.normal(before.corrected - after.corrected, sqrt(variance))
 
 
-def _explained(maps: NestedMaps, scores: list[FittedScore], rest: Estimate) -> Explained:
-    prior_shift, slope, shape = (_share(maps.tally, *scores[i : i + 2]) for i in range(3))
-    return Explained(
-        prior_shift=prior_shift.value,
-        slope=slope.value,
-        shape=shape.value,
-        rest=rest.value,
-        prior_shift_error=prior_shift.standard_error,
-        slope_error=slope.standard_error,
-        shape_error=shape.standard_error,
-        rest_error=rest.standard_error,
-        before=scores[0].corrected,
-        after=scores[-1].corrected,
-    )
-
-
-def _p_values(maps: NestedMaps, scores: list[FittedScore], rest: float) -> PValues:
-    """Test each step by likelihood ratio; observed log scores are half its terms."""
-
-    def test(i: int) -> float:
-        terms = maps.terms[i + 1] - maps.terms[i]
-        ratio = 2.0 * maps.tally.total * (scores[i].observed - scores[i + 1].observed)
-        return float(chdtrc(terms, max(ratio, 0.0))) if terms else nan
-
-    return PValues(test(0), test(1), test(2), rest)
-
-
-LEAST_COVERED = (
-    0.5  # of the predictions; with less, the days are too small to be attributed one by one
-)
-
-
-NAMES = ("prior_shift", "slope", "shape", "rest")
-
-
-@dataclass(frozen=True)
-class Shares:
-    """Calibration error by cause, per prediction; an absent cause scatters around 0."""
-
-    prior_shift: float
-    slope: float
-    shape: float
-    rest: float
-
-
-@dataclass(frozen=True)
-class Causes:
-    """What explains the calibration error of raw scores.
-
-    Attributes
-    ----------
-    log_loss, squared_error : Shares
-        In nats, and in squared probability.
-    log_loss_errors, squared_error_errors : Shares
-        Their standard errors.
-    """
-
-    log_loss: Shares
-    log_loss_errors: Shares
-    squared_error: Shares
-    squared_error_errors: Shares
-
-
-def causes_of(t: Tally) -> Causes | None:
-    """Divide the error of one span among its causes, as `attribute` does, without p-values."""
-    found = attribute(t)
-    if found is None:
-        return None
-    log_loss, squared_error = found.log_loss, found.squared_error
-    return Causes(
-        _values(log_loss), _errors(log_loss), _values(squared_error), _errors(squared_error)
-    )
-
-
-def _values(of: Explained) -> Shares:
-    return Shares(of.prior_shift, of.slope, of.shape, of.rest)
-
-
-def _errors(of: Explained) -> Shares:
-    return Shares(of.prior_shift_error, of.slope_error, of.shape_error, of.rest_error)
+def _explained(
+    maps: NestedMaps, scores: Sequence[FittedScore], rest: Estimate
+) -> tuple[Shares, Shares]:
+    """Give what each cause explains, and the standard errors."""
+    parts = [*(_share(maps.tally, before, after) for before, after in pairwise(scores)), rest]
+    values, errors = [part.value for part in parts], [part.standard_error for part in parts]
+    return Shares(*values), Shares(*errors)
 
 
 def mean_causes(
@@ -323,13 +224,13 @@ def mean_causes(
         None if there are too few outcomes even together. A single stratum's are unchanged, to the
         last bit.
     """
-    apart = [(t.total, found) for t in strata if (found := explain(t))]
+    apart = [(t.total, causes) for t in strata if (causes := explain(t))]
     if sum(n for n, _ in apart) < LEAST_COVERED * merged.total:
         together = explain(merged)
         apart = [(merged.total, together)] if together else []
     if len(apart) <= 1:
         return apart[0][1] if apart else None
-    sizes, parts = [n for n, _ in apart], [found for _, found in apart]
+    sizes, parts = [n for n, _ in apart], [causes for _, causes in apart]
     return Causes(
         *_mean(sizes, [c.log_loss for c in parts], [c.log_loss_errors for c in parts]),
         *_mean(sizes, [c.squared_error for c in parts], [c.squared_error_errors for c in parts]),
@@ -340,16 +241,15 @@ def _mean(
     numbers: Sequence[int], shares: Sequence[Shares], their_errors: Sequence[Shares]
 ) -> tuple[Shares, Shares]:
     """Average shares and their errors; a share that no part has is nan."""
-    values, errors = (np.array([_NUMBERS(one) for one in of]) for of in (shares, their_errors))
-    known = ~np.isnan(values)
-    sizes = np.where(known, np.array([[n] for n in numbers]), 0.0)
+    values, errors = (
+        np.array([[*vars(part).values()] for part in of]) for of in (shares, their_errors)
+    )
+    is_known = ~np.isnan(values)
+    sizes = np.where(is_known, np.array([[n] for n in numbers]), 0.0)
     total = sizes.sum(axis=0)
-    means = np.where(known, sizes * values, 0.0).sum(axis=0)
-    reach = np.sqrt(np.where(known, (sizes * errors) ** 2, 0.0).sum(axis=0))
+    means = np.where(is_known, sizes * values, 0.0).sum(axis=0)
+    reach = np.sqrt(np.where(is_known, (sizes * errors) ** 2, 0.0).sum(axis=0))
     for sums in (means, reach):
         np.divide(sums, total, out=sums, where=total > 0.0)
         sums[total == 0.0] = nan  # not 0/0, whose sign depends on the processor
     return Shares(*means.tolist()), Shares(*reach.tolist())
-
-
-_NUMBERS = attrgetter(*(field.name for field in fields(Shares)))

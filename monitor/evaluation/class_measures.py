@@ -94,7 +94,7 @@ def class_measures(
         raw=_vector_errors(counts.raw, counts.total),
         prior=_vector_errors(counts.adjusted, counts.total),
         by_class=tuple(_of_class(counts, k, settings, rng) for k in _watched(counts, settings)),
-        pairs=sum(bool(found.counts.any()) for found in counts.pairs.values()),
+        pairs=sum(bool(pair.counts.any()) for pair in counts.pairs.values()),
     )
 
 
@@ -108,8 +108,8 @@ def slope_of_pairs(days: Sequence[ClassCounts]) -> Estimate | None:
     """Fit the slope that all pairs share, each with an intercept of its own every day."""
     totals: dict[tuple[int, int], int] = {}
     for day in days:
-        for pair, found in day.pairs.items():
-            totals[pair] = totals.get(pair, 0) + int(found.counts.sum())
+        for pair, counted in day.pairs.items():
+            totals[pair] = totals.get(pair, 0) + int(counted.counts.sum())
     chosen = sorted(totals, key=lambda pair: (-totals[pair], pair))[:SLOPE_PAIRS]
     strata = [day.pairs[pair] for day in days for pair in chosen if pair in day.pairs]
     slope = fit_slope(CENTRES, strata) if strata else None

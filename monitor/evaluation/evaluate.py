@@ -144,7 +144,7 @@ def evaluate(
     window = merge_summaries(days)
     if window.classes:
         return [_evaluate_classes(days, window, window.classes, window_days, settings)]
-    found, strata_of = [], _strata(days)
+    evaluations, strata_of = [], _strata(days)
     for name, part in {WHOLE: whole(window), **window.segments}.items():
         strata = strata_of[name]
         slope = _slope(strata, compress)
@@ -162,8 +162,8 @@ def evaluate(
                 evaluated,
                 expected=expected and expected_of_population(expected, days[-1].class_weights),
             )
-        found.append(replace(evaluated, map_gain=gain(name)) if gain else evaluated)
-    return _with_map(found, mapped, settings, compress) if mapped else found
+        evaluations.append(replace(evaluated, map_gain=gain(name)) if gain else evaluated)
+    return _with_map(evaluations, mapped, settings, compress) if mapped else evaluations
 
 
 def _strata(days: Sequence[Summary]) -> dict[str, list[Tally]]:
@@ -183,15 +183,18 @@ def _slope(strata: Sequence[Tally], compress: Compress) -> Estimate | None:
 
 
 def _with_map(
-    found: Sequence[Evaluation], days: Sequence[Summary], settings: Settings, compress: Compress
+    evaluations: Sequence[Evaluation],
+    days: Sequence[Summary],
+    settings: Settings,
+    compress: Compress,
 ) -> list[Evaluation]:
     """Add the measures of the mapped scores; their random numbers are their own."""
     window = merge_summaries(days)
     parts, strata_of = {WHOLE: whole(window), **window.segments}, _strata(days)
     added = []
-    for e in found:
+    for e in evaluations:
         t = parts[e.segment].tally
-        rng = np.random.default_rng([_MAP, *_seeds(window, e.segment, e.window_days)])
+        rng = _generator(window, e.segment, e.window_days, _MAP)
         errors = errors_of(t, settings, rng) if t.total else None
         if errors and e.segment == WHOLE and _has_interval(window, e.window_days, settings):
             errors = _with_ece_interval(errors, t, "raw", rng)
@@ -209,21 +212,17 @@ def _evaluate_classes(
 ) -> Evaluation:
     """Evaluate the first choices of a window, and the vectors."""
     part, rng = whole(window), _generator(window, WHOLE, window_days)
-    found = _described(window, WHOLE, part, window_days)
+    described = _described(window, WHOLE, part, window_days)
     if not part.tally.total:
-        return found
-    adjusted, null = counts.adjusted.top, None
-    if (
-        window.final
-        and min(adjusted.total_positives, adjusted.total - adjusted.total_positives) >= LEAST_RARER
-    ):
-        null = _tce_null(adjusted, settings, rng)  # first: it is the same before a reference
+        return described
+    adjusted = counts.adjusted.top
+    null = _tce_null(window, adjusted, settings, rng)  # first: it is the same before a reference
     raw, prior = (errors_of(t, settings, rng) for t in (part.tally, adjusted))
     if _has_interval(window, window_days, settings):
         raw = _with_ece_interval(raw, part.tally, "raw", rng)
         prior = _with_ece_interval(prior, adjusted, "raw", rng)
     return replace(
-        found,
+        described,
         raw=raw,
         prior=prior,
         null=null,
@@ -270,8 +269,7 @@ def _evaluate_segment(
         fitted = fit_intercept(t)
         shift_ = Estimate.normal(fitted.delta, fitted.standard_error)
         adjusted = shift(t, fitted.delta)
-        if window.final and min(t.total_positives, t.total - t.total_positives) >= LEAST_RARER:
-            null = _tce_null(adjusted, settings, rng)
+        null = _tce_null(window, adjusted, settings, rng)
         raw, prior = errors_of_each([t, adjusted], settings, rng)
     elif t.total:
         raw = errors_of(t, settings, rng)
@@ -295,12 +293,17 @@ def _has_interval(window: Summary, window_days: int, settings: Settings) -> bool
 def _with_ece_interval(
     errors: Errors, t: Tally, adjusted: Adjustment, rng: np.random.Generator
 ) -> Errors:
-    found = ece_interval(t, adjusted=adjusted, replicates=INTERVAL_REPLICATES, rng=rng)
+    interval = ece_interval(t, adjusted=adjusted, replicates=INTERVAL_REPLICATES, rng=rng)
     # The same value from another sum: the one that is stored, to its last digit.
-    return replace(errors, ece_interval=replace(found, value=errors.ece))
+    return replace(errors, ece_interval=replace(interval, value=errors.ece))
 
 
-def _tce_null(t: Tally, settings: Settings, rng: np.random.Generator) -> TceNull:
+def _tce_null(
+    window: Summary, t: Tally, settings: Settings, rng: np.random.Generator
+) -> TceNull | None:
+    """Say what calibrated scores would have, once all is known of enough outcomes of each kind."""
+    if not window.final or min(t.total_positives, t.total - t.total_positives) < LEAST_RARER:
+        return None
     smallest, largest = paper_sizes(t.total)
     null = tce_null_reference(
         t,
@@ -313,15 +316,7 @@ def _tce_null(t: Tally, settings: Settings, rng: np.random.Generator) -> TceNull
     return TceNull(null.mean, *null.quantiles)
 
 
-def _generator(window: Summary, segment: str, window_days: int) -> np.random.Generator:
+def _generator(window: Summary, segment: str, window_days: int, *of: int) -> np.random.Generator:
     """Seed the generator by what is evaluated, so that every rerun draws the same numbers."""
-    return np.random.default_rng(_seeds(window, segment, window_days))
-
-
-def _seeds(window: Summary, segment: str, window_days: int) -> list[int]:
-    return [
-        crc32(window.model.encode()),
-        crc32(segment.encode()),
-        window.days[-1].toordinal(),
-        window_days,
-    ]
+    names = crc32(window.model.encode()), crc32(segment.encode())
+    return np.random.default_rng([*of, *names, window.days[-1].toordinal(), window_days])

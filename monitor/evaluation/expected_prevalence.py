@@ -160,14 +160,14 @@ def expected_of_population(
 
 def _carried(maps: NestedMaps, x: Floats) -> tuple[Floats, Floats]:
     """Give the last map's log-odds and terms at other logits; beyond the ends it is a line."""
-    known, design = maps.logits[0], maps.design[:, : maps.terms[-1]]
-    held = np.clip(x, known[0], known[-1])
+    logits, design = maps.logits[0], maps.design[:, : maps.terms[-1]]
+    held = np.clip(x, logits[0], logits[-1])
     beyond = x - held
     slope = 1.0 if np.isnan(maps.slope) else maps.slope
-    eta = np.interp(held, known, maps.logits[-1]) + slope * beyond
-    terms = np.column_stack([np.interp(held, known, term) for term in design.T])
+    eta = np.interp(held, logits, maps.logits[-1]) + slope * beyond
+    terms = np.column_stack([np.interp(held, logits, term) for term in design.T])
     if terms.shape[1] > 1:
-        terms[:, 1] += beyond * (design[-1, 1] - design[0, 1]) / (known[-1] - known[0])
+        terms[:, 1] += beyond * (design[-1, 1] - design[0, 1]) / (logits[-1] - logits[0])
     return eta, terms
 
 
@@ -190,14 +190,14 @@ def _mixture(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> tuple[flo
         spread = float((share * (odds / base) ** 2).sum())
         # The prevalence of the reference is uncertain too, together with the map.
         pull, flat = (uncertain[:, None] * terms).sum(axis=0), float(uncertain.sum())
-        known = _reference_variance(maps, pull, flat / (prior * (1.0 - prior)))
-        return gain(level) / sqrt(spread / n.sum() + known)
+        variance = _reference_variance(maps, pull, flat / (prior * (1.0 - prior)))
+        return gain(level) / sqrt(spread / n.sum() + variance)
 
-    found = (
+    ends = (
         _falls_to_zero(of)
         for of in (lambda x: standardised(x) - Z_95, gain, lambda x: standardised(x) + Z_95)
     )
-    low, prevalence, high = found
+    low, prevalence, high = ends
     return low, prevalence, high
 
 
@@ -232,12 +232,12 @@ def _fit_log10_p(t: Tally, x: Floats, n: Ints, prevalence: float) -> float:
     """Test whether the day's histogram is a mixture of the reference's two."""
     if np.isnan(prevalence):
         return nan
-    known, misses = np.asarray(logit(t.scores)), t.counts - t.positives
+    logits, misses = np.asarray(logit(t.scores)), t.counts - t.positives
     positive, negative = t.positives / t.positives.sum(), misses / misses.sum()
     starts = _bin_starts(positive, negative, n.sum() * prevalence, n.sum() * (1.0 - prevalence))
     if starts.size < 3:  # noqa: PLR2004 (two bins fit any mixture)
         return nan
-    bins = np.searchsorted(known[starts[1:]], x, side="right")
+    bins = np.searchsorted(logits[starts[1:]], x, side="right")
     day = np.bincount(bins, weights=n, minlength=starts.size) / n.sum()
     a, c = np.add.reduceat(positive, starts), np.add.reduceat(negative, starts)
     mixed = prevalence * a + (1.0 - prevalence) * c

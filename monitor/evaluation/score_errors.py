@@ -91,7 +91,7 @@ def errors_of_each(
     if size is None or not all(have_same_groups(tallies[0], t) for t in tallies):
         return [errors_of(t, settings, rng) for t in tallies]
     tces = tces_at_size(tallies, size=size, alpha=settings.alpha, rng=rng)
-    return [_errors_of(t, one.mean, settings.alpha) for t, one in zip(tallies, tces, strict=True)]
+    return [_errors_of(t, tce.mean, settings.alpha) for t, tce in zip(tallies, tces, strict=True)]
 
 
 def _size_of_tce(t: Tally, settings: Settings) -> int | None:

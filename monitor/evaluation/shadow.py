@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from math import log, nan, sqrt
 
 import numpy as np
-from scipy.special import expit, log_expit, logit
-from scipy.stats import t as student
+from scipy.special import expit, log_expit, logit, stdtrit
 
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
+from monitor.metrics.core.buckets import BIN_CENTRES, BucketCounts, add_up_buckets, bins_of
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, locate, representative_scores
 from monitor.metrics.core.tally import Tally, on_grid
@@ -62,7 +62,7 @@ def map_summary(summary: Summary, shadow: Shadow) -> Summary:
     -------
     Summary
         On the same grid, so that days still add up. The members of a cell move together, by less
-        than the width of a cell from where each would go.
+        than the width of a cell from where each would go; those of a bin, to the bin of its centre.
     """
     moved = {
         name: _map_segment(part, shadow.map, _sample_offset(summary))
@@ -70,7 +70,13 @@ def map_summary(summary: Summary, shadow: Shadow) -> Summary:
         else part
         for name, part in summary.segments.items()
     }
-    return replace(summary, segments=moved)
+    entities = {
+        (name, stratum): _map_buckets(part, shadow.map, _sample_offset(summary))
+        if shadow.segment in (WHOLE, name)
+        else part
+        for (name, stratum), part in summary.entities.items()
+    }
+    return replace(summary, segments=moved, entities=entities)
 
 
 def day_gains(summary: Summary, shadow: Shadow) -> dict[str, DayGain]:
@@ -82,14 +88,14 @@ def day_gains(summary: Summary, shadow: Shadow) -> dict[str, DayGain]:
         In the population, where the log is a sample of it. Segments without outcomes have none.
     """
     offset, weights = _sample_offset(summary), summary.class_weights
-    found = {
+    gains = {
         name: _day_gain(part.tally, shadow.map, offset, weights)
         if shadow.segment in (WHOLE, name)
         else DayGain(part.tally.total, 0.0, 0.0)
         for name, part in summary.segments.items()
         if part.tally.total
     }
-    return {WHOLE: _sum_of(list(found.values())), **found} if found else {}
+    return {WHOLE: _sum_of(list(gains.values())), **gains} if gains else {}
 
 
 def map_gain(days: Sequence[DayGain]) -> MapGain | None:
@@ -135,34 +141,44 @@ def _sample_offset(summary: Summary) -> float:
     return log(negative / positive)
 
 
-def _mapped(scores: Floats, found: CalibrationMap, offset: float) -> Floats:
+def _mapped(scores: Floats, calibration_map: CalibrationMap, offset: float) -> Floats:
     if offset == 0.0:
-        return apply_calibration_map(scores, found)
-    population = apply_calibration_map(np.asarray(expit(logit(scores) - offset)), found)
+        return apply_calibration_map(scores, calibration_map)
+    population = apply_calibration_map(np.asarray(expit(logit(scores) - offset)), calibration_map)
     return np.asarray(expit(logit(population) + offset))
 
 
-def _map_segment(part: Segment, found: CalibrationMap, offset: float) -> Segment:
+def _map_segment(part: Segment, calibration_map: CalibrationMap, offset: float) -> Segment:
     t = part.tally
     return replace(
         part,
-        tally=on_grid(_mapped(t.scores, found, offset), t.counts, t.positives),
-        awaited=_map_awaited(part.awaited, found, offset),
-        strata={name: _map_segment(one, found, offset) for name, one in part.strata.items()},
+        tally=on_grid(_mapped(t.scores, calibration_map, offset), t.counts, t.positives),
+        awaited=_map_awaited(part.awaited, calibration_map, offset),
+        strata={
+            name: _map_segment(leaf, calibration_map, offset) for name, leaf in part.strata.items()
+        },
     )
 
 
-def _map_awaited(late: Awaited, found: CalibrationMap, offset: float) -> Awaited:
+def _map_awaited(late: Awaited, calibration_map: CalibrationMap, offset: float) -> Awaited:
     middles = late.counts * (OFFSETS_PER_CELL // 2)
     scores = representative_scores(late.cells, middles, late.counts)
-    return awaited(locate(_mapped(scores, found, offset))[0], late.counts)
+    return awaited(locate(_mapped(scores, calibration_map, offset))[0], late.counts)
+
+
+def _map_buckets(
+    part: BucketCounts, calibration_map: CalibrationMap, offset: float
+) -> BucketCounts:
+    scores = _mapped(np.asarray(expit(BIN_CENTRES)), calibration_map, offset)
+    bins = bins_of(locate(scores)[0])[part.bins]
+    return add_up_buckets(part.buckets, bins, part.counts, part.positives)
 
 
 def _day_gain(
-    t: Tally, found: CalibrationMap, offset: float, weights: tuple[float, float]
+    t: Tally, calibration_map: CalibrationMap, offset: float, weights: tuple[float, float]
 ) -> DayGain:
     before = logit(t.scores) - offset
-    after = logit(apply_calibration_map(np.asarray(expit(before)), found))
+    after = logit(apply_calibration_map(np.asarray(expit(before)), calibration_map))
     negatives, positives = weights[0] * (t.counts - t.positives), weights[1] * t.positives
     log_loss = positives * (log_expit(after) - log_expit(before))
     log_loss += negatives * (log_expit(-after) - log_expit(-before))
@@ -184,5 +200,5 @@ def _ratio(gains: Floats, outcomes: Floats) -> Estimate:
     value = float(gains.sum()) / total
     spread = float(((gains - outcomes * value) ** 2).sum())
     error = sqrt(days / (days - 1) * spread) / total if days > 1 else nan
-    reach = float(student.ppf(0.5 + CONFIDENCE / 2.0, days - 1)) * error
+    reach = float(stdtrit(days - 1, 0.5 + CONFIDENCE / 2.0)) * error
     return Estimate(value, value - reach, value + reach, error)

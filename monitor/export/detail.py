@@ -28,6 +28,9 @@ OF_VERDICTS = frozenset(
         "calibration_drift_slope",
         "calibration_drift_started_date_seconds",
         "calibration_drift_started_timestamp_seconds",
+        "calibration_drift_slope_before",
+        "calibration_drift_undecided",
+        "calibration_drift_worsenings",
         "calibration_ended_drift_date_seconds",
         "calibration_ended_drift_duration_seconds",
         "calibration_failed_checked_rows",
@@ -73,7 +76,7 @@ OF_NEWS = frozenset(
         "calibration_reference_prevalence_ratio",
     ]
 )
-NEWS = frozenset(["acknowledged", "calibration_drift", "level_drift", "prior_shift"])
+NEWS = frozenset(["acknowledged", "calibration_drift", "level_drift", "prior_shift", "undecided"])
 KEPT_FOR = timedelta(days=28)  # after the end of a drift; a Prometheus that was away sees it too
 # Alerts look back at these states; of the others only the present one decides.
 LOOKED_BACK_AT = frozenset(["data_error", "insufficient_data"])

@@ -16,6 +16,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
+from itertools import takewhile
 from math import inf, isnan
 from pathlib import Path
 
@@ -29,7 +30,7 @@ from monitor.export.snapshot_reader import Reader, verdicts_to_export, with_most
 from monitor.export.text import labels_text
 from monitor.files import replacing, writing
 from monitor.measures.snapshot import SECONDS_AN_HOUR, Snapshot
-from monitor.store.store import Store
+from monitor.read.results import Results, results_of
 
 HEAD = timedelta(hours=3)  # the server's newest data, into which no block may reach
 MINUTE = 60  # samples lie on full minutes
@@ -110,10 +111,10 @@ def _past_windows(
     reader: Reader, name: str, first: date
 ) -> Iterator[tuple[date, float, float, list[Evaluation]]]:
     """Go back day by day; what is final, from when and until when it was the newest."""
-    store, rest = Store(reader.config.store), inf
+    results, rest = results_of(reader.config.store, name), inf
     ends: dict[tuple[str, int], float] = {}  # of windows of days that are final in part
-    for day in reversed([day for day in store.days("evaluations", name) if day >= first]):
-        evaluations = _exported_evaluations(store, reader, name, day)
+    for day in takewhile(lambda day: day >= first, results.newest_first("evaluations")):
+        evaluations = _exported_evaluations(results, reader, day)
         finals = [e for e in evaluations if e.final]
         if not finals:
             continue
@@ -133,23 +134,22 @@ def _past_verdicts(
     reader: Reader, name: str, first: date
 ) -> Iterator[tuple[date, float, float, list[Verdict]]]:
     """Go back day by day; what was shown, from when and until when it was the newest."""
-    store, end = Store(reader.config.store), inf
-    evaluated = store.days("evaluations", name)
-    for day in reversed([day for day in store.days("verdicts", name) if day >= first]):
-        shown = [v for v in store.read_verdicts(name, day)[0] if v.shown]
+    results, end = results_of(reader.config.store, name), inf
+    evaluated = results.days("evaluations")
+    for day in takewhile(lambda day: day >= first, results.newest_first("verdicts")):
+        shown = [v for v in results.verdicts(day) if v.shown]
         if shown:
             begin = max(v.known_at for v in shown).timestamp()
             before = bisect_right(evaluated, day)
             exported = (
-                _exported_evaluations(store, reader, name, evaluated[before - 1]) if before else []
+                _exported_evaluations(results, reader, evaluated[before - 1]) if before else []
             )
             yield day, begin, end, verdicts_to_export(shown, exported, reader.most_segments)
             end = min(begin, end)
 
 
-def _exported_evaluations(store: Store, reader: Reader, name: str, day: date) -> list[Evaluation]:
-    evaluations, _ = store.read_evaluations(name, day)
-    return with_most_outcomes(evaluations, reader.most_segments)[0]
+def _exported_evaluations(results: Results, reader: Reader, day: date) -> list[Evaluation]:
+    return with_most_outcomes(results.evaluations(day), reader.most_segments)[0]
 
 
 def openmetrics(models: Sequence[Sequence[Known]], *, repeat: int) -> Iterator[str]:

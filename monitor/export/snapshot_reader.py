@@ -4,11 +4,9 @@ Rule: every file that matters is read each time; the record of the last run says
 The cache only saves parsing bytes that have not changed, so a snapshot is never out of date.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from datetime import date
-from typing import Any
 
 from monitor import program
 from monitor.arrivals import Delay
@@ -18,16 +16,14 @@ from monitor.errors import ConfigError, DataError, within_memory
 from monitor.evaluation.evaluate import Evaluation
 from monitor.export.few_classes import with_few_classes
 from monitor.measures.snapshot import Snapshot
+from monitor.read.results import Files, Results, results_of, results_read_before
+from monitor.read.standing import newest
 from monitor.run_record import RunRecord
 from monitor.segment_names import WHOLE
 from monitor.store.delays import delays
 from monitor.store.settled import settled_model
-from monitor.store.store import Store
 
 MOST_SEGMENTS = 50
-
-Parse = Callable[[str, date, bytes], tuple[list[Any], str]]
-Files = dict[tuple[str, date], tuple[bytes, list[Any]]]  # by kind and day: bytes, parsed
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,7 +82,7 @@ class Reader:
         """Say of a model what is configured, when it ran, and why its results cannot be read."""
         run = None
         with suppress(ConfigError, DataError):
-            run = Store(self.config.store).read_run(name)
+            run = results_of(self.config.store, name).store.read_run(name)
         return Snapshot(
             models={name: self.config.shown(name)},
             evaluations=[],
@@ -112,120 +108,45 @@ class Reader:
             return self._read(name)
 
     def _read(self, name: str) -> Snapshot:
-        store, before, files = Store(self.config.store), self._cached.get(name), Files()
-        parse: dict[str, Callable[..., tuple[list[Any], str]]] = {
-            "evaluations": store.parse_evaluations,
-            "verdicts": store.parse_verdicts,
-        }
-
-        def read(kind: str, day: date) -> list[Any]:
-            content = store.content(kind, name, day)
-            known = before.files.get((kind, day)) if before else None
-            if not known or known[0] != content:
-                known = content, parse[kind](name, day, content)[0]
-            files[kind, day] = known
-            return known[1]
-
-        run = store.read_run(name)
+        before, files = self._cached.get(name), Files()
+        results = results_read_before(
+            self.config.store, name, before.files if before else Files(), files
+        )
+        run = results.store.read_run(name)
         try:
-            verdicts, evaluations = _newest(store, name, read, run)
+            found = newest(replace(results, named=run.newest) if run else results)
         except DataError:  # files that the record names are gone, or damaged: see what is there
             if not run or not run.newest:
                 raise
             files.clear()
-            verdicts, evaluations = _newest(store, name, read, None)
+            found = newest(results)
         if before and before.run == run and _are_the_same(before.files, files):
             return before.snapshot
         # Only runs count arrivals, so as long as there was none these are the same.
         known = before.snapshot.delays if before and before.run == run else None
-        exported, left_out = with_most_outcomes(evaluations, self.most_segments)
+        exported, left_out = with_most_outcomes(found.evaluations, self.most_segments)
         snapshot = Snapshot(
-            models={name: settled_model(store, name, self.config.shown(name))},
+            models={name: settled_model(results.store, name, self.config.shown(name))},
             evaluations=exported,
             runs={name: run} if run else {},
             version=self.version,
             verdicts=[
                 with_few_places(v, self.most_segments)
-                for v in verdicts_to_export(verdicts, exported, self.most_segments)
+                for v in verdicts_to_export(found.judged, exported, self.most_segments)
             ],
             left_out={name: left_out} if exported else {},
             invalid=frozenset({name} & self.config.invalid.keys()),
-            delays=self._delays(store, name, evaluations) if known is None else known,
+            delays=self._delays(results, found.evaluations) if known is None else known,
         )
         self._cached[name] = Cached(snapshot, run, files)
         return snapshot
 
-    def _delays(
-        self, store: Store, name: str, evaluations: Sequence[Evaluation]
-    ) -> dict[str, Delay]:
-        newest = max((e.day for e in evaluations), default=None)
+    def _delays(self, results: Results, evaluations: Sequence[Evaluation]) -> dict[str, Delay]:
+        store, name = results.store, results.model
+        last = max((e.day for e in evaluations), default=None)
         model = settled_model(store, name, self.config.shown(name))
-        delay = delays(store, name, model)(newest, None) if newest else None
+        delay = delays(store, name, model)(last, None) if last else None
         return {name: delay} if delay else {}
-
-
-Read = Callable[[str, date], list[Any]]
-
-
-def _newest(
-    store: Store, name: str, read: Read, run: RunRecord | None
-) -> tuple[list[Verdict], list[Evaluation]]:
-    """Read the newest verdicts, then the newest evaluations.
-
-    In this order, because a run that is under way writes verdicts last.
-    """
-    verdicts = newest_verdicts(_newest_first(store, name, "verdicts", run), read)
-    days = _newest_first(store, name, "evaluations", run)
-    return verdicts, newest_evaluations(days, read, verdicts)
-
-
-def _newest_first(store: Store, name: str, kind: str, run: RunRecord | None) -> Iterator[date]:
-    """Give the stored days, the newest first: those that the record names need no listing."""
-    named = run.newest.get(kind, ()) if run else ()
-    yield from reversed(named)
-    yield from (day for day in reversed(store.days(kind, name)) if not named or day < min(named))
-
-
-def newest_evaluations(
-    days: Iterable[date], read: Read, verdicts: Sequence[Verdict] = ()
-) -> list[Evaluation]:
-    """Find the newest final evaluation of each segment and window, and newer provisional ones.
-
-    The days are given with the newest first.
-
-    A final evaluation that is newer than the verdicts waits for its own.
-    """
-    found: dict[tuple[str, int, bool], Evaluation] = {}
-    for day in days:
-        evaluations: list[Evaluation] = read("evaluations", day)
-        if _awaits_its_verdict(evaluations, verdicts):
-            continue
-        for e in evaluations:
-            if (e.segment, e.window_days, True) not in found:
-                found.setdefault((e.segment, e.window_days, e.final), e)
-        if all(e.final for e in evaluations):
-            break
-    return sorted(found.values(), key=lambda e: (e.segment, e.window_days, e.final))
-
-
-def _awaits_its_verdict(evaluations: Sequence[Evaluation], verdicts: Sequence[Verdict]) -> bool:
-    """Say whether the verdicts are of an earlier day, or of fewer outcomes of the same day."""
-    if not verdicts:
-        return False
-    (day, known_at) = verdicts[0].day, verdicts[0].known_at
-    return any(
-        e.final and (e.day > day or (e.day == day and e.window_days == 1 and e.known_at > known_at))
-        for e in evaluations
-    )
-
-
-def newest_verdicts(days: Iterable[date], read: Read) -> list[Verdict]:
-    """Find the verdicts of the newest day that was judged: a settled one, or one with bad logs."""
-    for day in days:
-        verdicts: list[Verdict] = read("verdicts", day)
-        if any(v.shown for v in verdicts):
-            return verdicts
-    return []
 
 
 def _are_the_same(before: Files, now: Files) -> bool:

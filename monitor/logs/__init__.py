@@ -1,15 +1,17 @@
 """The only package that knows the log layout: it reads, checks, joins and tallies one day.
 
-`databases` keeps DuckDB connections open, `session` uses one of them for a day, `places` says which
-days a log has, `opening` opens their files, `conversions` gives text its types, `sources` makes two
-frames with fixed column names of them, `joining` is the one query, `contract` reports what is wrong
-with the rows, and `daily` puts them together. `batches` does the same for many days in one query,
-with the frames that `many_days` opens. `arriving` counts when outcomes came.
+`databases` keeps DuckDB connections open, `session` uses one of them for a day, `partitions` says
+which days a log has, `opening` opens their files, `conversions` gives text its types, `sources`
+makes two frames with fixed column names of them, `joining` is the one query, `contract` reports
+what is wrong with the rows. `days` decides what is read, `one_day` and `many_days` count the rows
+of one query, `daily` makes summaries of them, and `batches` puts them together. `arriving` counts
+when outcomes came.
 """
 
 from monitor.logs.arriving import can_count_arrivals, count_arrivals
-from monitor.logs.batches import days_at_a_time, plan_batches, summarise_days
-from monitor.logs.daily import (
+from monitor.logs.batches import days_at_a_time, plan_batches, summarise_day, summarise_days
+from monitor.logs.databases import Databases, open_databases
+from monitor.logs.days import (
     check_logs_exist,
     check_predictions_exist,
     first_morning,
@@ -17,17 +19,23 @@ from monitor.logs.daily import (
     newest_day,
     newest_settled_day,
     outcome_days,
-    summarise_day,
 )
-from monitor.logs.databases import Databases, open_databases
 from monitor.logs.left_out import LeftOut, mostly_left_out
 from monitor.logs.looking import what_looks_wrong
-from monitor.logs.places import days_of, describe_inputs, has_day, present_days, versions_of_tables
+from monitor.logs.partitions import (
+    days_of,
+    describe_inputs,
+    has_day,
+    present_days,
+    versions_of_tables,
+)
+from monitor.logs.returning import Returning, entities_of_day
 from monitor.logs.searching import columns_to_search, condition_sql, count_search
 
 __all__ = [
     "Databases",
     "LeftOut",
+    "Returning",
     "can_count_arrivals",
     "check_logs_exist",
     "check_predictions_exist",
@@ -38,6 +46,7 @@ __all__ = [
     "days_at_a_time",
     "days_of",
     "describe_inputs",
+    "entities_of_day",
     "first_morning",
     "has_day",
     "is_quiet",

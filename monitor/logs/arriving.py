@@ -8,7 +8,7 @@ import narwhals as nw
 from monitor.arrivals import Arrivals
 from monitor.config import Engine, Model
 from monitor.logs.databases import Databases
-from monitor.logs.places import has_day
+from monitor.logs.partitions import has_day
 from monitor.logs.session import Frame, open_session
 from monitor.logs.sources import open_aged, open_dated
 from monitor.summary import days_between

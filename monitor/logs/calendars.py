@@ -48,9 +48,9 @@ def read_calendar(
         if not (log.dating and log.files):
             return Calendar((), 0)
         day = log.dating.day()
-        found = dict(log.read(day=day).aggregate("day, count(*)").fetchall())
-        undated = _count_undated(log, model, day) if found.pop(None, 0) else 0
-    days = sorted(found)
+        rows_by_day = dict(log.read(day=day).aggregate("day, count(*)").fetchall())
+        undated = _count_undated(log, model, day) if rows_by_day.pop(None, 0) else 0
+    days = sorted(rows_by_day)
     if kind == "outcomes" and days:
         days = days_between(days[0], days[-1])
     return Calendar(tuple(days), undated)

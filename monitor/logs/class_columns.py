@@ -13,10 +13,10 @@ from typing import Any
 import narwhals as nw
 
 from monitor.config import Classes
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError
 from monitor.logs.class_objects import of_map, of_text
 from monitor.logs.conversions import MISFIT, Wanted, number, quoted, text
-from monitor.logs.opening import OpenLog, fault_of_column
+from monitor.logs.opening import OpenLog
 from monitor.logs.session import Session, Type
 
 SUM_TOLERANCE = 1e-6
@@ -86,14 +86,14 @@ def _of_columns(log: OpenLog, columns: Sequence[str], types: Mapping[str, Type])
     return f"[{', '.join(values)}]"
 
 
-def _of_one_column(column: str, found: Type, classes: Classes) -> str:
+def _of_one_column(column: str, type_: Type, classes: Classes) -> str:
     name, count = quoted(column), len(classes.names)
-    if isinstance(found.dtype, nw.Struct):
-        fields = (f"CAST(struct_extract({name}, {text(one)}) AS DOUBLE)" for one in classes.names)
+    if isinstance(type_.dtype, nw.Struct):
+        fields = (f"CAST(struct_extract({name}, {text(c)}) AS DOUBLE)" for c in classes.names)
         return f"[{', '.join(fields)}]"
-    if _of_map(found):
+    if _of_map(type_):
         return of_map(column, f"CAST({name} AS MAP(VARCHAR, DOUBLE))", classes.names)
-    if isinstance(found.dtype, nw.String):
+    if isinstance(type_.dtype, nw.String):
         return of_text(
             column, classes.names, _of_list(column, f"TRY_CAST({name} AS DOUBLE[])", count)
         )
@@ -111,11 +111,11 @@ def _of_list(column: str, as_list: str, count: int) -> str:
     return f"CASE WHEN {length} <> {count} THEN {wrong} ELSE {as_list} END"
 
 
-def _check_fields(log: OpenLog, file: str, found: Type, classes: Classes) -> None:
+def _check_fields(log: OpenLog, file: str, type_: Type, classes: Classes) -> None:
     """Note a struct whose fields are not the configured classes."""
-    if not isinstance(found.dtype, nw.Struct):
+    if not isinstance(type_.dtype, nw.Struct):
         return
-    fields = [field.name for field in found.dtype.fields]
+    fields = [field.name for field in type_.dtype.fields]
     missing = [name for name in classes.names if name not in fields]
     new = [name for name in fields if name not in classes.names]
     if not (missing or new):
@@ -132,7 +132,7 @@ def _check_fields(log: OpenLog, file: str, found: Type, classes: Classes) -> Non
         f"those of predictions.classes.names: it {wrong} ({file}); {hint}"
         f"correct the log, or if the classes changed, list them in predictions.classes.names."
     )
-    log.problems.append(DataError(msg, fault_of_column("predictions", "has other classes")))
+    log.note(msg, "has other classes")
 
 
 def _few(names: Sequence[str]) -> str:
@@ -140,16 +140,16 @@ def _few(names: Sequence[str]) -> str:
     return ", ".join(f"'{name}'" for name in names[:NAMES_SHOWN]) + more
 
 
-def _is_real(found: Type) -> bool:
-    return found.dtype.is_float() or found.dtype.is_decimal()
+def _is_real(type_: Type) -> bool:
+    return type_.dtype.is_float() or type_.dtype.is_decimal()
 
 
-def _is_vector(found: Type) -> bool:
-    if _of_map(found):
-        return found.name in {"MAP(VARCHAR, DOUBLE)", "MAP(VARCHAR, FLOAT)"}
-    if isinstance(found.dtype, nw.Struct):
-        return all(_made(field.dtype).is_float() for field in found.dtype.fields)
-    return isinstance(found.dtype, (nw.List, nw.Array)) and _made(found.dtype.inner).is_float()
+def _is_vector(type_: Type) -> bool:
+    if _of_map(type_):
+        return type_.name in {"MAP(VARCHAR, DOUBLE)", "MAP(VARCHAR, FLOAT)"}
+    if isinstance(type_.dtype, nw.Struct):
+        return all(_made(field.dtype).is_float() for field in type_.dtype.fields)
+    return isinstance(type_.dtype, (nw.List, nw.Array)) and _made(type_.dtype.inner).is_float()
 
 
 def _made(dtype: Any) -> nw.dtypes.DType:
@@ -157,5 +157,5 @@ def _made(dtype: Any) -> nw.dtypes.DType:
     return dtype() if isinstance(dtype, type) else dtype  # type: ignore[no-any-return]
 
 
-def _of_map(found: Type) -> bool:
-    return found.name.startswith("MAP(")
+def _of_map(type_: Type) -> bool:
+    return type_.name.startswith("MAP(")

@@ -29,11 +29,11 @@ def outcome_of_classes(log: OpenLog, model: Model, classes: Classes) -> dict[str
         # Of integers with gaps pandas makes floating point, and CSV has its text: 1.0 is the same
         # as 1. A cast alone would round 1.5 to 2, which is another class.
         whole = rf"regexp_extract({said}, '^\s*(-?\d+)(\.0+)?\s*$', 1)"
-        named = (f"list_position([{names}], {one}) - 1" for one in (said, whole))
+        named = (f"list_position([{names}], {label}) - 1" for label in (said, whole))
         place = f"TRY_CAST({whole} AS UBIGINT)"
         inside = f"CASE WHEN {place} < {len(classes.names)} THEN {place} END"
         by_place = [] if has_numbers(classes) else [inside]
-        choices = [*(f"nullif({found}, -1)" for found in named), *by_place, "-1"]
+        choices = [*(f"nullif({position}, -1)" for position in named), *by_place, "-1"]
         return f"CASE WHEN {said} IS NOT NULL THEN coalesce({', '.join(choices)}) END"
 
     return {
@@ -59,6 +59,6 @@ def _said(column: str, types: Mapping[str, Any]) -> str:
     )
 
 
-def _is_label(found: Type) -> bool:
-    dtype = found.dtype
+def _is_label(type_: Type) -> bool:
+    dtype = type_.dtype
     return isinstance(dtype, nw.String) or dtype.is_integer() or dtype.is_float()

@@ -41,11 +41,11 @@ def of_text(column: str, names: Sequence[str], as_list: str) -> str:
     name = quoted(column)
     as_map = f"TRY_CAST(TRY_CAST({name} AS JSON) AS MAP(VARCHAR, DOUBLE))"
     of_object = of_map(column, as_map, names)
-    found = f"CASE WHEN ltrim({name}) LIKE '{{%' THEN {of_object} ELSE {as_list} END"
+    vector = f"CASE WHEN ltrim({name}) LIKE '{{%' THEN {of_object} ELSE {as_list} END"
     kind = "a list of numbers, or an object with a number for each class"
-    return or_misfit(column, found, kind, SETTING)
+    return or_misfit(column, vector, kind, SETTING)
 
 
-def _shown(found: str) -> str:
+def _shown(names: str) -> str:
     """Write the first of some names."""
-    return f"coalesce(nullif(array_to_string({found}[:{NAMES_SHOWN}], ', '), ''), 'none')"
+    return f"coalesce(nullif(array_to_string({names}[:{NAMES_SHOWN}], ', '), ''), 'none')"

@@ -68,31 +68,29 @@ def code_names(model: Model, kept: Names) -> dict[str, Sequence[str]]:
     kept : mapping of str to sequence of str
         The values that count by themselves, of columns that do not name them.
     """
-    return {one.name: kept.get(label_name(one)) or _names(one) for one in model.columns}
+    return {w.name: kept.get(label_name(w)) or _names(w) for w in model.columns}
 
 
-def _names(one: Watched) -> Sequence[str]:
-    if isinstance(one, Crossing) or one.top is not None:
+def _names(watched: Watched) -> Sequence[str]:
+    if isinstance(watched, Crossing) or watched.top is not None:
         return ()
-    if one.values:
-        return one.values
-    if one.edges:
-        return [*range_names(one.edges)]
+    if watched.values:
+        return watched.values
+    if watched.edges:
+        return [*range_names(watched.edges)]
     return [str(step) for step in range(-LARGEST_STEP, LARGEST_STEP + 1)]
 
 
 def with_codes(logs: Logs, model: Model, names: Names) -> Logs:
     """Add the code of each row in every watched column, in the place of the values."""
-    written = {
-        label_name(one): labels(model)[label_name(one)] for one in model.columns if _needs(one)
-    }
+    written = {label_name(w): labels(model)[label_name(w)] for w in model.columns if _needs(w)}
     labelled = logs.predictions.with_columns(**written) if written else logs.predictions
     relation: Any = labelled.to_native()
     # Of predictions with the same id, only equal rows are one; their values are needed for that.
-    values = [] if logs.identical else [watched_name(one) for one in watched_columns(model)]
+    values = [] if logs.identical else [watched_name(column) for column in watched_columns(model)]
     coded = [
-        duckdb.SQLExpression(_narrow(_code_sql(one, names[one.name]), len(names[one.name])))
-        for one in model.columns
+        duckdb.SQLExpression(_narrow(_code_sql(w, names[w.name]), len(names[w.name])))
+        for w in model.columns
     ]
     codes = tuple(f"{CODE}{i}" for i in range(len(coded)))
     rows = relation.select(
@@ -103,23 +101,23 @@ def with_codes(logs: Logs, model: Model, names: Names) -> Logs:
     return replace(logs, predictions=frame, codes=codes)
 
 
-def _needs(one: Watched) -> bool:
+def _needs(watched: Watched) -> bool:
     """Whether the code of a row rests on its label, rather than on the value itself."""
-    return isinstance(one, Crossing) or one.quantiles is not None
+    return isinstance(watched, Crossing) or watched.quantiles is not None
 
 
-def _code_sql(one: Watched, names: Sequence[str]) -> str:
+def _code_sql(watched: Watched, names: Sequence[str]) -> str:
     """Write the code of a row; null is code 0."""
-    if isinstance(one, Crossing):
-        return _position(names, quoted(label_name(one)))
-    value = quoted(watched_name(one.column))
-    if one.quantiles:
-        return f"TRY_CAST({quoted(label_name(one))} AS INTEGER) + {LARGEST_STEP + 1}"
-    if one.edges:
+    if isinstance(watched, Crossing):
+        return _position(names, quoted(label_name(watched)))
+    value = quoted(watched_name(watched.column))
+    if watched.quantiles:
+        return f"TRY_CAST({quoted(label_name(watched))} AS INTEGER) + {LARGEST_STEP + 1}"
+    if watched.edges:
         number = f"CAST({value} AS DOUBLE)"
-        below = " ".join(f"WHEN {number} < {e!r} THEN {i}" for i, e in enumerate(one.edges, 1))
+        below = " ".join(f"WHEN {number} < {e!r} THEN {i}" for i, e in enumerate(watched.edges, 1))
         unknown = f"{number} IS NULL OR isnan({number})"
-        return f"CASE WHEN {unknown} THEN 0 {below} ELSE {len(one.edges) + 1} END"
+        return f"CASE WHEN {unknown} THEN 0 {below} ELSE {len(watched.edges) + 1} END"
     return _position(names, f"CAST({value} AS VARCHAR)")
 
 
@@ -140,7 +138,7 @@ def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Co
     relation.select(duckdb.StarExpression(exclude=["lone_place"])).create(TABLE)
     rows = session.connection.table(TABLE)
     grouped = group(nw.from_native(rows).lazy().with_columns(lone_place=nw.lit(-1)))
-    groups = unpack(grouped.collect(backend="pyarrow").to_native(), query.part_count)
+    groups = unpack(grouped.collect(backend="pyarrow").to_native(), query)
     # An outcome without a prediction has no codes, and counts in no column.
     predicted = rows.filter(f"{quoted(codes[0])} IS NOT NULL")
     return Counted(groups, predicted.select(*map(quoted, ("key", *codes))), query.part_count)
@@ -148,29 +146,29 @@ def group_with_codes(session: Session, query: Query, codes: Sequence[str]) -> Co
 
 def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
     """Count the rows by the values of every watched column."""
-    sizes = [len(names[one.name]) + 1 for one in model.columns]
+    sizes = [len(names[watched.name]) + 1 for watched in model.columns]
     starts = np.concatenate([[0], np.cumsum(sizes)])
     counts, positives = np.zeros((2, starts[-1], COARSE_COUNT), np.int64)
     predicted = np.zeros(starts[-1], np.int64)
     for keys, codes in _batches(counted.rows):
         add_up(keys, codes, starts[:-1], counted.part_count, counts, positives, predicted)
     return {
-        one.name: dict(
+        watched.name: dict(
             sorted(
                 _parts(
-                    [OTHER, *names[one.name]],
-                    *(found[low:high] for found in (counts, positives, predicted)),
+                    [OTHER, *names[watched.name]],
+                    *(by_code[low:high] for by_code in (counts, positives, predicted)),
                 )
             )
         )
-        for one, low, high in zip(model.columns, starts[:-1], starts[1:], strict=True)
+        for watched, low, high in zip(model.columns, starts[:-1], starts[1:], strict=True)
     }
 
 
 def _batches(rows: duckdb.DuckDBPyRelation) -> Iterator[tuple[Ints, Ints]]:
     for batch in rows.to_arrow_reader(ROWS_AT_A_TIME):
-        found: list[Any] = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
-        yield found[0].astype(np.int64), np.stack(found[1:])
+        columns: list[Any] = [column.to_numpy(zero_copy_only=False) for column in batch.columns]
+        yield columns[0].astype(np.int64), np.stack(columns[1:])
 
 
 def _parts(
@@ -178,9 +176,9 @@ def _parts(
 ) -> Iterator[tuple[str, ColumnPart]]:
     """Make the part of each value; a value that is called `other` is part of `other`."""
     for name in dict.fromkeys(names):
-        places = [place for place, one in enumerate(names) if one == name]
-        rows, hits = counts[places].sum(axis=0), positives[places].sum(axis=0)
-        if total := int(predicted[places].sum()):
+        codes = [code for code, other in enumerate(names) if other == name]
+        rows, hits = counts[codes].sum(axis=0), positives[codes].sum(axis=0)
+        if total := int(predicted[codes].sum()):
             cells = np.flatnonzero(rows)
             yield name, ColumnPart(cells, rows[cells], hits[cells], total)
 
@@ -216,8 +214,8 @@ def add_up(
         key, seen = divmod(keys[row], OUTCOMES)
         status = key // CELL_COUNT // part_count
         valid = False
-        for one in PREDICTED:
-            valid = valid or status == one
+        for usual in PREDICTED:
+            valid = valid or status == usual
         if not valid:
             continue
         place = key % CELL_COUNT // CELLS_IN_ONE

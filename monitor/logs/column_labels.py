@@ -17,7 +17,7 @@ LARGEST_STEP = 2 * FARTHEST + 1  # of a number; the smallest is its negative
 
 def watched_columns(model: Model) -> list[str]:
     """List the columns of the log that watched columns read, once each."""
-    return [*dict.fromkeys(column for one in model.columns for column in one.columns)]
+    return [*dict.fromkeys(column for watched in model.columns for column in watched.columns)]
 
 
 def watched_name(column: str) -> str:
@@ -25,9 +25,9 @@ def watched_name(column: str) -> str:
     return f"watched {column}"
 
 
-def label_name(one: Watched) -> str:
+def label_name(watched: Watched) -> str:
     """Name the column of the query that holds the labels."""
-    return f"label {one.name}"
+    return f"label {watched.name}"
 
 
 def labels(model: Model) -> dict[str, nw.Expr]:
@@ -36,19 +36,19 @@ def labels(model: Model) -> dict[str, nw.Expr]:
     A value that is missing is `other`, or null until it has been counted. Numbers that are cut at
     quantiles are the numbers of their steps; see `step_edge`.
     """
-    named = {one.column: _label(one) for one in model.columns if isinstance(one, WatchedColumn)}
+    named = {w.column: _label(w) for w in model.columns if isinstance(w, WatchedColumn)}
     if model.segments and model.segments.column in watched_columns(model):
         column = model.segments.column
         named.setdefault(column, _among(column, model.segments.values))
-    found = dict[str, nw.Expr]()
-    for one in model.columns:
-        if isinstance(one, Crossing):
-            parts = [named.get(column, _text(column)) for column in one.cross]
+    written = dict[str, nw.Expr]()
+    for watched in model.columns:
+        if isinstance(watched, Crossing):
+            parts = [named.get(column, _text(column)) for column in watched.cross]
             parts = [part.fill_null(OTHER) for part in parts]
-            found[label_name(one)] = nw.concat_str(*parts, separator=CROSSED)
+            written[label_name(watched)] = nw.concat_str(*parts, separator=CROSSED)
         else:
-            found[label_name(one)] = named[one.column]
-    return found
+            written[label_name(watched)] = named[watched.column]
+    return written
 
 
 def step_edge(step: int) -> float:
@@ -78,12 +78,12 @@ def range_names(edges: tuple[float, ...]) -> Iterator[str]:
     yield f"{edges[-1]:g} and more"
 
 
-def _label(one: WatchedColumn) -> nw.Expr:
-    if one.values:
-        return _among(one.column, one.values)
-    if one.edges:
-        return _range(one.column, one.edges)
-    return _step(one.column) if one.quantiles else _text(one.column)
+def _label(watched: WatchedColumn) -> nw.Expr:
+    if watched.values:
+        return _among(watched.column, watched.values)
+    if watched.edges:
+        return _range(watched.column, watched.edges)
+    return _step(watched.column) if watched.quantiles else _text(watched.column)
 
 
 def _text(column: str) -> nw.Expr:

@@ -83,9 +83,9 @@ class Frequent:
 def frequent_values(predictions: Frame, model: Model, rows: int) -> Frequent:
     """Find them among the predictions of a day, of which there are `rows`."""
     written, kept, many = labels(model), dict[str, list[str]](), set[str]()
-    for name in (label_name(one) for one in model.columns if _names_none(one)):
+    for name in (label_name(watched) for watched in model.columns if _names_none(watched)):
         # Apart, each column is counted by its dictionary.
-        found = (
+        counted = (
             predictions.select(value=written[name])
             .group_by("value")
             .agg(nw.len().alias("rows"))
@@ -94,9 +94,9 @@ def frequent_values(predictions: Frame, model: Model, rows: int) -> Frequent:
             .collect(backend="pyarrow")
             .rows()
         )
-        frequent = [value for value, count in found if value and count * LEAST_SHARE >= rows]
+        frequent = [value for value, count in counted if value and count * LEAST_SHARE >= rows]
         kept[name] = frequent[:MOST_VALUES]
-        if len(found) > FEW:
+        if len(counted) > FEW:
             many.add(name)
     return Frequent(kept, frozenset(many))
 
@@ -109,31 +109,31 @@ def _grouped(rows: Frame, names: list[str]) -> Frame:
     )
 
 
-def _names_none(one: Watched) -> bool:
-    return isinstance(one, Crossing) or one.top is not None
+def _names_none(watched: Watched) -> bool:
+    return isinstance(watched, Crossing) or watched.top is not None
 
 
 def _unpack(table: Any, model: Model, kept: Mapping[str, Sequence[str]]) -> Columns:
-    known = {name: {*values, OTHER} for name, values in kept.items()}
-    rows: dict[str, dict[str, list[int]]] = {label_name(one): {} for one in model.columns}
+    listed = {name: {*values, OTHER} for name, values in kept.items()}
+    rows: dict[str, dict[str, list[int]]] = {label_name(watched): {} for watched in model.columns}
     named = zip(table["label"].to_pylist(), table["value"].to_pylist(), strict=True)
     for row, (label, value) in enumerate(named):
-        own = value if value and (label not in known or value in known[label]) else OTHER
+        own = value if value and (label not in listed or value in listed[label]) else OTHER
         rows[label].setdefault(own, []).append(row)
     columns = [table[name].to_numpy().astype(np.int64) for name in ("place", "rows", "hits")]
     return {
-        one.name: {
+        watched.name: {
             value: _part(*(column[of_value] for column in columns))
-            for value, of_value in sorted(rows[label_name(one)].items())
+            for value, of_value in sorted(rows[label_name(watched)].items())
         }
-        for one in model.columns
+        for watched in model.columns
     }
 
 
-def _part(places: Ints, rows: Ints, hits: Ints) -> ColumnPart:
-    known = places != AWAITED
-    cells, place = np.unique(places[known], return_inverse=True)
+def _part(own: Ints, rows: Ints, hits: Ints) -> ColumnPart:
+    matched = own != AWAITED
+    cells, place = np.unique(own[matched], return_inverse=True)
     counts, positives = np.zeros(cells.size, np.int64), np.zeros(cells.size, np.int64)
-    np.add.at(counts, place, rows[known])
-    np.add.at(positives, place, hits[known])
+    np.add.at(counts, place, rows[matched])
+    np.add.at(positives, place, hits[matched])
     return ColumnPart(cells, counts, positives, int(rows.sum()))

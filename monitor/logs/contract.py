@@ -6,8 +6,9 @@ drops its rows and counts them.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from math import isfinite
 
 import narwhals as nw
@@ -20,7 +21,6 @@ from monitor.logs.joining import (
     Status,
     merge_outcomes,
     merge_predictions,
-    read_counts,
     repeated_ids,
 )
 from monitor.logs.plausibility import ScoreRange, about_scores
@@ -31,6 +31,15 @@ from monitor.segment_names import printable
 
 
 @dataclass(frozen=True)
+class Example:
+    """One of the rows that break a check."""
+
+    text: str = ""  # "first 1.7 (prediction_id 88123)"
+    value: str = ""  # "1.7"
+    remark: str = ""  # what it looks like, and the likely setting
+
+
+@dataclass(frozen=True)
 class Violation:
     """Rows of one day that break one check."""
 
@@ -38,15 +47,12 @@ class Violation:
     rows: int
     of: int
     saying: str  # "scores lie outside [0, 1]"
-    example: str  # "first 1.7 (prediction_id 88123)"
-    first: str = ""  # "1.7"
-    remark: str = ""  # what it looks like, and the likely setting
+    show: Callable[[], Example] = Example  # only a day that is read alone shows one
 
-    @property
-    def fault(self) -> Fault:
-        """The same without any text of the logs."""
+    def fault(self, example: Example) -> Fault:
+        """Give the same without any text of the logs."""
         log = "outcomes" if self.check.startswith("outcome") else "predictions"
-        return Fault(log, self.check, self.saying, self.rows, self.of, _number(self.first))
+        return Fault(log, self.check, self.saying, self.rows, self.of, _number(example.value))
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,8 +60,13 @@ class UnmatchedOutcomes:
     """Queries about the outcomes of one partition that have no prediction, not yet run."""
 
     outcomes: Frame
-    found: Frame
+    unmatched: Frame
     counted: Frame
+
+    def first(self) -> Example:
+        """Show the first one with an id."""
+        with_id = self.unmatched.filter(~nw.col("outcome_id").is_null()).sort("outcome_id")
+        return Example(f"first id {_first_row(with_id, 'outcome_id')[0]}")
 
 
 CONVERTED = {"integer": "an integer", "uuid": "a UUID", "text": "a text"}  # by ids.cast
@@ -77,91 +88,61 @@ ROW_CHECKS = (
         "observed_at",
     ),
 )
+OF_OUTCOMES = "outcome", "observed_at"
 
 
 def row_violations(groups: Groups, joined: Frame, model: Model) -> list[Violation]:
     """List the checks that single rows of the join break."""
-    of = {"score": groups.prediction_rows, "total": groups.prediction_rows}
-    found = []
-    for status, check, saying, column in ROW_CHECKS:
-        if rows := groups.rows_with(status):
-            said, shown, remark = saying, column, ""
-            if status == Status.OUTCOME_INVALID and model.outcomes.outcome_means:
-                said, shown = "outcomes are not listed in outcome_means", "said"
-            if status == Status.PREDICTION_ID_MISSING:
-                said = _no_id(said, model)
-            if model.predictions.classes:
-                said = SAID_OF_CLASSES.get(status, said)
-                shown = "said" if status == Status.OUTCOME_INVALID else shown
-            example = _first(joined, status, shown)
-            if model.predictions.classes:
-                remark = about_vector(status, example[1], model.predictions.classes)
-            elif status == Status.SCORE_OUT_OF_RANGE and _as_they_are(model):
-                remark = _scale(joined)
-            total = of.get(column, groups.met_rows)
-            found.append(Violation(check, rows, total, said, *example, remark))
-    return found
+    return [
+        Violation(
+            check,
+            rows,
+            groups.met_rows if column in OF_OUTCOMES else groups.prediction_rows,
+            _saying(status, saying, model),
+            partial(_example, joined, status, column, model),
+        )
+        for status, check, saying, column in ROW_CHECKS
+        if (rows := groups.rows_with(status))
+    ]
 
 
-def count_violations(groups: Groups, *, of_outcomes: bool) -> dict[str, int]:
-    """Count the rows by the check that they break, if no id is repeated.
-
-    Parameters
-    ----------
-    groups : Groups
-        Of a day, whose outcomes without a prediction are those of its own partition.
-    of_outcomes : bool
-        Whether that partition is there.
-    """
-    checks = {status: check for status, check, *_ in ROW_CHECKS}
-    if of_outcomes:
-        checks |= {
-            Status.OUTCOME_ID_MISSING: "outcome_id_missing",
-            Status.UNMATCHED_OUTCOME: "outcome_orphan",
-        }
-    counted = {check: groups.rows_with(status) for status, check in checks.items()}
-    return {check: rows for check, rows in counted.items() if rows}
+def _saying(status: Status, saying: str, model: Model) -> str:
+    """Word what is wrong with rows as the settings of the model have it."""
+    if model.predictions.classes and status in SAID_OF_CLASSES:
+        return SAID_OF_CLASSES[status]
+    if status == Status.OUTCOME_INVALID and model.outcomes.outcome_means:
+        return "outcomes are not listed in outcome_means"
+    return _no_id(saying, model) if status == Status.PREDICTION_ID_MISSING else saying
 
 
-def shares(
-    groups: Groups, rejected: Mapping[str, int], *, logged: int
-) -> dict[str, tuple[int, int]]:
-    """Give the rejected rows by setting, and of how many rows, as violations of a day say it.
-
-    Parameters
-    ----------
-    groups, rejected
-        As `count_violations` takes and gives them.
-    logged : int
-        Rows of the day's own partition of outcomes.
-    """
-    of = {check: groups.prediction_rows for _, check, *_ in ROW_CHECKS}
-    of |= dict.fromkeys(("outcome_invalid", "outcome_early"), groups.met_rows)
-    of |= dict.fromkeys(("outcome_id_missing", "outcome_orphan"), logged)
-    return {
-        f"checks.{check}": (rows, of[check])
-        for check, rows in rejected.items()
-        if check != "outcome_late"  # no setting leaves them out: their day has settled
-    }
-
-
-def _as_they_are(model: Model) -> bool:
-    return model.predictions.score_means == "probability"
+def _example(joined: Frame, status: Status, column: str, model: Model) -> Example:
+    """Show the first row that breaks a check, by id."""
+    classes = model.predictions.classes
+    if status == Status.OUTCOME_INVALID and (model.outcomes.outcome_means or classes):
+        column = "said"
+    offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
+    identity, value = _first_row(offenders, "id", column)
+    nameless = identity == "null" and status != Status.PREDICTION_ID_MISSING
+    text = f"first {value}" if nameless else f"first {value} (id {identity})"
+    if classes:
+        return Example(text, value, about_vector(status, value, classes))
+    odd = status == Status.SCORE_OUT_OF_RANGE and model.predictions.score_means == "probability"
+    return Example(text, value, _scale(joined) if odd else "")
 
 
 def _scale(joined: Frame) -> str:
     """Say what scale the scores seem to have; empty if only a few lie outside [0, 1]."""
     score = nw.col("score")
-    known = joined.filter(~score.is_null() & score.is_finite())
+    finite = joined.filter(~score.is_null() & score.is_finite())
     shares = (nw.when(c).then(nw.lit(1.0)).otherwise(nw.lit(0.0)) for c in (score < 0, score > 1))
     negative, above = shares
-    found = known.select(
+    counted = finite.select(
         score.min().alias("lowest"),
         score.max().alias("highest"),
         negative.mean().alias("negative"),
         above.mean().alias("above"),
     )
-    numbers = found.collect(backend="pyarrow").row(0)
+    numbers = counted.collect(backend="pyarrow").row(0)
     remarks = about_scores(ScoreRange(*map(float, numbers))) if numbers[0] is not None else []
     return "".join(f"{remark.sentence} Else " for remark in remarks)
 
@@ -200,8 +181,9 @@ def without_repeats(
         if logs.identical:
             scored = merge_predictions(scored)
         ids = repeated_ids(scored, "id")
-        if not logs.identical or _total(ids):
-            violations.append(_repeated(ids, predictions))
+        if rows := _total(ids):
+            saying, show = "predictions share their id with another", partial(_repeated, ids)
+            violations.append(Violation("prediction_repeated", rows, predictions, saying, show))
             scored = scored.join(ids, on="id", how="anti")
     if groups.prediction_rows > predictions:
         merged = merge_outcomes(logs)
@@ -213,7 +195,8 @@ def without_repeats(
             logs.predictions, left_on="outcome_id", right_on="id", how="semi"
         )
         if rows := _total(conflicts):
-            violations.append(_conflicting(conflicts, rows, outcomes))
+            saying, show = "outcomes contradict another", partial(_conflicting, conflicts)
+            violations.append(Violation("outcome_conflicting", rows, outcomes, saying, show))
         observed = merged.filter(~differs).with_columns(observed=nw.lit(1, nw.Int8))
     if scored is logs.predictions and observed is logs.outcomes:
         return logs, []
@@ -230,60 +213,79 @@ def find_unmatched_outcomes(outcomes: Frame, scored: Frame) -> UnmatchedOutcomes
     scored : LazyFrame
         Predictions of every day that may get outcomes from the partition, with the column `id`.
     """
-    found = outcomes.join(scored, left_on="outcome_id", right_on="id", how="anti")
-    counted = found.select(nw.len().alias("rows"), nw.col("outcome_id").null_count())
-    return UnmatchedOutcomes(outcomes, found, counted)
+    unmatched = outcomes.join(scored, left_on="outcome_id", right_on="id", how="anti")
+    counted = unmatched.select(nw.len().alias("rows"), nw.col("outcome_id").null_count())
+    return UnmatchedOutcomes(outcomes, unmatched, counted)
 
 
 def outcome_violations(
-    unmatched: UnmatchedOutcomes, model: Model, count_late: Callable[[], int]
+    model: Model,
+    *,
+    of: int,
+    missing: int,
+    unmatched: int,
+    late: int,
+    show: Callable[[], Example] = Example,
 ) -> list[Violation]:
-    """List outcomes without an id, outcomes whose id has no prediction, and those that are late."""
-    rows, missing = read_counts(unmatched.counted)
-    if not rows:
-        return []
-    (of,) = read_counts(unmatched.outcomes.select(nw.len()))
-    violations = []
-    if missing:
-        saying = _no_id("outcomes have no id", model)
-        violations.append(Violation("outcome_id_missing", missing, of, saying, "id null"))
-    late = min(count_late(), rows - missing) if rows > missing else 0
-    if orphans := rows - missing - late:
-        known = unmatched.found.filter(~nw.col("outcome_id").is_null()).sort("outcome_id")
-        (first,) = _first_row(known, "outcome_id")
-        saying = "outcomes have no prediction"
+    """List outcomes without an id, outcomes whose id has no prediction, and those that are late.
+
+    Parameters
+    ----------
+    model : Model
+        The configuration.
+    of : int
+        Rows of the partition of outcomes.
+    missing, unmatched : int
+        Those without an id, and those with one that no prediction has.
+    late : int
+        Outcomes whose prediction is older than `settled_after`.
+    show : callable
+        Gives the first of those that have no prediction.
+    """
+    late = min(late, unmatched)
+    after = f"later than settled_after ({model.settled_after} days)"
+    listed = (
+        (
+            "outcome_id_missing",
+            missing,
+            _no_id("outcomes have no id", model),
+            partial(Example, "id null"),
+        ),
         # The first one may be late: which of them are is not worth another query.
-        violations.append(Violation("outcome_orphan", orphans, of, saying, f"first id {first}"))
-    if late:
-        after = f"later than settled_after ({model.settled_after} days)"
-        saying = "outcomes came after their day had settled"
-        violations.append(Violation("outcome_late", late, of, saying, after))
-    return violations
+        ("outcome_orphan", unmatched - late, "outcomes have no prediction", show),
+        (
+            "outcome_late",
+            late,
+            "outcomes came after their day had settled",
+            partial(Example, after),
+        ),
+    )
+    return [Violation(check, rows, of, said, shown) for check, rows, said, shown in listed if rows]
 
 
-def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> dict[str, int]:
-    """Stop the day if a check that is set to fail is broken; otherwise count rejected rows.
-
-    Returns
-    -------
-    dict of str to int
-        Rejected rows by check, for the checks set to `reject`.
+def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> None:
+    """Stop the day if a check that is set to fail is broken.
 
     Raises
     ------
     DataError
         With one line for each broken check.
     """
-    broken = [v for v in violations if getattr(checks, v.check) == "fail"]
+    broken = [(v, v.show()) for v in violations if fails(v, checks)]
     complaints = [
-        f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {v.example}; {v.remark}"
+        f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {example.text}; {example.remark}"
         f"fix the log, then rerun this day; or set checks.{v.check} to reject, and such rows are "
         f"left out and counted."
-        for v in broken
+        for v, example in broken
     ]
     if complaints:
-        raise DataError("\n".join(complaints), broken[0].fault)
-    return {v.check: v.rows for v in violations}
+        first, example = broken[0]
+        raise DataError("\n".join(complaints), first.fault(example))
+
+
+def fails(violation: Violation, checks: Checks) -> bool:
+    """Return whether a violation stops the day."""
+    return bool(getattr(checks, violation.check) == "fail")
 
 
 def no_common_id(logs: Logs) -> str:
@@ -317,11 +319,11 @@ def _look(rows: Frame, column: str) -> _Look:
     dtype = rows.collect_schema()[column]
     text = text_of_id(rows, column)
     length = text.str.len_chars()
-    found = rows.select(
+    extremes = rows.select(
         *(text.min().alias("least"), text.max().alias("greatest")),
         *(length.min().alias("shortest"), length.max().alias("longest")),
     )
-    least, greatest, shortest, longest = found.collect(backend="pyarrow").row(0)
+    least, greatest, shortest, longest = extremes.collect(backend="pyarrow").row(0)
     named = next((n for kind, n in ID_NAMES.items() if isinstance(dtype, kind)), str(dtype))
     return _Look((str(least), str(greatest)), named, int(shortest or 0), int(longest or 0))
 
@@ -334,16 +336,6 @@ def _cast_that_may_help(scored: Sequence[str], observed: Sequence[str]) -> str |
     if all(WHOLE_NUMBER.fullmatch(text) for text in texts):
         return "integer" if any(text != str(int(text)) for text in texts) else None
     return None
-
-
-def _first(joined: Frame, status: Status, column: str) -> tuple[str, str]:
-    """Show the first row that breaks the check, by id, and its value alone."""
-    offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
-    identity, value = _first_row(offenders, "id", column)
-    named = (
-        "" if identity == "null" and status != Status.PREDICTION_ID_MISSING else f" (id {identity})"
-    )
-    return f"first {value}{named}", value
 
 
 def _number(text: str) -> float | None:
@@ -366,16 +358,13 @@ def _total(frame: Frame) -> int:
     return int(frame.select(nw.col("rows").sum()).collect(backend="pyarrow").item() or 0)
 
 
-def _repeated(ids: Frame, of: int) -> Violation:
-    rows = _total(ids)
+def _repeated(ids: Frame) -> Example:
     identity, times = _first_row(ids.sort("id"), "id", "rows")
-    saying = "predictions share their id with another"
-    return Violation("prediction_repeated", rows, of, saying, f"first id {identity}, {times} times")
+    return Example(f"first id {identity}, {times} times")
 
 
-def _conflicting(conflicts: Frame, rows: int, of: int) -> Violation:
+def _conflicting(conflicts: Frame) -> Example:
     columns = "outcome_id", "outcome", "greatest", "nulls"
     identity, least, greatest, nulls = _first_row(conflicts.sort("outcome_id"), *columns)
     other = greatest if nulls == "0" else "null"
-    example = f"first id {identity}, which has {least} and {other}"
-    return Violation("outcome_conflicting", rows, of, "outcomes contradict another", example)
+    return Example(f"first id {identity}, which has {least} and {other}")

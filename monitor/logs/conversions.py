@@ -27,11 +27,14 @@ class Wanted:
         Writes the value in SQL, given the types of the columns.
     names : tuple of str
         If the value is a record of the columns as they are, the names of its fields.
+    is_bucket : bool
+        Whether it is the bucket of the entity that the columns name.
     """
 
     columns: tuple[str, ...]
     sql: Callable[[Mapping[str, Any]], str]
     names: tuple[str, ...] = ()
+    is_bucket: bool = False
 
     def is_column(self, types: Mapping[str, Any]) -> bool:
         """Return whether the value is a column as it is."""

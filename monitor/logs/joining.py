@@ -27,6 +27,7 @@ from monitor.logs.rows import choose
 from monitor.logs.session import Frame
 from monitor.logs.sources import Logs
 from monitor.logs.spark_days import meet
+from monitor.metrics.core.buckets import BUCKETS
 from monitor.metrics.core.grid import (
     CELL_COUNT,
     HIGHEST_SCORE,
@@ -83,8 +84,6 @@ class Query:
 
     Attributes
     ----------
-    counted : LazyFrame
-        One row: the numbers of predictions and of outcomes.
     joined : LazyFrame
         The full join of predictions and outcomes, each row with its `status`.
     keyed : LazyFrame
@@ -92,14 +91,17 @@ class Query:
     grouped : LazyFrame
         Those rows in groups.
     part_count : int
-        Number of the model's segments, times that of its strata.
+        Number of the parts that a key tells apart: the model's segments, times its strata, times
+        the buckets.
+    buckets : int
+        Number of buckets that entities are in; 1 without entities.
     """
 
-    counted: Frame
     joined: Frame
     keyed: Frame
     grouped: Frame
     part_count: int
+    buckets: int = 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +113,8 @@ class Groups:
     statuses, with_outcome, parts, cells : ndarray
         The keys: the status, 1 if the row has an outcome else 0, the index of segment and
         stratum, and the cell (0 for rows without a valid score).
+    buckets : ndarray
+        One more key of a model with `entity`: the bucket; else 0.
     counts, positives, offset_sums : ndarray
         Rows; for matched rows also outcomes of 1 and sums of offsets inside the cell.
     repeats : ndarray
@@ -125,11 +129,17 @@ class Groups:
     positives: Ints
     offset_sums: Ints
     repeats: Ints
+    buckets: Ints
 
     @property
     def prediction_rows(self) -> int:
         """Rows of the join that have a prediction."""
         return int(self.counts[~np.isin(self.statuses, WITHOUT_PREDICTION)].sum())
+
+    @property
+    def predicted_rows(self) -> int:
+        """Rows with a valid prediction."""
+        return int(self.counts[np.isin(self.statuses, IN_PREDICTED)].sum())
 
     @property
     def outcome_rows(self) -> int:
@@ -143,6 +153,12 @@ class Groups:
         return int(self.counts[seen].sum())
 
     @property
+    def unmatched_rows(self) -> int:
+        """Rows of the join whose outcome has no prediction, or no id."""
+        alone = (Status.UNMATCHED_OUTCOME, Status.OUTCOME_ID_MISSING)
+        return int(self.counts[np.isin(self.statuses, alone)].sum())
+
+    @property
     def met_rows(self) -> int:
         """Rows of the join that have both."""
         met = (self.with_outcome == 1) & ~np.isin(self.statuses, WITHOUT_PREDICTION)
@@ -151,7 +167,7 @@ class Groups:
     def of_place(self, place: int, part_count: int) -> "Groups":
         """Take the groups of one day out of those of many."""
         rows = self.parts // part_count == place
-        taken = {one.name: getattr(self, one.name)[rows] for one in fields(self)}
+        taken = {array.name: getattr(self, array.name)[rows] for array in fields(self)}
         return Groups(**{**taken, "parts": taken["parts"] % part_count})
 
     def rows_with(self, status: Status, part: int | None = None) -> int:
@@ -178,10 +194,12 @@ def write(
     odds_factor : float
         By which the odds of outcome 1 in the log are larger than in its population.
     """
+    buckets = BUCKETS if logs.entity else 1
+    part_count *= buckets
     coded = _coded(logs, part_count, odds_factor)
     joined = _join(coded, part_count, absent_is_negative=absent_is_negative)
     keyed = _slim(joined, part_count, coded)
-    return Query(_count(logs), joined, keyed, group(keyed), part_count)
+    return Query(joined, keyed, group(keyed), part_count, buckets)
 
 
 def _coded(logs: Logs, part_count: int, odds_factor: float) -> Logs:
@@ -209,12 +227,23 @@ def _with_score_code(logs: Logs, part_count: int, odds_factor: float) -> Frame:
     if logs.classes:
         usual &= nw.col("off") == 0
         cases.append((nw.col("off") == 1, Status.SCORE_SUM))
-    part = nw.col("part").cast(whole) * (CELL_COUNT * OUTCOMES)
+    place = nw.col("part").cast(whole)
+    place = place * BUCKETS + _bucket().cast(whole) if logs.entity else place
+    part = place * (CELL_COUNT * OUTCOMES)
     valid = part + nw.col("cell").cast(whole) * OUTCOMES
     flaws = [(case, part + nw.lit(int(flaw) * limit, whole)) for case, flaw in cases]
     return located(logs.predictions, odds_factor).with_columns(
         score_code=choose([(usual, valid), *flaws], valid), offset=nw.col("offset").cast(nw.Int32)
     )
+
+
+def _bucket() -> nw.Expr:
+    """Give the bucket of the entity; rows without one are spread by the last digits of the score.
+
+    So they count as independent, and the bucket rests neither on their order nor on their number.
+    """
+    by_score = (nw.col("offset") * (BUCKETS / OFFSETS_PER_CELL)).floor().cast(nw.Int32)
+    return choose([(nw.col("entity").is_null(), by_score)], nw.col("entity").cast(nw.Int32))
 
 
 def _with_outcome_code(rows: Frame) -> Frame:
@@ -314,7 +343,8 @@ def _key(unobserved: Status, logs: Logs, part_count: int) -> nw.Expr:
     nameless = code.is_null() & nw.col("outcome_id").is_null()
     alone = choose([(nameless, of(Status.OUTCOME_ID_MISSING))], of(Status.UNMATCHED_OUTCOME))
     if logs.horizon is not None:  # an outcome alone counts on the day on which it was logged
-        alone += nw.col("own_part").cast(whole) * (CELL_COUNT * OUTCOMES)
+        own = nw.col("own_part").cast(whole)
+        alone += own * ((BUCKETS if logs.entity else 1) * CELL_COUNT * OUTCOMES)
     seen = choose([(outcome.is_null(), nw.lit(NO_OUTCOME))], nw.lit(WITH_OUTCOME))
     return choose(
         [
@@ -375,7 +405,7 @@ def group(keyed: Frame) -> Frame:
 
 def run(query: Query) -> Groups:
     """Run the query and unpack its groups."""
-    return unpack(query.grouped.collect(backend="pyarrow").to_native(), query.part_count)
+    return unpack(query.grouped.collect(backend="pyarrow").to_native(), query)
 
 
 def read_counts(frame: Frame) -> tuple[int, ...]:
@@ -383,8 +413,8 @@ def read_counts(frame: Frame) -> tuple[int, ...]:
     return tuple(int(count or 0) for count in frame.collect(backend="pyarrow").row(0))
 
 
-def _count(logs: Logs) -> Frame:
-    """Count the rows of both logs, which Parquet stores in its metadata."""
+def count_rows(logs: Logs) -> Frame:
+    """Query the numbers of predictions and of outcomes, which Parquet stores in its metadata."""
     predictions, outcomes = (
         frame.select(nw.len().alias(name))
         for name, frame in (("predictions", logs.predictions), ("outcomes", logs.outcomes))
@@ -394,16 +424,16 @@ def _count(logs: Logs) -> Frame:
 
 def repeated_ids(frame: Frame, column: str, *among: str) -> Frame:
     """List the ids that occur more than once in a log, or among equal rows, with their number."""
-    known = frame.filter(~nw.col(column).is_null())
-    return known.group_by(column, *among).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
+    named = frame.filter(~nw.col(column).is_null())
+    return named.group_by(column, *among).agg(nw.len().alias("rows")).filter(nw.col("rows") > 1)
 
 
 def merge_predictions(predictions: Frame) -> Frame:
     """Make one row of the identical predictions of each id; rows without an id stay."""
     columns = predictions.collect_schema().names()
-    known = predictions.filter(~nw.col("id").is_null()).group_by(*columns).agg(nw.len().alias("n"))
+    named = predictions.filter(~nw.col("id").is_null()).group_by(*columns).agg(nw.len().alias("n"))
     nameless = predictions.filter(nw.col("id").is_null())
-    return nw.concat([known.select(*columns), nameless.select(*columns)], how="vertical")
+    return nw.concat([named.select(*columns), nameless.select(*columns)], how="vertical")
 
 
 def merge_outcomes(logs: Logs) -> Frame:
@@ -445,25 +475,26 @@ def located(predictions: Frame, odds_factor: float) -> Frame:
     # Statistics of Parquet leave out NaN, and DuckDB concludes from them that all lie in [0, 1].
     inside = ~score.is_nan() & (score >= LOWEST) & (score <= HIGHEST_SCORE)
     ends = choose([(score > HIGHEST_SCORE, nw.lit(HIGHEST_SCORE))], nw.lit(LOWEST))
-    found = (
+    rows = (
         predictions.with_columns(inside=inside)
         .with_columns(bounded=choose([(nw.col("inside"), score)], ends))
         .with_columns(odds=odds if odds_factor == 1.0 else odds * odds_factor)
         .with_columns(position=((nw.col("odds").log() + LOGIT_LIMIT) * POSITIONS_PER_LOGIT).floor())
     )
     if odds_factor != 1.0:
-        found = found.with_columns(position=position.clip(0.0, float(LAST_POSITION)))
-    return found.with_columns(cell=(position / OFFSETS_PER_CELL).floor()).with_columns(
+        rows = rows.with_columns(position=position.clip(0.0, float(LAST_POSITION)))
+    return rows.with_columns(cell=(position / OFFSETS_PER_CELL).floor()).with_columns(
         offset=position - cell * OFFSETS_PER_CELL
     )
 
 
-def unpack(table: pa.Table, part_count: int) -> Groups:
+def unpack(table: pa.Table, query: Query) -> Groups:
     """Unpack the keys of groups."""
     columns = {name: table[name].cast(pa.int64()).to_numpy() for name in table.column_names}
     key, with_outcome = np.divmod(columns["key"], 2)
     key, cells = np.divmod(key, CELL_COUNT)
-    statuses, parts = np.divmod(key, part_count)
+    statuses, places = np.divmod(key, query.part_count)
+    parts, buckets = np.divmod(places, query.buckets)
     return Groups(
         statuses=statuses,
         with_outcome=with_outcome,
@@ -473,4 +504,5 @@ def unpack(table: pa.Table, part_count: int) -> Groups:
         positives=columns["positives"],
         offset_sums=np.where(statuses == Status.MATCHED, columns["offsets"], 0),
         repeats=columns["repeats"],
+        buckets=buckets,
     )

@@ -1,6 +1,6 @@
 """Outcomes whose prediction is known, but whose day had settled when they came."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 
 import narwhals as nw
@@ -57,11 +57,3 @@ def count_late(
     counted = late.group_by("seen_on").agg(nw.len().cast(nw.Int64).alias("rows"))
     rows = counted.collect(backend="pyarrow").rows()
     return {date.fromordinal(day): int(number) for day, number in rows}
-
-
-def with_late(rejected: Mapping[str, int], late: int) -> dict[str, int]:
-    """Count late outcomes apart from those without a prediction."""
-    orphans = rejected.get("outcome_orphan", 0)
-    found = {**rejected, "outcome_orphan": max(0, orphans - late)}
-    found["outcome_late"] = min(late, orphans)
-    return {check: rows for check, rows in found.items() if rows}

@@ -35,7 +35,7 @@ class LeftOut:
 
 
 def mostly_left_out(
-    found: Mapping[date, Mapping[str, tuple[int, int]]],
+    left_out: Mapping[date, Mapping[str, tuple[int, int]]],
 ) -> tuple[LeftOut, ...]:
     """Find the settings that leave out more than half of the rows of a day.
 
@@ -51,8 +51,8 @@ def mostly_left_out(
     'predictions.where leaves out 18 of 20 rows (90%) on 2 days, first 2026-03-01'
     """
     most: dict[str, list[tuple[date, int, int]]] = {}
-    for day in sorted(found):
-        for setting, (rows, of) in found[day].items():
+    for day in sorted(left_out):
+        for setting, (rows, of) in left_out[day].items():
             if rows > MOST * of:
                 most.setdefault(setting, []).append((day, rows, of))
     return tuple(

@@ -4,7 +4,7 @@ from datetime import date, datetime
 
 from monitor.config import Engine, Model, TimeUnit
 from monitor.logs.opening import Kind, OpenLog
-from monitor.logs.places import has_day, open_log
+from monitor.logs.partitions import has_day, open_log
 from monitor.logs.plausibility import Remark, about_first_choices, about_outcomes, about_times
 from monitor.logs.session import open_session
 from monitor.logs.times import is_time, moment
@@ -33,7 +33,7 @@ def what_looks_wrong(
         If the logs cannot be read.
     """
     tally = whole(summary).tally
-    found = (
+    remarks = (
         about_first_choices(counts.names, counts.outcomes, tally.total_positives)
         if (counts := summary.classes)
         else about_outcomes(tally.scores, tally.counts, tally.positives)
@@ -48,8 +48,8 @@ def what_looks_wrong(
             if configured.time:
                 log = open_log(session, model, kind, [day])
                 times = _middle(log, configured.time, configured.time_unit)
-                found += about_times(f"{kind}.time", day, times)
-    return found
+                remarks += about_times(f"{kind}.time", day, times)
+    return remarks
 
 
 def _middle(log: OpenLog, column: str, unit: TimeUnit | None) -> list[datetime]:

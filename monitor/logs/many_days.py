@@ -1,8 +1,12 @@
-"""Both logs of many days as two lazy frames, each row with its day."""
+"""Many days in one query, each row with its day, so that every partition of outcomes is read once.
 
-from collections.abc import Iterable, Sequence
+Rule: only days with which nothing is wrong are counted here. What needs an example or a second look
+is left to `one_day`.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from datetime import date
+from datetime import date, timedelta
 from functools import reduce
 from typing import Any
 
@@ -11,60 +15,148 @@ import narwhals as nw
 
 from monitor.config import Model
 from monitor.errors import DataError
+from monitor.logs import contract
+from monitor.logs.daily import DayRows
+from monitor.logs.days import Batch, readable_days
+from monitor.logs.joining import Groups, Status, repeated_ids, run, write
+from monitor.logs.lateness import count_late, days_of_late
+from monitor.logs.partitions import has_day, open_log
 from monitor.logs.session import Session
 from monitor.logs.sources import Logs, prepare, read_ids, read_rows, settings_of_rows
 from monitor.logs.spark_days import tag, union
+from monitor.summary import days_between
 
 Rows = Any  # a relation of DuckDB or a frame of Spark
 
 
-def count_predictions(session: Session, model: Model, day: date) -> int:
-    """Count the rows of a day, which Parquet stores in its metadata."""
-    predictions, _ = read_ids(session, model, [day], [])
-    return session.count(predictions)
+def read_days(session: Session, batch: Batch) -> Iterator[DayRows]:
+    """Count the rows of days, as far as nothing is wrong with them."""
+    model, days, partitions = batch.model, batch.days, batch.outcome_days
+    earlier = readable_days(session, model, _others(model, days))
+    logs = _open(session, batch, earlier)
+    first = min([*earlier, *days])
+    part_count = ((max([*days, *partitions]) - first).days + 1) * batch.part_count
+    query = session.once(
+        (logs, batch.negative, part_count),
+        lambda: write(logs, part_count, absent_is_negative=batch.negative),
+    )
+    groups = run(query)
+    of_days = {day: groups.of_place((day - first).days, batch.part_count) for day in days}
+    scored, logged = _count_predictions(logs), _count_outcomes(logs)
+    # An id is repeated, maybe only on different days.
+    twice = _places_of_repeats(logs) if groups.outcome_rows > sum(logged.values()) else set()
+    late = _count_late(session, batch, of_days)
+    for day, own in of_days.items():
+        place = (day - first).days
+        rows = scored.get((place, 1), 0), logged.get(place, 0)
+        unique = place not in twice and own.prediction_rows == rows[0] and not own.repeats.any()
+        if not (unique and own.met_rows and _has_read_its_own(batch, day)):
+            continue
+        violations = contract.row_violations(own, query.joined, model)
+        if day in batch.partitions[day]:
+            violations += contract.outcome_violations(
+                model,
+                of=rows[1],
+                missing=own.rows_with(Status.OUTCOME_ID_MISSING),
+                unmatched=own.rows_with(Status.UNMATCHED_OUTCOME),
+                late=late.get(day, 0),
+            )
+        if not any(contract.fails(violation, model.checks) for violation in violations):
+            left = scored.get((place, 0), 0)
+            yield DayRows(day, own, violations, _left_out(session, model, day, left, *rows))
 
 
-def open_many_days(
-    session: Session,
-    model: Model,
-    days: Sequence[date],
-    *,
-    earlier: Sequence[date],
-    outcome_days: Sequence[date],
-) -> Logs:
-    """Open the predictions of some days and the outcomes of some days.
+def _has_read_its_own(batch: Batch, day: date) -> bool:
+    """Return whether a day has the partitions that the query takes for its own."""
+    due = days_between(day, day + timedelta(days=batch.model.settled_after))
+    return [*batch.partitions[day]] == [p for p in batch.outcome_days if p in due]
+
+
+def _others(model: Model, days: Sequence[date]) -> list[date]:
+    """List the other days whose predictions may get their outcome on one of these days."""
+    reached = days_between(days[0] - timedelta(days=model.settled_after), days[-1])
+    return [day for day in reached if day not in days]
+
+
+def _count_late(session: Session, batch: Batch, groups: Mapping[date, Groups]) -> dict[date, int]:
+    """Count the late outcomes of the days that have outcomes without a prediction."""
+    seen_on = [
+        day
+        for day, own in groups.items()
+        if day in batch.partitions[day] and own.rows_with(Status.UNMATCHED_OUTCOME)
+    ]
+    scored_on = readable_days(session, batch.model, days_of_late(batch.model, seen_on))
+    return count_late(session, batch.model, scored_on, seen_on)
+
+
+def _count_predictions(logs: Logs) -> dict[tuple[int, int], int]:
+    """Count the rows by the place of their day, and by whether they are chosen, 1 or 0."""
+    counted = logs.predictions.group_by("day", "predicted").agg(nw.len().alias("rows"))
+    return {(place, own): rows for place, own, rows in counted.collect("pyarrow").rows()}
+
+
+def _count_outcomes(logs: Logs) -> dict[int, int]:
+    """Count the rows by the place of the partition."""
+    counted = logs.outcomes.group_by("partition").agg(nw.len().alias("rows"))
+    return dict(counted.collect("pyarrow").rows())
+
+
+def _places_of_repeats(logs: Logs) -> set[int]:
+    """Find the places of the days that have an id twice."""
+    chosen = logs.predictions.filter(nw.col("predicted") == 1)
+    twice = repeated_ids(chosen, "id", "day").select("day").unique().collect("pyarrow")
+    return {place for (place,) in twice.rows()}
+
+
+def _left_out(
+    session: Session, model: Model, day: date, left: int, chosen: int, logged: int
+) -> dict[str, tuple[int, int]]:
+    """Count what `left_out_by` counts, from the rows that were read already.
 
     Parameters
     ----------
-    session, model
-        As for `open_logs`.
-    days : sequence of date
-        Days of the predictions.
+    left, chosen : int
+        The predictions of the day that the filter leaves out, and the others.
+    logged : int
+        The outcomes of the day's own partition that their filter chooses.
+    """
+    filtered = {"predictions.where": (left, left + chosen)} if model.predictions.where else {}
+    if model.outcomes.where and has_day(model, "outcomes", day):
+        of = open_log(session, model, "outcomes", [day]).count_rows()
+        filtered["outcomes.where"] = of - logged, of
+    return filtered
+
+
+def _open(session: Session, batch: Batch, earlier: Sequence[date]) -> Logs:
+    """Open the predictions and the outcomes of a batch.
+
+    Parameters
+    ----------
+    session, batch
+        As for `read_days`.
     earlier : sequence of date
         Other days whose predictions may have their outcome in one of the partitions. Only the ids
-        are read of them, and of rows of `days` that the filter leaves out.
-    outcome_days : sequence of date
-        Partitions of outcomes.
+        are read of them, and of rows of the batch that the filter leaves out.
 
     Raises
     ------
     DataError
         If a day cannot be read, or the columns of the days have different types.
     """
+    model, days, part_count = batch.model, batch.days, batch.part_count
     first = min([*earlier, *days])
-    scored, observed, timed = _read_all(session, model, days, outcome_days)
+    scored, observed, timed = _read_all(session, model, days, batch.outcome_days)
     _must_be_alike(session, scored.values())
     _must_be_alike(session, observed.values())
     of_day = [_tag(rows, day=(day - first).days, own=1) for day, rows in scored.items()]
-    if outcome_days:
-        known = _known_ids(session, model, days, earlier, outcome_days)
-        _must_be_alike(session, [*(rows.select("id") for rows in scored.values()), *known.values()])
+    if batch.outcome_days:
+        ids = _other_ids(session, model, days, earlier, batch.outcome_days)
+        _must_be_alike(session, [*(rows.select("id") for rows in scored.values()), *ids.values()])
         like = scored[days[0]]
         of_day += [
             _tag(_with_nulls(rows, like), day=(day - first).days, own=0)
-            for day, rows in known.items()
+            for day, rows in ids.items()
         ]
-    part_count = len(model.segment_names) * len(model.stratum_names)
     outcomes = [
         _tag(rows, partition=(day - first).days, own_part=(day - first).days * part_count)
         for day, rows in observed.items()
@@ -98,7 +190,7 @@ def _read_all(
     return scored, observed, rows.timed
 
 
-def _known_ids(
+def _other_ids(
     session: Session,
     model: Model,
     days: Sequence[date],
@@ -106,12 +198,12 @@ def _known_ids(
     outcome_days: Sequence[date],
 ) -> dict[date, Rows]:
     """Read the ids of predictions that are in the log, but not among the chosen rows."""
-    known = {day: read_ids(session, model, [day], outcome_days[:1])[0] for day in earlier}
+    ids = {day: read_ids(session, model, [day], outcome_days[:1])[0] for day in earlier}
     if where := model.predictions.where:
         left_out = f"({where}) IS NOT TRUE"
         for day in days:
-            known[day], _ = read_ids(session, model, [day], outcome_days[:1], scored_where=left_out)
-    return known
+            ids[day], _ = read_ids(session, model, [day], outcome_days[:1], scored_where=left_out)
+    return ids
 
 
 def _must_be_alike(session: Session, logs: Iterable[Rows]) -> None:
@@ -147,8 +239,8 @@ def _with_nulls(ids: Rows, like: Rows) -> Rows:
         *(
             duckdb.ColumnExpression(name)
             if name == "id"
-            else duckdb.ConstantExpression(None).cast(found).alias(name)
-            for name, found in zip(like.columns, like.types, strict=True)
+            else duckdb.ConstantExpression(None).cast(sql_type).alias(name)
+            for name, sql_type in zip(like.columns, like.types, strict=True)
         )
     )
 

@@ -36,6 +36,7 @@ TEXT = Type(nw.String(), "VARCHAR")
 IN_PATH = Type(nw.String(), "VARCHAR", in_path=True)
 TIME_TYPES = "a text such as 2026-03-01T10:00:00Z, or a number with time_unit"
 Kind = Literal["predictions", "outcomes"]
+KINDS: tuple[Kind, ...] = ("predictions", "outcomes")
 WITHOUT_COLUMNS = (["column0"], ["json"])  # what DuckDB calls the column of an empty file
 
 
@@ -109,11 +110,11 @@ class OpenLog:
                     f"{', '.join(twice)} ({file}); upper and lower case do not differ; rename one "
                     f"in the log, then rerun this day."
                 )
-                self.problems.append(DataError(msg, fault_of_column(self.kind, "is there twice")))
+                self.note(msg, "is there twice")
                 return False
             if FIELD in column:
-                found = self._type_of_field(file, column, types)
-                types.update({column: found} if found else {})
+                of_field = self._type_of_field(file, column, types)
+                types.update({column: of_field} if of_field else {})
             if column not in types:
                 near = difflib.get_close_matches(column, types, n=1)
                 hint = f"did you mean '{near[0]}'? " if near else ""
@@ -124,7 +125,7 @@ class OpenLog:
                     f"{', '.join(name for name in types if FIELD not in name)} ({file}); {hint}"
                     f"correct {setting} in the configuration, or the log."
                 )
-                self.problems.append(DataError(msg, fault_of_column(self.kind, "is missing")))
+                self.note(msg, "is missing")
                 return False
             if not (self.is_text or fits(types[column])):
                 msg = (
@@ -132,9 +133,13 @@ class OpenLog:
                     f"must be {wanted} ({file}); correct the log, or {setting} "
                     f"in the configuration, then rerun this day."
                 )
-                self.problems.append(DataError(msg, fault_of_column(self.kind, "has another type")))
+                self.note(msg, "has another type")
                 return False
         return True
+
+    def note(self, msg: str, wrong: str) -> None:
+        """Keep what is wrong with a column; the second text says it without its name."""
+        self.problems.append(DataError(msg, Fault(self.kind, "column", f"a column {wrong}")))
 
     def _type_of_field(self, file: str, column: str, types: Mapping[str, Type]) -> Type | None:
         """Return the type of a field of a column; None if there is none.
@@ -274,18 +279,22 @@ class OpenLog:
         """Check the types of a filter with the columns that it meets."""
         condition = duckdb.SQLExpression(where)
         try:
-            (found,) = rows.select(condition).types
+            (sql_type,) = rows.select(condition).types
         except duckdb.Error as error:
             wrong = f"cannot be applied ({str(error).splitlines()[0]})"
         else:
-            if str(found) == "BOOLEAN":
+            if str(sql_type) == "BOOLEAN":
                 return condition
-            wrong = f"gives {found}, not true or false"
+            wrong = f"gives {sql_type}, not true or false"
+        raise self.unsuitable(where, wrong)
+
+    def unsuitable(self, where: str, wrong: str) -> DataError:
+        """Word that a filter cannot be applied to the rows."""
         msg = (
             f"{self.session.what}: {self.kind}.where {wrong}: {where}; correct it in the "
             f"configuration, then rerun this day."
         )
-        raise DataError(msg, Fault(self.kind, "column", "the filter does not suit the columns"))
+        return DataError(msg, Fault(self.kind, "column", "the filter does not suit the columns"))
 
 
 def open_files(
@@ -315,7 +324,7 @@ def open_files(
 def _check_dating(log: OpenLog) -> None:
     if dating := log.dating:
         wanted = f"a date, a time, {TIME_TYPES}"
-        fits: Callable[[Type], bool] = lambda found: is_day(found, dating.unit)  # noqa: E731
+        fits: Callable[[Type], bool] = lambda type_: is_day(type_, dating.unit)  # noqa: E731
         log.check(dating.column, f"{log.kind}.day", fits, wanted)
 
 
@@ -360,7 +369,7 @@ def _inspect(session: Session, form: Format, names: Sequence[str]) -> dict[str, 
             if [*types] not in WITHOUT_COLUMNS or not _is_empty(session, form, name)
         }
     if form == "json":  # a row may leave out a key
-        keys = {key: found for types in files.values() for key, found in types.items()}
+        keys = {key: type_ for types in files.values() for key, type_ in types.items()}
         files = dict.fromkeys(files, keys)
     return {
         name: dict.fromkeys(PATH_PART.findall(name), IN_PATH) | dict(types)
@@ -382,13 +391,8 @@ def _whole(columns: Iterable[str]) -> list[str]:
 def _in_path(column: str) -> str:
     """Write the value of a column that stands in the path, such as country=DE/, in SQL."""
     pattern = text(f"/{re.escape(column)}=([^/]*)/")
-    found = f"regexp_extract('/' || \"filename\", {pattern}, 1)"
-    return f"url_decode(nullif({found}, '{NULL_IN_PATH}'))"
-
-
-def fault_of_column(kind: Kind, wrong: str) -> Fault:
-    """Say in fields what is wrong with a column."""
-    return Fault(kind, "column", f"a column {wrong}")
+    value = f"regexp_extract('/' || \"filename\", {pattern}, 1)"
+    return f"url_decode(nullif({value}, '{NULL_IN_PATH}'))"
 
 
 def _must_be_a_readable_file(what: str, kind: Kind, name: str) -> None:

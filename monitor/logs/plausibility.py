@@ -71,7 +71,7 @@ def score_range(scores: Sequence[float] | Floats) -> ScoreRange:
     return ScoreRange(float(values.min()), float(values.max()), below, above)
 
 
-def about_scores(found: ScoreRange) -> list[Remark]:
+def about_scores(scores: ScoreRange) -> list[Remark]:
     """Say which scale scores outside [0, 1] have.
 
     Examples
@@ -83,18 +83,18 @@ def about_scores(found: ScoreRange) -> list[Remark]:
     >>> about_scores(ScoreRange(0.0, 1.7, 0.0, 1e-4))
     []
     """
-    where = f"the scores lie between {found.lowest:.4g} and {found.highest:.4g}"
+    span = f"the scores lie between {scores.lowest:.4g} and {scores.highest:.4g}"
     key = "predictions.score_means"
-    if found.negative + found.above_one < CLEAR_SHARE:
+    if scores.negative + scores.above_one < CLEAR_SHARE:
         return []
-    if found.negative == 0.0 and found.highest <= HIGHEST_PERCENT:
-        sentence = f"{where}, like percent; if they are, set {key} to percent."
+    if scores.negative == 0.0 and scores.highest <= HIGHEST_PERCENT:
+        sentence = f"{span}, like percent; if they are, set {key} to percent."
         return [Remark(sentence, key, "percent")]
-    if found.negative > 0.0 and max(-found.lowest, found.highest) <= LARGEST_LOGIT:
-        sentence = f"{where}, like logits; if they are, set {key} to logit."
+    if scores.negative > 0.0 and max(-scores.lowest, scores.highest) <= LARGEST_LOGIT:
+        sentence = f"{span}, like logits; if they are, set {key} to logit."
         return [Remark(sentence, key, "logit")]
     sentence = (
-        f"{where}, so they are not probabilities; set predictions.score to the column with the "
+        f"{span}, so they are not probabilities; set predictions.score to the column with the "
         f"predicted probability."
     )
     return [Remark(sentence, "predictions.score")]

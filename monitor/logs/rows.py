@@ -64,24 +64,24 @@ def key_sql(key: Key, types: Mapping[str, Type]) -> str:
     return f"CASE WHEN {incomplete} THEN NULL ELSE {{{fields}}} END"
 
 
-def is_id(found: Type) -> bool:
+def is_id(type_: Type) -> bool:
     """Return whether ids of this type are compared as they are."""
-    known = isinstance(found.dtype, (nw.String, nw.Binary))
-    return known or found.dtype.is_integer() or found.name == "UUID"
+    as_text = isinstance(type_.dtype, (nw.String, nw.Binary))
+    return as_text or type_.dtype.is_integer() or type_.name == "UUID"
 
 
-def can_be_cast(found: Type) -> bool:
+def can_be_cast(type_: Type) -> bool:
     """Return whether ids of this type can be converted."""
-    text = isinstance(found.dtype, nw.String) or found.name == "UUID"
-    return text or found.dtype.is_integer() or found.dtype.is_float()
+    text = isinstance(type_.dtype, nw.String) or type_.name == "UUID"
+    return text or type_.dtype.is_integer() or type_.dtype.is_float()
 
 
 def likely_cast(first: Type, second: Type) -> Cast:
     """Return what ids of two types would most likely have to be converted to."""
     types = first, second
-    if any(found.name == "UUID" for found in types):
+    if any(type_.name == "UUID" for type_ in types):
         return "uuid"
-    return "integer" if all(found.dtype.is_numeric() for found in types) else "text"
+    return "integer" if all(type_.dtype.is_numeric() for type_ in types) else "text"
 
 
 def prepare_predictions(rows: Frame, model: Model) -> Frame:
@@ -103,22 +103,22 @@ def prepare_outcomes(rows: Frame, model: Model) -> Frame:
     observed = nw.lit(1, nw.Int8)
     if model.predictions.classes:
         return rows.with_columns(observed=observed)
-    found = rows.collect_schema()["outcome"]
+    dtype = rows.collect_schema()["outcome"]
     if means:
         said = nw.col("outcome").cast(nw.String)
-        return rows.with_columns(_meant(found, means), said=said, observed=observed)
+        return rows.with_columns(_meant(dtype, means), said=said, observed=observed)
     # Only if all files have booleans is a cast needed.
-    boolean = isinstance(found, nw.Boolean)
+    boolean = isinstance(dtype, nw.Boolean)
     outcome = nw.col("outcome").cast(nw.Int8) if boolean else nw.col("outcome")
     return rows.with_columns(outcome, observed=observed)
 
 
-def wrong_meaning(found: Type, means: OutcomeMeans) -> str | None:
+def wrong_meaning(type_: Type, means: OutcomeMeans) -> str | None:
     """Say which kind of values `outcome_means` must list for a column, if it lists another."""
     kinds = {type(value) for value in (*means.positive, *means.negative)}
-    if isinstance(found.dtype, nw.Boolean):
+    if isinstance(type_.dtype, nw.Boolean):
         return None if kinds == {bool} else "true or false"
-    if found.dtype.is_numeric():
+    if type_.dtype.is_numeric():
         return None if kinds <= {int, float} else "numbers without quotes"
     return None if kinds <= {str, int} else "texts (in quotes, because YAML reads yes as true)"
 
@@ -148,16 +148,16 @@ def _as_probability(score: nw.Expr, means: str) -> nw.Expr:
     return 1.0 - score if means == "probability_of_0" else score
 
 
-def _meant(found: nw.dtypes.DType, means: OutcomeMeans) -> nw.Expr:
+def _meant(dtype: nw.dtypes.DType, means: OutcomeMeans) -> nw.Expr:
     """Write the outcome as 1, 0, or null for a value that is not listed."""
     outcome = nw.col("outcome")
     positive, negative = list(means.positive), list(means.negative)
-    if not (found.is_numeric() or isinstance(found, nw.Boolean)):
+    if not (dtype.is_numeric() or isinstance(dtype, nw.Boolean)):
         outcome = outcome.cast(nw.String)
         positive, negative = list(map(str, positive)), list(map(str, negative))
-    one, zero = nw.lit(1, nw.Int8), nw.lit(0, nw.Int8)
-    negatives = nw.when(outcome.is_in(negative)).then(zero)
-    return nw.when(outcome.is_in(positive)).then(one).otherwise(negatives).alias("outcome")
+    hit, miss = nw.lit(1, nw.Int8), nw.lit(0, nw.Int8)
+    negatives = nw.when(outcome.is_in(negative)).then(miss)
+    return nw.when(outcome.is_in(positive)).then(hit).otherwise(negatives).alias("outcome")
 
 
 def _place(rows: Frame, name: str, parts: Segments | None) -> nw.Expr:
@@ -167,12 +167,12 @@ def _place(rows: Frame, name: str, parts: Segments | None) -> nw.Expr:
     value, listed = nw.col(name).cast(nw.String), parts.values
     if len(listed) <= FEW:
         if rows.implementation.is_duckdb():  # which looks up each value of a dictionary once
-            places = [*range(len(listed))]
-            return value.replace_strict([*listed], places, default=nw.lit(len(listed)))
-        cases = [(value == one, nw.lit(place)) for place, one in enumerate(listed)]
+            indices = [*range(len(listed))]
+            return value.replace_strict([*listed], indices, default=nw.lit(len(listed)))
+        cases = [(value == item, nw.lit(place)) for place, item in enumerate(listed)]
         return choose(cases, nw.lit(len(listed)))
-    known = value.is_in([*listed])
-    return choose([(known, _place_among(value, listed, 0))], nw.lit(len(listed)))
+    is_listed = value.is_in([*listed])
+    return choose([(is_listed, _place_among(value, listed, 0))], nw.lit(len(listed)))
 
 
 def _place_among(value: nw.Expr, listed: Sequence[str], first: int) -> nw.Expr:
@@ -185,7 +185,7 @@ def _place_among(value: nw.Expr, listed: Sequence[str], first: int) -> nw.Expr:
     return choose([(value.is_in([*low]), below)], _place_among(value, high, first + middle))
 
 
-def _cast_sql(column: str, found: Type, cast: Cast | None) -> str:
+def _cast_sql(column: str, type_: Type, cast: Cast | None) -> str:
     if cast is None:
         return column
     if cast == "text":
@@ -193,9 +193,9 @@ def _cast_sql(column: str, found: Type, cast: Cast | None) -> str:
     if cast == "uuid":
         return f"TRY_CAST({column} AS UUID)"
     # A cast alone would round 1.5 to 2 and so join it to another id.
-    if isinstance(found.dtype, nw.String):
+    if isinstance(type_.dtype, nw.String):
         whole = rf"regexp_full_match({column}, '\s*[+-]?\d+\s*')"
-    elif found.dtype.is_float():
+    elif type_.dtype.is_float():
         whole = f"{column} = floor({column}) AND abs({column}) <= {LARGEST_EXACT}"
     else:
         return f"TRY_CAST({column} AS HUGEINT)"

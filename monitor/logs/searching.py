@@ -7,12 +7,12 @@ import numpy as np
 
 from monitor.config import Engine, Model, WatchedColumn
 from monitor.errors import DataError
+from monitor.logs.batches import summarise_day
 from monitor.logs.column_labels import range_names
 from monitor.logs.conversions import quoted, text
-from monitor.logs.daily import summarise_day
 from monitor.logs.databases import Databases
 from monitor.logs.opening import raise_all
-from monitor.logs.places import open_log
+from monitor.logs.partitions import open_log
 from monitor.logs.session import Frame, open_session
 from monitor.summary import Columns
 
@@ -32,7 +32,7 @@ def columns_to_search(
     DataError
         If the log of the day does not have a column, or no number in a column of numbers.
     """
-    found = []
+    watched = []
     with open_session(f"{name} {day}", engine) as session:
         log = open_log(session, model, "predictions", [day])
         for column in columns:
@@ -41,7 +41,7 @@ def columns_to_search(
         for column in columns:
             kind = log.type_of(column).dtype
             if not (kind.is_float() or kind.is_decimal()):
-                found.append(WatchedColumn(column=column, top=MOST_VALUES))
+                watched.append(WatchedColumn(column=column, top=MOST_VALUES))
                 continue
             rows = session.frame(session.show(f"search {column}", log.read(None, value=column)))
             edges = _quartiles(rows)
@@ -51,8 +51,8 @@ def columns_to_search(
                     f"day; leave it out of --columns."
                 )
                 raise DataError(msg)
-            found.append(WatchedColumn(column=column, edges=edges))
-    return found
+            watched.append(WatchedColumn(column=column, edges=edges))
+    return watched
 
 
 def _quartiles(rows: Frame) -> tuple[float, ...]:
@@ -109,8 +109,10 @@ def count_search(
     DataError
         If the day cannot be read.
     """
-    filters = [f"({one})" for one in (model.predictions.where, *conditions.values()) if one]
-    predictions = model.predictions.model_copy(update={"where": " AND ".join(filters) or None})
+    filters = [f"({sql})" for sql in (model.predictions.where, *conditions.values()) if sql]
+    predictions = model.predictions.model_copy(
+        update={"where": " AND ".join(filters) or None, "entity": None}
+    )
     asked = model.model_copy(
         update={
             "predictions": predictions,

@@ -181,8 +181,8 @@ class Session:
         if native is None or native.id != "struct" or field not in dict(native.children):
             return None
         inner = rows.select(duckdb.SQLExpression(quoted(column)).alias("field"))
-        (dtype,), (found,) = _dtypes(inner), map(str, inner.types)
-        return Type(dtype, found)
+        (dtype,), (name,) = _dtypes(inner), map(str, inner.types)
+        return Type(dtype, name)
 
     def names_in(self, file: str, form: Format) -> list[str]:
         """Return the names of columns as a file writes them: the types have no name twice."""
@@ -194,11 +194,11 @@ class Session:
             return [f"{name}" for name in head or ()]
         if form != "parquet":
             return []
-        found = self.connection.execute(
+        schema = self.connection.execute(
             "SELECT name, coalesce(num_children, 0) FROM parquet_schema(?)", [place]
         ).fetchall()
         names, inner = list[str](), 0
-        for name, children in found[1:]:  # the first is the root; fields follow their column
+        for name, children in schema[1:]:  # the first is the root; fields follow their column
             if not inner:
                 names.append(name)
             inner = max(inner - 1, 0) + children
@@ -207,12 +207,8 @@ class Session:
     def types_of_arrow(self, schema: pa.Schema) -> Mapping[str, Type]:
         """Return the type of every column of a table, in their order."""
         relation = self.connection.from_arrow(schema.empty_table())
-        return {
-            column: Type(dtype, str(native))
-            for column, dtype, native in zip(
-                relation.columns, _dtypes(relation), relation.types, strict=True
-            )
-        }
+        types = map(Type, _dtypes(relation), map(str, relation.types))
+        return dict(zip(relation.columns, types, strict=True))
 
     def keep(self, rows: pa.RecordBatchReader) -> duckdb.DuckDBPyRelation:
         """Store rows that can be read only once, within the memory and the disk of the engine."""
@@ -314,25 +310,25 @@ def with_structs(types: Mapping[str, str]) -> dict[str, str]:
     >>> with_structs({"id": "VARCHAR", "a" + FIELD + "b": "VARCHAR", "a" + FIELD + "c": "DOUBLE"})
     {'id': 'VARCHAR', 'a': 'STRUCT("b" VARCHAR, "c" DOUBLE)'}
     """
-    found, fields = dict[str, str](), defaultdict[str, list[str]](list)
+    whole_types, fields = dict[str, str](), defaultdict[str, list[str]](list)
     for column, name in types.items():
         whole, _, field = column.partition(FIELD)
-        found[whole] = name
+        whole_types[whole] = name
         if field:
             fields[whole].append(f"{quoted(field)} {name}")
-    return found | {whole: f"STRUCT({', '.join(parts)})" for whole, parts in fields.items()}
+    return whole_types | {whole: f"STRUCT({', '.join(parts)})" for whole, parts in fields.items()}
 
 
 def _sizes(filesystem: AbstractFileSystem, files: Sequence[str]) -> dict[str, int]:
     """Look up how many bytes files of an object store have, with one request for each folder."""
-    found = dict[str, int]()
+    sizes = dict[str, int]()
     for folder in {file.rpartition("/")[0] for file in files}:
         with reaching(folder):
             entries = list_folder(filesystem, str(filesystem._strip_protocol(folder)))  # noqa: SLF001
-        found |= {
+        sizes |= {
             filesystem.unstrip_protocol(name): entry["size"] for name, entry in entries.items()
         }
-    return {file: found[file] for file in files if file in found}
+    return {file: sizes[file] for file in files if file in sizes}
 
 
 @contextmanager
@@ -384,7 +380,7 @@ def _understanding(session: Session, engine: Engine) -> Iterator[None]:
             raise DataError(msg, UNREADABLE) from error
         msg = (
             f"{session.what}: the day does not fit into engine.memory_mb, {engine.memory_mb}, "
-            f"with engine.threads, {engine.threads} ({_first_line(error)}); "
+            f"with engine.threads, {engine.threads} ({first_line(error)}); "
             f"raise memory_mb or lower threads in the configuration, then rerun this day."
         )
         raise DataError(msg, NO_ROOM) from error
@@ -422,7 +418,7 @@ def _worded(session: Session, error: Exception) -> DataError:
     """Word an error of reading: a value that does not fit, or else the file that is damaged."""
     before, misfit, value = str(error).partition(MISFIT)
     if misfit:
-        msg = f"{session.what}: {_first_line(value)}, then rerun this day."
+        msg = f"{session.what}: {first_line(value)}, then rerun this day."
         return DataError(msg, Fault("logs", "column", "a column has another type"))
     if isinstance(error, RecursionError):
         before = "a column is nested too deeply"
@@ -432,7 +428,7 @@ def _worded(session: Session, error: Exception) -> DataError:
     form = session.files.get(culprit or "", next(iter(session.files.values()), "parquet"))
     msg = (
         f"{session.what}: {culprit or 'one of the logs'} cannot be read as {FORMAT_NAMES[form]} "
-        f"({_first_line(before)}); write the file again, then rerun this day."
+        f"({first_line(before)}); write the file again, then rerun this day."
     )
     return DataError(msg, UNREADABLE)
 
@@ -447,7 +443,7 @@ def _is_damaged(session: Session, file: str) -> bool:
     return False
 
 
-def _first_line(error: Exception | str) -> str:
+def first_line(error: Exception | str) -> str:
     """Show an error on one line, without characters that could garble a terminal."""
     text = str(error).splitlines()[0] if str(error) else type(error).__name__
     return "".join(sign if sign.isprintable() else "?" for sign in text)

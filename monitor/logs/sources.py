@@ -8,13 +8,13 @@ from typing import Any
 import narwhals as nw
 
 from monitor.config import Model, OutcomeLog, TimeUnit
-from monitor.errors import DataError
 from monitor.logs.class_columns import check_engine, scores_of_classes
 from monitor.logs.class_labels import outcome_of_classes
 from monitor.logs.column_labels import watched_columns, watched_name
 from monitor.logs.conversions import Wanted, as_it_is, label, number, one, outcome
-from monitor.logs.opening import TEXT, TIME_TYPES, OpenLog, fault_of_column, raise_all
-from monitor.logs.places import open_log
+from monitor.logs.entities import bucket_of, entity_columns
+from monitor.logs.opening import TEXT, TIME_TYPES, Kind, OpenLog, raise_all
+from monitor.logs.partitions import open_log
 from monitor.logs.rows import (
     Key,
     can_be_cast,
@@ -70,6 +70,8 @@ class Logs:
         class that came true.
     codes : tuple of str
         The columns of the predictions that hold codes; see `monitor.logs.column_codes`.
+    entity : bool
+        Whether the predictions have `entity`, the bucket of the row's entity, null if unknown.
     """
 
     predictions: Frame
@@ -83,6 +85,7 @@ class Logs:
     horizon: int | None = None
     classes: bool = False
     codes: tuple[str, ...] = ()
+    entity: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,52 +133,47 @@ def read_rows(session: Session, model: Model, day: date, outcome_days: Sequence[
     outcomes = open_log(session, model, "outcomes", outcome_days)
     scored, observed = model.predictions, model.outcomes
     scored_id, observed_id = _check_ids(predictions, outcomes, model)
-    score, outcome = _check_values(predictions, outcomes, model)
-    scored_at, observed_at = _check_times(predictions, outcomes, model)
-    parts = _check_parts(predictions, model)
-    scored_weight, observed_weight = _check_weights(predictions, outcomes, model)
+    of_predictions, of_outcomes = _check_columns(predictions, outcomes, model)
     predictions.check_filter(scored.where)
     outcomes.check_filter(observed.where)
     raise_all(predictions, outcomes)
-    scored_rows = predictions.read(
-        scored.where, id=scored_id.wanted, **score, **scored_at, **parts, **scored_weight
-    )
-    outcome_rows = (
-        outcomes.read(
-            observed.where,
-            outcome_id=observed_id.wanted,
-            **outcome,
-            **observed_at,
-            **observed_weight,
-        )
+    scored_at = of_predictions.get("scored_at")
+    return Rows(
+        predictions.read(scored.where, id=scored_id.wanted, **of_predictions),
+        outcomes.read(observed.where, outcome_id=observed_id.wanted, **of_outcomes)
         if outcomes.files
-        else _no_outcomes(predictions, model, scored_id, observed_at=scored_at.get("scored_at"))
+        else _no_outcomes(predictions, model, scored_id, observed_at=scored_at),
+        timed=scored_at is not None,
     )
-    return Rows(scored_rows, outcome_rows, timed=bool(scored_at))
 
 
 def settings_of_rows(model: Model) -> tuple[object, ...]:
     """Return the settings that the preparation of rows depends on."""
     parts = model.segments, model.columns, model.strata
-    return *parts, model.predictions.classes, *_meaning(model)
+    return *parts, model.predictions.classes, model.predictions.entity, *_meaning(model)
 
 
 def prepare(predictions: Frame, outcomes: Frame, model: Model, *, timed: bool) -> Logs:
     """Prepare the rows of both logs for the join."""
+    scored, observed = prepare_predictions(predictions, model), prepare_outcomes(outcomes, model)
+    return _logs(scored, observed, model, timed=timed)
+
+
+def _logs(
+    predictions: Frame, outcomes: Frame, model: Model, *, timed: bool, joined: bool = False
+) -> Logs:
+    classes = model.predictions.classes is not None
     return Logs(
-        prepare_predictions(predictions, model),
-        prepare_outcomes(outcomes, model),
+        *(predictions, outcomes),
         timed=timed,
-        said=_is_said(model),
+        said=model.outcomes.outcome_means is not None or classes,
         latest=model.outcomes.duplicates == "latest",
+        joined=joined,
         outcomes_weighted=model.outcomes.weight is not None,
         identical=model.predictions.duplicates == "keep_identical",
-        classes=model.predictions.classes is not None,
+        classes=classes,
+        entity=model.predictions.entity is not None,
     )
-
-
-def _is_said(model: Model) -> bool:
-    return model.outcomes.outcome_means is not None or model.predictions.classes is not None
 
 
 def _open_together(
@@ -186,30 +184,18 @@ def _open_together(
     If outcomes have times, those after the last day that counts are not known yet. So a day gives
     the same whenever it is read.
     """
-    score, outcome = _check_values(log, log, model)
-    scored_at, observed_at = _check_times(log, log, model)
-    parts = _check_parts(log, model)
-    weights = _check_weights(log, log, model)
+    of_predictions, of_outcomes = _check_columns(log, log, model)
+    wanted = of_predictions | of_outcomes
     log.check_filter(model.predictions.where)
     raise_all(log)
-    if observed_at and outcome_days:
+    if "observed_at" in wanted and outcome_days:
         last, zone = outcome_days[-1], model.time_zone
-        known = known_by(last, zone, outcome["outcome"], observed_at["observed_at"])
-        outcome = {**outcome, "outcome": known}
-    rows = log.read(
-        model.predictions.where,
-        **score,
-        **outcome,
-        **scored_at,
-        **observed_at,
-        **parts,
-        **weights[0],
-        **weights[1],
-    )
+        wanted["outcome"] = known_by(last, zone, wanted["outcome"], wanted["observed_at"])
+    rows = log.read(model.predictions.where, **wanted)
     view = session.show("predictions with outcomes", rows)
     return session.once(
         (view, *settings_of_rows(model)),
-        lambda: _prepare_together(session.frame(view), model, timed=bool(scored_at)),
+        lambda: _prepare_together(session.frame(view), model, timed="scored_at" in wanted),
     )
 
 
@@ -219,20 +205,13 @@ def _prepare_together(rows: Frame, model: Model, *, timed: bool) -> Logs:
     if rows.collect_schema()["outcome"].is_float():
         unknown |= value.is_nan()  # pandas makes floating point of integers with gaps
     nothing = nw.lit(None, nw.Int64)
-    known = choose([(unknown, nw.lit(None, nw.Int8))], nw.lit(1, nw.Int8))
-    prepared = prepare_predictions(rows.with_columns(known=known), model)
+    seen = choose([(unknown, nw.lit(None, nw.Int8))], nw.lit(1, nw.Int8))
+    prepared = prepare_predictions(rows.with_columns(seen=seen), model)
     prepared = prepare_outcomes(prepared, model).with_columns(
-        id=nothing, outcome_id=nothing, observed=nw.col("known")
+        id=nothing, outcome_id=nothing, observed=nw.col("seen")
     )
     observed = prepared.filter(~nw.col("observed").is_null())
-    classes = model.predictions.classes is not None
-    return Logs(
-        *(prepared, observed),
-        timed=timed,
-        said=_is_said(model),
-        joined=True,
-        classes=classes,
-    )
+    return _logs(prepared, observed, model, timed=timed, joined=True)
 
 
 def _meaning(model: Model) -> tuple[object, ...]:
@@ -293,30 +272,20 @@ def open_dated(
     tuple of View and LazyFrame
         Predictions with `id` and `scored_on`; outcomes with `outcome_id`, `outcome` and `seen_on`.
     """
-    observed, where = model.outcomes, model.predictions.where if chosen else None
-    of_days = _sharing(
-        {day: open_log(session, model, "predictions", [day]) for day in prediction_days}
-    )
-    seen = _sharing({day: open_log(session, model, "outcomes", [day]) for day in outcome_days})
-    predictions, outcomes = _together(of_days), _together(seen)
+    where = model.predictions.where if chosen else None
+    scored = _open_apart(session, model, "predictions", prediction_days)
+    observed = _open_apart(session, model, "outcomes", outcome_days)
+    predictions, outcomes = _together(scored), _together(observed)
     scored_id, observed_id = _check_ids(predictions, outcomes, model)
     _, outcome = _check_values(predictions, outcomes, model)
     predictions.check_filter(where)
-    outcomes.check_filter(observed.where)
+    outcomes.check_filter(model.outcomes.where)
     raise_all(predictions, outcomes)
-    rows = [
-        _dated(log.read(where, id=scored_id.wanted), day, "scored_on")
-        for day, log in of_days.items()
-    ]
-    outcome_rows = [
-        _dated(log.read(observed.where, outcome_id=observed_id.wanted, **outcome), day, "seen_on")
-        for day, log in seen.items()
-    ]
-    views = [
-        session.show(f"dated {kind}", nw.concat(parts).to_native())
-        for kind, parts in (("predictions", rows), ("outcomes", outcome_rows))
-    ]
-    return views[0], prepare_outcomes(session.frame(views[1]), model)
+    rows = _dated(scored, "scored_on", where, id=scored_id.wanted)
+    outcome_id = observed_id.wanted
+    seen = _dated(observed, "seen_on", model.outcomes.where, outcome_id=outcome_id, **outcome)
+    shown = session.frame(session.show("dated outcomes", seen))
+    return session.show("dated predictions", rows), prepare_outcomes(shown, model)
 
 
 def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
@@ -327,7 +296,7 @@ def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
     LazyFrame
         Columns `scored_on`, `outcome`, and `age`, null where the time is unknown.
     """
-    parts = list[Frame]()
+    parts = []
     for day in days:
         log = open_log(session, model, "predictions", [day])
         _, outcome = _check_values(log, log, model)
@@ -335,15 +304,21 @@ def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
         log.check_filter(model.predictions.where)
         raise_all(log)
         age = age_on(day, model.time_zone, observed_at["observed_at"])
-        rows = log.read(model.predictions.where, **outcome, age=age)
-        parts.append(_dated(rows, day, "scored_on"))
+        where = model.predictions.where
+        parts.append(nw.from_native(_dated({day: log}, "scored_on", where, **outcome, age=age)))
     view = session.show("outcomes by age", nw.concat(parts).to_native())
     return prepare_outcomes(session.frame(view), model)
 
 
-def _sharing(logs: Mapping[date, OpenLog]) -> dict[date, OpenLog]:
-    """Let days that are rows of one file share its types: a check adds those of fields."""
+def _open_apart(
+    session: Session, model: Model, kind: Kind, days: Sequence[date]
+) -> dict[date, OpenLog]:
+    """Open each day of a log; days that are rows of one file share its types.
+
+    A check adds the types of fields.
+    """
     files = dict[str, dict[str, Type]]()
+    logs = {day: open_log(session, model, kind, [day]) for day in days}
     return {
         day: replace(log, files={f: files.setdefault(f, types) for f, types in log.files.items()})
         for day, log in logs.items()
@@ -357,9 +332,13 @@ def _together(logs: Mapping[date, OpenLog]) -> OpenLog:
     return replace(first, files=files, problems=[])
 
 
-def _dated(rows: Any, day: date, name: str) -> Frame:
-    frame: Frame = nw.from_native(rows).lazy()
-    return frame.with_columns(nw.lit(day.toordinal()).alias(name))
+def _dated(logs: Mapping[date, OpenLog], name: str, where: str | None, **wanted: Wanted) -> Any:
+    """Read values of some days, each row with the ordinal of its day."""
+    parts = [
+        nw.from_native(log.read(where, **wanted)).with_columns(nw.lit(day.toordinal()).alias(name))
+        for day, log in logs.items()
+    ]
+    return nw.concat(parts).to_native()
 
 
 def check_readable(session: Session, model: Model, day: date) -> None:
@@ -379,7 +358,7 @@ def _check_ids(predictions: OpenLog, outcomes: OpenLog, model: Model) -> tuple[K
     converted = of_predictions.cast is not None
     types = [_check_id(predictions, outcomes, *pair, converted=converted) for pair in pairs]
     scored, observed = (
-        replace(key, text_as=tuple((found.name, f"{log.kind}.id") for found in types))
+        replace(key, text_as=tuple((type_.name, f"{log.kind}.id") for type_ in types))
         if log.is_text and not converted
         else key
         for log, key in ((predictions, of_predictions), (outcomes, of_outcomes))
@@ -409,6 +388,19 @@ def _check_id(
         as_first = f"{id_type}, as in predictions{hint}"
         log.check(column, f"{log.kind}.id", lambda t: t == id_type, as_first)
     return id_type
+
+
+def _check_columns(
+    predictions: OpenLog, outcomes: OpenLog, model: Model
+) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
+    """Check all columns but ids, and return how each log reads its own under their new names."""
+    score, outcome = _check_values(predictions, outcomes, model)
+    scored_at, observed_at = _check_times(predictions, outcomes, model)
+    parts = _check_parts(predictions, model)
+    return (
+        {**score, **scored_at, **parts, **_check_weight(predictions, "predictions", model)},
+        {**outcome, **observed_at, **_check_weight(outcomes, "outcomes", model)},
+    )
 
 
 def _check_values(
@@ -447,14 +439,13 @@ def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
         return
     if not outcomes.check(log.outcome, "outcomes.outcome", lambda _: True, "of any type"):
         return
-    for found in dict.fromkeys(types[log.outcome] for types in outcomes.files.values()):
-        if kind := wrong_meaning(found, log.outcome_means):
+    for type_ in dict.fromkeys(types[log.outcome] for types in outcomes.files.values()):
+        if kind := wrong_meaning(type_, log.outcome_means):
             msg = (
                 f"{outcomes.session.what}: outcomes.outcome_means lists values that column "
-                f"'{log.outcome}' cannot have, because it is {found}; list {kind}."
+                f"'{log.outcome}' cannot have, because it is {type_}; list {kind}."
             )
-            fault = fault_of_column(outcomes.kind, "has another type")
-            outcomes.problems.append(DataError(msg, fault))
+            outcomes.note(msg, "has another type")
 
 
 def _check_times(
@@ -492,70 +483,68 @@ class _Time:
 
     def is_known(self) -> bool:
         """Note a type that is no time; text of CSV and JSON lines may be a number too."""
-        fits = lambda found: is_time(found, self.unit)  # noqa: E731 - a predicate
+        fits = lambda type_: is_time(type_, self.unit)  # noqa: E731 - a predicate
         return self.log.check(self.column, self.setting, fits, f"a timestamp, {TIME_TYPES}")
 
     def zone(self) -> bool | None:
         """Return whether the times have a zone; None if they are text, which can have either."""
         if not self.log.files:
             return None
-        found = self.log.type_of(self.column)
-        return None if isinstance(found.dtype, nw.String) else self._has_zone(found)
+        type_ = self.log.type_of(self.column)
+        return None if isinstance(type_.dtype, nw.String) else self._has_zone(type_)
 
     def check_zone(self, *, zoned: bool) -> None:
         """Note a file whose times cannot be compared with those of the others."""
         wanted = f"a timestamp {'with' if zoned else 'without'} time zone, as in predictions"
 
-        def fits(found: Type) -> bool:
-            text = isinstance(found.dtype, nw.String)
-            return text or not is_time(found, self.unit) or self._has_zone(found) == zoned
+        def fits(type_: Type) -> bool:
+            text = isinstance(type_.dtype, nw.String)
+            return text or not is_time(type_, self.unit) or self._has_zone(type_) == zoned
 
         if all(self.column in types for types in self.log.files.values()):
             self.log.check(self.column, self.setting, fits, wanted)
 
-    def _has_zone(self, found: Type) -> bool:
-        return found.dtype.is_numeric() or has_zone(found)
+    def _has_zone(self, type_: Type) -> bool:
+        return type_.dtype.is_numeric() or has_zone(type_)
 
 
 def _check_parts(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
     """Return the configured columns of segments and strata under new names."""
-    configured = {"segment": model.segments, "stratum": model.strata}
-    columns = {name: parts.column for name, parts in configured.items() if parts}
-    for name, column in columns.items():
-        setting = {"segment": "segments.column", "stratum": "strata.column"}[name]
-        predictions.check(column, setting, lambda _: True, "of any type")
-    read = {name: label(column) for name, column in columns.items()}
-    return read | _check_columns(predictions, model)
+    read = dict[str, Wanted]()
+    for name, setting, parts in (
+        ("segment", "segments.column", model.segments),
+        ("stratum", "strata.column", model.strata),
+    ):
+        if parts:
+            predictions.check(parts.column, setting, lambda _: True, "of any type")
+            read[name] = label(parts.column)
+    if columns := entity_columns(model.predictions):
+        for column in columns:
+            predictions.check(column, "predictions.entity", can_be_cast, CAST_TYPES)
+        read["entity"] = bucket_of(columns)
+    return read | _check_watched(predictions, model)
 
 
-def _check_columns(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
+def _check_watched(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
     """Return the watched columns under new names, once each: as numbers if they are cut."""
-    cut = {c for one in model.columns if getattr(one, "numeric", False) for c in one.columns}
-    found = dict[str, Wanted]()
+    cut = {c for w in model.columns if getattr(w, "numeric", False) for c in w.columns}
+    read = dict[str, Wanted]()
     for column in watched_columns(model):
         wanted = "a number" if column in cut else "of any type"
         fits = _is_number if column in cut else lambda _: True
         predictions.check(column, "segments", fits, wanted)
         as_text = predictions.is_text and column in cut
-        found[watched_name(column)] = number(column, "segments") if as_text else label(column)
-    return found
+        read[watched_name(column)] = number(column, "segments") if as_text else label(column)
+    return read
 
 
-def _check_weights(
-    predictions: OpenLog, outcomes: OpenLog, model: Model
-) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
-    """Return the column of weights of each log under its new name; at most one has it."""
-    found = list[dict[str, Wanted]]()
-    for log, column, setting in (
-        (predictions, model.predictions.weight, "predictions.weight"),
-        (outcomes, model.outcomes.weight, "outcomes.weight"),
-    ):
-        if column is None:
-            found.append({})
-            continue
-        log.check(column, setting, _is_number, "a number")
-        found.append({"weight": number(column, setting) if log.is_text else as_it_is(column)})
-    return found[0], found[1]
+def _check_weight(log: OpenLog, kind: Kind, model: Model) -> dict[str, Wanted]:
+    """Return the column of weights of a log under its new name; at most one log has it."""
+    column, setting = getattr(model, kind).weight, f"{kind}.weight"
+    if column is None:
+        return {}
+    log.check(column, setting, _is_number, "a number")
+    return {"weight": number(column, setting) if log.is_text else as_it_is(column)}
 
 
 def _no_outcomes(
@@ -573,13 +562,13 @@ def _no_outcomes(
     return with_outcome.to_native()
 
 
-def _is_real(found: Type) -> bool:
-    return found.dtype.is_float() or found.dtype.is_decimal()
+def _is_real(type_: Type) -> bool:
+    return type_.dtype.is_float() or type_.dtype.is_decimal()
 
 
-def _is_number(found: Type) -> bool:
-    return found.dtype.is_numeric()
+def _is_number(type_: Type) -> bool:
+    return type_.dtype.is_numeric()
 
 
-def _is_outcome(found: Type) -> bool:
-    return found.dtype.is_integer() or found.dtype.is_float() or isinstance(found.dtype, nw.Boolean)
+def _is_outcome(type_: Type) -> bool:
+    return type_.dtype.is_integer() or type_.dtype.is_float() or isinstance(type_.dtype, nw.Boolean)

@@ -11,8 +11,12 @@ from urllib.parse import urlsplit
 from monitor.config import Engine
 from monitor.errors import ConfigError, DataError, Fault
 
-# Spark reports the progress of every query, which would garble ours.
-OWN_CONF = {"spark.ui.showConsoleProgress": "false"}
+OWN_CONF = {
+    # Spark reports the progress of every query, which would garble ours.
+    "spark.ui.showConsoleProgress": "false",
+    # Spark notes where in the program each expression is made, which takes longer than to make it.
+    "spark.python.sql.dataFrameDebugging.enabled": "false",
+}
 OF_SESSION = {"spark.sql.session.timeZone": "UTC"}
 TOLD = "told by a task of calibration-monitor: "  # begins our own error inside one of Spark
 CONNECT_PORT = 15002
@@ -106,8 +110,8 @@ def word(what: str, error: Exception) -> ConfigError | DataError:
             f"conversion."
         )
         return ConfigError(msg)
-    found = NAMED_FILE.search(before)
-    culprit = found[1].removeprefix("file://") if found else "one of the logs"
+    file = NAMED_FILE.search(before)
+    culprit = file[1].removeprefix("file://") if file else "one of the logs"
     msg = (
         f"{what}: {culprit} cannot be read by Spark ({first_line(error)}); "
         f"write the file again, or see the log of Spark, then rerun this day."

@@ -7,30 +7,26 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import Any
 from urllib.parse import unquote
 
+import duckdb
 import narwhals as nw
 
 from monitor.config import FIELD
-from monitor.config.filters import columns_of_filter
-from monitor.errors import DataError, Fault
 from monitor.logs.conversions import Wanted
+from monitor.logs.entities import DIGITS
+from monitor.logs.opening import NULL_IN_PATH, OpenLog
 from monitor.logs.spark_tasks import as_frame, read_in_tasks
+from monitor.metrics.core.buckets import BUCKETS
 
-if TYPE_CHECKING:
-    import duckdb
-
-    from monitor.logs.opening import OpenLog
-
-NULL_IN_PATH = "__HIVE_DEFAULT_PARTITION__"
 UNKNOWN_TO_SPARK = {"TIMESTAMP_NS", "UUID"}  # types of DuckDB for those of Parquet
 GLOB_SIGN = re.compile(r"([*?\[\]{}\\])")
 SQL_TOKEN = re.compile(r"""('(?:[^']|'')*')|"((?:[^"]|"")*)\"""")
 
 
 def rows(
-    log: "OpenLog", groups: Iterable[Sequence[str]], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog, groups: Iterable[Sequence[str]], where: str | None, wanted: Mapping[str, Wanted]
 ) -> Any:
     """Read columns of the chosen rows, as `OpenLog.read`.
 
@@ -50,13 +46,13 @@ def rows(
     return reduce(lambda a, b: a.union(b), parts)
 
 
-def nothing(log: "OpenLog", empty: "duckdb.DuckDBPyRelation") -> Any:
+def nothing(log: OpenLog, empty: duckdb.DuckDBPyRelation) -> Any:
     """Make a frame without rows, with the columns of a relation."""
     return as_frame(log.session.spark, empty)
 
 
 def _parts_of_group(
-    log: "OpenLog", files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
 ) -> list[Any]:
     """Read files with equal columns: Spark by itself, if no value is converted."""
     types = log.files[files[0]]
@@ -65,28 +61,34 @@ def _parts_of_group(
     return [_part(log, alike, where, wanted) for alike in _by_path(log, files, where, wanted)]
 
 
-def _is_plain(log: "OpenLog", types: Mapping[str, Any], wanted: Mapping[str, Wanted]) -> bool:
+def _is_plain(log: OpenLog, types: Mapping[str, Any], wanted: Mapping[str, Wanted]) -> bool:
     """Return whether Spark can read files with these columns, and no value is converted."""
     dated = log.dating.column if log.dating and log.days is not None else None
     return (
         log.form == "parquet"
-        and not any(found.name in UNKNOWN_TO_SPARK for found in types.values())
+        and not any(type_.name in UNKNOWN_TO_SPARK for type_ in types.values())
         and not (dated and isinstance(types[dated].dtype, nw.String))
-        and all(value.names or value.is_column(types) for value in wanted.values())
+        and all(_is_known_to_spark(value, types) for value in wanted.values())
     )
 
 
+def _is_known_to_spark(value: Wanted, types: Mapping[str, Any]) -> bool:
+    if value.is_bucket:
+        kinds = [types[column].dtype for column in value.columns]
+        return all(kind.is_integer() or isinstance(kind, nw.String) for kind in kinds)
+    return bool(value.names) or value.is_column(types)
+
+
 def _part(
-    log: "OpenLog", files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
 ) -> Any:
     """Read files with equal columns and equal values in their paths."""
     from pyspark.sql import functions as f
 
     types = log.files[files[0]]
     rows = _read_parquet(log, files, types)
-    for column in _used(log, where, wanted):
-        if types[column].in_path:
-            rows = rows.withColumn(column, f.lit(_value_in_path(files[0], column)))
+    for column in log.used(types, where, wanted.values())[0]:
+        rows = rows.withColumn(column, f.lit(_value_in_path(files[0], column)))
     if log.dating and log.days is not None:
         ranges = log.dating.ranges(log.days, types[log.dating.column])
         at = _column(log.dating.column)
@@ -97,28 +99,25 @@ def _part(
     return rows.select(*(_value(value).alias(name) for name, value in wanted.items()))
 
 
-def _read_parquet(log: "OpenLog", files: Sequence[str], types: Mapping[str, Any]) -> Any:
+def _read_parquet(log: OpenLog, files: Sequence[str], types: Mapping[str, Any]) -> Any:
     """Read files with the schema of earlier ones of the same types, if it is known."""
     columns = tuple(types.items())
-    known = log.session.schemas.get(columns)
+    schema = log.session.schemas.get(columns)
     reader = log.session.spark.read
-    rows = (reader.schema(known) if known else reader).parquet(*map(_as_url, files))
+    rows = (reader.schema(schema) if schema else reader).parquet(*map(_as_url, files))
     # To Spark, a time without zone may be one of two types.
-    if all(found.name != "TIMESTAMP" for found in types.values()):
+    if all(type_.name != "TIMESTAMP" for type_ in types.values()):
         log.session.schemas[columns] = rows.schema
     return rows
 
 
-def _used(log: "OpenLog", where: str | None, wanted: Mapping[str, Wanted]) -> list[str]:
-    filtered = map(log.same_name, columns_of_filter(where) if where else ())
-    return [*dict.fromkeys([*(c for w in wanted.values() for c in w.columns), *filtered])]
-
-
 def _value(wanted: Wanted) -> Any:
-    """Translate a value to read: a column as it is, or a key of several columns."""
+    """Translate a value to read: a column as it is, a key of several columns, or a bucket."""
     from pyspark.sql import functions as f
 
     columns = [_column(column) for column in wanted.columns]
+    if wanted.is_bucket:
+        return _bucket(columns)
     if not wanted.names:
         return columns[0]
     complete = reduce(lambda a, b: a & b, (column.isNotNull() for column in columns))
@@ -126,25 +125,31 @@ def _value(wanted: Wanted) -> Any:
     return f.when(complete, f.struct(*fields))
 
 
-def _bound(log: "OpenLog", rows: Any, where: str) -> Any:
+def _bucket(columns: Sequence[Any]) -> Any:
+    """Write what `monitor.logs.entities` does, of columns that are integers or text."""
+    from pyspark.sql import functions as f
+
+    digests = [f.md5(column.cast("string").cast("binary")) for column in columns]
+    digest = digests[0] if len(digests) == 1 else f.md5(f.concat(*digests).cast("binary"))
+    digits = f.conv(f.substring(digest, *DIGITS), 16, 10)
+    return (digits.cast("int") % BUCKETS).cast("smallint")
+
+
+def _bound(log: OpenLog, rows: Any, where: str) -> Any:
     """Translate a filter, and check its type with the columns that it meets."""
     from pyspark.errors import AnalysisException, ParseException
     from pyspark.sql import functions as f
 
     condition = f.expr(SQL_TOKEN.sub(_translated, where))
     try:
-        found = rows.select(condition).schema.fields[0].dataType.typeName()
+        type_name = rows.select(condition).schema.fields[0].dataType.typeName()
     except (AnalysisException, ParseException) as error:
         wrong = f"cannot be applied ({str(error).splitlines()[0]})"
     else:
-        if found == "boolean":
+        if type_name == "boolean":
             return condition
-        wrong = f"gives {found.upper()}, not true or false"
-    msg = (
-        f"{log.session.what}: {log.kind}.where {wrong}: {where}; correct it in the "
-        f"configuration, then rerun this day."
-    )
-    raise DataError(msg, Fault(log.kind, "column", "the filter does not suit the columns"))
+        wrong = f"gives {type_name.upper()}, not true or false"
+    raise log.unsuitable(where, wrong)
 
 
 def _translated(token: re.Match[str]) -> str:
@@ -156,20 +161,20 @@ def _translated(token: re.Match[str]) -> str:
 
 
 def _by_path(
-    log: "OpenLog", files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
 ) -> list[list[str]]:
     """Divide files by the values of columns that stand in their paths."""
     types = log.files[files[0]]
-    in_path = [column for column in _used(log, where, wanted) if types[column].in_path]
-    found = defaultdict[tuple[str | None, ...], list[str]](list)
+    in_path, _ = log.used(types, where, wanted.values())
+    by_values = defaultdict[tuple[str | None, ...], list[str]](list)
     for file in files:
-        found[tuple(_value_in_path(file, column) for column in in_path)].append(file)
-    return [*found.values()]
+        by_values[tuple(_value_in_path(file, column) for column in in_path)].append(file)
+    return [*by_values.values()]
 
 
 def _value_in_path(file: str, column: str) -> str | None:
-    found = re.search(f"/{re.escape(column)}=([^/]*)/", "/" + file)
-    value = found[1] if found else NULL_IN_PATH
+    match = re.search(f"/{re.escape(column)}=([^/]*)/", "/" + file)
+    value = match[1] if match else NULL_IN_PATH
     return None if value == NULL_IN_PATH else unquote(value)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import duckdb
 import pyarrow as pa
@@ -22,11 +22,8 @@ from monitor.errors import ConfigError, DataError
 from monitor.files import open_filesystem
 from monitor.logs.conversions import Wanted, quoted
 from monitor.logs.opening import OpenLog
-from monitor.logs.session import open_session
+from monitor.logs.session import Session, open_session
 from monitor.logs.spark import TOLD, ignore_warnings
-
-if TYPE_CHECKING:
-    from monitor.logs.session import Session
 
 ROWS_AT_A_TIME = 50_000
 HOURS = 24  # the most pieces of a day
@@ -57,7 +54,7 @@ class Work:
 
 
 def read_in_tasks(
-    log: "OpenLog", files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
 ) -> Any:
     """Read columns of the chosen rows of files with equal columns, as `OpenLog.read`."""
     types = log.files[files[0]]
@@ -65,9 +62,11 @@ def read_in_tasks(
     work = Work(
         log.session.what, where, {name: (w.columns, w.sql(types)) for name, w in wanted.items()}
     )
-    shares = [(pickle.dumps(_fields(share)),) for share in _shares(log, files)]
+    shares = pa.table({"share": [pickle.dumps(_fields(share)) for share in _shares(log, files)]})
     ignore_warnings()
-    frame = log.session.spark.createDataFrame(shares, "share binary")
+    frame = log.session.spark.createDataFrame(
+        shares
+    )  # rows of Python would need tasks of their own
     return frame.mapInArrow(partial(read_shares, work), _schema(rows))
 
 
@@ -85,7 +84,7 @@ def read_shares(work: Work, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
                 yield from _read(log, work, session)
 
 
-def _read(log: "OpenLog", work: Work, session: "Session") -> Iterator[pa.RecordBatch]:
+def _read(log: OpenLog, work: Work, session: Session) -> Iterator[pa.RecordBatch]:
     types = next(iter(log.files.values()))
     if log.table:
         in_rows = log.used(types, work.where, work.wanted.values())[1]
@@ -99,7 +98,7 @@ def _read(log: "OpenLog", work: Work, session: "Session") -> Iterator[pa.RecordB
     yield from _for_spark(rows).arrow(ROWS_AT_A_TIME)
 
 
-def _shares(log: "OpenLog", files: Sequence[str]) -> Iterator["OpenLog"]:
+def _shares(log: OpenLog, files: Sequence[str]) -> Iterator[OpenLog]:
     """Divide files, or the hours of the days of a table, among tasks."""
     if not (log.table and log.dating and log.days):
         yield from (replace(log, files={file: log.files[file]}) for file in files)
@@ -114,7 +113,7 @@ def _shares(log: "OpenLog", files: Sequence[str]) -> Iterator["OpenLog"]:
             yield replace(log, days=[day], dating=dating)
 
 
-def _fields(log: "OpenLog") -> dict[str, Any]:
+def _fields(log: OpenLog) -> dict[str, Any]:
     """Return what a task needs to open the log again: all but the session."""
     names = "kind", "form", "files", "dating", "days", "table"
     return {name: getattr(log, name) for name in names}
@@ -125,15 +124,15 @@ def _for_spark(rows: duckdb.DuckDBPyRelation) -> duckdb.DuckDBPyRelation:
     return rows.select(
         *(
             duckdb.SQLExpression(f"CAST({quoted(name)} AS {other})").alias(name)
-            if (other := _other(str(found)))
+            if (other := _other(str(sql_type)))
             else duckdb.SQLExpression(quoted(name)).alias(name)
-            for name, found in zip(rows.columns, rows.types, strict=True)
+            for name, sql_type in zip(rows.columns, rows.types, strict=True)
         )
     )
 
 
-def _other(found: str) -> str | None:
-    return "VARCHAR" if found.startswith("ENUM") else AS_SPARK.get(found)
+def _other(sql_type: str) -> str | None:
+    return "VARCHAR" if sql_type.startswith("ENUM") else AS_SPARK.get(sql_type)
 
 
 def _schema(rows: duckdb.DuckDBPyRelation) -> Any:

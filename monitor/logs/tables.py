@@ -165,8 +165,8 @@ def _newest_metadata(place: str) -> str:
     with reaching(place):
         if filesystem.exists(f"{folder}/metadata/version-hint.text"):
             return place
-        found = filesystem.glob(f"{folder}/metadata/*.metadata.json*")
-    numbered = {name: m for name in found if (m := METADATA_FILE.match(name.rpartition("/")[2]))}
+        files = filesystem.glob(f"{folder}/metadata/*.metadata.json*")
+    numbered = {name: m for name in files if (m := METADATA_FILE.match(name.rpartition("/")[2]))}
     newest = max((int(match[1]) for match in numbered.values()), default=None)
     names = [name for name, match in numbered.items() if int(match[1]) == newest]
     if len(names) != 1:
@@ -209,8 +209,8 @@ def table_around(path: str, files: Sequence[str]) -> tuple[str, str, str | None]
         folders += ["/".join(parents[:end]) for end in range(len(parents) - 1, 0, -1)]
     depth = literal.rstrip("/").count("/")
     for folder in dict.fromkeys(folders):
-        if folder and folder.count("/") >= depth - 1 and (found := _table_in(folder)):
-            return folder, *found
+        if folder and folder.count("/") >= depth - 1 and (table := _table_in(folder)):
+            return folder, *table
     return None
 
 
@@ -222,9 +222,9 @@ def _table_in(folder: str) -> tuple[str, str | None] | None:
         local = isinstance(filesystem, LocalFileSystem)
         inside = filesystem.ls(place, detail=False) if local else list_folder(filesystem, place)
         names = {name.rstrip("/").rpartition("/")[2] for name in inside}
-        for mark, found in MARKS.items():
+        for mark, table in MARKS.items():
             if mark.partition("/")[0] in names and filesystem.glob(f"{place}/{mark}"):
-                return found
+                return table
     except OSError:  # a folder above that may not be read, or is not there
         return None
     return None

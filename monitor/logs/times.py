@@ -56,27 +56,27 @@ class Dating:
 
     def is_in(self, days: Sequence[date], types: Mapping[str, Type]) -> str:
         """Write in SQL that the day of a row is one of some days."""
-        found, column = types[self.column], quoted(self.column)
-        if isinstance(found.dtype, nw.String) or not days:
+        type_, column = types[self.column], quoted(self.column)
+        if isinstance(type_.dtype, nw.String) or not days:
             listed = ", ".join(f"DATE '{day}'" for day in days) or "NULL"
             return f"{self._day(types)} IN ({listed})"
         return " OR ".join(
             f"({column} >= {_literal(first)} AND {column} < {_literal(end)})"
-            for first, end in self.ranges(days, found)
+            for first, end in self.ranges(days, type_)
         )
 
-    def ranges(self, days: Sequence[date], found: Type) -> list[Range]:
+    def ranges(self, days: Sequence[date], type_: Type) -> list[Range]:
         """Return ranges of the column's values for some days; of text, ranges that hold them."""
-        if isinstance(found.dtype, nw.String):
+        if isinstance(type_.dtype, nw.String):
             return [] if self.unit else _ranges_of_text(days)
         return [
-            self._cut(self._start(first, found), self._start(last + timedelta(days=1), found))
+            self._cut(self._start(first, type_), self._start(last + timedelta(days=1), type_))
             for first, last in _runs(days)
         ]
 
-    def can_be_cut(self, found: Type) -> bool:
+    def can_be_cut(self, type_: Type) -> bool:
         """Return whether a day has many values, so that it can be cut into pieces."""
-        return isinstance(found.dtype, nw.Datetime) or self.unit_of(found) is not None
+        return isinstance(type_.dtype, nw.Datetime) or self.unit_of(type_) is not None
 
     def _cut(self, low: Any, high: Any) -> Range:
         """Take the piece of a range."""
@@ -86,14 +86,14 @@ class Dating:
         return low + span * self.piece // self.pieces, low + span * (self.piece + 1) // self.pieces
 
     def _day(self, types: Mapping[str, Type]) -> str:
-        found, column = types[self.column], quoted(self.column)
-        if isinstance(found.dtype, nw.String):
+        type_, column = types[self.column], quoted(self.column)
+        if isinstance(type_.dtype, nw.String):
             return self._day_of_text(column)
-        if has_zone(found):
+        if has_zone(type_):
             return self._local_day(column)
         return (
             self._local_day(since_1970(column, self.unit))
-            if self.unit_of(found)
+            if self.unit_of(type_)
             else (f"CAST({column} AS DATE)")
         )
 
@@ -115,19 +115,19 @@ class Dating:
     def _local_day(self, moment: str) -> str:
         return f"CAST(timezone({text(self.zone)}, {moment}) AS DATE)"
 
-    def unit_of(self, found: Type) -> TimeUnit | None:
+    def unit_of(self, type_: Type) -> TimeUnit | None:
         """Return the unit if the type needs one."""
-        return self.unit if found.dtype.is_numeric() else None
+        return self.unit if type_.dtype.is_numeric() else None
 
-    def _start(self, day: date, found: Type) -> date | datetime | int:
+    def _start(self, day: date, type_: Type) -> date | datetime | int:
         """Return the first value of a day."""
         midnight = end_of_day(day - timedelta(days=1), self.zone)
-        if unit := self.unit_of(found):
+        if unit := self.unit_of(type_):
             return round(midnight.timestamp()) * 1_000_000 // MICROSECONDS[unit]
-        if has_zone(found):
+        if has_zone(type_):
             return midnight
         return (
-            day if isinstance(found.dtype, nw.Date) else datetime.combine(day, datetime.min.time())
+            day if isinstance(type_.dtype, nw.Date) else datetime.combine(day, datetime.min.time())
         )
 
 
@@ -148,11 +148,11 @@ def moment(column: str, setting: str, unit: TimeUnit | None, *, zoned: bool) -> 
     """Read a time; text becomes a time with zone, or without one if no value has an offset."""
 
     def write(types: Mapping[str, Type]) -> str:
-        found, value = types[column], quoted(column)
-        if found.dtype.is_numeric():
+        type_, value = types[column], quoted(column)
+        if type_.dtype.is_numeric():
             kind = f"a time in {unit} since 1970"
             return or_misfit(column, since_1970(value, unit), kind, f"{setting}_unit")
-        if not isinstance(found.dtype, nw.String):
+        if not isinstance(type_.dtype, nw.String):
             return value
         if not zoned:
             plain = (
@@ -200,20 +200,20 @@ def age_on(day: date, zone: str, observed_at: Wanted) -> Wanted:
     return Wanted(observed_at.columns, write)
 
 
-def is_time(found: Type, unit: TimeUnit | None) -> bool:
+def is_time(type_: Type, unit: TimeUnit | None) -> bool:
     """Return whether a type can tell the time; a number needs a unit."""
-    known = isinstance(found.dtype, (nw.Datetime, nw.String))
-    return known or (found.dtype.is_numeric() and unit is not None)
+    by_itself = isinstance(type_.dtype, (nw.Datetime, nw.String))
+    return by_itself or (type_.dtype.is_numeric() and unit is not None)
 
 
-def is_day(found: Type, unit: TimeUnit | None) -> bool:
+def is_day(type_: Type, unit: TimeUnit | None) -> bool:
     """Return whether a type can tell the day."""
-    return isinstance(found.dtype, nw.Date) or is_time(found, unit)
+    return isinstance(type_.dtype, nw.Date) or is_time(type_, unit)
 
 
-def has_zone(found: Type) -> bool:
+def has_zone(type_: Type) -> bool:
     """Return whether a type has a time zone."""
-    return getattr(found.dtype, "time_zone", None) is not None
+    return getattr(type_.dtype, "time_zone", None) is not None
 
 
 def _literal(value: date | datetime | int) -> str:

@@ -56,37 +56,37 @@ def class_weights(what: str, joined: Frame, model: Model) -> tuple[float, float]
     for outcome, span in of_class.items():
         if span and (span.unusable or not span.constant):
             raise _refusal(what, model, outcome, span)
-    known = {outcome: span.greatest for outcome, span in of_class.items() if span}
-    if len(known) == 1 and model.predictions.weight:
-        known |= _by_elimination(joined, known)
-    if len(known) < 2:  # noqa: PLR2004 - the two classes
-        raise _unknown(what, model, known)
-    return known[0], known[1]
+    weights = {outcome: span.greatest for outcome, span in of_class.items() if span}
+    if len(weights) == 1 and model.predictions.weight:
+        weights |= _by_elimination(joined, weights)
+    if len(weights) < 2:  # noqa: PLR2004 - the two classes
+        raise _unknown(what, model, weights)
+    return weights[0], weights[1]
 
 
 def _span(rows: Frame) -> _Span | None:
     """Describe the weights of some rows; None without a row."""
     weight = nw.col("weight")
     unusable = weight.is_null() | ~(weight > 0.0) | ~weight.is_finite()
-    found = rows.select(
+    described = rows.select(
         nw.len().alias("rows"),
         weight.min().alias("least"),
         weight.max().alias("greatest"),
         unusable.cast(nw.Int64).sum().alias("unusable"),
     )
-    count, *rest = _row(found)
+    count, *rest = _row(described)
     if not count:
         return None
     least, greatest, bad = (float(value) if value is not None else 0.0 for value in rest)
     return _Span(least, greatest, int(bad))
 
 
-def _by_elimination(joined: Frame, known: dict[int, float]) -> dict[int, float]:
+def _by_elimination(joined: Frame, weights: dict[int, float]) -> dict[int, float]:
     """Give the class without an outcome the other one of two weights in the log."""
-    ((outcome, weight),) = known.items()
+    ((outcome, weight),) = weights.items()
     scored = joined.filter(nw.col("status").is_in([int(status) for status in IN_PREDICTED]))
-    found = nw.col("weight")
-    other = (found - weight).abs() > SAME * weight
+    value = nw.col("weight")
+    other = (value - weight).abs() > SAME * weight
     rest = _span(scored.filter(other))
     if rest is None:
         return {}
@@ -114,9 +114,9 @@ def _refusal(what: str, model: Model, outcome: int, span: _Span) -> DataError:
     return DataError(msg, Fault(setting.partition(".")[0], "other", "weights differ in a class"))
 
 
-def _unknown(what: str, model: Model, known: dict[int, float]) -> DataError:
+def _unknown(what: str, model: Model, weights: dict[int, float]) -> DataError:
     setting = _setting(model)
-    missing = " and ".join(str(outcome) for outcome in (0, 1) if outcome not in known)
+    missing = " and ".join(str(outcome) for outcome in (0, 1) if outcome not in weights)
     msg = (
         f"{what}: {setting} is not known for outcome {missing}, of which there is no row yet; "
         f"rerun this day when it has outcomes of both kinds."

@@ -42,27 +42,27 @@ def _vectors(e: Evaluation) -> Parts[VectorErrors]:
 
 
 def _by_class(e: Evaluation) -> Parts[ClassErrors]:
-    return [((one.name,), one) for one in e.classes.by_class] if e.classes else []
+    return [((of_class.name,), of_class) for of_class in e.classes.by_class] if e.classes else []
 
 
 def _class_errors(e: Evaluation) -> Parts[Errors]:
-    for (name,), one in _by_class(e):
-        for adjusted, errors in (("raw", one.raw), ("prior", one.prior)):
+    for (name,), of_class in _by_class(e):
+        for adjusted, errors in (("raw", of_class.raw), ("prior", of_class.prior)):
             if errors:
                 yield (name, adjusted), errors
 
 
 def _over_classes(e: Evaluation) -> Parts[Over]:
     for adjusted in ("raw", "prior") if e.classes else ():
-        errors = [getattr(one, adjusted) for _, one in _by_class(e)]
+        errors = [getattr(of_class, adjusted) for _, of_class in _by_class(e)]
         yield (adjusted, "mean"), partial(_joined, lambda known: sum(known) / len(known), errors)
         yield (adjusted, "worst"), partial(_joined, max, errors)
 
 
 def _joined(join: Callable[[list[float]], float], errors: list[Errors | None], read: Read) -> float:
-    known = [read(found) for found in errors if found]
-    known = [value for value in known if not isnan(value)]
-    return join(known) if known else nan
+    values = [read(of_class) for of_class in errors if of_class]
+    values = [value for value in values if not isnan(value)]
+    return join(values) if values else nan
 
 
 def _classes_left_out(snapshot: Snapshot) -> Parts[float]:

@@ -171,8 +171,8 @@ def unexported(
     checked: bool = False,
 ) -> Measure[R]:
     """Declare a measure without a gauge, whose rows have its name."""
-    found = Measure(name, scope, meaning, unit, read, row=name, adjusted=adjusted)
-    return replace(found, exported=False, checked=checked)
+    measure = Measure(name, scope, meaning, unit, read, row=name, adjusted=adjusted)
+    return replace(measure, exported=False, checked=checked)
 
 
 def itself(record: R) -> Parts[R]:
@@ -184,7 +184,7 @@ def held(name: str) -> Callable[[Any], Parts[Any]]:
     """Take what a record has under a name as its only part, if it has it."""
 
     def parts(record: Any) -> Parts[Any]:
-        found = getattr(record, name)
-        return [] if found is None else [((), found)]
+        part = getattr(record, name)
+        return [] if part is None else [((), part)]
 
     return parts

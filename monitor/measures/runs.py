@@ -19,8 +19,8 @@ OF_RUNS = (
     Measure(
         "false_alert_interval_seconds",
         of.LIMITS,
-        "Lower limit of the mean time between false alerts of calibration drift for the whole "
-        "model.",
+        "Mean time between false alerts of calibration drift for the whole model: at least this "
+        "long, or with `limit: calibrated` this long on average over references.",
         units.SECONDS,
         lambda limits: limits.false_alert_days * SECONDS_A_DAY,
     ),

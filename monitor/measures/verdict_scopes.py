@@ -5,11 +5,10 @@ from datetime import date, timedelta
 from math import log10
 
 from monitor.drift.detectable import Detectable
-from monitor.drift.detector import Ended, Incident
+from monitor.drift.detector import Ended, Incident, Worse
 from monitor.drift.evidence import KINDS
-from monitor.drift.places import Place, Where
+from monitor.drift.places import Place, Where, explained_by
 from monitor.drift.verdict import STATES, Verdict
-from monitor.drift.where_wording import explained_by
 from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot
 from monitor.measures.window_scopes import NEVER_RUN
@@ -90,6 +89,12 @@ ENDED: Scope[Ended] = Scope(
 )
 ENDING: Scope[Ended] = Scope(
     VERDICTS, ENDED.absent, ("ending",), lambda v: [((e.reason,), e) for _, e in _ended(v)]
+)
+WORSE: Scope[Worse] = Scope(
+    VERDICTS,
+    f"{NO_DRIFT}, and while it has not become worse",
+    (),
+    lambda v: [((), i.worse) for _, i in _incident(v) if i.worse],
 )
 SHIFT: Scope[date] = Scope(
     VERDICTS,

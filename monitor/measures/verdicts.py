@@ -2,7 +2,7 @@
 
 from math import isfinite, nan
 
-from monitor.drift.wording import shape_size
+from monitor.drift.detector import shape_size
 from monitor.measures import units
 from monitor.measures import verdict_scopes as of
 from monitor.measures.measure import INTERVAL, Interval, Measure, Unit
@@ -96,7 +96,7 @@ OF_VERDICTS = (
     Measure(
         "tolerated_slope_change",
         of.DETECTABLE,
-        "Changes of the slope below this are tolerated with this reference.",
+        "Changes of the slope below this are hardly ever reported with this reference.",
         units.SLOPE_SIZE,
         lambda detectable: finite(detectable.tolerated),
     ),
@@ -110,9 +110,11 @@ OF_VERDICTS = (
     Measure(
         "slope_detection_days",
         of.DETECTABLE,
-        "Days that a slope of 0.8 takes to be found with the volume of the reference.",
+        "Days that a slope of 0.8 takes to be found with the volume of the reference, in half of "
+        "all cases.",
         units.DAYS,
         lambda detectable: finite(detectable.days),
+        absent="without a reference, or if it is more than 400",
     ),
     Measure(
         "unknown_scores_ratio",
@@ -189,6 +191,30 @@ OF_VERDICTS = (
         "closed.",
         units.SECONDS,
         lambda ended: (ended.closed - ended.started).days * SECONDS_A_DAY,
+    ),
+    Measure(
+        "drift_worsenings",
+        of.INCIDENT,
+        "How often the open calibration drift has become worse since it opened; its start and size "
+        "are those since the last time.",
+        units.TIMES,
+        lambda incident: incident.worse.times if incident.worse else 0,
+    ),
+    Measure(
+        "drift_slope_before",
+        of.WORSE,
+        "Slope of the outcomes on the reference curve before the open calibration drift became "
+        "worse.",
+        Unit("slope, 0.25 to 2", 0.25, 2.0),
+        lambda worse: worse.slope,
+    ),
+    Measure(
+        "drift_undecided",
+        of.INCIDENT,
+        "Whether the last 13 weeks say neither that the open calibration drift lasts nor that it "
+        "is over: 1 yes, 0 no.",
+        units.FLAG,
+        lambda incident: incident.undecided,
     ),
     Measure(
         "drift_slope",

@@ -54,8 +54,8 @@ STREAMS = Base(
 
 def scores(e: Evaluation) -> Parts[Errors]:
     """List the errors of raw, prior-adjusted and mapped scores."""
-    found = (("raw", e.raw), ("prior", e.prior), ("map", e.map))
-    return [((adjusted,), errors) for adjusted, errors in found if errors]
+    readings = (("raw", e.raw), ("prior", e.prior), ("map", e.map))
+    return [((adjusted,), errors) for adjusted, errors in readings if errors]
 
 
 def _causes(e: Evaluation) -> Parts[Explained]:
@@ -71,8 +71,8 @@ def _explained(causes: Causes | None, cause: str, rule: str) -> Estimate:
 
 def _quantiles(e: Evaluation) -> Parts[float]:
     n = e.null
-    found = {"0.05": n.q05, "0.5": n.q50, "0.95": n.q95, "0.99": n.q99} if n else {}
-    return [((quantile,), value) for quantile, value in found.items()]
+    quantiles = {"0.05": n.q05, "0.5": n.q50, "0.95": n.q95, "0.99": n.q99} if n else {}
+    return [((quantile,), value) for quantile, value in quantiles.items()]
 
 
 def _rejected(e: Evaluation) -> Parts[float]:
@@ -88,8 +88,8 @@ def _shifts(snapshot: Snapshot) -> Parts[Estimate]:
     for e in snapshot.evaluations:
         reference = references.get((e.model, e.segment), nan)
         if e.expected and 0.0 < reference < 1.0:
-            found = (e.expected.prevalence, e.expected.low, e.expected.high)
-            shift = Estimate(*(_log_odds(p) - _log_odds(reference) for p in found))
+            expected = (e.expected.prevalence, e.expected.low, e.expected.high)
+            shift = Estimate(*(_log_odds(p) - _log_odds(reference) for p in expected))
             yield (e.model, e.segment), shift
 
 

@@ -50,20 +50,21 @@ def count_new_arrivals(
         return []
     longest = horizon(model.settled_after)
     last = min(stored[-1] - timedelta(days=LATEST), as_of - timedelta(days=longest + 1))
-    known = set(store.days("arrivals", name)).difference(redone)
+    present = set(store.days("arrivals", name)).difference(redone)
     oldest = min([first - timedelta(days=LATEST + LOOK_BACK), *redone])
     days = [
         day
         for day in stored
-        if is_counted(day) and oldest <= day <= last and day not in known
+        if is_counted(day) and oldest <= day <= last and day not in present
         if _has_outcomes(model, days_between(day, day + timedelta(days=longest)))
     ]
     counted = list[date]()
     with open_databases(config.engine) as databases:
         for begin in range(0, len(days), AT_A_TIME):
-            for found in _count(config, name, days[begin : begin + AT_A_TIME], longest, databases):
-                store.write_arrivals(name, found)
-                counted.append(found.day)
+            some = days[begin : begin + AT_A_TIME]
+            for arrivals in _count(config, name, some, longest, databases):
+                store.write_arrivals(name, arrivals)
+                counted.append(arrivals.day)
     return counted
 
 
@@ -104,4 +105,4 @@ def _count(
     except DataError:
         if len(days) == 1:
             return []
-        return [one for day in days for one in _count(config, name, [day], longest, databases)]
+        return [a for day in days for a in _count(config, name, [day], longest, databases)]

@@ -30,7 +30,7 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
     """
     model, store = settle(config, name, as_of=as_of).model(name), Store(config.store)
     summarised = set(store.days("summaries", name))
-    known = summarised.union(store.days("verdicts", name))
+    stored = summarised.union(store.days("verdicts", name))
     first = before - timedelta(days=model.catch_up_days)
 
     def is_missing(day: date) -> bool:
@@ -40,11 +40,11 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
                 return True
             # A day that settled because a log was absent is read again if that log comes.
             due = days_between(day, day + timedelta(days=model.settled_after))
-            complete = not any(model.may_lack(one) for one in due)
+            complete = not any(model.may_lack(outcome_day) for outcome_day in due)
             settled = complete and store.read_summary(name, day)[0].final
             return not (settled or is_unchanged(store, name, model, day, as_of))
         except DataError as error:
             return bool(error.damaged)
 
     recent = days_between(first, before - timedelta(days=1)) if first < before else ()
-    return [day for day in recent if day > min(known, default=date.max) and is_missing(day)]
+    return [day for day in recent if day > min(stored, default=date.max) and is_missing(day)]

@@ -26,6 +26,8 @@ from monitor.pipeline.summaries import share
 T = TypeVar("T")
 Do = Callable[[Config, str, int], T]  # of the configuration, a model, and its number of jobs
 INTERRUPTED = 130
+MOST_MESSAGES = 10  # of the models of a batch that failed; the log has the others
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,40 @@ def attempt(do: Do[T], config: Config, name: str, jobs: int) -> Done[T]:
             return Done(name, do(config, name, jobs))
     except (ConfigError, DataError) as error:
         return Done(name, error=error)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """What became of a batch of models: the errors of some, and why others were skipped."""
+
+    names: Sequence[str]
+    errors: Mapping[str, ConfigError | DataError]
+    skipped: Sequence[str]
+
+    @property
+    def what_failed(self) -> str:
+        """Names the models that failed, and says why the first ones did."""
+        failed = f"{len(self.errors)} of the {len(self.names)} models in this batch failed"
+        messages, more = [*map(str, self.errors.values())], len(self.errors) - MOST_MESSAGES
+        rest = [f"The log has the messages of {more} more models."] if more > 0 else []
+        which = ", ".join(sorted(self.errors))
+        return "\n".join([f"{failed}: {which}.", *messages[:MOST_MESSAGES], *rest])
+
+
+def process_batch(
+    config: Config, names: Sequence[str], do: Callable[[str], str | None], *, backwards: bool
+) -> Batch:
+    """Call `do` for each model, which says why it skips one, and log errors and skips."""
+    errors, skipped = dict[str, ConfigError | DataError](), list[str]()
+    for name in reversed(names) if backwards else names:
+        done = attempt(lambda _config, name, _jobs: do(name), config, name, 1)
+        if done.error:
+            errors[name] = done.error
+            log.error("%s", done.error)
+        elif done.result:
+            skipped.append(done.result)
+            log.info("%s", done.result)
+    return Batch(names, errors, skipped)
 
 
 def _in_pool(

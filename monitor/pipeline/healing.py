@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date, timedelta
 
 from monitor.arrivals import LATEST
-from monitor.store.day_files import DAILY
+from monitor.store.day_files import DAILY, OF_LOGS
 from monitor.store.store import Store
 
 
@@ -32,7 +32,7 @@ class Damage:
     @property
     def of_logs(self) -> set[date]:
         """The days whose logs have to be read again."""
-        return {*self.of("summaries"), *self.of("columns")}
+        return {day for kind in OF_LOGS for day in self.of(kind)}
 
     @property
     def first(self) -> date:
@@ -79,7 +79,7 @@ def _among(store: Store, name: str, is_damaged: Callable[[str, date], bool]) -> 
     days = {
         kind: [day for day in store.days(kind, name) if is_damaged(kind, day)] for kind in DAILY
     }
-    return Damage({kind: found for kind, found in days.items() if found})
+    return Damage({kind: of_kind for kind, of_kind in days.items() if of_kind})
 
 
 def still_damaged(store: Store, name: str, damage: Damage) -> Damage:

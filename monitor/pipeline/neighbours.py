@@ -99,8 +99,8 @@ def days_to_read_again(
     farthest, nearest = horizon(model.settled_after), model.settled_after
 
     def is_to_read(day: date) -> bool:
-        ages = {(day - one).days: one for one in of.days}
-        before = [one for age, one in ages.items() if 0 < age <= farthest]
+        ages = {(day - done_day).days: done_day for done_day in of.days}
+        before = [done_day for age, done_day in ages.items() if 0 < age <= farthest]
         if not before and not any(-nearest <= age < 0 for age in ages):
             return False
         summary, _ = store.read_summary(name, day)

@@ -71,15 +71,15 @@ def _by_scores(
     sampled = any(day.class_weights != NO_SAMPLE for day in [summary, *(day for day, _ in trained)])
     if sampled:  # the scores of a sample of one outcome say nothing about the population
         return None
-    expected = expect_prevalence(merge(known.tally for _, known in trained), *all_scores(part))
+    expected = expect_prevalence(merge(earlier.tally for _, earlier in trained), *all_scores(part))
     if not expected or not _is_plausible(expected):
         return None
     asked = _by_outcomes(content, trained).map.level  # the level of the file is shrunk
     before = float(logit(content.training.positives / content.training.outcomes))
-    low, found, high = map(float, logit([expected.low, expected.prevalence, expected.high]))
+    low, middle, high = map(float, logit([expected.low, expected.prevalence, expected.high]))
     day = summary.days[0]
     level = Level("scores", day, day, (high - low) / (2.0 * NORMAL_95))
-    return with_level(content, asked + found - before, level)
+    return with_level(content, asked + middle - before, level)
 
 
 def _is_plausible(expected: Expectation) -> bool:
@@ -94,5 +94,5 @@ def _by_outcomes(content: MapFile, days: Sequence[DayPart]) -> MapFile:
         return content
     shape = shape_of(data.logits, content.map)
     value, error = pooled_level(shape, data.counts, data.positives)
-    found = Level("outcomes", days[0][0].days[0], days[-1][0].days[0], error)
-    return with_level(content, value, found)
+    level = Level("outcomes", days[0][0].days[0], days[-1][0].days[0], error)
+    return with_level(content, value, level)

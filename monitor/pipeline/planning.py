@@ -16,6 +16,7 @@ from monitor.pipeline.evaluations import reach, stale_evaluations
 from monitor.pipeline.progress import Failure, fingerprint
 from monitor.pipeline.references import read_references
 from monitor.pipeline.settling import settle
+from monitor.pipeline.task import Task
 from monitor.store.store import Store
 from monitor.summary import days_between, end_of_day
 
@@ -94,17 +95,8 @@ def what_to_do(
     return "summarise"
 
 
-def plan(
-    config: Config,
-    name: str,
-    first: date,
-    last: date,
-    *,
-    as_of: date,
-    skip_unchanged: bool,
-    recompute: bool = False,
-) -> Plan:
-    """Find what `run` would do with these arguments, without reading a row or writing anything.
+def plan(config: Config, task: Task) -> Plan:
+    """Find what `run` would do with a task, without reading a row or writing anything.
 
     Raises
     ------
@@ -113,18 +105,19 @@ def plan(
     DataError
         If a summary of the store cannot be read.
     """
+    name, as_of = task.model, task.as_of
     config = settle(config, name, as_of=as_of)
     model, store = config.model(name), Store(config.store)
-    check_days(name, first, last, as_of=as_of)
+    check_days(name, task.first, task.last, as_of=as_of)
     stored = store.days("summaries", name)
     actions = dict[date, Action | Failure]()
-    for day in days_between(first, last):
+    for day in task.days:
         try:
             actions[day] = what_to_do(
                 *(store, name, model, day),
                 as_of=as_of,
-                may_skip=skip_unchanged and day in stored,
-                recompute=recompute,
+                may_skip=task.skip_unchanged and day in stored,
+                recompute=task.recompute,
             )
             if actions[day] == "summarise":
                 outcome_days(f"{name} {day}", model, day, as_of=as_of)
@@ -133,34 +126,27 @@ def plan(
     done = {
         action: tuple(d for d, a in actions.items() if a == action) for action in get_args(Action)
     }
-    evaluate, perhaps = _evaluations(
-        config, name, (first, last), done["summarise"], skip_unchanged=skip_unchanged
-    )
-    failures = tuple(found for found in actions.values() if isinstance(found, Failure))
+    evaluate, perhaps = _evaluations(config, task, done["summarise"])
+    failures = tuple(action for action in actions.values() if isinstance(action, Failure))
     return Plan(name, **done, failures=failures, evaluate=evaluate, perhaps=perhaps)
 
 
 def _evaluations(
-    config: Config,
-    name: str,
-    span: tuple[date, date],
-    redone: Sequence[date],
-    *,
-    skip_unchanged: bool,
+    config: Config, task: Task, redone: Sequence[date]
 ) -> tuple[tuple[date, ...], tuple[date, ...]]:
     """Find the days that are evaluated for sure, and those that depend on a new reference."""
-    model, store = config.model(name), Store(config.store)
+    name, model, store = task.model, config.model(task.model), Store(config.store)
     references = read_references(config, name)
     stored = store.days("summaries", name)
     touched = {d for day in redone for d in days_between(day, reach(model, day))}
     days = sorted({*stored, *redone})
-    in_reach = [day for day in days if span[0] <= day <= reach(model, span[1])]
+    in_reach = [day for day in days if task.first <= day <= reach(model, task.last)]
     others = [day for day in in_reach if day not in touched]
-    if skip_unchanged:
+    if task.skip_unchanged:
         others = stale_evaluations(config, name, references, others)
     evaluate = {*touched.intersection(in_reach), *others}
     moving = not references.fitted or any(day <= references.last for day in redone)
-    later = [day for day in days if redone and day > span[0] and day not in evaluate]
+    later = [day for day in days if redone and day > task.first and day not in evaluate]
     return tuple(sorted(evaluate)), tuple(later) if moving else ()
 
 
@@ -206,7 +192,8 @@ def check_days(name: str, first: date, last: date, *, as_of: date) -> None:
 
 def is_unchanged(store: Store, name: str, model: Model, day: date, as_of: date) -> bool:
     """Tell whether the summary of a day is sound and rests on the files and settings of now."""
-    kinds = ("summaries", "columns") if model.columns else ("summaries",)
+    beside = {"columns": model.columns, "entities": model.predictions.entity}
+    kinds = ("summaries", *(kind for kind, counted in beside.items() if counted))
     return store.is_made_from(name, day, log_fingerprint(name, model, day, as_of), kinds)
 
 

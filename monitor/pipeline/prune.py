@@ -1,6 +1,7 @@
 """Remove old days from the store, so that the rest stays as it is and can be made again.
 
-Rule 1: a day of a reference keeps its summary, however old: every verdict is compared with it.
+Rule 1: a day of a reference keeps its summary, however old: every verdict is compared with it. So
+do the days of an open drift that its second reference rests on.
 Rule 2: the oldest evaluation that is kept can be made again, so the summaries of its longest window
 are kept too, and the verdicts of those days, from which the fold goes on.
 """
@@ -11,10 +12,11 @@ from datetime import date, timedelta
 
 from monitor.arrivals import LATEST, LOOK_BACK
 from monitor.config import Config
+from monitor.drift.second import own_span
 from monitor.drift.verdict import WEEK
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
-from monitor.store.day_files import DAILY
+from monitor.store.day_files import DAILY, OF_LOGS
 from monitor.store.store import Store
 
 KINDS = DAILY
@@ -31,7 +33,7 @@ class Pruning:
     days : mapping of str to sequence of date
         The days that are removed of each kind, rising.
     reference : sequence of date
-        The old days whose summaries stay, because they are a reference, rising.
+        The old days whose summaries stay, because they are part of a reference, rising.
     """
 
     model: str
@@ -47,7 +49,7 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     ConfigError
         If a day that the next run needs would be removed.
     DataError
-        If a summary of a reference cannot be read.
+        If a summary of a reference, or a verdict, cannot be read.
     """
     model, store = config.model(name), Store(config.store)
     longest = max(model.windows)
@@ -64,12 +66,20 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     firsts["evaluations"] = oldest
     firsts["arrivals"] -= timedelta(days=LATEST + LOOK_BACK)  # which those verdicts look at
     old = {kind: [d for d in store.days(kind, name) if d < firsts[kind]] for kind in KINDS}
-    spans = [(one.first, one.last) for one in read_references(config, name).fitted]
+    spans = [(fit.first, fit.last) for fit in read_references(config, name).fitted]
+    spans += _own_spans(store, name, firsts["verdicts"])
     reference = [d for d in old["summaries"] if any(first <= d <= last for first, last in spans)]
     kept = set(reference)
-    for kind in ("summaries", "columns"):
+    for kind in OF_LOGS:
         old[kind] = sorted({*old[kind]} - kept)
     return Pruning(name, old, reference)
+
+
+def _own_spans(store: Store, name: str, first: date) -> list[tuple[date, date]]:
+    """Find the days that the second references of drifts rest on, which are open on a day."""
+    kept = [day for day in store.days("verdicts", name) if day >= first]
+    verdicts = store.read_verdicts(name, kept[0])[0] if kept else []
+    return [span for verdict in verdicts if (span := own_span(verdict.detector))]
 
 
 def prune(config: Config, pruning: Pruning) -> None:

@@ -122,21 +122,21 @@ def recalibrate(
         started = None
     most = None if first or started else DEFAULT_DAYS
     days = _final_days(store, name, first or started, last, most=most)
-    found = [(day, part) for day in days if (part := part_of(day, segment)) and part.tally.total]
-    if not found:
+    trained = [(day, part) for day in days if (part := part_of(day, segment)) and part.tally.total]
+    if not trained:
         msg = (
             f"{name}, segment {shown(segment)}: no final day with outcomes is stored"
             f"{f' from {first or started}' if first or started else ''}"
             f"{f' to {last}' if last else ''}; run the daily job first, or name other days."
         )
         raise DataError(msg)
-    data = _counts(found)
+    data = _counts(trained)
     choice = _choose(data, name, segment, kind)
     worth_it = choice.worth_it or (follow_prior and choice.chosen.shape_gains)
     chosen = choice.chosen if kind or worth_it else choice.candidates[0]
-    content = _content(config, name, segment, found, chosen)
+    content = _content(config, name, segment, trained, chosen)
     if follow_prior:
-        content = newest_level(store, content, found)
+        content = newest_level(store, content, trained)
     low, high = content.map.known
     scores = 1.0 / (1.0 + np.exp(-data.logits))
     outside = data.counts.sum(axis=0)[(scores < low) | (scores > high)].sum()
@@ -154,10 +154,10 @@ def recalibrate(
 def came(config: Config, content: MapFile, first: date, last: date | None = None) -> Came | None:
     """Compute what a map gained on the final days of a span; None without outcomes."""
     days = _final_days(Store(config.store), content.model, first, last)
-    found = [(d, part) for d in days if (part := part_of(d, content.segment)) and part.tally.total]
-    if not found:
+    later = [(d, part) for d in days if (part := part_of(d, content.segment)) and part.tally.total]
+    if not later:
         return None
-    data = _counts(found)
+    data = _counts(later)
     before, after = losses_by_day(data, IDENTITY), losses_by_day(data, content.map)
     own = [
         own_losses(shape_of(data.logits, each), data.counts, data.positives)
@@ -166,8 +166,8 @@ def came(config: Config, content: MapFile, first: date, last: date | None = None
     gains = (before[0] - after[0], before[1] - after[1], own[0] - own[1])
     counts = data.counts.sum(axis=1)
     return Came(
-        found[0][0].days[0],
-        found[-1][0].days[0],
+        later[0][0].days[0],
+        later[-1][0].days[0],
         *(mean_over_days(gain, counts, to_come=False) for gain in gains),
     )
 
@@ -192,8 +192,8 @@ def _temperature(store: Store, name: str) -> str:
     slope = longest.slope
     return (
         f"In the {longest.window_days} days to {longest.day} the slope of all pairs of classes is "
-        f"{slope.value:.2f} (95 % {slope.low:.2f} to {slope.high:.2f}): multiply all logits by it, "
-        f"which is a temperature of {1.0 / slope.value:.2f}. "
+        f"{slope:.2f}: multiply all logits by it, which is a temperature of "
+        f"{1.0 / slope.value:.2f}. "
     )
 
 
@@ -210,14 +210,14 @@ def _final_days(
     """Read the final days of a span, or the newest of them."""
     stored = store.days("summaries", name)
     chosen = [d for d in stored if (first or d) <= d <= (last or d)]
-    found = (store.read_summary(name, day)[0] for day in reversed(chosen))
-    return [*islice((summary for summary in found if summary.final), most)][::-1]
+    summaries = (store.read_summary(name, day)[0] for day in reversed(chosen))
+    return [*islice((summary for summary in summaries if summary.final), most)][::-1]
 
 
-def _counts(found: Sequence[tuple[Summary, Segment]]) -> DailyCounts:
-    weights = [day.class_weights for day, _ in found]
+def _counts(parts: Sequence[tuple[Summary, Segment]]) -> DailyCounts:
+    weights = [day.class_weights for day, _ in parts]
     sampled = any(each != NO_SAMPLE for each in weights)
-    return daily_counts([part.tally for _, part in found], weights if sampled else ())
+    return daily_counts([part.tally for _, part in parts], weights if sampled else ())
 
 
 def _choose(data: DailyCounts, name: str, segment: str, kind: Kind | None) -> Choice:
@@ -232,11 +232,11 @@ def _content(
     config: Config,
     name: str,
     segment: str,
-    found: Sequence[tuple[Summary, Segment]],
+    trained: Sequence[tuple[Summary, Segment]],
     chosen: Candidate,
 ) -> MapFile:
-    days = [day.days[0] for day, _ in found]
-    tallies = [part.tally for _, part in found]
+    days = [day.days[0] for day, _ in trained]
+    tallies = [part.tally for _, part in trained]
     compared = reference_of_day(days[-1], read_references(config, name).fitted)
     return MapFile(
         model=name,
@@ -256,5 +256,5 @@ def _content(
     )
 
 
-def _gain(found: Estimate) -> Gain:
-    return Gain(found.value, found.low, found.high)
+def _gain(estimate: Estimate) -> Gain:
+    return Gain(estimate.value, estimate.low, estimate.high)

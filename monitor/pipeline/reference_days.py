@@ -65,37 +65,37 @@ def days_of_references(
     before, counts = store.read_counts(name), dict[date, Count]()
 
     def count(day: date) -> Count:
-        tag, known = tags.get(day, ""), before.get(day)
-        counts[day] = Count(*known) if known and known[0] == tag else _count(read_day(day), tag)
+        tag, kept = tags.get(day, ""), before.get(day)
+        counts[day] = Count(*kept) if kept and kept[0] == tag else _count(read_day(day), tag)
         return counts[day]
 
-    found = []
+    references = []
     for span in model.verdicts.references:
         days = [day for day in stored if span.first <= day <= span.last and count(day).counts]
         lack = _lack([counts[day] for day in days])
-        found.append(ReferenceSpan(span.first, span.last, days, lack))
+        references.append(ReferenceSpan(span.first, span.last, days, lack))
     if not model.verdicts.references and (days := _first_days(stored, count)):
-        found.append(ReferenceSpan(days[0], days[-1], days, None))
+        references.append(ReferenceSpan(days[0], days[-1], days, None))
     if keep and counts != before:
         store.keep_counts(name, counts)
-    return found
+    return references
 
 
 def _first_days(stored: Sequence[date], count: Callable[[date], Count]) -> list[date]:
     """Take days until they make a reference; empty if they never do."""
     taken, positives, negatives = list[date](), 0, 0
     for day in stored:
-        one = count(day)
-        if one.counts:
+        of_day = count(day)
+        if of_day.counts:
             taken.append(day)
-        positives, negatives = positives + one.positives, negatives + one.negatives
+        positives, negatives = positives + of_day.positives, negatives + of_day.negatives
         if len(taken) >= REFERENCE_DAYS and min(positives, negatives) >= LEAST_OF_EACH:
             return taken
     return []
 
 
 def _lack(counts: Sequence[Count]) -> str | None:
-    hits, misses = (sum(getattr(one, of) for one in counts) for of in ("positives", "negatives"))
+    hits, misses = (sum(getattr(c, kind) for c in counts) for kind in ("positives", "negatives"))
     return what_counts_lack(len(counts), hits, misses)
 
 

@@ -18,15 +18,11 @@ from monitor.drift.inputs import (
     fit_model_reference,
     in_force,
     inputs_of,
+    limit_of_whole,
     reference_of_day,
+    with_entities,
 )
-from monitor.drift.reference import (
-    Reference,
-    Sensitivity,
-    fit_reference,
-    what_a_reference_lacks,
-)
-from monitor.drift.wording import awaited_reference, what_can_be_found, what_would_help
+from monitor.drift.reference import Reference, Sensitivity, fit_reference, what_a_reference_lacks
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
 from monitor.evaluation.shadow import map_summary
 from monitor.metrics.core.coarse import CENTRES
@@ -39,6 +35,14 @@ from monitor.pipeline.shadow import read_shadow
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores
+from monitor.words.advice import (
+    awaited_reference,
+    days_like_this,
+    days_that_lack,
+    map_days_that_lack,
+    sensitivity,
+    too_few_like_this,
+)
 
 Fit = Callable[[Sequence[str], Callable[[], Sequence[Day]]], ModelReference]  # marks, and days
 READ_DAYS = 60  # days that are held in memory while references are fitted
@@ -133,9 +137,8 @@ def read_references(config: Config, name: str) -> References:
 
     def fit_span(span: ReferenceSpan, marks: Sequence[str]) -> ModelReference:
         if span.lack:
-            return ModelReference(
-                span.first, span.last, {}, _lack(span.first, span.last, span.lack)
-            )
+            lack = days_that_lack(span.first, span.last, span.lack)
+            return ModelReference(span.first, span.last, {}, lack)
         return fit(marks, lambda: [read_day(day) for day in span.days])
 
     fitted = []
@@ -156,11 +159,13 @@ def awaited_in_store(config: Config, name: str) -> str | None:
     spans = days_of_references(
         model, store, name, lambda day: inputs_of(store.read_summary(name, day)[0]), keep=False
     )
-    known = [
-        ModelReference(one.first, one.last, {}, _lack(*one[:2], one.lack) if one.lack else "")
+    unfitted = [
+        ModelReference(
+            one.first, one.last, {}, days_that_lack(*one[:2], one.lack) if one.lack else ""
+        )
         for one in spans
     ]
-    return References(in_force(known), []).awaited
+    return References(in_force(unfitted), []).awaited
 
 
 def _reference_of_map(
@@ -181,10 +186,7 @@ def _reference_of_map(
                 days.append(prepared)
                 marks.append(mark)
     if lack := what_a_reference_lacks([day.parts for day in days]):
-        why = (
-            f"the map of {model.map.file} was fitted to the days from {first} to {last}, which "
-            f"have {lack}: too few for a reference; name later days in verdicts.references"
-        )
+        why = map_days_that_lack(model.map.file, first, last, lack)
         return ModelReference(first, last, {}, why, deployed=model.map.deploy), marks
     return replace(fit(marks, lambda: days), deployed=model.map.deploy), marks
 
@@ -193,13 +195,13 @@ def first_sensitivity(model: Model, summary: Summary) -> str:
     """Say what the detector will find once 28 days like this one are the reference."""
     day, limits = inputs_of(summary), limits_of(model)
     days = [day.parts] * REFERENCE_DAYS
-    begin = f"With {REFERENCE_DAYS} days like this one as the reference"
     if lack := what_a_reference_lacks(days):
-        return f"{begin} there would be {lack}: too few to find a drift."
+        return too_few_like_this(REFERENCE_DAYS, lack)
     reference = fit_reference(days, sensitivity=limits.sensitivity, judge_every=limits.judge_every)
-    found = what_is_detectable(reference, limits.false_alert_days)
-    said = what_can_be_found(found).removeprefix("With this reference")
-    return " ".join(filter(None, [f"{begin}{said}", what_would_help(found)]))
+    # What hangs together within the day: which entities come back on others is not known yet.
+    reference = with_entities(reference, [day], WHOLE)
+    found = what_is_detectable(reference, limit_of_whole(reference, limits))
+    return sensitivity(found, days_like_this(REFERENCE_DAYS))
 
 
 def limits_of(model: Model) -> Limits:
@@ -216,11 +218,6 @@ def limits_of(model: Model) -> Limits:
         ),
         known_drifts=tuple((span.first, span.last) for span in v.known_drifts),
         judge_every=v.judge_every,
-    )
-
-
-def _lack(first: date, last: date, lack: str) -> str:
-    return (
-        f"the one from {first} to {last} has {lack}; wait for them, or name more days in "
-        "verdicts.references"
+        calibrated=v.limit == "calibrated",
+        wander=v.wander == "fitted",
     )

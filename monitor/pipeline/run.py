@@ -31,11 +31,11 @@ from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
 from monitor.pipeline.settling import settle
 from monitor.pipeline.summaries import LeftOutByDay, Result, summarise_days
+from monitor.pipeline.task import Task
 from monitor.pipeline.verdicts import judge_days
 from monitor.run_record import FailedDay
 from monitor.store.delays import late_now
 from monitor.store.store import Store
-from monitor.summary import days_between
 
 
 @dataclass(frozen=True)
@@ -86,42 +86,23 @@ class RunReport:
 
 def run(
     config: Config,
-    name: str,
-    first: date,
-    last: date,
+    task: Task,
     *,
-    as_of: date,
     clock: Callable[[], datetime],
-    skip_unchanged: bool = False,
-    catch_up: Sequence[date] = (),
-    must_settle: bool = False,
-    recompute: bool = False,
     wait: bool = True,
     jobs: int = 1,
     on_progress: Callable[[PhaseProgress], None] = lambda _: None,
 ) -> RunReport:
-    """Summarise the days of a range, evaluate every day that they affect, and judge.
+    """Summarise the days of a task, evaluate every day that they affect, and judge.
 
     Parameters
     ----------
     config : Config
         The whole configuration.
-    name : str
-        Name of the model.
-    first, last : date
-        The days of predictions, both included.
-    as_of : date
-        Outcome partitions of this day and later are not read, because they are not complete.
+    task : Task
+        Which days of which model.
     clock : callable
         Returns the current time, for the run record only.
-    skip_unchanged : bool
-        Leave out days whose files and settings have not changed, nor the sources that read them.
-    catch_up : sequence of date
-        Earlier days to process too, unless they are unchanged.
-    must_settle : bool
-        Fail a day without the last of its outcomes, which would stay provisional.
-    recompute : bool
-        Replace a final day even if it becomes provisional, because `as_of` is earlier.
     wait : bool
         Whether to wait for another process that works on the model, or else to raise DataError.
     jobs : int
@@ -143,33 +124,22 @@ def run(
         If a file of the store cannot be read or written, the store vanishes during the run, or a
         damaged file is needed and cannot be made again.
     """
-    started, store = clock(), Store(config.store)
-    check_days(name, first, last, as_of=as_of)
+    started, store, name = clock(), Store(config.store), task.model
+    check_days(name, task.first, task.last, as_of=task.as_of)
     store.days("summaries", name)  # raises if there cannot be a store
-    days = days_between(first, last)
     left_out: LeftOutByDay = {}
     with store.locked(name, wait=wait) as must_be_there, looking_once():
-        config = settle(config, name, as_of=as_of, keep=True)
+        config = settle(config, name, as_of=task.as_of, keep=True)
         store.sweep(name)
         store.write_begin(name, started)
         tables = _versions(config.model(name))
         process = partial(
-            _process,
-            config,
-            name,
-            [*catch_up, *days],
-            as_of=as_of,
-            may_skip={*catch_up, *(days if skip_unchanged else ())},
-            must_settle=must_settle,
-            recompute=recompute,
-            jobs=jobs,
-            on_progress=on_progress,
-            left_out=left_out,
+            _process, config, task, jobs=jobs, on_progress=on_progress, left_out=left_out
         )
         damage = (  # a run that was killed may have left anything
             find_all_damage(store, name)
             if store.unfinished(name)
-            else find_damage(store, name, first, reach(config.model(name), last))
+            else find_damage(store, name, task.first, reach(config.model(name), task.last))
         )
         try:
             results, evaluated = process(damage=damage)
@@ -181,7 +151,7 @@ def run(
         remaining = still_damaged(store, name, damage)
         must_be_there()
         failed = [result for result in results.values() if isinstance(result, Failure)]
-        of_run = {*days, *(day for day in damage.of_logs if day >= first)}
+        of_run = {*task.days, *(day for day in damage.of_logs if day >= task.first)}
         failures = tuple(failure for failure in failed if failure.day in of_run)
         newest = FailedDay(failures[-1].day, failures[-1].fault) if failures else None
         tables = _read_versions(tables, _versions(config.model(name)))
@@ -196,7 +166,7 @@ def run(
         late = late_now(store, name, config.model(name))
 
     def those(wanted: Result) -> tuple[date, ...]:
-        return tuple(day for day, result in results.items() if result == wanted)
+        return tuple(sorted(day for day, result in results.items() if result == wanted))
 
     return RunReport(
         model=name,
@@ -233,13 +203,8 @@ def _read_versions(begin: Mapping[str, str], end: Mapping[str, str]) -> dict[str
 
 def _process(
     config: Config,
-    name: str,
-    days: Sequence[date],
+    task: Task,
     *,
-    as_of: date,
-    may_skip: set[date],
-    must_settle: bool,
-    recompute: bool,
     jobs: int,
     on_progress: Callable[[PhaseProgress], None],
     left_out: LeftOutByDay,
@@ -250,13 +215,14 @@ def _process(
     The rows that settings leave out of each day are added to `left_out`. Damaged files are made
     again with the days.
     """
+    name, as_of = task.model, task.as_of
     model, store = config.model(name), Store(config.store)
-    wanted, last = days[0], days[-1]
+    wanted, last = min([*task.catch_up, task.first]), task.last
     killed, _ = store.unfinished(name) or (date.max, None)  # the first day it may have left
     oldest = min(store.days("summaries", name), default=wanted)
     first = min(wanted, damage.first, max(killed, oldest))
-    may_skip = may_skip.difference(damage.of_logs)
-    days = sorted({*days, *damage.of_logs})
+    may_skip = task.may_skip.difference(damage.of_logs)
+    days = sorted({*task.catch_up, *task.days, *damage.of_logs})
     store.remove("arrivals", name, damage.of("arrivals"))
     summarised = store.days("summaries", name)
     notes, unfinished = notes_of(store, name, days), store.unfinished(name)
@@ -265,7 +231,7 @@ def _process(
         summarise_days,
         config,
         name,
-        recompute=recompute,
+        recompute=task.recompute,
         jobs=jobs,
         on_progress=on_progress,
         left_out=left_out,
@@ -274,7 +240,7 @@ def _process(
         days,
         as_of=as_of,
         may_skip=may_skip.intersection(summarised),
-        must_settle=must_settle,
+        must_settle=task.must_settle,
     )
     failures = [result for result in results.values() if isinstance(result, Failure)]
     done = [day for day, result in results.items() if result == "summarised"]

@@ -48,8 +48,8 @@ class ShadowDays:
         """Estimate what the map gained up to a day; None while its outcomes are arriving."""
         if not is_compared(self.setting, day, day) or not self.gains(day)[1]:
             return None
-        found = [self.gains(earlier)[1] for earlier in self.days if earlier <= day]
-        return map_gain([of_day[segment] for of_day in found if of_day and segment in of_day])
+        gains = [self.gains(earlier)[1] for earlier in self.days if earlier <= day]
+        return map_gain([of_day[segment] for of_day in gains if of_day and segment in of_day])
 
     def marks(self, day: date) -> list[object]:
         """Name everything that the results of the map on a day rest on."""
@@ -76,28 +76,28 @@ def read_shadow(model: Model, name: str) -> tuple[MapFile, Shadow] | None:
     """
     if not model.map:
         return None
-    found = read_map(model.map.file)
+    content = read_map(model.map.file)
     key = f"models.{name}.map"
-    if found.model != name:
+    if content.model != name:
         msg = (
-            f"{key}.file: {model.map.file} maps scores of the model '{found.model}'; "
+            f"{key}.file: {model.map.file} maps scores of the model '{content.model}'; "
             f"fit one with calibration-monitor recalibrate --model {name}."
         )
         raise ConfigError(msg)
-    if found.segment not in (WHOLE, *model.segment_names):
+    if content.segment not in (WHOLE, *model.segment_names):
         msg = (
-            f"{key}.file: {model.map.file} maps scores of the segment '{found.segment}', which "
+            f"{key}.file: {model.map.file} maps scores of the segment '{content.segment}', which "
             f"the model does not have; it has {', '.join(model.segment_names)}."
         )
         raise ConfigError(msg)
-    if model.map.since <= found.training.last:
+    if model.map.since <= content.training.last:
         msg = (
-            f"{key}.since: the map was fitted to the days up to {found.training.last}, and is "
+            f"{key}.since: the map was fitted to the days up to {content.training.last}, and is "
             f"compared on days that it has not seen; set since after that day, got "
             f"{model.map.since}."
         )
         raise ConfigError(msg)
-    return found, Shadow(found.map, found.segment)
+    return content, Shadow(content.map, content.segment)
 
 
 def shadow_days(model: Model, name: str, stored: Sequence[date], read: Read) -> ShadowDays | None:
@@ -117,10 +117,10 @@ def shadow_days(model: Model, name: str, stored: Sequence[date], read: Read) -> 
     ConfigError, DataError
         As `read_shadow`.
     """
-    found = read_shadow(model, name)
-    if not found or not model.map:
+    mapped = read_shadow(model, name)
+    if not mapped or not model.map:
         return None
-    shadow, setting = found[1], model.map
+    shadow, setting = mapped[1], model.map
 
     @cache
     def gains(day: date) -> tuple[str, Mapping[str, DayGain] | None]:

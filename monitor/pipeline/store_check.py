@@ -105,14 +105,14 @@ def _sentence(name: str, kind: str, day: date) -> str:
 
 
 def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator[str]:
-    known = {f"{kind}/{name}/{day}.parquet" for kind in DAILY for day in days[kind]}
+    expected = {f"{kind}/{name}/{day}.parquet" for kind in DAILY for day in days[kind]}
     records = *RECORDS, *days["summaries"], *store.digest_records(name)
-    known |= {f"runs/{name}/{record}.json" for record in records}
+    expected |= {f"runs/{name}/{record}.json" for record in records}
     months = [(kind, month) for kind in KINDS for month in store.months(kind, name)]
-    known |= {f"{kind}/{name}/{month}" for kind, month in months}
+    expected |= {f"{kind}/{name}/{month}" for kind, month in months}
     for file in store.names(name):
         place = file.removeprefix(f"runs/{name}/")
-        if file not in known and not LOCKS.fullmatch(place):
+        if file not in expected and not LOCKS.fullmatch(place):
             yield f"{name}: {file} is no file that this program reads; delete it."
     for kind, month in months:
         made_again = {*days_of_month(month)} <= {*store.days_alone(kind, name)}
@@ -121,7 +121,8 @@ def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator
                 f"{name}: {kind}/{name}/{month} is damaged, but its days have files of their own; "
                 f"run calibration-monitor store compact --model {name}."
             )
-    rests_on = {"columns": "summaries", "arrivals": "summaries", "revisions": "verdicts"}
+    beside = dict.fromkeys(("columns", "entities", "arrivals"), "summaries")
+    rests_on = {**beside, "revisions": "verdicts"}
     for kind, basis in rests_on.items():
         for day in sorted(set(days[kind]) - set(days[basis])):
             yield f"{name}: {kind}/{name}/{day}.parquet rests on nothing; delete it."

@@ -66,13 +66,13 @@ def summarise_days(
                     results[day] = action
             except DataError as error:
                 results[day] = Failure(day, str(error), error.fault)
-        for day, found in read_days(name, model, [*inputs], as_of=as_of, databases=databases):
-            if isinstance(found, DataError):
-                results[day] = Failure(day, str(found), found.fault)
+        for day, summary in read_days(name, model, [*inputs], as_of=as_of, databases=databases):
+            if isinstance(summary, DataError):
+                results[day] = Failure(day, str(summary), summary.fault)
             else:
-                store.write_summary(found)
+                store.write_summary(summary)
                 store.write_inputs(name, day, inputs[day])
-                results[day], left_out[day] = "summarised", found.left_out
+                results[day], left_out[day] = "summarised", summary.left_out
         return [(day, results[day]) for day in batch]
 
     results = dict[date, Result]()

@@ -8,13 +8,9 @@ from monitor import program
 from monitor.arrivals import late
 from monitor.config import Config
 from monitor.drift.detector import Detector
-from monitor.drift.inputs import (
-    Day,
-    failed_day,
-    inputs_of,
-)
+from monitor.drift.inputs import Day, failed_day, inputs_of
 from monitor.drift.reference import LEAST_OF_EACH
-from monitor.drift.verdict import days_to_recall, judge
+from monitor.drift.verdict import days_needed, judge
 from monitor.errors import DataError
 from monitor.pipeline.neighbours import known_until
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
@@ -24,6 +20,7 @@ from monitor.pipeline.where import place_adder
 from monitor.store.delays import delays
 from monitor.store.store import Store
 from monitor.summary import end_of_day
+from monitor.words.verdict import sentences
 
 
 def judge_days(
@@ -70,9 +67,10 @@ def judge_days(
     """
     model, store = config.model(name), Store(config.store)
     limits = limits_of(model)
-    known = {d.day: d for d in _complaints(store, name, failures, as_of, model.time_zone)}
+    complaints = {d.day: d for d in _complaints(store, name, failures, as_of, model.time_zone)}
     stored = store.days("summaries", name)
-    days = sorted({*stored, *known})
+    stored_days = set(stored)
+    days = sorted({*stored, *complaints})
 
     basis = fingerprint([program.digest("verdicts"), repr(limits), references.marks])
     stale = store.mark_stale(name, first)
@@ -85,14 +83,14 @@ def judge_days(
     marks = dict[date, str]()
 
     def read(day: date) -> Day:
-        if day in known:
-            return known[day]
+        if day in complaints:
+            return complaints[day]
         summary, marks[day] = store.read_summary(name, day)
-        found = inputs_of(summary)
-        return replace(found, late=late(delay_on(day, found.known_at), model.settled_after))
+        prepared = inputs_of(summary)
+        return replace(prepared, late=late(delay_on(day, prepared.known_at), model.settled_after))
 
     before, to_do = [d for d in days if d < start], [d for d in days if d >= start]
-    recent = [read(d) for d in before if before[-1] - d < days_to_recall(limits)]
+    recent = [read(d) for d in days_needed(before, detectors, limits)]
     verdicts = judge(
         name,
         in_parallel(read, to_do, jobs),
@@ -101,16 +99,18 @@ def judge_days(
         limits=limits,
         recent=recent,
         detectors=detectors,
+        recall=lambda day: read(day) if day in stored_days else None,
     )
     judged = set(store.days("verdicts", name)) if as_of else set()
     until = known_until(store, name, model, as_of) if as_of else None
     for done, of_day in enumerate(map(place_adder(config, name, references), verdicts), 1):
         day = of_day[0].day
+        told = [replace(verdict, reasons=sentences(verdict)) for verdict in of_day]
         rests_on = {"basis": basis, "made_from": marks.get(day, "")}
         if until and day in judged:
-            store.replace_verdicts(name, day, of_day, **rests_on, as_of=until)
+            store.replace_verdicts(name, day, told, **rests_on, as_of=until)
         else:
-            store.write_verdicts(name, day, of_day, **rests_on)
+            store.write_verdicts(name, day, told, **rests_on)
         on_progress(PhaseProgress("judge", day, done, len(to_do)))
     store.clear_stale(name)
     return to_do
@@ -137,7 +137,7 @@ def _complaints(
             if verdict.known_at < end_of_day(day, time_zone):  # told before the day was over
                 store.remove("verdicts", name, [day])
             else:
-                yield failed_day(day, verdict.known_at, verdict.reasons[0])
+                yield failed_day(day, verdict.known_at, verdict.facts.lack)
     if as_of:
         known_at = end_of_day(as_of - timedelta(days=1), time_zone)
         yield from (failed_day(day, known_at, message) for day, message in fresh.items())

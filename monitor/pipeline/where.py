@@ -14,7 +14,6 @@ from monitor.drift.inputs import ModelReference, reference_of_day
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict
 from monitor.drift.where import Answer, where_of
-from monitor.drift.where_wording import where_sentence
 from monitor.errors import ConfigError, DataError
 from monitor.logs.column_labels import step_edge
 from monitor.metrics.core.coarse import coarsen
@@ -113,7 +112,7 @@ def _with_places(reader: "_Reader", references: References, verdict: Verdict) ->
         found = _compare(reader, references, verdict).where
     except DataError:
         return verdict
-    return replace(verdict, reasons=(*verdict.reasons, where_sentence(found)), where=found)
+    return replace(verdict, where=found)
 
 
 class _Reader:
@@ -130,28 +129,30 @@ class _Reader:
         summary, _ = self.store.read_summary(self.name, day)
         if not summary.final:
             return None
-        found = dict(self.store.read_columns(self.name, day)) if self.model.columns else {}
+        columns = dict(self.store.read_columns(self.name, day)) if self.model.columns else {}
         if not self.model.segments:
-            return found
-        return {self.model.segments.column: _primary(summary), **found}
+            return columns
+        return {self.model.segments.column: _primary(summary), **columns}
 
     def _segments(self, compared: ModelReference) -> Mapping[str, dict[str, str] | None]:
         """Name the segment of each value in every column, as the reference divides them."""
         stored = self.store.days("summaries", self.name)
         days = [self.day(d) for d in stored if compared.first <= d <= compared.last]
         return {
-            one.name: _segments_of(one, [day[one.name] for day in days if day and one.name in day])
-            for one in self.model.columns
+            watched.name: _segments_of(
+                watched, [day[watched.name] for day in days if day and watched.name in day]
+            )
+            for watched in self.model.columns
         }
 
     def _sum_day(self, compared: ModelReference, reference: Reference, day: date) -> DaySums | None:
-        found = self.day(day)
-        if found is None:
+        columns = self.day(day)
+        if columns is None:
             return None
         named = self.segments(compared)
         grouped = {
             column: _regroup(values, named[column]) if column in named else values
-            for column, values in found.items()
+            for column, values in columns.items()
         }
         return sum_day(reference, grouped)
 
@@ -193,17 +194,19 @@ def _days(
 
 
 def _primary(summary: Summary) -> dict[str, ColumnPart]:
-    found = {}
+    parts = {}
     for value, segment in summary.segments.items():
         coarse = coarsen(segment.tally)
         cells = np.flatnonzero(coarse.counts)
-        found[value] = ColumnPart(
+        parts[value] = ColumnPart(
             cells, coarse.counts[cells], coarse.positives[cells], segment.predicted
         )
-    return found
+    return parts
 
 
-def _segments_of(one: Watched, days: Sequence[Mapping[str, ColumnPart]]) -> dict[str, str] | None:
+def _segments_of(
+    watched: Watched, days: Sequence[Mapping[str, ColumnPart]]
+) -> dict[str, str] | None:
     """Name the segment of each value, as the reference divides them; None if values are segments.
 
     A value that the reference does not know has a segment of its own, so that it is noticed.
@@ -212,9 +215,9 @@ def _segments_of(one: Watched, days: Sequence[Mapping[str, ColumnPart]]) -> dict
     for day in days:
         for value, part in day.items():
             volumes[value] = volumes.get(value, 0) + part.predicted
-    if not isinstance(one, Crossing) and one.quantiles:
-        return _cut(volumes, one.quantiles)
-    top = one.top
+    if not isinstance(watched, Crossing) and watched.quantiles:
+        return _cut(volumes, watched.quantiles)
+    top = watched.top
     if top is None:
         return None
     ranked = sorted((v for v in volumes if v != OTHER), key=lambda v: (-volumes[v], v))
@@ -232,8 +235,8 @@ def _cut(volumes: dict[str, int], parts: int) -> dict[str, str]:
     ends = [-(10**6), *cuts, 10**6]
     names = [_range(low, high) for low, high in pairwise(ends)]
     every = range(-(10**3), 10**3)
-    found = {str(step): names[int(np.searchsorted(cuts, step, side="right"))] for step in every}
-    return {**found, OTHER: OTHER}
+    named = {str(step): names[int(np.searchsorted(cuts, step, side="right"))] for step in every}
+    return {**named, OTHER: OTHER}
 
 
 def _range(low: int, high: int) -> str:

@@ -82,11 +82,11 @@ def search(
     with open_databases(config.engine) as databases:
         began = clock()
         watched = columns_to_search(name, model, columns, old[0], databases)
-        one = _Search(name, model, store, databases, watched, reference, kind)
-        _count(one, old[0], watched, ())
+        task = _Search(name, model, store, databases, watched, reference, kind)
+        _count(task, old[0], watched, ())
         each = (clock() - began).total_seconds()
         say(_time_needed(each, [len(a) + len(b) for a, b in halves]))
-        return _descend(one, *halves, say)
+        return _descend(task, *halves, say)
 
 
 def _time_needed(each: float, days: Sequence[int]) -> str:
@@ -97,31 +97,31 @@ def _time_needed(each: float, days: Sequence[int]) -> str:
     )
 
 
-def _descend(one: _Search, searched: Halves, others: Halves, say: Callable[[str], None]) -> Found:
+def _descend(task: _Search, searched: Halves, others: Halves, say: Callable[[str], None]) -> Found:
     """Add one condition after the other, and confirm them; say what is being read."""
     conditions: list[Condition] = []
     while len(conditions) < DEEPEST:
-        left = [w for w in one.watched if w.name not in {c.column for c in conditions}]
+        left = [w for w in task.watched if w.name not in {c.column for c in conditions}]
         if not left:
             break
         say(f"{_so_far(conditions)}: reads {len(searched[0]) + len(searched[1])} days")
-        counted = [[_count(one, d, left, conditions) for d in days] for days in searched]
-        found = best_condition(one.reference, one.kind, *counted)
-        if found is None:
+        counted = [[_count(task, d, left, conditions) for d in days] for days in searched]
+        best = best_condition(task.reference, task.kind, *counted)
+        if best is None:
             break
-        conditions.append(found)
+        conditions.append(best)
     number = len(searched[0]) + len(searched[1])
     if not conditions:
         return Found((), number, 0)
     say(f"{_so_far(conditions)}: reads {len(others[0]) + len(others[1])} other days to confirm it")
-    last = [w for w in one.watched if w.name == conditions[-1].column]
-    inside = [[_inside(_count(one, d, last, conditions)) for d in days] for days in others]
+    last = [w for w in task.watched if w.name == conditions[-1].column]
+    inside = [[_inside(_count(task, d, last, conditions)) for d in days] for days in others]
     outside = [
-        [_rest(one, d, part) for d, part in zip(days, parts, strict=True)]
+        [_rest(task, d, part) for d, part in zip(days, parts, strict=True)]
         for days, parts in zip(others, inside, strict=True)
     ]
     return confirm(
-        *(one.reference, one.kind, conditions),
+        *(task.reference, task.kind, conditions),
         (inside[0], inside[1]),
         (outside[0], outside[1]),
         searched=number,
@@ -133,11 +133,11 @@ def _so_far(conditions: Sequence[Condition]) -> str:
 
 
 def _count(
-    one: _Search, day: date, columns: Sequence[WatchedColumn], conditions: Sequence[Condition]
+    task: _Search, day: date, columns: Sequence[WatchedColumn], conditions: Sequence[Condition]
 ) -> Columns:
-    by_name = {w.name: w for w in one.watched}
+    by_name = {w.name: w for w in task.watched}
     written = {c.column: condition_sql(by_name[c.column], c.value) for c in conditions}
-    return count_search(one.name, one.model, day, columns, written, one.databases)
+    return count_search(task.name, task.model, day, columns, written, task.databases)
 
 
 def _inside(counted: Columns) -> ColumnPart:
@@ -146,9 +146,9 @@ def _inside(counted: Columns) -> ColumnPart:
     return _part(*_dense(parts), predicted=sum(part.predicted for part in parts))
 
 
-def _rest(one: _Search, day: date, inside: ColumnPart) -> ColumnPart:
+def _rest(task: _Search, day: date, inside: ColumnPart) -> ColumnPart:
     """Take rows away from all rows of a day, which the store has."""
-    summary, _ = one.store.read_summary(one.name, day)
+    summary, _ = task.store.read_summary(task.name, day)
     counts, positives = _dense([inside])
     wholes = [coarsen(segment.tally) for segment in summary.segments.values()]
     predicted = sum(segment.predicted for segment in summary.segments.values())

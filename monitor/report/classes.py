@@ -9,9 +9,10 @@ from monitor.drift.pairs import MOST_STREAMS
 from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.score_errors import Errors
-from monitor.report.tables import percent, plain_table
+from monitor.report.tables import plain_table
 from monitor.report.too_few import LEAST_FOR_ECE
 from monitor.segment_names import WHOLE, shown
+from monitor.words.numbers import percent
 
 COLUMNS = ("class", "outcomes", "share", "mean score", "ECE raw", "ECE prior", "TCE prior")
 NOTE = (
@@ -71,8 +72,5 @@ def _ece(errors: Errors | None) -> float:
 
 
 def _vector(errors: VectorErrors) -> str:
-    rbs, log_score = errors.rbs, errors.log_score
-    return (
-        f"root Brier score {rbs.value:.3f} (95 % {rbs.low:.3f} to {rbs.high:.3f}), log loss "
-        f"{log_score.value:.3f} nats (95 % {log_score.low:.3f} to {log_score.high:.3f})"
-    )
+    log_loss = f"{errors.log_score.value:.3f} nats ({errors.log_score:.3f interval})"
+    return f"root Brier score {errors.rbs:.3f}, log loss {log_loss}"

@@ -10,14 +10,15 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from monitor.drift.verdict import WEEK, State, Verdict
-from monitor.drift.wording import WITHHELD
-from monitor.evaluation.evaluate import Evaluation
-from monitor.report.tables import WholeTable, percent, plain_table
+from monitor.drift.verdict import State
+from monitor.read.results import Results
+from monitor.read.standing import Standing, day_by_day
+from monitor.report.tables import WholeTable, plain_table
 from monitor.report.verdicts import COLOURS, evidence_text
 from monitor.segment_names import WHOLE, shown
-from monitor.store.store import Store
 from monitor.summary import days_between
+from monitor.words.numbers import percent, times
+from monitor.words.verdict import WITHHELD
 
 DAYS = 28
 TICKS = "▁▂▃▄▅▆▇█"
@@ -48,14 +49,14 @@ class Recent:
         log10 of the evidence that opens an incident on the last day.
     reference_prevalence : float or None
         Of the reference of the last day.
-    segments : sequence of (Verdict, Evaluation or None)
-        On the last day, with the newest final window; empty without segments.
+    segments : sequence of Standing
+        On the last day; empty without segments.
     """
 
     days: Sequence[RecentDay]
     limit: float | None
     reference_prevalence: float | None
-    segments: Sequence[tuple[Verdict, Evaluation | None]]
+    segments: Sequence[Standing]
 
     @property
     def document(self) -> dict[str, Any]:
@@ -70,43 +71,34 @@ class Recent:
                     "withheld": v.withheld,
                     "slope": v.slope,
                     "shift": v.shift,
-                    "prevalence": e and e.prevalence,
-                    "matched": e and e.matched,
+                    "prevalence": known.week and known.week.prevalence,
+                    "matched": known.week and known.week.matched,
                 }
-                for v, e in self.segments
+                for known in self.segments
+                if (v := known.verdict)
             ],
         }
 
 
-def recent_weeks(
-    store: Store, model: str, segment: str, windows: Sequence[int], last: date | None
-) -> Recent | None:
+def recent_weeks(results: Results, segment: str, window: int, last: date | None) -> Recent | None:
     """Read the days up to the last one that was judged; None before the first verdict."""
     if last is None:
         return None
-    length = max(days for days in windows if days <= WEEK)
-    judged, evaluated = ({*store.days(kind, model)} for kind in ("verdicts", "evaluations"))
-    days, verdicts, evaluations = [], list[Verdict](), list[Evaluation]()
-    for day in days_between(last - timedelta(days=DAYS - 1), last):
-        verdicts = store.read_verdicts(model, day)[0] if day in judged else []
-        evaluations = store.read_evaluations(model, day)[0] if day in evaluated else []
-        days.append(_recent_day(day, segment, verdicts, evaluations))
-    newest = next((v for v in verdicts if v.segment == segment), None)
-    known = newest if newest and newest.compared else None
-    week = {e.segment: e for e in evaluations if e.window_days == length}
+    span = days_between(last - timedelta(days=DAYS - 1), last)
+    known = [*day_by_day(results, span, window)]
+    of_segment = [by_segment.get(segment, Standing()) for by_segment in known]
+    verdict = of_segment[-1].verdict
+    compared = verdict if verdict and verdict.compared else None
     return Recent(
-        days,
-        known.limit if known else None,
-        known.reference_prevalence if known else None,
-        [(v, week.get(v.segment)) for v in verdicts if v.segment != WHOLE],
+        [*map(_recent_day, span, of_segment)],
+        compared.limit if compared else None,
+        compared.reference_prevalence if compared else None,
+        [s for s in known[-1].values() if s.verdict and s.verdict.segment != WHOLE],
     )
 
 
-def _recent_day(
-    day: date, segment: str, verdicts: Sequence[Verdict], evaluations: Sequence[Evaluation]
-) -> RecentDay:
-    v = next((v for v in verdicts if v.segment == segment), None)
-    alone = next((e for e in evaluations if (e.segment, e.window_days) == (segment, 1)), None)
+def _recent_day(day: date, known: Standing) -> RecentDay:
+    v, alone = known.verdict, known.alone
     return RecentDay(
         day,
         v.state if v else None,
@@ -154,10 +146,10 @@ def recent_text(found: Recent) -> RenderableType:
 def _rows(found: Recent) -> list[tuple[str, float, float, Callable[[float], str]]]:
     """Give what is drawn, the least span of values that its line shows, and today in words."""
     limit, reference = found.limit, found.reference_prevalence
-    enough = f"; the limit is {10**limit:,.0f}" if limit is not None else ""
+    enough = f"; the limit is {times(limit)}" if limit is not None else ""
     compared = f"; {percent(reference)} in the reference" if reference is not None else ""
     return [
-        ("evidence", 0.0, limit or 1.0, lambda v: f"{10**v:,.0f} to 1{enough}"),
+        ("evidence", 0.0, limit or 1.0, lambda v: f"{times(v)} to 1{enough}"),
         ("prevalence", 0.0, reference or 0.0, lambda v: f"{percent(v)}{compared}"),
         ("slope", 0.5, 1.5, lambda v: f"{v:.2f}; 1 is as in the reference"),
     ]
@@ -175,7 +167,10 @@ def segment_table(title: str, found: Recent) -> RenderableType:
         "outcomes",
     )
     table = plain_table(title, columns)
-    for v, e in found.segments:
+    for known in found.segments:
+        v, e = known.verdict, known.week
+        if not v:
+            continue
         table.add_row(
             Text(shown(v.segment)),
             Text(v.state, style=COLOURS.get(v.state, "")),

@@ -1,7 +1,6 @@
 """Evaluations as tables for the terminal, with a legend."""
 
 from collections.abc import Sequence
-from math import isnan
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -13,6 +12,7 @@ from monitor.evaluation.evaluate import LEAST_RARER, Evaluation
 from monitor.report.too_few import LEAST_FOR_ECE, says_ece, says_tce
 from monitor.segment_names import WHOLE, shown
 from monitor.summary import Summary, of_population, whole
+from monitor.words.numbers import percent
 
 LEGEND = (
     "prevalence   share of outcomes that are 1; the mean score should be equal to it",
@@ -134,8 +134,3 @@ def _cells(e: Evaluation) -> list[str]:
         f"{e.null.q05:.0%}-{e.null.q95:.0%}" if e.null else "-",
         "\u25b2" if above else "",
     ]
-
-
-def percent(ratio: float) -> str:
-    """Write a ratio with one digit; - for nan."""
-    return "-" if isnan(ratio) else f"{ratio:.1%}"

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from monitor.drift.where_wording import name_of, where_sentence
+from monitor.drift.places import name_of
 from monitor.metrics.core.estimate import Estimate
-from monitor.report.tables import percent, plain_table
+from monitor.report.tables import plain_table
+from monitor.words.numbers import percent
+from monitor.words.where import where_sentence
 
 if TYPE_CHECKING:
     from monitor.drift.places import Place

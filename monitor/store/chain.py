@@ -3,7 +3,7 @@
 ::
 
     <root>/runs/<model>/2026-03-01.json         from which logs the summary of a day was made, and
-                                                the digests of that summary and of its columns
+                                                the digests of that summary and the files beside it
     <root>/runs/<model>/digests-2026-03.json    the digests of the files of the days of a month
     <root>/runs/<model>/stale.json              from which day on a run has not finished
 
@@ -24,7 +24,7 @@ from typing import Any
 
 from monitor.errors import DataError
 from monitor.files import reaching
-from monitor.store.day_files import DAILY, PARSING_ERRORS, DayFiles, parsing, remedy
+from monitor.store.day_files import DAILY, OF_LOGS, PARSING_ERRORS, DayFiles, parsing, remedy
 from monitor.store.held import Held
 from monitor.store.held import held as held_of
 from monitor.store.sealing import (
@@ -38,9 +38,9 @@ from monitor.store.sealing import (
     said_digest,
     sealed_record,
 )
+from monitor.store.summary_table import named_entities
 
 MADE_FROM = "made_from"  # the digest of the summary on which results of the same day rest
-OF_LOGS = "summaries", "columns"  # which are made of the logs of a day
 DIGESTS = "digests-"  # begins the name of the record of a month
 Digests = Mapping[str, Mapping[str, str]]  # by day and kind
 
@@ -62,38 +62,38 @@ class Chain(DayFiles):
             yield must_be_there
 
     def _read_bytes(self, name: str) -> bytes | None:
-        content, known = super()._read_bytes(name), held_of(self.root, name.split("/")[1])
-        if known and content is not None and (place := _place(name)):
-            self._must_be_recorded(known, name, *place, content)
+        content, held = super()._read_bytes(name), held_of(self.root, name.split("/")[1])
+        if held and content is not None and (place := _place(name)):
+            self._must_be_recorded(held, name, *place, content)
         return content
 
     def _replace(self, name: str, content: bytes) -> None:
         super()._replace(name, content)
-        known = held_of(self.root, name.split("/")[1])
-        if known and _place(name):
-            known.made[name] = said_digest(content)
+        held = held_of(self.root, name.split("/")[1])
+        if held and _place(name):
+            held.made[name] = said_digest(content)
 
     def remove(self, kind: str, model: str, days: Iterable[date]) -> None:
         """Remove the files of days of one kind, as `DayFiles` does, and their digests."""
         days = [*days]
         super().remove(kind, model, days)
-        known = held_of(self.root, model)
-        if known and kind in DAILY:
-            known.made |= {f"{kind}/{model}/{day}.parquet": None for day in days}
+        held = held_of(self.root, model)
+        if held and kind in DAILY:
+            held.made |= {f"{kind}/{model}/{day}.parquet": None for day in days}
 
     def _must_be_recorded(
-        self, known: Held, name: str, kind: str, day: date, content: bytes
+        self, held: Held, name: str, kind: str, day: date, content: bytes
     ) -> None:
         """Compare what a file says its digest is with its record, or note it to be recorded."""
         said, model = said_digest(content), name.split("/")[1]
-        is_void = name not in known.made and day >= self._unfinished_before(model)
-        expected = known.made.get(name) or self._digests(model, day).get(f"{day}", {}).get(kind)
+        is_void = name not in held.made and day >= self._unfinished_before(model)
+        expected = held.made.get(name) or self._digests(model, day).get(f"{day}", {}).get(kind)
         if expected and said != expected and not is_void and is_readable(content):
             with suppress(*PARSING_ERRORS):
                 must_be_of(name, metadata_of(content))  # a file of a newer program is no damage
             raise self._another_version(name)
-        if name not in known.made and said and (expected or is_sealed(content)):
-            known.made[name] = said
+        if name not in held.made and said and (expected or is_sealed(content)):
+            held.made[name] = said
 
     def _another_version(self, name: str) -> DataError:
         msg = (
@@ -113,30 +113,34 @@ class Chain(DayFiles):
             Kind and day of each file that is not the one that its record names.
         """
         void, summaries = self._unfinished_before(model), dict[date, str | None]()
+        buckets = dict[date, str | None]()  # the digests that these summaries name
         digests = cache(lambda month: self._digests(model, month))
         for kind in DAILY:
             for day in self.days(kind, model):
                 name = f"{kind}/{model}/{day}.parquet"
                 recorded = digests(day.replace(day=1)).get(f"{day}", {}) if day < void else {}
-                summary = summaries.get(day) if day < void else None
+                on = buckets if kind == "entities" else summaries
+                rests_on = on.get(day) if day < void else None
                 with suppress(DataError, *PARSING_ERRORS):  # which is told of as damage
                     content = self._read(name)
-                    if self._is_another(name, content, recorded.get(kind), summary):
+                    if self._is_another(name, content, recorded.get(kind), rests_on):
                         yield kind, day, self._another_version(name)
                     elif kind == "summaries":
                         summaries[day] = said_digest(content)
+                        buckets[day] = named_entities(metadata_of(content))
 
     def _is_another(
-        self, name: str, content: bytes, recorded: str | None, summary: str | None
+        self, name: str, content: bytes, recorded: str | None, rests_on: str | None
     ) -> bool:
-        """Compare a file with its digests in records, and with that of the summary of its day."""
+        """Compare a file with its digests in records, and with the summary of its day."""
         kind, model, file = name.split("/")
         expected = {None, said_digest(content)}
         if kind in OF_LOGS:
             made = self._read_record(f"{model}/{file.removesuffix('.parquet')}", damaged={})
-            return not {recorded, made.get("made", {}).get(kind)} <= expected
+            named = rests_on if kind == "entities" else None
+            return not {recorded, made.get("made", {}).get(kind), named} <= expected
         of = metadata_of(content).get(MADE_FROM.encode(), b"").decode()
-        return recorded not in expected or bool(of and summary and of != summary)
+        return recorded not in expected or bool(of and rests_on and of != rests_on)
 
     def digest_records(self, model: str) -> list[str]:
         """List the records of digests, without `.json`."""
@@ -145,10 +149,10 @@ class Chain(DayFiles):
 
     def record_digests(self, model: str) -> None:
         """Record the digests of all that this process has read and made of a model."""
-        known = held_of(self.root, model)
-        if not known:
+        held = held_of(self.root, model)
+        if not held:
             return
-        made, void = dict(known.made), self._unfinished_before(model)
+        made, void = dict(held.made), self._unfinished_before(model)
         for kind in DAILY if void < date.max else ():  # what nobody has read is not known any more
             for day in self.days(kind, model):
                 if day >= void:
@@ -173,30 +177,30 @@ class Chain(DayFiles):
             else:
                 of_day.pop(kind, None)
         days = {day: kinds for day, kinds in days.items() if kinds}
-        known = held_of(self.root, model)
-        if known and days != before:
-            known.digests[month] = days
+        held = held_of(self.root, model)
+        if held and days != before:
+            held.digests[month] = days
             self._write_record(f"{model}/{DIGESTS}{month:%Y-%m}", {"days": days})
 
     def _digests(self, model: str, day: date) -> Digests:
         """Read the digests of the month of a day; empty if there is no sound record."""
-        month, known = day.replace(day=1), held_of(self.root, model)
-        if known and month in known.digests:
-            return known.digests[month]
+        month, held = day.replace(day=1), held_of(self.root, model)
+        if held and month in held.digests:
+            return held.digests[month]
         name = f"{model}/{DIGESTS}{month:%Y-%m}"
-        found: Digests = self._read_record(name, damaged={}).get("days", {})
-        if known:
-            known.digests[month] = found
-        return found
+        digests: Digests = self._read_record(name, damaged={}).get("days", {})
+        if held:
+            held.digests[month] = digests
+        return digests
 
     def _unfinished_before(self, model: str) -> date:
         """Give the first day that a run before this one left unfinished, else the last possible."""
-        known = held_of(self.root, model)
-        if not known:
+        held = held_of(self.root, model)
+        if not held:
             return self._stale_since(model)
-        if known.unfinished is None:
-            known.unfinished = self._stale_since(model)
-        return known.unfinished
+        if held.unfinished is None:
+            held.unfinished = self._stale_since(model)
+        return held.unfinished
 
     def mark_stale(self, model: str, first: date, last: date | None = None) -> date:
         """Record that the verdicts from a day on are stale, and return the first stale day.

@@ -22,8 +22,8 @@ def class_parts(counts: ClassCounts) -> Iterator[tuple[Part, Segment]]:
     """List the tallies that are parts of the table; that of the first choices is the whole's."""
     yield (TOP, READINGS[1]), _alone(counts.adjusted.top)
     for reading in READINGS:
-        for k, found in getattr(counts, reading).by_class.items():
-            yield (f"{CLASS} {reading}", str(k)), _alone(found)
+        for k, tally in getattr(counts, reading).by_class.items():
+            yield (f"{CLASS} {reading}", str(k)), _alone(tally)
 
 
 def pair_numbers(counts: ClassCounts) -> Iterator[tuple[Part, dict[str, Ints]]]:
@@ -95,8 +95,8 @@ def class_counts_of(
     )
 
 
-def _alone(found: Tally) -> Segment:
-    return Segment(found, found.total)
+def _alone(tally: Tally) -> Segment:
+    return Segment(tally, tally.total)
 
 
 def _coarse(numbers: Numbers) -> Coarse:

@@ -52,7 +52,7 @@ def columns_of(table: pa.Table) -> Columns:
     if np.any(positives < 0) or np.any(positives > counts):
         msg = "there are more positives than outcomes"
         raise ValueError(msg)
-    rows = _places(table)
+    rows = _rows_of_keys(table)
     none = np.zeros(0, np.int64)
 
     def part(name: tuple[str, str], predicted: int) -> ColumnPart:
@@ -65,9 +65,9 @@ def columns_of(table: pa.Table) -> Columns:
     }
 
 
-def _places(table: pa.Table) -> dict[tuple[str, str], Ints]:
-    found: dict[tuple[Any, Any], list[int]] = {}
+def _rows_of_keys(table: pa.Table) -> dict[tuple[str, str], Ints]:
+    by_name: dict[tuple[Any, Any], list[int]] = {}
     named = zip(table["column"].to_pylist(), table["value"].to_pylist(), strict=True)
     for place, key in enumerate(named):
-        found.setdefault(key, []).append(place)
-    return {key: np.array(places, np.int64) for key, places in found.items()}
+        by_name.setdefault(key, []).append(place)
+    return {key: np.array(rows, np.int64) for key, rows in by_name.items()}

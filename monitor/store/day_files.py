@@ -36,6 +36,7 @@ from monitor.store.sealing import (
     must_be_of,
     open_table,
     owner_of,
+    said_digest,
     sealed_table,
 )
 from monitor.temporary import sweep
@@ -51,7 +52,8 @@ PARSING_ERRORS = (
     ValueError,
 )
 # Kinds of daily files; what rests on others comes after them.
-DAILY = "summaries", "columns", "arrivals", "evaluations", "verdicts", "revisions"
+OF_LOGS = "summaries", "columns", "entities"  # which are made of the logs of a day
+DAILY = *OF_LOGS, "arrivals", "evaluations", "verdicts", "revisions"
 KINDS = *DAILY, "runs"  # whose files `compact` writes as months
 TRIES = 3  # to read from the file of a month that another process replaces
 PROBE_BYTES = 65_536  # that no file system compresses or keeps in its own tables
@@ -82,17 +84,17 @@ class DayFiles:
 
     def days(self, kind: str, model: str) -> list[date]:
         """List the days of one kind (`summaries`, `evaluations`, `verdicts`), rising."""
-        known = held_of(self.root, model)
-        if known and kind in known.days:
-            return sorted(known.days[kind])
-        found = self._listing(kind, model)
-        if found is None:
+        held = held_of(self.root, model)
+        if held and kind in held.days:
+            return sorted(held.days[kind])
+        names = self._listing(kind, model)
+        if names is None:
             # Who holds the lock has found the store already.
-            found = {} if known else dict.fromkeys(self._no_files_yet(), "")
-        days = {day for name in found for day in [*days_of_month(name), _day_of(name)] if day}
-        if known:
-            known.days[kind], known.months[kind] = {*days}, _months_among(found)
-            known.alone[kind] = {day for name in found if (day := _day_of(name))}
+            names = {} if held else dict.fromkeys(self._no_files_yet(), "")
+        days = {day for name in names for day in [*days_of_month(name), _day_of(name)] if day}
+        if held:
+            held.days[kind], held.months[kind] = {*days}, _months_among(names)
+            held.alone[kind] = {day for name in names if (day := _day_of(name))}
         return sorted(days)
 
     def days_alone(self, kind: str, model: str) -> list[date]:
@@ -101,13 +103,13 @@ class DayFiles:
 
     def months(self, kind: str, model: str) -> dict[str, str]:
         """List the files that hold days of a month, in order, each with a tag as `tags` gives."""
-        known = held_of(self.root, model)
-        if known and kind in known.months:
-            return known.months[kind]
-        found = _months_among(self._listing(kind, model) or {})
-        if known:
-            known.months[kind] = found
-        return found
+        held = held_of(self.root, model)
+        if held and kind in held.months:
+            return held.months[kind]
+        months = _months_among(self._listing(kind, model) or {})
+        if held:
+            held.months[kind] = months
+        return months
 
     def models(self) -> list[str]:
         """List the models that have a summary, rising by name."""
@@ -115,10 +117,10 @@ class DayFiles:
         folder = f"{root}/summaries"
         with reaching(f"{self.root}/summaries"):
             try:
-                found = filesystem.ls(folder, detail=True)
+                entries = filesystem.ls(folder, detail=True)
             except (FileNotFoundError, NotADirectoryError):
-                found = self._no_files_yet()
-        folders = (entry["name"] for entry in found if entry["type"] == "directory")
+                entries = self._no_files_yet()
+        folders = (entry["name"] for entry in entries if entry["type"] == "directory")
         return sorted(name.rstrip("/").rpartition("/")[2] for name in folders)
 
     def names(self, model: str) -> list[str]:
@@ -126,14 +128,14 @@ class DayFiles:
         filesystem, root = self._location
         with reaching(self.root):
             kinds = filesystem.ls(root, detail=False) if filesystem.isdir(root) else []
-            found = [path for kind in kinds for path in filesystem.find(f"{kind}/{model}")]
-        return sorted(path[len(root) :].lstrip("/") for path in found)
+            paths = [path for kind in kinds for path in filesystem.find(f"{kind}/{model}")]
+        return sorted(path[len(root) :].lstrip("/") for path in paths)
 
     def tags(self, kind: str, model: str) -> dict[date, str]:
         """Give a tag to the file of each day, which changes with the file."""
-        found = self._listing(kind, model, tagged=True) or {}
-        of_months = {day: tag for name, tag in found.items() for day in days_of_month(name)}
-        return of_months | {day: tag for name, tag in found.items() if (day := _day_of(name))}
+        tags = self._listing(kind, model, tagged=True) or {}
+        of_months = {day: tag for name, tag in tags.items() for day in days_of_month(name)}
+        return of_months | {day: tag for name, tag in tags.items() if (day := _day_of(name))}
 
     def content(self, kind: str, model: str, day: date) -> bytes:
         """Read the bytes of one kind and day, for `parse_evaluations` or `parse_verdicts`."""
@@ -148,13 +150,7 @@ class DayFiles:
 
     def month_damage(self, kind: str, model: str, month: str) -> DataError | None:
         """Read a file that holds days of a month, and give what is wrong with it."""
-        try:
-            self._open_month(kind, model, month)
-        except DataError as error:
-            if not error.damaged:
-                raise
-            return error
-        return None
+        return damage_of(lambda: self._open_month(kind, model, month))
 
     def compact(self, kind: str, model: str, days: Sequence[date]) -> str:
         """Write the files of days of one month as one more file, read it back, and name it.
@@ -189,9 +185,9 @@ class DayFiles:
         if not days:
             return
         for month in [*self.months(kind, model)]:
-            held = days_of_month(month)
-            kept = [day for day in held if day not in days]
-            if len(kept) < len(held):
+            its_days = days_of_month(month)
+            kept = [day for day in its_days if day not in days]
+            if len(kept) < len(its_days):
                 contents = self._open_month(kind, model, month) if kept else {}
                 if kept:
                     self._write_month(kind, model, {day: contents[day] for day in kept})
@@ -199,9 +195,9 @@ class DayFiles:
         # After the months, else what they hold of a day would be read instead.
         for day in sorted({*days}.intersection(self.days_alone(kind, model))):
             self._remove_file(_name(kind, model, day))
-        known = held_of(self.root, model)
-        if known and kind in known.days:
-            known.days[kind].difference_update(days)
+        held = held_of(self.root, model)
+        if held and kind in held.days:
+            held.days[kind].difference_update(days)
         if kind == "summaries":
             self.remove("runs", model, days)
 
@@ -283,29 +279,32 @@ class DayFiles:
             raise ConfigError(msg)
         return []
 
-    def _write(self, name: str, table: pa.Table) -> None:
+    def _write(self, name: str, table: pa.Table) -> str | None:
+        """Write a table, and give its digest."""
         said = {**owner_of(name), "format": f"{FORMAT}"}
         owner = {key.encode(): value.encode() for key, value in said.items()}
         about = {**(table.schema.metadata or {}), **owner}
-        self._replace(name, sealed_table(table.replace_schema_metadata(about)))
+        content = sealed_table(table.replace_schema_metadata(about))
+        self._replace(name, content)
+        return said_digest(content)
 
     def _replace(self, name: str, content: bytes) -> None:
         filesystem, root = self._location
         # A run sweeps once; to look for leftovers on each write would take longer with each day.
         kind, model, *_ = name.split("/")
-        known, day = held_of(self.root, model), _day_of(name)
-        if known:
-            known.files.pop(name, None)
+        held, day = held_of(self.root, model), _day_of(name)
+        if held:
+            held.files.pop(name, None)
         path, what = f"{root}/{name}", f"store: {self.root}"
-        before = partial(must_hold, self.root, model, known.hold) if known else lambda: None
-        if known and known.hold.replace:
+        before = partial(must_hold, self.root, model, held.hold) if held else lambda: None
+        if held and held.hold.replace:
             with writing(what):
-                known.hold.replace(path, content, before)
+                held.hold.replace(path, content, before)
         else:
             replace(filesystem, path, content, what=what, sweeps=False, before=before)
-        if known:
-            known.keep(name, content)
-            for listed in (known.days, known.alone):
+        if held:
+            held.keep(name, content)
+            for listed in (held.days, held.alone):
                 if day and kind in listed:
                     listed[kind].add(day)
 
@@ -337,18 +336,18 @@ class DayFiles:
 
     def _read_bytes(self, name: str) -> bytes | None:
         """Read a file whole; None if it does not exist."""
-        known = held_of(self.root, name.split("/")[1])
-        if known and name in known.files:
-            return known.files[name]
+        held = held_of(self.root, name.split("/")[1])
+        if held and name in held.files:
+            return held.files[name]
         kind, day = name.split("/", maxsplit=1)[0], _day_of(name)
-        alone = known.alone.get(kind) if known else None
+        alone = held.alone.get(kind) if held else None
         content = None
         if day is None or alone is None or day in alone:
             content = self._read_file(name)
         if content is None and day:
             content = self._read_in_month(name, day)
-        if known and content is not None:
-            known.keep(name, content)
+        if held and content is not None:
+            held.keep(name, content)
         return content
 
     def _read_file(self, name: str) -> bytes | None:
@@ -364,7 +363,7 @@ class DayFiles:
         kind, model, _ = name.split("/")
         for _ in range(TRIES):
             months = self.months(kind, model)
-            month = next((one for one in months if day in days_of_month(one)), None)
+            month = next((listed for listed in months if day in days_of_month(listed)), None)
             if month is None:
                 return None
             with suppress(FileNotFoundError):  # another process has just replaced it
@@ -381,11 +380,11 @@ class DayFiles:
         if content is None:
             raise FileNotFoundError(name)
         with self._table(name, content) as (table, _):
-            found = contents_of(days_of_month(month), table)
-        self._opened[name] = tag, found
+            contents = contents_of(days_of_month(month), table)
+        self._opened[name] = tag, contents
         while len(self._opened) > MONTHS_KEPT:
             self._opened.pop(next(iter(self._opened)), None)
-        return found
+        return contents
 
     def _write_month(self, kind: str, model: str, contents: Mapping[date, bytes]) -> str:
         """Write days of a month into one file, read it back, and name it."""
@@ -403,23 +402,23 @@ class DayFiles:
     def _remove_file(self, name: str) -> None:
         filesystem, root = self._location
         kind, model, _ = name.split("/")
-        known, path = held_of(self.root, model), f"{root}/{name}"
+        held, path = held_of(self.root, model), f"{root}/{name}"
         with writing(f"store: {self.root}"):
-            if known:
-                known.hold.remove(path, partial(must_hold, self.root, model, known.hold))
+            if held:
+                held.hold.remove(path, partial(must_hold, self.root, model, held.hold))
             else:
                 filesystem.rm_file(path)
-        if known:
-            known.files.pop(name, None)
+        if held:
+            held.files.pop(name, None)
             day = _day_of(name)
-            if day and kind in known.alone:
-                known.alone[kind].discard(day)
+            if day and kind in held.alone:
+                held.alone[kind].discard(day)
         self._forget_months(kind, model)
 
     def _forget_months(self, kind: str, model: str) -> None:
-        known = held_of(self.root, model)
-        if known:
-            known.months.pop(kind, None)
+        held = held_of(self.root, model)
+        if held:
+            held.months.pop(kind, None)
 
     def _listing(self, kind: str, model: str, *, tagged: bool = False) -> dict[str, str] | None:
         """List the files of one kind; None if there is no such folder.
@@ -438,10 +437,10 @@ class DayFiles:
                             else ""
                             for entry in entries
                         }
-                found = filesystem.ls(folder, detail=True)
+                objects = filesystem.ls(folder, detail=True)
             except (FileNotFoundError, NotADirectoryError):
                 return None
-        return {one["name"].rpartition("/")[2]: _tag_of_object(one) for one in found}
+        return {entry["name"].rpartition("/")[2]: _tag_of_object(entry) for entry in objects}
 
 
 def _months_among(names: Mapping[str, str]) -> dict[str, str]:
@@ -453,13 +452,13 @@ def _name(kind: str, model: str, day: date) -> str:
     return f"{kind}/{model}/{day}.{'json' if kind == 'runs' else 'parquet'}"
 
 
-def _tag_of_object(found: Mapping[str, Any]) -> str:
-    return f"{found.get('ETag', found.get('mtime'))}"
+def _tag_of_object(entry: Mapping[str, Any]) -> str:
+    return f"{entry.get('ETag', entry.get('mtime'))}"
 
 
-def _tag(found: os.stat_result) -> str:
+def _tag(status: os.stat_result) -> str:
     """Describe a file on a disk; what replaces it has another number, also in the same moment."""
-    return f"{found.st_ino} {found.st_size} {found.st_mtime_ns}"
+    return f"{status.st_ino} {status.st_size} {status.st_mtime_ns}"
 
 
 def _day_of(name: str) -> date | None:
@@ -491,6 +490,17 @@ def parsing(root: str, name: str, days: Callable[[], Sequence[date]] = tuple) ->
         raise DataError(msg, damaged=name) from error
 
 
+def damage_of(read: Callable[[], object]) -> DataError | None:
+    """Read a file, and give what is wrong with it; other errors are raised."""
+    try:
+        read()
+    except DataError as error:
+        if not error.damaged:
+            raise
+        return error
+    return None
+
+
 def must_hold(root: str, model: str, hold: Hold) -> None:
     """Raise DataError if this process has lost the lock of a model."""
     with reaching(f"{root}/runs/{model}"):
@@ -512,7 +522,7 @@ def remedy(name: str, together: Sequence[date] = ()) -> str:
     kind, model, file = name.split("/")
     if kind in {"runs", "arrivals", "revisions"}:
         return "delete it, then run again"
-    command = "backfill" if kind in {"summaries", "columns"} else "evaluate"
+    command = "backfill" if kind in OF_LOGS else "evaluate"
     days = [*map(str, together or days_of_month(file))] or [file.removesuffix(".parquet")]
     span = f"--from {days[0]} --to {days[-1]}"
     return f"run calibration-monitor {command} --model {model} {span}"

@@ -14,8 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from monitor.drift.detectable import Detectable
+from monitor.drift.detectable import Detectable, Together
 from monitor.drift.inputs import ModelReference
+from monitor.drift.label_noise import Noise
 from monitor.drift.pairs import ClassDay, PairCurves
 from monitor.drift.reference import Reference, Sensitivity
 from monitor.metrics.core.coarse import Coarse
@@ -26,7 +27,9 @@ KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
         *(ModelReference, Reference, Sensitivity, Detectable, Coarse, Level, Estimate),
+        Noise,
         *(ClassDay, PairCurves),  # of models with classes
+        Together,  # of models with entities
     )
 }
 FAST = 1  # of nine levels of compression; a higher one saves little of arrays of floats
@@ -37,7 +40,7 @@ MOST_BYTES = 2**30  # of an array: a damaged record must not take all memory
 def laid_out(value: Any) -> Any:
     """Lay out a fit as JSON has it."""
     name = type(value).__name__
-    held = {one.name: laid_out(getattr(value, one.name)) for one in fields(KINDS[name])}
+    held = {field.name: laid_out(getattr(value, field.name)) for field in fields(KINDS[name])}
     return {"kind": [name, held]}
 
 
@@ -70,7 +73,7 @@ def _(value: date) -> Any:
 
 @laid_out.register
 def _(value: tuple) -> Any:  # type: ignore[type-arg]
-    return {"tuple": [laid_out(one) for one in value]}
+    return {"tuple": [laid_out(item) for item in value]}
 
 
 @laid_out.register

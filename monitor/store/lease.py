@@ -242,7 +242,7 @@ def _takes(
         if _content(filesystem, path) != content:
             return False
     names = [*_tags(filesystem, folder)]
-    numbers = [found for name in names if (found := _number(name))]
+    numbers = [taken for name in names if (taken := _number(name))]
     renewed = before in numbers and _content(filesystem, _path(folder, before)) != seen
     if max(numbers) > number or renewed:
         filesystem.rm_file(path)
@@ -267,17 +267,17 @@ def _numbers(filesystem: AbstractFileSystem, folder: str) -> list[int]:
 
 def _number(name: str) -> int:
     """Read the number of a lease; 0 if it is something else."""
-    found = re.fullmatch(r"lease-(\d+)", name)
-    return int(found[1]) if found else 0
+    match = re.fullmatch(r"lease-(\d+)", name)
+    return int(match[1]) if match else 0
 
 
 def _tags(filesystem: AbstractFileSystem, folder: str) -> dict[str, str]:
     """List what lies in the folder: names, and the tags of objects that have some."""
     try:
-        found = filesystem.ls(folder, detail=True)
+        entries = filesystem.ls(folder, detail=True)
     except FileNotFoundError:
         return {}
-    return {one["name"].rpartition("/")[2]: f"{one.get('ETag')}" for one in found}
+    return {entry["name"].rpartition("/")[2]: f"{entry.get('ETag')}" for entry in entries}
 
 
 def _path(folder: str, number: int) -> str:

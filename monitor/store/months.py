@@ -22,13 +22,24 @@ def month_name(days: Sequence[date]) -> str:
     >>> month_name([date(2026, 3, 1), date(2026, 3, 2), date(2026, 3, 4)])
     '2026-03.01-02,04.parquet'
     """
-    begins = [days[0], *(b for a, b in pairwise(days) if (b - a).days > 1)]
-    ends = [*(a for a, b in pairwise(days) if (b - a).days > 1), days[-1]]
     spans = [
         f"{first:%d}" if first == last else f"{first:%d}-{last:%d}"
-        for first, last in zip(begins, ends, strict=True)
+        for first, last in spans_of(days)
     ]
     return f"{days[0]:%Y-%m}.{','.join(spans)}.parquet"
+
+
+def spans_of(days: Sequence[date]) -> list[tuple[date, date]]:
+    """Give first and last day of each run of days without a gap; days are given rising.
+
+    Examples
+    --------
+    >>> [(f"{a}", f"{b}") for a, b in spans_of([date(2026, 3, 1), date(2026, 3, 2)])]
+    [('2026-03-01', '2026-03-02')]
+    """
+    gaps = [(before, after) for before, after in pairwise(days) if (after - before).days > 1]
+    begins = [days[0], *(after for _, after in gaps)]
+    return list(zip(begins, [*(before for before, _ in gaps), days[-1]], strict=True))
 
 
 def days_of_month(name: str) -> list[date]:
@@ -41,13 +52,13 @@ def days_of_month(name: str) -> list[date]:
     >>> days_of_month("2026-03-01.parquet")
     []
     """
-    found = MONTH.fullmatch(name)
-    if not found:
+    match = MONTH.fullmatch(name)
+    if not match:
         return []
-    year, month = int(found[1]), int(found[2])
+    year, month = int(match[1]), int(match[2])
     if not (year and 1 <= month <= 12):  # noqa: PLR2004 - of a year
         return []
-    spans = [[int(end) for end in span.split("-")] for span in found[3].split(",")]
+    spans = [[int(end) for end in span.split("-")] for span in match[3].split(",")]
     numbers = [day for span in spans for day in range(span[0], span[-1] + 1)]
     if not numbers or min(numbers) < 1 or max(numbers) > monthrange(year, month)[1]:
         return []

@@ -54,7 +54,7 @@ def check_summary(summary: Summary) -> None:
     """Check what a summary has besides its rows."""
     _must("predicted", all(part.predicted >= 0 for part in summary.segments.values()))
     _must("rejected", all(count >= 0 for count in summary.rejected.values()))
-    _must("class_weights", all(isfinite(one) and one > 0 for one in summary.class_weights))
+    _must("class_weights", all(isfinite(weight) and weight > 0 for weight in summary.class_weights))
     _must("known_at", summary.known_at.tzinfo is not None)
 
 
@@ -68,15 +68,15 @@ def check_evaluations(model: str, day: date, evaluations: Iterable[Evaluation]) 
                 _must(measure.row, _is_possible(measure, measure.read(part)))
 
 
-def _is_possible(measure: Measure[Any], found: Value | None) -> bool:
+def _is_possible(measure: Measure[Any], value: Value | None) -> bool:
     """Return whether a number is in its range, and between the ends of its interval's."""
-    if found is None:
+    if value is None:
         return True
-    known = found if isinstance(found, Estimate) else Estimate(found, nan, nan)
-    if isnan(known.value):
+    estimate = value if isinstance(value, Estimate) else Estimate(value, nan, nan)
+    if isnan(estimate.value):
         return bool(measure.absent)  # otherwise a part that exists has its number
-    in_range = measure.unit.low <= known.value <= measure.unit.high
-    return in_range and not known.low > known.high
+    in_range = measure.unit.low <= estimate.value <= measure.unit.high
+    return in_range and not estimate.low > estimate.high
 
 
 def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:
@@ -85,8 +85,8 @@ def check_verdicts(model: str, day: date, verdicts: Iterable[Verdict]) -> None:
         _must("model and day", (v.model, v.day) == (model, day))
         _must("state", v.state in STATES)
         _must("limit", v.limit > 0)
-        known = v.reference_prevalence
-        _must("reference_prevalence", isnan(known) or 0 <= known <= 1)
+        prevalence = v.reference_prevalence
+        _must("reference_prevalence", isnan(prevalence) or 0 <= prevalence <= 1)
         _must_enclose(
             "intervals",
             (v.shift, v.level_change, v.slope, v.reference_slope, v.reference_intercept),

@@ -12,17 +12,8 @@ from typing import Any
 import pyarrow as pa
 
 from monitor.drift.verdict import State, Verdict
+from monitor.store.fields import columns, plain, rebuilt
 from monitor.store.sealing import rows_of
-
-COLUMNS: dict[str, pa.DataType] = {
-    "segment": pa.string(),
-    "day": pa.date32(),
-    "known_at": pa.timestamp("s", "UTC"),
-    "until": pa.date32(),
-    "final": pa.bool_(),
-    "state": pa.string(),
-    "reasons": pa.list_(pa.string()),
-}
 
 
 @dataclass(frozen=True)
@@ -62,12 +53,12 @@ def revision_of(verdict: Verdict, until: date | None) -> Revision:
 
 def revision_table(revisions: Sequence[Revision]) -> pa.Table:
     """Lay revisions out as rows, the oldest first."""
-    return pa.Table.from_pylist([vars(one) for one in revisions], schema=pa.schema(COLUMNS))
+    return pa.Table.from_pylist([*map(plain, revisions)], schema=pa.schema(columns(Revision)))
 
 
 def revisions_of(table: pa.Table) -> list[Revision]:
     """Read the rows of a table back."""
-    return [_revision(row) for row in rows_of(table)]
+    return [rebuilt(Revision, row) for row in rows_of(table)]
 
 
 def superseded(
@@ -81,7 +72,9 @@ def superseded(
     newest = {revision.segment: _said(revision) for revision in earlier}
     kept = [revision_of(verdict, until) for verdict in before]
     return [
-        one for one in kept if _said(one) not in said_now and newest.get(one.segment) != _said(one)
+        revision
+        for revision in kept
+        if _said(revision) not in said_now and newest.get(revision.segment) != _said(revision)
     ]
 
 
@@ -97,7 +90,9 @@ def as_known_on(morning: datetime, day: date, all_of_it: Sequence[Revision]) -> 
     all_of_it : sequence of Revision
         The oldest first, then what stands now.
     """
-    held = next((one for one in all_of_it if one.until is None or one.until > day), None)
+    held = next(
+        (revision for revision in all_of_it if revision.until is None or revision.until > day), None
+    )
     return held if held and held.known_at <= morning else None
 
 
@@ -109,7 +104,3 @@ def _said(revision: Revision) -> tuple[Any, ...]:
         revision.state,
         revision.reasons,
     )
-
-
-def _revision(row: dict[str, Any]) -> Revision:
-    return Revision(**{**row, "reasons": tuple(row["reasons"])})

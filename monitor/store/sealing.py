@@ -225,10 +225,10 @@ def _seal(content: bytes, before: bytes) -> bytes:
 
 def _check(content: bytes, before: bytes) -> str | None:
     """Compare the digest with the bytes; None if there is none."""
-    found = content.rfind(before)
-    if found < 0:
+    begin = content.rfind(before)
+    if begin < 0:
         return None
-    place = found + len(before)
+    place = begin + len(before)
     digest = _digest(content, place)
     if content[place : place + HEX] != digest.encode():
         msg = "its digest does not fit its bytes"

@@ -4,6 +4,7 @@
 
     <root>/summaries/<model>/2026-03-01.parquet     one day's tallies by segment
     <root>/columns/<model>/2026-03-01.parquet       its counts by the values of other columns
+    <root>/entities/<model>/2026-03-01.parquet      its counts by bucket of their entity
     <root>/evaluations/<model>/2026-03-01.parquet   every window that ends that day
     <root>/verdicts/<model>/2026-03-01.parquet      verdicts of that day, and their detectors
     <root>/arrivals/<model>/2026-03-01.parquet      its outcomes by the age at which they came
@@ -19,7 +20,7 @@ Rules about the files themselves are those of `day_files`.
 import hashlib
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date, datetime
 from typing import Any
 
@@ -33,32 +34,20 @@ from monitor.evaluation.attribution import Causes
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import reaching
 from monitor.run_record import FailedDay, RunRecord
-from monitor.store.chain import MADE_FROM, OF_LOGS, Chain
+from monitor.store.chain import MADE_FROM, Chain
 from monitor.store.column_table import column_table, columns_of
-from monitor.store.day_files import PARSING_ERRORS, parsing
-from monitor.store.evaluation_table import (
-    OF_CAUSES,
-    causes_of_day,
-    evaluation_of,
-    evaluation_table,
-)
+from monitor.store.day_files import OF_LOGS, PARSING_ERRORS, TRIES, damage_of, parsing, remedy
+from monitor.store.entity_table import entities_of, entity_table
+from monitor.store.evaluation_table import OF_CAUSES, causes_of_day, evaluation_of, evaluation_table
 from monitor.store.fit_record import laid_out, read_back
 from monitor.store.held import held as held_of
 from monitor.store.holder import this_process
-from monitor.store.ranges import (
-    check_arrivals,
-    check_evaluations,
-    check_revisions,
-    check_verdicts,
-)
+from monitor.store.ranges import check_arrivals, check_evaluations, check_revisions, check_verdicts
 from monitor.store.revisions import Revision, revision_table, revisions_of, superseded
-from monitor.store.sealing import (
-    is_sealed,
-    rows_of,
-)
-from monitor.store.summary_table import summary_of, summary_table
+from monitor.store.sealing import is_sealed, rows_of, said_digest
+from monitor.store.summary_table import named_entities, summary_of, summary_table
 from monitor.store.verdict_table import verdict_table, verdicts_of
-from monitor.summary import Columns, Summary
+from monitor.summary import Columns, Entities, Summary
 
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
 # Of runs, besides one for each day with a summary.
@@ -78,19 +67,13 @@ class Store(Chain):
     def records(self, model: str) -> list[str]:
         """List the records of runs of a model, without `.json`."""
         names = {*self.names(model)}
-        of_runs = [one for one in RECORDS if f"runs/{model}/{one}.json" in names]
+        of_runs = [record for record in RECORDS if f"runs/{model}/{record}.json" in names]
         days = {*self.days("runs", model)}.intersection(self.days("summaries", model))
         return [*map(str, sorted(days)), *of_runs, *self.digest_records(model)]
 
     def record_damage(self, model: str, record: str) -> DataError | None:
         """Read a record of runs, and give what is wrong with it."""
-        try:
-            self._read_record(f"{model}/{record}")
-        except DataError as error:
-            if not error.damaged:
-                raise
-            return error
-        return None
+        return damage_of(lambda: self._read_record(f"{model}/{record}"))
 
     def damage(self, kind: str, model: str, day: date) -> DataError | None:
         """Read the file of one kind and day, and give what is wrong with it.
@@ -101,34 +84,60 @@ class Store(Chain):
             If it cannot be reached.
         """
         read: dict[str, Callable[[str, date], object]] = {
-            "summaries": self.read_summary,
+            "summaries": self._read_summary,
             "columns": self.read_columns,
+            "entities": self.read_entities,
             "arrivals": self.read_arrivals,
             "evaluations": self.read_evaluations,
             "verdicts": self.read_verdicts,
             "revisions": self.read_revisions,
         }
-        try:
-            read[kind](model, day)
-        except DataError as error:
-            if not error.damaged:
-                raise
-            return error
-        return None
+        return damage_of(lambda: read[kind](model, day))
 
     def write_summary(self, summary: Summary) -> None:
-        """Replace the summary of the one day that `summary` covers, its watched columns first."""
+        """Replace the summary of the one day that `summary` covers, the files beside it first."""
         (day,) = summary.days
+        made = None
+        if summary.entities:
+            name = f"entities/{summary.model}/{day}.parquet"
+            made = self._write(name, entity_table(summary.entities))
         if summary.columns:
             self._write(f"columns/{summary.model}/{day}.parquet", column_table(summary.columns))
-        self._write(f"summaries/{summary.model}/{day}.parquet", summary_table(summary))
+        self._write(f"summaries/{summary.model}/{day}.parquet", summary_table(summary, made))
 
     def read_summary(self, model: str, day: date) -> tuple[Summary, str]:
-        """Read one day's summary and the fingerprint of its bytes."""
-        name = f"summaries/{model}/{day}.parquet"
+        """Read one day's summary, with its buckets, and the fingerprint of its bytes.
+
+        The fingerprint is also that of the buckets, because the summary names their digest.
+        """
+        name = f"entities/{model}/{day}.parquet"
+        for _ in range(TRIES):  # another process may be replacing both files
+            summary, mark, made, content = self._read_summary(model, day)
+            if made is None:
+                return summary, mark
+            entities = self._entities(name, content)
+            if said_digest(content) == made:
+                return replace(summary, entities=entities), mark
+        raise self._another_version(name)
+
+    def _read_summary(self, model: str, day: date) -> tuple[Summary, str, str | None, bytes]:
+        """Read a summary, the digest that its file of buckets must have, and that file's bytes."""
+        name, beside = (f"{kind}/{model}/{day}.parquet" for kind in ("summaries", "entities"))
         content = self._read(name)
         with self._table(name, content) as (table, digest):
-            return summary_of(model, day, table), digest or hashlib.sha256(content).hexdigest()
+            summary, made = summary_of(model, day, table), named_entities(table.schema.metadata)
+        mark = digest or hashlib.sha256(content).hexdigest()
+        if made is None:
+            return summary, mark, None, b""
+        with reaching(f"{self.root}/{beside}"):
+            buckets = self._read_bytes(beside)
+        if buckets is None:
+            msg = (
+                f"{self.root}/{beside}: is missing, but the summary of the day rests on it; "
+                f"{remedy(beside)}."
+            )
+            raise DataError(msg, damaged=beside)
+        return summary, mark, made, buckets
 
     def summary_mark(self, model: str, day: date) -> str:
         """Check the bytes of one day's summary and give their fingerprint."""
@@ -141,6 +150,15 @@ class Store(Chain):
         content = self._read(name)
         with self._table(name, content) as (table, _):
             return columns_of(table)
+
+    def read_entities(self, model: str, day: date) -> Entities:
+        """Read the rows of a day by bucket of their entity."""
+        name = f"entities/{model}/{day}.parquet"
+        return self._entities(name, self._read(name))
+
+    def _entities(self, name: str, content: bytes) -> Entities:
+        with self._table(name, content) as (table, _):
+            return entities_of(table)
 
     def write_evaluations(
         self,
@@ -278,11 +296,11 @@ class Store(Chain):
 
     def write_inputs(self, model: str, day: date, inputs: str) -> None:
         """Record the fingerprint of the files that a summary was made from, and its digest."""
-        known = held_of(self.root, model)
+        held = held_of(self.root, model)
         made = {
             kind: digest
             for kind in OF_LOGS
-            if known and (digest := known.made.get(f"{kind}/{model}/{day}.parquet"))
+            if held and (digest := held.made.get(f"{kind}/{model}/{day}.parquet"))
         }
         self._write_record(f"{model}/{day}", {"inputs": inputs, **({"made": made} if made else {})})
 
@@ -300,10 +318,10 @@ class Store(Chain):
             return False
         made = record.get("made", {})
         try:
-            found = {kind: self._digest(f"{kind}/{model}/{day}.parquet") for kind in kinds}
+            digests = {kind: self._digest(f"{kind}/{model}/{day}.parquet") for kind in kinds}
         except DataError:
             return False
-        return all(digest and made.get(kind, digest) == digest for kind, digest in found.items())
+        return all(digest and made.get(kind, digest) == digest for kind, digest in digests.items())
 
     def write_begin(self, model: str, started: datetime) -> None:
         """Note that this process has begun a run; `write_run` notes its end."""

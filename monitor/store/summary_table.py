@@ -29,8 +29,8 @@ NO_ROWS = slice(0, 0)
 ANY_NUMBER = np.iinfo(np.int64).max
 
 
-def summary_table(summary: Summary) -> pa.Table:
-    """Lay out the summary of a day."""
+def summary_table(summary: Summary, entities: str | None = None) -> pa.Table:
+    """Lay out the summary of a day; `entities` is the digest of the file that has its buckets."""
     parts = {
         (segment, stratum): leaf
         for segment, part in summary.segments.items()
@@ -63,7 +63,14 @@ def summary_table(summary: Summary) -> pa.Table:
         about["class_weights"] = summary.class_weights
     if summary.classes:
         about["classes"] = class_facts(summary.classes)
+    if entities:
+        about["entities"] = entities
     return pa.table(columns).replace_schema_metadata({"summary": json.dumps(about)})
+
+
+def named_entities(about: Mapping[bytes, bytes] | None) -> str | None:
+    """Give the digest of the file with the buckets of a day; None if its summary names none."""
+    return json.loads((about or {})[b"summary"]).get("entities")  # type: ignore[no-any-return]
 
 
 def summary_of(model: str, day: date, table: pa.Table) -> Summary:
@@ -81,7 +88,7 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
     # Files of earlier versions do not say whose they are.
     check_owner(model, day, about.get("model", model), about.get("day", str(day)))
     columns = {name: table[name].to_numpy().astype(np.int64, copy=False) for name in NUMBERS}
-    rows = _rows_by_part(table)
+    rows = rows_by_part(table)
     starts = np.array([part.start for part in rows.values()], np.int64)
     check_rows(columns, starts, [_most_rows(about, *part) for part in rows])
 
@@ -144,17 +151,17 @@ def _numbers(part: Segment) -> dict[str, Ints]:
     return columns | {"cell": cells}
 
 
-def _rows_by_part(table: pa.Table) -> dict[tuple[str, str], slice]:
+def rows_by_part(table: pa.Table) -> dict[tuple[str, str], slice]:
     """Find the rows of each part by their runs; comparing every row by name takes too long."""
     encoded = [pc.call_function("run_end_encode", [table[name].combine_chunks()]) for name in NAMES]
     ends = np.unique(np.concatenate([column.run_ends.to_numpy() for column in encoded]))
     starts = np.concatenate([[0], ends])[:-1]
     parts = zip(*(table[name].take(starts).to_pylist() for name in NAMES), strict=True)
-    found = {part: slice(start, end) for part, start, end in zip(parts, starts, ends, strict=True)}
-    if len(found) < ends.size:
+    rows = {part: slice(start, end) for part, start, end in zip(parts, starts, ends, strict=True)}
+    if len(rows) < ends.size:
         msg = "the rows of a part are not together"
         raise ValueError(msg)
-    return found
+    return rows
 
 
 def _segment(columns: Mapping[str, Ints], scores: Floats, predicted: int) -> Segment:

@@ -60,7 +60,7 @@ def markdown(results: Results) -> str:
         ("Short references", RATES, rough.worlds(results, "short")),
         ("Many segments", RATES, rough.worlds(results, "segments")),
         ("Few outcomes", SMALL, rough.small(results)),
-        ("", INDEPENDENT, rough.jitters(results)),
+        ("", INDEPENDENT, rough.day_spreads(results)),
         ("Drifts that stay", "", rough.for_good(results)),
         ("A season of games", GAMES, rough.season(results)),
         ("Recovery", "", rough.recoveries(results)),

@@ -64,11 +64,11 @@ def time_to_find(results: Results, scenario: Scenario, drift: str) -> str:
     return f"{print_median(waits, scenario.followed)}; {within[0]}, {within[1]}"
 
 
-def jitters(results: Results) -> list[str]:
+def day_spreads(results: Results) -> list[str]:
     """Lay out the between-day standard deviation of the slope where outcomes are independent."""
     rows = []
     for scenario in group(results, "independent"):
-        spreads = np.sqrt([f["jitter"] for f in chosen(results, scenario, "sound")])
+        spreads = np.sqrt([f["day_variance"] for f in chosen(results, scenario, "sound")])
         if spreads.size:
             cuts = np.quantile(spreads, (0.1, 0.5, 0.9), method="inverted_cdf")
             low, middle, high = (f"{cut:.3f}" for cut in cuts)

@@ -34,7 +34,8 @@ Rule = Callable[[Coarse], bool]
 class Opening:
     """An incident: the day it opened, its name then and a week later, its estimated start.
 
-    Days count from the first after the reference; `lasted` is for how many it was open.
+    Days count from the first after the reference; `lasted` is for how many it was open, `gradual`
+    whether it was said to have come slowly.
     """
 
     day: int
@@ -44,6 +45,7 @@ class Opening:
     start_low: int
     start_high: int
     lasted: int = 1
+    gradual: bool = False
 
 
 def follow_detector(
@@ -60,7 +62,8 @@ def follow_detector(
         now = detector.incident
         if now and not before and t - quiet_since >= SILENCE:
             since = (now.started, now.start_low, now.start_high)
-            found.append(Opening(t, now.kind, now.kind, *((day - FIRST).days for day in since)))
+            dates = ((day - FIRST).days for day in since)
+            found.append(Opening(t, now.kind, now.kind, *dates, gradual=now.gradual))
         elif now and found:
             last = found[-1]
             later = now.kind if t - last.day <= SILENCE else last.later

@@ -63,8 +63,8 @@ def _clean() -> Iterator[Scenario]:
         "odds x5 from the first day on": (Truth(odds=5.0), "a prior that leaves for good"),
         "odds x0.2 from the first day on": (Truth(odds=0.2), "a prior that leaves for good"),
         "scores wobble 0.3": (Truth(wobble=0.3), "covariate shift with a memory"),
-        "slope jitters 3 %": (Truth(slope_jitter=0.03), "days that differ"),
-        "slope jitters 5 %": (Truth(slope_jitter=0.05), "days that differ"),
+        "slope varies 3 % by day": (Truth(slope_variation=0.03), "days that differ"),
+        "slope varies 5 % by day": (Truth(slope_variation=0.05), "days that differ"),
         "5 segments, summed": (Truth(centres=SEGMENTS), "priors of their own"),
     }
     for name, (truth, tests) in moving.items():

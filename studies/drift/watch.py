@@ -78,7 +78,7 @@ def watch(task: Task) -> Result:
         watched = list(islice(days, judged))
         earlier = sum(judged for _, judged in eras[number:-1])
         openings += [since(found, -earlier) for found in follow_detector(reference, watched)]
-    noted = {"detector": openings, "jitter": float(reference.jitters[0])}
+    noted = {"detector": openings, "day_variance": float(reference.day_variances[0])}
     if scenario.group != "clean" or task.drift not in COMPARED:
         return noted
     return noted | compare(reference, first, watched, scenario.start)

@@ -24,7 +24,6 @@ from studies.drift.tables import table
 from studies.drift.watch import FIRST_SEED, Task, draw
 
 BEGIN, END = "<!-- words: studies/drift/words.py -->", "<!-- end of words -->"
-UNDECIDED = "do not separate"  # in the sentence that names both explanations
 SIZES = ("5 %, 20k", "5 %, 1k", "50 %, 2k")
 WORLDS = (
     *((f"sound ({size})", "sound") for size in SIZES),
@@ -78,7 +77,8 @@ def follow(scenario: Scenario, drift: str, seed: int) -> Said:
 
 def word_of(verdict: Verdict) -> str:
     """Give the state, or say that the verdict names two explanations."""
-    return "undecided" if any(UNDECIDED in s for s in verdict.reasons) else verdict.state
+    undecided = verdict.state == "prior_shift" and verdict.facts.moved == "prior or inputs"
+    return "undecided" if undecided else verdict.state
 
 
 def row_of(name: str, drift: str, streams: int) -> list[str]:

@@ -58,7 +58,7 @@ class Truth:
         Whether an intercept keeps the prevalence where it was.
     ramp : int
         Days until the drift is whole; 0 for a sudden one.
-    slope_jitter : float
+    slope_variation : float
         Standard deviation of every day's own slope, without memory.
     wobble : float
         Standard deviation of a tilt of the scores, in logit per standard deviation of them,
@@ -76,7 +76,7 @@ class Truth:
     distortion: Distortion | None = None
     centred: bool = True
     ramp: int = 0
-    slope_jitter: float = 0.0
+    slope_variation: float = 0.0
     wobble: float = 0.0
     odds: float = 1.0
     centres: tuple[float, ...] = (0.0,)
@@ -150,14 +150,14 @@ def stream(
     priors = [draw_priors(rng, reference, days) for _ in range(number)]
     for of_segment in priors:
         of_segment[reference:] += np.log(truth.odds)
-    tilts, jitters = remembering(rng, total), rng.normal(size=total)
+    tilts, deviations = remembering(rng, total), rng.normal(size=total)
     middles = [centre(world.prevalence) + moved for moved in truth.centres]
     unit = standardised(world.prevalence)
     drift = whole_drift(world, truth)
     for t in range(total):
         share = grown(truth, t - reference - start)
         flipped = share * truth.flipped
-        curve = share * drift + truth.slope_jitter * jitters[t] * SPREAD * unit
+        curve = share * drift + truth.slope_variation * deviations[t] * SPREAD * unit
         tilt = np.exp(truth.wobble * tilts[t] * unit)
         yield {
             f"segment {i}": draw_day(

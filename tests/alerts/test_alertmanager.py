@@ -250,7 +250,8 @@ def story_of_drift(verdict: Verdict) -> str:
         f"reference curve: {slope.value:.2f} (95 % {slope.low:.2f} to {slope.high:.2f}), 1 without "
         f"drift. The evidence reached 10^{incident.evidence:.1f}; the limit is 10^3.0. Meanwhile "
         f"the prior moved by {interval(verdict.shift, '+.2f', ' in log-odds')}, which is not part "
-        "of the drift. Without a drift, this alert comes at most once in 1000 days on average."
+        "of the drift. Without a drift, this alert comes once in 1000 days on average, or less "
+        "often."
     )
 
 

@@ -16,8 +16,8 @@ import typer
 import yaml
 from packaging.utils import canonicalize_name
 
-from monitor import HOMES
 from monitor.cli import app
+from monitor.public_names import homes_of
 from tests.support.base_environment import BaseEnvironment, base_environment
 from tests.support.exporting import serving
 from tests.support.paths import ROOT
@@ -158,6 +158,20 @@ def test_only_the_base_dependencies_can_be_imported(base: BaseEnvironment) -> No
     assert not {"jinja2", "markupsafe", "matplotlib", "pandas", "sklearn", "bcrypt"} & importable
 
 
+GROUPED = """
+from monitor.metrics.core import tally
+tally.tally([0.2, 0.8], [0, 1])
+print(len(tally._count_groups.stats.cache_misses))
+"""
+
+
+def test_functions_are_compiled_once_for_tests_and_environment(base: BaseEnvironment) -> None:
+    """The environment finds what this process has compiled."""
+    exec(GROUPED, {})  # noqa: S102 - the constant above
+
+    assert base.python_ended(base.python.parent, "-c", GROUPED).stdout == "0\n"
+
+
 def test_commands_work_or_name_their_extra(
     base: BaseEnvironment, folder: Path, today: date, gateway: str
 ) -> None:
@@ -233,6 +247,7 @@ PUBLIC = """
 import json
 import monitor
 import numpy as np
+from monitor.public_names import homes_of
 
 def said(do):
     try:
@@ -246,7 +261,7 @@ store = monitor.open_store("store")
 comparison = monitor.compare((2 * outcomes, 2 * scores), (outcomes, scores))
 monitor.apply_map(np.array(scores), monitor.read_map("map.json"))
 print(json.dumps({
-    "names": {name: said(lambda: getattr(monitor, name)) for name in monitor.HOMES},
+    "names": {name: said(lambda: getattr(monitor, name)) for name in homes_of("monitor")},
     "frames": [said(found.to_frame) for found in (evaluation, comparison)],
     "diagrams": [said(found.plot) for found in (evaluation, comparison)],
 }))
@@ -269,4 +284,4 @@ def test_public_names_work_or_say_what_they_need(base: BaseEnvironment, folder: 
         assert "pip install 'calibration-monitor[notebook]'" in said
     for said in told["diagrams"]:
         assert "pip install 'calibration-monitor[report]'" in said
-    assert len(told["names"]) == len(HOMES)
+    assert len(told["names"]) == len(homes_of("monitor"))

@@ -21,7 +21,7 @@ from monitor.report.notebook.html import table_html
 from monitor.segment_names import printable_lines, shown
 from tests.conftest import run_command
 from tests.support.paths import ROOT
-from tests.support.servers import program_path
+from tests.support.servers import PATIENCE, program_path
 
 DAYS = tuple(date(2026, 3, day) for day in (1, 2, 3))
 ROWS = 240
@@ -159,7 +159,7 @@ def test_slack_gets_no_such_character(tmp_path: Path) -> None:
                 f'--template.text={{{{ template "{template}" . }}}}',
                 f"--template.data={tmp_path / 'data.json'}",
             ],
-            capture_output=True, text=True, check=False, timeout=60,
+            capture_output=True, text=True, check=False, timeout=PATIENCE,
         )  # fmt: skip
 
         assert done.returncode == 0, done.stderr

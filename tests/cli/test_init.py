@@ -410,6 +410,14 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
         plain(dict, changed(label=lambda rows: [y == 1 for y in rows["label"]])),
         {"outcomes.outcome": "label", "outcomes.outcome_means": None},
     ),
+    "customers who come again": (
+        plain(changed(customer_id=lambda rows: [int(s * 1e6) % 80 for s in rows["score"]])),
+        {"predictions.entity": "customer_id"},
+    ),
+    "sessions that do not": (
+        plain(changed(session_id=lambda rows: [f"s{one}" for one in rows["request_id"]])),
+        {"predictions.entity": None},
+    ),
     "a row delivered twice": (
         plain(lambda rows: {name: values + values[:1] for name, values in rows.items()}),
         {"predictions.id": "request_id", "predictions.duplicates": "keep_identical"},

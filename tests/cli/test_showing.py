@@ -14,8 +14,11 @@ import pytest
 
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Ended, new_detector
+from monitor.drift.facts import Facts
+from monitor.read.results import results_of
 from monitor.report.verdicts import sensitivity
 from monitor.store.store import Store
+from monitor.words.advice import COUNTED_AGAIN
 from tests.conftest import Ended as CommandEnded
 from tests.support.exporting import DAY, DRIFTING, VERDICT, fill
 
@@ -75,7 +78,7 @@ def test_verdicts_are_listed_by_day(folder: Path, command: Callable[..., Command
 
 def test_it_says_what_can_be_found_and_what_would_help(folder: Path) -> None:
     """With 9 of the rarer outcome a day, it names delay, limit and remedies."""
-    (line,) = sensitivity(Store(str(folder / "store")), "fraud")
+    (line,) = sensitivity(results_of(str(folder / "store"), "fraud"))
 
     assert line == (
         "all: With this reference, changes of the slope below 0.11 are tolerated and changes above "
@@ -84,7 +87,21 @@ def test_it_says_what_can_be_found_and_what_would_help(folder: Path) -> None:
         "about 71 days to be found. A longer reference (verdicts.references), coarser segments, or "
         "days that are judged together (verdicts.judge_every) would help."
     )
-    assert sensitivity(Store(str(folder / "store")), "well") == []
+    assert sensitivity(results_of(str(folder / "store"), "well")) == []
+
+
+def test_check_says_that_entities_seem_to_be_counted_again(folder: Path) -> None:
+    """Before the first verdict too: a day of the reference knows what the reference lacks."""
+    store, again = Store(str(folder / "store")), Facts(faults=("counted again",))
+    of_reference = replace(again, obstacle="part of the reference", reference=(DAY, NEXT))
+    verdict = replace(
+        VERDICT, day=NEXT, state="insufficient_data", detectable=FEW, facts=of_reference
+    )
+    store.write_verdicts("fraud", NEXT, [verdict], basis="")
+
+    (line,) = sensitivity(results_of(str(folder / "store"), "fraud"))
+
+    assert line.endswith(COUNTED_AGAIN)
 
 
 def test_the_last_weeks_are_drawn_and_the_segments_listed(

@@ -10,6 +10,7 @@ import yaml
 from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.logs import Databases, summarise_day, summarise_days
+from monitor.metrics.core.buckets import BucketCounts
 from monitor.summary import ColumnPart, Segment, Summary
 from tests.combinations.configuring import configuration
 from tests.combinations.covering import Row
@@ -34,6 +35,7 @@ def counted(summary: Summary) -> Counts:
             column: {value: of_value(part) for value, part in values.items()}
             for column, values in summary.columns.items()
         },
+        entities={key: of_buckets(counts) for key, counts in summary.entities.items()},
         weights=summary.class_weights,
         classes=(
             dict(zip(summary.classes.names, map(int, summary.classes.outcomes), strict=True))
@@ -60,6 +62,12 @@ def of_value(part: ColumnPart) -> tuple[int, dict[int, tuple[int, int]]]:
     """Write a value of a watched column so."""
     rows = zip(map(int, part.counts), map(int, part.positives), strict=True)
     return part.predicted, dict(zip(map(int, part.cells), rows, strict=True))
+
+
+def of_buckets(part: BucketCounts) -> dict[tuple[int, int], tuple[int, int]]:
+    """Write the counts of buckets so, by bucket and bin."""
+    columns = (c.tolist() for c in (part.buckets, part.bins, part.counts, part.positives))
+    return {(b, place): (rows, hits) for b, place, rows, hits in zip(*columns, strict=True)}
 
 
 def compare(row: Row, folder: Path, seed: int, databases: Databases) -> None:

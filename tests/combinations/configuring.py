@@ -21,6 +21,7 @@ WATCHED: list[dict[str, Any]] = [
     {"column": "shop", "values": ["7", "9"]},
     {"cross": ["device", "shop"], "top": 4},
 ]
+ENTITIES = {"number": "customer", "text": "tenant", "pair": ["tenant", "customer"]}
 COUNTRY = {"column": "country", "values": ["DE", "FR"]}
 MEANINGS: dict[str, dict[str, list[Any]]] = {
     "texts": {"positive": ["won"], "negative": ["lost"]},
@@ -34,10 +35,13 @@ def configuration(row: Row, folder: Path) -> dict[str, Any]:
     model: dict[str, Any] = {
         "predictions": _predictions(row, folder),
         "outcomes": _outcomes(row, folder),
-        "settled_after": int(row["settled_after"]),
         "time_zone": row["time_zone"],
         "checks": {**ACCEPT, **(REJECT if row["checks"] == "reject" else {})},
     }
+    if row["settled_after"] == "horizon":
+        model["horizon"] = "1d"
+    else:
+        model["settled_after"] = int(row["settled_after"])
     if row["cast"] != "none":
         model["ids"] = {"cast": row["cast"]}
     primary = COUNTRY | {"primary": True}
@@ -74,6 +78,8 @@ def _predictions(row: Row, folder: Path) -> dict[str, Any]:
         found["where"] = "wanted = 'yes'"
     if row["weight"] == "predictions":
         found["weight"] = "weight"
+    if row["entity"] != "none":
+        found["entity"] = ENTITIES[row["entity"]]
     return found
 
 

@@ -23,13 +23,14 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "observed_duplicates": ("keep_identical", "latest"),
     "segments": ("none", "one", "list", "primary"),
     "strata": ("none", "one"),
+    "entity": ("none", "number", "text", "pair"),
     "classes": ("none", "columns", "list", "struct", "map"),
     "sums": ("check", "normalise"),
     "time": ("none", "zoned", "naive", "text", "ms"),
     "timed": ("both", "outcomes", "predictions"),
     "time_zone": ("UTC", "America/New_York", "Asia/Kolkata"),
     "calendar": ("none", "closed", "weekdays", "missing_day"),
-    "settled_after": ("1", "0", "2"),
+    "settled_after": ("1", "0", "2", "horizon"),
     "read": ("settled", "provisional"),
     "strangers": ("none", "orphans", "late", "both"),
     "broken": ("none", "ids", "scores", "outcomes", "early"),
@@ -74,6 +75,7 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
     ("predictions.classes", "outcomes.weight"): _apart(WITH_CLASSES, [("weight", "outcomes")]),
     ("predictions.classes", "segments"): _apart(WITH_CLASSES, _all("segments", "none")),
     ("predictions.classes", "strata"): _apart(WITH_CLASSES, _all("strata", "none")),
+    ("predictions.classes", "predictions.entity"): _apart(WITH_CLASSES, _all("entity", "none")),
     ("in_predictions", "where"): _apart(TOGETHER, [("observed_where", "yes")]),
     ("in_predictions", "duplicates"): _apart(TOGETHER, [("observed_duplicates", "latest")]),
     ("outcome: null", "in_predictions"): _apart(TOGETHER, CLICKS),
@@ -81,6 +83,9 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
     ("outcomes.weight", "absent"): _apart([("weight", "outcomes")], _all("absent_means", "none")),
     ("outcomes.absent_means", "settled_after"): _apart(
         [("absent_means", "1")], [("settled_after", "0")]
+    ),
+    ("horizon", "outcomes.absent_means"): _apart(
+        [("absent_means", "0")], [("settled_after", "horizon")]
     ),
     ("duplicates: latest", "time"): _apart(
         [("observed_duplicates", "latest")], [("time", "none"), ("timed", "predictions")]

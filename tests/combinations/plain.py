@@ -3,6 +3,7 @@
 Rule: nothing of the program is imported here. The rules are those of docs/logs.md.
 """
 
+import hashlib
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
@@ -36,6 +37,9 @@ class Counts:
     rejected: dict[str, int] = field(default_factory=dict)
     left_out: dict[str, tuple[int, int]] = field(default_factory=dict)
     columns: dict[str, dict[str, tuple[int, Cells]]] = field(default_factory=dict)
+    entities: dict[tuple[str, str], dict[tuple[int, int], tuple[int, int]]] = field(
+        default_factory=dict
+    )
     weights: tuple[float, float] = (1.0, 1.0)
     classes: dict[str, int] = field(default_factory=dict)
     final: bool = False
@@ -58,9 +62,14 @@ class Day:
         return bool(self.model["outcomes"].get("in_predictions"))
 
     @property
+    def wait(self) -> int:
+        """The days after which outcomes are known."""
+        return int(self.model.get("settled_after", self.model.get("horizon", "1d")[:-1]))
+
+    @property
     def due(self) -> list[date]:
         """The days on which outcomes count."""
-        return [self.day + timedelta(i) for i in range(self.model["settled_after"] + 1)]
+        return [self.day + timedelta(i) for i in range(self.wait + 1)]
 
     @property
     def read(self) -> list[date]:
@@ -243,9 +252,9 @@ def _note(rejected: dict[str, int], check: str, rows: int) -> None:
 def _count_strangers(day: Day, observed: pd.DataFrame, rejected: dict[str, int]) -> None:
     """Count outcomes of the day that have no prediction on any possible day, or came late."""
     _note(rejected, "outcome_id_missing", int(observed.identity.isna().sum()))
-    span = range(day.model["settled_after"] + 1)
+    span = range(day.wait + 1)
     possible = {*_predictions(day, *(day.day - timedelta(i) for i in span)).identity}
-    before = [d for d in day.predictions if d < day.day - timedelta(day.model["settled_after"])]
+    before = [d for d in day.predictions if d < day.day - timedelta(day.wait)]
     earlier = {*_predictions(day, *before).identity}
     alone = [one for one in observed.identity if one is not None and one not in possible]
     late = sum(one in earlier for one in alone)
@@ -265,6 +274,8 @@ def _local_day(day: Day, value: Any) -> date:
     if _is_missing(value):
         return date.min
     found = _moment(value)
+    if not found.tzinfo and "format" not in day.model["predictions"]:  # in text it is in UTC
+        found = found.replace(tzinfo=UTC)
     return (
         found.astimezone(ZoneInfo(day.model["time_zone"])).date() if found.tzinfo else found.date()
     )
@@ -370,7 +381,10 @@ def _count_rows(day: Day, joined: pd.DataFrame, found: Counts) -> None:
     for row in rows:
         odds = found.weights[0] / found.weights[1]
         p = _score(day, row) or 0.0
-        row["cell"] = floor((log(p / (1 - p) * odds) + 16) * 512)
+        place = (log(p / (1 - p) * odds) + 16) * 512
+        row["cell"] = floor(place)
+        row["bucket"] = _bucket(day.model, row, place)
+    settings = day.model["predictions"]
     model, names = day.model, [("segments", "country"), ("strata", "tier")]
     listed = [_values(model, key) for key, _ in names]
     for segment in listed[0]:
@@ -382,6 +396,9 @@ def _count_rows(day: Day, joined: pd.DataFrame, found: Counts) -> None:
                 == (segment, stratum)
             ]
             found.parts[segment, stratum] = _part(mine)
+            matched = [row for row in mine if row["status"] == "matched"]
+            if matched and "entity" in settings:
+                found.entities[segment, stratum] = _by_bucket(matched)
     for column, name in _watched(model).items():
         of_value: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
@@ -395,9 +412,26 @@ def _count_rows(day: Day, joined: pd.DataFrame, found: Counts) -> None:
         found.classes = {name: labels[i] for i, name in enumerate(classes["names"])}
 
 
+def _bucket(model: dict[str, Any], row: Mapping[str, Any], place: float) -> int:
+    """Hash the entity; a row without one goes where its score lies within its cell."""
+    named = model["predictions"].get("entity", [])
+    parts = [_value(row, column) for column in ([named] if isinstance(named, str) else named)]
+    if not parts or any(part is None for part in parts):
+        return floor(place % 1 * 64)
+    digests = [hashlib.md5(str(part).encode()).hexdigest() for part in parts]  # noqa: S324
+    joined = hashlib.md5("".join(digests).encode()).hexdigest()  # noqa: S324
+    return int((digests[0] if len(parts) == 1 else joined)[:8], 16) % 64
+
+
+def _by_bucket(rows: list[dict[str, Any]]) -> dict[tuple[int, int], tuple[int, int]]:
+    places = [((row["bucket"], row["cell"] // 128), row["hit"]) for row in rows]
+    every, hits = Counter(p for p, _ in places), Counter(p for p, hit in places if hit)
+    return {place: (every[place], hits[place]) for place in every}
+
+
 def _is_final(day: Day, rows: list[dict[str, Any]]) -> bool:
     seen = sum(row["status"] == "matched" and row["known"] for row in rows)
-    settled = seen == len(rows) or day.is_known(day.model["settled_after"])
+    settled = seen == len(rows) or day.is_known(day.wait)
     return settled and (any(row["status"] == "matched" for row in rows) or not rows)
 
 

@@ -46,8 +46,9 @@ class Event:
 
 
 def middle(cell: int) -> float:
-    """Give the score in the middle of a cell of the grid, which no rounding leaves."""
-    return 1 / (1 + exp(16 - (cell + 0.5) / 512))
+    """Give a score well within a cell of the grid, and within one of the 64 parts of that."""
+    within = (8 + 29 * cell % 48 + 0.5) / 64
+    return 1 / (1 + exp(16 - (cell + within) / 512))
 
 
 def days_of(row: Row) -> list[date]:
@@ -171,6 +172,8 @@ def _prediction(row: Row, one: Event) -> dict[str, Any]:
         "shop": rng.choice([7, 8, 9]),
         "age": rng.choice([12, 18, 33, 40, 71]),
         "amount": rng.choice([0.0, 1.5, 9.0, -3.3, 700.0]),
+        "customer": rng.choice([7, 70, 700, None]),
+        "tenant": rng.choice(["7", "ä", "70", None]),
         "wanted": "yes" if one.kept else "no",
     }
 

@@ -11,7 +11,9 @@ from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.report.incidents import IncidentSummary, incidents_up_to
+from monitor.read.incidents import IncidentSummary, of_segment
+from monitor.read.results import Results
+from monitor.store.store import Store
 from monitor.store.verdict_table import verdict_table, verdicts_of
 
 FIRST, ROWS, REFERENCE_DAYS = date(2026, 1, 1), 3_000, 28
@@ -57,7 +59,8 @@ def judged(*spans: Span) -> dict[date, list[Verdict]]:
 def record(segment: str, *spans: Span) -> list[IncidentSummary]:
     """List the incidents."""
     found = judged(*spans)
-    return incidents_up_to(DAYS, found.__getitem__, segment)
+    results = Results(Store(""), "ctr", lambda _, day: found[day])
+    return of_segment(results, DAYS, segment)
 
 
 def facts(found: IncidentSummary) -> tuple[object, ...]:

@@ -1,15 +1,15 @@
 """What a monitor says it can find is what it finds."""
 
 from functools import cache
-from math import isinf, isnan
+from math import isinf
 
 import numpy as np
 import pytest
 
 from monitor.drift.detectable import PATIENCE, days_to_find, what_is_detectable
 from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.wording import what_can_be_found, what_would_help
 from monitor.metrics.core.coarse import Coarse
+from monitor.words.advice import what_can_be_found, what_would_help
 from studies.drift.rules import follow_detector
 from studies.drift.worlds import Truth, World, centre, draw_day, shares, tilted, whole_drift
 
@@ -40,7 +40,7 @@ def test_predicted_days_are_those_of_simulations(world: World) -> None:
     for seed in range(10):
         days = days_of(world, seed, reference=56, days=120, slope=0.8)
         fitted = fit_reference(days[:56])
-        predicted.append(days_to_find(fitted, 0.2, 1_000))
+        predicted.append(days_to_find(fitted, 0.2, 3.0))
         found.append(follow_detector(fitted, days[56:])[0].day + 1)
 
     assert 1 / 1.6 < np.median(found) / np.median(predicted) < 1.6
@@ -48,36 +48,34 @@ def test_predicted_days_are_those_of_simulations(world: World) -> None:
 
 def test_larger_changes_and_more_predictions_take_fewer_days() -> None:
     """Days fall with the change, with the volume and with more false alerts allowed."""
-    days = [days_to_find(reference(200), change, 1_000) for change in (0.15, 0.2, 0.3, 0.5)]
+    days = [days_to_find(reference(200), change, 3.0) for change in (0.15, 0.2, 0.3, 0.5)]
 
     assert days == sorted(days, reverse=True)
-    assert days_to_find(reference(1_000), 0.2, 1_000) < days[1]
-    assert days_to_find(reference(200), 0.2, 100) < days[1]
+    assert days_to_find(reference(1_000), 0.2, 3.0) < days[1]
+    assert days_to_find(reference(200), 0.2, 2.0) < days[1]
 
 
 def test_changes_within_the_tolerance_are_never_found() -> None:
-    """Below the middle of tolerance and effect the evidence does not grow."""
+    """What is said to be tolerated is found in few streams; what is sought, in nearly all."""
     found = reference(1_000)
-    middle = 0.5 * float(found.tolerances[0] + found.effects[0])
+    said = what_is_detectable(found, 3.0)
 
-    assert isinf(days_to_find(found, 0.99 * middle, 1_000))
-    assert days_to_find(found, 1.2 * middle, 1_000) < np.inf
+    assert isinf(days_to_find(found, said.tolerated, 3.0))
+    assert days_to_find(found, said.found, 3.0) < np.inf
 
 
 def test_the_least_change_takes_as_long_as_one_waits() -> None:
     """The change that is found within 120 days takes 120 days, to a few."""
-    found = what_is_detectable(reference(100), 1_000)
+    found = what_is_detectable(reference(20), 3.0)
 
     assert found.tolerated < found.within_patience < 0.95
-    assert days_to_find(reference(100), found.within_patience, 1_000) == pytest.approx(
-        PATIENCE, rel=0.05
-    )
+    assert 0.8 * PATIENCE < days_to_find(reference(20), found.within_patience, 3.0) <= PATIENCE
 
 
 def test_few_outcomes_a_day_are_told() -> None:
     """With fewer than 20 of the rarer outcome a day the sentence says what is never found."""
-    few = what_is_detectable(reference(20, 120), 1_000)
-    many = what_is_detectable(reference(1_000), 1_000)
+    few = what_is_detectable(reference(20, 120), 3.0)
+    many = what_is_detectable(reference(1_000), 3.0)
 
     assert 8 < few.rarer < 12
     assert f"With {few.rarer:.3g} of the rarer outcome a day" in what_can_be_found(few)
@@ -85,13 +83,13 @@ def test_few_outcomes_a_day_are_told() -> None:
 
 
 def test_a_reference_of_one_score_finds_nothing() -> None:
-    """No slope can be seen: infinite days, and nan for the least change."""
+    """No slope can be seen: infinite days, and no least change is sought with many outcomes."""
     counts = np.zeros(1024, np.int64)
     counts[500] = 100
-    found = what_is_detectable(fit_reference([{"all": Coarse(counts, counts // 2)}] * 14), 1_000)
+    found = what_is_detectable(fit_reference([{"all": Coarse(counts, counts // 2)}] * 14), 3.0)
 
     assert isinf(found.days)
-    assert isnan(found.within_patience)
+    assert found.within_patience is None
 
 
 @pytest.mark.filterwarnings("error")
@@ -101,7 +99,7 @@ def test_strata_of_one_outcome_say_nothing_of_the_slope() -> None:
     seen[300:700:20] = 12
     day = {"0": Coarse(seen, np.zeros_like(seen)), "1": Coarse(seen, seen)}
 
-    found = what_is_detectable(fit_reference([day] * 28), 1_000)
+    found = what_is_detectable(fit_reference([day] * 28), 3.0)
 
     assert (found.tolerated, found.found) == (0.0, 0.0)
     assert isinf(found.days)

@@ -170,7 +170,7 @@ def weighed(part: Coarse, of_day: DayEvidence) -> np.ndarray:
         of_day.tolerances,
         of_day.effects,
     )
-    phi = 1.0 + reference().jitters * of_day.informations
+    phi = 1.0 + reference().day_variances * of_day.informations
     return bounded((ratios / phi[:, None]).ravel() / np.log(10.0))
 
 
@@ -291,7 +291,7 @@ def test_a_closed_incident_is_remembered_until_the_next() -> None:
 
 @pytest.mark.parametrize("reason", ["acknowledged", "rebased"])
 def test_a_reset_forgets_all_but_the_end(reason: EndReason) -> None:
-    """Sums, history, jitters and the incident are gone; its end and the reason are kept."""
+    """Sums, history, variances and the incident are gone; its end and the reason are kept."""
     before = follow(opened(), one("too_extreme", 0.5), 3)[-1]
 
     found = reset(before, day(4), reason)
@@ -472,3 +472,14 @@ def test_one_stream_needs_its_limit_and_ten_share_it() -> None:
     assert flagged({"a": at[365.0]} | others, 365.0) == set()
     assert flagged({"a": at[3650.0]} | others, 365.0) == {"a"}
     assert len(flagged({str(i): at[365.0] for i in range(10)}, 365.0)) == 10
+
+
+def test_a_second_alarm_makes_an_undecided_drift_certain() -> None:
+    """The weeks are counted from the opening, and after another alarm from that one on."""
+    days = follow(opened(), said([0.0] * 8, recovery=0.01), 95)
+    again = after(days[-1], 96, one("too_extreme", 2.0), alarm=True)
+    later = follow(again, said([0.0] * 8, recovery=0.01), 95)
+
+    flags = [found.incident is not None and found.incident.undecided for found in days]
+    assert flags == [n > 90 for n in range(96)]
+    assert [found.incident is not None and found.incident.undecided for found in later] == flags

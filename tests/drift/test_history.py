@@ -13,10 +13,9 @@ from monitor.drift.history import (
     SUMS,
     WEEKS_APART,
     History,
-    learned_jitters,
+    learned_day_variances,
     new_history,
     remember,
-    start_of,
     sums_since,
     week_of,
     week_slopes,
@@ -90,9 +89,9 @@ def test_a_gap_of_two_years_empties_the_history() -> None:
 def test_sums_of_a_week_and_since_a_day() -> None:
     """A week is the last seven days; since a day counts it; each day is over its dispersion."""
     found = history_of(np.array([0.5] * 10 + [0.1] * 7))
-    jitters = np.array([1 / KNOWN, 0.0, 0.0, 0.0])  # a dispersion of 2
+    day_variances = np.array([1 / KNOWN, 0.0, 0.0, 0.0])  # a dispersion of 2
 
-    scores, informations, slopes = sums_since(found, day(10), jitters)
+    scores, informations, slopes = sums_since(found, day(10), day_variances)
 
     assert scores[0] == pytest.approx(7 * 0.1 * KNOWN / 2)
     assert informations[0] == pytest.approx(7 * KNOWN / 2)
@@ -104,21 +103,23 @@ def test_sums_of_a_week_and_since_a_day() -> None:
 def calm() -> Reference:
     """Fit a reference whose days do not differ."""
     found = fit_reference(list(stream(World(0.05, 20_000), Truth(), 1, days=0)))
-    return replace(found, jitters=NONE, scores=np.zeros((28, 4)), informations=np.zeros((28, 4)))
+    return replace(
+        found, day_variances=NONE, scores=np.zeros((28, 4)), informations=np.zeros((28, 4))
+    )
 
 
 def learned(reference: Reference, slopes: np.ndarray, known: float = KNOWN) -> float:
     """Give the standard deviation between days that is learned of the slope."""
     past = history_of(slopes, known)
-    return float(np.sqrt(learned_jitters(reference, past, day(slopes.size))[0]))
+    return float(np.sqrt(learned_day_variances(reference, past, day(slopes.size))[0]))
 
 
-def test_independent_days_teach_no_jitter(calm: Reference) -> None:
+def test_independent_days_teach_no_variance(calm: Reference) -> None:
     """Where days differ by chance alone: nothing in at least 51 of 60 histories of half a year.
 
-    An excess counts from two standard errors on. Of 800 histories 6 % learned something: a jitter
-    of 0.08 to 0.14, four times the error of a week (0.05 / sqrt(7)), because what is learned is
-    meant for weeks that hang together. None is above 0.2.
+    An excess counts from two standard errors on. Of 800 histories 6 % learned something: a
+    deviation of 0.08 to 0.14, four times the error of a week (0.05 / sqrt(7)), because what is
+    learned is meant for weeks that hang together. None is above 0.2.
     """
     rng = np.random.default_rng(1)
 
@@ -129,7 +130,7 @@ def test_independent_days_teach_no_jitter(calm: Reference) -> None:
 
 
 def test_a_wandering_slope_is_learned(calm: Reference) -> None:
-    """An AR(1) of memory 0.9 and sd 0.05 differs by week: as days of a jitter of 0.06 to 0.2 do.
+    """An AR(1) of memory 0.9 and sd 0.05 differs by week: as days with one of 0.06 to 0.2 do.
 
     The difference of two weekly means of it has a variance of about 0.0026, as of days of
     sd 0.095 without memory; the error of the mean over 12 histories of 52 weeks is a tenth.
@@ -147,7 +148,7 @@ def test_a_wandering_slope_is_learned(calm: Reference) -> None:
 
 
 def test_a_step_teaches_little(calm: Reference) -> None:
-    """A slope that falls by 0.3 at once, for good, adds less than 0.06 to the jitter of days.
+    """A slope that falls by 0.3 at once, for good, adds less than 0.06 to the deviation of days.
 
     It enters three of about 100 differences. Without the cap it would add 0.12.
     """
@@ -166,82 +167,20 @@ def test_what_is_learned_rests_on_the_weeks_before(calm: Reference) -> None:
     wednesday = day(slopes.size + 2)
     wild = remember(remember(past, day(140), evidence(9.0)), day(141), evidence(-9.0))
 
-    before, with_week = (learned_jitters(calm, found, wednesday) for found in (past, wild))
+    before, with_week = (learned_day_variances(calm, found, wednesday) for found in (past, wild))
 
     assert before[0] > 0.0
     assert np.array_equal(with_week, before)
 
 
 def test_an_empty_history_teaches_what_the_reference_knows(calm: Reference) -> None:
-    """Before the first day the jitters are the reference's; later they are never below them."""
-    own = replace(calm, jitters=np.array([0.01, 0.02, 0.03, 0.04]))
+    """Before the first day the variances are the reference's; later they are never below them."""
+    own = replace(calm, day_variances=np.array([0.01, 0.02, 0.03, 0.04]))
 
-    assert np.array_equal(learned_jitters(own, new_history(), MONDAY), own.jitters)
-    assert np.all(learned_jitters(own, history_of(np.zeros(200)), day(200)) >= own.jitters)
-
-
-@pytest.mark.parametrize(("effect", "error"), [(0.2, 0.0), (0.4, 0.0), (0.4, 0.07)])
-def test_the_interval_of_the_start_holds_it_nine_times_of_ten(effect: float, error: float) -> None:
-    """Steps of -0.1 to -0.4 after 20 to 120 days, watched until they are clear: 400 streams.
-
-    An error of the reference shifts all days of a stream, before the step and after it.
-
-    At least 86 % of the 90 % intervals hold the first day, which is 90 % less 2.7 standard errors
-    of such a share; their lows are not before the first day, their highs not after the last.
-    """
-    rng = np.random.default_rng(4)
-    held = 0
-    for _ in range(400):
-        begun, size = int(rng.integers(20, 120)), float(rng.uniform(0.1, 0.4))
-        lasts = int(np.ceil(25.0 / (size**2 * 100.0)))  # to five standard errors
-        slopes = chance(rng, begun + lasts, 100.0)
-        slopes[begun:] -= size
-        slopes += rng.normal(0.0, error)
-        found = start_of(
-            history_of_rows(slopes, 100.0),
-            direction=0, sign=-1, jitter=0.0, effect=effect, error=error, counted=slopes.size,
-        )  # fmt: skip
-        assert MONDAY <= found.low <= found.day <= found.high <= day(slopes.size - 1)
-        held += found.low <= day(begun) <= found.high
-
-    assert held >= 0.86 * 400
-
-
-def history_of_rows(slopes: np.ndarray, known: float) -> History:
-    """Make the history of some days at once, none of them merged."""
-    size = slopes.size
-    informations = np.zeros((size, 4), np.float32)
-    informations[:, 0] = known
-    return History(
-        MONDAY.toordinal() + np.arange(size),
-        np.ones(size, np.int64),
-        (slopes[:, None] * informations).astype(np.float32),
-        informations,
-        np.zeros((size, len(SLOPES)), np.float32),
-        np.zeros((size, 4), np.float32),
+    assert np.array_equal(learned_day_variances(own, new_history(), MONDAY), own.day_variances)
+    assert np.all(
+        learned_day_variances(own, history_of(np.zeros(200)), day(200)) >= own.day_variances
     )
-
-
-def test_a_start_is_not_before_the_detector_began() -> None:
-    """Days before the last drift was over belong to another."""
-    found = start_of(
-        history_of_rows(np.full(50, -0.3), KNOWN),
-        direction=0, sign=-1, jitter=0.0, effect=0.2, error=0.0, counted=5,
-    )  # fmt: skip
-
-    assert found.low == found.day == day(45)
-
-
-def test_a_start_within_a_merged_week_has_the_whole_week() -> None:
-    """Of weeks that are remembered as sums the interval ends with the last of their days."""
-    slopes = np.where(np.arange(70) < 14, 0.0, -0.3)
-
-    found = start_of(
-        history_of(slopes),
-        direction=0, sign=-1, jitter=0.0, effect=0.3, error=0.0, counted=70,
-    )  # fmt: skip
-
-    assert (found.low, found.day, found.high) == (day(14), day(14), day(20))
 
 
 def test_a_day_of_nothing_is_not_remembered() -> None:

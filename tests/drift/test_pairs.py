@@ -7,7 +7,7 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from monitor.drift.class_wording import class_shifts
+from monitor.drift.class_facts import class_shifts
 from monitor.drift.detector import best_slope
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.other_pairs import other_pairs
@@ -15,6 +15,7 @@ from monitor.drift.pairs import ClassDay, coded, fit_codes, pair_parts
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.beyond_binary.class_counts import adjusted_vectors, count_classes
+from monitor.words.verdict import sentences
 from studies.classes.worlds import (
     DRIFTS,
     NONE,
@@ -53,7 +54,7 @@ def test_no_class_prior_opens_a_drift(world: World) -> None:
 
     assert [v[0].day for v in found if v[0].detector.incident] == []
     assert found[-1][0].state == "prior_shift"
-    assert "More frequent than in the reference: class 2" in " ".join(found[-1][0].reasons)
+    assert "More frequent than in the reference: class 2" in " ".join(sentences(found[-1][0]))
 
 
 def test_sharper_logits_are_found_and_the_worst_pair_is_named() -> None:
@@ -67,7 +68,7 @@ def test_sharper_logits_are_found_and_the_worst_pair_is_named() -> None:
     assert whole.detector.incident.kind == "too_extreme"
     assert whole.slope is not None
     assert whole.slope.low < 0.8 < whole.slope.high
-    assert "The worst pair is class" in " ".join(whole.reasons)
+    assert "The worst pair is class" in " ".join(sentences(whole))
 
 
 def test_of_one_confused_pair_the_others_are_as_before() -> None:
@@ -75,7 +76,7 @@ def test_of_one_confused_pair_the_others_are_as_before() -> None:
     couples = World("10 classes, confused in couples", 10, group=2)
     pair = replace(DRIFTS[1], pair=2.0)
     _, found = judged(couples, pair, days=START + 8, seed=4)
-    said = " ".join(found[-1][0].reasons)
+    said = " ".join(sentences(found[-1][0]))
 
     assert "The worst pair is class 0 against class 1: too extreme, slope 0." in said
     assert "the others are as before" in said

@@ -48,7 +48,7 @@ def assert_same(found: Reference, expected: Reference, *, within: float) -> None
     assert found.directions[:, seen] == pytest.approx(expected.directions[:, seen], abs=within)
     assert found.tolerances == pytest.approx(expected.tolerances, abs=within)
     assert found.effects == pytest.approx(expected.effects, abs=within)
-    assert found.jitters == pytest.approx(expected.jitters, abs=within)
+    assert found.day_variances == pytest.approx(expected.day_variances, abs=within)
     assert found.known == expected.known
     assert found.basis.shape == expected.basis.shape
 
@@ -260,11 +260,11 @@ def test_tolerance_and_effect_follow_their_formula(rows: int) -> None:
     found = fit_reference(days, least)
 
     informations = found.informations
-    variances = (informations * (1.0 + found.jitters * informations)).sum(axis=0)
+    variances = (informations * (1.0 + found.day_variances * informations)).sum(axis=0)
     phi = variances / informations.sum(axis=0)
     errors = np.sqrt(phi / informations.sum(axis=0))
     assert (TOLERATED, SOUGHT) == (1.25, 6.0)
-    assert dispersions(found.jitters, informations) == pytest.approx(phi, rel=1e-9)
+    assert dispersions(found.day_variances, informations) == pytest.approx(phi, rel=1e-9)
     assert found.errors == pytest.approx(errors, rel=1e-9)
     assert found.tolerances == pytest.approx(
         np.maximum([0.03, 0.05, 0.05, 0.05], 1.25 * errors), rel=1e-9
@@ -347,37 +347,40 @@ def test_spans_of_days_share_an_intercept() -> None:
 
 
 def test_days_that_differ_widen_the_limits() -> None:
-    """A slope that jitters by 20 % from day to day is seen as dispersion, and tolerated."""
-    calm, restless = (fit_reference(days_of(Truth(slope_jitter=j))) for j in (0.0, 0.2))
+    """A slope that varies by 20 % from day to day is seen as dispersion, and tolerated."""
+    calm, restless = (fit_reference(days_of(Truth(slope_variation=j))) for j in (0.0, 0.2))
 
-    spread = [dispersions(found.jitters, found.informations)[0] for found in (calm, restless)]
+    spread = [dispersions(found.day_variances, found.informations)[0] for found in (calm, restless)]
     assert spread[0] < 2.0
     assert spread[1] > 3.0
     assert restless.tolerances[0] > calm.tolerances[0]
 
 
-def test_the_jitter_of_days_is_estimated_whatever_their_size() -> None:
+def test_the_between_day_variance_is_estimated_whatever_their_size() -> None:
     """The slope's own variance is found within 3 standard errors, in days of x0.2 to x5 rows.
 
     Over 20 references the mean of 0.01 has a relative error of sqrt(2 / 27 / 20) = 6 %.
     """
-    found = [fit_reference(days_of(Truth(slope_jitter=0.1), seed=s)).jitters[0] for s in range(20)]
+    found = [
+        fit_reference(days_of(Truth(slope_variation=0.1), seed=s)).day_variances[0]
+        for s in range(20)
+    ]
 
     assert np.mean(found) == pytest.approx(0.01, rel=0.18)
 
 
 def test_a_few_storms_do_not_speak_for_all_days() -> None:
-    """Two days of slope 1.5 among 28 add a third to a jitter of 0.05; as a mean square, more.
+    """Two days of slope 1.5 among 28 add a third to a deviation of 0.05; as a mean square, more.
 
-    The jitter of a calm period is on average 0.047: what counts as chance is a little more than
+    The deviation of a calm period is on average 0.047: what counts as chance is a little more than
     its mean, a quarter of a standard deviation. Over 12 references the mean has an error of 7 %.
     """
     found = np.empty((12, 2))
     for seed in range(12):
-        days = days_of(Truth(slope_jitter=0.05), seed=seed)
+        days = days_of(Truth(slope_variation=0.05), seed=seed)
         storms = days_of(Truth(tilted(1.5)), seed=seed + 50, number=2)
         mixed = [*days[:10], storms[0], *days[10:20], storms[1], *days[20:26]]
-        found[seed] = [np.sqrt(fit_reference(part).jitters[0]) for part in (days, mixed)]
+        found[seed] = [np.sqrt(fit_reference(part).day_variances[0]) for part in (days, mixed)]
 
     calm, stormy = found.mean(axis=0)
     assert calm == pytest.approx(0.047, rel=0.2)
@@ -393,7 +396,7 @@ def test_a_single_score_has_no_direction() -> None:
     assert not found.tolerances.any()
     assert not found.effects.any()
     assert np.isfinite(found.curve).all()
-    assert len(found.jitters) == len(DIRECTIONS)
+    assert len(found.day_variances) == len(DIRECTIONS)
 
 
 def short(days: int, positives: int, negatives: int) -> Days:

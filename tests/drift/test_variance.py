@@ -13,6 +13,7 @@ from monitor.drift.variance import (
     LEAST_RARER,
     between_day_variance,
     between_week_variance,
+    neighbours_alike,
     span_starts,
 )
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -50,26 +51,28 @@ def test_independent_days_do_not_differ(rows: int, parts: int) -> None:
     rng = np.random.default_rng(rows + parts)
     days = max(60, 1_000 // rows)
     drawn = (independent(rng, rows, days, parts) for _ in range(60))
-    found = np.sqrt([fit_reference(d).jitters for d in drawn if not what_a_reference_lacks(d)])
+    found = np.sqrt(
+        [fit_reference(d).day_variances for d in drawn if not what_a_reference_lacks(d)]
+    )
 
     assert len(found) > 50
     assert np.all((found > 0.0).mean(axis=0) < 2 / 3)
 
 
-@pytest.mark.parametrize(("rows", "jitter"), [(100, 0.5), (400, 0.3)])
-def test_days_that_differ_are_found_on_small_days_too(rows: int, jitter: float) -> None:
-    """A slope that jitters is found within a third: the mean of 12 references of 120 days."""
+@pytest.mark.parametrize(("rows", "day_variance"), [(100, 0.5), (400, 0.3)])
+def test_days_that_differ_are_found_on_small_days_too(rows: int, day_variance: float) -> None:
+    """A slope that varies is found within a third: the mean of 12 references of 120 days."""
     rng = np.random.default_rng(7)
     found = []
     for _ in range(12):
         days = []
         for _ in range(120):
             counts = rng.poisson(rows * WEIGHTS)
-            slope = 1.0 + jitter * rng.normal()
+            slope = 1.0 + day_variance * rng.normal()
             days.append({"all": Coarse(counts, rng.binomial(counts, expit(slope * CENTRES)))})
-        found.append(np.sqrt(fit_reference(days).jitters[0]))
+        found.append(np.sqrt(fit_reference(days).day_variances[0]))
 
-    assert np.mean(found) == pytest.approx(jitter, rel=0.33)
+    assert np.mean(found) == pytest.approx(day_variance, rel=0.33)
 
 
 def test_spans_hold_enough_of_the_rarer_outcome() -> None:
@@ -107,7 +110,7 @@ def test_a_known_variance_between_weeks_comes_back() -> None:
     """Weeks that differ by 0.1, each by itself or keeping half of the last one, are found to 15 %.
 
     Differences of weeks that keep half show only 1/1.6 of the variance, so 0.1 is 0.079. Over 8
-    histories of 200 weeks the mean has an error of 2 %. What days of their own jitter explain is
+    histories of 200 weeks the mean has an error of 2 %. What the between-day variance explains is
     no variance of weeks.
     """
     weeks = np.arange(200)
@@ -122,7 +125,9 @@ def test_a_known_variance_between_weeks_comes_back() -> None:
                 own[week] = kept * own[week - 1] + np.sqrt(1.0 - kept**2) * own[week]
             found.append(between_week_variance(weeks, known * (chance + own), known))
             assert between_week_variance(weeks, known * chance, known) < 0.03**2
-            explained = between_week_variance(weeks, known * (chance + own), known, jitter=0.07)
+            explained = between_week_variance(
+                weeks, known * (chance + own), known, day_variance=0.07
+            )
             assert explained < 0.05**2
 
         weekly = np.sqrt(np.array(found)).mean()
@@ -146,3 +151,59 @@ def test_a_few_weeks_are_not_believed() -> None:
     assert found(np.arange(20), 29.9) == 0.0
     assert found(3 * np.arange(20)) == 0.0
     assert found(np.zeros(0, np.int64)) == 0.0
+
+
+def alike(days: list[dict]) -> bool:
+    """Say whether the neighbouring days of a reference are alike."""
+    reference = fit_reference(days)
+    return neighbours_alike(reference.scores, reference.informations)
+
+
+def scored_daily(rng: np.random.Generator, horizon: int, days: int) -> list[dict]:
+    """Score the same 2,000 entities every day for an event within the horizon; all are right."""
+    cells = rng.choice(CENTRES.size, 2_000, p=WEIGHTS / WEIGHTS.sum())
+    daily = 1.0 - expit(-CENTRES[cells]) ** (1.0 / horizon)
+    events = np.cumsum(rng.random((days + horizon, cells.size)) < daily, axis=0)
+    counts = np.bincount(cells, minlength=CENTRES.size)
+    return [
+        {"all": Coarse(counts, np.bincount(cells[later > now], minlength=CENTRES.size))}
+        for now, later in zip(events, events[horizon:], strict=False)
+    ]
+
+
+@pytest.mark.parametrize("days", [14, 28])
+@pytest.mark.parametrize("horizon", [14, 30])
+def test_entities_that_are_counted_on_each_day_make_neighbours_alike(
+    days: int, horizon: int
+) -> None:
+    """Overlapping horizons are noticed in every draw from 28 days on, and in 14 days mostly."""
+    found = [alike(scored_daily(np.random.default_rng(seed), horizon, days)) for seed in range(4)]
+
+    assert sum(found) >= (4 if days > 14 else 2)
+
+
+@pytest.mark.parametrize(("rows", "days"), [(2_000, 14), (300, 14), (100, 28), (2_000, 28)])
+def test_independent_days_are_not_alike(rows: int, days: int) -> None:
+    """Whatever their number and size, with parts of their own priors or without."""
+    rng = np.random.default_rng(rows + days)
+
+    assert not any(
+        alike(independent(rng, rows, days, parts)) for parts in (1, 3) for _ in range(10)
+    )
+
+
+@pytest.mark.parametrize("days", [14, 28, 200])
+def test_chance_makes_neighbours_alike_almost_never(days: int) -> None:
+    """None of 2,000 references of independent normal scores, whatever the days know."""
+    rng = np.random.default_rng(days)
+    known = rng.gamma(1.0, 50.0, (2_000, days, 4))
+    pulls = rng.normal(size=known.shape) * np.sqrt(known)
+
+    assert not any(map(neighbours_alike, pulls, known))
+
+
+def test_directions_that_no_score_moves_along_are_left_out() -> None:
+    """Without any information nothing is alike."""
+    none = np.zeros((28, 4))
+
+    assert not neighbours_alike(none, none)

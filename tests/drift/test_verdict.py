@@ -18,6 +18,8 @@ from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.logistic.conditional import score_directions
 from monitor.metrics.logistic.level import compare_levels, fit_level
+from monitor.words.advice import COUNTED_AGAIN
+from monitor.words.verdict import sentences
 from studies.drift.rules import FIRST, follow_detector, pool
 from studies.drift.scenarios import SEGMENTS
 from studies.drift.worlds import (
@@ -30,6 +32,7 @@ from studies.drift.worlds import (
     standardised,
     stream,
 )
+from tests.drift.test_variance import scored_daily
 
 WORLD = World(0.05, 20_000)
 WEIGHTS, UNIT = shares(centre(WORLD.prevalence)), standardised(WORLD.prevalence)
@@ -38,6 +41,7 @@ TRUE_LEVEL = fit_level(
     Coarse(*(np.rint(1e9 * WEIGHTS * share).astype(np.int64) for share in (1, expit(CENTRES)))),
 )
 Days = list[dict[str, Coarse]]
+ROWS = np.rint(2_000 * WEIGHTS).astype(np.int64)
 
 
 @cache
@@ -90,10 +94,10 @@ def test_segments_of_different_scores_must_be_summed() -> None:
         summed_reference, pooled_reference = (fit_reference(d[:28]) for d in (days, pooled))
 
         assert follow_detector(summed_reference, days[28:]) == []
-        assert summed_reference.jitters[0] < 0.02**2
-        assert pooled_reference.jitters[0] > 0.04**2
+        assert summed_reference.day_variances[0] < 0.02**2
+        assert pooled_reference.day_variances[0] > 0.04**2
         quick, slow = (
-            days_to_find(found, 0.1, 1000) for found in (summed_reference, pooled_reference)
+            days_to_find(found, 0.1, 3.0) for found in (summed_reference, pooled_reference)
         )
         assert slow > 2.0 * quick
 
@@ -130,6 +134,19 @@ def judged(days: Sequence[Mapping[str, Coarse]], *, reference: int = 28) -> list
     references = [fit_model_reference(watched[:reference], Limits())]
     verdicts = judge("ctr", watched, references=references, lack="", limits=Limits())
     return [whole for whole, *_ in verdicts][reference:]
+
+
+def test_entities_that_are_counted_again_are_told_with_ok() -> None:
+    """The state stays, but no day of the same entities, scored daily for a month, says only ok."""
+    rng = np.random.default_rng(3)
+    days = scored_daily(rng, 30, 28 + 4)
+    independent = [{"all": Coarse(ROWS, rng.binomial(ROWS, expit(CENTRES)))} for _ in days]
+
+    found, calm = judged(days), judged(independent)
+
+    assert {verdict.state for verdict in found} == {"ok"}
+    assert all(COUNTED_AGAIN in sentences(verdict) for verdict in found)
+    assert not any(COUNTED_AGAIN in sentences(verdict) for verdict in calm)
 
 
 def share_of(state: str, verdicts: Iterable[Verdict]) -> float:
@@ -260,4 +277,4 @@ def test_it_says_what_is_equal_on_a_day_without_contrast(
     (verdict,) = judged([*[dict.fromkeys(("DE", "FR"), sound)] * 28, day])
 
     assert verdict.state == "insufficient_data"
-    assert verdict.reasons[0].startswith(said)
+    assert sentences(verdict)[0].startswith(said)

@@ -4,15 +4,16 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.places import Condition
+from monitor.drift.column_sums import sum_columns
+from monitor.drift.places import Condition, Where
 from monitor.drift.reference import Reference, fit_reference
-from monitor.drift.where import find_where
-from monitor.drift.where_search import best_condition, confirm, search_sentence
-from monitor.drift.where_wording import where_sentence
+from monitor.drift.where import where_of
+from monitor.drift.where_search import best_condition, confirm
 from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.segment_names import WHOLE
 from monitor.summary import ColumnPart, Columns
+from monitor.words.where import search_sentence, where_sentence
 
 DEVICES, COUNTRIES = ("tv", "phone", "web", "car"), tuple(f"c{i}" for i in range(10))
 SHARES = expit(-(CENTRES**2) / 2.0) * (np.abs(CENTRES) < 5.0)  # of the scores: most are near 0.5
@@ -75,6 +76,13 @@ def weeks(
     old = [world.day(slopes() if then is None else then) for _ in range(21)]
     new = [world.day(now) for _ in range(10)]
     return fit_reference([parts for _, parts in old]), [c for c, _ in old], [c for c, _ in new]
+
+
+def find_where(
+    reference: Reference, before: list[Columns], after: list[Columns], kind: str
+) -> Where:
+    """Compare every value of every column with itself in the reference."""
+    return where_of(reference, sum_columns(reference, before, after), kind)
 
 
 def test_a_device_that_drifts_is_found_and_explains_all() -> None:

@@ -27,6 +27,7 @@ from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.exporting import DAY, DRIFTING, HARD, VERDICT, exposition, fill, write_day
 from tests.support.servers import (
+    PATIENCE,
     answered,
     free_port,
     get,
@@ -600,7 +601,7 @@ class TestPrometheus:
         blocks = folder / "data"
         call = (promtool, "tsdb", "create-blocks-from", "openmetrics", "--max-block-duration=744h")
         with started(folder, *call, folder / "past.om", blocks) as program:
-            assert program.process.wait(60) == 0, program.complained.read_text()
+            assert program.process.wait(PATIENCE) == 0, program.complained.read_text()
         (folder / "prometheus.yml").write_text("{}")
         server = (
             f"--config.file={folder / 'prometheus.yml'}",

@@ -21,7 +21,7 @@ from monitor.store.store import Store
 from tests.conftest import Ended, run_command
 from tests.support.exporting import exposition
 from tests.support.paths import ROOT
-from tests.support.servers import program_path
+from tests.support.servers import PATIENCE, program_path
 
 DAY = date(2026, 3, 2)
 TEXTS = [
@@ -86,7 +86,7 @@ def test_come_out_of_the_exposition(folder: Path) -> None:
     assert found == {*TEXTS, "other", "all"}
     checked = subprocess.run(
         [program_path("promtool"), "check", "metrics"],
-        input=text, capture_output=True, text=True, check=False, timeout=60,
+        input=text, capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
     assert "error while linting" not in checked.stderr
     assert "parsing error" not in checked.stderr
@@ -177,7 +177,7 @@ def test_rules_say_the_names(tmp_path: Path) -> None:
     (tmp_path / "test.yml").write_text(yaml.safe_dump(content, allow_unicode=True))
     done = subprocess.run(
         [program_path("promtool"), "test", "rules", tmp_path / "test.yml"],
-        capture_output=True, text=True, check=False, timeout=120,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stdout + done.stderr
@@ -234,7 +234,7 @@ def test_slack_sees_no_mark_in_a_name(template: str, over: bool, tmp_path: Path)
             f'--template.text={{{{ template "{template}" . }}}}',
             f"--template.data={tmp_path / 'data.json'}",
         ],
-        capture_output=True, text=True, check=False, timeout=60,
+        capture_output=True, text=True, check=False, timeout=PATIENCE,
     )  # fmt: skip
 
     assert done.returncode == 0, done.stderr

@@ -32,10 +32,11 @@ MAY_BE_EMPTY = (
     *(ONE_OF_SEVERAL, "Invalid or unreadable", "Deployments", "Last drift over", "Report page"),
     *("What is wrong with the logs", "Explained by"),
 )
-# Of drifts that have ended or have no slope, of drifts in few of the segments, of rows and of
-# report pages: not in these two models.
+# Of drifts that have ended, became worse or have no slope, of drifts in few of the segments, of
+# rows and of report pages: not in these two models.
 NOT_HERE = {
     "calibration_drift_explained_ratio",
+    "calibration_drift_slope_before",
     "calibration_drift_size_logit",
     "calibration_ended_drift_date_seconds",
     "calibration_ended_drift_duration_seconds",

@@ -1,6 +1,5 @@
-"""An object store and both engines for the tests of logs."""
+"""An object store, and DuckDB to compare Spark with, for the tests of logs."""
 
-import sys
 from collections.abc import Iterator
 
 import fsspec
@@ -9,37 +8,6 @@ from moto.server import ThreadedMotoServer
 
 from monitor.config import Engine
 from monitor.logs import Databases, open_databases
-from tests.support.servers import free_port
-
-OF_SPARK = {
-    "spark.driver.memory": "600m",
-    "spark.ui.enabled": "false",
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-    "spark.sql.shuffle.partitions": "2",
-    # Compiling costs more than running queries of a few rows.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-    "spark.sql.adaptive.enabled": "false",
-    # The same Java machine is a Spark Connect server too.
-    "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
-    "spark.connect.grpc.binding.address": "127.0.0.1",
-}
-
-
-@pytest.fixture(scope="session")
-def spark() -> Iterator[Databases]:
-    """Start Spark on this machine, once for all tests, because Java starts for many seconds."""
-    conf = {**OF_SPARK, "spark.connect.grpc.binding.port": free_port()}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(
-            "PYSPARK_PYTHON", sys.executable
-        )  # of the server, for the tasks of its clients
-        with open_databases(Engine(kind="spark", master="local[2]", conf=conf)) as databases:
-            databases.spark.sparkContext.setLogLevel("OFF")
-            yield databases
-    databases.spark.stop()
 
 
 @pytest.fixture(scope="session")

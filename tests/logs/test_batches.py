@@ -15,6 +15,7 @@ from monitor.config import Engine, Model
 from monitor.errors import DataError
 from monitor.logs import (
     Databases,
+    batches,
     days_at_a_time,
     open_databases,
     plan_batches,
@@ -252,6 +253,41 @@ def test_a_batch_counts_what_filters_leave_out_once(
     assert all(0 < left < of for left, of in expected[DAYS[0]].values())
 
 
+def test_a_batch_refuses_days_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Days with outcomes of one kind are refused as each alone would be, without reading again."""
+    write_logs(tmp_path, complete=True)
+    model = model_of(
+        tmp_path,
+        outcomes={"path": f"{tmp_path}/outcomes/{{day}}.parquet", "where": "outcome = 1"},
+        checks={"one_class": "fail"},
+    )
+    with open_databases(ENGINE) as databases:
+        expected = {day: str(alone(model, day, LONG_AFTER, databases)) for day in DAYS}
+        monkeypatch.setattr(batches, "summarise_day", None)
+        found = dict(summarise_days("ctr", model, DAYS, as_of=LONG_AFTER, databases=databases))
+
+    assert "outcomes are 1" in expected[FIRST]
+    assert {day: str(error) for day, error in found.items()} == expected
+
+
+def test_no_example_is_read_of_rejected_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A day read alone counts the rows that it leaves out; only a message needs the first."""
+    write_logs(tmp_path)
+    add(tmp_path, "predictions", 0, prediction("x", 1.5), prediction("y", 0.5))
+    add(tmp_path, "predictions", 0, prediction("y", 0.5))
+    monkeypatch.setattr("monitor.logs.contract._first_row", None)
+
+    summary = summarise_day("ctr", model_of(tmp_path, checks=REJECT), FIRST, as_of=LONG_AFTER)
+
+    assert summary.rejected == {
+        "prediction_repeated": 2,
+        "score_out_of_range": 1,
+        "outcome_orphan": 2,
+    }
+
+
 def left_out(found: Summary | DataError) -> dict[str, tuple[int, int]]:
     """Return what settings leave out of a day; nothing of one that failed."""
     return dict(found.left_out) if isinstance(found, Summary) else {}
@@ -318,7 +354,7 @@ def test_batches_fit_the_memory(
 ) -> None:
     """Small days make one batch, or one for each job."""
     engine = Engine(threads=1, memory_mb=memory_mb)
-    model = model_of(plain, settled_after=min(wait, 120))
+    model = model_of(plain, settled_after=wait)
     with open_databases(engine) as databases:
         batches = plan_batches("ctr", model, DAYS, databases=databases, jobs=jobs)
 

@@ -31,6 +31,7 @@ from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
 from monitor.logs import days_of, describe_inputs, newest_settled_day, summarise_day
 from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
 from monitor.store.store import Store
 
 DAYS = [date(2026, 3, 2) + timedelta(days=i) for i in range(4)]  # the last has only outcomes
@@ -658,7 +659,7 @@ def test_the_record_of_a_run_names_the_version_of_a_table(tmp_path: Path) -> Non
     )
     now = datetime.now(UTC)
 
-    report = run(config, "ctr", DAYS[0], DAYS[0], as_of=DAYS[3], clock=lambda: now)
+    report = run(config, Task("ctr", DAYS[0], DAYS[0], DAYS[3]), clock=lambda: now)
 
     record = Store(config.store).read_run("ctr")
     tables = {log: DeltaTable(f"{root.place}/{log[0]}") for log in ("predictions", "outcomes")}

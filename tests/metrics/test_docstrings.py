@@ -8,8 +8,7 @@ import re
 
 import pytest
 
-from monitor.metrics import HOMES
-from tests.support.daily_job import path_of
+from tests.support.daily_job import HOMES, path_of
 from tests.support.paths import ROOT
 
 SHELVES = ROOT / "monitor" / "metrics"
@@ -43,7 +42,7 @@ def definitions(path_name: str) -> dict[str, ast.stmt]:
     return {n.name: n for n in body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
 
 
-PUBLIC = {name: definitions(f"monitor.metrics.{home}")[name] for name, home in HOMES.items()}
+PUBLIC = {name: definitions(home)[name] for name, home in HOMES.items()}
 FUNCTIONS = {name: node for name, node in PUBLIC.items() if isinstance(node, ast.FunctionDef)}
 RESULTS = {n: ast.get_docstring(c) or "" for n, c in PUBLIC.items() if isinstance(c, ast.ClassDef)}
 ALL = {

@@ -10,7 +10,7 @@ import re
 import pytest
 
 import monitor.metrics
-from monitor.metrics import HOMES
+from tests.support.daily_job import HOMES
 from tests.support.page_classes import CLASSES, REGRESSION
 from tests.support.page_scores import SCORES
 from tests.support.page_tables import PAGE, Table

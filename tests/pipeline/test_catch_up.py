@@ -13,7 +13,7 @@ import pytest
 
 from monitor.store.store import Store
 from tests.conftest import Ended, Project
-from tests.support.servers import started, wait_for
+from tests.support.servers import PATIENCE, started, wait_for
 
 COMMAND = Path(sys.executable).with_name("calibration-monitor")
 Command = Callable[..., Ended]
@@ -102,7 +102,7 @@ class TestTurns:
                 waits = f"ctr: waits until process {os.getpid()} on "
                 wait_for(second, lambda: waits in said.read_text() or None)
                 held.close()
-                code = second.process.wait(60)
+                code = second.process.wait(PATIENCE)
 
         assert code == 0
         assert project.results() == before
@@ -138,7 +138,7 @@ class TestTurns:
             for a, b in spans
         ]
         both = [subprocess.Popen(call, stdout=subprocess.DEVNULL) for call in calls]
-        codes = [process.wait(120) for process in both]
+        codes = [process.wait(PATIENCE) for process in both]
         results = gap.results()
         shutil.rmtree(gap.folder / "store")
         for call in calls:

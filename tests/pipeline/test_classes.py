@@ -16,6 +16,7 @@ from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.pipeline import references
 from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
 from monitor.store.store import Store
 from tests.support.class_logs import NAMES, draw, write_day
 
@@ -46,10 +47,7 @@ def run_days(config: Config, first: date, last: date, jobs: int = 1) -> None:
     """Process days."""
     report = run(
         config,
-        "pets",
-        first,
-        last,
-        as_of=DAYS[-1] + timedelta(days=1),
+        Task("pets", first, last, DAYS[-1] + timedelta(days=1)),
         clock=lambda: datetime(2026, 3, 1, tzinfo=UTC),
         jobs=jobs,
     )
@@ -168,12 +166,9 @@ def test_a_change_of_the_classes_begins_again(logs: Path) -> None:
     path = folder / "monitor.yaml"
     path.write_text(CONFIG.format(store="store", names=", ".join(names)))
     config = load_config(path)
-    arguments = {
-        "as_of": day + timedelta(days=1),
-        "clock": lambda: datetime(2026, 3, 1, tzinfo=UTC),
-    }
+    task = Task("pets", day, day, day + timedelta(days=1))
 
-    assert run(config, "pets", day, day, **arguments).failures == ()
+    assert run(config, task, clock=lambda: datetime(2026, 3, 1, tzinfo=UTC)).failures == ()
     week = Store(config.store).read_evaluations("pets", day)[0][-1]
     whole = Store(config.store).read_verdicts("pets", day)[0][0]
     assert (week.window_days, week.days_present, week.matched) == (7, 1, 500)

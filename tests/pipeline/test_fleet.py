@@ -14,9 +14,9 @@ from monitor.config import Config, load_config
 from monitor.pipeline.fleet import of_models
 from tests.conftest import Ended, Project
 from tests.support import fleet_calls
+from tests.support.servers import PATIENCE
 
 LOGS = '{predictions: {path: "p/{day}"}, outcomes: {path: "o/{day}"}}'
-PATIENCE = 60.0  # seconds: a busy machine starts processes slowly
 
 
 @pytest.fixture

@@ -14,6 +14,7 @@ from monitor.errors import DataError
 from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.delays import delays
 from monitor.store.store import Store
@@ -33,7 +34,7 @@ def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
     folder = tmp_path_factory.mktemp("late")
     write_late_log(folder)
     loaded = load_config(folder / "monitor.yaml")
-    report = run(loaded, "risk", FIRST, LAST, as_of=END, clock=lambda: NOON, jobs=2)
+    report = run(loaded, Task("risk", FIRST, LAST, END), clock=lambda: NOON, jobs=2)
     assert report.failures == ()
     return loaded
 
@@ -159,7 +160,7 @@ def test_day_by_day_the_bytes_are_the_same(copied: Config) -> None:
             path.unlink()
     for back in range(9, -1, -1):
         day = LAST - timedelta(days=back)
-        run(copied, "risk", day, day, as_of=day + timedelta(days=4), clock=lambda: NOON)
+        run(copied, Task("risk", day, day, day + timedelta(days=4)), clock=lambda: NOON)
 
     assert results() == whole
 

@@ -29,14 +29,16 @@ from datetime import date, datetime, UTC
 from pathlib import Path
 from monitor.config import load_config
 from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
 
 def status(key):
     return int(re.search(key + r":\\s+(\\d+) kB", Path("/proc/self/status").read_text())[1]) // 1024
 
 def go(path):
     report = run(
-        load_config(Path(path)), "ctr", date(2026, 3, 1), date(2026, 3, 8),
-        as_of=date(2026, 3, 16), clock=lambda: datetime.now(UTC), jobs=2,
+        load_config(Path(path)),
+        Task("ctr", date(2026, 3, 1), date(2026, 3, 8), date(2026, 3, 16)),
+        clock=lambda: datetime.now(UTC), jobs=2,
     )
     assert len(report.summarised) == 8, report.failures
 

@@ -9,8 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from monitor.config import Config, load_config
-from monitor.pipeline.catch_up import days_to_catch_up
+from monitor.pipeline.morning import Call, plan_morning
 from monitor.pipeline.run import RunReport, run
+from monitor.pipeline.task import Task
 from monitor.summary import days_between
 from tests.support.late_log import FIRST, write_late_log
 
@@ -38,14 +39,10 @@ class World:
     def run(self, day: date, *, catch_up: bool = False) -> RunReport:
         """Process a day as the run of its interval does in Airflow."""
         as_of = day + timedelta(days=SETTLED_AFTER + 1)
-        missing = days_to_catch_up(self.config, "risk", day, as_of=as_of) if catch_up else ()
-        return run(
-            *(self.config, "risk", day, day),
-            as_of=as_of,
-            clock=lambda: NOON,
-            catch_up=missing,
-            must_settle=True,
-        )
+        call = Call(as_of, due=(day, day), catch_up=catch_up)
+        task = plan_morning(self.config, "risk", call).task
+        assert task
+        return run(self.config, task, clock=lambda: NOON)
 
     def lose(self, log: Path, *, how: str) -> None:
         """Lose a log: all of it, half of its rows, or so that it cannot be read."""
@@ -82,8 +79,8 @@ def started(tmp_path_factory: pytest.TempPathFactory) -> Path:
     settings = (folder / "monitor.yaml").read_text().replace("windows: [1]", "windows: [1, 3]")
     (folder / "monitor.yaml").write_text(settings)
     done = run(
-        *(load_config(folder / "monitor.yaml"), "risk", FIRST, BEFORE),
-        as_of=BEFORE + timedelta(days=SETTLED_AFTER + 1),
+        load_config(folder / "monitor.yaml"),
+        Task("risk", FIRST, BEFORE, BEFORE + timedelta(days=SETTLED_AFTER + 1)),
         clock=lambda: NOON,
     )
     assert done.failures == ()

@@ -1,9 +1,11 @@
 """Old days leave the store, and what stays is neither changed nor orphaned."""
 
 import json
+import os
 import shutil
-import subprocess
 from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -12,14 +14,17 @@ import pytest
 import yaml
 
 from monitor.config import Config, load_config
+from monitor.drift.detector import Second, new_detector
 from monitor.errors import ConfigError
 from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.prune import KINDS, plan, prune
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
 from monitor.store.store import Store
 from tests.conftest import Ended
 from tests.support.exporting import COMMAND
+from tests.support.servers import PATIENCE, started, wait_for
 from tests.support.two_models import write_day
 
 FIRST = date(2026, 1, 1)
@@ -37,10 +42,7 @@ def do(config: Config, first: int, last: int, *, as_of: int = DAYS) -> None:
     """Run the daily job for some days."""
     run(
         config,
-        MODEL,
-        day(first),
-        day(last),
-        as_of=day(as_of),
+        Task(MODEL, day(first), day(last), day(as_of)),
         clock=lambda: datetime(2026, 2, 10, tzinfo=UTC),
     )
 
@@ -142,6 +144,20 @@ def test_a_reference_that_nobody_configured_stays(filled: Path, tmp_path: Path) 
     assert list(planned.days["summaries"]) == [day(place) for place in range(28, DAYS - 1)]
 
 
+def test_the_days_that_a_second_reference_rests_on_stay(whole: Config) -> None:
+    """A drift that is open on the oldest verdict kept: a run can fit its reference again."""
+    store, oldest = Store(whole.store), day(DAYS - KEPT - 7)
+    removed = plan(whole, MODEL, keep_days=KEPT, today=TODAY).days["summaries"]
+    verdicts, _ = store.read_verdicts(MODEL, oldest)
+    second = Second(removed[0], 28, removed[1], new_detector())
+    drifting = [replace(v, detector=replace(v.detector, second=second)) for v in verdicts]
+    store.write_verdicts(MODEL, oldest, drifting, basis="")
+    planned = plan(whole, MODEL, keep_days=KEPT, today=TODAY)
+
+    assert removed[2:]
+    assert planned.days["summaries"] == removed[2:]
+
+
 def test_what_the_next_run_needs_cannot_be_removed(whole: Config) -> None:
     """Fewer days than the longest window, the wait for outcomes and a week are refused."""
     least = 3 + 1 + 7
@@ -169,16 +185,21 @@ def test_the_command_says_what_it_removes(whole: Config, command: Callable[..., 
     assert f"kept {REFERENCE_DAYS} older days of references" in done.out
 
 
-def test_waits_while_a_run_writes(whole: Config) -> None:
+def test_waits_while_a_run_writes(whole: Config, tmp_path: Path) -> None:
     """While another process holds the model, nothing is removed; afterwards it is."""
     path = Path(whole.store).parent / "monitor.yaml"
     call = [COMMAND, "prune", "--config", path, "--keep", "11d"]
     before = {kind: content(whole, kind) for kind in KINDS}
-    with Store(whole.store).locked(MODEL), pytest.raises(subprocess.TimeoutExpired):
-        subprocess.run(call, check=True, timeout=6)  # longer than it takes when it need not wait
-    untouched = {kind: content(whole, kind) for kind in KINDS}
-    subprocess.run(call, check=True, stdout=subprocess.DEVNULL)
+    waits = f"{MODEL}: waits until process {os.getpid()} on "
+    with ExitStack() as held:
+        held.enter_context(Store(whole.store).locked(MODEL))
+        with started(tmp_path, *call) as second:
+            wait_for(second, lambda: waits in second.complained.read_text() or None)
+            untouched = {kind: content(whole, kind) for kind in KINDS}
+            held.close()
+            code = second.process.wait(PATIENCE)
 
+    assert code == 0
     assert untouched == before
     assert content(whole, "evaluations") == {}
 

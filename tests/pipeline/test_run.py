@@ -20,11 +20,12 @@ from monitor import program
 from monitor.config import Config, Model, load_config
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.evaluation.attribution import causes_of
-from monitor.pipeline import evaluations, references
+from monitor.pipeline import day_cache, references
 from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.references import read_references
 from monitor.pipeline.run import PhaseProgress, RunReport, run
 from monitor.pipeline.summaries import share
+from monitor.pipeline.task import Task
 from monitor.store.store import Store
 from tests.conftest import Ended
 
@@ -98,9 +99,12 @@ def results(folder: Path) -> dict[str, bytes]:
     }
 
 
-def do(config: Config, first: date, last: date, **options: object) -> RunReport:
+def do(
+    config: Config, first: date, last: date, *, skip_unchanged: bool = False, **options: object
+) -> RunReport:
     """Run the model with a fixed clock."""
-    return run(config, "ctr", first, last, as_of=LONG_AFTER, clock=lambda: NOON, **options)  # type: ignore[arg-type]
+    task = Task("ctr", first, last, LONG_AFTER, skip_unchanged=skip_unchanged)
+    return run(config, task, clock=lambda: NOON, **options)  # type: ignore[arg-type]
 
 
 def write_logs(folder: Path, days: list[date]) -> Path:
@@ -262,7 +266,7 @@ def test_run_records_tell_success_from_failure(fresh: Path) -> None:
     hours = iter(NOON + timedelta(hours=h) for h in range(4))
 
     def one_day() -> None:
-        run(config, "ctr", DAYS[0], DAYS[0], as_of=LONG_AFTER, clock=lambda: next(hours))
+        run(config, Task("ctr", DAYS[0], DAYS[0], LONG_AFTER), clock=lambda: next(hours))
 
     one_day()
     (fresh / f"logs/predictions/{DAYS[0]}.parquet").unlink()
@@ -278,9 +282,9 @@ def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
     """Before its outcomes are all in a day is provisional; afterwards it is what it would be."""
     config = configure(fresh)
 
-    run(config, "ctr", DAYS[0], DAYS[0], as_of=DAYS[1], clock=lambda: NOON)
+    run(config, Task("ctr", DAYS[0], DAYS[0], DAYS[1]), clock=lambda: NOON)
     early, _ = Store(config.store).read_summary("ctr", DAYS[0])
-    run(config, "ctr", DAYS[0], DAYS[0], as_of=DAYS[2], clock=lambda: NOON)
+    run(config, Task("ctr", DAYS[0], DAYS[0], DAYS[2]), clock=lambda: NOON)
     late, _ = Store(config.store).read_summary("ctr", DAYS[0])
 
     matched = [
@@ -560,7 +564,7 @@ def test_the_causes_of_earlier_days_are_recalled(
     do(config, DAYS[0], DAYS[8])
     attributed = list[int]()
     monkeypatch.setattr(
-        evaluations, "causes_of", lambda t: attributed.append(t.total) or causes_of(t)
+        day_cache, "causes_of", lambda t: attributed.append(t.total) or causes_of(t)
     )
 
     do(config, DAYS[9], DAYS[9])

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Callable
-from datetime import date, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
@@ -14,6 +14,7 @@ import pytest
 from monitor.config import Config, load_config
 from monitor.export.snapshot_reader import Reader
 from monitor.logs import count_arrivals
+from monitor.pipeline.scheduled import Scheduled, span_of
 from monitor.pipeline.settling import settle
 from monitor.store.sealing import FORMAT, sealed_record
 from monitor.store.store import Store
@@ -125,6 +126,17 @@ def test_runs_wait_as_long(config: Config, command: Callable[..., Ended]) -> Non
     summary, _ = Store(config.store).read_summary("risk", FIRST)
     assert summary.final
     assert summary.known_at.date() == FIRST + timedelta(days=12)
+
+
+def test_the_first_run_of_a_scheduler_waits_as_long(config: Config) -> None:
+    """Before a run has kept the number, the day that is due rests on what the logs say already."""
+    morning = datetime.combine(COMPLETE, time(6), UTC)
+    first = Scheduled(
+        *(config, "risk", "first"), due=morning, interval=(morning - timedelta(days=1), morning)
+    )
+
+    due = COMPLETE - timedelta(days=12)
+    assert span_of(first) == (due, due, COMPLETE)
 
 
 @pytest.mark.parametrize("zoned", [True, False])

@@ -19,10 +19,10 @@ from monitor.metrics.maps.map_file import Level, MapFile, Training
 from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
-from monitor.report.error_wording import map_sentence
 from monitor.store.map_file import write_map
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, awaited, stratified
+from monitor.words.windows import map_sentence
 
 FIRST = date(2026, 1, 1)
 DAYS = [FIRST + timedelta(days=i) for i in range(60)]

@@ -17,7 +17,8 @@ from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.progress import Failure, PhaseProgress
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
-from monitor.report.incidents import incidents
+from monitor.read.incidents import incidents
+from monitor.read.results import results_of
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
 from tests.conftest import Ended
@@ -299,7 +300,7 @@ def test_a_known_drift_is_not_told(config: Config) -> None:
     The span begins on the day that the alert names: what it opened stays on record.
     """
     judge_from(config, FIRST)
-    (paged,) = incidents(Store(config.store), "ctr", "all")
+    (paged,) = incidents(results_of(config.store, "ctr"))["all"]
     span = "known_drifts: [{first: 2026-01-31, last: 2026-02-05}]"
     known = configure(Path(config.store).parent, f"{REFERENCE}, {span}")
     judge_from(known, FIRST)
@@ -308,7 +309,7 @@ def test_a_known_drift_is_not_told(config: Config) -> None:
     assert {v.state for v in silent} == {"acknowledged"}
     assert verdict(known, DAYS[-1]).state == "calibration_drift"
     assert all("acknowledged until 2026-02-05" in v.reasons[0] for v in silent)
-    kept, again = incidents(Store(known.store), "ctr", "all")
+    kept, again = incidents(results_of(known.store, "ctr"))["all"]
     assert paged.started == DAYS[30]
     assert kept == replace(paged, closed=again.opened, ended="acknowledged")
     assert (again.closed, again.ended) == (None, None)

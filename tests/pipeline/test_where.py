@@ -15,7 +15,6 @@ from typer.testing import CliRunner
 
 from monitor.cli import app
 from monitor.config import Config, load_config
-from monitor.drift.where_wording import where_sentence
 from monitor.errors import ConfigError, DataError
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
@@ -26,6 +25,7 @@ from monitor.pipeline.where import answer_where
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
 from monitor.store.store import Store
+from monitor.words.where import where_sentence
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 8, 4_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]

@@ -26,6 +26,7 @@ from monitor.export.snapshot_reader import Reader
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.references import limits_of, read_references
+from monitor.read.results import results_of
 from monitor.report.diagrams import draw_evidence
 from monitor.report.page.assemble import model_page
 from monitor.report.page.day import SEGMENT_COLUMNS
@@ -34,6 +35,7 @@ from monitor.report.recent import recent_text, recent_weeks, segment_table
 from monitor.report.verdicts import verdict_table
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
+from monitor.words.numbers import times
 
 FIRST, ROWS = date(2026, 1, 1), 2_000
 DAYS = [FIRST + timedelta(days=i) for i in range(76)]
@@ -163,7 +165,7 @@ def test_an_open_incident_knows_its_evidence(world: World) -> None:
 
 def test_the_terminal_shows_it(world: World) -> None:
     """By day, as the newest day of the last weeks, and by segment."""
-    store, windows = Store(world.config.store), world.config.model("ctr").windows
+    results = results_of(world.config.store, "ctr", kept=True)
     by_day = {
         segment: printed(
             verdict_table("", [v for (_, name), v in world.verdicts.items() if name == segment])
@@ -171,13 +173,13 @@ def test_the_terminal_shows_it(world: World) -> None:
         for segment in SEGMENTS
     }
     for (day, segment), v in world.verdicts.items():
-        recent = recent_weeks(store, "ctr", segment, windows, day)
+        recent = recent_weeks(results, segment, 7, day)
         assert recent
         assert cells(by_day[segment], f"{day}") == in_terminal(v)
         assert recent.days[-1].evidence == v.reached
         line = next((t for t in printed(recent_text(recent)).splitlines() if "evidence" in t), "")
         if v.reached is not None:
-            assert f"{10**v.reached:,.0f} to 1" in line
+            assert f"{times(v.reached)} to 1" in line
         elif v.withheld and line:
             assert WITHHELD in line
         if segment == "all":
@@ -197,7 +199,8 @@ def test_the_page_and_the_diagram_show_it(world: World) -> None:
     place = SEGMENT_COLUMNS.index("evidence")
     for of_day in page.days:
         whole = world.verdicts[of_day.day, "all"]
-        assert of_day.evidence == whole.reached
+        assert of_day.whole.verdict
+        assert of_day.whole.verdict.reached == whole.reached
         figures = {figure.label: figure.value for figure in of_day.figures}
         if "Evidence of a drift" in figures:
             assert figures["Evidence of a drift"] == on_page(whole)

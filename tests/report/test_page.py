@@ -1,7 +1,6 @@
 """The report pages as files: what they hold, where they go, and that the store alone makes them."""
 
 import json
-import re
 import sys
 from dataclasses import replace
 from datetime import date, timedelta
@@ -21,6 +20,7 @@ from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from tests.conftest import Project, run_command
 from tests.support.exporting import DAY, DRIFTING, HARD, VERDICT, fill, write_day
+from tests.support.page_data import data_of
 
 MOST_BYTES = 2_000_000  # of a page
 MOST_SEGMENTS = 51  # that a configuration may have, with `other`
@@ -31,14 +31,6 @@ def page(two_models: Path) -> Page:
     """Assemble the page of the model that drifts."""
     config = load_config(two_models / "monitor.yaml")
     return model_page(config, "fraud", read_references(config, "fraud").fitted)
-
-
-def data_of(html: str) -> dict[str, object]:
-    """Read the data that a page holds for its script."""
-    found = re.search(r'<script type="application/json" id="data">(.*?)</script>', html)
-    assert found
-    content: dict[str, object] = json.loads(found[1])
-    return content
 
 
 def test_the_same_store_gives_the_same_bytes(two_models: Path, tmp_path: Path) -> None:
@@ -83,7 +75,11 @@ def test_it_opens_with_the_newest_day_that_was_judged(page: Page, today: date) -
     assert page.day.day == today - timedelta(days=3)
     assert page.day.state == "calibration_drift"
     assert [row[0] for row in page.waiting.rows] == [f"{d.day}" for d in page.days[-2:]]
-    assert [day.expected is not None for day in page.days[-3:]] == [False, True, True]
+    assert [day.whole.alone and not day.whole.alone.final for day in page.days[-3:]] == [
+        False,
+        True,
+        True,
+    ]
     assert page.rejected.rows == [("outcome_orphan", "1", "7", "48")]
 
 

@@ -14,8 +14,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 from playwright.sync_api import Browser
 
-from monitor import HOMES as FACE
-from monitor.metrics import HOMES as MEASURES
+from monitor.public_names import homes_of
 from tests.support.browser import chromium
 from tests.support.paths import ROOT
 
@@ -114,8 +113,9 @@ def test_every_public_name_is_in_the_reference(pages: dict[str, Reader]) -> None
     """The reference has a place for each public name; formulas are drawn, not written as code."""
     python, measures = pages["api.html"].places, pages["api-metrics.html"].places
 
-    assert {f"monitor.{name}" for name in FACE} <= python
-    assert {f"monitor.metrics.{home}.{name}" for name, home in MEASURES.items()} <= measures
+    assert {f"monitor.{name}" for name in homes_of("monitor")} <= python
+    homes = homes_of("monitor.metrics")
+    assert {f"{home}.{name}" for name, home in homes.items()} <= measures
 
 
 def test_formulas_are_drawn(site: Path) -> None:

@@ -26,7 +26,7 @@ CHAINED = CONFIG.replace(
     "segments: {column: country, values: [DE, FR]}",
     "segments: [{column: country, values: [DE, FR], primary: true}, {column: device, top: 9}]\n"
     "    settled_after: 3",
-)
+).replace("predictions: {", "predictions: {entity: device, ")
 
 
 class World(NamedTuple):
@@ -147,8 +147,8 @@ def test_old_records_do_not_hide_old_files(world: World, project: Project) -> No
     record.write_bytes(sealed_record({**open_record(record.read_bytes()), "made": made}))
     (project.folder / f"store/runs/ctr/{DIGESTS}2026-03.json").unlink()
 
-    wrong = {f"{kind}/ctr/{day}.parquet" for kind in ("evaluations", "verdicts")}
-    assert named(project.folder) == wrong  # which were made of another summary
+    wrong = {f"{kind}/ctr/{day}.parquet" for kind in ("entities", "evaluations", "verdicts")}
+    assert named(project.folder) == wrong  # which belong to another summary
 
 
 @pytest.mark.parametrize("kind", [kind for kind in DAILY if kind != "revisions"])

@@ -15,6 +15,7 @@ import pytest
 
 from monitor.arrivals import Arrivals
 from monitor.errors import DataError
+from monitor.metrics.core.buckets import BucketCounts
 from monitor.store.sealing import is_sealed, open_record, open_table, sealed_record, sealed_table
 from monitor.store.store import Store
 from monitor.summary import ColumnPart
@@ -30,6 +31,7 @@ READS: dict[str, Read] = {
     f"evaluations/ctr/{DAY}.parquet": lambda store: store.read_evaluations("ctr", DAY),
     f"verdicts/ctr/{DAY}.parquet": lambda store: store.read_verdicts("ctr", DAY),
     f"columns/ctr/{DAY}.parquet": lambda store: store.read_columns("ctr", DAY),
+    f"entities/ctr/{DAY}.parquet": lambda store: store.read_entities("ctr", DAY),
     f"arrivals/ctr/{DAY}.parquet": lambda store: store.read_arrivals("ctr", DAY),
     f"revisions/ctr/{DAY}.parquet": lambda store: store.read_revisions("ctr", DAY),
     "runs/ctr/last.json": lambda store: store.read_run("ctr"),
@@ -52,6 +54,8 @@ def full(finished_project: Path, tmp_path_factory: pytest.TempPathFactory) -> Pa
     store.write_arrivals("ctr", Arrivals(DAY, (3, 2, 1), (30, 20, 10)))
     store.write_settled_after("ctr", 3)
     summary, _ = store.read_summary("ctr", DAY)
+    buckets = BucketCounts(np.arange(40), np.arange(40), np.full(40, 9), np.arange(40) % 9)
+    store.write_summary(replace(summary, entities={("DE", "all"): buckets}))
     part = ColumnPart(np.arange(40), np.full(40, 9), np.arange(40) % 9, 400)
     store.write_summary(replace(summary, columns={"device": {"phone": part, "other": part}}))
     (before, basis), (after, _) = (store.read_verdicts("ctr", d) for d in (DAY, DAY_BEFORE))

@@ -18,7 +18,8 @@ from monitor.evaluation.score_errors import Errors
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT
 from monitor.metrics.core.tally import tally, tally_on_grid
-from monitor.store.evaluation_table import EVALUATIONS, layout, rebuilt
+from monitor.store.evaluation_table import EVALUATIONS
+from monitor.store.fields import layout, rebuilt
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores, awaited, merge_summaries
 

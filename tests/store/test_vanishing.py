@@ -12,6 +12,7 @@ from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.pipeline.progress import PhaseProgress
 from monitor.pipeline.run import RunReport, run
+from monitor.pipeline.task import Task
 from monitor.store.store import Store
 from tests.conftest import DAY, DAY_BEFORE, Project
 
@@ -29,8 +30,8 @@ def run_and_take(project: Project, phase: str, take: Callable[[], object]) -> Ru
 
     config = load_config(project.folder / "monitor.yaml")
     return run(
-        *(config, "ctr", DAY_BEFORE, DAY),
-        as_of=NOW.date(),
+        config,
+        Task("ctr", DAY_BEFORE, DAY, NOW.date()),
         clock=lambda: NOW,
         on_progress=on_progress,
     )

@@ -28,7 +28,7 @@ from tests.support.paths import ROOT
 def opened(day: int, lasted: int = 5, kind: str = "too_extreme") -> dict[str, Any]:
     """Note an opening as the study does; its start lies in an interval of three days."""
     starts = {"started": day - 1, "start_low": day - 2, "start_high": day}
-    return {"day": day, "kind": kind, "later": kind, "lasted": lasted} | starts
+    return {"day": day, "kind": kind, "later": kind, "lasted": lasted, "gradual": False} | starts
 
 
 @pytest.mark.parametrize("total", [0, 1, 3, 17])
@@ -139,7 +139,7 @@ def test_tasks_are_those_of_the_worlds_asked_for() -> None:
 def invented(task: Task) -> dict[str, Any]:
     """Give a result without watching."""
     drifting = task.drift != "sound"
-    result = {"detector": [opened(START + 2)] if drifting else [], "jitter": 0.0}
+    result = {"detector": [opened(START + 2)] if drifting else [], "day_variance": 0.0}
     if SCENARIOS[task.scenario].group == "clean" and task.drift in COMPARED:
         result |= {key: {"raw ECE": value} for key, value in (("alerts", [3]), ("days", 9))}
         result["on"] = {"raw ECE": True}

@@ -25,7 +25,7 @@ from tests.support.servers import free_port
 
 T = TypeVar("T")
 
-PATIENCE = 600  # seconds after which something counts as stuck
+PATIENCE = 1800  # seconds after which something counts as stuck
 AIRFLOW = Path(sys.executable).with_name("airflow")
 PAGE = ROOT / "docs" / "airflow.md"  # with a DAG that follows another
 WORKERS = ("one", "two")

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import Distribution, distribution
 from pathlib import Path
 
+from numba.core import caching
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -98,6 +99,7 @@ def base_environment(folder: Path) -> BaseEnvironment:
         for place in _tops(distribution(name), whole=name != PROGRAM):
             (packages / place.name).symlink_to(place)
     _link_package(packages / "monitor")
+    _share_compiled(packages / "monitor")
     python = folder / "env" / "bin" / "python"
     script = python.with_name(PROGRAM)
     script.write_text(f"#!{python}\nfrom monitor.cli import main\nmain()\n")
@@ -114,6 +116,18 @@ def _link_package(package: Path) -> None:
     for place, source in places.items():
         (package.parent / place).parent.mkdir(parents=True, exist_ok=True)
         (package.parent / place).symlink_to(source)
+
+
+def _share_compiled(package: Path) -> None:
+    """Let the compiler, which keeps functions by the path of their file, find what tests keep."""
+    cache = Path(os.environ["NUMBA_CACHE_DIR"])
+    name = caching._CacheLocator.get_suitable_cache_subpath  # noqa: SLF001 - the only way to it
+    for source in (ROOT / "monitor").rglob("*.py"):
+        place = package / source.relative_to(ROOT / "monitor")
+        ours, theirs = (cache / name(f"{path}") for path in (source, place))
+        if not theirs.exists():
+            ours.mkdir(parents=True, exist_ok=True)
+            theirs.symlink_to(ours)
 
 
 def base_distributions() -> set[str]:

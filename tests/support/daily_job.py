@@ -4,14 +4,15 @@ import ast
 from functools import cache
 from pathlib import Path
 
-from monitor.metrics import HOMES
+from monitor.public_names import homes_of
 from tests.support.paths import ROOT
 
 MONITOR = ROOT / "monitor"
 SHELVES = "monitor.metrics"
+HOMES = homes_of(SHELVES)  # the module of each public name
 # The rooms whose code a run, an exporter or a report executes; the demo and the commands start it.
 ROOMS = [
-    "summary", "evaluation", "drift", "pipeline", "logs", "store", "export", "report",
+    "summary", "evaluation", "drift", "pipeline", "logs", "store", "read", "export", "report",
 ]  # fmt: skip
 FOR_ANALYSIS = {"diagrams", "notebook"}  # folders of these rooms: pictures, and a caller's code
 
@@ -47,7 +48,7 @@ def imported(path: Path) -> dict[str, Definition]:
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith(SHELVES):
             for alias in node.names:
-                home = f"{SHELVES}.{HOMES[alias.name]}" if node.module == SHELVES else node.module
+                home = HOMES[alias.name] if node.module == SHELVES else node.module
                 found[alias.asname or alias.name] = (str(home), alias.name)
     return found
 

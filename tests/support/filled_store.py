@@ -12,7 +12,7 @@ import numpy as np
 from monitor.arrivals import Arrivals
 from monitor.config import Config
 from monitor.drift.detectable import Detectable
-from monitor.drift.detector import Ended, Incident, Shift, new_detector
+from monitor.drift.detector import Ended, Incident, Shift, Worse, new_detector
 from monitor.drift.evidence import DayEvidence
 from monitor.drift.places import Condition, Explanation, Place, Where
 from monitor.drift.verdict import Verdict
@@ -196,6 +196,7 @@ DRIFT = Incident(
     scores=np.zeros(4),
     informations=np.zeros(4),
     slopes=np.zeros(6),
+    worse=Worse(FINAL, 3.5, 1, "too_extreme", -0.125, 0.875),
 )
 
 

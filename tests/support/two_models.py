@@ -17,6 +17,7 @@ from scipy.special import expit
 
 from monitor.config import Config, load_config
 from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
 
 DAYS, REFERENCE_DAYS, SETTLED_AFTER = 48, 14, 2
 ROWS = 1_200
@@ -43,7 +44,7 @@ def write_store(folder: Path, today: date) -> Config:
     config = load_config(folder / "monitor.yaml")
     for model in MODELS:
         last = today - timedelta(days=1)
-        run(config, model, first, last, as_of=today, clock=lambda: datetime.now(UTC), jobs=2)
+        run(config, Task(model, first, last, today), clock=lambda: datetime.now(UTC), jobs=2)
     return config
 
 

@@ -1,10 +1,16 @@
-"""How the workers of pytest-xdist share the tests, and the compiler's cache."""
+"""How the workers of pytest-xdist share the tests, folders, and the compiler's cache."""
 
 import fcntl
+import os
+import shutil
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import IndexDataCacheFile
+import pytest
+from numba.core.compiler_lock import global_compiler_lock
+from numba.core.dispatcher import Dispatcher
 from xdist.scheduler import LoadScopeScheduling
 
 from tests.support.slow import LONGEST, place
@@ -15,19 +21,64 @@ class Units(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         """Name the unit of a test."""
-        return dict(enumerate(LONGEST)).get(place(nodeid), nodeid.partition("::")[0])
+        known = dict(enumerate(LONGEST)).get(place(nodeid))
+        return f"{known or nodeid.partition('::')[0]}"
 
 
-def take_turns_caching() -> None:
-    """Let one worker at a time add to the compiler's cache of a function.
+@contextmanager
+def turn(lock: Path) -> Iterator[None]:
+    """Wait until no other process has this turn."""
+    with lock.open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
-    Two that add it for other types of arguments would both give their files the next number.
+
+@contextmanager
+def first_alone(lock: Path, done: Callable[[], bool]) -> Iterator[None]:
+    """Let one process do what is not done yet; those that wait go on beside each other then."""
+    with ExitStack() as alone:
+        if not done():
+            lock.parent.mkdir(parents=True, exist_ok=True)
+            alone.enter_context(turn(lock))
+        if done():
+            alone.close()
+        yield
+
+
+def made_once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """Return a folder that tests only read; the first worker that needs it makes it for all."""
+    shared = factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, made = shared / name, shared / f"{name}.made"
+    with turn(shared / f"{name}.lock"):
+        if not made.exists():
+            shutil.rmtree(folder, ignore_errors=True)  # of a worker that failed
+            folder.mkdir()
+            make(folder)
+            made.touch()
+    return folder
+
+
+def take_turns_compiling() -> None:
+    """Let one worker at a time compile a function; those that wait find it in the cache.
+
+    Without turns all workers would compile what all of them need first. And two that add a function
+    to the cache, for other types of arguments, would both give their files the next number.
     """
-    save = IndexDataCacheFile.save
+    compiled, at_work = Dispatcher.compile, set[Path]()
 
-    def save_alone(self: Any, key: object, data: object) -> None:
-        with Path(f"{self._index_path}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            save(self, key, data)
+    def compile_alone(self: Any, types: object) -> object:
+        index = getattr(self._cache, "_cache_file", None)  # some functions are not kept
+        lock = Path(f"{index._index_path}.lock") if index else None  # noqa: SLF001 - no other name
+        with global_compiler_lock:  # of threads; a function may compile itself for other types
+            if lock is None or lock in at_work:
+                return compiled(self, types)
+            at_work.add(lock)
+            try:
+                with turn(lock):
+                    return compiled(self, types)
+            finally:
+                at_work.remove(lock)
 
-    IndexDataCacheFile.save = save_alone
+    Dispatcher.compile = compile_alone

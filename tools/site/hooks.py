@@ -16,7 +16,7 @@ from pathlib import Path
 
 from mkdocs.structure.files import File
 
-from monitor.metrics import NAMES
+from monitor.public_names import homes_of
 
 ROOT = Path(__file__).parents[2]
 # Files of the repository that are pages of the site, by the name of the page.
@@ -88,10 +88,9 @@ def measures() -> str:
     for shelf, title in SHELVES.items():
         parts.append(f"## {title}\n")
         parts += [
-            f"::: monitor.metrics.{module}.{name}\n"
-            for module, names in NAMES.items()
-            if module.partition(".")[0] == shelf
-            for name in names.split()
+            f"::: {module}.{name}\n"
+            for name, module in homes_of("monitor.metrics").items()
+            if module.startswith(f"monitor.metrics.{shelf}.")
         ]
     return "\n".join(parts)
 

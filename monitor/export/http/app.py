@@ -88,10 +88,10 @@ class Exporter:
                     log.error("%s", fault)
             written = {name: self._lines(name, snapshot) for name, snapshot in snapshots.items()}
             self._written = {name: (snapshots[name], written[name]) for name in snapshots}
-        found = parts(written.values(), only=frozenset(wanted))
+        exposition = parts(written.values(), only=frozenset(wanted))
         if self.probe and (only is None or PROBED in only):
-            found = [*found, [self.probe.text(self.config().store)]]
-        return found
+            exposition = [*exposition, [self.probe.text(self.config().store)]]
+        return exposition
 
     def link_to(self, url: str) -> None:
         """Let the links to report pages lead to this server, from the next response on."""

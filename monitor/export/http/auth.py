@@ -187,14 +187,14 @@ def _complaints(path: Path, content: Any, error: ValidationError) -> list[str]:
 
 def _complaint(path: Path, problem: Any) -> str:
     location = problem["loc"]
-    where = f"{path}: {'.'.join(map(str, location))}"
+    place = f"{path}: {'.'.join(map(str, location))}"
     if problem["type"] == "extra_forbidden":
         room = Tls if location[0] == "tls_server_config" else WebConfig
-        return f"{where}: is not a known key; remove it, or use {', '.join(room.model_fields)}."
+        return f"{place}: is not a known key; remove it, or use {', '.join(room.model_fields)}."
     if problem["type"] == "missing":
-        return f"{where}: is missing; add it."
+        return f"{place}: is missing; add it."
     rule = problem["msg"].removeprefix("Value error, ")
     # The value of a user may be a password in plain text, which no log should show.
     secret = location[0] == "basic_auth_users"
     got = "" if secret or problem["type"] == "value_error" else f", got {problem['input']!r}"
-    return f"{where}: {rule}{got}; correct the value."
+    return f"{place}: {rule}{got}; correct the value."

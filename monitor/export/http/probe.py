@@ -48,9 +48,9 @@ class Probe:
                 return self._last[2]
             try:
                 Store(root).try_to_write(f"{socket.gethostname()}-{os.getpid()}")
-                found = True
+                writable = True
             except DataError as error:
                 log.error("%s", error)  # noqa: TRY400 - the message says where; a trace would bury it
-                found = False
-            self._last = root, self.clock(), found
-            return found
+                writable = False
+            self._last = root, self.clock(), writable
+            return writable

@@ -145,10 +145,10 @@ class Server(ThreadingMixIn, WSGIServer):
         If not, the one makes room that has been waited for longest, if that was long enough.
         """
         with self._counting:
-            same = [one for one, of in self._clients.items() if client in ("", of)]
+            same = [connection for connection, of in self._clients.items() if client in ("", of)]
             if len(same) < most:
                 return True
-            oldest = next((one for one in same if one in self._waiting), None)
+            oldest = next((connection for connection in same if connection in self._waiting), None)
             if oldest is None or monotonic() - self._waiting[oldest] < IDLE_AFTER:
                 return False
         log.warning("%s: disconnected: it sent no request in time", client or "a client")

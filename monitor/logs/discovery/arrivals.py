@@ -10,7 +10,7 @@ from datetime import date
 
 import numpy as np
 
-from monitor.logs.discovery.columns import quoted
+from monitor.logs.conversions import quoted
 from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, later_days, probed_days
 from monitor.logs.discovery.reading import PARTITION, Log
 from monitor.logs.discovery.rows import add, ask, open_rows, tables
@@ -122,14 +122,14 @@ def log_losses(session: Session, scores: Mapping[str, str]) -> dict[str, float]:
     scores : mapping of str to str
         SQL of the probability by column.
     """
-    found = {}
+    losses = {}
     for name, expression in scores.items():
         p = f"greatest(1e-6, least(1 - 1e-6, {expression}))"
         loss = f"avg(CASE WHEN cm_is_one THEN -ln({p}) ELSE -ln(1 - {p}) END)"
         (value,) = ask(session, f"SELECT {loss} FROM {MET}")
         if value is not None:
-            found[name] = float(value)
-    return found
+            losses[name] = float(value)
+    return losses
 
 
 def remarks(session: Session, score: str) -> list[Remark]:
@@ -149,10 +149,10 @@ def _meet(
     """Join the probed predictions with one partition of outcomes after another."""
     quiet = 0
     for later in later_days(observed, day, MOST_AGES):
-        found = open_rows(session, observed.place, observed.format, later, most=ROWS_PER_PARTITION)
-        if found is None:
+        opened = open_rows(session, observed.place, observed.format, later, most=ROWS_PER_PARTITION)
+        if opened is None:
             continue
-        found.create_view("some_rows", replace=True)
+        opened.create_view("some_rows", replace=True)
         before = _met(session, day)
         theirs = (
             f"SELECT *, {_dated(meaning.observed_on, later)} AS cm_observed_on, "

@@ -7,6 +7,8 @@ from typing import Any
 
 import duckdb
 
+from monitor.logs.conversions import quoted
+
 MOST_VALUES = 60  # distinct values that are counted one by one
 INTEGERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "UTINYINT", "USMALLINT", "UINTEGER")
 KINDS = {
@@ -84,39 +86,34 @@ def columns_of(
     ]
 
 
-def quoted(name: str) -> str:
-    """Quote a name for SQL."""
-    return '"' + name.replace('"', '""') + '"'
-
-
 def _column(
     connection: duckdb.DuckDBPyConnection, table: str, name: str, native: str, *, textual: bool
 ) -> Column:
     column = quoted(name)
 
     def ask(*expressions: str) -> tuple[Any, ...]:
-        found = connection.sql(f"SELECT {', '.join(expressions)} FROM {table}").fetchone()
-        assert found is not None
-        return found
+        row = connection.sql(f"SELECT {', '.join(expressions)} FROM {table}").fetchone()
+        assert row is not None
+        return row
 
-    rows, known, distinct = ask("count(*)", f"count({column})", f"count(DISTINCT {column})")
-    counted: dict[str, Any] = {"rows": rows, "nulls": rows - known, "distinct": distinct}
+    rows, filled, distinct = ask("count(*)", f"count({column})", f"count(DISTINCT {column})")
+    counted: dict[str, Any] = {"rows": rows, "nulls": rows - filled, "distinct": distinct}
     kind = _kind(native)
-    if textual and kind == "text" and known:
+    if textual and kind == "text" and filled:
         kind = _kind_of_text(ask, column)
-    if kind == "real" and known:
+    if kind == "real" and filled:
         number = f"try_cast({column} AS DOUBLE)"
-        (known,) = ask(f"count({column}) FILTER (NOT isnan({number}))")
-        counted["nulls"] = rows - known  # the logs may write a missing number as nan
-    if kind in NUMBERS and known:
+        (filled,) = ask(f"count({column}) FILTER (NOT isnan({number}))")
+        counted["nulls"] = rows - filled  # the logs may write a missing number as nan
+    if kind in NUMBERS and filled:
         number = f"try_cast({column} AS DOUBLE)"
         counted["least"], counted["greatest"], counted["mean"], counted["within"] = ask(
             f"min({number}) FILTER (NOT isnan({number}))",
             f"max({number}) FILTER (NOT isnan({number}))",
             f"avg({number}) FILTER (isfinite({number}))",
-            f"count(*) FILTER ({number} BETWEEN 0 AND 1) / {known}",
+            f"count(*) FILTER ({number} BETWEEN 0 AND 1) / {filled}",
         )
-    if kind in ("time", "date", "text") and known:
+    if kind in ("time", "date", "text") and filled:
         counted["first"], counted["last"] = _times(ask, column)
     if 0 < distinct <= MOST_VALUES and kind != "other":
         counted["values"] = _values(connection, table, column)
@@ -133,18 +130,18 @@ def _kind(native: str) -> str:
 
 def _kind_of_text(ask: Callable[..., tuple[Any, ...]], column: str) -> str:
     """Recognise numbers and booleans; 007 stays a text, because it is an id."""
-    reals, integers, padded, booleans, known = ask(
+    reals, integers, padded, booleans, filled = ask(
         f"count(try_cast({column} AS DOUBLE))",
         f"count(*) FILTER (regexp_full_match({column}, '-?\\d{{1,18}}'))",
         f"count(*) FILTER (regexp_matches({column}, '^-?0\\d'))",
         f"count(*) FILTER (lower({column}) IN ('true', 'false'))",
         f"count({column})",
     )
-    if booleans == known:
+    if booleans == filled:
         return "boolean"
-    if padded or reals < known:
+    if padded or reals < filled:
         return "text"
-    return "integer" if integers == known else "real"
+    return "integer" if integers == filled else "real"
 
 
 def _times(
@@ -165,8 +162,8 @@ def _times(
 
 
 def _values(connection: duckdb.DuckDBPyConnection, table: str, column: str) -> dict[str, int]:
-    found = connection.sql(
+    rows = connection.sql(
         f"SELECT {column}::VARCHAR AS value, count(*) AS rows FROM {table} "
         f"WHERE {column} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1"
     )
-    return dict(found.fetchall())
+    return dict(rows.fetchall())

@@ -69,9 +69,9 @@ def fill(
         rows = open_rows(session, log.place, log.format, day, most=ROWS_PER_DAY)
         if rows is not None:
             rows.create_view("some_rows", replace=True)
-            total, known, positive = ask(session, f"SELECT {counted} FROM some_rows")
+            total, filled, positive = ask(session, f"SELECT {counted} FROM some_rows")
             age = (newest[-1] - day).days
-            shares[age], ones[age] = known / max(1, total), positive
+            shares[age], ones[age] = filled / max(1, total), positive
     if not newest and dated_by:
         rows = open_rows(session, log.place, log.format, None, columns=columns)
         assert rows is not None  # the sample is from there
@@ -80,8 +80,8 @@ def fill(
         last = f"(SELECT max({dated}) FROM all_rows)"
         recent = f"SELECT * FROM all_rows WHERE {dated} > {last} - {NEWEST_DAYS}"
         ages = f"SELECT ({last} - {dated})::INT, {counted} FROM ({recent}) GROUP BY 1"
-        for age, total, known, positive in session.connection.execute(ages).fetchall():
-            shares[age], ones[age] = known / max(1, total), positive
+        for age, total, filled, positive in session.connection.execute(ages).fetchall():
+            shares[age], ones[age] = filled / max(1, total), positive
     return Filling(shares, ones)
 
 

@@ -109,12 +109,11 @@ def _nothing(
     surveys: Sequence[Survey], logs: Sequence[Log], problems: Sequence[str]
 ) -> ConfigError | DataError:
     """Say what was found where no predictions with outcomes were."""
-    where = ", ".join(whole.root for whole in surveys)
+    roots = ", ".join(whole.root for whole in surveys)
     unreadable = [place for whole in surveys for place in whole.unreadable]
-    of_others = [f"{whole.root}/{t.place}" for whole in surveys for t in whole.tables]
     unusable = [name for whole in surveys for name in whole.unusable.values()]
     if logs:
-        return ConfigError("\n".join([*_found(where, logs), *problems]))
+        return ConfigError("\n".join([*_found(roots, logs), *problems]))
     if problems:
         fix = "write the files again, or name other files, then run again."
         return DataError("\n".join([*problems, fix]))
@@ -123,25 +122,19 @@ def _nothing(
             f"{unreadable[0]}: may not be read by this user; grant read permission, then run again."
         )
         return DataError(msg)
-    if of_others:
-        msg = (
-            f"{of_others[0]}: is a table, and init reads files; name it in the configuration "
-            f"(docs/logs.md shows the keys of tables)."
-        )
-        return ConfigError(msg)
     if unusable:
         msg = (
-            f"{where}: has no Parquet, CSV or JSON files, only others such as {unusable[0]}; "
+            f"{roots}: has no Parquet, CSV or JSON files, only others such as {unusable[0]}; "
             f"pass the folder of your logs, or convert them to Parquet."
         )
         return ConfigError(msg)
-    return ConfigError(f"{where}: has no files; pass the folder, or the files, of your logs.")
+    return ConfigError(f"{roots}: has no files; pass the folder, or the files, of your logs.")
 
 
-def _found(where: str, logs: Sequence[Log]) -> list[str]:
+def _found(roots: str, logs: Sequence[Log]) -> list[str]:
     scored = [log for log in logs if roles.scores(log.columns)]
     observed = [log for log in logs if roles.outcomes(log.columns)]
-    lines = [f"{where}: " + _lacking(scored, observed)]
+    lines = [f"{roots}: " + _lacking(scored, observed)]
     named = [c for log in logs for c in log.columns if not scored and roles.is_named_score(c)]
     lines += [
         f"  column '{c.name}' is named like a score, but is {c.type}"

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from datetime import date
 from itertools import combinations, product
 
-from monitor.logs.discovery.columns import Column, quoted
+from monitor.logs.conversions import quoted
+from monitor.logs.discovery.columns import Column
 from monitor.logs.discovery.reading import PARTITION, Log
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import add, ask, open_rows, tables
@@ -139,10 +140,10 @@ def _cast_between(a: Column, b: Column) -> str | None:
 def _share(session: Session, scored: Log, a: str, b: str, cast: str | None) -> float:
     """Return which share of the probed predictions has its id among the outcomes."""
     ours, theirs = _text(quoted(a), cast), _text(quoted(b), cast)
-    found = f"avg(({ours} IN (SELECT {theirs} FROM {OFFERED}))::INT)"
+    share = f"avg(({ours} IN (SELECT {theirs} FROM {OFFERED}))::INT)"
     days = ", ".join(f"DATE '{day}'" for day in probed_days(scored) if day)
     only = f"WHERE {quoted(PARTITION)} IN ({days})" if days else ""
-    return float(ask(session, f"SELECT {found} FROM {scored.table} {only}")[0] or 0.0)
+    return float(ask(session, f"SELECT {share} FROM {scored.table} {only}")[0] or 0.0)
 
 
 def _text(expression: str, cast: str | None) -> str:

@@ -75,7 +75,7 @@ def survey(paths: Sequence[str]) -> list[Survey]:
     ConfigError
         If a path does not exist, or has more folders than can be looked at.
     """
-    found: dict[str, Survey] = {}
+    surveys: dict[str, Survey] = {}
     for path in paths:
         filesystem, place = open_filesystem(path)
         with reaching(path):
@@ -85,12 +85,12 @@ def survey(paths: Sequence[str]) -> list[Survey]:
             raise ConfigError(msg)
         root, _, name = place.rstrip("/").rpartition("/")
         at = place.rstrip("/") if folder else root
-        whole = found.setdefault(at, Survey(_written(filesystem, at)))
+        whole = surveys.setdefault(at, Survey(_written(filesystem, at)))
         if folder:
             _look(filesystem, at, whole)
         else:
             _note_file(filesystem, at, name, whole)
-    return list(found.values())
+    return list(surveys.values())
 
 
 def _written(filesystem: fsspec.AbstractFileSystem, place: str) -> str:

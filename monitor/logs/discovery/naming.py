@@ -102,8 +102,8 @@ def day_named(path: str) -> date | None:
     >>> day_named("year=2026/month=3/day=9/data.parquet")
     datetime.date(2026, 3, 9)
     """
-    found = _first_day(path)
-    return _day(found) if found else None
+    match = _first_day(path)
+    return _day(match) if match else None
 
 
 def _order(group: tuple[_Name, list[str]]) -> str:
@@ -118,8 +118,8 @@ def _pattern(name: _Name, files: Sequence[str]) -> Pattern:
 
 def _unpadded(field: str, files: Sequence[str]) -> str:
     """Write the placeholder without leading zeros if the names of folders have none."""
-    found = filter(None, map(NESTED.search, files))
-    if any(len(match["m"]) == 1 or len(match["d"]) == 1 for match in found):
+    matches = filter(None, map(NESTED.search, files))
+    if any(len(match["m"]) == 1 or len(match["d"]) == 1 for match in matches):
         return field.replace("%m", "%-m").replace("%d", "%-d")
     return field
 
@@ -130,38 +130,38 @@ def _place(name: _Name) -> tuple[str, str, str]:
 
 
 def _extension(name: str) -> str:
-    found = EXTENSION.search(name)
-    return found[0] if found else ""
+    match = EXTENSION.search(name)
+    return match[0] if match else ""
 
 
 def _split(path: str) -> _Name:
-    found = _first_day(path)
-    if found is None:
+    match = _first_day(path)
+    if match is None:
         return _Name("", "", path)
-    return _Name(path[: found.start()], _placeholder(found), path[found.end() :])
+    return _Name(path[: match.start()], _placeholder(match), path[match.end() :])
 
 
 def _first_day(path: str) -> re.Match[str] | None:
-    found = [match for form in FORMS for match in form.finditer(path) if _day(match)]
-    return min(found, key=lambda match: match.start(), default=None)
+    matches = [match for form in FORMS for match in form.finditer(path) if _day(match)]
+    return min(matches, key=lambda match: match.start(), default=None)
 
 
-def _day(found: re.Match[str]) -> date | None:
+def _day(match: re.Match[str]) -> date | None:
     try:
-        return date(int(found["Y"]), int(found["m"]), int(found["d"]))
+        return date(int(match["Y"]), int(match["m"]), int(match["d"]))
     except ValueError:
         return None
 
 
-def _placeholder(found: re.Match[str]) -> str:
+def _placeholder(match: re.Match[str]) -> str:
     """Write the day of a match as placeholders, one for each folder."""
-    text = found[0]
+    text = match[0]
     pieces = []
     end = 0
-    for part in sorted("Ymd", key=found.start):
-        begin = found.start(part) - found.start()
+    for part in sorted("Ymd", key=match.start):
+        begin = match.start(part) - match.start()
         pieces += [text[end:begin], f"%{part}"]
-        end = found.end(part) - found.start()
+        end = match.end(part) - match.start()
     written = "".join(pieces)
     if written == ISO_DAY:
         return "{day}"
@@ -184,9 +184,9 @@ def _generalised(name: _Name) -> _Name:
     return _Name(before + _last_key(name.before), name.field, after)
 
 
-def _varying(found: re.Match[str]) -> str:
+def _varying(match: re.Match[str]) -> str:
     """Write `year=2026` before a complete day as a placeholder, and other keys as wildcards."""
-    key, value = found[1], found[0].partition("=")[2]
+    key, value = match[1], match[0].partition("=")[2]
     directive = DATE_KEYS.get((key.lower(), len(value)))
     return f"{key}={{day:{directive}}}" if directive else f"{key}=*"
 

@@ -5,9 +5,10 @@ from dataclasses import dataclass, replace
 
 from monitor.config import literal
 from monitor.errors import ConfigError, DataError
+from monitor.logs.conversions import quoted
 from monitor.logs.discovery import arrivals, filling, roles
 from monitor.logs.discovery.arrivals import Arrivals, Meaning
-from monitor.logs.discovery.columns import quoted
+from monitor.logs.discovery.entities import EntityColumn, entity_column
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import Key, find_key
 from monitor.logs.discovery.listing import Survey, Table
@@ -58,6 +59,8 @@ class Pair:
     ahead : int or None
         Hours by which the days of the predictions are ahead of those of UTC; None if they need not
         be, or the times do not say it.
+    entity : EntityColumn or None
+        A column of ids that come again on other days.
     """
 
     scored: Log
@@ -71,20 +74,21 @@ class Pair:
     weight: Weight | None = None
     delivered_twice: bool = False
     ahead: int | None = None
+    entity: EntityColumn | None = None
 
 
 def read_logs(
     session: Session, surveys: Sequence[Survey], on_progress: Callable[[str], None]
 ) -> tuple[list[Log], list[str]]:
     """Sample every log; also say which cannot be read."""
-    found = [
+    patterned = [
         (whole, pattern)
         for whole in surveys
         for pattern in (*map(_pattern_of_table, whole.tables), *patterns(whole.files))
     ]
-    found.sort(key=lambda one: -len(one[1].files))
+    patterned.sort(key=lambda chosen: -len(chosen[1].files))
     logs, problems = list[Log](), list[str]()
-    for number, (whole, pattern) in enumerate(found[:MOST_LOGS]):
+    for number, (whole, pattern) in enumerate(patterned[:MOST_LOGS]):
         on_progress(f"reading a sample of {pattern.template or whole.root}")
         try:
             logs.append(open_log(session, whole, pattern, f"sample_{number}"))
@@ -120,7 +124,7 @@ def pair_logs(
 ) -> list[Pair]:
     """Find the logs of every model, those with the clearest scores first."""
     logs = [log for log in logs if is_dated(log)]
-    scored = {log.place: found for log in logs if (found := roles.scores(log.columns))}
+    scored = {log.place: score for log in logs if (score := roles.scores(log.columns))}
     ranked = sorted(
         (log for log in logs if log.place in scored), key=lambda log: -scored[log.place][0].points
     )
@@ -133,19 +137,23 @@ def pair_logs(
         match = _match(session, log, [other for other in logs if other is not log])
         pair = _joined(session, log, *match) if match else _in_one(session, log)
         if pair:
-            pairs.append(replace(pair, ahead=_ahead(session, log)))
+            day = (
+                quoted(PARTITION) if log.days else f"({moment(roles.times(log.columns)[0])})::DATE"
+            )
+            entity = entity_column(session, log, day)
+            pairs.append(replace(pair, ahead=_ahead(session, log), entity=entity))
             used.add(pair.observed.place)
     return pairs
 
 
 def _match(session: Session, log: Log, others: Sequence[Log]) -> tuple[Log, Key] | None:
     """Find the log of outcomes that shares most ids with the predictions."""
-    found = [
+    keyed = [
         (other, key)
         for other in others
         if roles.outcomes(other.columns) and (key := find_key(session, log, other))
     ]
-    near = [(other, key, _nearness(log, other)) for other, key in found]
+    near = [(other, key, _nearness(log, other)) for other, key in keyed]
     best = max(near, key=lambda m: (round(m[1].share * m[1].uniqueness, 1), m[2]), default=None)
     return best[:2] if best else None
 
@@ -227,12 +235,12 @@ def _judged(
     return judged, arrivals.remarks(session, probability(judged[0]))
 
 
-def _weight(session: Session, log: Log, section: str, table: str, one: str) -> Weight | None:
+def _weight(session: Session, log: Log, section: str, table: str, is_one: str) -> Weight | None:
     """Find weights, and see whether all rows of an outcome have the same."""
     for column in roles.weights(log.columns):
         values = f"SELECT count(DISTINCT {quoted(column.name)}) AS n FROM {table}"
         (most,) = ask(
-            session, f"SELECT max(n) FROM ({values} WHERE {one} IS NOT NULL GROUP BY {one})"
+            session, f"SELECT max(n) FROM ({values} WHERE {is_one} IS NOT NULL GROUP BY {is_one})"
         )
         return Weight(section, column.name, constant=most == 1)
     return None
@@ -258,8 +266,8 @@ def _about_times(session: Session, log: Log, setting: str, time: Candidate) -> l
         (times,) = ask(
             session, f"SELECT {quantiles} FROM {log.table} WHERE {quoted(PARTITION)} = DATE '{day}'"
         )
-        if found := about_times(setting, day, times or []):
-            return found
+        if remarks := about_times(setting, day, times or []):
+            return remarks
     return []
 
 
@@ -283,10 +291,10 @@ def _has_zone(log: Log, time: Candidate) -> bool:
 
 def _own_times(log: Log, outcome: Candidate) -> tuple[Candidate, Candidate] | None:
     """Find the time of the prediction, and the time that is null exactly where the outcome is."""
-    found = roles.times(log.columns)
+    columns = roles.times(log.columns)
     waiting = log.column(outcome.column).nulls
-    theirs = [t for t in found if waiting and log.column(t.column).nulls == waiting]
-    ours = [t for t in found if not log.column(t.column).nulls]
+    theirs = [t for t in columns if waiting and log.column(t.column).nulls == waiting]
+    ours = [t for t in columns if not log.column(t.column).nulls]
     pairs = [(a, b) for a in ours for b in theirs if _comparable(log, a, log, b)]
     return pairs[0] if pairs else None
 

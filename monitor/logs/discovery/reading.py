@@ -8,11 +8,12 @@ from datetime import date
 from monitor.config import literal
 from monitor.errors import DataError
 from monitor.files import list_days
-from monitor.logs.discovery.columns import Column, columns_of, quoted
+from monitor.logs.conversions import quoted
+from monitor.logs.discovery.columns import Column, columns_of
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import Pattern
 from monitor.logs.discovery.rows import add, ask, open_rows, tables
-from monitor.logs.session import DAMAGE, Session
+from monitor.logs.session import DAMAGE, Session, first_line
 
 ROWS_PER_DAY = 20_000  # of each sampled day
 UNDATED_ROWS = 60_000  # of a log whose path does not name the day
@@ -62,7 +63,7 @@ class Log:
         return next(column for column in self.columns if column.name == name)
 
 
-def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> Log:
+def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> Log:
     """Read a sample of a log into a table.
 
     Raises
@@ -70,8 +71,8 @@ def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> L
     DataError
         If none of the chosen days can be read, or they have no rows.
     """
-    place = f"{literal(found.root)}/{pattern.template}".rstrip("/")
-    format_ = found.format_of(pattern.files[0])
+    place = f"{literal(survey.root)}/{pattern.template}".rstrip("/")
+    format_ = survey.format_of(pattern.files[0])
     days = tuple(list_days(place)) if pattern.dated else ()
     sampled = tuple(
         dict.fromkeys(days[int(part * (len(days) - 1))] for part in SAMPLED_DAYS if days)
@@ -84,7 +85,7 @@ def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> L
                 rows = _sample(session, place, format_, tried, table)
             except (*DAMAGE, DataError) as error:
                 own = str(error).startswith(place)  # of a table
-                said = f"{place}: cannot be read as {format_} ({_first_line(error)})"
+                said = f"{place}: cannot be read as {format_} ({first_line(error)})"
                 failures.append(str(error) if own else said)
                 continue
             if rows:
@@ -93,11 +94,11 @@ def open_log(session: Session, found: Survey, pattern: Pattern, table: str) -> L
     if table not in tables(session):
         raise DataError(failures[0])
     columns = columns_of(session.connection, table, textual=format_ in TEXTUAL)
-    known = tuple(column for column in columns if column.name != PARTITION)
-    if not known or not known[0].rows:
+    named = tuple(column for column in columns if column.name != PARTITION)
+    if not named or not named[0].rows:
         msg = f"{place}: the sampled files have no rows"
         raise DataError(msg)
-    return Log(place, format_, pattern, days, tuple(read), table, known)
+    return Log(place, format_, pattern, days, tuple(read), table, named)
 
 
 def _from(days: Sequence[date], day: date | None) -> Sequence[date | None]:
@@ -121,8 +122,3 @@ def _sample(session: Session, place: str, format_: str, day: date | None, table:
     dated = f"DATE '{day}'" if day else "NULL::DATE"
     add(session, f"SELECT *, {dated} AS {quoted(PARTITION)} FROM some_rows", table)
     return int(ask(session, "SELECT count(*) FROM some_rows")[0])
-
-
-def _first_line(error: Exception) -> str:
-    text = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return "".join(sign if sign.isprintable() else "?" for sign in text)

@@ -5,7 +5,7 @@ possible, and the joined rows (`matching`) decide between what names leave open.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from monitor.logs.discovery.columns import Column
@@ -84,14 +84,16 @@ def words(name: str) -> list[str]:
 
 def scores(columns: Sequence[Column]) -> list[Candidate]:
     """List the columns that may be the score, the best first."""
-    found = [c for c in map(_score, columns) if c]
-    return sorted(found, key=lambda c: -c.points)
+    return _ranked(map(_score, columns))
 
 
 def outcomes(columns: Sequence[Column]) -> list[Candidate]:
     """List the columns that may be the outcome, the best first."""
-    found = [c for c in map(_outcome, columns) if c]
-    return sorted(found, key=lambda c: -c.points)
+    return _ranked(map(_outcome, columns))
+
+
+def _ranked(candidates: Iterable[Candidate | None]) -> list[Candidate]:
+    return sorted(filter(None, candidates), key=lambda c: -c.points)
 
 
 def is_named_score(column: Column) -> bool:
@@ -101,8 +103,7 @@ def is_named_score(column: Column) -> bool:
 
 def times(columns: Sequence[Column]) -> list[Candidate]:
     """List the columns that may be the time of the row, the best first."""
-    found = [c for c in map(_time, columns) if c]
-    return sorted(found, key=lambda c: -c.points)
+    return _ranked(map(_time, columns))
 
 
 def weights(columns: Sequence[Column]) -> list[Column]:
@@ -199,8 +200,8 @@ def _time(column: Column) -> Candidate | None:
 
 def _named(column: Column, meaning: Mapping[str, int]) -> float:
     """Return the points of a name: the best of its good words and all of its bad ones."""
-    found = [meaning[word] for word in words(column.name) if word in meaning]
-    return max([0, *(p for p in found if p > 0)]) + sum(p for p in found if p < 0)
+    points = [meaning[word] for word in words(column.name) if word in meaning]
+    return max([0, *(p for p in points if p > 0)]) + sum(p for p in points if p < 0)
 
 
 def with_points(candidate: Candidate, points: float, reason: str = "") -> Candidate:

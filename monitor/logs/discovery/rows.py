@@ -62,9 +62,9 @@ def open_rows(
 
 def ask(session: Session, query: str) -> tuple[Any, ...]:
     """Return the only row of a query."""
-    found = session.connection.execute(query).fetchone()
-    assert found is not None
-    return found
+    row = session.connection.execute(query).fetchone()
+    assert row is not None
+    return row
 
 
 def tables(session: Session) -> set[str]:

@@ -35,7 +35,7 @@ def segment_columns(columns: Sequence[Column], taken: Collection[str]) -> list[S
     taken : collection of str
         Columns that have another role.
     """
-    found = []
+    chosen = []
     for column in columns:
         if column.name in taken or column.kind not in KINDS or column.first is not None:
             continue
@@ -46,5 +46,5 @@ def segment_columns(columns: Sequence[Column], taken: Collection[str]) -> list[S
         }
         listed = dict(list(shares.items())[:MOST_SEGMENTS])
         if len(column.values) > 1 and listed and max(listed.values()) <= MOST_SHARE:
-            found.append(SegmentColumn(column.name, listed))
-    return sorted(found, key=lambda segment: segment.rest)
+            chosen.append(SegmentColumn(column.name, listed))
+    return sorted(chosen, key=lambda segment: segment.rest)

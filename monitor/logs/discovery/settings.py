@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from monitor.arrivals import DAYS_LOOKED_AT, ENOUGH, LEAST
-from monitor.config import AUTO_SETTLED_AFTER, WEEKDAYS
+from monitor.config import AUTO_SETTLED_AFTER, LONGEST_WAIT, WEEKDAYS
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.arrivals import COMPLETE, Arrivals
 from monitor.logs.discovery.filling import Filling
@@ -16,7 +16,6 @@ from monitor.logs.discovery.segments import SegmentColumn, segment_columns
 from monitor.summary import days_between
 
 FEW = 5  # positives of a day: with fewer, a day without any is not rare
-LONGEST_WAIT = 120  # days, the limit of settled_after
 MOST_SHOWN = 4  # ages, columns or values in one comment
 LEAST_SPAN = 13  # days after the first: with two weeks, every day of the week came twice
 AUTO = (
@@ -56,6 +55,7 @@ def settings_of(pair: Pair) -> list[Setting]:
     together = pair.observed is pair.scored
     settings = [*_where("predictions", pair.scored), *_id("predictions", pair)]
     settings += [*_score(pair), *_time("predictions", pair), *_weight("predictions", pair)]
+    settings += _entity(pair)
     if together:
         why = "The predictions have the outcome as a column, null until it is known."
         settings.append(Setting("outcomes", "in_predictions", True, why))
@@ -136,6 +136,15 @@ def _weight(section: str, pair: Pair) -> Iterator[Setting]:
     yield Setting(section, "weight", column.name, why, active=pair.weight.constant)
 
 
+def _entity(pair: Pair) -> Iterator[Setting]:
+    if pair.entity:
+        why = (
+            f"{pair.entity.again:.0%} of its sampled values are there on several of the sampled "
+            f"days, so rows of different days hang together."
+        )
+        yield Setting("predictions", "entity", pair.entity.column, why)
+
+
 def _time(section: str, pair: Pair) -> Iterator[Setting]:
     if pair.times is None:
         return
@@ -169,21 +178,21 @@ def _outcome(pair: Pair) -> Iterator[Setting]:
 
 
 def _repeats(pair: Pair) -> Iterator[Setting]:
-    found = pair.arrived
-    if isinstance(found, Arrivals) and found.conflicts:
-        timed = pair.times is not None and not found.early
-        why = f"{found.conflicts:,} predictions have outcomes that contradict each other"
+    arrived = pair.arrived
+    if isinstance(arrived, Arrivals) and arrived.conflicts:
+        timed = pair.times is not None and not arrived.early
+        why = f"{arrived.conflicts:,} predictions have outcomes that contradict each other"
         why += "; the latest counts." if timed else ", and no time says which is the latest."
         yield Setting("outcomes", "duplicates", "latest", why, active=timed)
 
 
-def _absent(found: Arrivals) -> Iterator[Setting]:
-    if found.found and found.positives == found.found < DAYS_OF_CLICKS * found.asked:
+def _absent(arrived: Arrivals) -> Iterator[Setting]:
+    if arrived.found and arrived.positives == arrived.found < DAYS_OF_CLICKS * arrived.asked:
         why = (
-            f"Every outcome is 1, and {1 - found.found / found.asked:.1%} of the predictions have "
-            f"none: a log of clicks, where absence means 0."
+            f"Every outcome is 1, and {1 - arrived.found / arrived.asked:.1%} of the predictions "
+            f"have none: a log of clicks, where absence means 0."
         )
-        yield Setting("outcomes", "absent_means", f"negative after {_wait(found)}d", why)
+        yield Setting("outcomes", "absent_means", f"negative after {_wait(arrived)}d", why)
 
 
 def _cast(pair: Pair) -> Iterator[Setting]:
@@ -194,24 +203,24 @@ def _cast(pair: Pair) -> Iterator[Setting]:
         yield Setting("", "ids", {"cast": pair.key.cast}, why)
 
 
-def _wait(found: Arrivals) -> int:
-    return min(LONGEST_WAIT, found.age_of(COMPLETE))
+def _wait(arrived: Arrivals) -> int:
+    return min(LONGEST_WAIT, arrived.age_of(COMPLETE))
 
 
-def _settled(pair: Pair, found: Arrivals) -> Setting:
-    wait = _wait(found)
+def _settled(pair: Pair, arrived: Arrivals) -> Setting:
+    wait = _wait(arrived)
     ages = sorted({0, *(a for a in (1, 3, 7, 14, 30) if a < wait), wait})[-MOST_SHOWN:]
     said = ", ".join(
         f"{zeros:.0%} and {ones:.0%} within {age} day{'s' * (age != 1)}"
         for age in ages
-        for zeros, ones in [found.arrived(age)]
+        for zeros, ones in [arrived.arrived(age)]
     )
     why = f"Of the outcomes 0 and 1 that came: {said} after the day of the prediction."
-    if not found.found:
+    if not arrived.found:
         why = "No outcome of the sampled predictions was found."
-    elif wait >= found.looked:
-        why += f" The log ends {found.looked} days after a sampled day: later ones are unknown."
-    if found.found >= LEAST and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
+    elif wait >= arrived.looked:
+        why += f" The log ends {arrived.looked} days after a sampled day: later ones are unknown."
+    if arrived.found >= LEAST and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
         why = f"{why} {AUTO}"
     return Setting("", "settled_after", wait, why)
 
@@ -228,14 +237,14 @@ def _is_measured(pair: Pair) -> bool:
     )
 
 
-def _settled_in_one(pair: Pair, found: Filling) -> Setting:
-    wait = min(LONGEST_WAIT, found.complete_after)
-    newest = ", ".join(f"{found.shares[a]:.0%}" for a in sorted(found.shares)[:MOST_SHOWN])
+def _settled_in_one(pair: Pair, filling: Filling) -> Setting:
+    wait = min(LONGEST_WAIT, filling.complete_after)
+    newest = ", ".join(f"{filling.shares[a]:.0%}" for a in sorted(filling.shares)[:MOST_SHOWN])
     why = (
-        f"Predictions with an outcome, from the newest day back: {newest}; {found.usual:.0%} on "
+        f"Predictions with an outcome, from the newest day back: {newest}; {filling.usual:.0%} on "
         f"older days."
     )
-    timed = pair.times is not None and not found.early
+    timed = pair.times is not None and not filling.early
     if timed and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
         why = f"{why} {AUTO}"
     return Setting("", "settled_after", wait, why)
@@ -342,10 +351,10 @@ def span(pair: Pair) -> tuple[date, date] | None:
     Outcomes beside the scores are those that the files have now; the newest days wait for theirs.
     """
     days = pair.scored.days
-    found = (days[0], days[-1]) if days else pair.scored.span
-    if found is None:
+    bounds = (days[0], days[-1]) if days else pair.scored.span
+    if bounds is None:
         return None
-    first, last = found
+    first, last = bounds
     if isinstance(pair.arrived, Filling):
         last = max(first, last - timedelta(pair.arrived.complete_after))
     return first, last

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from monitor.metrics.beyond_binary.multiclass import check_class_scores
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.ramps import ramps_of
 from monitor.metrics.core.special import fmin_l_bfgs_b, fmin_slsqp, log_softmax, softmax
 
 Kind = Literal["temperature", "ensemble", "order_preserving", "vector", "dirichlet"]
@@ -132,7 +133,7 @@ def fit_class_map(
         return ClassMap(kind, count, _fit_ensemble(z, classes))
     if kind == "order_preserving":
         knots = _place_knots(rows, z)
-        return ClassMap(kind, count, _fit_basis(_ramps(z, knots), classes), knots)
+        return ClassMap(kind, count, _fit_basis(ramps_of(z, knots), classes), knots)
     if kind == "vector":
         return ClassMap(kind, count, _fit_vector(z, classes))
     return ClassMap(kind, count, _fit_dirichlet(z, classes, penalty))
@@ -181,7 +182,7 @@ def apply_class_map(scores: npt.ArrayLike, found: ClassMap) -> Floats:
     if found.kind == "temperature":
         moved = parameters[0] * z
     elif found.kind == "order_preserving":
-        moved = np.tensordot(parameters, _ramps(z, found.knots), 1)
+        moved = np.tensordot(parameters, ramps_of(z, found.knots), 1)
     elif found.kind == "vector":
         moved = parameters[0] * z + parameters[1]
     else:
@@ -287,19 +288,6 @@ def _place_knots(rows: Floats, z: Floats) -> Floats:
     wanted = reached[-1] * (np.arange(KNOTS) + 0.5) / KNOTS
     knots = np.unique(values[np.searchsorted(reached, wanted)])
     return knots if knots.size > 1 else np.array([knots[0] - 1.0, knots[0] + 1.0])
-
-
-def _ramps(z: Floats, knots: Floats) -> Floats:
-    """Integrate the hat function of each knot, the outer ones constant beyond, shape (m, n, c)."""
-    ramps = np.zeros((knots.size, *z.shape))
-    for i, width in enumerate(np.diff(knots)):
-        inside = np.clip(z - knots[i], 0.0, width)
-        rising = inside**2 / (2.0 * width)
-        ramps[i] += inside - rising
-        ramps[i + 1] += rising
-    ramps[0] += np.minimum(z - knots[0], 0.0)
-    ramps[-1] += np.maximum(z - knots[-1], 0.0)
-    return ramps
 
 
 def _vector_objective(z: Floats, labels: Ints) -> Objective:

@@ -170,7 +170,7 @@ def pava_bc(t: Tally, *, min_size: int, max_size: int, tail: Tail = "paper") -> 
     """
     check_sizes(min_size, max_size)
     check_option("tail", tail, Tail)
-    return _bins(t, pool(t.counts, t.positives, min_size, max_size, int(tail == "reference")))
+    return bins_of(t, pool(t.counts, t.positives, min_size, max_size, int(tail == "reference")))
 
 
 def quantile_bins(t: Tally | Rows, n: int) -> Bins:
@@ -218,7 +218,7 @@ def quantile_bins(t: Tally | Rows, n: int) -> Bins:
     right = np.searchsorted(borders, cuts)
     left = np.maximum(right - 1, 0)
     nearest = np.where(cuts - borders[left] < borders[right] - cuts, left, right)
-    return _bins(t, np.unique(np.concatenate([[0], nearest, [t.scores.size]])))
+    return bins_of(t, np.unique(np.concatenate([[0], nearest, [t.scores.size]])))
 
 
 def uniform_bins(t: Tally | Rows, n: int) -> Bins:
@@ -258,7 +258,7 @@ def uniform_bins(t: Tally | Rows, n: int) -> Bins:
     check_number(n)
     if not isinstance(t, Tally):
         return _bins_of_rows(fill_uniform(t, n))
-    return _bins(t, _slice_starts(t.scores, n))
+    return bins_of(t, _slice_starts(t.scores, n))
 
 
 def check_number(n: int) -> None:
@@ -287,7 +287,15 @@ def _bins_of_rows(filled: Filled) -> Bins:
     return bins
 
 
-def _bins(t: Tally, starts: Ints) -> Bins:
+def bins_of(t: Tally, starts: Ints) -> Bins:
+    """Cut a tally into bins, each from one start to the next; the last start is its end.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> bins_of(tally([0.2, 0.4, 0.9], [0, 1, 1]), np.array([0, 2, 3])).counts
+    array([2, 1])
+    """
     if not t.scores.size:
         raise ValueError(NO_BINS)
     first = starts[:-1]

@@ -1,7 +1,7 @@
 """A number with its uncertainty. Pure."""
 
 from dataclasses import dataclass, field
-from math import nan
+from math import isfinite, isnan, nan
 
 CONFIDENCE = 0.95  # level of every interval, unless a caller asks for another
 NORMAL_95 = 1.959963984540054  # its two-sided quantile of the normal distribution
@@ -32,3 +32,43 @@ class Estimate:
         """Give an estimate its normal 95 % interval, ``value +- 1.96 standard_error``."""
         reach = NORMAL_95 * standard_error
         return cls(value, value - reach, value + reach, standard_error)
+
+    @property
+    def error(self) -> float:
+        """The standard error; of a normal interval that was stored without one, as it follows."""
+        if isnan(self.standard_error):
+            return (self.high - self.low) / (2.0 * NORMAL_95)
+        return self.standard_error
+
+    def __format__(self, spec: str) -> str:
+        """Write the value and its interval in the form of a number, then the style.
+
+        Parameters
+        ----------
+        spec : str
+            As of a number. After a blank may follow how the uncertainty is written: "plain" leaves
+            its brackets out, "interval" the value, and "error" gives the standard error instead,
+            which has no sign. What is empty gives the fields of the estimate.
+
+        Examples
+        --------
+        >>> slope = Estimate.normal(0.81, 0.026)
+        >>> f"{slope:.2f}", f"{slope:+.2f plain}"
+        ('0.81 (95 % 0.76 to 0.86)', '+0.81, 95 % +0.76 to +0.86')
+        >>> f"{slope:.3f interval}", f"{slope:+.2f error}"
+        ('95 % 0.759 to 0.861', '+0.81 (standard error 0.03)')
+        >>> f"{Estimate(0.81, nan, nan):.2f}", f"{Estimate(0.81, nan, nan):.2f interval}"
+        ('0.81', 'no interval')
+        """
+        if not spec:
+            return str(self)
+        form, _, style = spec.partition(" ")
+        value, known = format(self.value, form), isfinite(self.low)
+        interval = f"95 % {self.low:{form}} to {self.high:{form}}" if known else "no interval"
+        written = {
+            "": f"{value} ({interval})" if known else value,
+            "plain": f"{value}, {interval}" if known else value,
+            "interval": interval,
+            "error": f"{value} (standard error {self.error:{form.replace('+', '')}})",
+        }
+        return written[style]

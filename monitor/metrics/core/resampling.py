@@ -47,45 +47,6 @@ def resample(t: Tally, rates: Floats, *, rng: np.random.Generator) -> Tally:
     return Tally(t.scores[drawn], counts[drawn], positives[drawn])
 
 
-def subsample(t: Tally, size: int, *, rng: np.random.Generator) -> Tally:
-    """Draw rows of a tally without replacement.
-
-    Parameters
-    ----------
-    t : Tally
-        m groups of equal score.
-    size : int
-        Number of rows, between 0 and the tally's total.
-    rng : numpy Generator
-        Source of chance; the same seed gives the same result.
-
-    Returns
-    -------
-    Tally
-        Of exactly that size; groups that were not drawn are left out.
-
-    Raises
-    ------
-    ValueError
-        If the size is out of range.
-
-    Examples
-    --------
-    >>> from monitor.metrics.core.tally import tally
-    >>> subsample(tally([0.2, 0.7], [0, 1]), 2, rng=np.random.default_rng(1)).counts
-    array([1, 1])
-    """
-    if not 0 <= size <= t.total:
-        msg = f"a subsample of {t.total} predictions has 0 to {t.total}, got {size}."
-        raise ValueError(msg)
-    if not size:
-        return Tally(t.scores[:0], t.counts[:0], t.positives[:0])
-    rows = lay_out(t.counts, t.positives)
-    ends = np.cumsum(rows)
-    groups, counts, positives = drawn(rng, rows, ends, *index_rows(ends), size)
-    return Tally(t.scores[groups], counts, positives)
-
-
 @compiled
 def _resampled(rng: np.random.Generator, counts: Ints, rates: Floats) -> tuple[Ints, Ints]:
     """Draw counts, multinomial over groups, and positives, binomial within each."""

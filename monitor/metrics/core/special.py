@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from scipy.special import log_softmax as log_softmax
     from scipy.special import logit as logit
     from scipy.special import logsumexp as logsumexp
+    from scipy.special import ndtr as ndtr
     from scipy.special import ndtri as ndtri
     from scipy.special import softmax as softmax
     from scipy.special import stdtrit as stdtrit
@@ -33,7 +34,7 @@ else:
         "scipy.interpolate": "PchipInterpolator",
         "scipy.optimize": "brentq fmin_l_bfgs_b fmin_slsqp",
         "scipy.special": "betaincinv betaln chdtr chdtrc erf expit gammaln log_ndtr log_softmax "
-        "logit logsumexp ndtri softmax stdtrit xlogy",
+        "logit logsumexp ndtr ndtri softmax stdtrit xlogy",
     }
 
     def _later(module: str, name: str) -> Callable[..., Any]:

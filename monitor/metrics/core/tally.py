@@ -133,13 +133,7 @@ def tally_on_grid(scores: npt.ArrayLike, outcomes: npt.ArrayLike) -> Tally:
     array([7482, 9316])
     """
     score_array, positive = checked(scores, outcomes)
-    cells, offsets = locate(score_array)
-    numbers, group = np.unique(cells, return_inverse=True)
-    sums = np.zeros(numbers.size, np.int64)
-    np.add.at(sums, group, offsets)
-    counts = np.bincount(group, minlength=numbers.size).astype(np.int64)
-    positives = np.bincount(group[positive], minlength=numbers.size).astype(np.int64)
-    return from_cells(Cells(numbers, sums), counts, positives)
+    return on_grid(score_array, np.ones(positive.size, np.int64), positive.astype(np.int64))
 
 
 def from_cells(cells: Cells, counts: Ints, positives: Ints) -> Tally:
@@ -252,6 +246,19 @@ def shift(t: Tally, delta: float) -> Tally:
     return Tally(
         moved[starts], np.add.reduceat(t.counts, starts), np.add.reduceat(t.positives, starts)
     )
+
+
+def join_groups(t: Tally, starts: Ints) -> Tally:
+    """Put neighbouring groups together, from each start to the next, at their mean score.
+
+    Examples
+    --------
+    >>> join_groups(tally([0.2, 0.4, 0.9], [0, 1, 1]), np.array([0, 2])).scores
+    array([0.3, 0.9])
+    """
+    counts = np.add.reduceat(t.counts, starts)
+    scores = np.add.reduceat(t.counts * t.scores, starts) / counts
+    return Tally(scores, counts, np.add.reduceat(t.positives, starts))
 
 
 def have_same_groups(t: Tally, other: Tally) -> bool:

@@ -12,7 +12,7 @@ from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import HIGHEST_SCORE, LOWEST_SCORE, Floats, Ints
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.special import logit
-from monitor.metrics.core.tally import Tally, shift
+from monitor.metrics.core.tally import Tally, join_groups, shift
 from monitor.metrics.intervals.bootstrap import bootstrap_interval
 from monitor.metrics.logistic.intercept import (
     expect_positives,
@@ -136,9 +136,7 @@ def join_neighbours(t: Tally) -> Tally:
     first = np.flatnonzero(np.diff(cells, prepend=-np.inf))
     if first.size == t.scores.size:
         return t
-    counts = np.add.reduceat(t.counts, first)
-    scores = np.add.reduceat(t.counts * t.scores, first) / counts
-    return Tally(scores, counts, np.add.reduceat(t.positives, first))
+    return join_groups(t, first)
 
 
 def _forgiven(t: Tally) -> Tally:

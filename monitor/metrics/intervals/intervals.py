@@ -10,16 +10,13 @@ from dataclasses import replace
 from math import exp, inf, log, sqrt
 from typing import Literal
 
-import numpy as np
-
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
-from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.core.special import expit, logit, stdtrit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.scores.bounds import ScoringRule, calibration_bounds
 from monitor.metrics.scores.brier import brier
-from monitor.metrics.scores.discrimination import auc, tjur_r2
+from monitor.metrics.scores.discrimination import auc, tjur_r2, variance_of_mean
 
 Scale = Literal["plain", "log", "logit"]
 LONGEST_REACH = 350.0  # in the logarithm: beyond, an end is as good as 0 or endless
@@ -150,7 +147,7 @@ def mean_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     >>> round(found.high - 0.4, 4)  # 1.96 * 0.2 / sqrt(3)
     0.2263
     """
-    return normal_interval(t.mean_score, sqrt(_moments(t.scores, t.counts)[1]), level=level)
+    return normal_interval(t.mean_score, sqrt(variance_of_mean(t.scores, t.counts)), level=level)
 
 
 def uncertainty_interval(
@@ -370,8 +367,9 @@ def tjur_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     True
     """
     value = tjur_r2(t)
-    _, one, size = _moments(t.scores, t.positives)
-    _, other, other_size = _moments(t.scores, t.counts - t.positives)
+    size, other_size = t.total_positives, t.total - t.total_positives
+    one = variance_of_mean(t.scores, t.positives)
+    other = variance_of_mean(t.scores, t.counts - t.positives)
     together = one + other
     if not together > 0.0:  # nothing varies, or nan: one outcome of a kind
         return normal_interval(value, together, level=level)
@@ -384,12 +382,3 @@ def _uncertainty(rate: float, rule: ScoringRule) -> float:
     if rule == "brier":
         return rate * (1.0 - rate)
     return -sum(p * log(p) for p in (rate, 1.0 - rate) if p)
-
-
-def _moments(scores: Floats, counts: Ints) -> tuple[float, float, int]:
-    """Give the mean, the variance of the mean (nan for one row) and the number of rows."""
-    size = int(counts.sum())
-    mean = float((counts * scores).sum()) / size
-    if size == 1:
-        return mean, float(np.nan), size
-    return mean, float((counts * (scores - mean) ** 2).sum()) / (size - 1) / size, size

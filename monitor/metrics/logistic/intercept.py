@@ -120,7 +120,7 @@ def solve_intercept(logits: Floats, counts: Ints, positives: Ints) -> tuple[floa
                 p = 1.0 / (1.0 + exp(-(logits[i] + delta)))
                 expected += counts[i] * p
                 information += counts[i] * p * (1.0 - p)
-        moved, low, high = _step(delta, low, high, hits, expected, information)
+        moved, low, high = newton_step(delta, low, high, hits, expected, information)
         if abs(moved - delta) <= TOLERANCE:
             break
         delta = moved
@@ -144,7 +144,7 @@ def solve_factor(odds: Floats, counts: Ints, hits: int) -> tuple[float, float]:
             p = factor * odds[i] / (1.0 + factor * odds[i])
             expected += counts[i] * p
             information += counts[i] * p * (1.0 - p)
-        moved, low, high = _step(shift, low, high, hits, expected, information)
+        moved, low, high = newton_step(shift, low, high, hits, expected, information)
         if abs(moved - shift) <= FACTOR_TOLERANCE:
             break
         shift = moved
@@ -152,7 +152,7 @@ def solve_factor(odds: Floats, counts: Ints, hits: int) -> tuple[float, float]:
 
 
 @compiled
-def _step(
+def newton_step(
     at: float, low: float, high: float, hits: int, expected: float, information: float
 ) -> tuple[float, float, float]:
     """Return Newton's next point, or the middle of the bracket, and the bracket, which shrinks."""

@@ -5,11 +5,12 @@ from math import nan, sqrt
 
 import numpy as np
 
-from monitor.metrics.binned.binning import Bins
+from monitor.metrics.binned.binning import Bins, bins_of
 from monitor.metrics.binned.ece import debiased_mean_squared_gap
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import chdtrc, expit, xlogy
+from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, gram
 
 MOST_BINS = 20
@@ -123,10 +124,4 @@ def information_bins(maps: NestedMaps) -> Bins:
         # A large group leaves little to its neighbours; they go to the next bin, or the last.
         if min(sums[end - 1] - before, sums[-1] - sums[end - 1]) >= LEAST_INFORMATION:
             starts.append(end)
-    first = np.array(starts)
-    return Bins(
-        np.append(first, p.size),
-        np.add.reduceat(t.counts, first),
-        np.add.reduceat(t.positives, first),
-        np.add.reduceat(t.counts * p, first),
-    )
+    return bins_of(Tally(p, t.counts, t.positives), np.array([*starts, p.size]))

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, ClassVar, Literal, get_args
 
 import numpy as np
 
+from monitor.metrics.core.ramps import ramps_of
+
 if TYPE_CHECKING:
     from monitor.metrics.core.grid import Floats
 
@@ -141,7 +143,7 @@ def functions_of(logits: "Floats", kind: Kind, knots: tuple[float, ...] = ()) ->
     if kind == "beta":
         small = np.log1p(np.exp(-np.abs(logits)))
         return np.stack([np.minimum(logits, 0.0) - small, np.maximum(logits, 0.0) + small])
-    return _ramps(logits, np.array(knots))
+    return ramps_of(logits, np.array(knots))
 
 
 def check_map(found: CalibrationMap) -> None:
@@ -183,16 +185,3 @@ def check_map(found: CalibrationMap) -> None:
 def _between_points(logits: "Floats", knots: "Floats", values: "Floats") -> "Floats":
     beyond = logits - np.clip(logits, knots[0], knots[-1])
     return np.asarray(np.interp(logits, knots, values) + beyond)
-
-
-def _ramps(logits: "Floats", knots: "Floats") -> "Floats":
-    """Integrate the hat function of each knot from the first one on; beyond, they stay constant."""
-    ramps = np.zeros((knots.size, *logits.shape))
-    for i, width in enumerate(np.diff(knots)):
-        inside = np.clip(logits - knots[i], 0.0, width)
-        rising = inside**2 / (2.0 * width)
-        ramps[i] += inside - rising
-        ramps[i + 1] += rising
-    ramps[0] += np.minimum(logits - knots[0], 0.0)
-    ramps[-1] += np.maximum(logits - knots[-1], 0.0)
-    return ramps

@@ -5,12 +5,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.maps.calibration_map import (
-    CalibrationMap,
-    Kind,
-    functions_of,
-    shape_of,
-)
+from monitor.metrics.maps.calibration_map import CalibrationMap, Kind, functions_of, shape_of
 from monitor.metrics.maps.centred_isotonic import fit_centred_isotonic
 from monitor.metrics.maps.daily_counts import DailyCounts, merge_spans, spans_of
 from monitor.metrics.maps.likelihood import fit_slopes, pooled_level, solve_level

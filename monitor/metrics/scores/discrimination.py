@@ -66,7 +66,7 @@ def auc(t: Tally) -> Auc:
     below = (np.cumsum(misses) - 0.5 * misses) / misses.sum()
     above = (t.total_positives - np.cumsum(t.positives) + 0.5 * t.positives) / t.total_positives
     value = float((t.positives * below).sum()) / t.total_positives
-    variance = _variance_of_mean(below, t.positives) + _variance_of_mean(above, misses)
+    variance = variance_of_mean(below, t.positives) + variance_of_mean(above, misses)
     return Auc(value, sqrt(variance))
 
 
@@ -119,7 +119,14 @@ def _negatives(t: Tally, what: str) -> Ints:
     return misses
 
 
-def _variance_of_mean(values: Floats, counts: Ints) -> float:
+def variance_of_mean(values: Floats, counts: Ints) -> float:
+    """Give the squared standard error of the mean of values that come `counts` times each.
+
+    Examples
+    --------
+    >>> variance_of_mean(np.array([0.0, 1.0]), np.array([2, 2]))
+    0.08333333333333333
+    """
     size = int(counts.sum())
     if size == 1:
         return nan

@@ -5,7 +5,7 @@ a Beta density, so that no weight falls outside [0, 1]. The cost grows with the 
 groups, so a tally of more than 1,024 of them is first merged into the cells of the coarse grid.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import inf, pi, sqrt
 
 import numpy as np
@@ -13,7 +13,7 @@ import numpy as np
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.grid import CELLS_PER_LOGIT, Floats, Ints, locate
 from monitor.metrics.core.special import betaln, erf
-from monitor.metrics.core.tally import Tally
+from monitor.metrics.core.tally import Tally, join_groups
 
 FEWEST = 2  # a prediction and another one
 TINY = 1e-300  # scores of 0 have no logarithm, and a kernel there is as good as 0
@@ -142,9 +142,7 @@ def merge_neighbours(t: Tally) -> Tally:
         return t
     numbers = t.cells.numbers if t.cells else locate(t.scores)[0]
     starts = np.flatnonzero(np.diff(numbers // CELLS_IN_ONE, prepend=-1))
-    counts = np.add.reduceat(t.counts, starts)
-    scores = np.add.reduceat(t.counts * t.scores, starts) / counts
-    return Tally(scores, counts, np.add.reduceat(t.positives, starts), t.cells)
+    return replace(join_groups(t, starts), cells=t.cells)
 
 
 def likeliest_bandwidth(t: Tally) -> float:

@@ -99,18 +99,12 @@ def _fill_guide(ends: Floats, guide: Ints) -> int:
 def _beyond(place: float, first: int, n: int, q: float, ends: Floats) -> int:
     """Find the count of a place that is in no slice: first above the table, then below it."""
     left, last = place - ends[-1], first + ends.size - 1
-    for count in range(last + 1, n + 1):
-        width = exp(log_pmf(count, n, q, 1.0 - q))
-        if left < width:
-            return count
-        left -= width
-        if width < NOTHING:
-            break
-    for count in range(first - 1, -1, -1):
-        width = exp(log_pmf(count, n, q, 1.0 - q))
-        if left < width:
-            return count
-        left -= width
-        if width < NOTHING:
-            break
+    for begin, end, step in ((last + 1, n + 1, 1), (first - 1, -1, -1)):
+        for count in range(begin, end, step):
+            width = exp(log_pmf(count, n, q, 1.0 - q))
+            if left < width:
+                return count
+            left -= width
+            if width < NOTHING:
+                break
     return last  # all of it is rounding

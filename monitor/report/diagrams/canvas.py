@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, Literal
 
-from monitor.errors import ConfigError
+from monitor.errors import needing
 from monitor.report.diagrams.theme import Theme
 
 if TYPE_CHECKING:
@@ -25,14 +25,8 @@ def make_axes(axes: "Axes | None", theme: Theme, *, height: float) -> "Axes":
     """Give the axes to draw into: the caller's, or those of a new figure."""
     if axes is not None:
         return axes
-    try:
+    with needing("diagrams", "matplotlib", "report"):
         from matplotlib.figure import Figure
-    except ImportError:
-        msg = (
-            "diagrams need the package matplotlib, which is not installed. "
-            "Run: pip install 'calibration-monitor[report]'"
-        )
-        raise ConfigError(msg) from None
     figure = Figure(figsize=(WIDTH, height), layout="constrained", facecolor=theme.paper)
     return figure.add_subplot()
 
@@ -102,12 +96,12 @@ def caption(axes: "Axes", theme: Theme, text: str) -> None:
 
 def _write_above(axes: "Axes", text: str, rise: float, colour: str, *, size: float = SMALL) -> None:
     """Write some points above axes; the layout makes room for its height, not for its width."""
-    where: dict[str, Any] = {
+    style: dict[str, Any] = {
         "xy": (0.0, 1.0), "xytext": (0, rise), "xycoords": "axes fraction",
         "textcoords": "offset points", "va": "bottom", "fontsize": size, "color": colour,
     }  # fmt: skip
-    axes.annotate(text, **where).set_in_layout(False)
-    axes.annotate(" ", **where)
+    axes.annotate(text, **style).set_in_layout(False)
+    axes.annotate(" ", **style)
 
 
 def draw_nothing(axes: "Axes", theme: Theme, title: str, why: str) -> "Axes":

@@ -42,35 +42,35 @@ def draw_causes(
         If two evaluations are of the same day.
     """
     place = make_axes(axes, theme, height=4.2)
-    found = [e for e in in_order(evaluations) if e.causes]
+    explained = [e for e in in_order(evaluations) if e.causes]
     title = "What explains the calibration error"
-    if not found:
+    if not explained:
         return draw_nothing(place, theme, title, "no evaluation with enough outcomes")
     panels = [row[0] for row in divide(place, heights=(1,) * len(NAMES))]
     colours = (theme.other, theme.main, theme.extra, theme.rest)
     ends = []
     for panel, name, colour in zip(panels, NAMES, colours, strict=True):
         dress(panel, theme)
-        ends.append([0.0, 1e-6, *_draw_cause(panel, found, name, colour, theme)])
+        ends.append([0.0, 1e-6, *_draw_cause(panel, explained, name, colour, theme)])
         panel.tick_params(labelbottom=panel is panels[-1])
     others = [value for seen in ends[1:] for value in seen]  # a prior shift would dwarf them
     for panel, seen in zip(panels, [ends[0], *[others] * (len(NAMES) - 1)], strict=True):
         panel.set(ylim=(min(seen) * ROOM, max(seen) * ROOM), ylabel="nats")
         panel.locator_params(axis="y", nbins=3)
     below = "log loss per prediction, bands of 95 %; the prior shift has its own scale\n "
-    head(panels[0], theme, title, f"{series(found)}\n{below}")
+    head(panels[0], theme, title, f"{series(explained)}\n{below}")
     return panels[0]
 
 
 def _draw_cause(
-    axes: "Axes", found: Sequence[Evaluation], name: str, colour: str, theme: Theme
+    axes: "Axes", explained: Sequence[Evaluation], name: str, colour: str, theme: Theme
 ) -> list[float]:
     """Draw one cause with its band; return what must be visible."""
     values, errors = (
-        np.array([getattr(getattr(e.causes, kind), name) for e in found])
+        np.array([getattr(getattr(e.causes, kind), name) for e in explained])
         for kind in ("log_loss", "log_loss_errors")
     )
-    days, reach = [e.day for e in found], NORMAL_95 * errors
+    days, reach = [e.day for e in explained], NORMAL_95 * errors
     x, middle, low, high = broken(days, values, values - reach, values + reach)
     axes.axhline(0.0, color=theme.muted, lw=0.8)
     draw_line(axes, x, middle, (low, high), colour)

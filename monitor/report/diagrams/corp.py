@@ -11,16 +11,9 @@ from monitor.metrics.core.tally import Tally, shift
 from monitor.metrics.intervals.bands import Band, confidence_band, consistency_band
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.scores.corp import corp
-from monitor.report.diagrams.canvas import (
-    NO_OUTCOMES,
-    divide,
-    draw_nothing,
-    dress,
-    head,
-    make_axes,
-)
-from monitor.report.diagrams.counts import draw_counts
-from monitor.report.diagrams.scales import Ends, Scale, limits, show_probabilities
+from monitor.report.diagrams.canvas import NO_OUTCOMES, draw_nothing, head, make_axes
+from monitor.report.diagrams.counts import share_above_counts
+from monitor.report.diagrams.scales import Ends, Scale, limits
 from monitor.report.diagrams.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -93,10 +86,10 @@ def draw_corp(
     place = make_axes(axes, theme, height=4.8)
     if not t.total:
         return draw_nothing(place, theme, "CORP reliability diagram", NO_OUTCOMES)
-    main, counts = (row[0] for row in divide(place, heights=(4.5, 1)))
     curve = isotonic_curve(t)
     ends = limits(np.concatenate([t.scores, curve.rates]), scale)
-    _prepare(main, counts, t, ends, scale, theme)
+    main = share_above_counts(place, t, ends, scale, theme)
+    main.plot(ends, ends, color=theme.ink, lw=1, ls="--", label="calibrated")
     chance = consistency_band(t, level=level, rng=np.random.default_rng(SEED))
     fill_band(main, chance, ends, theme.muted, "consistency band")
     fill_band(main, stairs(confidence_band(t, level=level)), ends, theme.main, "confidence band")
@@ -145,7 +138,6 @@ def draw_prior_adjusted(
     place = make_axes(axes, theme, height=4.8)
     if not t.total:
         return draw_nothing(place, theme, "Before and after a prior shift", NO_OUTCOMES)
-    main, counts = (row[0] for row in divide(place, heights=(4.5, 1)))
     delta = fit_intercept(t).delta if has_intercept(t) else None
     drawn = {"as logged": (t, theme.other)}
     if delta is not None:
@@ -154,7 +146,8 @@ def draw_prior_adjusted(
         np.concatenate([part.scores, isotonic_curve(part).rates]) for part, _ in drawn.values()
     ]
     ends = limits(np.concatenate(shown), scale)
-    _prepare(main, counts, t, ends, scale, theme)
+    main = share_above_counts(place, t, ends, scale, theme)
+    main.plot(ends, ends, color=theme.ink, lw=1, ls="--", label="calibrated")
     for name, (part, colour) in drawn.items():
         band = stairs(confidence_band(part, level=level))
         fill_band(main, band, ends, colour, "_")
@@ -189,15 +182,8 @@ def fill_band(axes: "Axes", band: Band, ends: Ends, colour: str, name: str) -> N
     if band.scores.size == 1:
         axes.vlines(band.scores, low, high, color=colour, lw=5, alpha=OPACITY, label=name)
         return
-    axes.fill_between(
-        np.clip(band.scores, *ends),
-        low,
-        high,
-        color=colour,
-        alpha=OPACITY,
-        lw=0,
-        label=name,
-    )
+    x = np.clip(band.scores, *ends)
+    axes.fill_between(x, low, high, color=colour, alpha=OPACITY, lw=0, label=name)
 
 
 def draw_curve(axes: "Axes", curve: Curve, ends: Ends, colour: str, name: str) -> None:
@@ -205,16 +191,3 @@ def draw_curve(axes: "Axes", curve: Curve, ends: Ends, colour: str, name: str) -
     x, y = np.clip(curve.scores, *ends), np.clip(curve.rates, *ends)
     marker = "o" if x[0] == x[-1] else ""
     axes.plot(x, y, color=colour, lw=1.8, marker=marker, ms=4, label=name)
-
-
-def _prepare(
-    main: "Axes", counts: "Axes", t: Tally, ends: Ends, scale: Scale, theme: Theme
-) -> None:
-    """Draw the diagonal and the histogram, and set the axes."""
-    dress(main, theme)
-    show_probabilities(main, "x", ends, scale)
-    show_probabilities(main, "y", ends, scale)
-    main.tick_params(labelbottom=False)
-    main.set_ylabel("share of positive outcomes")
-    main.plot(ends, ends, color=theme.ink, lw=1, ls="--", label="calibrated")
-    draw_counts(counts, t, ends, scale, theme)

@@ -47,11 +47,11 @@ def draw_evidence(
     """
     panel = make_axes(axes, theme, height=2.6)
     dress(panel, theme)
-    found = in_order(verdicts)
-    if not found:
+    ordered = in_order(verdicts)
+    if not ordered:
         return draw_nothing(panel, theme, "Evidence for a calibration drift", "no verdicts")
-    days = [verdict.day for verdict in found]
-    for start, opened, last in incident_spans(found):
+    days = [verdict.day for verdict in ordered]
+    for start, opened, last in incident_spans(ordered):
         panel.axvspan(
             day_number(max(start, days[0])) - 0.5, day_number(opened) - 0.5,
             color=theme.alarm, alpha=0.10, lw=0, label="drift, not yet found",
@@ -60,8 +60,8 @@ def draw_evidence(
             day_number(opened) - 0.5, day_number(last) + 0.5,
             color=theme.alarm, alpha=0.28, lw=0, label="incident",
         )  # fmt: skip
-    limits = np.array([v.limit if v.compared else np.nan for v in found])
-    reached = np.array([np.nan if v.reached is None else v.reached for v in found])
+    limits = np.array([v.limit if v.compared else np.nan for v in ordered])
+    reached = np.array([np.nan if v.reached is None else v.reached for v in ordered])
     x, evidence, limit = broken(days, reached, limits)
     draw_line(panel, x, evidence, None, theme.main, "evidence (starts again at the limit)")
     draw_line(panel, x, limit, None, theme.ink, "limit", style="--")
@@ -71,7 +71,7 @@ def draw_evidence(
     panel.yaxis.set_major_formatter(_odds)
     show_days(panel, days)
     name_once(panel)
-    below = f"{owner(found[0])}, {days[0]} to {days[-1]}"
+    below = f"{owner(ordered[0])}, {days[0]} to {days[-1]}"
     head(panel, theme, "Evidence for a calibration drift", below, columns=2)
     return panel
 

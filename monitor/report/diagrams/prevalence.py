@@ -50,20 +50,20 @@ def draw_prevalence(
     """
     panel = make_axes(axes, theme, height=2.7)
     dress(panel, theme)
-    found = in_order(evaluations)
+    ordered = in_order(evaluations)
     title = "Prevalence and mean score"
-    known = [e for e in found if e.matched]
-    waiting = [e for e in found if e.expected and not e.final]
-    if not known and not waiting:
+    with_outcomes = [e for e in ordered if e.matched]
+    waiting = [e for e in ordered if e.expected and not e.final]
+    if not with_outcomes and not waiting:
         return draw_nothing(panel, theme, title, "no evaluation with outcomes")
-    for e in found:
+    for e in ordered:
         if not e.final:
             panel.axvspan(
                 day_number(e.day) - 0.5, day_number(e.day) + 0.5, color=theme.grid, lw=0,
                 label="outcomes still arriving",
             )  # fmt: skip
-    if known:
-        _draw_known(panel, known, theme)
+    if with_outcomes:
+        _draw_known(panel, with_outcomes, theme)
     _draw_expected(panel, waiting, theme)
     if reference is not None and np.isfinite(reference):
         panel.axhline(reference, color=theme.muted, lw=1, ls=":", label="reference")
@@ -71,19 +71,19 @@ def draw_prevalence(
     panel.set_ylabel("share of predictions")
     panel.yaxis.set_major_formatter(percent)
     panel.locator_params(axis="y", nbins=5)
-    show_days(panel, [e.day for e in found])
-    head(panel, theme, title, series(found), columns=3)
+    show_days(panel, [e.day for e in ordered])
+    head(panel, theme, title, series(ordered), columns=3)
     return panel
 
 
-def _draw_known(axes: "Axes", known: Sequence[Evaluation], theme: Theme) -> None:
-    days, scores = [e.day for e in known], np.array([e.mean_score for e in known])
-    found = [
+def _draw_known(axes: "Axes", with_outcomes: Sequence[Evaluation], theme: Theme) -> None:
+    days, scores = [e.day for e in with_outcomes], np.array([e.mean_score for e in with_outcomes])
+    intervals = [
         prevalence_interval(Tally(np.zeros(1), np.array([e.matched]), np.array([e.positives])))
-        for e in known
+        for e in with_outcomes
     ]
     x, *prevalence = broken(
-        days, *(np.array([getattr(p, end) for p in found]) for end in ("value", "low", "high"))
+        days, *(np.array([getattr(p, end) for p in intervals]) for end in ("value", "low", "high"))
     )
     draw_line(
         axes, x, prevalence[0], (prevalence[1], prevalence[2]), theme.main, "prevalence (95 %)"

@@ -13,9 +13,9 @@ from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.level import fit_level
-from monitor.report.diagrams.canvas import divide, dress, head, make_axes
-from monitor.report.diagrams.counts import draw_counts
-from monitor.report.diagrams.scales import Ends, Scale, limits, show_probabilities
+from monitor.report.diagrams.canvas import head, make_axes
+from monitor.report.diagrams.counts import share_above_counts
+from monitor.report.diagrams.scales import Ends, Scale, limits
 from monitor.report.diagrams.theme import LIGHT, Theme
 
 if TYPE_CHECKING:
@@ -56,8 +56,6 @@ def draw_reference(
     Axes
         The main panel.
     """
-    main, counts = (row[0] for row in divide(make_axes(axes, theme, height=4.8), heights=(4.5, 1)))
-    dress(main, theme)
     delta = fit_level(reference.curve, coarsen(recent)).delta
     scores = expit(CENTRES[reference.known])
     curve, reach = reference.curve[reference.known], reference.curve_errors[reference.known]
@@ -65,16 +63,12 @@ def draw_reference(
     points = _points(recent, delta) if np.isfinite(delta) else None
     shown = [scores, low, high, *((points[0], points[1]) if points else ())]
     ends = limits(np.concatenate(shown), scale)
-    show_probabilities(main, "x", ends, scale)
-    show_probabilities(main, "y", ends, scale)
+    main = share_above_counts(make_axes(axes, theme, height=4.8), recent, ends, scale, theme)
     main.plot(ends, ends, color=theme.muted, lw=0.8, ls=":", label="score = share")
     main.fill_between(scores, low, high, color=theme.bars, alpha=0.6, lw=0)
     main.plot(scores, expit(curve), color=theme.ink, lw=1.4, label=f"reference ({LEVEL})")
     if points:
         _draw_points(main, points, ends, theme)
-    main.tick_params(labelbottom=False)
-    main.set_ylabel("share of positive outcomes")
-    draw_counts(counts, recent, ends, scale, theme)
     if points:
         below = f"{recent.total:,} recent predictions, {recent.total_positives:,} positive; "
         below += f"a prior shift of {delta:+.2f} is forgiven"
@@ -99,7 +93,7 @@ def _accepted(bins: Bins) -> Floats:
         accepted_intervals(int(k), int(n), alpha=1.0 - CONFIDENCE)
         for k, n in zip(bins.positives, bins.counts, strict=True)
     ]
-    return np.array([[found[0, 0], found[-1, 1]] for found in pieces])
+    return np.array([[piece[0, 0], piece[-1, 1]] for piece in pieces])
 
 
 def _draw_points(

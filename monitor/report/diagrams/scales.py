@@ -72,9 +72,9 @@ def show_probabilities(
     axis = axes.xaxis if which == "x" else axes.yaxis
     if scale == "logit":
         axes.set(**{f"{which}scale": "logit"})
-        places = _logit_ticks(*ends)
-        places = places[:: -(-len(places) // most)]
-        axis.set_ticks(places, labels=[percent(p) for p in places])
+        ticks = _logit_ticks(*ends)
+        ticks = ticks[:: -(-len(ticks) // most)]
+        axis.set_ticks(ticks, labels=[percent(p) for p in ticks])
         axis.set_ticks([], minor=True)
     else:
         axis.set_major_formatter(percent)
@@ -95,12 +95,12 @@ def percent(share: float, _: object = None) -> str:
 
 def _logit_ticks(low: float, high: float) -> list[float]:
     """Take tens, and more where these are too few."""
-    found: list[float] = []
+    places: list[float] = []
     for ticks in TICKS:
-        found = sorted([*found, *(p for p in ticks if low <= p <= high)])
-        if len(found) >= FEWEST_TICKS:
+        places = sorted([*places, *(p for p in ticks if low <= p <= high)])
+        if len(places) >= FEWEST_TICKS:
             break
-    return found
+    return places
 
 
 def show_days(axes: "Axes", days: Sequence[date]) -> None:
@@ -133,9 +133,9 @@ def broken(days: Sequence[date], *values: Floats) -> tuple[Floats, ...]:
     >>> broken([date(1970, 1, 2), date(1970, 1, 4)], np.array([5.0, 6.0]))
     (array([1., 2., 3.]), array([ 5., nan,  6.]))
     """
-    places = np.array([day_number(day) for day in days])
-    gaps = np.flatnonzero(np.diff(places) > 1) + 1
+    numbers = np.array([day_number(day) for day in days])
+    gaps = np.flatnonzero(np.diff(numbers) > 1) + 1
     return (
-        np.insert(places, gaps, places[gaps] - 1),
+        np.insert(numbers, gaps, numbers[gaps] - 1),
         *(np.insert(np.asarray(v, np.float64), gaps, np.nan) for v in values),
     )

@@ -19,15 +19,15 @@ ROOM = 1.15  # times the highest value: the end of an axis
 
 def in_order(results: Sequence[Result]) -> list[Result]:
     """Sort results by day; raise ValueError if two are of the same day."""
-    found = sorted(results, key=lambda result: result.day)
-    for one, other in pairwise(found):
+    ordered = sorted(results, key=lambda result: result.day)
+    for one, other in pairwise(ordered):
         if one.day == other.day:
             msg = (
                 f"there are two results of {one.day}: give those of one model and segment, "
                 "and evaluations of one length of window."
             )
             raise ValueError(msg)
-    return found
+    return ordered
 
 
 def draw_line(
@@ -65,7 +65,8 @@ def owner(result: Verdict | Evaluation) -> str:
     return f"{result.model}, segment {result.segment}"
 
 
-def series(found: Sequence[Evaluation]) -> str:
+def series(evaluations: Sequence[Evaluation]) -> str:
     """Say whose evaluations they are, of which windows, and where they end."""
-    days = found[0].window_days
-    return f"{owner(found[0])}, windows of {days} day{'s' * (days > 1)} up to {found[-1].day}"
+    first, last = evaluations[0], evaluations[-1]
+    windows = f"windows of {first.window_days} day{'s' * (first.window_days > 1)}"
+    return f"{owner(first)}, {windows} up to {last.day}"

@@ -84,27 +84,27 @@ def draw_test_based(
     dress(side, theme)
     dress(sizes, theme, grid=None)
     cut = bins or pava_bc(t, min_size=paper_sizes(t.total)[0], max_size=paper_sizes(t.total)[1])
-    found = tce(t, cut, alpha=alpha)
-    ends = limits(_shown(t, cut, found), scale)
+    tested = tce(t, cut, alpha=alpha)
+    ends = limits(_shown(t, cut, tested), scale)
     show_probabilities(main, "y", ends, scale)
     show_probabilities(side, "y", ends, scale)
-    _draw_bins(main, t, cut, found, alpha, ends, scale, theme)
-    _draw_sizes(sizes, cut, found, theme)
+    _draw_bins(main, t, cut, tested, alpha, ends, scale, theme)
+    _draw_sizes(sizes, cut, tested, theme)
     _draw_histogram(side, t, ends, scale, theme)
     kind = "PAVA-BC " if bins is None else ""
     below = (
         f"{t.total:,} predictions, {t.total_positives:,} positive, {kind}bins: {cut.counts.size}"
     )
-    head(main, theme, TITLE.format(f"{100 * found.value:.3g} %"), below, columns=2)
+    head(main, theme, TITLE.format(f"{100 * tested.value:.3g} %"), below, columns=2)
     return main
 
 
-def _shown(t: Tally, cut: Bins, found: Tce) -> Floats:
+def _shown(t: Tally, cut: Bins, tested: Tce) -> Floats:
     """Collect what the axis must show; few outcomes accept more than that."""
     values = np.concatenate([t.scores, cut.rates])
     low, high = float(values.min()), float(values.max())
     spread = max(high - low, LEAST_SPREAD)
-    values = np.concatenate([*found.accepted, [[low, high]]])
+    values = np.concatenate([*tested.accepted, [[low, high]]])
     return np.asarray(np.clip(values, low - spread, high + spread))
 
 
@@ -112,7 +112,7 @@ def _draw_bins(
     axes: "Axes",
     t: Tally,
     cut: Bins,
-    found: Tce,
+    tested: Tce,
     alpha: float,
     ends: Ends,
     scale: Scale,
@@ -121,7 +121,7 @@ def _draw_bins(
     from matplotlib.collections import PolyCollection
 
     boxes, shapes = list[Floats](), list[Shape]()
-    for b, pieces in enumerate(found.accepted):
+    for b, pieces in enumerate(tested.accepted):
         x, run, seen = b + 1.0, slice(cut.starts[b], cut.starts[b + 1]), np.clip(pieces, *ends)
         boxes += [_box(x, low, high) for low, high in seen if low < high]
         shapes += violin(
@@ -147,13 +147,13 @@ def _box(x: float, low: float, high: float) -> Floats:
     return np.array([[left, low], [right, low], [right, high], [left, high]])
 
 
-def _draw_sizes(axes: "Axes", cut: Bins, found: Tce, theme: Theme) -> None:
+def _draw_sizes(axes: "Axes", cut: Bins, tested: Tce, theme: Theme) -> None:
     """Draw how many predictions a bin has, and how many of them it rejects."""
     at = np.arange(1, cut.counts.size + 1)
     axes.bar(at, cut.counts, width=2 * VIOLIN, color=theme.bars, label="all")
-    axes.bar(at, found.rejected, width=2 * VIOLIN, color=theme.alarm, label="rejected")
+    axes.bar(at, tested.rejected, width=2 * VIOLIN, color=theme.alarm, label="rejected")
     if at.size <= MOST_LABELS:
-        for x, n, rejected in zip(at, cut.counts, found.rejected, strict=True):
+        for x, n, rejected in zip(at, cut.counts, tested.rejected, strict=True):
             axes.annotate(
                 f"{100 * rejected / n:.0f}", (x, n), xytext=(0, 1), textcoords="offset points",
                 ha="center", va="bottom", fontsize=SMALL - 1, color=theme.muted,

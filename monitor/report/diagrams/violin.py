@@ -91,9 +91,9 @@ def to_axis(p: Floats, scale: Scale) -> Floats:
     return np.asarray(logit(p) if scale == "logit" else p)
 
 
-def from_axis(places: Floats, scale: Scale) -> Floats:
+def from_axis(positions: Floats, scale: Scale) -> Floats:
     """Undo `to_axis`."""
-    return np.asarray(expit(places) if scale == "logit" else places)
+    return np.asarray(expit(positions) if scale == "logit" else positions)
 
 
 def _are_in(scores: Floats, intervals: Floats) -> npt.NDArray[np.bool_]:

@@ -49,12 +49,12 @@ def tallies_by(
         group = group * len(names) + numbers
     order = np.argsort(group, kind="stable")
     present, starts = np.unique(group[order], return_index=True)
-    found = {}
+    tallies = {}
     for number, rows in zip(present, np.split(order, starts[1:]), strict=True):
         place = np.unravel_index(number, [len(names) for names, _ in kinds])
         key = tuple(names[i] for (names, _), i in zip(kinds, place, strict=True))
-        found[key] = tally_on_grid(scores[rows], outcomes[rows])
-    return found
+        tallies[key] = tally_on_grid(scores[rows], outcomes[rows])
+    return tallies
 
 
 def _checked(

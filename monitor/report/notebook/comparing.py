@@ -176,10 +176,10 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
     >>> found.verdict, found.kind, round(found.slope.value, 1)
     ('calibration_drift', 'too_extreme', 0.6)
     """
-    from monitor.drift.change_wording import sentences
     from monitor.drift.two_samples import find_change
     from monitor.metrics.core.coarse import coarsen
     from monitor.metrics.core.tally import merge
+    from monitor.words.change import sentences
 
     check_alpha(alpha)
     parts = {name: _groups(name, s) for name, s in {"before": before, "after": after}.items()}
@@ -208,11 +208,11 @@ def _groups(name: str, sample: Sample) -> "Mapping[tuple[str, ...], Tally]":
         msg = f"{name} must be a tuple (y_true, y_prob) or (y_true, y_prob, groups)."
         raise DataError(msg)
     try:
-        found = tallies_by(sample[0], sample[1], *sample[2:])
+        tallies = tallies_by(sample[0], sample[1], *sample[2:])
     except DataError as error:
         msg = f"{name}: {error}"
         raise DataError(msg) from None
-    if not any(t.total for t in found.values()):
+    if not any(t.total for t in tallies.values()):
         msg = f"{name} has no rows; give at least one prediction with its outcome."
         raise DataError(msg)
-    return found
+    return tallies

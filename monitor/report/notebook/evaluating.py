@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal
 
-from monitor.errors import ConfigError, DataError
+from monitor.errors import ConfigError, DataError, needing
 from monitor.report.notebook.arrays import Column, tallies_by
 from monitor.report.notebook.frames import Row, frame, rows_of
 from monitor.report.notebook.html import evaluation_html
@@ -203,14 +203,8 @@ def evaluate(
 
 def pyplot_axes() -> "Axes":
     """Make axes in a figure that a notebook shows, as other packages do."""
-    try:
+    with needing("diagrams", "matplotlib", "report"):
         from matplotlib import pyplot as plt
-    except ImportError:
-        msg = (
-            "diagrams need the package matplotlib, which is not installed. "
-            "Run: pip install 'calibration-monitor[report]'"
-        )
-        raise ConfigError(msg) from None
     figure = plt.figure(figsize=FIGURE, layout="constrained")
     axes: Axes = figure.add_subplot()
     return axes

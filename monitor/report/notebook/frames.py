@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from monitor.errors import ConfigError
+from monitor.errors import needing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,18 +29,12 @@ class Row(NamedTuple):
 
 def frame(rows: Sequence[Any], columns: Sequence[str]) -> "pd.DataFrame":
     """Make a frame; days are datetimes, and a missing number is nan."""
-    try:
+    with needing("frames", "pandas", "notebook"):
         import pandas as pd
-    except ImportError:
-        msg = (
-            "frames need the package pandas, which is not installed. "
-            "Run: pip install 'calibration-monitor[notebook]'"
-        )
-        raise ConfigError(msg) from None
-    found = pd.DataFrame.from_records(list(rows), columns=list(columns))
+    table = pd.DataFrame.from_records(list(rows), columns=list(columns))
     for name in set(DATES) & set(columns):
-        found[name] = pd.to_datetime(found[name])
-    return found
+        table[name] = pd.to_datetime(table[name])
+    return table
 
 
 def rows_of(e: "Evaluation") -> Iterator[Row]:
@@ -51,11 +45,11 @@ def rows_of(e: "Evaluation") -> Iterator[Row]:
     for measure in MEASURES:
         scope = measure.scope
         for labels, part in scope.parts(e) if measure.row else ():
-            found = measure.read(part)
-            if found is None:
+            value = measure.read(part)
+            if value is None:
                 continue
-            known = found if isinstance(found, Estimate) else Estimate(found, nan, nan)
+            estimate = value if isinstance(value, Estimate) else Estimate(value, nan, nan)
             named = dict(zip(scope.labels, labels, strict=True))
             adjusted = named.pop("adjusted", measure.adjusted)
             name = measure.row.format(**named)
-            yield Row(name, adjusted, known.value, known.low, known.high)
+            yield Row(name, adjusted, estimate.value, estimate.low, estimate.high)

@@ -142,10 +142,10 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             return fit_calibration_map(data, cast("Kind", self.kind)).map
         data = counts_of_rows(logits, outcomes, _numbers(days, logits.size, blocks=BLOCKS))
         try:
-            found = choose_map(data)
+            choice = choose_map(data)
         except ValueError:  # too few outcomes: no map is worth it
             return CalibrationMap("identity")
-        return found.chosen.fitted.map if found.worth_it else found.candidates[0].fitted.map
+        return choice.chosen.fitted.map if choice.worth_it else choice.candidates[0].fitted.map
 
 
 def _probabilities(logits: "Floats") -> "Floats":

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from monitor.drift.verdict import Verdict
     from monitor.metrics.core.estimate import Estimate
-    from monitor.store.store import Store
+    from monitor.read.results import Results
 
 Columns = dict[str, Any]
 Day = date | str
@@ -57,7 +57,9 @@ class ResultStore:
 
     def models(self) -> list[str]:
         """List the models that have results, in the order of their names."""
-        return self._store.models()
+        from monitor.read.results import models_of
+
+        return models_of(self.path)
 
     def summaries(
         self, model: str | None = None, *, first: Day | None = None, last: Day | None = None
@@ -97,21 +99,16 @@ class ResultStore:
         Columns: model, segment, opened, started with start_low and start_high (90 %), kind,
         evidence (log10), closed and ended (why); the last two are missing while it is open.
         """
-        from monitor.report.incidents import incidents_by_segment
+        from monitor.read.incidents import incidents
+        from monitor.read.results import results_of
 
         rows = [
             {"model": name, "segment": segment, **vars(incident)}
             for name in self._models(model)
-            for segment, found in incidents_by_segment(self._store, name).items()
+            for segment, found in incidents(results_of(self.path, name, kept=True)).items()
             for incident in found
         ]
         return _in_order("incidents", rows)
-
-    @property
-    def _store(self) -> "Store":
-        from monitor.store.store import Store
-
-        return Store(self.path)
 
     def _models(self, model: str | None) -> list[str]:
         known = self.models()
@@ -123,18 +120,20 @@ class ResultStore:
     def _frame(
         self,
         kind: str,
-        read: "Callable[[Store, str, date], Iterator[Columns]]",
+        read: "Callable[[Results, date], Iterator[Columns]]",
         model: str | None,
         first: Day | None,
         last: Day | None,
     ) -> "pd.DataFrame":
+        from monitor.read.results import results_of
+
         low, high = _day("first", first, date.min), _day("last", last, date.max)
         rows = [
-            {"model": name, "day": day, **columns}
-            for name in self._models(model)
-            for day in self._store.days(kind, name)
-            if low <= day <= high
-            for columns in read(self._store, name, day)
+            {"model": results.model, "day": day, **columns}
+            for results in (results_of(self.path, name) for name in self._models(model))
+            for day in results.days(kind, high)
+            if low <= day
+            for columns in read(results, day)
         ]
         return _in_order(kind, rows)
 
@@ -184,8 +183,8 @@ def _day(name: str, given: Day | None, default: date) -> date:
         raise ConfigError(msg) from None
 
 
-def _summaries(store: "Store", model: str, day: date) -> Iterator[Columns]:
-    summary, _ = store.read_summary(model, day)
+def _summaries(results: "Results", day: date) -> Iterator[Columns]:
+    summary = results.summary(day)
     for segment, part in summary.segments.items():
         for stratum, leaf in part.parts.items():
             yield {
@@ -200,15 +199,15 @@ def _summaries(store: "Store", model: str, day: date) -> Iterator[Columns]:
             }
 
 
-def _evaluations(store: "Store", model: str, day: date) -> Iterator[Columns]:
-    for e in store.read_evaluations(model, day)[0]:
+def _evaluations(results: "Results", day: date) -> Iterator[Columns]:
+    for e in results.evaluations(day):
         about = ("segment", "window_days", "days_present", "final", "known_at")
         for row in rows_of(e):
             yield {name: getattr(e, name) for name in about} | row._asdict()
 
 
-def _verdicts(store: "Store", model: str, day: date) -> Iterator[Columns]:
-    for v in store.read_verdicts(model, day)[0]:
+def _verdicts(results: "Results", day: date) -> Iterator[Columns]:
+    for v in results.verdicts(day):
         yield _verdict(v)
 
 

@@ -4,11 +4,12 @@ Rule: a number that people read is worded here or in `words`, once. The script o
 places these texts, and draws the numbers beside them.
 """
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from datetime import date
 
-Interval = tuple[float, float, float]  # value, low, high
+from monitor.read.standing import Standing
+
 Row = tuple[str, ...]
 
 
@@ -92,50 +93,19 @@ class Curve:
 
 
 @dataclass(frozen=True)
-class Counts:
-    """The rows of one day; `rejected` by the check that they failed."""
-
-    predicted: int
-    matched: int
-    rejected: Mapping[str, int]
-
-
-@dataclass(frozen=True)
-class Errors:
-    """What explains the error of a window, in nats of log loss, by cause."""
-
-    prior_shift: float
-    slope: float
-    shape: float
-    rest: float
-
-
-@dataclass(frozen=True)
 class DayOnPage:
-    """One day of the page; what is not known of it is None or empty.
+    """One day of the page.
 
     Attributes
     ----------
     day : date
         The day.
-    state : str
-        Its verdict; empty if there is none.
+    whole : Standing
+        What is known of all segments together by the day itself.
     reasons : sequence of str
         The sentences of the verdict, then those on the error of the week.
     figures : sequence of Figure
         Key figures.
-    evidence, limit : float or None
-        log10 of the evidence, and the value at which an incident opens.
-    slope, shift : tuple or None
-        Slope since the drift began or over the week, and prior shift over the week.
-    prevalence, mean_score, reference_prevalence : float or None
-        Of the day, and of its reference.
-    expected : tuple or None
-        Prevalence to expect while outcomes are still arriving.
-    counts : Counts or None
-        Of the day.
-    causes : Errors or None
-        Of the week.
     reliability : Reliability or None
         Of the week.
     segments : sequence of Row
@@ -143,21 +113,16 @@ class DayOnPage:
     """
 
     day: date
-    state: str = ""
+    whole: Standing = field(default_factory=Standing)
     reasons: Sequence[str] = ()
     figures: Sequence[Figure] = ()
-    evidence: float | None = None
-    limit: float | None = None
-    slope: Interval | None = None
-    shift: Interval | None = None
-    prevalence: float | None = None
-    mean_score: float | None = None
-    reference_prevalence: float | None = None
-    expected: Interval | None = None
-    counts: Counts | None = None
-    causes: Errors | None = None
     reliability: Reliability | None = None
     segments: Sequence[Row] = ()
+
+    @property
+    def state(self) -> str:
+        """Of its verdict; empty if there is none."""
+        return self.whole.state
 
 
 @dataclass(frozen=True)

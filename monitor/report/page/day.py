@@ -1,27 +1,24 @@
 """One day of a report page from its verdicts, evaluations and summaries. Pure."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from math import isnan
 
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.expected_prevalence import Expectation
-from monitor.evaluation.score_errors import Errors as MeasuredErrors
-from monitor.metrics.core.estimate import Estimate
-from monitor.report.error_wording import map_sentence, week_sentences
+from monitor.evaluation.score_errors import Errors
+from monitor.read.standing import Standing
 from monitor.report.page.content import (
-    Counts,
     DayOnPage,
-    Errors,
     Figure,
-    Interval,
     Reliability,
     Row,
 )
-from monitor.report.page.words import NONE, STATES, evidence, interval, minus, odds, share, signed
+from monitor.report.page.words import NONE, STATES, evidence, interval, minus, share, signed
 from monitor.report.too_few import reason, says_ece, says_tce
+from monitor.report.verdicts import reasons
 from monitor.segment_names import WHOLE
+from monitor.words.numbers import odds
 
 SEGMENT_COLUMNS = (
     "segment",
@@ -40,12 +37,7 @@ SEGMENT_COLUMNS = (
 
 
 def day_on_page(
-    day: date,
-    verdicts: Sequence[Verdict],
-    evaluations: Sequence[Evaluation],
-    *,
-    window_days: int,
-    reliability: Reliability | None = None,
+    day: date, known: Mapping[str, Standing], *, reliability: Reliability | None = None
 ) -> DayOnPage:
     """Collect what is known of one day.
 
@@ -53,57 +45,25 @@ def day_on_page(
     ----------
     day : date
         The day.
-    verdicts : sequence of Verdict
-        Of that day, the whole and its segments; none if it was not judged.
-    evaluations : sequence of Evaluation
-        Of all windows that end that day.
-    window_days : int
-        Length of the window to show.
+    known : mapping of str to Standing
+        By the day itself, of the whole and of its segments.
     reliability : Reliability, optional
-        Of that window.
+        Of the window that ends on the day.
 
     Returns
     -------
     DayOnPage
         With None for what is not known.
     """
-    verdict = next((v for v in verdicts if v.segment == WHOLE), None)
-    alone = next((e for e in evaluations if (e.segment, e.window_days) == (WHOLE, 1)), None)
-    windows = {e.segment: e for e in evaluations if e.window_days == window_days}
-    week = windows.get(WHOLE)
-    causes = week.causes.log_loss if week and week.causes else None
-    expected = alone.expected if alone and not alone.final else None
+    whole = known.get(WHOLE, Standing())
     return DayOnPage(
         day=day,
-        state=verdict.state if verdict else "",
-        reasons=(*(verdict.reasons if verdict else ()), *_about(verdict, week, alone)),
-        figures=_figures(verdict, alone, week),
-        evidence=verdict.reached if verdict else None,
-        limit=verdict.limit if verdict and verdict.compared else None,
-        slope=_interval(verdict.slope) if verdict else None,
-        shift=_interval(verdict.shift) if verdict else None,
-        prevalence=_known(alone.prevalence) if alone and alone.final else None,
-        mean_score=_known(alone.mean_score) if alone and alone.final else None,
-        reference_prevalence=_known(verdict.reference_prevalence) if verdict else None,
-        expected=_expected(expected) if expected else None,
-        counts=Counts(alone.predicted, alone.matched, dict(alone.rejected)) if alone else None,
-        causes=Errors(causes.prior_shift, causes.slope, causes.shape, causes.rest)
-        if causes
-        else None,
+        whole=whole,
+        reasons=reasons(whole),
+        figures=_figures(whole.verdict, whole.alone, whole.week),
         reliability=reliability,
-        segments=_segments({v.segment: v for v in verdicts}, windows),
+        segments=[_segment(name, s.verdict, s.week) for name, s in known.items() if name != WHOLE],
     )
-
-
-def _about(
-    verdict: Verdict | None, week: Evaluation | None, alone: Evaluation | None
-) -> tuple[str, ...]:
-    """Say what explains the error of the week, and what a map gained, if the day was judged."""
-    if not verdict or not verdict.final or not week:
-        return ()
-    drifting = verdict.state == "calibration_drift"
-    of_week = week_sentences(week, drifting=drifting, incomplete=verdict.incomplete)
-    return (*of_week, map_sentence(alone.map_gain)) if alone and alone.map_gain else of_week
 
 
 def _figures(
@@ -132,7 +92,7 @@ def _figures(
     return tuple(figures)
 
 
-def _ece(week: Evaluation, prior: MeasuredErrors) -> Figure:
+def _ece(week: Evaluation, prior: Errors) -> Figure:
     """Give ECE and TCE, or say that there are too few outcomes for them."""
     note = reason(week)
     if says_tce(week):
@@ -152,14 +112,6 @@ def _evidence(verdict: Verdict) -> Figure:
     return Figure("Evidence of a drift", evidence(verdict), note)
 
 
-def _segments(
-    verdicts: Mapping[str, Verdict], windows: Mapping[str, Evaluation]
-) -> tuple[Row, ...]:
-    seen = {*verdicts, *(name for name, e in windows.items() if e.predicted)} - {WHOLE}
-    names = [name for name in dict.fromkeys((*windows, *verdicts)) if name in seen]
-    return tuple(_segment(name, verdicts.get(name), windows.get(name)) for name in names)
-
-
 def _segment(name: str, v: Verdict | None, e: Evaluation | None) -> Row:
     return (
         name,
@@ -175,15 +127,3 @@ def _segment(name: str, v: Verdict | None, e: Evaluation | None) -> Row:
         f"{e.prior.ece:.3f}" if e and e.prior and says_ece(e) else NONE,
         share(e.prior.tce_published) if e and e.prior and says_tce(e) else NONE,
     )
-
-
-def _known(value: float) -> float | None:
-    return None if isnan(value) else value
-
-
-def _expected(found: Expectation) -> Interval | None:
-    return None if isnan(found.prevalence) else (found.prevalence, found.low, found.high)
-
-
-def _interval(found: Estimate | None) -> Interval | None:
-    return (found.value, found.low, found.high) if found else None

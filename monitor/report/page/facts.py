@@ -5,20 +5,19 @@ from datetime import date
 
 from monitor import program
 from monitor.config import Model, Verdicts
+from monitor.drift.detectable import REFERENCE_ERROR
 from monitor.drift.inputs import ModelReference, reference_of_day
 from monitor.drift.verdict import Verdict
-from monitor.drift.wording import what_can_be_found, what_would_help
 from monitor.report.page.words import interval, share
-from monitor.segment_names import WHOLE
+from monitor.words.advice import sensitivity
 
 Fact = tuple[str, str]
 
 
 def facts(
-    model: Model, references: Sequence[ModelReference], verdicts: Sequence[Verdict], day: date
+    model: Model, references: Sequence[ModelReference], verdict: Verdict | None, day: date
 ) -> list[Fact]:
     """List what the results of a day rest on."""
-    verdict = next((v for v in verdicts if v.segment == WHOLE), None)
     found = [
         ("Reference", _reference(references, verdict, day)),
         *_detectable(verdict),
@@ -34,16 +33,18 @@ def facts(
 
 
 def _limits(v: Verdicts) -> list[Fact]:
+    least = "" if v.limit == "calibrated" else "at least "
     false = (
-        f"On average at least {v.false_alert_days:,} days pass between two false alerts of the "
-        f"model, and {v.segment_false_alert_days:,} days between two of its segments."
+        f"On average {least}{v.false_alert_days:,} days pass between two false alerts of the "
+        f"model, and at least {v.segment_false_alert_days:,} days between two of its segments."
     )
-    least = (
+    also = (
         f"A prior shift from an odds ratio of {v.prior_shift_odds:g}, a level drift from "
-        f"{v.level_odds:g}. Changes of the slope below {v.slope_tolerance:g} are always tolerated."
+        f"{v.level_odds:g}. Changes of the slope below "
+        f"{REFERENCE_ERROR * v.slope_tolerance:g} are hardly ever reported."
     )
     together = f"{v.judge_every} days together" if v.judge_every > 1 else "Each day by itself"
-    return [("False alerts", false), ("Also reported", least), ("Judged", f"{together}.")]
+    return [("False alerts", false), ("Also reported", also), ("Judged", f"{together}.")]
 
 
 def _tests(model: Model) -> str:
@@ -81,5 +82,4 @@ def _detectable(verdict: Verdict | None) -> list[Fact]:
     """Say what can be found at this volume, and what would help."""
     if not verdict or not verdict.detectable:
         return []
-    sentences = (what_can_be_found(verdict.detectable), what_would_help(verdict.detectable))
-    return [("What can be found", " ".join(filter(None, sentences)))]
+    return [("What can be found", sensitivity(verdict.detectable))]

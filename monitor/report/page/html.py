@@ -14,6 +14,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from monitor.errors import ConfigError
+from monitor.metrics.core.estimate import Estimate
 from monitor.report.page.content import DayOnPage, Page, Reliability, Table
 from monitor.report.page.day import SEGMENT_COLUMNS
 from monitor.report.page.index import INDEX_COLUMNS, Index
@@ -164,23 +165,27 @@ def _printable(content: Any) -> Any:
 
 def _day(day: DayOnPage) -> dict[str, Any]:
     """Give what the script draws and places of a day."""
-    counts, causes = day.counts, day.causes
+    v, alone, week = day.whole.verdict, day.whole.alone, day.whole.week
+    final = alone if alone and alone.final else None
+    expected = alone.expected if alone and not alone.final else None
     return {
         "day": f"{day.day}",
         "state": day.state,
         "reasons": list(day.reasons),
         "figures": [[f.label, f.value, f.note] for f in day.figures],
-        "evidence": _number(day.evidence),
-        "limit": _number(day.limit),
-        "slope": _round(day.slope),
-        "shift": _round(day.shift),
-        "prevalence": _number(day.prevalence),
-        "mean": _number(day.mean_score),
-        "reference": _number(day.reference_prevalence),
-        "expected": _round(day.expected),
-        "predicted": counts and counts.predicted,
-        "matched": counts and counts.matched,
-        "causes": causes and _round([causes.prior_shift, causes.slope, causes.shape, causes.rest]),
+        "evidence": _number(v.reached if v else None),
+        "limit": _number(v.limit if v and v.compared else None),
+        "slope": _interval(v.slope if v else None),
+        "shift": _interval(v.shift if v else None),
+        "prevalence": _number(final.prevalence if final else None),
+        "mean": _number(final.mean_score if final else None),
+        "reference": _number(v.reference_prevalence if v else None),
+        "expected": _round((expected.prevalence, expected.low, expected.high))
+        if expected and isfinite(expected.prevalence)
+        else None,
+        "predicted": alone and alone.predicted,
+        "matched": alone and alone.matched,
+        "causes": _round([*vars(week.causes.log_loss).values()]) if week and week.causes else None,
         "bins": _bins(day.reliability),
         "segments": [list(row) for row in day.segments],
     }
@@ -208,8 +213,12 @@ def _bins(drawn: Reliability | None) -> dict[str, Any] | None:
     }
 
 
-def _round(values: Sequence[float] | None) -> list[float | None] | None:
-    return None if values is None else [_number(value) for value in values]
+def _interval(found: Estimate | None) -> list[float | None] | None:
+    return _round((found.value, found.low, found.high)) if found else None
+
+
+def _round(values: Sequence[float]) -> list[float | None]:
+    return [_number(value) for value in values]
 
 
 def _number(value: float | None) -> float | None:

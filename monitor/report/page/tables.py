@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from datetime import date
 from math import isfinite, isnan
 
-from monitor.drift.places import Place
+from monitor.drift.places import Place, name_of
 from monitor.drift.verdict import WEEK, Verdict
-from monitor.drift.where_wording import name_of
 from monitor.evaluation.evaluate import Evaluation
-from monitor.report.incidents import IncidentSummary, Read, closing, incidents_up_to
+from monitor.read.incidents import IncidentSummary
+from monitor.report.incidents import closing
 from monitor.report.page.content import DayOnPage, Row, Table
-from monitor.report.page.words import NONE, odds, share
+from monitor.report.page.words import NONE, share
+from monitor.report.verdicts import chance
 from monitor.segment_names import WHOLE
+from monitor.words.numbers import odds
 
 INCIDENTS = ("segment", "found on", "since", "90 %", "scores", "evidence", "closed on", "because")
 WAITING = ("day", "predictions", "known", "expected", "95 %", "fit", "rates kept")
@@ -33,12 +34,11 @@ WHERE = (
     "outcomes",
 )
 MOST_PLACES = 20  # values in the table: those that are most off
-LEAST_SHOWN = -3.0  # log10 of a probability; smaller ones are shown as a power of ten
 
 
-def incident_rows(days: Sequence[date], read: Read, segments: Sequence[str]) -> Table:
+def incident_rows(by_segment: Mapping[str, Sequence[IncidentSummary]]) -> Table:
     """List the incidents of the whole and of its segments, the newest first."""
-    found = [(name, e) for name in segments for e in incidents_up_to(days, read, name)]
+    found = [(name, e) for name, of_segment in by_segment.items() for e in of_segment]
     found.sort(key=lambda of: (of[1].opened, of[0] == WHOLE), reverse=True)
     return Table(INCIDENTS, [_incident(name, e) for name, e in found])
 
@@ -61,22 +61,16 @@ def rejected_rows(days: Sequence[DayOnPage], chosen: int) -> Table:
     columns = ("check", f"{days[chosen].day}", f"{WEEK} days", f"{len(days)} days")
     spans = (days[chosen : chosen + 1], days[max(0, chosen - WEEK + 1) : chosen + 1], days)
     sums = [
-        sum((Counter(d.counts.rejected) for d in span if d.counts), Counter[str]())
+        sum((Counter(e.rejected) for d in span if (e := d.whole.alone)), Counter[str]())
         for span in spans
     ]
     checks = sorted(check for check, rows in sums[-1].items() if rows)
     return Table(columns, [(check, *(f"{s[check]:,}" for s in sums)) for check in checks])
 
 
-def waiting_rows(evaluations: Mapping[date, Sequence[Evaluation]], after: date) -> Table:
+def waiting_rows(waiting: Sequence[Evaluation]) -> Table:
     """List the days after the judged one, with the prevalence to expect from their scores."""
-    alone = [
-        e
-        for day, of_day in sorted(evaluations.items())
-        for e in of_day
-        if day > after and (e.segment, e.window_days) == (WHOLE, 1) and not e.final
-    ]
-    return Table(WAITING, [_waiting(e) for e in alone])
+    return Table(WAITING, [_waiting(e) for e in waiting])
 
 
 def _waiting(e: Evaluation) -> Row:
@@ -89,15 +83,9 @@ def _waiting(e: Evaluation) -> Row:
         *known,
         share(found.prevalence),
         span,
-        _chance(found.fit_log10_p),
+        NONE if isnan(found.fit_log10_p) else chance(found.fit_log10_p),
         share(found.unshifted),
     )
-
-
-def _chance(log10_p: float) -> str:
-    if isnan(log10_p):
-        return NONE
-    return f"10^{log10_p:.0f}" if log10_p < LEAST_SHOWN else f"{10**log10_p:.3f}"
 
 
 def sensitivity_rows(verdicts: Sequence[Verdict]) -> Table:

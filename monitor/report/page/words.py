@@ -5,12 +5,11 @@ from dataclasses import dataclass
 from math import isfinite, isnan
 
 from monitor.drift.verdict import Verdict
-from monitor.drift.wording import WITHHELD
 from monitor.metrics.core.estimate import Estimate
+from monitor.words.numbers import odds
+from monitor.words.verdict import WITHHELD
 
 SMALL = 0.01  # ratios below are shown with two digits that count
-LONG = 6.0  # log10: evidence that is shown as a power of ten
-TO_ONE = "\u00a0to\u00a01"  # stays on one line
 NONE = "\u2013"  # what a table shows for a number that is not known
 
 
@@ -31,26 +30,14 @@ STATES: Mapping[str, StateWords] = {
     "calibration_drift": StateWords("calibration drift", "Calibration drift", "\u25b2", 0),
     "data_error": StateWords("data error", "The logs failed a check", "\u2715", 1),
     "unreadable": StateWords("unreadable", "The results cannot be read", "?", 2),
-    "level_drift": StateWords("level drift", "The level drifted", "\u25c6", 3),
-    "prior_shift": StateWords("prior shift", "Only the prior moved", "\u25cf", 4),
-    "acknowledged": StateWords("acknowledged", "A known drift", "\u25a0", 5),
-    "ok": StateWords("ok", "No drift found", "\u2713", 6),
-    "insufficient_data": StateWords("not judged", "Not judged", "\u25cb", 7),
-    "": StateWords("no result", "No result", "\u00b7", 8),
+    "undecided": StateWords("undecided", "A drift that may be over", "\u25b3", 3),
+    "level_drift": StateWords("level drift", "The level drifted", "\u25c6", 4),
+    "prior_shift": StateWords("prior shift", "Only the prior moved", "\u25cf", 5),
+    "acknowledged": StateWords("acknowledged", "A known drift", "\u25a0", 6),
+    "ok": StateWords("ok", "No drift found", "\u2713", 7),
+    "insufficient_data": StateWords("not judged", "Not judged", "\u25cb", 8),
+    "": StateWords("no result", "No result", "\u00b7", 9),
 }
-
-
-def odds(log10: float) -> str:
-    r"""Write evidence as odds with two digits, or as a power of ten if they are long.
-
-    Examples
-    --------
-    >>> odds(3.04), odds(12.3), odds(0.0)
-    ('1,100\xa0to\xa01', '10^12\xa0to\xa01', '1\xa0to\xa01')
-    """
-    if log10 >= LONG:
-        return f"10^{log10:.0f}{TO_ONE}"
-    return f"{float(f'{10**log10:.2g}'):,g}{TO_ONE}"
 
 
 def evidence(verdict: Verdict | None) -> str:
@@ -97,6 +84,4 @@ def interval(found: Estimate, form: str = "z.2f") -> str:
     >>> interval(Estimate(0.46, 0.387, 0.541))
     '95 % 0.39 to 0.54'
     """
-    if not isfinite(found.low):
-        return ""
-    return f"95 % {minus(format(found.low, form))} to {minus(format(found.high, form))}"
+    return minus(f"{found:{form} interval}") if isfinite(found.low) else ""

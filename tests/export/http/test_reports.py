@@ -14,6 +14,7 @@ from monitor.export.http.server import serve
 from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.support.exporting import DAY, VERDICT, fill
+from tests.support.servers import PATIENCE
 
 # Of the password "correct horse", as htpasswd writes it, at the lowest cost there is.
 HASH = "$2y$04$wSnZVd/F4aR2tSWpJRA6pOKEMzX94qtT02wvNqbaVOrzIRYCZWPxW"
@@ -43,7 +44,7 @@ def answering(folder: Path, web: Path | None = None, url: str = "") -> Iterator[
 
 def ask(where: str, path: str, login: str = "") -> tuple[int, HTTPMessage, str]:
     """Ask for a path, and give status, headers and text."""
-    connection = HTTPConnection(where, timeout=30)
+    connection = HTTPConnection(where, timeout=PATIENCE)
     headers = {"Authorization": f"Basic {b64encode(login.encode()).decode()}"} if login else {}
     connection.request("GET", path, headers=headers)
     answer = connection.getresponse()

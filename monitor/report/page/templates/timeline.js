@@ -40,7 +40,7 @@ function timeline(id, { height, label, low, high, ticks, name, draw, readout }) 
 function shadeIncidents(svg, step, height) {
   let start = null;
   page.days.concat([{ state: "" }]).forEach((day, i) => {
-    const open = day.state === "calibration_drift";
+    const open = day.state === "calibration_drift" || day.state === "undecided";
     if (open && start === null) start = i;
     if (!open && start !== null) {
       make("rect", { class: "shade", x: LEFT + start * step, y: TOP, width: (i - start) * step, height: height - TOP - BOTTOM }, svg);

@@ -1,0 +1,200 @@
+"""The classes of a week: which became more or less frequent, and which pair is worst. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from monitor.drift.detector import Detector, Incident, best_fitting_kind, best_slope
+from monitor.drift.evidence import KINDS
+from monitor.drift.history import sums_since
+from monitor.drift.other_pairs import OtherPairs
+from monitor.drift.pairs import ClassDay
+from monitor.drift.reference import Reference
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import Floats
+
+CERTAIN = 3.29  # standard errors: one in a thousand by chance
+SLOPES = 2  # of the kinds: too extreme, too timid
+
+
+@dataclass(frozen=True)
+class ClassShift:
+    """A class whose share of the outcomes changed since the reference."""
+
+    name: str
+    before: float
+    now: float
+
+
+@dataclass(frozen=True)
+class WorstPair:
+    """The pair with a verdict of its own whose curve changed most since an open drift began.
+
+    Attributes
+    ----------
+    name, kind : str
+        The pair, and the distortion that fits best.
+    slope : Estimate or None
+        Of its outcomes, if the distortion is one of the slope.
+    rest : Estimate or None
+        Slope of all other pairs together; None if there are none, or it cannot be told.
+    rest_as_before : bool
+        Whether that is within what is tolerated.
+    """
+
+    name: str
+    kind: str
+    slope: Estimate | None
+    rest: Estimate | None
+    rest_as_before: bool
+
+
+@dataclass(frozen=True)
+class Others:
+    """The pairs without a verdict of their own: how many, and the worst of them, if any stands out.
+
+    Attributes
+    ----------
+    count : int
+        How many had outcomes this week.
+    worst : str
+        Empty if none stands out.
+    slope : Estimate or None
+        Of the outcomes of the worst.
+    """
+
+    count: int
+    worst: str
+    slope: Estimate | None
+
+
+@dataclass(frozen=True)
+class ClassFacts:
+    """What the classes of a week say, compared with the reference.
+
+    Attributes
+    ----------
+    shifts : tuple of ClassShift
+        The classes that became more or less frequent, the clearest first.
+    right, right_before : float
+        How often the first choice was right, in the week and in the reference; ratios in [0, 1].
+    judged : float
+        The share of the outcomes that the verdict rests on; a ratio in [0, 1].
+    worst : WorstPair or None
+        Of the pairs with a verdict of their own, while a drift is open.
+    others : Others or None
+        All other pairs, while a drift is open.
+    """
+
+    shifts: tuple[ClassShift, ...]
+    right: float
+    right_before: float
+    judged: float
+    worst: WorstPair | None
+    others: Others | None
+
+
+def class_shifts(before: ClassDay, now: ClassDay, least: float) -> list[ClassShift]:
+    """List the classes that became more or less frequent, the clearest first.
+
+    Parameters
+    ----------
+    before, now : ClassDay
+        Of the reference, and of the last days.
+    least : float
+        The least change of the log-odds of a class that is reported.
+
+    Examples
+    --------
+    >>> old = ClassDay(("cat", "dog"), np.array([500, 500]), 1000, 700)
+    >>> new = ClassDay(("cat", "dog"), np.array([700, 300]), 1000, 700)
+    >>> class_shifts(old, new, 0.2)[0]
+    ClassShift(name='cat', before=0.5, now=0.7)
+    """
+    counts = np.array([before.outcomes, now.outcomes], np.float64)
+    totals = counts.sum(axis=1, keepdims=True)
+    # Half a row more of each, so that a class that was never seen has odds.
+    hits, misses = counts + 0.5, totals - counts + 0.5
+    change = np.diff(np.log(hits / misses), axis=0)[0]
+    clear = np.abs(change) / np.sqrt((1.0 / hits + 1.0 / misses).sum(axis=0))
+    found = np.nonzero((clear > CERTAIN) & (np.abs(change) > least))[0]
+    shares = counts / np.maximum(totals, 1.0)
+    ranked = sorted(found.tolist(), key=lambda k: (-clear[k], k))
+    return [ClassShift(now.names[k], float(shares[0, k]), float(shares[1, k])) for k in ranked]
+
+
+def about_classes(
+    before: ClassDay,
+    now: ClassDay,
+    *,
+    least: float,
+    drift: Incident | None,
+    pairs: Mapping[str, tuple[Detector, Reference]],
+    others: OtherPairs | None,
+    tolerated: float,
+) -> ClassFacts:
+    """Find what the classes of a week say, compared with the reference.
+
+    Parameters
+    ----------
+    before, now : ClassDay
+        Of the reference, and of the week.
+    least : float
+        The least change of a class that is reported, in logit.
+    drift : Incident or None
+        The open drift of the whole.
+    pairs : mapping of str to (Detector, Reference)
+        The pairs that have a verdict of their own.
+    others : OtherPairs or None
+        All other pairs, while there is a drift.
+    tolerated : float
+        The change of a slope that is tolerated.
+    """
+    return ClassFacts(
+        shifts=tuple(class_shifts(before, now, least)),
+        right=now.right / max(1, now.total),
+        right_before=before.right / max(1, before.total),
+        judged=now.judged / max(1, now.total),
+        worst=_worst_pair(drift, pairs, tolerated) if drift else None,
+        others=_others(others) if drift and others else None,
+    )
+
+
+def _worst_pair(
+    drift: Incident, pairs: Mapping[str, tuple[Detector, Reference]], tolerated: float
+) -> WorstPair | None:
+    """Find the pair whose outcomes fit the reference least since the drift began."""
+    gains, slopes, kinds = dict[str, float](), dict[str, Floats](), dict[str, str]()
+    for name, (detector, _) in pairs.items():
+        scores, known, slopes[name] = sums_since(detector.history, drift.started, detector.jitters)
+        inside = np.where(known > 0.0, known, 1.0)
+        gains[name] = float((np.where(known > 0.0, scores, 0.0) ** 2 / inside).max())
+        kinds[name] = best_fitting_kind(scores, known)
+    if not gains:
+        return None
+    worst = max(gains, key=lambda name: (gains[name], name))
+    is_slope = KINDS.index(kinds[worst]) < SLOPES
+    own = best_slope(slopes[worst], float(pairs[worst][1].errors[0])) if is_slope else None
+    rest = _slope_of([name for name in pairs if name != worst], pairs, slopes)
+    same = bool(rest and rest.low - tolerated <= 1.0 <= rest.high + tolerated)
+    return WorstPair(worst, kinds[worst], own, rest, same)
+
+
+def _slope_of(
+    names: Sequence[str],
+    pairs: Mapping[str, tuple[Detector, Reference]],
+    slopes: Mapping[str, Floats],
+) -> Estimate | None:
+    """Estimate one slope for several pairs together."""
+    if not names:
+        return None
+    errors = [float(pairs[name][1].errors[0]) for name in names]
+    error = 1.0 / sqrt(sum(1.0 / e**2 for e in errors if e > 0.0) or 1.0)
+    return best_slope(np.sum([slopes[name] for name in names], axis=0), error)
+
+
+def _others(found: OtherPairs) -> Others:
+    slope = best_slope(found.slopes, found.error) if found.worst else None
+    return Others(found.count, found.worst, slope)

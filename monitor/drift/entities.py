@@ -1,0 +1,276 @@
+"""How far the outcomes of the same entities hang together, and what that leaves of evidence. Pure.
+
+Rule: what rows of an entity share stays in one bucket for ever, so the spread of the sums of the
+buckets over any span of days is the variance of that span, however its rows hang together
+(Liang and Zeger, Biometrika 73, 1986; buckets instead of entities, so that a day stays small).
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+from math import log, log10
+from typing import Any
+
+import numpy as np
+
+from monitor.drift.detector import Detector
+from monitor.drift.evidence import DayEvidence, known_cells
+from monitor.drift.history import History, since_counted
+from monitor.drift.reference import DIRECTIONS, Reference, dispersions
+from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, BucketCounts
+from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import logsumexp
+from monitor.metrics.logistic.intercept import solve_factor
+
+HEADROOM = 3.0  # times the evidence of rows that hang together that evidence may be
+KURTOSIS = 3.0  # of a normal distribution
+SIGNS = np.array([-1.0, 1.0])  # of the two kinds of a direction
+MOST_HANGING = 1e4  # a single entity says nothing of how much entities differ
+MOST = 200.0  # log10 of an evidence that is far above every limit
+
+
+@dataclass(frozen=True, eq=False)
+class BucketSums:
+    """What the rows of each bucket say of each direction; it adds over parts and days.
+
+    Attributes
+    ----------
+    scores, informations : ndarray of shape (64, 4)
+        As those of `monitor.drift.evidence.DayEvidence`, at the reference curve with the intercept
+        of the day, of each bucket.
+    """
+
+    scores: Floats
+    informations: Floats
+
+    def __add__(self, other: "BucketSums") -> "BucketSums":
+        """Add up."""
+        return BucketSums(self.scores + other.scores, self.informations + other.informations)
+
+
+NOTHING = BucketSums(*np.zeros((2, BUCKETS, len(DIRECTIONS))))
+
+
+def sum_buckets(
+    reference: Reference, parts: Mapping[Any, Coarse], entities: Mapping[Any, BucketCounts]
+) -> BucketSums:
+    """Sum up what the buckets of a day say, each part with an intercept of its own.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    parts : mapping to Coarse
+        The day's outcomes by segment and stratum.
+    entities : mapping to BucketCounts
+        The same rows by bucket of their entity.
+
+    Returns
+    -------
+    BucketSums
+        Of the parts that have both outcomes.
+
+    Notes
+    -----
+    ``U_b = sum (D - mean_w D) (y - p)`` and ``I_b = sum w (D - mean_w D)**2`` over the rows of a
+    bucket in the cells that are evidence, with ``w = p (1 - p)``. Rows are known by their bin of
+    score: each counts with the mean of its bin, of p by rows and of D by information.
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> from monitor.drift.reference import fit_reference
+    >>> from monitor.metrics.core.coarse import CENTRES
+    >>> n = np.where(abs(CENTRES) < 3, 64, 0)
+    >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
+    >>> places = np.arange(BUCKETS * 24)  # a row in every bucket for each of its 8 cells
+    >>> rows = np.full(places.size, 8)
+    >>> hits = np.rint(rows * expit(-2.9 + 0.25 * (places % 24))).astype(np.int64)
+    >>> held = BucketCounts(places // 24, 52 + places % 24, rows, hits)
+    >>> found = sum_buckets(fit_reference([day] * 28), day, {"all": held})
+    >>> found.informations.shape, bool(np.ptp(found.informations[:, 0]) < 1e-9)
+    ((64, 4), True)
+    """
+    span = known_cells(reference, list(parts.values()))
+    both = [(part, entities[name]) for name, part in parts.items() if name in entities]
+    return sum((_of_part(reference, span, *one) for one in both), NOTHING)
+
+
+def _of_part(reference: Reference, span: slice, part: Coarse, held: BucketCounts) -> BucketSums:
+    inside = np.zeros(COARSE_COUNT, np.int64)
+    inside[span] = part.counts[span]
+    hits = int(part.positives[span].sum())
+    if not 0 < hits < inside.sum():
+        return NOTHING
+    seen = np.nonzero(inside)[0]
+    odds = np.exp(reference.curve - reference.curve[seen].max())
+    factor, information = solve_factor(odds[seen], inside[seen], hits)
+    p = factor * odds / (1.0 + factor * odds)
+    weights = inside * p * (1.0 - p)
+    middles = (weights * reference.directions).sum(axis=1) / information
+    along = reference.directions - middles[:, None]
+    rows, known = _by_bin(part.counts), _by_bin(weights * along**2)
+    chances = _ratio(_by_bin(inside * p), _by_bin(inside))
+    pulls = _ratio(_by_bin(weights * along) * _by_bin(inside), _by_bin(weights) * rows)
+    counts, positives = np.zeros((2, BUCKETS, BIN_COUNT))
+    counts[held.buckets, held.bins] = held.counts
+    positives[held.buckets, held.bins] = held.positives
+    return BucketSums(
+        np.einsum("bi,ji->bj", positives - counts * chances, pulls),
+        np.einsum("bi,ji->bj", counts, _ratio(known, rows)),
+    )
+
+
+def _by_bin(values: Floats | Ints) -> Floats:
+    """Add up the coarse cells of each bin."""
+    bins = values.reshape(*values.shape[:-1], BIN_COUNT, -1).sum(axis=-1)
+    return np.asarray(bins, np.float64)
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    """Divide; 0 where there is nothing."""
+    return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 0.0))
+
+
+def span_dispersions(scores: Floats, informations: Floats) -> Floats:
+    """Compare the variance of the sum of all scores of a span with that of independent outcomes.
+
+    Parameters
+    ----------
+    scores, informations : ndarray of shape (..., 64, 4)
+        Sums over the span, by bucket.
+
+    Returns
+    -------
+    ndarray of shape (..., 4)
+        About 1 for independent outcomes; infinite where one bucket holds everything, so that
+        nothing is known.
+
+    Notes
+    -----
+    With ``d = S_b - (I_b / I) S`` and ``h = sum (I_b / I)**2`` it is
+    ``sum d**2 / (I (1 - h)) (1 + 2 / nu)``, with the degrees of freedom
+    ``nu = min(1 / h - 1, 3 (sum d**2)**2 / sum d**4)``: few entities with most of the rows know
+    little of how much they differ. With 64 equal buckets ``1 - h`` is 63/64.
+
+    Examples
+    --------
+    >>> even = np.full((64, 1), 100.0)
+    >>> signs = np.tile([[10.0], [-10.0]], (32, 1))
+    >>> span_dispersions(signs, even).round(2), span_dispersions(3 * signs, even).round(2)
+    (array([1.05]), array([9.43]))
+    """
+    total = informations.sum(axis=-2)
+    shares = _ratio(informations, np.broadcast_to(total[..., None, :], informations.shape))
+    deviations = scores - shares * scores.sum(axis=-2, keepdims=True)
+    squares, held = (deviations**2).sum(axis=-2), (shares**2).sum(axis=-2)
+    fourths = (deviations**4).sum(axis=-2)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        freedom = np.fmin(1.0 / held - 1.0, KURTOSIS * squares**2 / fourths)
+        found = squares / (total * (1.0 - held)) * (1.0 + 2.0 / freedom)
+    return np.where(total > 0.0, np.where(held < 1.0, found, np.inf), 1.0)
+
+
+def hanging(reference: Reference, sums: BucketSums) -> Floats:
+    """Find by how much the rows of a reference hang together beyond what its days show.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    sums : BucketSums
+        Of all its days.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        `Reference.hanging`.
+    """
+    known = span_dispersions(sums.scores, sums.informations)
+    usual = dispersions(reference.day_variances, reference.informations)
+    return np.clip(known / usual, 1.0, MOST_HANGING)
+
+
+def held_down(
+    detector: Detector, evidence: DayEvidence, day: date, sums_of: Callable[[date], BucketSums]
+) -> Detector:
+    """Let the evidence be at most three times as strong as if outcomes hang together.
+
+    Parameters
+    ----------
+    detector : Detector
+        After `monitor.drift.detector.accumulate`.
+    evidence : DayEvidence
+        Of the day.
+    day : date
+        The day, the last of its span.
+    sums_of : function of a date
+        What the buckets of that day say; of all 0 for a day without.
+
+    Returns
+    -------
+    Detector
+        The same where no day has entities.
+
+    Notes
+    -----
+    For each kind M is at most ``3 G``, with
+    ``G = sum_s days_s exp(((e - t) (+-U) - (e**2 - t**2) I / 2) / phi_s)`` over the starts s, each
+    of the last 28 days and the weeks before them; e and t are effect and tolerance of the day, and
+    ``phi_s = max(1 + day_variance I / days, phi)`` with phi of `span_dispersions`, of the span
+    since s.
+    """
+    kept = since_counted(detector.history, detector.counted)
+    buckets, known_of_buckets = _since_each(kept, day, sums_of)
+    if not known_of_buckets.any():
+        return detector
+    days, pull, known = (
+        np.cumsum(values[::-1].astype(np.float64), axis=0)[::-1]
+        for values in (kept.days, kept.scores, kept.informations)
+    )
+    phi = np.maximum(
+        1.0 + detector.jitters * known / days[:, None], span_dispersions(buckets, known_of_buckets)
+    )
+    most = most_evidence(kept.days, pull, known, phi, evidence.tolerances, evidence.effects)
+    return replace(detector, sums=np.minimum(detector.sums, most.ravel()))
+
+
+def most_evidence(
+    days: Ints, pull: Floats, known: Floats, phi: Floats, tolerances: Floats, effects: Floats
+) -> Floats:
+    """Give the most that evidence may be, where outcomes hang together.
+
+    Parameters
+    ----------
+    days : ndarray of shape (s,)
+        Days on which a drift may have begun, by start.
+    pull, known, phi : ndarray of shape (s, ..., 4)
+        Scores, informations and dispersion of the span since each start.
+    tolerances, effects : ndarray of shape (4,)
+        Of the last day.
+
+    Returns
+    -------
+    ndarray of shape (..., 4, 2)
+        ``3 G`` of `held_down`, down and up each direction.
+    """
+    reach, middles = effects - tolerances, 0.5 * (effects**2 - tolerances**2)
+    gains = ((reach * pull)[..., None] * SIGNS - (middles * known)[..., None]) / phi[..., None]
+    begun = np.where(np.isfinite(phi), days.reshape(-1, *[1] * (phi.ndim - 1)), 0.0)
+    together = logsumexp(gains, axis=0, b=begun[..., None]) / log(10.0)
+    return np.asarray(10.0 ** np.minimum(together + log10(HEADROOM), MOST))
+
+
+def _since_each(
+    history: History, day: date, sums_of: Callable[[date], BucketSums]
+) -> tuple[Floats, Floats]:
+    """Sum up the buckets from each row of a history to the day; shape (r, 64, 4) each."""
+    firsts = history.firsts.tolist()
+    rows = [
+        sum((sums_of(date.fromordinal(n)) for n in range(first, end)), NOTHING)
+        for first, end in zip(firsts, [*firsts[1:], day.toordinal() + 1], strict=True)
+    ]
+    each = np.array([(row.scores, row.informations) for row in rows])
+    scores, informations = np.cumsum(each[::-1], axis=0)[::-1].swapaxes(0, 1)
+    return scores, informations

@@ -1,0 +1,308 @@
+"""Whether an open drift has become worse: another reference and detector beside the first. Pure.
+
+Rule 1: the other reference is fitted to days of the incident itself, from the one after its opening
+on, so it is a pure function of stored days; what is stored is their span.
+Rule 2: a change is news only if it leads further from the reference of the model. Any other change
+moves the start and the size of the incident, and raises no alert.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.drift.arriving import could_explain, released, withheld
+from monitor.drift.detector import (
+    Detector,
+    Incident,
+    Second,
+    Worse,
+    accumulate,
+    best_slope,
+    limit,
+    named,
+    new_detector,
+    opened_incident,
+)
+from monitor.drift.entities import held_down
+from monitor.drift.evidence import KINDS, day_evidence
+from monitor.drift.history import sums_since
+from monitor.drift.inputs import (
+    Day,
+    Limits,
+    ModelReference,
+    SumsOf,
+    false_alert_days,
+    weighed_parts,
+    with_entities,
+)
+from monitor.drift.label_noise import wrong_share
+from monitor.drift.pairs import without_top
+from monitor.drift.reference import (
+    Reference,
+    fit_reference,
+    merge_days,
+    what_a_reference_lacks,
+)
+from monitor.drift.wander import held_down_by_wander
+from monitor.metrics.core.coarse import Coarse
+from monitor.metrics.core.grid import Floats
+from monitor.segment_names import WHOLE
+
+FULL = 28  # days of the other reference, after which it stays
+MOST = 200  # days among which enough outcomes have to be
+# Standard errors by which a distortion may have, or has, grown: on the flights chance grows by 4.6.
+POSSIBLE, CERTAIN = 1.0, 5.0
+Parts = Mapping[tuple[str, str], Coarse]
+ONE_DAY = timedelta(days=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Own:
+    """The days of an incident that its reference is, or will be, fitted to; and that reference."""
+
+    days: tuple[Day, ...] = ()
+    reference: Reference | None = None
+
+
+class Watched(NamedTuple):
+    """A stream, what it is compared with, and when a change of it is worth saying."""
+
+    name: str
+    reference: ModelReference
+    limits: Limits
+    sums_of: SumsOf
+
+    @property
+    def enough(self) -> float:
+        """The evidence at which a change is certain, log10: all segments share their limit."""
+        segments = max(1, len(self.reference.streams) - 1)
+        among = 1 if self.name == WHOLE else segments
+        return limit(false_alert_days(self.limits, self.name) * among)
+
+    def parts(self, day: Day) -> Parts:
+        """Give its parts of a day."""
+        return weighed_parts(day, self.name, self.reference)
+
+
+def own_span(detector: Detector) -> tuple[date, date] | None:
+    """Give the span of days that the second reference of a detector is, or will be, fitted to."""
+    second = detector.second
+    if not second:
+        return None
+    return second.since, second.last if second.last and second.fitted >= FULL else date.max
+
+
+def recalled(watched: Watched, detector: Detector, days: Sequence[Day]) -> Own | None:
+    """Fit the second reference of a detector again, to the days that it was fitted to.
+
+    Parameters
+    ----------
+    watched : Watched
+        Whose detector it is.
+    detector : Detector
+        As stored.
+    days : sequence of Day
+        All that have been weighed in the span of `own_span`.
+    """
+    second, span = detector.second, own_span(detector)
+    if not second or not span:
+        return None
+    found = [day for day in days if span[0] <= day.day <= span[1] and watched.parts(day)]
+    kept, last = tuple(found[:MOST]), second.last
+    if not last:
+        return Own(kept)
+    fitted = [day for day in kept if day.day <= last]
+    if what_a_reference_lacks([watched.parts(day) for day in fitted]):
+        return None  # somebody has deleted them: the days of the incident begin again
+    return Own(kept, _fit(watched, fitted))
+
+
+def look_again(
+    watched: Watched, detector: Detector, own: Own | None, weighed: Sequence[Day], today: Day
+) -> tuple[Detector, Own | None]:
+    """Look beside an open incident for another change.
+
+    Parameters
+    ----------
+    watched : Watched
+        Whose detector it is.
+    detector : Detector
+        After today, its incident brought up to date.
+    own : Own or None
+        Of the days before; None where no incident was open.
+    weighed : sequence of Day
+        The days that the detector has been given today: one, or those of a span.
+    today : Day
+        The day.
+
+    Returns
+    -------
+    tuple of Detector and Own
+        The same detector without an open incident. A change begins the days of the incident again.
+    """
+    incident, second = detector.incident, detector.second
+    if not incident:
+        return (replace(detector, second=None), None) if second else (detector, None)
+    if not second or not own:
+        return replace(detector, second=_begun(today.day)), Own()
+    days = [day for day in weighed if day.day >= second.since and watched.parts(day)]
+    if not days:
+        return detector, own
+    if own.reference:
+        second, change = _weighed(watched, detector, second, own.reference, days, today)
+        detector = replace(detector, second=second)
+        changed = _changed(watched, detector, second, incident, change) if change else None
+        if changed:
+            return replace(detector, incident=changed, second=_begun(today.day)), Own()
+    return _with_days(watched, detector, second, own, days)
+
+
+def _begun(day: date) -> Second:
+    return Second(day + ONE_DAY, 0, None, new_detector())
+
+
+def _weighed(
+    watched: Watched,
+    detector: Detector,
+    second: Second,
+    reference: Reference,
+    days: Sequence[Day],
+    today: Day,
+) -> tuple[Second, Incident | None]:
+    """Weigh days against the second reference; also the change that is certain now, if one is.
+
+    Days vary at least as much as the first detector has learned, and it says how many labels are
+    wrong.
+    """
+    own = watched.reference.streams[watched.name]
+    wrong = wrong_share(own.noise, detector.noise) if isinstance(own, Reference) else 0.0
+    before = second.detector if today.late else released(second.detector)
+    variances = np.maximum(reference.day_variances, detector.jitters)
+    together = merge_days([watched.parts(day) for day in days])
+    evidence = day_evidence(reference, together, variances, before.cross, wrong=wrong)
+    found = accumulate(before, days[0].day, evidence, variances)
+    if today.entities and found.evidence >= watched.enough:
+        sums_of = partial(watched.sums_of, reference, watched.name)
+        found = held_down(found, evidence, today.day, sums_of)
+    if watched.limits.wander and found.evidence >= watched.enough:
+        found = held_down_by_wander(found, reference, evidence)
+    if found.evidence < watched.enough:
+        return replace(second, detector=found), None
+    change = opened_incident(found, today.day, evidence)
+    if today.late and could_explain(today.late, reference, change):
+        return replace(second, detector=withheld(found)), None
+    return replace(second, detector=found), change
+
+
+def _changed(
+    watched: Watched, detector: Detector, second: Second, incident: Incident, change: Incident
+) -> Incident | None:
+    """Give the incident as it is since a change; None while nothing is certain, or it recovers."""
+    own = watched.reference.streams[watched.name]
+    if isinstance(own, str):  # it has been weighed, so it has a reference
+        return None
+    sums = [
+        sums_since(detector.history, day, detector.jitters)
+        for day in (second.since, change.started)
+    ]
+    before = _with_sums(incident, *(all_of - since for all_of, since in zip(*sums, strict=True)))
+    dated = {
+        name: getattr(change, name) for name in ("started", "start_low", "start_high", "gradual")
+    }
+    now = _with_sums(replace(incident, recovery=0.0, **dated), *sums[1])
+    if _same_slope(now, before, own):
+        return None
+    grown = growth(now, before, own.tolerances)
+    if grown > CERTAIN:
+        return replace(now, worse=_worse(before, change, own), quarter=None)
+    return None if grown > POSSIBLE or incident.recovery > 0.0 else now
+
+
+def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:
+    """Say whether a slope is as far from 1 as before, within the tolerance.
+
+    What a day says of a large distortion depends on its prior, so sums of scores may differ where
+    slopes do not.
+    """
+    if KINDS.index(now.kind) // 2:
+        return False
+    error = float(reference.errors[0])
+    slopes = best_slope(now.slopes, error), best_slope(before.slopes, error)
+    if not slopes[0] or not slopes[1]:
+        return False
+    further = abs(slopes[0].value - 1.0) - abs(slopes[1].value - 1.0)
+    return abs(further) <= float(reference.tolerances[0])
+
+
+def _with_sums(
+    incident: Incident, scores: Floats, informations: Floats, slopes: Floats
+) -> Incident:
+    return named(replace(incident, scores=scores, informations=informations, slopes=slopes))
+
+
+def growth(now: Incident, before: Incident, tolerances: Floats) -> float:
+    """Measure how much further a distortion lies from the reference of the model than before.
+
+    Parameters
+    ----------
+    now, before : Incident
+        With the sums of the days since a change, and of those before it.
+    tolerances : ndarray of shape (4,)
+        Of that reference, in logit; what lies within them is not further.
+
+    Returns
+    -------
+    float
+        In standard errors, along the direction in which it has grown most; 0 if in none.
+
+    Notes
+    -----
+    With ``x = U / I`` along a direction, whose variance is ``1 / I``, it is
+    ``|x_now| - |x_before|`` over its standard error.
+    """
+    known = (now.informations > 0.0) & (before.informations > 0.0)
+    sizes = [np.abs(i.scores[known] / i.informations[known]) for i in (now, before)]
+    errors = np.sqrt(1.0 / now.informations[known] + 1.0 / before.informations[known])
+    grown = np.where(sizes[0] > tolerances[known], (sizes[0] - sizes[1]) / errors, 0.0)
+    return float(grown.max(initial=0.0))
+
+
+def _worse(before: Incident, change: Incident, reference: Reference) -> Worse:
+    slope = best_slope(before.slopes, float(reference.errors[0]))
+    return Worse(
+        found=change.opened,
+        evidence=change.evidence,
+        times=before.worse.times + 1 if before.worse else 1,
+        kind=before.kind,
+        size=before.size,
+        slope=slope.value if slope else None,
+    )
+
+
+def _with_days(
+    watched: Watched, detector: Detector, second: Second, own: Own, more: Sequence[Day]
+) -> tuple[Detector, Own]:
+    """Add days to those of the incident, and fit its reference once they are enough."""
+    if second.fitted >= FULL or len(own.days) >= MOST:
+        return detector, own
+    days = (*own.days, *more)
+    lack = what_a_reference_lacks([watched.parts(day) for day in days])
+    if lack or (second.fitted and len(days) < FULL):
+        return detector, replace(own, days=days)
+    fitted = replace(second, fitted=len(days), last=days[-1].day, detector=new_detector())
+    return replace(detector, second=fitted), Own(days, _fit(watched, days))
+
+
+def _fit(watched: Watched, days: Sequence[Day]) -> Reference:
+    limits = watched.limits
+    found = fit_reference(
+        [watched.parts(day) for day in days],
+        sensitivity=limits.sensitivity,
+        judge_every=limits.judge_every,
+    )
+    classes = watched.reference.classes
+    return without_top(found) if classes else with_entities(found, days, watched.name)

@@ -1,0 +1,87 @@
+"""Whether the last weeks say if an open drift lasts or is over. Pure.
+
+Rule: an incident that neither lasts nor recovers beyond doubt is not reported as certain. It stays
+open, because it is not over either, and becomes certain again by the evidence alone.
+"""
+
+from dataclasses import dataclass, replace
+from datetime import date
+
+import numpy as np
+
+from monitor.drift.history import week_of
+from monitor.metrics.core.grid import Floats, Ints
+
+QUARTER = 90  # days that must have been counted
+WEEKS = 13  # with outcomes that are looked back at, the present one included
+LASTS = 1.0  # log10 of the odds at which an undecided drift is a certain one again
+
+
+@dataclass(frozen=True, eq=False)
+class Quarter:
+    """What the last weeks say of the recovery of an open drift.
+
+    Attributes
+    ----------
+    since : date
+        The first day counted: after the opening, or after evidence that the drift lasts.
+    weeks : ndarray of shape (w,)
+        Numbers of the weeks with outcomes, rising, at most 13.
+    recoveries : ndarray of shape (w,)
+        Sum over each week of log10 of the likelihood that the distortion is gone over that it is
+        still there.
+    undecided : bool
+        Whether they say neither.
+    """
+
+    since: date
+    weeks: Ints
+    recoveries: Floats
+    undecided: bool = False
+
+    @property
+    def lasts(self) -> float:
+        """log10 of the odds that the drift has lasted over these weeks."""
+        return -float(self.recoveries.sum())
+
+
+def with_recovery(quarter: Quarter | None, day: date, recovery: float) -> Quarter:
+    """Count a day, and say whether the weeks up to it decide.
+
+    Parameters
+    ----------
+    quarter : Quarter or None
+        Of the days before; None where counting begins.
+    day : date
+        The day.
+    recovery : float
+        log10 of the likelihood on this day that the distortion is gone; see `DayEvidence`.
+
+    Notes
+    -----
+    A drift is undecided once it has been counted for 90 days and the last 13 weeks with outcomes
+    speak rather for its end, not enough to close it: ``lasts < 0``. It is certain again at ten to
+    one, ``lasts >= 1``, so it does not change with every day around the middle. Weeks without
+    outcomes are not among the 13, because they say nothing.
+
+    Examples
+    --------
+    >>> from datetime import timedelta
+    >>> found = None
+    >>> for n in range(92):
+    ...     found = with_recovery(found, date(2026, 1, 1) + timedelta(days=n), 0.01)
+    >>> found.undecided, with_recovery(found, date(2026, 4, 3), -2.0).undecided
+    (True, False)
+    """
+    begun = quarter or Quarter(day, np.zeros(0, np.int64), np.zeros(0))
+    this = week_of(day)
+    earlier = begun.weeks < this
+    of_week = recovery + float(begun.recoveries[~earlier].sum())
+    counted = replace(
+        begun,
+        weeks=np.append(begun.weeks[earlier], this)[-WEEKS:],
+        recoveries=np.append(begun.recoveries[earlier], of_week)[-WEEKS:],
+    )
+    full = len(counted.weeks) == WEEKS and (day - counted.since).days >= QUARTER
+    enough = LASTS if counted.undecided else 0.0
+    return replace(counted, undecided=full and counted.lasts < enough)

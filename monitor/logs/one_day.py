@@ -1,0 +1,158 @@
+"""One day in a query of its own, with all that only a day that is read alone needs.
+
+Its outcomes without a prediction are looked up afterwards, among the ids of earlier days: a join
+with these, as of many days, would take their memory for a single day.
+"""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import narwhals as nw
+
+from monitor.config import Model
+from monitor.logs import contract
+from monitor.logs.class_rows import count_day
+from monitor.logs.column_codes import (
+    Counted,
+    Names,
+    code_names,
+    count_codes,
+    group_with_codes,
+    with_codes,
+)
+from monitor.logs.column_rows import Frequent, count_columns, frequent_values
+from monitor.logs.daily import DayRows, is_settled
+from monitor.logs.days import Batch, readable_days
+from monitor.logs.joining import (
+    Groups,
+    Query,
+    count_rows,
+    read_counts,
+    run,
+    write,
+)
+from monitor.logs.lateness import count_late, days_of_late
+from monitor.logs.opening import KINDS
+from monitor.logs.partitions import has_day, open_log
+from monitor.logs.session import Session
+from monitor.logs.sources import Logs, open_ids, open_logs
+from monitor.logs.weights import class_weights
+from monitor.summary import Columns, days_between
+
+
+@dataclass(frozen=True, eq=False)
+class _Result:
+    """A query that has run: its groups, and its rows with codes if they have any."""
+
+    query: Query
+    groups: Groups
+    coded: Counted | None
+
+
+def read_day(session: Session, batch: Batch) -> list[DayRows]:
+    """Count the rows of a day, and check them.
+
+    Raises
+    ------
+    DataError
+        If its rows break a check that is set to fail, or cannot be counted.
+    """
+    model, (day,) = batch.model, batch.days
+    opened = open_logs(session, model, day, batch.partitions[day])
+    counted = session.once((opened, "rows"), lambda: count_rows(opened))
+    predictions, outcomes = read_counts(counted)
+    frequent = frequent_values(opened.predictions, model, predictions)
+    names = code_names(model, frequent.values) if model.columns and not session.spark else {}
+    logs = with_codes(opened, model, names) if names else opened
+    query = (
+        _write(batch, logs)
+        if names
+        else session.once((logs, batch.negative), lambda: _write(batch, logs))
+    )
+    result = _run(session, query, logs)
+    clean, violations = contract.without_repeats(
+        logs, result.groups, predictions=predictions, outcomes=outcomes
+    )
+    if clean is not logs:
+        result = _run(session, _write(batch, clean), clean)
+    violations += contract.row_violations(result.groups, result.query.joined, model)
+    if day in batch.partitions[day] and result.groups.unmatched_rows:
+        violations += _unmatched_outcomes(session, model, day)
+    contract.enforce(batch.what, violations, model.checks)
+    filtered = _left_out_by_filters(session, model, day)
+    classes = model.predictions.classes
+    of_classes = count_day(result.query.joined, classes) if classes else None
+    weights = _class_weights(batch, result)
+    if weights[0] != weights[1]:
+        query = _write(batch, clean, odds_factor=weights[0] / weights[1])
+        result = _run(session, query, clean)
+    groups = result.groups
+    apart = predictions and outcomes and not groups.met_rows and is_settled(batch, day, groups)
+    rows = DayRows(
+        *(day, groups, violations, filtered, weights),
+        hint=contract.no_common_id(clean) if apart else "",
+        classes=of_classes,
+        columns=_columns(result, model, names, frequent),
+    )
+    return [rows]
+
+
+def _write(batch: Batch, logs: Logs, odds_factor: float = 1.0) -> Query:
+    return write(logs, batch.part_count, absent_is_negative=batch.negative, odds_factor=odds_factor)
+
+
+def _run(session: Session, query: Query, logs: Logs) -> _Result:
+    """Run a query; if its rows have codes, so that they are stored and can be counted by them."""
+    if not logs.codes:
+        return _Result(query, run(query), None)
+    coded = group_with_codes(session, query, logs.codes)
+    return _Result(query, coded.groups, coded)
+
+
+def _columns(result: _Result, model: Model, names: Names, frequent: Frequent) -> Columns:
+    """Count the rows by the values of watched columns."""
+    if result.coded:
+        return count_codes(result.coded, model, names)
+    return count_columns(result.query.joined, model, frequent) if model.columns else {}
+
+
+def _left_out_by_filters(session: Session, model: Model, day: date) -> dict[str, tuple[int, int]]:
+    """Count the rows of the day's own partitions that a filter leaves out, and all of them."""
+    return {
+        f"{kind}.where": open_log(session, model, kind, [day]).left_out_by(where)
+        for kind in KINDS
+        if (where := getattr(model, kind).where) and has_day(model, kind, day)
+    }
+
+
+def _class_weights(batch: Batch, result: _Result) -> tuple[float, float]:
+    """Find what a row of each outcome stands for; both 1 if the log is not a sample."""
+    weighted = batch.model.predictions.weight or batch.model.outcomes.weight
+    if not weighted or not result.groups.predicted_rows:
+        return 1.0, 1.0
+    return class_weights(batch.what, result.query.joined, batch.model)
+
+
+def _unmatched_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:
+    """List what is wrong with outcomes of `day` that have no prediction on any possible day."""
+    possible = days_between(day - timedelta(days=model.settled_after), day)
+    scored, outcomes = open_ids(session, model, readable_days(session, model, possible), [day])
+    unmatched = session.once(
+        (outcomes, scored),
+        lambda: contract.find_unmatched_outcomes(session.frame(outcomes), session.frame(scored)),
+    )
+    rows, missing = read_counts(unmatched.counted)
+    if not rows:
+        return []
+    late = 0
+    if rows > missing:
+        candidates = readable_days(session, model, days_of_late(model, [day]))
+        late = count_late(session, model, candidates, [day]).get(day, 0)
+    return contract.outcome_violations(
+        model,
+        of=read_counts(unmatched.outcomes.select(nw.len()))[0],
+        missing=missing,
+        unmatched=rows - missing,
+        late=late,
+        show=unmatched.first,
+    )

@@ -1,0 +1,84 @@
+"""How many entities a day has, and how many of them come again: for `check`, which has time."""
+
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+import narwhals as nw
+
+from monitor.config import Engine, Model
+from monitor.logs.entities import digest_of, entity_columns
+from monitor.logs.joining import read_counts
+from monitor.logs.partitions import has_day, open_log
+from monitor.logs.session import Frame, Session, open_session
+
+LOOK_BACK = 7  # days, of which the newest with predictions is compared
+
+
+@dataclass(frozen=True)
+class Returning:
+    """The entities of a day.
+
+    Attributes
+    ----------
+    day, before : date
+        The day, and the one before it with which it is compared; None if there is none.
+    rows : int
+        Its predictions that have an entity.
+    entities, again : int
+        How many entities they are, and how many of these had predictions on the day before.
+    """
+
+    day: date
+    before: date | None
+    rows: int
+    entities: int
+    again: int
+
+    def __str__(self) -> str:
+        """Say whether entities come again.
+
+        Examples
+        --------
+        >>> print(Returning(date(2026, 3, 2), date(2026, 3, 1), 9000, 3000, 2700))
+        3,000 entities have 9,000 rows on 2026-03-02; 90% of them have rows on 2026-03-01 too.
+        """
+        if not self.entities:
+            return f"no row of {self.day} has an entity; correct predictions.entity, or remove it."
+        said = f"{self.entities:,} entities have {self.rows:,} rows on {self.day}"
+        if self.before is None:
+            return f"{said}; there are no predictions of the {LOOK_BACK} days before to compare."
+        if not self.again and self.rows == self.entities:
+            return f"{said} and none on {self.before}; is predictions.entity the id of the row?"
+        share = f"{self.again / self.entities:.0%}" if self.again else "none"
+        return f"{said}; {share} of them have rows on {self.before} too."
+
+
+def entities_of_day(name: str, model: Model, day: date, *, engine: Engine) -> Returning | None:
+    """Count the entities of a day; None without the key `entity`.
+
+    Raises
+    ------
+    DataError
+        If the logs cannot be read.
+    """
+    if model.predictions.entity is None:
+        return None
+    earlier = (day - timedelta(days=i) for i in range(1, LOOK_BACK + 1))
+    before = next((other for other in earlier if has_day(model, "predictions", other)), None)
+    with open_session(f"{name} {day}", engine) as session:
+        today = _entities(session, model, day)
+        rows, entities = read_counts(today.select(nw.col("rows").sum(), entities=nw.len()))
+        again = 0
+        if before:
+            both = today.join(_entities(session, model, before), on="entity", how="semi")
+            (again,) = read_counts(both.select(nw.len()))
+    return Returning(day, before, rows, entities, again)
+
+
+def _entities(session: Session, model: Model, day: date) -> Frame:
+    """Count the chosen rows of a day by their entity."""
+    log, columns = open_log(session, model, "predictions", [day]), entity_columns(model.predictions)
+    rows = log.read(model.predictions.where, entity=digest_of(columns))
+    view = session.show(f"entities of {day}", rows)
+    known = session.frame(view).filter(~nw.col("entity").is_null())
+    return known.group_by("entity").agg(nw.len().alias("rows"))

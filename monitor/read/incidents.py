@@ -1,0 +1,77 @@
+"""All incidents of a model, open and closed, from its stored verdicts."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident
+from monitor.read.results import Results
+
+
+@dataclass(frozen=True)
+class IncidentSummary(Acknowledged):
+    """A calibration drift from its opening to its end, acknowledged or not.
+
+    `kind` is the first name that it had, and `closed` the first day whose verdict no longer reports
+    it; None while it is open.
+
+    Attributes
+    ----------
+    ended : str or None
+        Why it is over.
+    """
+
+    ended: EndReason | None = None
+
+
+def incidents(results: Results, last: date | None = None) -> dict[str, list[IncidentSummary]]:
+    """List the calibration drifts that were found, by segment; each with its first kind."""
+    days = results.days("verdicts", last)
+    names = [verdict.segment for verdict in (results.verdicts(days[-1]) if days else ())]
+    return {name: of_segment(results, days, name) for name in names}
+
+
+def of_segment(results: Results, days: Sequence[date], segment: str) -> list[IncidentSummary]:
+    """List the calibration drifts of some days in their order.
+
+    Goes back from the newest day and reads only the days on which a drift opened or closed,
+    because a verdict holds the open drift, or else the last one that is over.
+    """
+
+    def detector(place: int) -> Detector | None:
+        found = results.of_segment(segment, days[place : place + 1]) if place >= 0 else ()
+        return found[0].detector if found else None
+
+    found, newest = list[IncidentSummary](), detector(len(days) - 1)
+    end: tuple[date | None, EndReason | None] = (None, None)
+    place = len(days) - 1
+    while now := detector(place):
+        if now.incident:
+            opening = bisect_left(days, now.incident.opened)
+            first = detector(opening)
+            named = first.incident if first and first.incident else now.incident
+            found.append(_summary(named, *end))
+            place, end = opening - 1, (days[opening], None)
+        elif before := [one for one in now.acknowledged if one.closed in (None, days[place])]:
+            place, end = bisect_left(days, before[0].opened) - 1, (None, None)
+        elif now.ended:
+            place, end = (
+                bisect_left(days, now.ended.closed) - 1,
+                (now.ended.closed, now.ended.reason),
+            )
+        else:
+            break
+    for one in newest.acknowledged if newest else ():
+        first = detector(bisect_left(days, one.opened))
+        renamed = first.incident if first and first.incident else one
+        found = [other for other in found if other.opened != one.opened]
+        found.append(_summary(renamed, one.closed, "acknowledged"))
+    return sorted(found, key=lambda one: one.opened)
+
+
+def _summary(
+    incident: Incident | Acknowledged, closed: date | None, ended: EndReason | None
+) -> IncidentSummary:
+    since = (incident.started, incident.start_low, incident.start_high)
+    return IncidentSummary(incident.opened, *since, incident.kind, incident.evidence, closed, ended)

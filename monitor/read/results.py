@@ -1,0 +1,111 @@
+"""The stored results of a model: who shows any of them reads them here, and nowhere else."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from functools import cache
+from typing import Any, Literal
+
+from monitor.drift.verdict import Verdict
+from monitor.evaluation.evaluate import Evaluation
+from monitor.store.store import Store
+from monitor.summary import Summary
+
+Kind = Literal["verdicts", "evaluations"]
+Read = Callable[[Kind, date], list[Any]]
+Files = dict[tuple[Kind, date], tuple[bytes, list[Any]]]  # by kind and day: bytes, parsed
+
+
+@dataclass(frozen=True)
+class Results:
+    """The verdicts and evaluations of the days of one model.
+
+    Attributes
+    ----------
+    store, model : Store, str
+        Where they are, and of which model.
+    read : callable
+        Reads what is stored of a kind and a day.
+    named : mapping of str to sequence of date
+        The newest days of a kind, where a record names them: to find these needs no listing.
+    """
+
+    store: Store
+    model: str
+    read: Read
+    named: Mapping[str, Sequence[date]] = field(default_factory=dict)
+
+    def verdicts(self, day: date) -> list[Verdict]:
+        """Read the verdicts of a stored day."""
+        return self.read("verdicts", day)
+
+    def evaluations(self, day: date) -> list[Evaluation]:
+        """Read the evaluations of a stored day."""
+        return self.read("evaluations", day)
+
+    def summary(self, day: date) -> Summary:
+        """Read the summary of a stored day."""
+        return self.store.read_summary(self.model, day)[0]
+
+    def days(self, kind: str, last: date | None = None) -> list[date]:
+        """List the stored days of a kind up to the last one, rising."""
+        return [day for day in self.store.days(kind, self.model) if last is None or day <= last]
+
+    def newest_first(self, kind: Kind, last: date | None = None) -> Iterator[date]:
+        """Give the same days, falling."""
+        named = () if last else self.named.get(kind, ())
+        yield from reversed(named)
+        yield from (day for day in reversed(self.days(kind, last)) if not named or day < min(named))
+
+    def of_segment(self, segment: str, days: Sequence[date]) -> list[Verdict]:
+        """Read the verdicts of one segment on some days."""
+        return [v for day in days for v in self.verdicts(day) if v.segment == segment]
+
+
+def models_of(root: str) -> list[str]:
+    """List the models of a store that have results."""
+    return Store(root).models()
+
+
+def results_of(root: str, model: str, *, kept: bool = False) -> Results:
+    """Open the results of a model.
+
+    Parameters
+    ----------
+    root, model : str
+        The store, and of which model.
+    kept : bool
+        Whether to keep what was read, for a reader of few days that looks at them several times.
+    """
+    store = Store(root)
+
+    def read(kind: Kind, day: date) -> list[Any]:
+        if kind == "verdicts":
+            return store.read_verdicts(model, day)[0]
+        return store.read_evaluations(model, day)[0]
+
+    return Results(store, model, cache(read) if kept else read)
+
+
+def results_read_before(root: str, model: str, before: Files, now: Files) -> Results:
+    """Open the results of a model, of which only files that have changed are parsed.
+
+    Parameters
+    ----------
+    root, model : str
+        The store, and of which model.
+    before, now : dict
+        What was read the last time, and where to note what is read now: the bytes of every file.
+    """
+    store = Store(root)
+
+    def read(kind: Kind, day: date) -> list[Any]:
+        content = store.content(kind, model, day)
+        known = before.get((kind, day))
+        if not known or known[0] != content:
+            parse = store.parse_verdicts if kind == "verdicts" else store.parse_evaluations
+            known = content, list[Any](parse(model, day, content)[0])
+        now[kind, day] = known
+        return known[1]
+
+    return Results(store, model, read)

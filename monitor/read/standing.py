@@ -1,0 +1,197 @@
+"""What stands of a model on a day: its newest verdicts and windows, and the days that wait.
+
+Rule 1: a verdict stands until the next one that is final or says that the logs failed a check.
+Rule 2: an evaluation that is newer than the verdicts waits for its own, so what is shown together
+belongs together.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Self
+
+from monitor.drift.detector import Incident
+from monitor.drift.verdict import WEEK, Verdict
+from monitor.errors import DataError
+from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.map_gain import MapGain
+from monitor.read.results import Results
+from monitor.segment_names import WHOLE
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What is known of one model and segment on a day.
+
+    Attributes
+    ----------
+    verdict : Verdict or None
+        Of the newest day that was judged, or whose logs failed a check; else of the newest day.
+    alone : Evaluation or None
+        Of the verdict's day alone; None if its logs failed a check.
+    week : Evaluation or None
+        The newest final window, of the length nearest to a week.
+    map_gain : MapGain or None
+        What the calibration map in the shadow gained up to the newest final day.
+    waiting : sequence of Evaluation
+        Of the days after the newest final one, each alone, rising: outcomes are still arriving.
+    damage : DataError or None
+        Why nothing else is known: a file cannot be read.
+    """
+
+    verdict: Verdict | None = None
+    alone: Evaluation | None = None
+    week: Evaluation | None = None
+    map_gain: MapGain | None = None
+    waiting: Sequence[Evaluation] = ()
+    damage: DataError | None = None
+
+    @property
+    def state(self) -> str:
+        """State of the verdict; empty without one, and `unreadable` after damage."""
+        return "unreadable" if self.damage else self.verdict.state if self.verdict else ""
+
+    @property
+    def incident(self) -> Incident | None:
+        """The drift that is open."""
+        return self.verdict.detector.incident if self.verdict else None
+
+    def sound(self) -> Self:
+        """Give it, or raise what keeps it from being known."""
+        if self.damage:
+            raise self.damage
+        return self
+
+
+@dataclass(frozen=True)
+class Newest:
+    """What stands of all segments of a model.
+
+    Attributes
+    ----------
+    verdicts : sequence of Verdict
+        Of the newest day that was judged, or whose logs failed a check; else of the newest day.
+    evaluations : sequence of Evaluation
+        The newest final one of each segment and window, and the newest of later provisional ones.
+    waiting : sequence of Evaluation
+        Every provisional window of a single day that is later than the newest final day, rising.
+    """
+
+    verdicts: Sequence[Verdict]
+    evaluations: Sequence[Evaluation]
+    waiting: Sequence[Evaluation]
+
+    @property
+    def judged(self) -> Sequence[Verdict]:
+        """The verdicts, if their day was judged or its logs failed a check."""
+        return [verdict for verdict in self.verdicts if verdict.shown]
+
+    def of(self, segment: str, window: int) -> Standing:
+        """Give what stands of a segment, with windows of this length."""
+        verdict = next((v for v in self.verdicts if v.segment == segment), None)
+        final = {e.window_days: e for e in self.evaluations if e.final and e.segment == segment}
+        waiting = [e for e in self.waiting if e.segment == segment]
+        single = final.get(1)
+        alone = [e for e in (*waiting, single) if e and verdict and e.day == verdict.day]
+        return Standing(
+            verdict,
+            alone[0] if alone else None,
+            final.get(window),
+            single.map_gain if single else None,
+            waiting,
+        )
+
+
+def nearest_to_week(windows: Iterable[int]) -> int:
+    """Choose the longest window of at most a week."""
+    return max(length for length in windows if length <= WEEK)
+
+
+def standing(results: Results, segment: str, window: int, last: date | None = None) -> Standing:
+    """Read what stands of a segment on a day, by default the newest; damage is part of it."""
+    try:
+        return newest(results, last).of(segment, window)
+    except DataError as error:
+        return Standing(damage=error)
+
+
+def newest(results: Results, last: date | None = None) -> Newest:
+    """Read what stands of a model on a day, by default the newest.
+
+    Reads verdicts first, because a run that is under way writes them last.
+
+    Raises
+    ------
+    DataError
+        If a file cannot be read.
+    """
+    verdicts = newest_verdicts(results, last)
+    judged = [verdict for verdict in verdicts if verdict.shown]
+    found: dict[tuple[str, int, bool], Evaluation] = {}
+    waiting = list[Evaluation]()
+    for day in results.newest_first("evaluations", last):
+        evaluations = results.evaluations(day)
+        if _await_their_verdict(evaluations, judged):
+            continue
+        for e in evaluations:
+            if (e.segment, e.window_days, True) not in found:
+                found.setdefault((e.segment, e.window_days, e.final), e)
+        if all(e.final for e in evaluations):
+            break
+        waiting += [e for e in reversed(evaluations) if e.window_days == 1 and not e.final]
+    in_order = sorted(found.values(), key=lambda e: (e.segment, e.window_days, e.final))
+    return Newest(verdicts, in_order, waiting[::-1])
+
+
+def newest_verdicts(results: Results, last: date | None = None) -> list[Verdict]:
+    """Read the verdicts of the newest day that was judged or failed, else of the newest."""
+    first_seen = list[Verdict]()
+    for day in results.newest_first("verdicts", last):
+        verdicts = results.verdicts(day)
+        if any(verdict.shown for verdict in verdicts):
+            return verdicts
+        first_seen = first_seen or verdicts
+    return first_seen
+
+
+def day_by_day(
+    results: Results, days: Sequence[date], window: int
+) -> Iterator[dict[str, Standing]]:
+    """Read what is known by each day itself, of each segment with a verdict or predictions.
+
+    The week is the window of this length that ends on the day, final or not.
+    """
+    judged, evaluated = ({*results.days(kind)} for kind in ("verdicts", "evaluations"))
+    for day in days:
+        verdicts = results.verdicts(day) if day in judged else ()
+        evaluations = results.evaluations(day) if day in evaluated else ()
+        yield _of_day(verdicts, evaluations, window)
+
+
+def _of_day(
+    verdicts: Sequence[Verdict], evaluations: Sequence[Evaluation], window: int
+) -> dict[str, Standing]:
+    by_segment = {v.segment: v for v in verdicts}
+    alone = {e.segment: e for e in evaluations if e.window_days == 1}
+    weeks = {e.segment: e for e in evaluations if e.window_days == window}
+    return {
+        name: Standing(
+            by_segment.get(name),
+            alone.get(name),
+            weeks.get(name),
+            alone[name].map_gain if name in alone else None,
+        )
+        for name in dict.fromkeys((*weeks, *by_segment))
+        if name in by_segment or weeks[name].predicted or name == WHOLE
+    }
+
+
+def _await_their_verdict(evaluations: Sequence[Evaluation], judged: Sequence[Verdict]) -> bool:
+    """Say whether the verdicts are of an earlier day, or of fewer outcomes of the same day."""
+    if not judged:
+        return False
+    (day, known_at) = judged[0].day, judged[0].known_at
+    return any(
+        e.final and (e.day > day or (e.day == day and e.window_days == 1 and e.known_at > known_at))
+        for e in evaluations
+    )

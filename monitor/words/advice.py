@@ -1,0 +1,175 @@
+"""What a person should know or mend before a verdict can say more. Pure."""
+
+from datetime import date
+from math import isfinite
+
+from monitor.arrivals import ENOUGH, Late
+from monitor.drift.acknowledging import LONG_AHEAD
+from monitor.drift.detectable import (
+    FEW_A_DAY,
+    LONGER,
+    LONGEST,
+    PATIENCE,
+    STRONG_CHANGE,
+    USUAL_CHANGE,
+    Detectable,
+    Together,
+)
+
+NEVER_CONTRAST = "within each part of its days all scores or all outcomes are equal"
+COUNTED_AGAIN = (
+    "Neighbouring days of the reference differ far less than chance alone makes them: the same "
+    "entities seem to be counted again, so alerts may be false more often than promised; set "
+    "predictions.entity to the columns that name them."
+)
+TOO_LONG = 60  # days until a slope of 0.7 is found
+
+
+def ended(text: str) -> str:
+    """End a sentence with a full stop, if it has none."""
+    return text if text.endswith(".") else f"{text}."
+
+
+def late_outcomes(late: Late) -> str:
+    """Say how many outcomes the verdicts do not know, and what to do."""
+    shares = {"positives": late.positives, "negatives": late.negatives}
+    kinds = [f"{share:.0%} of the {kind}" for kind, share in shares.items() if share > 1.0 - ENOUGH]
+    wait = (
+        f"set settled_after to {late.enough_after}, by when {ENOUGH:.0%} have arrived"
+        if late.enough_after is not None
+        else "raise settled_after; so far the delays are too long to say how far"
+    )
+    return (
+        f"On average {' and '.join(kinds)} of a day arrive later than settled_after "
+        f"({late.settled_after} days), so the outcomes are incomplete; {wait}."
+    )
+
+
+def waits_for(horizon: int | None, settled_after: int) -> str:
+    """Say how long a day waits for its outcomes where `horizon` decides it; empty without it."""
+    if horizon is None:
+        return ""
+    why = "follows from" if settled_after == horizon else "is longer than"
+    return f"settled_after is {settled_after}, which {why} horizon: {horizon}d."
+
+
+def awaited_reference(lack: str) -> str:
+    """Say that a new reference is not used yet, and which it is and what it lacks."""
+    return (
+        f"A configured reference is not used yet: {ended(lack)} Until then the one before it "
+        "stays in force."
+    )
+
+
+def days_that_lack(first: date, last: date, lack: str) -> str:
+    """Say what the days of a configured reference lack, and what to do."""
+    return (
+        f"the one from {first} to {last} has {lack}; wait for them, or name more days in "
+        "verdicts.references"
+    )
+
+
+def map_days_that_lack(file: str, first: date, last: date, lack: str) -> str:
+    """Say what the days lack that a deployed map was fitted to, and what to do."""
+    return (
+        f"the map of {file} was fitted to the days from {first} to {last}, which have {lack}: too "
+        "few for a reference; name later days in verdicts.references"
+    )
+
+
+def long_acknowledgement(last: date, today: date) -> str | None:
+    """Say that drifts are acknowledged for long; None if they are not.
+
+    Examples
+    --------
+    >>> long_acknowledgement(date(2026, 12, 31), date(2026, 12, 1))
+    """
+    if (days := (last - today).days) <= LONG_AHEAD:
+        return None
+    return (
+        f"known_drifts acknowledges every drift until {last}, for {days:,} more days: until then "
+        f"none raises an alert. Name a day within {LONG_AHEAD} days, and move it if needed."
+    )
+
+
+def what_can_be_found(found: Detectable, begin: str = "With this reference") -> str:
+    """Say which changes the detector finds, and how long a slope of 0.8 takes."""
+    if not found.found:  # the information is 0
+        return f"{begin} no change of the slope can be found, because {NEVER_CONTRAST}."
+    slope = 1.0 - USUAL_CHANGE
+    takes = (
+        f"would take about {found.days:,.0f} days"
+        if isfinite(found.days)
+        else f"would take more than {LONGEST} days"
+    )
+    first = (
+        f"{begin}, changes of the slope below {found.tolerated:.2f} are tolerated and "
+        f"changes above {found.found:.2f} are found; a slope of {slope:.1f} {takes}."
+    )
+    if found.together:
+        return f"{first} {hanging_together(found.together, found.days)}"
+    if found.rarer >= FEW_A_DAY or found.within_patience is None:
+        return first
+    never = (
+        f"changes smaller than {found.within_patience:.2f} are not"
+        if isfinite(found.within_patience)
+        else "no change of the slope is"
+    )
+    few = f"With {found.rarer:.3g} of the rarer outcome a day, {never}"
+    return f"{first} {few} found within {PATIENCE} days."
+
+
+def hanging_together(found: Together, days: float) -> str:
+    """Say what a reference is worth whose rows hang together, and what a longer one would find.
+
+    `days` are those that a slope of 0.8 takes with this one.
+    """
+    known = (
+        f"slopes nearer to 1 than {1.0 - found.least:.2f} are not told from chance"
+        if isfinite(found.least)
+        else "no slope is told from chance"
+    )
+    worth = (
+        f"Outcomes of these days hang together: {found.days} days count as about "
+        f"{found.independent:.1f}. Within {PATIENCE} days {known}"
+    )
+    if found.longer is None or found.longer >= days:
+        return f"{worth}."
+    slope = 1.0 - USUAL_CHANGE
+    return (
+        f"{worth}; with a reference of {LONGER} days a slope of {slope:.1f} would take about "
+        f"{found.longer:,.0f} days."
+    )
+
+
+def what_would_help(found: Detectable) -> str | None:
+    """Say what to change where even a slope of 0.7 takes too long; None if it does not."""
+    if not found.found:
+        return "Fewer segments or strata, or days judged together (verdicts.judge_every), may help."
+    if found.days_strong <= TOO_LONG:
+        return None
+    takes = (
+        f"take about {found.days_strong:,.0f} days to be found"
+        if isfinite(found.days_strong)
+        else f"take more than {LONGEST} days to be found"
+    )
+    return (
+        f"A slope of {1.0 - STRONG_CHANGE:.1f} would {takes}. A longer reference "
+        "(verdicts.references), coarser segments, or days that are judged together "
+        "(verdicts.judge_every) would help."
+    )
+
+
+def days_like_this(days: int) -> str:
+    """Begin a sentence on a reference that is not there yet."""
+    return f"With {days} days like this one as the reference"
+
+
+def too_few_like_this(days: int, lack: str) -> str:
+    """Say that days like this one will not make a reference."""
+    return f"{days_like_this(days)} there would be {lack}: too few to find a drift."
+
+
+def sensitivity(found: Detectable, begin: str = "With this reference") -> str:
+    """Say what can be found, and what would help."""
+    return " ".join(filter(None, [what_can_be_found(found, begin), what_would_help(found)]))

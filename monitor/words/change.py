@@ -1,0 +1,70 @@
+"""What two samples say of the curve, in words. Pure."""
+
+from math import isfinite
+
+from monitor.drift.two_samples import Change
+from monitor.words.numbers import times
+from monitor.words.verdict import MEANINGS, MUCH_UNKNOWN
+
+
+def sentences(found: Change) -> tuple[str, ...]:
+    """Say what changed, how certain that is, which scores it is not about, and what the prior did.
+
+    Examples
+    --------
+    >>> sentences(Change("insufficient_data", "the first sample has no outcomes"))
+    ('There is too little to compare: the first sample has no outcomes.',)
+    """
+    if found.state == "insufficient_data":
+        return (f"There is too little to compare: {found.lack}.",)
+    return (*_what(found), *_silence(found), _prior(found))
+
+
+def _what(found: Change) -> tuple[str, ...]:
+    if found.state == "calibration_drift" and found.kind and found.size:
+        slope = found.slope if found.kind in ("too_extreme", "too_timid") else None
+        about = f"by about {abs(found.size.value):.2f} in log-odds"
+        size = f"slope {slope:.2f plain}" if slope else about
+        return (
+            f"The curve changed: {MEANINGS[found.kind]} ({size}).",
+            (
+                f"The evidence is {times(found.evidence)} to 1; the limit is {times(found.limit)} "
+                "to 1."
+            ),
+        )
+    size = (
+        f" More than half of such comparisons would find a change of the slope by "
+        f"{found.detectable:.2f}."
+        if isfinite(found.detectable)
+        else " With so few outcomes, no change of the slope would be found."
+    )
+    level = {
+        "lift": "All scores come true more or less often than the prior explains: the curve was "
+        "lifted or lowered as a whole.",
+        "prior or inputs": "The prevalence moved, and so did the scores: a shift of prior and "
+        "inputs together cannot be distinguished from a curve that moved as a whole.",
+    }.get(found.moved, "Only the prior moved." if found.state == "prior_shift" else "")
+    none = f"No evidence that the shape of the curve changed, whatever the prior.{size}"
+    return (none, level) if level else (none,)
+
+
+def _silence(found: Change) -> tuple[str, ...]:
+    if found.unknown_share < MUCH_UNKNOWN:
+        return ()
+    nothing = (
+        f"{found.unknown_share:.0%} of the scores of the second sample lie where the first has too "
+        "few outcomes: nothing is said of them."
+    )
+    return (nothing,)
+
+
+def _prior(found: Change) -> str:
+    before, after = found.prevalences
+    prevalence = f"Prevalence {before:.2%} before, {after:.2%} after"
+    if not found.shift or not found.level_change:
+        return f"{prevalence}."
+    return (
+        f"{prevalence}; the log-odds of all scores moved by {found.shift:+z.2f error}, of which "
+        f"{found.level_change.value:+z.2f} "
+        f"({found.level_change.standard_error:.2f}) did not come with the prevalence."
+    )

@@ -1,0 +1,62 @@
+"""What a verdict says of classes: which became more frequent, and which pair is worst. Pure."""
+
+from collections.abc import Sequence
+
+from monitor.drift.class_facts import ClassFacts, ClassShift, Others, WorstPair
+
+NAMED = 3  # classes that a sentence names
+ENOUGH = 0.99  # of the outcomes: a verdict on more of them does not say on how many
+
+
+def frequencies(found: ClassFacts) -> str:
+    """Say which classes became more or less frequent, and how often the first choice was right."""
+    more = [shift for shift in found.shifts if shift.now > shift.before]
+    less = [shift for shift in found.shifts if shift.now < shift.before]
+    moved = [
+        f"{word} frequent than in the reference: {_listed(shifts)}."
+        for word, shifts in (("More", more), ("Less", less))
+        if shifts
+    ]
+    right = (
+        f"The first choice was right in {found.right:.1%} of the week, {found.right_before:.1%} "
+        "of the reference."
+    )
+    return " ".join([*moved, right])
+
+
+def _listed(shifts: Sequence[ClassShift]) -> str:
+    named = [f"{s.name} ({s.now:.1%}, was {s.before:.1%})" for s in shifts[:NAMED]]
+    left_out = len(shifts) - len(named)
+    return ", ".join(named) + (f" and {left_out} more" if left_out else "")
+
+
+def rests_on(found: ClassFacts) -> str:
+    """Say on which share of the outcomes the verdict rests; empty if it is nearly all of them."""
+    if found.judged >= ENOUGH:
+        return ""
+    return (
+        f"The verdict rests on {found.judged:.0%} of the week's outcomes: those that are one of "
+        "the two classes with the highest scores."
+    )
+
+
+def worst_pairs(found: ClassFacts) -> str:
+    """Name the worst pair and count the pairs without a verdict; empty without a drift."""
+    worst = _worst(found.worst) if found.worst else ""
+    others = _others(found.others) if found.others and found.others.count else ""
+    return " ".join(filter(None, [worst, others]))
+
+
+def _worst(worst: WorstPair) -> str:
+    size = f", slope {worst.slope:.2f}" if worst.slope else ""
+    same = "as before, " if worst.rest_as_before else ""
+    rest = f"; the others are {same}at slope {worst.rest:.2f}" if worst.rest else ""
+    return f"The worst pair is {worst.name}: {worst.kind.replace('_', ' ')}{size}{rest}."
+
+
+def _others(others: Others) -> str:
+    without = f"Of {others.count:,} pairs without a verdict of their own"
+    if not others.worst:
+        return f"{without} none stands out this week."
+    slope = f": slope {others.slope:.2f}" if others.slope else ""
+    return f"{without} the worst is {others.worst}{slope} this week."

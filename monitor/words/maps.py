@@ -1,0 +1,177 @@
+"""What a calibration map is worth, and what it does. Pure."""
+
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.maps.calibration_map import CalibrationMap
+from monitor.metrics.maps.choosing import Candidate, Choice
+from monitor.metrics.maps.map_file import MapFile
+from monitor.words.numbers import percent
+
+FAMILIES = {
+    "identity": "the scores as they are",
+    "intercept": "an intercept",
+    "platt": "an intercept and a slope (platt)",
+    "beta": "a beta calibration",
+    "spline": "a monotone spline",
+    "isotonic": "a centred isotonic regression",
+}
+LEAST_SHOWN = 0.00005  # nats: what four digits show as something
+LONG = 365  # days: more than anybody waits for
+
+
+def map_sentences(
+    choice: Choice, content: MapFile, *, worth_it: bool, asked: bool, extrapolated: float
+) -> tuple[str, ...]:
+    """Say which map is worth it, what it gains and from what, and what it cannot do.
+
+    Parameters
+    ----------
+    choice, content : Choice, MapFile
+        What was fitted, and the map that was chosen.
+    worth_it, asked : bool
+        Whether the map is worth it, and whether its kind was asked for.
+    extrapolated : float
+        Share of the predictions beyond the scores that the map was fitted to, in [0, 1].
+    """
+    if not worth_it and not asked:
+        return (_nothing(choice), *_settling(choice), *_intercept(choice))
+    if choice.chosen.kind == "identity":
+        return ("The identity leaves the scores as they are.",)
+    return (
+        _gain(choice, worth_it=worth_it),
+        _parts(choice.chosen, follows=content.gains is None),
+        *_alternative(choice, asked=asked),
+        *(() if worth_it else _settling(choice)),
+        formula(content.map),
+        _level(content),
+        _extrapolation(content.map, extrapolated),
+    )
+
+
+def _nothing(choice: Choice) -> str:
+    best = choice.best
+    if best.shape.value <= 0.0:
+        return (
+            f"No map is worth it: on days left out, no shape gained anything over the scores as "
+            f"they are, and an intercept {_between(choice.candidates[1].log_loss)}."
+        )
+    if choice.chosen.shape_gains:
+        return (
+            f"No map is worth it: the shape of {FAMILIES[choice.chosen.kind]} gained "
+            f"{choice.chosen.shape.value:z.4f} nats of log loss for each prediction on days left "
+            f"out ({choice.chosen.shape:z.4f interval}), but with the level of the other days it "
+            f"lost {-choice.chosen.log_loss.value:z.4f}, because the prior moves. A map that "
+            "follows the prior may be worth it (--follow-prior)."
+        )
+    return (
+        f"No map is worth it: the best shape, {FAMILIES[best.kind]}, gained "
+        f"{best.shape.value:z.4f} nats of log loss for each prediction on days left out, which "
+        f"may be chance (standard error {best.shape.standard_error:z.4f})."
+    )
+
+
+def _intercept(choice: Choice) -> tuple[str, ...]:
+    level = choice.candidates[1].log_loss
+    if choice.best.shape.value <= 0.0 or level.value <= 0.0 or choice.chosen.shape_gains:
+        return ()
+    return (f"An intercept alone {_between(level)}: the prior may move back.",)
+
+
+def _gain(choice: Choice, *, worth_it: bool) -> str:
+    c = choice.chosen
+    begin = (
+        f"The map that you asked for, {FAMILIES[c.kind]}, is not worth it"
+        if not worth_it
+        else f"Worth it: {FAMILIES[c.kind]}"
+    )
+    gained = "gained" if c.log_loss.value > 0.0 else "lost"
+    return (
+        f"{begin}. On days left out it {gained} {abs(c.log_loss.value):z.4f} nats of log loss for "
+        f"each prediction ({c.log_loss:z.4f interval} on as many days to come) and "
+        f"{c.brier.value:z.4f} of the Brier score ({c.brier:z.4f interval})."
+    )
+
+
+def _parts(c: Candidate, *, follows: bool) -> str:
+    level = (
+        f"{c.level.value:z.4f} from the level ({c.level:z.4f interval}), which a move of the prior "
+        "takes away"
+    )
+    if c.kind == "intercept":
+        return f"All of it is the level: {level}."
+    follow = (
+        "" if follows or c.log_loss.low > 0.0 else "; --follow-prior gives the map the newest level"
+    )
+    return (
+        f"Of that, {c.shape.value:z.4f} comes from the shape ({c.shape:z.4f interval}), which "
+        f"stays whatever the prior does, and {level}{follow}."
+    )
+
+
+def _alternative(choice: Choice, *, asked: bool) -> tuple[str, ...]:
+    chosen, best = choice.chosen, choice.best
+    ahead = best.shape.value - chosen.shape.value
+    if asked or chosen is best or not ahead > LEAST_SHOWN:
+        return ()
+    more = (
+        f"The shape of {best.kind} gained {ahead:z.4f} more, less than its standard error, so the "
+        "simpler map is taken."
+    )
+    return (more,)
+
+
+def _settling(choice: Choice) -> tuple[str, ...]:
+    days = choice.days_to_settle
+    if days == 0:
+        return ()
+    if days is None:
+        return ("More days like these would not change that.",)
+    if days > LONG:
+        return ("Even a year more of such days would not settle it.",)
+    return (f"About {days} more days like these would settle it.",)
+
+
+def formula(found: CalibrationMap) -> str:
+    """Say what a map does to the log-odds of a score.
+
+    Examples
+    --------
+    >>> formula(CalibrationMap("platt", 0.25, (0.6,)))
+    'It multiplies the log-odds of a score by 0.600 and adds +0.250.'
+    """
+    if found.kind == "platt":
+        return (
+            f"It multiplies the log-odds of a score by {found.parameters[0]:.3f} and adds "
+            f"{found.level:+z.3f}."
+        )
+    if found.kind == "beta":
+        a, b = found.parameters
+        return (
+            f"Its log-odds are {a:.3f} ln(s) - {b:.3f} ln(1 - s) {found.level:+z.3f}, s the score."
+        )
+    if found.knots:
+        return f"It bends the log-odds of a score at {len(found.knots)} knots."
+    return f"It adds {found.level:+z.3f} to the log-odds of a score."
+
+
+def _level(content: MapFile) -> str:
+    level = content.level
+    days = f"{level.first}" if level.first == level.last else f"{level.first} to {level.last}"
+    source = (
+        f"fitted to the outcomes of {days}"
+        if level.source == "outcomes"
+        else f"the one that the scores of {days} suggest if only the prior moved"
+    )
+    return f"Its level is {source} (standard error {level.standard_error:.3f})."
+
+
+def _extrapolation(found: CalibrationMap, share: float) -> str:
+    low, high = found.known
+    return (
+        f"It keeps the order of all scores. Below {low:.4g} and above {high:.4g}, where "
+        f"{percent(share)} of the scores lie, it extrapolates."
+    )
+
+
+def _between(found: Estimate) -> str:
+    word = "gained" if found.value > 0.0 else "lost"
+    return f"{word} {abs(found.value):z.4f} ({found:z.4f interval})"

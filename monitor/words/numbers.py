@@ -1,0 +1,33 @@
+"""The style of numbers that an `Estimate` does not write itself. Pure."""
+
+from math import isnan
+
+LONG = 6.0  # log10: a number too long to be read
+TO_ONE = "\u00a0to\u00a01"  # stays on one line
+
+
+def times(log10: float) -> str:
+    """Write a ratio of likelihoods with two digits, or as a power of ten if it is long.
+
+    Examples
+    --------
+    >>> times(3.04), times(12.3), times(0.0)
+    ('1,100', '10^12', '1')
+    """
+    return f"10^{log10:.0f}" if log10 >= LONG else f"{float(f'{10**log10:.2g}'):,g}"
+
+
+def odds(log10: float) -> str:
+    r"""Write evidence as odds.
+
+    Examples
+    --------
+    >>> odds(3.04)
+    '1,100\xa0to\xa01'
+    """
+    return f"{times(log10)}{TO_ONE}"
+
+
+def percent(ratio: float) -> str:
+    """Write a ratio with one digit; - for nan."""
+    return "-" if isnan(ratio) else f"{ratio:.1%}"

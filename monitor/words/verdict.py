@@ -1,0 +1,255 @@
+"""A verdict in words, for someone who was just woken up. Pure."""
+
+from collections.abc import Iterator
+from math import isnan
+
+from monitor.drift.detector import RECOVERED, Incident, Worse, shape_size
+from monitor.drift.undecided import WEEKS
+from monitor.drift.verdict import DRIFTING, Verdict
+from monitor.segment_names import WHOLE
+from monitor.words import classes
+from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
+from monitor.words.numbers import odds, times
+from monitor.words.obstacles import why_not_judged
+from monitor.words.where import where_sentence
+
+# What the outcomes now say of the scores, compared with the reference.
+MEANINGS = {
+    "too_extreme": "scores are too extreme: high ones come true less often than before, low ones "
+    "more often",
+    "too_timid": "scores are too timid: high ones come true more often than before, low ones less "
+    "often",
+    "ends_overpredicted": "the lowest and the highest scores come true less often than before, "
+    "those between more often",
+    "ends_underpredicted": "the lowest and the highest scores come true more often than before, "
+    "those between less often",
+    "tails_too_extreme": "scores are too extreme at both far ends, and too timid between them",
+    "tails_too_timid": "scores are too timid at both far ends, and too extreme between them",
+    "top_overpredicted": "the top tenth of the scores comes true less often than before, compared "
+    "with the rest",
+    "top_underpredicted": "the top tenth of the scores comes true more often than before, compared "
+    "with the rest",
+}
+UNDECIDED = (
+    f"Over the last {WEEKS} weeks the outcomes say neither that this lasts nor that it is over: "
+    "what is left is smaller than this volume can tell."
+)
+MORE_THAN_LATE = "But no delay of so few outcomes could look like this drift."
+WORTH_SAYING = 0.5  # log10 of the odds of recovery
+WITHHELD = "withheld"  # instead of a number: evidence that late outcomes could explain
+MUCH_UNKNOWN = 0.05  # of the scores, where the reference does not know its curve
+
+
+def sentences(verdict: Verdict) -> tuple[str, ...]:
+    """Say what, since when, how strong, which scores, what the prior did, how often it is false.
+
+    At the end which reference is awaited, and where an open drift sits.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Its `reasons` are not read.
+    """
+    return tuple(filter(None, _sentences(verdict)))
+
+
+def _sentences(v: Verdict) -> Iterator[str]:
+    if v.facts.obstacle:
+        yield why_not_judged(v)
+    elif v.state in DRIFTING and v.detector.incident:
+        yield from _drift(v, v.detector.incident)
+    elif v.state == "acknowledged":
+        yield (
+            f"A drift is acknowledged until {v.facts.known_until}. After that day the evidence "
+            "starts again from zero."
+        )
+        yield _prior(v)
+    else:
+        yield from _no_drift(v)
+    if "counted again" in v.facts.faults and v.facts.obstacle in (None, "part of the reference"):
+        yield COUNTED_AGAIN
+    if v.facts.wrong and not v.facts.obstacle:
+        yield (
+            f"About {100 * v.facts.wrong:.2g}% of the outcomes seem to be wrong at random, which "
+            "the verdict allows for."
+        )
+    if v.awaited:
+        yield awaited_reference(v.facts.awaited)
+    if v.where:
+        yield where_sentence(v.where)
+
+
+def in_short(v: Verdict) -> str:
+    """Say in a few words what is wrong, and since when; empty if nothing is."""
+    incident = v.detector.incident
+    if v.state in DRIFTING and incident:
+        size = shape_size(incident)
+        by = f" by {size:.2f} in log-odds" if size is not None else ""
+        kind = incident.kind.replace("_", " ")
+        since = "gradually since about" if incident.gradual else "since"
+        worse = ", worse than before" if incident.worse else ""
+        return f"{kind} {since} {incident.started}{by}{worse}, found at {odds(incident.evidence)}"
+    if v.state == "data_error":  # what is wrong; after that comes what to do
+        return ended(v.facts.lack).removeprefix(f"{v.model} {v.day}: ").split(";")[0]
+    return ""
+
+
+def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
+    since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
+    since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
+    yield f"{since} {MEANINGS[incident.kind]} ({_size(v, incident)})."
+    if incident.worse:
+        yield _worse(v, incident, incident.worse)
+    if incident.undecided:
+        yield UNDECIDED
+    if v.facts.classes:
+        yield classes.worst_pairs(v.facts.classes)
+    # The limit of a segment depends on how many others alert that day.
+    known = f"; the limit is {times(v.limit)}" if v.segment == WHOLE and v.limit else ""
+    took = "It took the place of another drift. " if incident.started > incident.opened else ""
+    took = "" if incident.worse else took
+    yield (
+        f"{took}On {incident.opened} the evidence for a drift, over all days on which it may have "
+        f"begun, reached {times(incident.evidence)} to 1{known}."
+    )
+    if incident.recovery > WORTH_SAYING:
+        yield (
+            f"Since then {times(incident.recovery)} to 1 speaks for recovery; at "
+            f"{times(RECOVERED)} to 1 the incident closes."
+        )
+    yield from _silence(v)
+    yield _prior(v)
+    # How often an alert is false is known for complete outcomes that are counted once.
+    if v.facts.late:
+        yield f"{late_outcomes(v.facts.late)} {MORE_THAN_LATE}"
+    elif "counted again" not in v.facts.faults:
+        yield _rate(v)
+
+
+def _worse(v: Verdict, incident: Incident, before: Worse) -> str:
+    """Say since when it is worse, and what it was before."""
+    if v.slope and before.slope and shape_size(incident) is None:
+        change = f"a slope of {v.slope.value:.2g}, it was {before.slope:.2g}"
+    else:
+        change = f"before, {MEANINGS[before.kind]} (by about {abs(before.size):.2f} in log-odds)"
+    return (
+        f"Worse since {incident.started}: {change}. On {before.found} the evidence for this change "
+        f"reached {times(before.evidence)} to 1."
+    )
+
+
+def _size(v: Verdict, incident: Incident) -> str:
+    """Say how strong the distortion is: the slope, or the shift where it is strongest."""
+    if v.slope and shape_size(incident) is None:
+        return f"slope about {v.slope:.2f plain}"
+    return f"by about {abs(incident.size):.2f} in log-odds"
+
+
+def _rate(v: Verdict) -> str:
+    if v.facts.on_average:
+        return (
+            f"Such an alert is false once in {v.facts.false_alert_days:,} days, on average over "
+            "references, while the curve does not change."
+        )
+    return (
+        f"On average at least {v.facts.false_alert_days:,} days pass between two such alerts that "
+        "are false."
+    )
+
+
+def _no_drift(v: Verdict) -> Iterator[str]:
+    """Say that no drift was found, what that is worth, and what moved all the same."""
+    if v.facts.late:
+        yield late_outcomes(v.facts.late)
+    if own := " and ".join(_own_faults(v)):
+        yield f"Unchanged since the reference, whose own scores are {own}."
+    known = v.detectable
+    size = f" of the slope larger than {known.found:.2f}" if known and known.found > 0.0 else ""
+    yield f"No evidence of a change{size} since the reference, whatever the prior."
+    yield _held_down(v)
+    yield _moved(v)
+    yield from _silence(v)
+    yield _prior(v)
+    yield _lasting(v)
+
+
+def _held_down(v: Verdict) -> str:
+    """Say that there is no alert because outcomes hang together."""
+    if v.facts.alone is None or v.reached is None:
+        return ""
+    return (
+        f"If outcomes were independent, the evidence for a drift would be {times(v.facts.alone)} "
+        f"to 1, over the limit; as they hang together, it is {times(v.reached)} to 1."
+    )
+
+
+def _own_faults(v: Verdict) -> Iterator[str]:
+    """Say how the reference itself was not calibrated."""
+    slope, intercept = v.reference_slope, v.reference_intercept
+    if slope and "slope" in v.facts.faults:
+        yield f"too {'extreme' if slope.value < 1.0 else 'timid'} (slope {slope:.2f plain})"
+    if intercept and "intercept" in v.facts.faults:
+        word = "low" if intercept.value > 0.0 else "high"
+        yield f"too {word} on average (intercept {intercept:+z.2f plain})"
+
+
+def _moved(v: Verdict) -> str:
+    """Say what the intercept of the week moved with."""
+    change = v.level_change
+    if v.state == "level_drift" and change and v.facts.lift is not None:
+        often = "more" if v.facts.lift > 0 else "less"
+        return (
+            f"All scores come true {often} often than the prior explains: the curve was lifted by "
+            f"about {v.facts.lift:+z.2f} in logit (level change {change.value:+z.3f}, standard "
+            f"error {change.error:.3f})."
+        )
+    if v.facts.moved == "prior or inputs" and change:
+        more, lifted = ("more", "lifted") if change.value > 0.0 else ("less", "lowered")
+        return (
+            f"Outcomes are {more} frequent than a shift of the prior explains (level change "
+            f"{change.value:+z.3f}, standard error {change.error:.3f}), but the inputs moved too: "
+            "scores and outcomes alone do not separate a shift of prior and inputs together from "
+            f"a {lifted} curve."
+        )
+    if v.state != "prior_shift":
+        return ""
+    return f"Only the {'frequencies of classes' if v.facts.classes else 'prior'} moved."
+
+
+def _silence(v: Verdict) -> Iterator[str]:
+    """Say which scores the verdict is not about."""
+    if v.facts.classes:
+        yield classes.rests_on(v.facts.classes)
+    if v.evidence and v.evidence.unknown_share >= MUCH_UNKNOWN:
+        yield (
+            f"{v.evidence.unknown_share:.0%} of the scores lie where the reference has too few "
+            "outcomes: this verdict says nothing about them."
+        )
+
+
+def _prior(v: Verdict) -> str:
+    if v.facts.classes:
+        return classes.frequencies(v.facts.classes)
+    prevalence = v.facts.prevalence
+    today = "not known for" if prevalence is None else f"{prevalence:.2%} on"
+    if v.shift is None or isnan(v.reference_prevalence):
+        return f"Prevalence {today} {v.day}."
+    # The other verdicts speak of the level; this one would be the same at any prevalence.
+    apart = " The drift was found apart from that." if v.state in DRIFTING else ""
+    return (
+        f"Prevalence {today} {v.day}, {v.reference_prevalence:.2%} in the reference; over the week "
+        f"the log-odds of all scores moved by {v.shift:+z.2f error}.{apart}"
+    )
+
+
+def _lasting(v: Verdict) -> str:
+    """Say what a single week does not show of the prior."""
+    found = v.facts.lasting
+    if not found or v.state == "level_drift":
+        return ""
+    days = (v.day - found.since).days + 1
+    shift = found.shift
+    return (
+        f"Over the {days} days since {found.since} the log-odds of all scores are "
+        f"{shift.value:+z.2f} away from the reference ({shift:+z.2f interval})."
+    )

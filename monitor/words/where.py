@@ -1,0 +1,72 @@
+"""Where a drift sits, in a sentence, and what a search for it found. Pure."""
+
+from typing import TYPE_CHECKING
+
+from monitor.drift.places import Where, explained_by, listed, name_of
+from monitor.metrics.core.estimate import Estimate
+
+if TYPE_CHECKING:  # its room needs mathematics, and commands that only show start without
+    from monitor.drift.where_search import Found
+
+MOST_NAMED = 5
+
+
+def where_sentence(found: Where) -> str:
+    """Say which values explain a drift, or that no few of them do.
+
+    Examples
+    --------
+    >>> where_sentence(Where("too_extreme", None, (), None))
+    'No value of the configured columns differs from its own reference.'
+    """
+    flagged, explanation = found.flagged, found.explanation
+    if explanation:
+        return (
+            f"{explanation.share:.0%} of the evidence comes from {explained_by(explanation)}, "
+            f"{explanation.rows:.1%} of the outcomes{_of(explanation.slope)}; without "
+            f"{'it' if len(explanation.conditions) == 1 else 'them'} the rest is as before"
+            f"{_of(explanation.rest)}."
+        )
+    if not flagged:
+        return "No value of the configured columns differs from its own reference."
+    names = listed([name_of(place) for place in flagged[:MOST_NAMED]])
+    more = f" and {len(flagged) - MOST_NAMED} more" if len(flagged) > MOST_NAMED else ""
+    return (
+        f"{len(flagged)} of {len(found.tested)} values differ from their own reference, most of "
+        f"all {names}{more}; no few values explain the drift."
+    )
+
+
+def search_sentence(found: "Found") -> str:
+    """Say what was found, and whether the other half of the days confirms it.
+
+    Examples
+    --------
+    >>> from monitor.drift.where_search import Found
+    >>> search_sentence(Found((), 10, 0))
+    'No condition on these columns tells more than all rows together (10 days).'
+    """
+    if not found.conditions:
+        return (
+            "No condition on these columns tells more than all rows together "
+            f"({found.searched} days)."
+        )
+    said = " and ".join(name_of(one) for one in found.conditions)
+    if not found.confirmed:
+        return (
+            f"{said} was found on {found.searched} days, but {found.confirmed_on} other days do "
+            f"not confirm it (p = {found.p_value:.2g})."
+        )
+    return (
+        f"{said}{_slope_of(found.slope)}, {found.rows:.1%} of the outcomes; found on "
+        f"{found.searched} days and confirmed on {found.confirmed_on} others "
+        f"(p = {found.p_value:.1g}). The rest{_slope_of(found.rest)}."
+    )
+
+
+def _of(slope: Estimate | None) -> str:
+    return f" (slope {slope:.2f plain})" if slope else ""
+
+
+def _slope_of(slope: Estimate | None) -> str:
+    return f" has slope {slope:.2f}" if slope else " has no slope"

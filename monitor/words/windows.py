@@ -1,0 +1,78 @@
+"""Sentences on the causes of a calibration error, and on what an intercept or map gains. Pure."""
+
+from math import isnan
+
+from monitor.evaluation.attribution import NAMES, Causes, InterceptCorrection
+from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
+from monitor.metrics.core.estimate import NORMAL_95, Estimate
+
+
+def week_sentences(
+    week: Evaluation, *, drifting: bool, incomplete: bool = False
+) -> tuple[str, ...]:
+    """Say what explains the error of a window, and how much of it an intercept would remove.
+
+    Incomplete outcomes have another prior than complete ones, so nothing is said of them.
+    """
+    if not week.causes or not week.correction or incomplete:
+        return ()
+    span = f"{week.window_days} days to {week.day}" if week.window_days > 1 else f"day {week.day}"
+    return (
+        causes_sentence(week.causes, span),
+        correction_sentence(week.correction, span, drifting=drifting),
+    )
+
+
+def causes_sentence(causes: Causes, span: str) -> str:
+    """Name the causes of the calibration error of a span of days."""
+
+    def share(name: str) -> str:
+        value, error = getattr(causes.log_loss, name), getattr(causes.log_loss_errors, name)
+        word = name.replace("_", " ")
+        if isnan(value):
+            return f"{word} unknown"
+        sure = isnan(error) or abs(value) > NORMAL_95 * error
+        return f"{word} {value:z.4f}" + ("" if sure else " (n.s.)")
+
+    shares = ", ".join(map(share, NAMES))
+    return f"The calibration error of the {span}, in nats of log loss, by cause: {shares}."
+
+
+def correction_sentence(correction: InterceptCorrection, span: str, *, drifting: bool) -> str:
+    """Say how much of the error of a span of days one intercept for all scores would remove."""
+    removed = Estimate.normal(correction.log_loss.value, correction.log_loss.standard_error)
+    gain = (
+        f"{removed.value:z.4f} of the {correction.log_loss_before:z.4f} nats of log loss of the "
+        f"{span} ({removed:z.4f interval})"
+    )
+    delta = f"{correction.delta.value:+z.2f}"
+    if removed.low <= 0.0:
+        return f"Adding an intercept is not worthwhile: the best one, {delta}, would remove {gain}."
+    also = f" and {correction.squared_error.value:z.4f} of the squared error"
+    limits = " It corrects the level, not the drift." if drifting else ""
+    return f"Adding {delta} to the log-odds of every score would remove {gain},{also}.{limits}"
+
+
+def map_sentence(gain: MapGain) -> str:
+    """Say what the calibration map in the shadow gained, and whether it has begun to harm."""
+
+    def by(found: Estimate, unit: str) -> str:
+        return f"by {found.value:.4f}{unit} ({found:.4f interval})"
+
+    nats = " nats a prediction"
+    if gain.harms:
+        days, recent = min(gain.days, RECENT_DAYS), gain.recent
+        lost = Estimate(-recent.value, -recent.high, -recent.low)
+        return (
+            f"The calibration map makes scores worse: over the last {days} compared days it "
+            f"raised the log loss {by(lost, nats)}. Do not use it; fit another one "
+            "with calibration-monitor recalibrate."
+        )
+    since = f"Over the {gain.days} days on which the calibration map was compared"
+    if gain.log_loss.low > 0.0:
+        return (
+            f"{since}, it lowered the log loss {by(gain.log_loss, nats)} and the Brier score "
+            f"{by(gain.brier, '')}."
+        )
+    return f"{since}, it is not certain that it helps: the log loss fell {by(gain.log_loss, nats)}."

@@ -1,0 +1,136 @@
+"""What the key `entity` keeps of the promise where rows hang together, and what it costs.
+
+    python -m studies.drift.entities [--streams 20] [--workers 1] [--write]
+
+Every stream is judged twice, without and with its entities, as `calibration-monitor run` judges
+it. With --write the table goes into docs/drift-simulations.md. A stream-year takes a second.
+"""
+
+import argparse
+from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
+from functools import partial
+from math import inf
+from typing import NamedTuple
+
+from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.reference import Reference
+from monitor.drift.verdict import WEEK, judge
+from monitor.segment_names import WHOLE
+from studies.drift.entity_worlds import WORLDS, draw_days
+from studies.drift.estimates import print_median, print_rate
+from studies.drift.rules import FALSE_ALERT_DAYS, SILENCE
+from studies.drift.run import PAGE, replace_section
+from studies.drift.scenario import PROMISE, YEAR
+from studies.drift.tables import table
+
+BEGIN, END = "<!-- entities: studies/drift/entities.py -->", "<!-- end of entities -->"
+FIRST_SEED, REFERENCE, START, SLOPE = 70_000, 28, 60, 0.8
+LIMITS = Limits(false_alert_days=FALSE_ALERT_DAYS)
+INTRO = (
+    f"A = {FALSE_ALERT_DAYS:,} days between false alerts, so {PROMISE} a year are promised. A "
+    f"slope of {SLOPE} begins on day {START} and is followed for a year; streams on alarm before "
+    "it are left out. {streams} streams of each kind. *Counts as*: days of independent rows that "
+    f"say as much of the slope as the {REFERENCE} of the reference, median over streams.\n"
+)
+HEADS = (
+    *("world", "without the key: false openings a stream-year", "found after, days"),
+    *("with it: false openings a stream-year", "found after, days", "found, %", "counts as"),
+)
+
+
+class Task(NamedTuple):
+    """A stream: a world, whether it drifts, a seed."""
+
+    world: str
+    drifts: bool
+    seed: int
+
+
+class Watched(NamedTuple):
+    """Days of openings without and with entities, from the first of the drift; None if on alarm."""
+
+    without: list[int] | None
+    having: list[int] | None
+    independent: float
+
+
+def watch(task: Task) -> Watched:
+    """Judge a stream twice."""
+    start = START if task.drifts else 0
+    slope = SLOPE if task.drifts else 1.0
+    total = REFERENCE + start + YEAR
+    days = list(draw_days(WORLDS[task.world], task.seed, slope, REFERENCE + start, total))
+    without = openings([replace(day, entities={}) for day in days])
+    found = fit_model_reference(days[:REFERENCE], LIMITS).streams[WHOLE]
+    dispersion = float(found.dispersions[0]) if isinstance(found, Reference) else 1.0
+    having = openings(days)
+    return Watched(since(without, start), since(having, start), REFERENCE / dispersion)
+
+
+def openings(days: Sequence[Day]) -> list[tuple[int, int]]:
+    """List the incidents that open after a week of silence: first day, and last day open."""
+    reference, found = fit_model_reference(days[:REFERENCE], LIMITS), list[tuple[int, int]]()
+    verdicts = judge(
+        *("study", days[REFERENCE:]),
+        references=[reference],
+        lack="",
+        limits=LIMITS,
+        recent=days[REFERENCE - WEEK : REFERENCE],
+        recall={day.day: day for day in days}.get,
+    )
+    for t, (verdict, *_) in enumerate(verdicts):
+        if verdict.state != "calibration_drift":
+            continue
+        if not found or t - found[-1][1] > SILENCE:
+            found.append((t, t))
+        found[-1] = found[-1][0], t
+    return found
+
+
+def since(found: Sequence[tuple[int, int]], start: int) -> list[int] | None:
+    """Count days from the first of the drift; None if an incident was open then."""
+    if any(first < start <= last + 1 for first, last in found):
+        return None
+    return [first - start for first, _ in found if first >= start]
+
+
+def row(world: str, sound: Sequence[Watched], drifted: Sequence[Watched]) -> list[str]:
+    """Lay out how often and how soon incidents open, without and with the key."""
+    cells = [world]
+    for name in ("without", "having"):
+        waits = [
+            float(days[0]) if days else inf
+            for found in drifted
+            if (days := getattr(found, name)) is not None
+        ]
+        cells.append(print_rate([len(getattr(found, name)) for found in sound], goal=PROMISE))
+        cells.append(print_median(waits, YEAR))
+    share = 100 * sum(wait < inf for wait in waits) / len(waits) if waits else 0.0
+    independent = sorted(found.independent for found in sound)[len(sound) // 2]
+    return [*cells, f"{share:.0f}", f"{independent:.1f}"]
+
+
+def main() -> None:
+    """Watch all streams, print the table, and write it where it belongs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--streams", type=int, default=20, help="of each world and drift")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    options = parser.parse_args()
+    seeds, rows = range(FIRST_SEED, FIRST_SEED + options.streams), []
+    with ProcessPoolExecutor(options.workers) as processes:
+        watched = partial(processes.map, watch, chunksize=2)
+        for world in WORLDS:
+            both = [watched([Task(world, drifts, s) for s in seeds]) for drifts in (False, True)]
+            rows.append(row(world, *(list(found) for found in both)))
+            print(rows[-1], flush=True)
+    text = "\n".join([INTRO.format(streams=options.streams), *table(HEADS, rows)])
+    print(text)
+    if options.write:
+        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""How often the interval of a start holds the first day of a drift, of steps and of ramps.
+
+    python -m studies.drift.starts [--streams 40] [--workers 1] [--write]
+
+With --write the table goes into docs/drift-simulations.md. A stream takes a fifth of a second.
+"""
+
+import argparse
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
+
+from monitor.drift.reference import fit_reference, what_a_reference_lacks
+from studies.drift.estimates import print_median, print_share
+from studies.drift.rules import Opening, follow_detector
+from studies.drift.run import PAGE, replace_section
+from studies.drift.tables import table
+from studies.drift.worlds import Truth, World, stream, tilted
+
+BEGIN, END = "<!-- starts: studies/drift/starts.py -->", "<!-- end of starts -->"
+FIRST_SEED, REFERENCE, START, FOLLOWED = 60_000, 28, 30, 150
+WORLDS = (World(0.05, 20_000), World(0.5, 2_000), World(0.05, 1_000))
+DRIFTS = {
+    "slope 0.9": Truth(tilted(0.9)),
+    "slope 0.8": Truth(tilted(0.8)),
+    **{f"slope 0.8 in {ramp} days": Truth(tilted(0.8), ramp=ramp) for ramp in (30, 60, 120)},
+}
+INTRO = (
+    f"A drift begins on day {START} and is followed for {FOLLOWED} days. Days count from its "
+    "first; streams on alarm before it are left out. {streams} streams of each kind; ± is a "
+    "standard error.\n"
+)
+HEADS = (
+    *("world", "drift", "opened on day", "called gradual, %", "interval holds the first day, %"),
+    *("from day", "to day"),
+)
+
+
+class Task(NamedTuple):
+    """A stream: its world, its drift, its seed."""
+
+    world: World
+    drift: str
+    seed: int
+
+
+def watch(task: Task) -> Opening | None:
+    """Find the incident that a drift opens; None if none is, or one was open before."""
+    calendar = {"reference": REFERENCE, "days": START + FOLLOWED, "start": START}
+    days = stream(task.world, DRIFTS[task.drift], task.seed, **calendar)
+    first = list(islice(days, REFERENCE))
+    if what_a_reference_lacks(first):
+        return None
+    found = follow_detector(fit_reference(first), days)
+    return found[0] if found and found[0].day >= START else None
+
+
+def row(world: World, drift: str, found: list[Opening]) -> list[str]:
+    """Lay out how the starts of a drift were told in a world."""
+    holds = [o.start_low <= START <= o.start_high for o in found]
+    days = [[float(value) - START for value in (o.day, o.start_low, o.start_high)] for o in found]
+    opened, low, high = (print_median(values, FOLLOWED) for values in zip(*days, strict=True))
+    gradual = print_share([o.gradual for o in found])
+    return [str(world), drift, opened, gradual, print_share(holds), low, high]
+
+
+def main() -> None:
+    """Watch all streams, print the table, and write it where it belongs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--streams", type=int, default=40, help="of each world and drift")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    options = parser.parse_args()
+    seeds, rows = range(FIRST_SEED, FIRST_SEED + options.streams), []
+    with ProcessPoolExecutor(options.workers) as processes:
+        watched = partial(processes.map, watch, chunksize=4)
+        for world in WORLDS:
+            for drift in DRIFTS:
+                found = [o for o in watched([Task(world, drift, seed) for seed in seeds]) if o]
+                rows.append(row(world, drift, found))
+                print(rows[-1], flush=True)
+    text = "\n".join([INTRO.format(streams=options.streams), *table(HEADS, rows)])
+    if options.write:
+        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+
+
+if __name__ == "__main__":
+    main()

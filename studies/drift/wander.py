@@ -1,0 +1,134 @@
+"""What `wander: fitted` keeps of the promise where a slope wanders slowly, and what it costs.
+
+    python -m studies.drift.wander [--streams 20] [--workers 1] [--write]
+
+Both settings judge the same streams, of seeds that nothing was chosen on. With --write the table
+goes into docs/drift-simulations.md. A stream-year takes some seconds.
+"""
+
+import argparse
+from collections.abc import Iterator
+from concurrent.futures import ProcessPoolExecutor
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from math import inf
+from typing import NamedTuple
+
+import numpy as np
+
+from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.verdict import judge
+from monitor.metrics.core.coarse import CENTRES, Coarse
+from studies.drift.estimates import print_median, print_rate
+from studies.drift.rules import FALSE_ALERT_DAYS, FIRST
+from studies.drift.run import PAGE, replace_section
+from studies.drift.scenario import PROMISE, YEAR
+from studies.drift.shapes import centre, draw_priors, draw_volumes, shares
+from studies.drift.tables import table
+from studies.drift.worlds import World, draw_day
+
+BEGIN, END = "<!-- wander: studies/drift/wander.py -->", "<!-- end of wander -->"
+FIRST_SEED, REFERENCE, START, SLOPES = 60_000, 28, 60, (0.8, 0.9)
+SIZES = World(0.05, 20_000), World(0.3, 3_000)
+WANDERS = (0.0, 1.0), (0.05, 7.0), (0.05, 30.0), (0.1, 30.0)  # spread, and half-life in days
+SETTINGS = {"ignored": Limits(), "fitted": Limits(wander=True)}
+MOMENT = datetime(2030, 1, 1, tzinfo=UTC)
+INTRO = (
+    f"The slope of a stream is an AR(1) around 1. A = {FALSE_ALERT_DAYS:,} days between false "
+    f"alerts, so {PROMISE} a year are promised. A lasting change of the slope begins on day "
+    f"{START}, beside the wander, and is followed for a year; streams on alarm before it are left "
+    "out. {streams} streams of each kind.\n"
+)
+HEADS = (
+    *("slope", "size", "wander", "false openings a stream-year"),
+    *(f"slope {slope}, days" for slope in SLOPES),
+)
+
+
+class Task(NamedTuple):
+    """A stream: its size, the spread and half-life of its slope, its change, and a seed."""
+
+    world: World
+    wander: tuple[float, float]
+    change: float
+    seed: int
+
+
+def draw_days(task: Task) -> Iterator[Coarse]:
+    """Draw the days of a stream, its reference included."""
+    rng = np.random.default_rng([task.seed, task.world.rows])
+    days = YEAR + (START if task.change else 0)
+    volumes = draw_volumes(rng, REFERENCE + days) * task.world.rows
+    priors, middle = draw_priors(rng, REFERENCE, days), centre(task.world.prevalence)
+    spread, half_life = task.wander
+    kept, now = 0.5 ** (1.0 / half_life), rng.normal()
+    for t in range(REFERENCE + days):
+        change = spread * now + task.change * (t >= REFERENCE + START)
+        curve = change * (CENTRES - middle)
+        yield draw_day(rng, shares(middle), volumes[t], priors[t], curve)
+        now = kept * now + np.sqrt(1.0 - kept**2) * rng.normal()
+
+
+def watch(task: Task) -> dict[str, list[int]]:
+    """List the days of openings under each setting; they count from the first of the change."""
+    days = [
+        Day(FIRST + timedelta(t), True, MOMENT, 1.0, {("all", "all"): part})
+        for t, part in enumerate(draw_days(task))
+    ]
+    start, found = START if task.change else 0, dict[str, list[int]]()
+    for setting, limits in SETTINGS.items():
+        reference = fit_model_reference(days[:REFERENCE], limits)
+        verdicts = judge("m", days[REFERENCE:], references=[reference], lack="", limits=limits)
+        states = [whole.state == "calibration_drift" for whole, *_ in verdicts]
+        opened = [t - start for t, now in enumerate(states) if now and not (t and states[t - 1])]
+        if task.change and states[start - 1]:
+            found[setting] = []
+        else:
+            found[setting] = [t for t in opened if t >= 0] or [-1]
+    return found
+
+
+def main() -> None:
+    """Watch all streams, print the table, and write it where it belongs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--streams", type=int, default=20, help="of each world and change")
+    parser.add_argument("--workers", type=int, default=1, help="processes")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    options = parser.parse_args()
+    seeds, rows = range(FIRST_SEED, FIRST_SEED + options.streams), []
+    with ProcessPoolExecutor(options.workers) as processes:
+        watched = partial(processes.map, watch, chunksize=2)
+        for wander in WANDERS:
+            for world in SIZES:
+                found = {
+                    slope: list(watched([Task(world, wander, slope - 1.0, s) for s in seeds]))
+                    for slope in (1.0, *SLOPES)
+                }
+                rows += [row(world, wander, setting, found) for setting in SETTINGS]
+                print("\n".join(map(str, rows[-2:])), flush=True)
+    text = "\n".join([INTRO.format(streams=options.streams), *table(HEADS, rows)])
+    print(text)
+    if options.write:
+        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+
+
+def row(
+    world: World,
+    wander: tuple[float, float],
+    setting: str,
+    found: dict[float, list[dict[str, list[int]]]],
+) -> list[str]:
+    """Lay out how often and how soon a drift is opened with a setting."""
+    spread, half_life = wander
+    path = f"sd {spread:g}, half-life {half_life:g} days" if spread else "constant"
+    counts = [sum(t >= 0 for t in f[setting]) for f in found[1.0]]
+    waits = [
+        [float(f[setting][0]) if f[setting][0] >= 0 else inf for f in found[s] if f[setting]]
+        for s in SLOPES
+    ]
+    delays = [print_median(of_slope, YEAR) for of_slope in waits]
+    return [path, str(world), setting, print_rate(counts), *delays]
+
+
+if __name__ == "__main__":
+    main()

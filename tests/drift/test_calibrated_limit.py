@@ -1,0 +1,127 @@
+"""A calibrated limit keeps its promise on average, and finds small changes sooner."""
+
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from itertools import islice, product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from monitor.drift.detectable import LEAST_LIMIT, calibrated_limit, days_to_find
+from monitor.drift.detector import advance, new_detector
+from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_of_whole
+from monitor.drift.paths import evidence_paths
+from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.verdict import judge
+from monitor.segment_names import WHOLE
+from monitor.store.verdict_table import verdict_table, verdicts_of
+from monitor.words.verdict import sentences
+from studies.classes import worlds as of_classes
+from studies.drift.rules import FIRST
+from studies.drift.worlds import DRIFTS, Truth, World, stream
+
+DAYS = 120
+
+
+def sound(world: World, seed: int) -> tuple[Reference, list[float]]:
+    """Fit a reference, and give the evidence of each of the days that follow."""
+    days = stream(world, Truth(), seed, days=DAYS)
+    reference = fit_reference(list(islice(days, 28)))
+    detector, evidence = new_detector(), []
+    for day in days:
+        detector, _ = advance(detector, reference, [FIRST], day)
+        evidence.append(detector.evidence)
+    return reference, evidence
+
+
+def test_simulated_evidence_is_as_high_as_that_of_drawn_days() -> None:
+    """How often chance reaches a limit in 120 days: as simulated, within two standard errors.
+
+    Days of 60 rows are the hardest: the evidence is far from that of normal scores. A standard
+    error of 40 streams is at most 0.08; volumes that vary are part of the reference only once.
+    """
+    shares = []
+    limits = np.array([1.0, 1.5, 2.0])[:, None]
+    for seed in range(40):
+        reference, evidence = sound(World(0.5, 60), seed)
+        paths = np.array(list(islice(evidence_paths(reference, 200), DAYS))).max(axis=0)
+        shares.append([(paths >= limits).mean(axis=1), max(evidence) >= limits[:, 0]])
+
+    simulated, drawn = np.mean(shares, axis=0)
+    assert abs(simulated - drawn).max() < 0.16
+    assert drawn[0] > drawn[2] > 0.0
+
+
+def test_the_limit_lies_between_a_hundred_and_the_guaranteed_one() -> None:
+    """Many rows need no more than 100; more days between alerts need a higher limit."""
+    few, many = sound(World(0.5, 60), 1)[0], sound(World(0.05, 20_000), 1)[0]
+    limits = [calibrated_limit(few, days) for days in (100, 300, 1_000, 100_000)]
+
+    assert calibrated_limit(many, 1_000) == LEAST_LIMIT
+    assert limits == sorted(limits)
+    assert LEAST_LIMIT < limits[2] < 3.0
+    assert limits[3] - limits[2] == pytest.approx(2.0)  # a hundred times the days
+    assert calibrated_limit(few, 30) == np.log10(30)  # never above the guaranteed one
+
+
+def test_a_lower_limit_finds_changes_sooner() -> None:
+    """With few rows a slope of 0.8 is found in fewer days than with the guaranteed limit."""
+    reference, _ = sound(World(0.5, 60), 1)
+    limits = Limits()
+    calibrated = limit_of_whole(reference, replace(limits, calibrated=True))
+
+    assert limit_of_whole(reference, limits) == 3.0
+    assert days_to_find(reference, 0.2, calibrated) < days_to_find(reference, 0.2, 3.0)
+
+
+def test_the_same_reference_gives_the_same_limit() -> None:
+    """The simulation draws the same numbers every time."""
+    reference, _ = sound(World(0.5, 60), 1)
+
+    assert calibrated_limit(reference, 1_000) == calibrated_limit(reference, 1_000)
+
+
+MONDAY, MOMENT = date(2026, 1, 5), datetime(2026, 12, 31, tzinfo=UTC)
+
+
+def binary_days() -> list[Day]:
+    """Draw days of 500 rows, whose slope is 0.5 from the 22nd day on."""
+    drawn = stream(World(0.3, 500), DRIFTS["slope 0.5"], 1, days=49, start=21)
+    return [
+        Day(
+            date(2026, 1, 5) + timedelta(t), True, MOMENT, 1.0, {("all", "all"): parts["segment 0"]}
+        )
+        for t, parts in enumerate(drawn)
+    ]
+
+
+def class_days() -> list[Day]:
+    """Draw days of three classes, whose logits are sharper from the 8th on."""
+    drawn = of_classes.stream(of_classes.WORLDS[0], of_classes.DRIFTS[0], 1, days=42, start=7)
+    return [of_classes.day_of_pairs(rows) for rows in drawn]
+
+
+@pytest.mark.parametrize("days", [binary_days, class_days], ids=["two classes", "three classes"])
+def test_whatever_else_is_configured_the_limit_of_the_reference_decides(days: Any) -> None:
+    """Spans of days, few days promised, known drifts: its limit is stored, said, and opens."""
+    every = days()
+    known = ((every[40].day, every[41].day),)
+    for spans, promised, drifts in product((1, 7), (30, 1_000), ((), known)):
+        limits = Limits(promised, judge_every=spans, known_drifts=drifts, calibrated=True)
+        reference = fit_model_reference(every[:28], limits)
+        assert reference.limit == limit_of_whole(reference.streams[WHOLE], limits)
+        assert min(LEAST_LIMIT, np.log10(promised)) <= reference.limit <= np.log10(promised)
+        judged = list(judge("m", every[28:], references=[reference], lack="", limits=limits))
+        for whole, *segments in judged:
+            assert whole.limit == reference.limit
+            assert not any(v.facts.on_average for v in segments)
+            if whole.reached is not None and whole.detector.incident is None and not drifts:
+                assert whole.reached < whole.limit
+            (back,) = verdicts_of(verdict_table([whole], about={}))
+            assert sentences(back) == sentences(whole)
+        opened = [v for v, *_ in judged if v.state == "calibration_drift"]
+        assert opened or spans > 1  # six spans of a week may say too little
+        assert not opened or f"false once in {promised:,} days, on average" in " ".join(
+            sentences(opened[-1])
+        )

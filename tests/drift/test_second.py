@@ -1,0 +1,192 @@
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from functools import cache, partial
+
+import numpy as np
+import pytest
+
+from monitor.arrivals import Late
+from monitor.drift.detector import Incident
+from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.second import FULL, growth
+from monitor.drift.verdict import Verdict, days_needed, judge
+from monitor.metrics.core.coarse import CENTRES
+from monitor.store.verdict_table import verdict_table, verdicts_of
+from studies.drift.rules import follow_detector, pool
+from studies.drift.shapes import shares
+from studies.drift.worlds import Truth, World, draw_day, stream, tilted
+from tests.drift.test_spans import assert_same
+
+FIRST = date(2026, 1, 5)
+MOMENT = datetime(2027, 1, 1, tzinfo=UTC)
+REFERENCE, CHANGE = 28, 60
+MANY = World(0.05, 20_000)
+LATE = Late(30, 0.2, 0.2, None)
+
+
+def drawn(slopes: Sequence[tuple[int, float]], seed: int, length: int) -> list[Day]:
+    """Draw a stream whose slope changes on some days after its reference."""
+    of = [
+        list(stream(MANY, Truth(tilted(slope)), seed, days=length))
+        for _, slope in ((0, 1.0), *slopes)
+    ]
+    begins = [day + REFERENCE for day, _ in slopes]
+    return [
+        Day(
+            FIRST + timedelta(n),
+            True,
+            MOMENT,
+            1.0,
+            {("all", ""): pool(of[sum(n >= b for b in begins)][n])},
+        )
+        for n in range(REFERENCE + length)
+    ]
+
+
+@cache
+def judged(slopes: tuple[tuple[int, float], ...], seed: int, length: int) -> list[Verdict]:
+    """Judge such a stream from the end of its reference on."""
+    days = drawn(slopes, seed, length)
+    reference = fit_model_reference(days[:REFERENCE], Limits())
+    found = judge("m", days[REFERENCE:], references=[reference], lack="", limits=Limits())
+    return [whole for whole, *_ in found]
+
+
+def worse_on(verdicts: Sequence[Verdict]) -> list[int]:
+    """List the days on which an open drift was found to have become worse."""
+    incidents = [(n, v.day, v.detector.incident) for n, v in enumerate(verdicts)]
+    return [n for n, day, i in incidents if i and i.worse and i.worse.found == day]
+
+
+@pytest.mark.parametrize("slope", [0.4, 0.7, 1.25])
+def test_a_change_away_from_the_reference_is_found_while_the_drift_is_open(slope: float) -> None:
+    """A slope of 0.85, then another: found once, within 3 days, with what it was before."""
+    found = judged(((0, 0.85), (CHANGE, slope)), 5, CHANGE + 20)
+    (day,) = worse_on(found)
+    incident = found[-1].detector.incident
+
+    assert CHANGE <= day < CHANGE + 3
+    assert incident is not None
+    assert incident.worse is not None
+    assert incident.worse.slope == pytest.approx(0.85, abs=0.03)
+    assert incident.worse.times == 1
+    assert abs((incident.started - FIRST).days - REFERENCE - CHANGE) <= 1
+    assert found[-1].slope is not None
+    assert found[-1].slope.low < slope < found[-1].slope.high
+
+
+def test_it_is_found_again() -> None:
+    """The days of the incident begin again with the change, so a further one is found too."""
+    found = judged(((0, 0.9), (40, 0.75), (80, 0.5)), 6, 100)
+
+    assert [40 <= day < 43 or 80 <= day < 83 for day in worse_on(found)] == [True, True]
+    assert found[-1].detector.incident is not None
+    assert found[-1].detector.incident.worse is not None
+    assert found[-1].detector.incident.worse.times == 2
+    assert found[-1].detector.incident.worse.slope == pytest.approx(0.75, abs=0.03)
+
+
+@pytest.mark.parametrize("slope", [0.93, 1.0])
+def test_a_change_towards_the_reference_is_never_worse(slope: float) -> None:
+    """A slope of 0.8, then a milder one or none; a recovery closes on the day it always did."""
+    found = judged(((0, 0.8), (CHANGE, slope)), 7, CHANGE + 60)
+    days = drawn(((0, 0.8), (CHANGE, slope)), 7, CHANGE + 60)
+    reference = fit_model_reference(days[:REFERENCE], Limits()).streams["all"]
+    alone = follow_detector(reference, [day.parts for day in days[REFERENCE:]])
+
+    assert worse_on(found) == []
+    if slope == 1.0:
+        (only,) = alone
+        open_days = [v for v in found if v.detector.incident]
+        assert len(open_days) == only.lasted
+
+
+def test_nothing_is_kept_without_an_open_incident() -> None:
+    """The column is empty before a drift and after it; its reference rests on 28 days of it."""
+    found = judged(((20, 0.8), (CHANGE, 1.0)), 8, CHANGE + 20)
+
+    for verdict in found:
+        assert (verdict.detector.second is None) == (verdict.detector.incident is None)
+    assert verdict_table(found, about={})["second"].null_count == sum(
+        v.detector.incident is None for v in found
+    )
+    rests_on = {v.detector.second.fitted for v in found if v.detector.second}
+    assert rests_on == {0, 14, FULL}
+
+
+def of_segments(seed: int) -> tuple[list[Day], Limits]:
+    """Draw two segments with gaps and late outcomes, and drifts that grow; and draw settings."""
+    rng = np.random.default_rng(seed)
+    changes = [int(rng.integers(first, first + 20)) for first in (28, 60, 85)]
+    bends = np.cumsum([0.0, -0.4, *rng.choice([-0.4, 0.4, 0.6], 2)])
+    days = []
+    for n in range(120):
+        bend = bends[np.searchsorted(changes, n, "right")] * CENTRES
+        parts = {
+            (name, stratum): draw_day(
+                rng, shares(0.0), 700, rng.normal(0, 0.3), bend * (name == "DE")
+            )
+            for name in ("DE", "FR")
+            for stratum in ("a", "b")
+            if n < REFERENCE or rng.random() > 0.1
+        }
+        if n < REFERENCE or rng.random() > 0.1:
+            final, late = rng.random() > 0.1 or n < REFERENCE, LATE if rng.random() < 0.1 else None
+            days.append(Day(FIRST + timedelta(n), final, MOMENT, 1.0, parts, late=late))
+    known = FIRST + timedelta(int(rng.integers(60, 100)))
+    return days, Limits(
+        judge_every=int(rng.choice([1, 1, 2, 7])),
+        known_drifts=((known, known + timedelta(3)),) if rng.random() < 0.5 else (),
+        calibrated=bool(rng.random() < 0.3),
+    )
+
+
+def in_pieces(
+    days: Sequence[Day], references: Sequence[ModelReference], limits: Limits, ends: Sequence[int]
+) -> list[list[Verdict]]:
+    """Judge in several runs, each from what the store holds of the one before."""
+    found: list[list[Verdict]] = []
+    for first, last in zip([0, *ends], [*ends, len(days)], strict=True):
+        before = {day.day: day for day in days[:first]}
+        stored = verdicts_of(verdict_table(found[-1], about={})) if found else []
+        detectors = {v.segment: v.detector for v in stored}
+        found += judge(
+            "m", days[first:last], references=references, lack="", limits=limits,
+            recent=[before[day] for day in days_needed([*before], detectors, limits)],
+            detectors=detectors,
+        )  # fmt: skip
+    return found
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_stored_and_the_days_needed_are_all_that_the_fold_needs(seed: int) -> None:
+    """Whatever the settings, gaps, late outcomes and drifts: ended and run again, equal tables."""
+    days, limits = of_segments(seed)
+    references = [fit_model_reference([d for d in days if d.day < FIRST + timedelta(28)], limits)]
+    if seed % 2:
+        again = [d for d in days if FIRST + timedelta(80) <= d.day < FIRST + timedelta(108)]
+        references.append(fit_model_reference([d for d in again if d.final], limits))
+    ends = np.unique(np.random.default_rng(seed).integers(28, len(days), 12)).tolist()
+    at_once = list(judge("m", days, references=references, lack="", limits=limits))
+
+    assert_same(in_pieces(days, references, limits, ends), at_once)
+    assert any(v.detector.second for of_day in at_once for v in of_day)
+
+
+def incident_with(scores: Sequence[float], informations: Sequence[float]) -> Incident:
+    """Make an incident with these sums."""
+    sums = np.array(scores, float), np.array(informations, float), np.zeros(6)
+    return Incident(*[FIRST] * 4, "too_extreme", 4.0, 0.0, 0.0, 0.0, *sums)
+
+
+def test_growth_is_counted_in_standard_errors_of_both() -> None:
+    """From 0.2 to 0.5, of either sign, each known to 0.1; where nothing is known, nothing grew."""
+    of = partial(incident_with, informations=[100.0, 100.0, 0.0, 100.0])
+    before, tolerances = of([-20.0, 1.0, 0.0, 0.0]), np.full(4, 0.05)
+
+    for now in (of([-50.0, 1.0, 9.0, 0.0]), of([50.0, 1.0, 0.0, 0.0])):
+        assert growth(now, before, tolerances) == pytest.approx(0.3 / np.sqrt(0.02))
+    assert growth(of([-10.0, 0.0, 0.0, 0.0]), before, tolerances) == 0.0
+    assert growth(of([-50.0, 1.0, 0.0, 0.0]), before, np.full(4, 0.6)) == 0.0
+    assert growth(replace(before), before, tolerances) == 0.0

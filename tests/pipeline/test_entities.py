@@ -1,0 +1,88 @@
+"""Verdicts of a model with entities: the same bytes however they came."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+
+import numpy as np
+from scipy.special import expit
+
+from monitor.config import Config, load_config
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.pipeline.references import first_sensitivity, read_references
+from monitor.pipeline.verdicts import judge_days
+from monitor.segment_names import WHOLE
+from monitor.store.store import Store
+from monitor.summary import Segment, Summary
+from studies.drift.entity_worlds import KNOWN_AT, Rows, as_day, customers, draw_rows
+
+CONFIG = """\
+store: {store}
+models:
+  ctr:
+    predictions: {{path: "logs/predictions/{{day}}.parquet", entity: customer}}
+    outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
+    verdicts: {{references: [{{first: 2026-01-01, last: 2026-01-28}}]}}
+"""
+REFERENCE, DAYS, MORNINGS = 28, 46, 5  # the last days are judged one by one, too
+
+
+def counted(number: int, rows: Rows) -> Summary:
+    """Count the rows of a day."""
+    day = as_day(number, rows)
+    segment = Segment(tally_on_grid(expit(rows.logits), rows.outcomes > 0), rows.logits.size)
+    return Summary(
+        *("ctr", (day.day,), {WHOLE: segment}, {}, True, KNOWN_AT), entities=day.entities
+    )
+
+
+def drawn_rows() -> Iterator[Rows]:
+    """Draw customers who return, whose outcomes change soon after the reference."""
+    return draw_rows(customers(0.03), 4, 0.8, REFERENCE + 5, DAYS)
+
+
+def configured(folder: Path) -> Config:
+    """Write and load a configuration with a store of its own."""
+    folder.mkdir()
+    (folder / "monitor.yaml").write_text(CONFIG.format(store=folder / "store"))
+    return load_config(folder / "monitor.yaml")
+
+
+def verdict_bytes(config: Config) -> dict[date, bytes]:
+    """Read the files of the verdicts."""
+    found = (Path(config.store) / "verdicts" / "ctr").glob("*.parquet")
+    return {date.fromisoformat(path.stem): path.read_bytes() for path in found}
+
+
+def test_a_backfill_and_mornings_give_the_same_bytes(tmp_path: Path) -> None:
+    """Evidence is held down by days that were judged before, in this call or in earlier ones."""
+    summaries = [counted(number, rows) for number, rows in enumerate(drawn_rows())]
+    together, daily = configured(tmp_path / "together"), configured(tmp_path / "daily")
+    for summary in summaries:
+        Store(together.store).write_summary(summary)
+    judge_days(together, "ctr", read_references(together, "ctr"), summaries[0].days[0])
+    for number, summary in enumerate(summaries, 1):
+        Store(daily.store).write_summary(summary)
+        if number >= DAYS - MORNINGS:
+            judge_days(daily, "ctr", read_references(daily, "ctr"), summary.days[0])
+
+    store = Store(together.store)
+    verdicts = [store.read_verdicts("ctr", s.days[0])[0][0] for s in summaries[-MORNINGS:]]
+    assert any(verdict.facts.alone for verdict in verdicts)
+    assert any(
+        "as they hang together, it is" in said for verdict in verdicts for said in verdict.reasons
+    )
+    assert verdict_bytes(together) == verdict_bytes(daily)
+    assert len(verdict_bytes(daily)) == DAYS
+
+
+def test_check_prices_what_hangs_together_within_a_day(tmp_path: Path) -> None:
+    """Before there is a reference, the rows of one day say how far they hang together."""
+    model = configured(tmp_path / "first").models["ctr"]
+    again = counted(0, Rows(*(np.repeat(values, 4) for values in next(drawn_rows()))))
+
+    said = first_sensitivity(model, again)
+
+    assert "Outcomes of these days hang together: 28 days count as about" in said
+    assert "hang together" not in first_sensitivity(model, replace(again, entities={}))

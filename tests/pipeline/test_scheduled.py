@@ -1,0 +1,48 @@
+"""What a scheduler learns of a run that it submitted elsewhere."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+
+import pyarrow as pa
+import pytest
+
+from monitor.config import load_config
+from monitor.errors import DataError
+from monitor.pipeline.scheduled import Scheduled, command_of, submitted_days
+from tests.conftest import Ended, Project
+
+DUE, NEXT = date(2026, 3, 3), date(2026, 3, 4)
+
+
+def submitted(project: Project, command: Callable[..., Ended]) -> Scheduled:
+    """Do what a run would submit on the morning after which the due day has settled."""
+    config = load_config(project.folder / "monitor.yaml")
+    end = datetime(2026, 3, 4, tzinfo=UTC)
+    end += timedelta(days=config.model("ctr").settled_after)
+    began = datetime.now(UTC)
+    interval = (end - timedelta(days=1), end)
+    scheduled = Scheduled(config, "ctr", "a run", end, began, interval)
+    assert command(*command_of(scheduled)).code == 0
+    return scheduled
+
+
+class TestSubmittedDays:
+    """`submitted_days`."""
+
+    def test_are_those_of_the_run(self, project: Project, command: Callable[..., Ended]) -> None:
+        """The day that was due is named once it is in the store."""
+        for kind in ("predictions", "outcomes"):
+            project.write(kind, project.rows(kind, DUE), DUE)
+        project.write("outcomes", pa.table(project.rows("outcomes")).slice(0, 0), NEXT)
+        scheduled = submitted(project, command)
+
+        assert submitted_days(scheduled, now=datetime.now(UTC)) == [DUE]
+
+    def test_lack_the_day_whose_log_is_missing(
+        self, project: Project, command: Callable[..., Ended]
+    ) -> None:
+        """The command does the day before instead; the scheduler reports the missing log."""
+        scheduled = submitted(project, command)
+
+        with pytest.raises(DataError, match=r"^ctr 2026-03-03: no predictions of 2026-03-03"):
+            submitted_days(scheduled, now=datetime.now(UTC))

@@ -1,0 +1,327 @@
+"""Terminal, page, index, notebook, gauges and past show the same of every drawn morning."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from monitor import open_store
+from monitor.drift.verdict import Verdict
+from monitor.errors import DataError
+from monitor.export.gauges import CATALOGUE
+from monitor.export.openmetrics import openmetrics, past
+from monitor.export.snapshot_reader import Reader
+from monitor.report.page.assemble import model_page
+from monitor.report.page.html import model_html
+from monitor.report.page.index import INDEX_COLUMNS, index_of
+from monitor.report.page.words import STATES, evidence
+from tests.conftest import run_command
+from tests.support.page_data import data_of
+from tests.support.standings import Morning, World, day_at, morning
+
+WORLDS = {
+    "segments and a map": (1, 52, True, True, True, False),
+    "late outcomes": (2, 52, False, False, True, True),
+    "no reference": (3, 12, True, False, False, False),
+}
+HELD = {
+    1: {"alarm", "open", "segment alone", "recovered", "acknowledged", "on record", "data_error"},
+    2: {"alarm", "open", "withheld", "recovered", "acknowledged", "on record", "data_error"},
+    3: {"insufficient_data", "data_error"},
+}
+Shown = dict[str, Any]
+Shows = Callable[[str], Shown]  # what is shown of a segment
+SHOWN = {
+    "terminal": {"state", "day", "evidence", "withheld", "incidents", "waiting"},
+    "page": {"state", "day", "drawn", "words", "incidents", "waiting"},
+    "index": {"state", "day", "words"},
+    "notebook": {"state", "day", "evidence", "since", "incidents", "waiting"},
+    "gauges": {"state", "day", "evidence", "since", "last waiting"},
+    "past": {"state", "day", "evidence", "since"},
+}
+
+
+def kinds_of(verdicts: dict[str, Verdict]) -> Iterator[str]:
+    """Name what is special about a day."""
+    for v in verdicts.values():
+        detector = v.detector
+        yield f"{v.state}"
+        if detector.incident:
+            yield "alarm" if detector.incident.opened == v.day else "open"
+            if not verdicts["all"].detector.incident:
+                yield "segment alone"
+        if v.withheld:
+            yield "withheld"
+        if detector.ended:
+            yield f"{detector.ended.reason}"
+        if detector.acknowledged:
+            yield "on record"
+
+
+@pytest.fixture(scope="module", params=WORLDS)
+def mornings(request: pytest.FixtureRequest, tmp_path_factory: Any) -> list[Morning]:
+    """Draw a world, and mornings of it: one for each kind of day."""
+    folder: Path = tmp_path_factory.mktemp("renderers")
+    world = World(*WORLDS[request.param], folder=folder / "all")
+    places: dict[str, list[int]] = {}
+    for place in range(world.days - 3):
+        by_segment = {v.segment: v for v in world.verdicts[day_at(place)]}
+        for kind in kinds_of(by_segment):
+            places.setdefault(kind, []).append(place)
+    chosen = {int(world.chance.choice(of_kind)) for of_kind in places.values()}
+    return [
+        morning(world, folder / f"{place}", place + 1, int(world.chance.integers(4)))
+        for place in sorted(chosen)
+    ]
+
+
+def expected(m: Morning, segment: str) -> Shown:
+    """Read off the verdicts, in the plainest way, what everybody has to show."""
+    days = sorted(m.verdicts)
+    v, newest = m.newest[segment], m.verdicts[days[-1]][segment]
+    opened = {
+        one.opened: m.verdicts[one.opened][segment].detector.incident or one
+        for day in days
+        if segment in m.verdicts[day]
+        for one in (m.verdicts[day][segment].detector.incident, *newest.detector.acknowledged)
+        if one
+    }
+    now = newest.detector.incident
+    return {
+        "state": v.state,
+        "day": v.day,
+        "evidence": v.reached,
+        "withheld": v.withheld,
+        "words": evidence(v),
+        "drawn": None if v.reached is None else float(f"{v.reached:.6g}"),
+        "since": v.detector.incident.started if v.detector.incident else None,
+        "incidents": [
+            (day, one.started, now is not None and now.opened == day)
+            for day, one in sorted(opened.items())
+        ],
+        "waiting": m.waiting,
+        "last waiting": m.waiting[-1] if m.waiting else None,
+    }
+
+
+def call(m: Morning, segment: str) -> tuple[str, ...]:
+    """Give the words that show a segment."""
+    config = Path(m.config.store).with_name("monitor.yaml")
+    return ("show", "--config", f"{config}", "--model", "ctr", "--segment", segment)
+
+
+def in_terminal(m: Morning, segment: str) -> Shown:
+    """Run `show` three times: as text, as JSON, and for the incidents."""
+    words = call(m, segment)
+    text, told = run_command(*words).out, json.loads(run_command(*words, "--json").out)
+    listed = json.loads(run_command(*words, "--incidents", "--json").out)["incidents"]
+    head = re.search(r"segment \w+, (\S+)(?: \(.*\))?: (\w+)", text)
+    assert head, text
+    assert told["verdict"]["day"] == head[1]
+    return {
+        "state": head[2],
+        "day": date.fromisoformat(head[1]),
+        "evidence": told["recent"][-1]["evidence"],
+        "withheld": told["recent"][-1]["withheld"],
+        "incidents": [
+            (
+                date.fromisoformat(e["opened"]),
+                date.fromisoformat(e["started"]),
+                not e["ended"] and not e["closed"],
+            )
+            for e in listed
+        ],
+        "waiting": [date.fromisoformat(e["day"]) for e in told["expected"]],
+    }
+
+
+def on_page(m: Morning) -> Shows:
+    """Assemble the page."""
+    page = model_page(m.config, "ctr", m.world.references.fitted)
+    data = data_of(model_html(page))
+
+    def shows(segment: str) -> Shown:
+        found: Shown = {
+            "day": page.day.day,
+            "incidents": [
+                (date.fromisoformat(row[1]), date.fromisoformat(row[2]), row[6] == "still open")
+                for row in reversed(page.incidents.rows)
+                if row[0] == segment
+            ],
+        }
+        if segment == "all":
+            drawn = data["days"][data["chosen"]]
+            found |= {"state": drawn["state"], "drawn": drawn["evidence"]}
+            return found | {"waiting": [date.fromisoformat(row[0]) for row in page.waiting.rows]}
+        row = next(row for row in page.day.segments if row[0] == segment)
+        return found | {"state": state_of(row[1]), "words": row[2]}
+
+    return shows
+
+
+def state_of(word: str) -> str:
+    """Find the state that a page shows by a word."""
+    return next(state for state, words in STATES.items() if words.word == word)
+
+
+def in_index(m: Morning) -> Shows:
+    """Read the cells of the model, and since when it drifts; segments are not in the index."""
+    (entry,) = index_of(m.config).entries
+    cells = dict(zip(INDEX_COLUMNS, entry.cells, strict=True))
+    since = re.search(r"since (\S+)", cells["what"])
+    found: Shown = {
+        "state": state_of(cells["verdict"]),
+        "day": date.fromisoformat(cells["day"]),
+        "words": cells["evidence"],
+    }
+    found |= {"since": date.fromisoformat(since[1].rstrip(","))} if since else {}
+    return lambda segment: found if segment == "all" else {}
+
+
+def in_notebook(m: Morning) -> Shows:
+    """Take the newest row that is final or of a failed day, and all incidents of the segment."""
+    store = open_store(m.config.store)
+    verdicts, windows, drifts = store.verdicts(), store.evaluations(), store.incidents()
+
+    def shows(segment: str) -> Shown:
+        settled = verdicts[verdicts.final | (verdicts.state == "data_error")]
+        row = settled[settled.segment == segment].iloc[-1]
+        days = windows[(windows.segment == segment) & (windows.window_days == 1) & ~windows.final]
+        return {
+            "state": row.state,
+            "day": row.day.date(),
+            "evidence": None if pd.isna(row.evidence) else row.evidence,
+            "since": None if pd.isna(row.since) else row.since.date(),
+            "incidents": [
+                (e.opened.date(), e.started.date(), pd.isna(e.closed) and pd.isna(e.ended))
+                for e in drifts[drifts.segment == segment].itertuples()
+            ],
+            "waiting": [day.date() for day in days.day.drop_duplicates()],
+        }
+
+    return shows
+
+
+def in_gauges(m: Morning) -> Shows:
+    """Take the samples of a scrape."""
+    snapshot = Reader(m.config).snapshot("ctr")
+    samples = {
+        (gauge.name, *labels): value
+        for gauge in CATALOGUE
+        for labels, value in gauge.samples(snapshot)
+    }
+    end = "calibration_window_end_timestamp_seconds"
+
+    def shows(segment: str) -> Shown:
+        awaited = samples.get((end, "ctr", segment, "1d", "provisional"))
+        last = datetime.fromtimestamp(awaited - 1, UTC).date() if awaited else None
+        return told_by(samples, segment) | {"last waiting": last}
+
+    return shows
+
+
+def in_past(m: Morning) -> Shows:
+    """Take the samples of the moment from which on the newest verdict was known."""
+    days, known_at = sorted(m.verdicts), m.newest["all"].known_at
+    until = datetime(2027, 1, 1, tzinfo=UTC)
+    known = past(Reader(m.config), "ctr", days[max(0, len(days) - 8)], days[-1], until=until)
+    samples = {}
+    for line in openmetrics([known], repeat=86_400):
+        if line.endswith(f" {known_at.timestamp():.0f}\n"):
+            name, labels, value = re.split(r"[{}]", line)
+            named = dict(re.findall(r'(\w+)="([^"]*)"', labels))
+            samples[name, *(named[label] for label in labels_of(name))] = float(value.split()[0])
+    return partial(told_by, samples)
+
+
+def labels_of(name: str) -> tuple[str, ...]:
+    """Give the labels of a gauge in their order."""
+    return next(gauge.labels for gauge in CATALOGUE if gauge.name == name)
+
+
+def told_by(samples: dict[Any, float], segment: str) -> Shown:
+    """Read what samples tell of the verdict."""
+    of = ("ctr", segment)
+    started = samples.get(("calibration_drift_started_date_seconds", *of))
+    return {
+        "state": next(
+            state for state in STATES if samples.get(("calibration_verdict", *of, state)) == 1.0
+        ),
+        "day": datetime.fromtimestamp(samples["calibration_verdict_date_seconds", *of], UTC).date(),
+        "evidence": samples.get(("calibration_evidence_log10", *of)),
+        "since": datetime.fromtimestamp(started, UTC).date() if started else None,
+    }
+
+
+RENDERERS: dict[str, Callable[[Morning], Shows]] = {
+    "terminal": lambda m: partial(in_terminal, m),
+    "page": on_page,
+    "index": in_index,
+    "notebook": in_notebook,
+    "gauges": in_gauges,
+    "past": in_past,
+}
+
+
+def test_all_show_the_same(mornings: list[Morning]) -> None:
+    """State, day, evidence, since when, incidents and waiting days, of each segment."""
+    seen = {name: set[str]() for name in RENDERERS}
+    for m in mornings:
+        for name, renderer in RENDERERS.items():
+            shows = renderer(m)
+            for segment in m.newest.keys() & {"all", "FR"}:
+                shown, right = shows(segment), expected(m, segment)
+                assert shown == {key: right[key] for key in shown}, (name, segment, m.newest)
+                seen[name] |= shown.keys()
+
+    assert all(SHOWN[name] <= seen[name] | {"words"} for name in RENDERERS)
+
+
+def test_a_segment_without_a_verdict_has_none_anywhere(mornings: list[Morning]) -> None:
+    """On a day with failed logs and no reference only the whole is judged."""
+    silent = 0
+    for m in mornings:
+        for segment in m.verdicts[min(m.verdicts)].keys() - m.newest.keys():
+            told = json.loads(run_command(*call(m, segment), "--json").out)
+            page = model_page(m.config, "ctr", m.world.references.fitted)
+            snapshot = Reader(m.config).snapshot("ctr")
+
+            silent += 1
+            assert told["verdict"] is None
+            assert segment not in [row[0] for row in page.day.segments]
+            assert segment not in [v.segment for v in snapshot.verdicts]
+    assert bool(silent) != mornings[0].world.referenced
+
+
+@pytest.mark.parametrize("kind", ["verdicts", "evaluations"])
+def test_all_name_the_same_damage(mornings: list[Morning], tmp_path: Path, kind: str) -> None:
+    """A file that is cut short makes the model unreadable, and its name is told."""
+    kept = mornings[-1]
+    shutil.copytree(Path(kept.config.store).parent, tmp_path / "damaged")
+    m = replace(kept, config=kept.world.configure(tmp_path / "damaged"))
+    damaged = max((tmp_path / "damaged" / "store" / kind / "ctr").glob("*.parquet"))
+    damaged.write_bytes(damaged.read_bytes()[:-100])
+
+    (entry,) = index_of(m.config).entries
+    ended = run_command(*call(m, "all"))
+    assert (entry.cells[1], ended.code) == ("unreadable", 3)
+    assert all(damaged.name in text for text in (entry.cells[2], ended.err))
+    for renderer in (on_page, in_notebook, in_gauges, in_past):
+        with pytest.raises(DataError, match=damaged.name):
+            renderer(m)
+
+
+def test_the_mornings_hold_what_is_claimed(mornings: list[Morning]) -> None:
+    """Each kind of day is the newest on some morning, and some mornings have waiting days."""
+    kinds = {kind for m in mornings for kind in kinds_of(m.newest)}
+
+    assert kinds >= HELD[mornings[0].world.seed]
+    assert any(m.waiting for m in mornings)

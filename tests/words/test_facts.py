@@ -1,0 +1,227 @@
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from typing import Any, get_args
+
+import numpy as np
+import pytest
+
+from monitor.arrivals import Late
+from monitor.drift.class_facts import ClassFacts, ClassShift, Others, WorstPair
+from monitor.drift.detectable import Detectable, Together
+from monitor.drift.detector import Incident, Worse, new_detector
+from monitor.drift.evidence import KINDS, DayEvidence
+from monitor.drift.facts import MAY_BE_LATE, Facts, Fault, Obstacle
+from monitor.drift.levels import LastingShift, Level
+from monitor.drift.places import Condition, Explanation, Place, Where
+from monitor.drift.undecided import Quarter
+from monitor.drift.verdict import DRIFTING, STATES, UNJUDGED, Verdict
+from monitor.metrics.core.estimate import Estimate
+from monitor.store.verdict_table import verdict_table, verdicts_of
+from monitor.words.verdict import sentences
+
+OBSTACLES: tuple[Obstacle, ...] = get_args(Obstacle)
+DAY = date(2026, 3, 7)
+SEEDS = 500
+
+
+class Drawn:
+    """What a verdict may be made of, drawn at random."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def one_of(self, values: Any) -> Any:
+        """Take one of several values."""
+        return values[int(self.rng.integers(len(values)))]
+
+    def maybe(self, value: Any) -> Any:
+        """Take a value, or none."""
+        return self.one_of([value, None])
+
+    def number(self, scale: float = 1.0) -> float:
+        """Draw a number of either sign."""
+        return float(self.rng.normal(0.0, scale))
+
+    def share(self) -> float:
+        """Draw a ratio in [0, 1]."""
+        return float(self.rng.random())
+
+    def day(self) -> date:
+        """Draw a day before the one that is judged."""
+        return DAY - timedelta(days=int(self.rng.integers(1, 300)))
+
+    def estimate(self) -> Estimate:
+        """Draw an estimate with its interval."""
+        return Estimate.normal(self.number(), self.share())
+
+
+def incident_of(drawn: Drawn) -> Incident:
+    """Draw an open drift."""
+    arrays = np.zeros(4), np.zeros(4), np.zeros(6)
+    days = [drawn.day() for _ in range(4)]
+    sizes = [drawn.number(3.0) for _ in range(4)]
+    slope = drawn.maybe(drawn.share())
+    worse = Worse(
+        drawn.day(), abs(drawn.number(9.0)), 2, drawn.one_of(KINDS), drawn.number(3.0), slope
+    )
+    weeks = Quarter(drawn.day(), np.arange(3), np.zeros(3), drawn.one_of([True, False]))
+    gradual, last = drawn.one_of([True, False]), (drawn.maybe(weeks), drawn.maybe(worse))
+    return Incident(*days, drawn.one_of(KINDS), *sizes, *arrays, gradual, *last)
+
+
+def classes_of(drawn: Drawn) -> ClassFacts:
+    """Draw what the classes of a week say."""
+    shifts = [
+        ClassShift(f"class {number}", drawn.share(), drawn.share())
+        for number in range(int(drawn.rng.integers(0, 9)))
+    ]
+    worst = WorstPair(
+        "cat against dog",
+        drawn.one_of(KINDS),
+        drawn.maybe(drawn.estimate()),
+        drawn.maybe(drawn.estimate()),
+        drawn.one_of([True, False]),
+    )
+    others = Others(
+        int(drawn.rng.integers(0, 2_000)), drawn.one_of(["", "a"]), drawn.maybe(drawn.estimate())
+    )
+    return ClassFacts(
+        tuple(shifts),
+        drawn.share(),
+        drawn.share(),
+        drawn.share(),
+        drawn.maybe(worst),
+        drawn.maybe(others),
+    )
+
+
+def where_of(drawn: Drawn) -> Where:
+    """Draw where a drift sits."""
+    places = tuple(
+        Place(
+            "device",
+            f"value {number}",
+            100,
+            change=drawn.maybe(drawn.estimate()),
+            flagged=drawn.one_of([True, False]),
+        )
+        for number in range(int(drawn.rng.integers(0, 9)))
+    )
+    conditions = (Condition("device", "tv"), Condition("country", "FR"))
+    explanation = Explanation(
+        conditions[: int(drawn.rng.integers(1, 3))],
+        drawn.share(),
+        drawn.maybe(drawn.estimate()),
+        drawn.maybe(drawn.estimate()),
+        drawn.share(),
+    )
+    return Where("too_extreme", drawn.estimate(), places, drawn.maybe(explanation))
+
+
+def facts_of(drawn: Drawn, state: str) -> Facts:
+    """Draw facts that a state may come with."""
+    obstacle = drawn.one_of(OBSTACLES[1:]) if state == "insufficient_data" else None
+    late = Late(
+        int(drawn.rng.integers(0, 9)), drawn.share(), drawn.share(), drawn.maybe(drawn.day().day)
+    )
+    return Facts(
+        obstacle="logs failed" if state == "data_error" else obstacle,
+        lack=drawn.one_of(["", "3 of at least 14 final days", "ctr: no outcomes."]),
+        coverage=drawn.one_of([None, 0.0, float("nan"), drawn.share()]),
+        reference=tuple(sorted([drawn.day(), drawn.one_of([DAY, drawn.day()])])),
+        known_until=drawn.day(),
+        false_alert_days=int(drawn.rng.integers(1, 5_000)),
+        faults=tuple(fault for fault in get_args(Fault) if drawn.share() < 0.5),
+        moved=drawn.one_of(get_args(Level)),
+        lift=drawn.maybe(drawn.number()),
+        lasting=drawn.maybe(LastingShift(drawn.estimate(), drawn.day())),
+        prevalence=drawn.maybe(drawn.share()),
+        late=late if obstacle in MAY_BE_LATE else drawn.maybe(late),
+        classes=drawn.maybe(classes_of(drawn)),
+        awaited="the one from 2026-03-01 lacks days",
+        alone=drawn.maybe(drawn.number()),
+        wrong=drawn.maybe(0.05 * drawn.share()),
+    )
+
+
+def verdict_of(drawn: Drawn) -> Verdict:
+    """Draw a verdict as the fold may give it."""
+    state = drawn.one_of(STATES)
+    incident = incident_of(drawn) if state in DRIFTING else None
+    share = drawn.one_of([drawn.share(), 0.0])
+    return Verdict(
+        model="ctr",
+        segment=drawn.one_of(["all", "DE"]),
+        day=DAY,
+        final=state not in UNJUDGED,
+        known_at=datetime(2026, 3, 9, tzinfo=UTC),
+        state=state,
+        reasons=(),
+        evidence=drawn.maybe(DayEvidence(*[np.zeros(4)] * 7, unknown_share=share)),
+        detector=replace(new_detector(), incident=incident),
+        limit=drawn.one_of([3.0, 2.5, 7.0]),
+        shift=drawn.maybe(drawn.estimate()),
+        level_change=drawn.maybe(drawn.estimate()),
+        slope=drawn.maybe(drawn.estimate()),
+        reference_prevalence=drawn.one_of([drawn.share(), float("nan")]),
+        reference_slope=drawn.maybe(drawn.estimate()),
+        reference_intercept=drawn.maybe(drawn.estimate()),
+        detectable=drawn.maybe(
+            Detectable(
+                *(drawn.share() for _ in range(6)),
+                together=drawn.maybe(Together(28, drawn.share(), drawn.share(), drawn.share())),
+            )
+        ),
+        reached=drawn.maybe(drawn.number()),
+        where=drawn.maybe(where_of(drawn)),
+        awaited=drawn.maybe(DAY),
+        facts=facts_of(drawn, state),
+    )
+
+
+def test_what_is_stored_is_worded_as_what_was_judged() -> None:
+    """Whatever a verdict says, its row holds all that the sentences are made of."""
+    drawn = [verdict_of(Drawn(seed)) for seed in range(SEEDS)]
+
+    stored = verdicts_of(verdict_table(drawn, about={}))
+
+    assert [sentences(verdict) for verdict in stored] == [sentences(verdict) for verdict in drawn]
+    assert all(map(sentences, drawn))
+    assert len({sentence for verdict in drawn for sentence in sentences(verdict)}) > 2 * SEEDS
+    assert {verdict.facts.obstacle for verdict in drawn} == {None, *OBSTACLES}
+
+
+def test_the_sentences_that_were_said_are_a_record() -> None:
+    """What a row says is read as it was stored, also if the words are others now."""
+    said = replace(verdict_of(Drawn(1)), reasons=("As it was said then.",))
+
+    (stored,) = verdicts_of(verdict_table([said], about={}))
+
+    assert stored.reasons == said.reasons
+
+
+@pytest.mark.parametrize(
+    ("state", "said", "incomplete", "lack"),
+    [
+        ("ok", "On average 9% arrive later (2 days), so the outcomes are incomplete; wait.", 1, ""),
+        ("ok", "No evidence of a change since the reference, whatever the prior.", 0, ""),
+        (
+            "data_error",
+            "ctr 2026-03-07: no outcomes; wait.",
+            0,
+            "ctr 2026-03-07: no outcomes; wait.",
+        ),
+    ],
+)
+def test_a_row_from_before_facts_were_stored_is_read(
+    state: Any, said: str, incomplete: int, lack: str
+) -> None:
+    """Its sentences stay, and what is decided by facts is found in them once."""
+    told = replace(verdict_of(Drawn(2)), state=state, reasons=(said,))
+    old = verdict_table([told], about={}).drop_columns(["facts"])
+
+    (verdict,) = verdicts_of(old)
+
+    assert verdict.reasons == (said,)
+    assert verdict.incomplete == bool(incomplete)
+    assert verdict.facts.lack == lack

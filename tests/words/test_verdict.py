@@ -1,0 +1,517 @@
+import re
+from dataclasses import replace
+from datetime import UTC, date, datetime
+from math import inf, nan
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from monitor.drift.detectable import Detectable, Together
+from monitor.drift.detector import Incident, Worse, new_detector
+from monitor.drift.evidence import DayEvidence
+from monitor.drift.facts import Facts, faults_of
+from monitor.drift.levels import LastingShift
+from monitor.drift.undecided import Quarter
+from monitor.drift.verdict import Verdict
+from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
+from monitor.metrics.core.estimate import Estimate
+from monitor.words.advice import what_can_be_found
+from monitor.words.verdict import MEANINGS, in_short, sentences
+from monitor.words.windows import causes_sentence, correction_sentence
+
+LEAST_SHIFT = 0.22  # logit
+SPAN = "7 days to 2026-03-07"
+DAY = date(2026, 3, 7)
+INCIDENT = Incident(
+    opened=date(2026, 3, 5),
+    started=date(2026, 3, 2),
+    start_low=date(2026, 2, 27),
+    start_high=date(2026, 3, 3),
+    kind="too_extreme",
+    evidence=4.1,
+    recovery=0.2,
+    size=-0.38,
+    size_error=0.05,
+    scores=np.zeros(4),
+    informations=np.zeros(4),
+    slopes=np.zeros(6),
+)
+VERDICT = Verdict(
+    model="ctr",
+    segment="all",
+    day=date(2026, 3, 7),
+    final=True,
+    known_at=datetime(2026, 3, 8, tzinfo=UTC),
+    state="calibration_drift",
+    reasons=(),
+    evidence=DayEvidence(*[np.zeros(0)] * 7, unknown_share=0.01),
+    detector=replace(new_detector(), incident=INCIDENT),
+    limit=np.log10(1_000),
+    shift=Estimate.normal(0.58, 0.04),
+    level_change=Estimate.normal(0.01, 0.02),
+    slope=Estimate(0.62, 0.53, 0.72),
+    reference_prevalence=0.242,
+    reference_slope=Estimate(1.02, 0.97, 1.07),
+    reference_intercept=Estimate(0.02, -0.01, 0.05),
+    detectable=Detectable(
+        tolerated=0.11, found=0.32, rarer=40.0, days=12.2, days_strong=6.0, within_patience=0.15
+    ),
+    facts=Facts(false_alert_days=1_000, moved="prior", prevalence=0.2279),
+)
+SOUND = replace(VERDICT, state="ok", detector=new_detector())
+NONE_FOUND = (
+    "No evidence of a change of the slope larger than 0.32 since the reference, whatever the prior."
+)
+
+
+def but(verdict: Verdict, **facts: Any) -> Verdict:
+    """Change facts of a verdict."""
+    return replace(verdict, facts=replace(verdict.facts, **facts))
+
+
+def drifting(**changes: Any) -> Verdict:
+    """Change the incident of the verdict."""
+    incident = replace(INCIDENT, **changes)
+    return replace(VERDICT, detector=replace(new_detector(), incident=incident))
+
+
+def test_a_drift_says_what_since_when_how_strong_and_how_often_it_is_false() -> None:
+    """The sentences of a drift name all that was asked for, with numbers a person can read."""
+    assert sentences(VERDICT) == (
+        (
+            "Since 2026-03-02 (90 % 2026-02-27 to 2026-03-03) scores are too extreme: high ones "
+            "come true less often than before, low ones more often (slope about 0.62, 95 % 0.53 "
+            "to 0.72)."
+        ),
+        (
+            "On 2026-03-05 the evidence for a drift, over all days on which it may have begun, "
+            "reached 13,000 to 1; the limit is 1,000."
+        ),
+        (
+            "Prevalence 22.79% on 2026-03-07, 24.20% in the reference; over the week the log-odds "
+            "of all scores moved by +0.58 (standard error 0.04). The drift was found apart from "
+            "that."
+        ),
+        "On average at least 1,000 days pass between two such alerts that are false.",
+    )
+
+
+@pytest.mark.parametrize(
+    ("log10", "said"), [(1.0, "10 to 1"), (1.99, "98 to 1"), (7.3, "10^7 to 1"), (0.4, None)]
+)
+def test_recovery_is_told_once_it_is_worth_telling(log10: float, said: str | None) -> None:
+    """Odds are written out while they are short; odds below three to one are noise."""
+    told = sentences(drifting(recovery=log10))
+    found = [s for s in told if "recovery" in s]
+
+    expected = f"Since then {said} speaks for recovery; at 1,000 to 1 the incident closes."
+    assert found == ([expected] if said else [])
+
+
+@pytest.mark.parametrize("kind", [kind for kind in MEANINGS if not kind.startswith("too_")])
+def test_a_shape_is_told_with_its_size(kind: str) -> None:
+    """A distortion that no slope describes is as strong as its estimated size."""
+    first, *_ = sentences(drifting(kind=kind, size=-0.15))
+
+    dated = "Since 2026-03-02 (90 % 2026-02-27 to 2026-03-03)"
+    assert first == f"{dated} {MEANINGS[kind]} (by about 0.15 in log-odds)."
+
+
+def test_a_drift_that_came_gradually_says_so() -> None:
+    """Its start is about a day, in the sentences and in short."""
+    slow = drifting(gradual=True)
+    first, *_ = sentences(slow)
+
+    since = "Gradually, since about 2026-03-02 (90 % 2026-02-27 to 2026-03-03), "
+    assert first.startswith(f"{since}scores are too extreme: ")
+    assert in_short(slow).startswith("too extreme gradually since about 2026-03-02, ")
+
+
+def test_a_drift_that_took_the_place_of_another_says_so() -> None:
+    """Its start is its own, and later than the day on which the incident opened."""
+    told = sentences(drifting(started=date(2026, 3, 6)))
+
+    assert told[0].startswith("Since 2026-03-06 (90 %")
+    assert told[1].startswith("It took the place of another drift. On 2026-03-05 the evid")
+
+
+def test_an_undecided_drift_says_so_and_the_rest_as_before() -> None:
+    """One sentence more, after the first; the short form stays."""
+    weeks = Quarter(date(2026, 3, 5), np.zeros(0, np.int64), np.zeros(0), undecided=True)
+    undecided = replace(drifting(quarter=weeks), state="undecided")
+    first, second, *others = sentences(undecided)
+
+    assert second == (
+        "Over the last 13 weeks the outcomes say neither that this lasts nor that it is over: what "
+        "is left is smaller than this volume can tell."
+    )
+    assert (first, *others) == sentences(VERDICT)
+    assert in_short(undecided) == in_short(VERDICT)
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [
+        ("too_extreme", "a slope of 0.62, it was 0.85"),
+        ("top_overpredicted", f"before, {MEANINGS['too_extreme']} (by about 0.16 in log-odds)"),
+    ],
+)
+def test_a_drift_that_became_worse_says_since_when_and_what_it_was(kind: str, said: str) -> None:
+    """The second sentence; it is not called another drift, though it began after the opening."""
+    before = Worse(date(2026, 3, 7), 3.1, 1, "too_extreme", -0.16, 0.85)
+    worse = drifting(kind=kind, started=date(2026, 3, 6), worse=before)
+    _, second, third, *_ = sentences(worse)
+
+    assert second == (
+        f"Worse since 2026-03-06: {said}. On 2026-03-07 the evidence for this change reached 1,300 "
+        "to 1."
+    )
+    assert third.startswith("On 2026-03-05 the evidence")
+    assert ", worse than before, found at" in in_short(worse)
+
+
+def test_a_segment_names_no_limit() -> None:
+    """Its limit depends on how many others alert that day; the evidence stands alone."""
+    told = sentences(replace(VERDICT, segment="DE"))
+
+    assert told[1].endswith("reached 13,000 to 1.")
+
+
+def test_an_acknowledged_drift_is_never_denied() -> None:
+    """While a drift is known the sentences do not claim that the curve is as it was."""
+    acknowledged = but(replace(SOUND, state="acknowledged"), known_until=date(2026, 4, 1))
+    told = sentences(acknowledged)
+
+    assert told[0] == (
+        "A drift is acknowledged until 2026-04-01. After that day the evidence starts again from "
+        "zero."
+    )
+    assert "as in the reference" not in " ".join(told)
+
+
+def test_a_day_without_outcomes_has_no_prevalence() -> None:
+    """An incident goes on over days of which nothing is known, and says so."""
+    told = " ".join(sentences(but(VERDICT, prevalence=None)))
+
+    assert "Prevalence not known for 2026-03-07, 24.20% in the reference" in told
+    assert "nan" not in told
+
+
+def test_a_broken_log_keeps_the_name_of_its_model() -> None:
+    """A message that begins with a name is not written in capitals."""
+    told = sentences(
+        but(
+            replace(SOUND, state="data_error"),
+            obstacle="logs failed",
+            lack="ctr 2026-03-07: no outcomes",
+        )
+    )
+
+    assert told == ("ctr 2026-03-07: no outcomes.",)
+
+
+def test_a_prior_shift_does_not_claim_to_be_apart_from_the_prior() -> None:
+    """The verdict that is the prior's own says that nothing else moved."""
+    told = sentences(replace(SOUND, state="prior_shift"))
+
+    assert told[:2] == (NONE_FOUND, "Only the prior moved.")
+    assert "apart" not in " ".join(told)
+
+
+def test_a_sound_day_says_what_could_have_been_found() -> None:
+    """It is never called calibrated: only larger changes than the model's own limit are denied."""
+    told = sentences(SOUND)
+
+    assert told[0] == NONE_FOUND
+    assert len(told) == 2
+    assert "calibrated" not in " ".join(told)
+
+
+@pytest.mark.parametrize(
+    "verdict", [SOUND, VERDICT, but(VERDICT, obstacle="part of the reference")]
+)
+def test_entities_that_are_counted_again_are_told_instead_of_a_promise(verdict: Verdict) -> None:
+    """Sound, drifting or not judged yet, the last sentence says so, and none says how rare."""
+    found = but(verdict, faults=("counted again",), reference=(DAY, DAY))
+
+    *others, last = sentences(found)
+
+    assert "the same entities seem to be counted again" in last
+    assert "set predictions.entity" in last
+    assert not any("1,000 days pass" in said for said in others)
+    assert last not in sentences(but(found, faults=()))
+
+
+@pytest.mark.parametrize("obstacle", ["outcomes awaited", "no outcomes"])
+def test_a_day_without_a_verdict_says_nothing_of_the_reference(obstacle: Any) -> None:
+    """What keeps it from being judged is all that it says."""
+    assert len(sentences(but(SOUND, obstacle=obstacle, faults=("counted again",)))) == 1
+
+
+def wrong_from_the_start(**own: Estimate | None) -> Verdict:
+    """Give the reference a slope and an intercept of its own."""
+    reference = reference_with(**own)
+    return replace(
+        but(SOUND, faults=faults_of(reference, LEAST_SHIFT)),
+        reference_slope=reference.own_slope,
+        reference_intercept=reference.own_intercept,
+    )
+
+
+def reference_with(spread: float = 1.0, hanging: float = 1.0, **own: Estimate | None) -> Any:
+    """Make what is looked at of a reference; its days differ so many times as much as by chance."""
+    scores = np.random.default_rng(1).normal(0.0, spread, (28, 4))
+    sums = {"scores": scores, "informations": np.ones((28, 4)), "hanging": np.full(4, hanging)}
+    return SimpleNamespace(**{"own_slope": None, "own_intercept": None, **sums, **own})
+
+
+@pytest.mark.parametrize(
+    ("spread", "hanging", "faults"),
+    [(0.2, 1.0, ("counted again",)), (1.0, 1.0, ()), (0.2, 12.0, ()), (1.0, 12.0, ())],
+)
+def test_entities_that_are_named_are_not_called_counted_again(
+    spread: float, hanging: float, faults: tuple[str, ...]
+) -> None:
+    """With the key `entity` the reference is priced for rows that hang together."""
+    assert faults_of(reference_with(spread, hanging), LEAST_SHIFT) == faults
+
+
+@pytest.mark.parametrize(
+    ("own", "word"),
+    [
+        (Estimate(0.5, 0.45, 0.55), "extreme"),
+        (Estimate(1.6, 1.5, 1.7), "timid"),
+        (Estimate(0.95, 0.93, 0.97), None),  # too small a difference
+        (Estimate(0.7, 0.3, 1.1), None),  # chance explains it
+        (None, None),
+    ],
+)
+def test_unchanged_since_a_reference_that_is_not_calibrated(
+    own: Estimate | None, word: str | None
+) -> None:
+    """A model that was wrong from its first day is not passed over."""
+    told = sentences(wrong_from_the_start(own_slope=own))
+
+    expected = (
+        f"Unchanged since the reference, whose own scores are too {word} (slope {own.value:.2f}, "
+        f"95 % {own.low:.2f} to {own.high:.2f})."
+        if own and word
+        else NONE_FOUND
+    )
+    assert told[0] == expected
+    assert NONE_FOUND in told
+
+
+@pytest.mark.parametrize(
+    ("own", "word"),
+    [
+        (Estimate(0.35, 0.30, 0.40), "low"),
+        (Estimate(-0.35, -0.40, -0.30), "high"),
+        (Estimate(0.15, 0.12, 0.18), None),  # below the least shift that is reported
+        (Estimate(0.35, -0.10, 0.80), None),  # chance explains it
+    ],
+)
+def test_unchanged_since_a_reference_that_was_wrong_on_average(
+    own: Estimate, word: str | None
+) -> None:
+    """A model whose scores were all too low from its first day on is not passed over."""
+    told = sentences(wrong_from_the_start(own_intercept=own))
+
+    expected = (
+        f"Unchanged since the reference, whose own scores are too {word} on average (intercept "
+        f"{own.value:+.2f}, 95 % {own.low:+.2f} to {own.high:+.2f})."
+    )
+    assert told[0] == (expected if word else NONE_FOUND)
+
+
+def test_a_reference_with_both_faults_names_both() -> None:
+    """Slope and intercept stand in one sentence."""
+    told = sentences(
+        wrong_from_the_start(
+            own_slope=Estimate(0.5, 0.4, 0.6), own_intercept=Estimate(0.4, 0.3, 0.5)
+        )
+    )
+
+    assert told[0] == (
+        "Unchanged since the reference, whose own scores are too extreme (slope 0.50, 95 % 0.40 to "
+        "0.60) and too low on average (intercept +0.40, 95 % +0.30 to +0.50)."
+    )
+
+
+def test_scores_that_the_reference_does_not_know_are_told() -> None:
+    """From a twentieth of the scores on the verdict says that it is silent about them."""
+    silent = (
+        "31% of the scores lie where the reference has too few outcomes: this verdict says nothing "
+        "about them."
+    )
+
+    def said(verdict: Verdict, share: float) -> str:
+        assert verdict.evidence
+        evidence = replace(verdict.evidence, unknown_share=share)
+        return " ".join(sentences(replace(verdict, evidence=evidence)))
+
+    for verdict in (VERDICT, SOUND):
+        assert silent in said(verdict, 0.31)
+        assert "too few outcomes" not in said(verdict, 0.049)
+
+
+def test_prior_and_inputs_that_move_together_are_not_separated() -> None:
+    """Neither a drift of the level nor a shift of the prior is claimed."""
+    shifted = replace(SOUND, state="prior_shift", level_change=Estimate.normal(-0.12, 0.02))
+    told = sentences(but(shifted, moved="prior or inputs"))
+
+    assert told[1] == (
+        "Outcomes are less frequent than a shift of the prior explains (level change -0.120, "
+        "standard error 0.020), but the inputs moved too: scores and outcomes alone do not "
+        "separate a shift of prior and inputs together from a lowered curve."
+    )
+    assert "Only the prior moved" not in " ".join(told)
+
+
+def test_a_lifted_level_says_how_far() -> None:
+    """The lift is the level change over the separation of the scores."""
+    lifted = replace(SOUND, state="level_drift", level_change=Estimate.normal(0.06, 0.01))
+    told = sentences(but(lifted, moved="lift", lift=0.3))
+
+    assert told[1] == (
+        "All scores come true more often than the prior explains: the curve was lifted by about "
+        "+0.30 in logit (level change +0.060, standard error 0.010)."
+    )
+
+
+def test_a_shift_that_lasts_is_told_with_its_days() -> None:
+    """What no single week shows: over how many days, how far, and how certain."""
+    lasting = LastingShift(Estimate(0.21, 0.09, 0.33), date(2025, 11, 8))
+    said = (
+        "Over the 120 days since 2025-11-08 the log-odds of all scores are +0.21 away from the "
+        "reference (95 % +0.09 to +0.33)."
+    )
+
+    assert sentences(but(SOUND, lasting=lasting))[-1] == said
+    assert said not in sentences(but(replace(SOUND, state="level_drift"), lasting=lasting))
+
+
+def test_a_calibrated_limit_promises_an_average_over_references() -> None:
+    """The sentence of a limit that rests on the reference says what it rests on."""
+    *others, guaranteed = sentences(VERDICT)
+
+    assert guaranteed.startswith("On average at least 1,000 days pass")
+    assert sentences(but(VERDICT, on_average=True)) == (
+        *others,
+        (
+            "Such an alert is false once in 1,000 days, on average over references, while the "
+            "curve does not change."
+        ),
+    )
+
+
+def test_what_hangs_together_is_said() -> None:
+    """What a reference is worth, what it cannot tell, and a longer one only where it is quicker."""
+    found = Detectable(0.03, 0.27, 500.0, 40.0, 9.0, None, Together(28, 1.42, 0.134, 26.0))
+    worth = (
+        "Outcomes of these days hang together: 28 days count as about 1.4. Within 120 days slopes "
+        "nearer to 1 than 0.87 are not told from chance"
+    )
+
+    longer = "; with a reference of 91 days a slope of 0.8 would take about 26 days."
+    assert what_can_be_found(found).endswith(worth + longer)
+    for as_slow in (Together(28, 1.42, 0.134, 40.0), Together(100, 1.42, 0.134, None)):
+        said = what_can_be_found(replace(found, together=as_slow))
+        assert said.endswith("not told from chance.")
+        assert "91" not in said
+    nothing = replace(found, together=Together(28, 0.1, nan, inf), days=inf)
+    assert "no slope is told from chance." in what_can_be_found(nothing)
+
+
+def test_evidence_that_is_held_down_is_said() -> None:
+    """Over the limit, and no alert: one sentence says why, with both numbers."""
+    plain = replace(VERDICT, state="ok", detector=new_detector(), reached=1.0)
+    calm = but(plain, alone=3.5)
+
+    assert (
+        "If outcomes were independent, the evidence for a drift would be 3,200 to 1, over the "
+        "limit; as they hang together, it is 10 to 1."
+    ) in sentences(calm)
+    assert not any("hang together" in said for said in sentences(plain))
+
+
+def test_what_can_be_found_is_said() -> None:
+    """Tolerance, effect and days; few outcomes a day add what is never found."""
+    many = Detectable(
+        tolerated=0.11, found=0.32, rarer=40.0, days=12.2, days_strong=6.0, within_patience=0.15
+    )
+    first = (
+        "With this reference, changes of the slope below 0.11 are tolerated and changes above 0.32 "
+        "are found; a slope of 0.8 would take about 12 days."
+    )
+
+    assert what_can_be_found(many) == first
+    few = replace(many, rarer=9.0, days=50.4, within_patience=0.7)
+    assert what_can_be_found(few) == (
+        f"{first.replace('12 days', '50 days')} With 9 of the rarer outcome a day, changes smaller "
+        "than 0.70 are not found within 120 days."
+    )
+    none = what_can_be_found(replace(few, days=inf, within_patience=nan))
+    assert "a slope of 0.8 would take more than 400 days." in none
+    assert none.endswith(
+        "With 9 of the rarer outcome a day, no change of the slope is found within 120 days."
+    )
+
+
+def correction(removed: float) -> InterceptCorrection:
+    """Offer an intercept that removes so many nats, give or take 0.01."""
+    return InterceptCorrection(
+        Estimate.normal(-0.321, 0.03),
+        Estimate.normal(removed, 0.01 / 1.959964),
+        Estimate.normal(0.0043, 0.001),
+        0.35,
+    )
+
+
+def test_a_correction_says_how_much_it_would_remove() -> None:
+    """The sentence gives the intercept, its gain with an interval, and the whole error."""
+    said = correction_sentence(correction(0.012), SPAN, drifting=False)
+
+    assert said == (
+        "Adding -0.32 to the log-odds of every score would remove 0.0120 of the 0.3500 nats of log "
+        "loss of the 7 days to 2026-03-07 (95 % 0.0020 to 0.0220), and 0.0043 of the squared error."
+    )
+    assert correction_sentence(correction(0.012), SPAN, drifting=True) == (
+        f"{said} It corrects the level, not the drift."
+    )
+
+
+def test_a_gain_that_chance_explains_is_no_gain() -> None:
+    """An intercept whose gain may be nothing is not advised."""
+    assert correction_sentence(correction(0.009), SPAN, drifting=True) == (
+        "Adding an intercept is not worthwhile: the best one, -0.32, would remove 0.0090 of the "
+        "0.3500 nats of log loss of the 7 days to 2026-03-07 (95 % -0.0010 to 0.0190)."
+    )
+
+
+@pytest.mark.parametrize("removed", [0.009, 0.011])
+def test_no_number_is_minus_zero(removed: float) -> None:
+    """What rounds to nothing has no minus sign, whether the intercept is advised or not."""
+    tiny = InterceptCorrection(
+        Estimate.normal(-1e-4, 0.03),
+        Estimate.normal(removed, (removed - 1e-6 * (1 if removed > 0.01 else -1)) / 1.959964),
+        Estimate.normal(-1e-6, 0.001),
+        0.35,
+    )
+
+    said = correction_sentence(tiny, SPAN, drifting=False)
+
+    assert not re.search(r"-0\.0+\b", said)
+    assert "+0.00" in said
+
+
+def test_causes_that_chance_explains_are_marked() -> None:
+    """Each cause has its share; one that may be absent is marked, an unknown one says so."""
+    shares, errors = Shares(0.0449, 0.0012, -0.0001, float("nan")), Shares(0.001, 0.001, 0.1, 0.1)
+
+    assert causes_sentence(Causes(shares, errors, shares, errors), SPAN) == (
+        "The calibration error of the 7 days to 2026-03-07, in nats of log loss, by cause: "
+        "prior shift 0.0449, slope 0.0012 (n.s.), shape -0.0001 (n.s.), rest unknown."
+    )
