@@ -192,7 +192,7 @@ def hanging(reference: Reference, sums: BucketSums) -> Floats:
     return np.clip(known / usual, 1.0, MOST_HANGING)
 
 
-def held_down(
+def held_down_by_entities(
     detector: Detector, evidence: DayEvidence, day: date, sums_of: Callable[[date], BucketSums]
 ) -> Detector:
     """Let the evidence be at most three times as strong as if outcomes hang together.
@@ -253,7 +253,7 @@ def most_evidence(
     Returns
     -------
     ndarray of shape (..., 4, 2)
-        ``3 G`` of `held_down`, down and up each direction.
+        ``3 G`` of `held_down_by_entities`, down and up each direction.
     """
     reach, middles = effects - tolerances, 0.5 * (effects**2 - tolerances**2)
     gains = ((reach * pull)[..., None] * SIGNS - (middles * known)[..., None]) / phi[..., None]

@@ -73,8 +73,8 @@ class Facts:
     awaited : str
         What the configured reference lacks that is not used yet; empty if there is none.
     alone : float or None
-        The evidence if outcomes were independent, log10, where it would be a drift but is held
-        down because rows of an entity hang together, or the stream wanders.
+        The evidence if outcomes were independent, log10, where it is over the limit and was held
+        down because rows of an entity hang together, or the stream wanders; None if it was not.
     wrong : float or None
         The share of the outcomes that seem to be recorded as their opposite; None if none do.
     """

@@ -194,9 +194,10 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         streams[name] = lack or with_entities(fit(alone), days, name)
     streams = {name: _of_population(found, days, name) for name, found in streams.items()}
     own = limit_of_whole(whole, limits)
-    of_segment = log10(limits.segment_false_alert_days * max(1, len(streams) - 1))
     detectable = {
-        name: what_is_detectable(found, own if name == WHOLE else of_segment)
+        name: what_is_detectable(
+            found, own if name == WHOLE else limit_alone(limits, name, len(streams) - 1)
+        )
         for name, found in streams.items()
         if isinstance(found, Reference)
     }
@@ -240,7 +241,13 @@ def limit_of_whole(reference: Reference, limits: Limits) -> float:
     """Give the evidence at which an incident of the whole opens, log10."""
     if limits.calibrated:
         return calibrated_limit(reference, limits.false_alert_days)
-    return log10(limits.false_alert_days)
+    return limit_alone(limits, WHOLE)
+
+
+def limit_alone(limits: Limits, stream: str, segments: int = 1) -> float:
+    """Give the evidence at which a stream alerts while no other segment does, log10."""
+    among = 1 if stream == WHOLE else max(1, segments)
+    return log10(false_alert_days(limits, stream) * among)
 
 
 def prevalence_of(days: Sequence[Day], name: str) -> float:

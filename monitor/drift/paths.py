@@ -55,7 +55,7 @@ def evidence_paths(
         By how much the slope differs from 1, from the first day on.
     limit : float
         log10 of the evidence that is held down, where the rows of the reference hang together; see
-        `monitor.drift.entities.held_down`.
+        `monitor.drift.entities.held_down_by_entities`.
 
     Yields
     ------

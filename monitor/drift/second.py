@@ -22,20 +22,19 @@ from monitor.drift.detector import (
     Worse,
     accumulate,
     best_slope,
-    limit,
     named,
     new_detector,
     opened_incident,
 )
-from monitor.drift.entities import held_down
 from monitor.drift.evidence import KINDS, day_evidence
+from monitor.drift.gate import held_down
 from monitor.drift.history import sums_since
 from monitor.drift.inputs import (
     Day,
     Limits,
     ModelReference,
     SumsOf,
-    false_alert_days,
+    limit_alone,
     weighed_parts,
     with_entities,
 )
@@ -47,10 +46,8 @@ from monitor.drift.reference import (
     merge_days,
     what_a_reference_lacks,
 )
-from monitor.drift.wander import held_down_by_wander
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
-from monitor.segment_names import WHOLE
 
 FULL = 28  # days of the other reference, after which it stays
 MOST = 200  # days among which enough outcomes have to be
@@ -79,9 +76,7 @@ class Watched(NamedTuple):
     @property
     def enough(self) -> float:
         """The evidence at which a change is certain, log10: all segments share their limit."""
-        segments = max(1, len(self.reference.streams) - 1)
-        among = 1 if self.name == WHOLE else segments
-        return limit(false_alert_days(self.limits, self.name) * among)
+        return limit_alone(self.limits, self.name, len(self.reference.streams) - 1)
 
     def parts(self, day: Day) -> Parts:
         """Give its parts of a day."""
@@ -185,11 +180,12 @@ def _weighed(
     together = merge_days([watched.parts(day) for day in days])
     evidence = day_evidence(reference, together, variances, before.cross, wrong=wrong)
     found = accumulate(before, days[0].day, evidence, variances)
-    if today.entities and found.evidence >= watched.enough:
-        sums_of = partial(watched.sums_of, reference, watched.name)
-        found = held_down(found, evidence, today.day, sums_of)
-    if watched.limits.wander and found.evidence >= watched.enough:
-        found = held_down_by_wander(found, reference, evidence)
+    found = held_down(
+        *(found, evidence, reference, days),
+        enough=watched.enough,
+        sums_of=partial(watched.sums_of, reference, watched.name),
+        wander=watched.limits.wander,
+    )
     if found.evidence < watched.enough:
         return replace(second, detector=found), None
     change = opened_incident(found, today.day, evidence)

@@ -32,16 +32,15 @@ from monitor.drift.detector import (
     Shift,
     advance,
     best_slope,
-    limit,
     new_detector,
     opened_incident,
     reset,
     segment_limits,
     update_incident,
 )
-from monitor.drift.entities import held_down
 from monitor.drift.evidence import DayEvidence
 from monitor.drift.facts import MAY_BE_LATE, Facts, Obstacle, faults_of
+from monitor.drift.gate import held_down
 from monitor.drift.history import week_slopes
 from monitor.drift.inputs import (
     Day,
@@ -50,6 +49,7 @@ from monitor.drift.inputs import (
     Recall,
     SumsOf,
     false_alert_days,
+    limit_alone,
     parts_of_stream,
     prevalence_of,
     recalled_sums,
@@ -65,7 +65,6 @@ from monitor.drift.pairs import sum_of_days
 from monitor.drift.places import Where
 from monitor.drift.reference import Reference, lift_since, merge_days
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
-from monitor.drift.wander import held_down_by_wander
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import WHOLE
@@ -271,9 +270,7 @@ def judge(
                 list(before),
                 now.weighed.get(name),
                 limits,
-                enough=now.limits.get(
-                    name, limit(limits.segment_false_alert_days * max(1, len(names) - 1))
-                ),
+                enough=now.limits.get(name, limit_alone(limits, name, len(names) - 1)),
                 reached=now.reached.get(name, 0.0),
                 alone=now.alone.get(name),
                 classes=_classes(name, reference, detectors, before, limits),
@@ -300,7 +297,7 @@ def _with_shift(verdict: Verdict, before: Shift | None) -> Verdict:
 class Folded:
     """The detectors after a day, what was weighed, what was reached, and the limits, by stream.
 
-    `alone` is what would have been reached if rows did not hang together, where that is a drift;
+    `alone` is what would have been reached if rows did not hang together, where that is more;
     `counted` are the days that were weighed.
     """
 
@@ -331,12 +328,13 @@ def _fold(
     elif reference:
         counted = [earlier for earlier in span if _counts(earlier, reference, limits)]
         detectors, weighed = _weigh(detectors, counted, reference)
-    independent = detectors
-    if reference and (day.entities or limits.wander):
-        detectors = _held_down(detectors, day, weighed, reference, limits, sums_of)
-    alone = {n: d.evidence for n, d in independent.items() if d is not detectors[n]}
+    independent, enough = detectors, _limits(detectors, weighed, reference, limits)
+    if reference and weighed:
+        detectors = _held_down(detectors, counted, weighed, reference, limits, enough, sums_of)
+        enough = _limits(detectors, weighed, reference, limits)
     reached = {name: found.evidence for name, found in detectors.items()}
-    detectors, enough = _decide(detectors, day, weighed, reference, limits)
+    alone = {n: d.evidence for n, d in independent.items() if d.evidence > reached[n]}
+    detectors = _decide(detectors, day, weighed, reference, enough)
     # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
     kept = {name: found for name, found in detectors.items() if name in names}
     return Folded(kept, weighed, reached, enough, alone, counted)
@@ -429,22 +427,24 @@ def _weigh(
 
 def _held_down(
     before: Mapping[str, Detector],
-    day: Day,
+    days: Sequence[Day],
     weighed: Mapping[str, DayEvidence],
     reference: ModelReference,
     limits: Limits,
+    enough: Mapping[str, float],
     sums_of: SumsOf,
 ) -> dict[str, Detector]:
-    """Let no evidence over its limit be stronger than rows that hang together, or wander, allow."""
+    """Hold down every evidence that has been weighed and would raise an alert."""
     detectors = dict(before)
     for name, found in weighed.items():
-        own, enough = reference.streams[name], limit(false_alert_days(limits, name))
-        if name == WHOLE and reference.limit is not None:
-            enough = reference.limit
-        if isinstance(own, Reference) and detectors[name].evidence >= enough:
-            known = partial(sums_of, own, name)
-            held = held_down(detectors[name], found, day.day, known)
-            detectors[name] = held_down_by_wander(held, own, found) if limits.wander else held
+        own = reference.streams[name]
+        if isinstance(own, Reference):
+            detectors[name] = held_down(
+                *(detectors[name], found, own, days),
+                enough=enough[name],
+                sums_of=partial(sums_of, own, name),
+                wander=limits.wander,
+            )
     return detectors
 
 
@@ -468,18 +468,28 @@ def _known_until(day: date, limits: Limits) -> date | None:
     return next((last for first, last in limits.known_drifts if first <= day <= last), None)
 
 
+def _limits(
+    detectors: Mapping[str, Detector],
+    weighed: Iterable[str],
+    reference: ModelReference | None,
+    limits: Limits,
+) -> dict[str, float]:
+    """Give the evidence at which the streams that have been weighed alert today, log10."""
+    segments = {name: detectors[name] for name in weighed if name != WHOLE}
+    enough = segment_limits(segments, limits.segment_false_alert_days)
+    of_whole = reference.limit if reference else None
+    enough[WHOLE] = limit_alone(limits, WHOLE) if of_whole is None else of_whole
+    return enough
+
+
 def _decide(
     detectors: Mapping[str, Detector],
     day: Day,
     weighed: Mapping[str, DayEvidence],
     reference: ModelReference | None,
-    limits: Limits,
-) -> tuple[dict[str, Detector], dict[str, float]]:
-    """Open or close the incidents of the streams that have been weighed; also their limits."""
-    segments = {name: detectors[name] for name in weighed if name != WHOLE}
-    enough = segment_limits(segments, limits.segment_false_alert_days)
-    of_whole = reference.limit if reference else None
-    enough[WHOLE] = limit(limits.false_alert_days) if of_whole is None else of_whole
+    enough: Mapping[str, float],
+) -> dict[str, Detector]:
+    """Open or close the incidents of the streams that have been weighed."""
     decided = dict(detectors)
     for name, found in weighed.items():
         detector, own = detectors[name], reference.streams[name] if reference else ""
@@ -488,7 +498,7 @@ def _decide(
             decided[name] = withheld(detector)
         else:
             decided[name] = update_incident(detector, day.day, found, alarm=alarm)
-    return decided, enough
+    return decided
 
 
 def _may_be_late(

@@ -14,7 +14,7 @@ from monitor.drift.detector import accumulate, new_detector
 from monitor.drift.entities import (
     NOTHING,
     BucketSums,
-    held_down,
+    held_down_by_entities,
     span_dispersions,
     sum_buckets,
 )
@@ -259,7 +259,9 @@ def test_a_fold_with_entities_is_the_same_daily_and_in_one_call() -> None:
         detectors = {WHOLE: stored.detector}
         daily.append(verdict)
 
-    assert any(v.facts.alone for v in together)
+    held = [(v, v.facts.alone, v.reached) for v in together if v.facts.alone is not None]
+    assert held
+    assert all(alone > max(reached or 0.0, v.limit) for v, alone, reached in held)
     assert any(v.state == "calibration_drift" for v in together)
     assert verdict_table(daily, about={}).equals(verdict_table(together, about={}))
 
@@ -274,9 +276,11 @@ def test_evidence_that_is_held_down_is_below_what_the_buckets_allow() -> None:
     known = {day.day: sum_buckets(reference, day.parts, day.entities) for day in days[REFERENCE:]}
     last = days[-1].day
 
-    held = held_down(detector, evidence, last, known.__getitem__)
-    strict = held_down(detector, evidence, last, lambda day: stronger(known[day], spread=3.0))
-    free = held_down(detector, evidence, last, lambda _: NOTHING)
+    held = held_down_by_entities(detector, evidence, last, known.__getitem__)
+    strict = held_down_by_entities(
+        detector, evidence, last, lambda day: stronger(known[day], spread=3.0)
+    )
+    free = held_down_by_entities(detector, evidence, last, lambda _: NOTHING)
 
     strongest = detector.sums.argmax()
     assert strict.sums[strongest] < held.sums[strongest] < detector.sums[strongest]

@@ -1,0 +1,67 @@
+"""When evidence is held down."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+
+import numpy as np
+import pytest
+
+from monitor.drift.detector import Detector, accumulate, new_detector
+from monitor.drift.entities import BucketSums, held_down_by_entities, sum_buckets
+from monitor.drift.evidence import DayEvidence, day_evidence
+from monitor.drift.gate import held_down
+from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_alone
+from monitor.drift.reference import Reference
+from monitor.drift.wander import held_down_by_wander
+from monitor.segment_names import WHOLE
+from studies.drift.entity_worlds import customers, draw_days
+
+REFERENCE = 28
+Stream = tuple[Reference, Detector, DayEvidence, list[Day], Mapping[date, BucketSums]]
+
+
+@pytest.fixture(scope="module")
+def over() -> Stream:
+    """Accumulate ten weeks of a slope that wanders, of customers who come again."""
+    days = list(draw_days(customers(0.03), 4, 0.8, REFERENCE + 35, REFERENCE + 70))
+    reference = fit_model_reference(days[:REFERENCE], Limits()).streams[WHOLE]
+    assert isinstance(reference, Reference)
+    detector, later = new_detector(), days[REFERENCE:]
+    for day in later:
+        evidence = day_evidence(reference, day.parts, recent=detector.cross)
+        detector = accumulate(detector, day.day, evidence, reference.day_variances)
+    sums = {day.day: sum_buckets(reference, day.parts, day.entities) for day in later}
+    return reference, detector, evidence, later, sums
+
+
+@pytest.mark.parametrize("wander", [False, True])
+@pytest.mark.parametrize("entities", [False, True])
+def test_only_an_alert_is_held_down_by_what_is_asked_for(
+    over: Stream, *, entities: bool, wander: bool
+) -> None:
+    """Below its limit evidence stays; at it, it is that of both rules one after the other."""
+    reference, detector, evidence, days, sums = over
+    seen = days[-7:] if entities else [replace(day, entities={}) for day in days[-7:]]
+    known = {"sums_of": sums.__getitem__, "wander": wander}
+
+    above = held_down(detector, evidence, reference, seen, enough=detector.evidence + 1e-9, **known)
+    held = held_down(detector, evidence, reference, seen, enough=detector.evidence, **known)
+
+    expected = detector
+    if entities:
+        expected = held_down_by_entities(expected, evidence, days[-1].day, sums_of=sums.__getitem__)
+    if wander:
+        expected = held_down_by_wander(expected, reference, evidence)
+    assert above is detector
+    assert np.array_equal(held.sums, expected.sums)
+    assert (held.evidence < detector.evidence) == (entities or wander)
+
+
+def test_segments_share_their_limit_and_the_whole_has_its_own() -> None:
+    """One of four segments needs four times the evidence; the whole as much as without segments."""
+    limits = Limits(1000, 365)
+
+    assert limit_alone(limits, WHOLE, 4) == limit_alone(limits, WHOLE) == pytest.approx(3.0)
+    assert 10 ** limit_alone(limits, "DE", 4) == pytest.approx(4 * 365)
+    assert 10 ** limit_alone(limits, "DE", 0) == pytest.approx(365)
