@@ -28,7 +28,7 @@ from monitor.drift.detector import (
 )
 from monitor.drift.evidence import KINDS, day_evidence
 from monitor.drift.gate import held_down
-from monitor.drift.history import sums_since
+from monitor.drift.history import History, sums_since
 from monitor.drift.inputs import (
     Day,
     Limits,
@@ -46,13 +46,13 @@ from monitor.drift.reference import (
     merge_days,
     what_a_reference_lacks,
 )
+from monitor.drift.variance import WEEK
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
 
 FULL = 28  # days of the other reference, after which it stays
 MOST = 200  # days among which enough outcomes have to be
-# Standard errors by which a distortion may have, or has, grown: on the flights chance grows by 4.6.
-POSSIBLE, CERTAIN = 1.0, 5.0
+POSSIBLE, CERTAIN = 1.0, 2.5  # standard errors by which a distortion may have, or has, grown
 Parts = Mapping[tuple[str, str], Coarse]
 ONE_DAY = timedelta(days=1)
 
@@ -212,7 +212,11 @@ def _changed(
     now = _with_sums(replace(incident, recovery=0.0, **dated), *sums[1])
     if _same_slope(now, before, own):
         return None
-    grown = growth(now, before, own.tolerances)
+    days = [_days_since(detector.history, day) for day in (second.since, change.started)]
+    spans = [
+        hanging_variance(detector.jitters, n, own.judge_every) for n in (days[1], days[0] - days[1])
+    ]
+    grown = growth(now, before, own.tolerances, np.sum(spans, axis=0))
     if grown > CERTAIN:
         return replace(now, worse=_worse(before, change, own), quarter=None)
     return None if grown > POSSIBLE or incident.recovery > 0.0 else now
@@ -240,7 +244,44 @@ def _with_sums(
     return named(replace(incident, scores=scores, informations=informations, slopes=slopes))
 
 
-def growth(now: Incident, before: Incident, tolerances: Floats) -> float:
+def _days_since(history: History, first: date) -> int:
+    """Count the days with evidence from a day on."""
+    return int(history.days[np.searchsorted(history.firsts, first.toordinal()) :].sum())
+
+
+def hanging_variance(day_variances: Floats, days: int, judge_every: int = 1) -> Floats:
+    """Give the variance that the mean of a span has if its days hang together, beyond chance.
+
+    Parameters
+    ----------
+    day_variances : ndarray of shape (4,)
+        Between-day variances.
+    days : int
+        How many times the span was judged: its days, or fewer where several are judged together.
+    judge_every : int
+        Number of days that are judged together.
+
+    Returns
+    -------
+    ndarray of shape (4,)
+        0 where days do not differ.
+
+    Notes
+    -----
+    ``day_variance (w - 1) / n`` for n days with w the smaller of n and a week: what makes a day
+    differ from the others beyond chance, a storm, may last for a week, so a week of such days says
+    no more than one of them. Sums over dispersions count them as independent.
+
+    Examples
+    --------
+    >>> [hanging_variance(np.array([0.01]), n).round(4).tolist() for n in (1, 2, 30)]
+    [[0.0], [0.005], [0.002]]
+    """
+    week, held = max(1.0, WEEK / judge_every), max(1, days)
+    return np.asarray(day_variances * (min(week, held) - 1.0) / held)
+
+
+def growth(now: Incident, before: Incident, tolerances: Floats, hanging: Floats) -> float:
     """Measure how much further a distortion lies from the reference of the model than before.
 
     Parameters
@@ -249,6 +290,8 @@ def growth(now: Incident, before: Incident, tolerances: Floats) -> float:
         With the sums of the days since a change, and of those before it.
     tolerances : ndarray of shape (4,)
         Of that reference, in logit; what lies within them is not further.
+    hanging : ndarray of shape (4,)
+        `hanging_variance` of both spans, added up.
 
     Returns
     -------
@@ -257,12 +300,13 @@ def growth(now: Incident, before: Incident, tolerances: Floats) -> float:
 
     Notes
     -----
-    With ``x = U / I`` along a direction, whose variance is ``1 / I``, it is
-    ``|x_now| - |x_before|`` over its standard error.
+    With ``x = U / I`` along a direction, whose variance is ``1 / I`` and what days that hang
+    together add, it is ``|x_now| - |x_before|`` over its standard error.
     """
     known = (now.informations > 0.0) & (before.informations > 0.0)
     sizes = [np.abs(i.scores[known] / i.informations[known]) for i in (now, before)]
-    errors = np.sqrt(1.0 / now.informations[known] + 1.0 / before.informations[known])
+    chance = 1.0 / now.informations[known] + 1.0 / before.informations[known]
+    errors = np.sqrt(chance + hanging[known])
     grown = np.where(sizes[0] > tolerances[known], (sizes[0] - sizes[1]) / errors, 0.0)
     return float(grown.max(initial=0.0))
 

@@ -26,7 +26,7 @@ from studies.drift.tables import table
 from studies.drift.worlds import Truth, World, lowered_top, stream, tilted
 
 BEGIN, END = "<!-- second detector: studies/drift/second.py -->", "<!-- end of second -->"
-FIRST, FIRST_SEED, YEAR = date(2001, 9, 1), 70_000, 365
+FIRST, FIRST_SEED, YEAR = date(2001, 9, 1), 110_000, 365
 CHANGE = 60  # days after the start of a drift on which it changes
 MANY, SOME = World(0.05, 20_000), World(0.3, 500)
 WANDERS = "slope wanders (5 %, 20k)"
@@ -58,7 +58,7 @@ LASTING = {
 class Followed(NamedTuple):
     """What became of a stream: days count from the first after the reference, -1 is never."""
 
-    opened: int
+    opened: list[int]
     closed: int
     worse: list[int]
     open_days: int
@@ -76,7 +76,8 @@ HEADS = (
 )  # fmt: skip
 INTRO = """{} streams of each change, {} of each drift that lasts for two years, {} of the seasons;
 nothing was chosen on them but, on the seasons, that weeks without outcomes are not counted. A
-season is 120 days of 15 games; the first three are the reference.
+season is 120 days of 15 games; the first three are the reference. *Paged again*: the drift was
+found to be worse, or it closed and opened again.
 Before there was `undecided`, every season open was one of `calibration_drift`, and no open drift
 paged again.
 """
@@ -111,7 +112,7 @@ def summed(verdicts: Sequence[Verdict]) -> Followed:
     closed = [n for n in range(1, len(incidents)) if incidents[n - 1] and not incidents[n]]
     undecided = np.array([v.state == "undecided" for v in verdicts])
     return Followed(
-        opened[0] if opened else -1,
+        opened,
         closed[0] if closed else -1,
         worse,
         sum(i is not None for i in incidents),
@@ -135,10 +136,10 @@ def changes(streams: int) -> Iterator[list[str]]:
     for world in (MANY, SOME):
         for name in CHANGES:
             all_of = [follow(spliced(world, name, FIRST_SEED + n), 28) for n in range(streams)]
-            of = [f for f in all_of if 0 <= f.opened < CHANGE and not 0 <= f.closed < CHANGE]
+            of = [f for f in all_of if open_at_change(f)]
             early = sum(day < CHANGE for f in of for day in f.worse)
             waits = [
-                min((float(d - CHANGE + 1) for d in f.worse if d >= CHANGE), default=inf)
+                min((float(d - CHANGE + 1) for d in pages(f) if d >= CHANGE), default=inf)
                 for f in of
             ]
             soon = sum(wait <= 3 for wait in waits)
@@ -153,6 +154,16 @@ def changes(streams: int) -> Iterator[list[str]]:
                 print_median(ends, YEAR // 2),
                 f"{early}",
             ]
+
+
+def open_at_change(found: Followed) -> bool:
+    """Say whether a drift was open from its first alert until it changed."""
+    return bool(found.opened) and found.opened[0] < CHANGE and not 0 <= found.closed < CHANGE
+
+
+def pages(found: Followed) -> list[int]:
+    """List the days of pages after the first: a drift became worse, or closed and opened again."""
+    return [*found.worse, *found.opened[1:]]
 
 
 def lasting(streams: int) -> Iterator[list[str]]:
@@ -222,7 +233,7 @@ def seasons(streams: int) -> Iterator[list[str]]:
             )
             place = (LEARNT + BROKEN) * SEASON
             of.append(follow(before[:place] + after[place:], LEARNT * SEASON, when))
-        opened = [f for f in of if f.opened >= 0]
+        opened = [f for f in of if f.opened]
         yield [
             f"0.6, then {slope:g}",
             f"{len(opened)} of {streams}",

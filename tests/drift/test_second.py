@@ -9,7 +9,7 @@ import pytest
 from monitor.arrivals import Late
 from monitor.drift.detector import Incident
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.second import FULL, growth
+from monitor.drift.second import FULL, growth, hanging_variance
 from monitor.drift.verdict import Verdict, days_needed, judge
 from monitor.metrics.core.coarse import CENTRES
 from monitor.store.verdict_table import verdict_table, verdicts_of
@@ -184,9 +184,23 @@ def test_growth_is_counted_in_standard_errors_of_both() -> None:
     """From 0.2 to 0.5, of either sign, each known to 0.1; where nothing is known, nothing grew."""
     of = partial(incident_with, informations=[100.0, 100.0, 0.0, 100.0])
     before, tolerances = of([-20.0, 1.0, 0.0, 0.0]), np.full(4, 0.05)
+    none = np.zeros(4)
 
     for now in (of([-50.0, 1.0, 9.0, 0.0]), of([50.0, 1.0, 0.0, 0.0])):
-        assert growth(now, before, tolerances) == pytest.approx(0.3 / np.sqrt(0.02))
-    assert growth(of([-10.0, 0.0, 0.0, 0.0]), before, tolerances) == 0.0
-    assert growth(of([-50.0, 1.0, 0.0, 0.0]), before, np.full(4, 0.6)) == 0.0
-    assert growth(replace(before), before, tolerances) == 0.0
+        assert growth(now, before, tolerances, none) == pytest.approx(0.3 / np.sqrt(0.02))
+        hanging = np.full(4, 0.07)
+        assert growth(now, before, tolerances, hanging) == pytest.approx(0.3 / np.sqrt(0.09))
+    assert growth(of([-10.0, 0.0, 0.0, 0.0]), before, tolerances, none) == 0.0
+    assert growth(of([-50.0, 1.0, 0.0, 0.0]), before, np.full(4, 0.6), none) == 0.0
+    assert growth(replace(before), before, tolerances, none) == 0.0
+
+
+@pytest.mark.parametrize(("days", "every"), [(1, 1), (3, 1), (7, 1), (28, 1), (5, 7), (2, 3)])
+def test_days_of_a_week_that_hang_together_say_as_much_as_one(days: int, every: int) -> None:
+    """The variance of a mean of days that are equal within their week, less that of independent."""
+    weeks = np.arange(days) * every // 7
+    together = (weeks[:, None] == weeks).sum() / days**2
+
+    found = hanging_variance(np.array([0.04, 0.0, 0.0, 0.0]), days, every)
+
+    assert found == pytest.approx([0.04 * (together - 1.0 / days), 0.0, 0.0, 0.0])
