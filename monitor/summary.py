@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, merge_class_counts
-from monitor.metrics.core.buckets import BucketCounts
+from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts, merge_buckets
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, merge
@@ -141,8 +141,8 @@ class Summary:
     columns : mapping of str to mapping of str to ColumnPart
         Of a single day that was just read: what each watched column counts. It is stored apart.
     entities : mapping of (str, str) to BucketCounts
-        Of a single day of a model with `entity`: its rows with an outcome by bucket of their
-        entity, of each segment and stratum that has any. It is stored apart.
+        Of a model with `entity`: the rows with an outcome by bucket of their entity, of each
+        segment and stratum that has any. Those of a day are stored apart.
     classes : ClassCounts or None
         The counts of the vectors, of a model with classes. Then the tally of the whole is that of
         the first choices: their score, and whether they were right.
@@ -269,6 +269,7 @@ def merge_summaries(summaries: Iterable[Summary]) -> Summary:
         msg = f"{models.pop()}: {twice[0]} would count twice; merge each day once."
         raise ValueError(msg)
     names = dict.fromkeys(name for part in parts for name in part.segments)
+    held = dict.fromkeys(key for part in parts for key in part.entities)
     of_classes = [part.classes for part in parts if part.classes]
     return Summary(
         model=models.pop(),
@@ -281,7 +282,16 @@ def merge_summaries(summaries: Iterable[Summary]) -> Summary:
         final=all(part.final for part in parts),
         known_at=max(part.known_at for part in parts),
         classes=merge_class_counts(of_classes) if of_classes else None,
+        entities={
+            key: merge_buckets(p.entities[key] for p in parts if key in p.entities) for key in held
+        },
     )
+
+
+def buckets_of(summary: Summary, name: str) -> BucketCounts:
+    """Add up the buckets of a segment, or of the whole; without entities there are none."""
+    of = [held for (segment, _), held in summary.entities.items() if name in (WHOLE, segment)]
+    return merge_buckets(of) if of else NO_BUCKETS
 
 
 def days_between(first: date, last: date) -> list[date]:

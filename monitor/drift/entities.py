@@ -19,12 +19,12 @@ from monitor.drift.history import History, since_counted
 from monitor.drift.reference import DIRECTIONS, Reference, dispersions
 from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, BucketCounts
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
+from monitor.metrics.core.dispersion import span_dispersions
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import logsumexp
 from monitor.metrics.logistic.intercept import solve_factor
 
 HEADROOM = 3.0  # times the evidence of rows that hang together that evidence may be
-KURTOSIS = 3.0  # of a normal distribution
 SIGNS = np.array([-1.0, 1.0])  # of the two kinds of a direction
 MOST_HANGING = 1e4  # a single entity says nothing of how much entities differ
 MOST = 200.0  # log10 of an evidence that is far above every limit
@@ -131,45 +131,6 @@ def _by_bin(values: Floats | Ints) -> Floats:
 def _ratio(above: Floats, below: Floats) -> Floats:
     """Divide; 0 where there is nothing."""
     return np.asarray(np.divide(above, below, out=np.zeros_like(above), where=below > 0.0))
-
-
-def span_dispersions(scores: Floats, informations: Floats) -> Floats:
-    """Compare the variance of the sum of all scores of a span with that of independent outcomes.
-
-    Parameters
-    ----------
-    scores, informations : ndarray of shape (..., 64, 4)
-        Sums over the span, by bucket.
-
-    Returns
-    -------
-    ndarray of shape (..., 4)
-        About 1 for independent outcomes; infinite where one bucket holds everything, so that
-        nothing is known.
-
-    Notes
-    -----
-    With ``d = S_b - (I_b / I) S`` and ``h = sum (I_b / I)**2`` it is
-    ``sum d**2 / (I (1 - h)) (1 + 2 / nu)``, with the degrees of freedom
-    ``nu = min(1 / h - 1, 3 (sum d**2)**2 / sum d**4)``: few entities with most of the rows know
-    little of how much they differ. With 64 equal buckets ``1 - h`` is 63/64.
-
-    Examples
-    --------
-    >>> even = np.full((64, 1), 100.0)
-    >>> signs = np.tile([[10.0], [-10.0]], (32, 1))
-    >>> span_dispersions(signs, even).round(2), span_dispersions(3 * signs, even).round(2)
-    (array([1.05]), array([9.43]))
-    """
-    total = informations.sum(axis=-2)
-    shares = _ratio(informations, np.broadcast_to(total[..., None, :], informations.shape))
-    deviations = scores - shares * scores.sum(axis=-2, keepdims=True)
-    squares, held = (deviations**2).sum(axis=-2), (shares**2).sum(axis=-2)
-    fourths = (deviations**4).sum(axis=-2)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        freedom = np.fmin(1.0 / held - 1.0, KURTOSIS * squares**2 / fourths)
-        found = squares / (total * (1.0 - held)) * (1.0 + 2.0 / freedom)
-    return np.where(total > 0.0, np.where(held < 1.0, found, np.inf), 1.0)
 
 
 def hanging(reference: Reference, sums: BucketSums) -> Floats:

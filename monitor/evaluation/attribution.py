@@ -15,6 +15,8 @@ from math import nan, sqrt
 
 import numpy as np
 
+from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
+from monitor.metrics.core.dispersion import design_effect
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
@@ -138,13 +140,15 @@ def causes_of(t: Tally) -> Causes | None:
     )
 
 
-def intercept_correction(t: Tally) -> InterceptCorrection | None:
+def intercept_correction(t: Tally, held: BucketCounts = NO_BUCKETS) -> InterceptCorrection | None:
     """Estimate the error that adding the fitted intercept to every logit would remove.
 
     Parameters
     ----------
     t : Tally
         As for `causes_of`.
+    held : BucketCounts
+        The same predictions by bucket of their entity, where those of one entity may hang together.
 
     Returns
     -------
@@ -164,10 +168,12 @@ def intercept_correction(t: Tally) -> InterceptCorrection | None:
     t = maps.tally
     w = t.counts * expit(maps.logits[1]) * expit(-maps.logits[1])
     log_scores = [_score(maps, i, "log") for i in (0, 1)]
+    p = np.asarray(expit(maps.logits[1]))
+    phi = design_effect(t, held, 1.0 - p, -p)
     return InterceptCorrection(
-        delta=Estimate.normal(maps.delta, 1.0 / sqrt(float(w.sum()))),
-        log_loss=_share(t, *log_scores),
-        squared_error=_share(t, *(_score(maps, i, "brier") for i in (0, 1))),
+        delta=Estimate.normal(maps.delta, sqrt(phi) / sqrt(float(w.sum()))),
+        log_loss=_share(t, log_scores, held, phi),
+        squared_error=_share(t, [_score(maps, i, "brier") for i in (0, 1)], held, phi),
         log_loss_before=log_scores[0].observed,
     )
 
@@ -185,21 +191,25 @@ def _scores(maps: NestedMaps, rule: ScoringRule) -> list[FittedScore]:
     return scores
 
 
-def _share(t: Tally, before: FittedScore, after: FittedScore) -> Estimate:
-    """Compare two scores within each prediction."""
+def _share(
+    t: Tally, scores: Sequence[FittedScore], held: BucketCounts = NO_BUCKETS, phi: float = 1.0
+) -> Estimate:
+    """Compare two scores within each prediction; phi is the design effect of what was fitted."""
+    before, after = scores
     if_positive = before.if_positive - after.if_positive
     if_negative = before.if_negative - after.if_negative
     mean = mean_loss(t, if_positive, if_negative)
     variance = mean_loss(t, (if_positive - mean) ** 2, (if_negative - mean) ** 2) / (t.total - 1)
-    variance += max(0.0, after.curvature - before.curvature)
-    return Estimate.normal(before.corrected - after.corrected, sqrt(variance))
+    variance *= design_effect(t, held, if_positive, if_negative)
+    variance += phi**2 * max(0.0, after.curvature - before.curvature)
+    return Estimate.normal(before.corrected(phi) - after.corrected(phi), sqrt(variance))
 
 
 def _explained(
     maps: NestedMaps, scores: Sequence[FittedScore], rest: Estimate
 ) -> tuple[Shares, Shares]:
     """Give what each cause explains, and the standard errors."""
-    parts = [*(_share(maps.tally, before, after) for before, after in pairwise(scores)), rest]
+    parts = [*(_share(maps.tally, both) for both in pairwise(scores)), rest]
     values, errors = [part.value for part in parts], [part.standard_error for part in parts]
     return Shares(*values), Shares(*errors)
 

@@ -8,6 +8,7 @@ window right on average: it shows the calibration error that remains without the
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from math import sqrt
 from zlib import crc32
 
 import numpy as np
@@ -22,18 +23,34 @@ from monitor.evaluation.attribution import (
 from monitor.evaluation.class_measures import ClassMeasures, class_measures, slope_of_pairs
 from monitor.evaluation.expected_prevalence import Expectation, expected_of_population
 from monitor.evaluation.map_gain import MapGain
-from monitor.evaluation.score_errors import Errors, Settings, errors_of, errors_of_each
+from monitor.evaluation.score_errors import Errors, Settings, errors_of, errors_of_each, widened
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.binned.binning import paper_sizes
+from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
 from monitor.metrics.core.coarse import CENTRES, OccupiedCells, coarsen_occupied
+from monitor.metrics.core.dispersion import (
+    INDEPENDENT,
+    Hanging,
+    design_effect,
+    hanging,
+    outcome_dispersion,
+)
 from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, shift
 from monitor.metrics.intervals.ece_interval import Adjustment, ece_interval
-from monitor.metrics.logistic.conditional import fit_slope_of_cells
+from monitor.metrics.logistic.conditional import fit_slope_of_cells, slope_design_effect
 from monitor.metrics.logistic.intercept import fit_intercept, has_intercept
 from monitor.metrics.test_based.null_reference import tce_null_reference
 from monitor.segment_names import WHOLE
-from monitor.summary import Segment, Summary, merge_summaries, of_population, whole
+from monitor.summary import (
+    Segment,
+    Summary,
+    buckets_of,
+    merge_summaries,
+    of_population,
+    whole,
+)
 
 INTERVAL_REPLICATES = (
     20  # enough for a 95 % interval: more would change its width by less than a tenth
@@ -42,6 +59,7 @@ INTERVAL_REPLICATES = (
 # N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
 LEAST_RARER = 100
 _MAP = crc32(b"map")
+Stratum = tuple[Tally, BucketCounts]
 Explain = Callable[[Tally], Causes | None]
 Compress = Callable[[Tally], OccupiedCells]
 Expect = Callable[[str, Segment], Expectation | None]
@@ -72,6 +90,9 @@ class Evaluation:
     `correction` is the part of it that one intercept for the whole window would remove. `map` and
     `map_slope` are `raw` and `slope` as the scores of a calibration map in the shadow would have
     been, in windows that lie behind its first day; `map_gain` is in windows of a day only.
+
+    Of a model with `entity` all intervals and `null` are those of rows that hang together;
+    `design_effect` is by how much that makes the variance of the number of positives larger.
 
     Of a model with classes, a positive outcome is a first choice that was right; `prior` is
     adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;
@@ -104,6 +125,7 @@ class Evaluation:
     map: Errors | None = None
     map_slope: Estimate | None = None
     map_gain: MapGain | None = None
+    design_effect: float | None = None
 
 
 def evaluate(
@@ -154,7 +176,7 @@ def evaluate(
             prevalence=rates[0],
             mean_score=rates[1],
             slope=slope,
-            causes=mean_causes(strata, part.tally, explain),
+            causes=mean_causes([t for t, _ in strata], part.tally, explain),
         )
         if expect and not window.final:
             expected = expect(name, part)
@@ -166,20 +188,25 @@ def evaluate(
     return _with_map(evaluations, mapped, settings, compress) if mapped else evaluations
 
 
-def _strata(days: Sequence[Summary]) -> dict[str, list[Tally]]:
-    """List the tallies of each segment, and of all, that have a prior of their own."""
-    strata: dict[str, list[Tally]] = {WHOLE: []}
+def _strata(days: Sequence[Summary]) -> dict[str, list[Stratum]]:
+    """List what has a prior of its own in each segment, and in all."""
+    strata: dict[str, list[Stratum]] = {WHOLE: []}
     for day in days:
         for name, segment in day.segments.items():
-            strata[WHOLE].append(segment.tally)
+            stratum = segment.tally, buckets_of(day, name)
+            strata[WHOLE].append(stratum)
             if name != WHOLE:  # it has this name where the model has no segments
-                strata.setdefault(name, []).append(segment.tally)
+                strata.setdefault(name, []).append(stratum)
     return strata
 
 
-def _slope(strata: Sequence[Tally], compress: Compress) -> Estimate | None:
-    slope = fit_slope_of_cells(CENTRES, [compress(stratum) for stratum in strata])
-    return Estimate.normal(*slope) if slope else None
+def _slope(strata: Sequence[Stratum], compress: Compress) -> Estimate | None:
+    parts = [compress(t) for t, _ in strata]
+    slope = fit_slope_of_cells(CENTRES, parts)
+    if not slope:
+        return None
+    effect = slope_design_effect(CENTRES, parts, [held for _, held in strata], slope[0])
+    return Estimate.normal(*slope).widened(sqrt(effect))
 
 
 def _with_map(
@@ -193,11 +220,11 @@ def _with_map(
     parts, strata_of = {WHOLE: whole(window), **window.segments}, _strata(days)
     added = []
     for e in evaluations:
-        t = parts[e.segment].tally
+        t, held = parts[e.segment].tally, buckets_of(window, e.segment)
         rng = _generator(window, e.segment, e.window_days, _MAP)
-        errors = errors_of(t, settings, rng) if t.total else None
+        errors = _widened(errors_of(t, settings, rng), t, held) if t.total else None
         if errors and e.segment == WHOLE and _has_interval(window, e.window_days, settings):
-            errors = _with_ece_interval(errors, t, "raw", rng)
+            errors = _with_ece_interval(errors, t, "raw", rng, held)
         slope = _slope(strata_of[e.segment], compress)
         added.append(replace(e, map=errors, map_slope=slope))
     return added
@@ -263,27 +290,39 @@ def _evaluate_segment(
     window_days: int,
     settings: Settings,
 ) -> Evaluation:
-    t, rng = part.tally, _generator(window, name, window_days)
-    shift_, prior, null, raw = None, None, None, None
+    t, held = part.tally, buckets_of(window, name)
+    rng = _generator(window, name, window_days)
+    shift_, prior, null, raw, effect = None, None, None, None, 1.0
     if has_intercept(t):
         fitted = fit_intercept(t)
-        shift_ = Estimate.normal(fitted.delta, fitted.standard_error)
+        p = np.asarray(expit(logit(t.scores) + fitted.delta))
+        effect = design_effect(t, held, 1.0 - p, -p)
+        shift_ = Estimate.normal(fitted.delta, fitted.standard_error).widened(sqrt(effect))
         adjusted = shift(t, fitted.delta)
-        null = _tce_null(window, adjusted, settings, rng)
+        shared = hanging(adjusted, held, delta=fitted.delta)
+        null = _tce_null(window, adjusted, settings, rng, shared)
         raw, prior = errors_of_each([t, adjusted], settings, rng)
+        raw, prior = _widened(raw, t, held), _widened(prior, adjusted, held, delta=fitted.delta)
     elif t.total:
-        raw = errors_of(t, settings, rng)
+        raw = _widened(errors_of(t, settings, rng), t, held)
     if name == WHOLE and _has_interval(window, window_days, settings):
-        raw = raw and _with_ece_interval(raw, t, "raw", rng)
-        prior = prior and _with_ece_interval(prior, t, "prior", rng)
+        raw = raw and _with_ece_interval(raw, t, "raw", rng, held)
+        prior = prior and _with_ece_interval(prior, t, "prior", rng, held)
     return replace(
         _described(window, name, part, window_days),
         shift=shift_,
         raw=raw,
         prior=prior,
         null=null,
-        correction=intercept_correction(t),
+        correction=intercept_correction(t, held),
+        design_effect=effect if held.counts.size and shift_ else None,
     )
+
+
+def _widened(errors: Errors, t: Tally, held: BucketCounts, *, delta: float = 0.0) -> Errors:
+    """Make intervals of independent rows those of rows that hang together."""
+    of_brier = design_effect(t, held, (1.0 - t.scores) ** 2, t.scores**2, delta=delta)
+    return widened(errors, of_brier=of_brier, of_tce=outcome_dispersion(held))
 
 
 def _has_interval(window: Summary, window_days: int, settings: Settings) -> bool:
@@ -291,15 +330,25 @@ def _has_interval(window: Summary, window_days: int, settings: Settings) -> bool
 
 
 def _with_ece_interval(
-    errors: Errors, t: Tally, adjusted: Adjustment, rng: np.random.Generator
+    errors: Errors,
+    t: Tally,
+    adjusted: Adjustment,
+    rng: np.random.Generator,
+    held: BucketCounts = NO_BUCKETS,
 ) -> Errors:
-    interval = ece_interval(t, adjusted=adjusted, replicates=INTERVAL_REPLICATES, rng=rng)
+    interval = ece_interval(
+        t, adjusted=adjusted, replicates=INTERVAL_REPLICATES, held=held, rng=rng
+    )
     # The same value from another sum: the one that is stored, to its last digit.
     return replace(errors, ece_interval=replace(interval, value=errors.ece))
 
 
 def _tce_null(
-    window: Summary, t: Tally, settings: Settings, rng: np.random.Generator
+    window: Summary,
+    t: Tally,
+    settings: Settings,
+    rng: np.random.Generator,
+    shared: Hanging = INDEPENDENT,
 ) -> TceNull | None:
     """Say what calibrated scores would have, once all is known of enough outcomes of each kind."""
     if not window.final or min(t.total_positives, t.total - t.total_positives) < LEAST_RARER:
@@ -311,6 +360,7 @@ def _tce_null(
         max_size=largest,
         alpha=settings.alpha,
         replicates=settings.null_replicates,
+        shared=shared,
         rng=rng,
     )
     return TceNull(null.mean, *null.quantiles)

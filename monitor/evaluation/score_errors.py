@@ -1,7 +1,8 @@
 """The calibration measures of one set of scores, and the settings of an evaluation. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import sqrt
 
 import numpy as np
 
@@ -92,6 +93,16 @@ def errors_of_each(
         return [errors_of(t, settings, rng) for t in tallies]
     tces = tces_at_size(tallies, size=size, alpha=settings.alpha, rng=rng)
     return [_errors_of(t, tce.mean, settings.alpha) for t, tce in zip(tallies, tces, strict=True)]
+
+
+def widened(errors: Errors, *, of_brier: float, of_tce: float) -> Errors:
+    """Widen the intervals of RBS and of TCE by the roots of their design effects."""
+    tce, rbs_ends = errors.tce, errors.rbs_interval
+    return replace(
+        errors,
+        tce=tce and tce.widened(sqrt(of_tce), 0.0, 1.0),
+        rbs_interval=rbs_ends and rbs_ends.widened(sqrt(of_brier), 0.0, 1.0),
+    )
 
 
 def _size_of_tce(t: Tally, settings: Settings) -> int | None:

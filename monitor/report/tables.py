@@ -21,7 +21,8 @@ LEGEND = (
     "             (raw), and without the prior shift (prior)",
     "TCE          share of predictions that the outcomes of their bin reject",
     "by chance    TCE of a calibrated model with these scores, 5 to 95 %, if outcomes",
-    "             are independent; a TCE above this range is marked \u25b2",
+    "             of different entities, or without `entity` of rows, are independent;",
+    "             a TCE above this range is marked \u25b2",
 )
 COLUMNS = (
     "day",

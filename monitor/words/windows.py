@@ -21,7 +21,17 @@ def week_sentences(
     return (
         causes_sentence(week.causes, span),
         correction_sentence(week.correction, span, drifting=drifting),
+        *hanging_sentences(week, span),
     )
+
+
+def hanging_sentences(window: Evaluation, span: str) -> tuple[str, ...]:
+    """Say that intervals count entities, and how far; nothing of a model without entities."""
+    if window.design_effect is None:
+        return ()
+    alone = max(1.0, float(f"{window.matched / window.design_effect:.2g}"))
+    said = f"the {window.matched:,} outcomes of the {span} vary as much as about {alone:,.0f}"
+    return (f"Intervals and TCE by chance count entities, not rows: {said} independent ones.",)
 
 
 def causes_sentence(causes: Causes, span: str) -> str:

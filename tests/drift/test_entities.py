@@ -15,7 +15,6 @@ from monitor.drift.entities import (
     NOTHING,
     BucketSums,
     held_down_by_entities,
-    span_dispersions,
     sum_buckets,
 )
 from monitor.drift.evidence import day_evidence, known_cells
@@ -25,6 +24,7 @@ from monitor.drift.paths import evidence_paths
 from monitor.drift.reference import Reference, with_hanging
 from monitor.drift.verdict import Verdict, days_needed, judge
 from monitor.metrics.core.buckets import BUCKETS
+from monitor.metrics.core.dispersion import span_dispersions
 from monitor.segment_names import WHOLE
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from studies.drift.entity_worlds import Rows, as_day, clean, customers, draw_days, panel

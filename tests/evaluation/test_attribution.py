@@ -163,7 +163,7 @@ def test_p_value_of_the_rest_is_uniform_where_none_is_left(name: str) -> None:
 def after_last_map(maps: NestedMaps, rule: ScoringRule) -> float:
     """Score what the last map makes, corrected for having been fitted."""
     design = maps.design[:, : maps.terms[-1]]
-    return fitted_score(maps.tally, maps.logits[-1], design, rule).corrected
+    return fitted_score(maps.tally, maps.logits[-1], design, rule).corrected(1.0)
 
 
 @pytest.mark.parametrize("name", WORLDS)

@@ -63,11 +63,11 @@ def add_up_buckets(buckets: Ints, bins: Ints, counts: Ints, positives: Ints) -> 
     >>> added.buckets, added.counts, added.positives
     (array([0, 3]), array([2, 4]), array([0, 2]))
     """
-    places, group = np.unique(buckets * BIN_COUNT + bins, return_inverse=True)
-    sums = np.zeros((2, places.size), np.int64)
-    np.add.at(sums[0], group, counts)
-    np.add.at(sums[1], group, positives)
-    return BucketCounts(places // BIN_COUNT, places % BIN_COUNT, *sums)
+    sums = np.zeros((2, BUCKETS * BIN_COUNT), np.int64)  # so few that days add without sorting
+    np.add.at(sums[0], buckets * BIN_COUNT + bins, counts)
+    np.add.at(sums[1], buckets * BIN_COUNT + bins, positives)
+    places = np.flatnonzero(sums[0])
+    return BucketCounts(places // BIN_COUNT, places % BIN_COUNT, *sums[:, places])
 
 
 def merge_buckets(parts: Iterable[BucketCounts]) -> BucketCounts:

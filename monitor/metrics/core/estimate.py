@@ -1,7 +1,7 @@
 """A number with its uncertainty. Pure."""
 
 from dataclasses import dataclass, field
-from math import isfinite, isnan, nan
+from math import inf, isfinite, isnan, nan
 
 CONFIDENCE = 0.95  # level of every interval, unless a caller asks for another
 NORMAL_95 = 1.959963984540054  # its two-sided quantile of the normal distribution
@@ -32,6 +32,19 @@ class Estimate:
         """Give an estimate its normal 95 % interval, ``value +- 1.96 standard_error``."""
         reach = NORMAL_95 * standard_error
         return cls(value, value - reach, value + reach, standard_error)
+
+    def widened(self, ratio: float, least: float = -inf, most: float = inf) -> "Estimate":
+        """Make the interval so many times as wide, within the range of what it is of.
+
+        Examples
+        --------
+        >>> f"{Estimate(0.2, 0.1, 0.4, 0.08).widened(3.0, 0.0, 1.0):.2f}"
+        '0.20 (95 % 0.00 to 0.80)'
+        """
+        if ratio == 1.0:
+            return self  # to its last digit
+        low, high = (self.value + ratio * (end - self.value) for end in (self.low, self.high))
+        return Estimate(self.value, max(low, least), min(high, most), ratio * self.standard_error)
 
     @property
     def error(self) -> float:

@@ -8,16 +8,20 @@ from math import floor, sqrt
 import numpy as np
 
 from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.dispersion import INDEPENDENT, Hanging, draw_buckets, hang_together
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
 
 ROWS_PER_GROUP = 16  # up to this many, single draws are faster than binomial generators
 ONE_BY_ONE = 32
+FINE = 64  # to which part of a row its weight is rounded
 LARGE_VARIANCE = 25.0  # of a binomial count
 ROWS_PER_KIND = 4  # beyond, a binomial draw for each kind is faster than one by one
 
 
-def resample(t: Tally, rates: Floats, *, rng: np.random.Generator) -> Tally:
+def resample(
+    t: Tally, rates: Floats, *, shared: Hanging = INDEPENDENT, rng: np.random.Generator
+) -> Tally:
     """Draw as many rows as there are, with replacement, and their outcomes at given rates.
 
     Parameters
@@ -27,6 +31,9 @@ def resample(t: Tally, rates: Floats, *, rng: np.random.Generator) -> Tally:
     rates : ndarray of shape (m,)
         Probability of a positive outcome in each group, in [0, 1]: ``k/n`` for the ordinary
         bootstrap, others for other worlds.
+    shared : Hanging
+        What rows of one entity share, from `monitor.metrics.core.dispersion.hanging`; by default
+        rows are independent.
     rng : numpy Generator
         Source of chance; the same seed gives the same result.
 
@@ -42,23 +49,43 @@ def resample(t: Tally, rates: Floats, *, rng: np.random.Generator) -> Tally:
     >>> resample(t, t.positives / t.counts, rng=np.random.default_rng(1)).total
     3
     """
-    counts, positives = _resampled(rng, t.counts, rates)
+    if shared.columns.size:
+        counts, positives = _resampled_together(rng, t.counts, rates, shared)
+    else:
+        counts, positives = _resampled(rng, t.counts, t.total, rates)
     drawn = counts > 0
     return Tally(t.scores[drawn], counts[drawn], positives[drawn])
 
 
 @compiled
-def _resampled(rng: np.random.Generator, counts: Ints, rates: Floats) -> tuple[Ints, Ints]:
-    """Draw counts, multinomial over groups, and positives, binomial within each."""
-    total = counts.sum()
+def _resampled_together(
+    rng: np.random.Generator, counts: Ints, rates: Floats, shared: Hanging
+) -> tuple[Ints, Ints]:
+    """Draw rows as often as buckets that are drawn have them, and what their outcomes share."""
+    rows, moves = draw_buckets(rng, shared)
+    weights = np.empty_like(counts)
+    for i in range(counts.size):
+        column = shared.columns[i]
+        times = rows[column] if column >= 0 else 1.0
+        weights[i] = int(times * counts[i] * FINE + 0.5)
+    new, positives = _resampled(rng, weights, counts.sum(), rates)
+    hang_together(rng, new, positives, rates, shared, moves)
+    return new, positives
+
+
+@compiled
+def _resampled(
+    rng: np.random.Generator, counts: Ints, draws: int, rates: Floats
+) -> tuple[Ints, Ints]:
+    """Draw so many rows, multinomial over groups, and positives, binomial within each."""
+    rows = counts.sum()
     new = np.zeros(counts.size, np.int64)
-    if total <= ROWS_PER_GROUP * counts.size:
+    if draws <= ROWS_PER_GROUP * counts.size:
         ends = np.cumsum(counts)
         guide, shift = index_rows(ends)
-        for _ in range(total):
-            new[find_group(draw_row(rng, total), ends, guide, shift)] += 1
+        for _ in range(draws):
+            new[find_group(draw_row(rng, rows), ends, guide, shift)] += 1
     else:  # the same law, group by group: each binomial given those before it
-        rows = draws = total
         for i in range(counts.size):
             new[i] = draws if counts[i] == rows else _nearly_binomial(rng, draws, counts[i] / rows)
             rows -= counts[i]

@@ -15,6 +15,7 @@ from typing import Literal
 import numpy as np
 
 from monitor.metrics.binned.binning import monitor_sizes, pava_bc
+from monitor.metrics.core.dispersion import INDEPENDENT, Hanging
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.option_check import check_option
@@ -39,6 +40,7 @@ def bootstrap_interval(
     level: float = CONFIDENCE,
     replicates: int = 200,
     method: Method = "auto",
+    shared: Hanging = INDEPENDENT,
     rng: np.random.Generator,
 ) -> Estimate:
     """Find an interval for the population value of any scalar measure of a tally.
@@ -46,7 +48,7 @@ def bootstrap_interval(
     Parameters
     ----------
     t : Tally
-        m groups of equal score, at least one prediction, drawn independently.
+        m groups of equal score, at least one prediction.
     measure : callable
         From a tally to a float. It must be defined on every resample: an error that it raises
         (because one outcome is missing, say) is not caught: then the tally is too small.
@@ -61,6 +63,9 @@ def bootstrap_interval(
         calibration errors, which are 0 for a calibrated model. ``"inverted_mean"``: for
         measures without a population value, such as TCE, whose interval is for the mean over
         samples of this size. ``"auto"``: of these what suits the measure, see Notes.
+    shared : Hanging
+        What rows of one entity share, from `monitor.metrics.core.dispersion.hanging`; by default
+        they are drawn independently.
     rng : numpy Generator
         Source of chance; the same seed gives the same result.
 
@@ -114,7 +119,7 @@ def bootstrap_interval(
     """
     measures = {"": measure}
     return bootstrap_intervals(
-        t, measures, level=level, replicates=replicates, method=method, rng=rng
+        *(t, measures), level=level, replicates=replicates, method=method, shared=shared, rng=rng
     )[""]
 
 
@@ -125,6 +130,7 @@ def bootstrap_intervals(
     level: float = CONFIDENCE,
     replicates: int = 200,
     method: Method = "auto",
+    shared: Hanging = INDEPENDENT,
     rng: np.random.Generator,
 ) -> dict[str, Estimate]:
     """Find intervals for several measures from the same resamples, which saves most of the time.
@@ -147,8 +153,8 @@ def bootstrap_intervals(
     inverted = {n: m for n, m in measures.items() if chosen[n].startswith("inverted")}
     plain = {n: m for n, m in measures.items() if n not in inverted}
     observed = {name: measure(t) for name, measure in measures.items()}
-    found = _inverted(t, inverted, observed, chosen, level, replicates, rng)
-    samples = _values(t, t.positives / t.counts, plain, replicates, rng)
+    found = _inverted(t, inverted, observed, chosen, level, replicates, shared, rng)
+    samples = _values(t, t.positives / t.counts, plain, replicates, shared, rng)
     for name, values in samples.items():
         if chosen[name] == "percentile":
             low, high = np.quantile(values, [0.5 - level / 2, 0.5 + level / 2]).tolist()
@@ -190,6 +196,7 @@ def _inverted(
     chosen: Mapping[str, Method],
     level: float,
     replicates: int,
+    shared: Hanging,
     rng: np.random.Generator,
 ) -> dict[str, tuple[float, float]]:
     """Visit worlds of one amplitude after the other, with all measures that ask for it."""
@@ -199,7 +206,7 @@ def _inverted(
         for amplitude, names in wanted.items():
             rates = np.clip(t.scores + amplitude * gaps, 0.0, 1.0)
             asking = {name: measures[name] for name in names}
-            for name, values in _values(t, rates, asking, replicates, rng).items():
+            for name, values in _values(t, rates, asking, replicates, shared, rng).items():
                 if chosen[name] == "inverted_mean":
                     truth = _mean(values, calibrated=amplitude == 0.0)
                 else:  # an error of a calibrated world is 0, exactly
@@ -235,12 +242,13 @@ def _values(
     rates: Floats,
     measures: Mapping[str, Measure],
     replicates: int,
+    shared: Hanging,
     rng: np.random.Generator,
 ) -> dict[str, Floats]:
     """Compute every measure on each resample."""
     values = {name: np.empty(replicates) for name in measures}
     for i in range(replicates if measures else 0):
-        drawn = resample(t, rates, rng=rng)
+        drawn = resample(t, rates, shared=shared, rng=rng)
         for name, measure in measures.items():
             values[name][i] = measure(drawn)
     return values

@@ -7,7 +7,9 @@ from typing import Literal
 import numpy as np
 
 from monitor.metrics.binned.binning import monitor_sizes, pool
+from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
 from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.dispersion import hanging
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import HIGHEST_SCORE, LOWEST_SCORE, Floats, Ints
 from monitor.metrics.core.option_check import check_option
@@ -32,6 +34,7 @@ def ece_interval(
     adjusted: Adjustment = "raw",
     level: float = CONFIDENCE,
     replicates: int = 100,
+    held: BucketCounts = NO_BUCKETS,
     rng: np.random.Generator,
 ) -> Estimate:
     """Measure ECE over PAVA-BC bins of `monitor_sizes`, with its interval.
@@ -48,6 +51,8 @@ def ece_interval(
         Confidence level in (0, 1).
     replicates : int
         Resamples in each of 3 to 8 worlds, at least ``1/(1 - level)``.
+    held : BucketCounts
+        The same predictions by bucket of their entity, where those of one entity may hang together.
     rng : numpy Generator
         Source of chance; the same seed gives the same result.
 
@@ -84,13 +89,16 @@ def ece_interval(
     (0.0, True)
     """
     check_option("adjusted", adjusted, Adjustment)
-    base, measure = (t, pava_bc_ece) if adjusted == "raw" else (_forgiven(t), forgiven_ece)
+    delta = 0.0 if adjusted == "raw" else fit_intercept(t).delta
+    base, measure = (t, pava_bc_ece) if adjusted == "raw" else (shift(t, delta), forgiven_ece)
+    joined = join_neighbours(base)
     found = bootstrap_interval(
-        join_neighbours(base),
+        joined,
         measure,
         level=level,
         replicates=replicates,
         method="inverted",
+        shared=hanging(joined, held, delta=delta),
         rng=rng,
     )
     return replace(found, value=pava_bc_ece(base))
@@ -137,10 +145,6 @@ def join_neighbours(t: Tally) -> Tally:
     if first.size == t.scores.size:
         return t
     return join_groups(t, first)
-
-
-def _forgiven(t: Tally) -> Tally:
-    return shift(t, fit_intercept(t).delta)
 
 
 @compiled

@@ -11,8 +11,10 @@ from math import log, log1p, sqrt
 import numpy as np
 import numpy.typing as npt
 
+from monitor.metrics.core.buckets import CELLS_IN_BIN, BucketCounts
 from monitor.metrics.core.coarse import Coarse, OccupiedCells, occupied
 from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.logistic.intercept import solve_factor
 
@@ -136,6 +138,56 @@ def fit_slope_of_cells(
         slope = moved
     found = moved, sqrt(1.0 / sums[1])
     return found if abs(moved) < STEEPEST - SLOPE_TOLERANCE * 2 else None
+
+
+def slope_design_effect(
+    curve: Floats, strata: Sequence[OccupiedCells], held: Sequence[BucketCounts], slope: float
+) -> float:
+    """Tell by how much the variance of a slope exceeds that of independent outcomes.
+
+    Parameters
+    ----------
+    curve : ndarray of shape (1024,)
+        Log-odds by coarse cell.
+    strata : sequence of OccupiedCells
+        As for `fit_slope_of_cells`.
+    held : sequence of BucketCounts
+        The same predictions by bucket of their entity; none where entities are unknown.
+    slope : float
+        The fitted slope.
+
+    Returns
+    -------
+    float
+        At least 1, and at most the number of predictions.
+
+    Notes
+    -----
+    `span_dispersions` of ``(x - mean_w x)(y - p)``, each stratum with its intercept and mean.
+
+    Examples
+    --------
+    >>> slope_design_effect(np.zeros(1024), [], [], 1.0)
+    1.0
+    """
+    sums = [
+        _slope_sums(slope, curve[part.cells], part, counts)
+        for part, counts in zip(strata, held, strict=True)
+        if counts.counts.size and 0 < part.positives.sum() < part.counts.sum()
+    ]
+    if not sums:
+        return 1.0
+    rows = float(sum(part.counts.sum() for part in strata))
+    return float(np.clip(span_dispersions(*np.sum(sums, axis=0))[0], 1.0, rows))
+
+
+def _slope_sums(slope: float, x: Floats, part: OccupiedCells, held: BucketCounts) -> Floats:
+    odds = np.exp(slope * x - (slope * x).max())
+    factor, information = solve_factor(odds, part.counts, int(part.positives.sum()))
+    p = factor * odds / (1.0 + factor * odds)
+    along = x - float((part.counts * p * (1.0 - p) * x).sum()) / information
+    bins = part.cells // CELLS_IN_BIN
+    return bucket_sums(bins, part.counts, held, along * (1.0 - p), -along * p)
 
 
 @compiled

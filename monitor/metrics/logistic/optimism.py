@@ -40,10 +40,12 @@ class FittedScore:
     if_negative: Floats
     curvature: float
 
-    @property
-    def corrected(self) -> float:
-        """Estimate of the mean score of the map that infinitely many predictions would give."""
-        return self.observed + self.optimism
+    def corrected(self, phi: float) -> float:
+        """Estimate of the mean score of the map that infinitely many predictions would give.
+
+        `phi` is the design effect of what was fitted: 1 if the predictions are independent.
+        """
+        return self.observed + phi * self.optimism
 
 
 def fitted_score(t: Tally, logits: Floats, design: Floats, rule: ScoringRule) -> FittedScore:

@@ -14,6 +14,7 @@ from monitor.metrics.binomial.acceptance import (
     significance,
 )
 from monitor.metrics.core.compiled import compiled
+from monitor.metrics.core.dispersion import INDEPENDENT, Hanging, draw_buckets, hang_together
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.intervals.ece_interval import join_neighbours
@@ -48,6 +49,7 @@ def tce_null_reference(
     max_size: int,
     alpha: float = 0.05,
     replicates: int = 100,
+    shared: Hanging = INDEPENDENT,
     rng: np.random.Generator,
 ) -> NullReference:
     """Find what TCE over PAVA-BC bins says of a perfectly calibrated model.
@@ -63,6 +65,9 @@ def tce_null_reference(
         Level of the test inside TCE, in (0, 1).
     replicates : int
         Number of resampled worlds, at least 1.
+    shared : Hanging
+        What rows of one entity share, from `monitor.metrics.core.dispersion.hanging`; by default
+        outcomes are independent.
     rng : numpy Generator
         Source of chance; the same seed gives the same result.
 
@@ -115,7 +120,7 @@ def tce_null_reference(
         raise ValueError(msg)
     alike = join_neighbours(t)
     values = _null_values(
-        *(rng, t.scores, t.counts, alike.scores, alike.counts),
+        *(rng, t.scores, t.counts, shared, alike.scores, alike.counts),
         *(min_size, max_size, alpha, np.empty(replicates)),
     )
     low, middle, high, highest = np.quantile(values, QUANTILES).tolist()
@@ -127,6 +132,7 @@ def _null_values(
     rng: np.random.Generator,
     scores: Floats,
     counts: Ints,
+    shared: Hanging,
     some_scores: Floats,
     some_counts: Ints,
     min_size: int,
@@ -147,6 +153,9 @@ def _null_values(
         worlds = draw_worlds(rng, scores, counts, min(TOGETHER, values.size - first))
         for world in range(len(worlds)):
             positives = worlds[world]
+            if shared.columns.size:
+                _, moves = draw_buckets(rng, shared)
+                hang_together(rng, counts, positives, scores, shared, moves)
             delta = solve_nearby(some_inverse_odds, some_counts, positives.sum(), at_zero)
             if isnan(delta):
                 delta, _ = solve_intercept(-np.log(groups.inverse_odds), counts, positives)

@@ -1,6 +1,7 @@
 """Columns of a data frame, Arrow arrays and lists as the arrays that tallies are made of."""
 
 from collections.abc import Sequence
+from hashlib import md5
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from monitor.errors import DataError
 from monitor.segment_names import OTHER
 
 if TYPE_CHECKING:
+    from monitor.metrics.core.buckets import BucketCounts
     from monitor.metrics.core.tally import Tally
 
 Column = Any  # whatever numpy can read: a list, an array, a column of pandas, Polars or Arrow
@@ -41,20 +43,59 @@ def tallies_by(
     from monitor.metrics.core.tally import tally_on_grid
 
     scores, outcomes = _checked(y_true, y_prob)
-    kinds = [_label_numbers(column, scores.size) for column in labels]
+    return {
+        key: tally_on_grid(scores[rows], outcomes[rows])
+        for key, rows in _rows_by(scores.size, *labels).items()
+    }
+
+
+def _rows_by(size: int, *labels: Column | None) -> dict[tuple[str, ...], npt.NDArray[np.int64]]:
+    """List the rows of each combination of labels."""
+    kinds = [_label_numbers(column, size) for column in labels]
     if all(names == [""] for names, _ in kinds):
-        return {("",) * len(kinds): tally_on_grid(scores, outcomes)}
-    group = np.zeros(scores.size, np.int64)
+        return {("",) * len(kinds): np.arange(size)}
+    group = np.zeros(size, np.int64)
     for names, numbers in kinds:
         group = group * len(names) + numbers
     order = np.argsort(group, kind="stable")
     present, starts = np.unique(group[order], return_index=True)
-    tallies = {}
+    found = {}
     for number, rows in zip(present, np.split(order, starts[1:]), strict=True):
         place = np.unravel_index(number, [len(names) for names, _ in kinds])
         key = tuple(names[i] for (names, _), i in zip(kinds, place, strict=True))
-        tallies[key] = tally_on_grid(scores[rows], outcomes[rows])
-    return tallies
+        found[key] = rows
+    return found
+
+
+def buckets_by(
+    y_true: Column, y_prob: Column, entity: Column, *labels: Column | None
+) -> "dict[tuple[str, ...], BucketCounts]":
+    """Count predictions by bucket of their entity and bin of their score, for each label.
+
+    Parameters, order and errors are those of `tallies_by`; rows without an entity count as
+    independent, as in the daily job.
+    """
+    from monitor.metrics.core.buckets import BUCKETS, add_up_buckets, bins_of
+    from monitor.metrics.core.grid import OFFSETS_PER_CELL, locate
+
+    scores, outcomes = _checked(y_true, y_prob)
+    names, numbers = _label_numbers(entity, scores.size)
+    values = _one_column("entity", entity)
+    if values.dtype.kind == "f":  # whole numbers with gaps, as pandas has them
+        names = [name.removesuffix(".0") for name in names]
+    digests = [int(md5(name.encode(), usedforsecurity=False).hexdigest()[:8], 16) for name in names]
+    cells, offsets = locate(scores)
+    buckets, missing = (np.array(digests) % BUCKETS)[numbers], _missing(values)
+    buckets[missing] = offsets[missing] * BUCKETS // OFFSETS_PER_CELL
+    return {
+        key: add_up_buckets(
+            buckets[rows],
+            bins_of(cells[rows]),
+            np.ones(rows.size, np.int64),
+            outcomes[rows].astype(np.int64),
+        )
+        for key, rows in _rows_by(scores.size, *labels).items()
+    }
 
 
 def _checked(

@@ -5,7 +5,7 @@ from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Literal
 
 from monitor.errors import ConfigError, DataError, needing
-from monitor.report.notebook.arrays import Column, tallies_by
+from monitor.report.notebook.arrays import Column, buckets_by, tallies_by
 from monitor.report.notebook.frames import Row, frame, rows_of
 from monitor.report.notebook.html import evaluation_html
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from monitor.evaluation.evaluate import Evaluation
+    from monitor.metrics.core.buckets import BucketCounts
     from monitor.metrics.core.tally import Tally
     from monitor.summary import Summary
 
@@ -115,7 +116,7 @@ class SampleEvaluation:
 
     def _repr_html_(self) -> str:
         """Show the main numbers as a table."""
-        return evaluation_html([self.whole, *self.segments.values()])
+        return evaluation_html([self.whole, *self.segments.values()], "sample")
 
 
 def evaluate(
@@ -124,6 +125,7 @@ def evaluate(
     *,
     segments: Column | None = None,
     groups: Column | None = None,
+    entity: Column | None = None,
     alpha: float = 0.05,
 ) -> SampleEvaluation:
     """Evaluate the calibration of a sample with the measures of the daily job.
@@ -140,6 +142,10 @@ def evaluate(
     groups : column of shape (n,), optional
         Rows with the same label share a prior: a day, for example. The slope and the causes are
         computed within groups, so priors that differ do not look like a slope.
+    entity : column of shape (n,), optional
+        Whom or what each row is about, such as a customer. Rows of one entity may hang together:
+        intervals and TCE by chance then count entities, not rows. Rows without a value count as
+        independent.
     alpha : float
         Level of the tests inside TCE, in (0, 1).
 
@@ -184,7 +190,8 @@ def evaluate(
         msg = "y_true and y_prob have no rows; give at least one prediction with its outcome."
         raise DataError(msg)
     size = standard_size(everything.prevalence) if 0.0 < everything.prevalence < 1.0 else None
-    days = _days(tallies)
+    held = {} if entity is None else buckets_by(y_true, y_prob, entity, groups, segments)
+    days = _days(tallies, held)
     whole, *parts = evaluate_days(
         days,
         window_days=len(days),
@@ -217,7 +224,9 @@ def check_alpha(alpha: float) -> None:
         raise ConfigError(msg)
 
 
-def _days(tallies: "Mapping[tuple[str, ...], Tally]") -> "list[Summary]":
+def _days(
+    tallies: "Mapping[tuple[str, ...], Tally]", held: "Mapping[tuple[str, ...], BucketCounts]"
+) -> "list[Summary]":
     """Give each group a day of its own, as the daily job has it; the dates mean nothing."""
     from monitor.segment_names import WHOLE
     from monitor.summary import Segment, Summary
@@ -227,5 +236,9 @@ def _days(tallies: "Mapping[tuple[str, ...], Tally]") -> "list[Summary]":
     for number, group in enumerate(dict.fromkeys(group for group, _ in tallies), 1):
         parts = {segment: t for (of, segment), t in tallies.items() if of == group}
         segments = {name or WHOLE: Segment(t, t.total) for name, t in parts.items()}
-        days.append(Summary("", (date.fromordinal(number),), segments, {}, True, known_at))
+        entities = {
+            (name or WHOLE, WHOLE): counts for (of, name), counts in held.items() if of == group
+        }
+        day = (date.fromordinal(number),)
+        days.append(Summary("", day, segments, {}, True, known_at, entities=entities))
     return days

@@ -34,9 +34,12 @@ LEGEND = (
 )
 
 
-def evaluation_html(evaluations: "Sequence[Evaluation]") -> str:
-    """Show evaluations, one line each."""
-    return f"{table_html(HEADS, map(_cells, evaluations))}<p><small>{LEGEND}</small></p>"
+def evaluation_html(evaluations: "Sequence[Evaluation]", span: str) -> str:
+    """Show evaluations of a span, the whole first, one line each."""
+    from monitor.words.windows import hanging_sentences
+
+    legend = escape(" ".join([LEGEND, *hanging_sentences(evaluations[0], span)]))
+    return f"{table_html(HEADS, map(_cells, evaluations))}<p><small>{legend}</small></p>"
 
 
 def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
