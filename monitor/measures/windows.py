@@ -293,6 +293,14 @@ NOT_EXPORTED = (
         adjusted="prior",
     ),
     unexported(
+        "design_effect",
+        of.WINDOW,
+        "By how much the variance of the number of positives is larger because rows of one entity "
+        "hang together.",
+        units.MULTIPLE,
+        lambda e: e.design_effect,
+    ),
+    unexported(
         "correction_delta",
         of.CORRECTION,
         "The intercept whose gain the other numbers of the correction are.",
