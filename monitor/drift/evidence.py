@@ -299,9 +299,26 @@ def bounded(ratios: Floats) -> Floats:
     >>> bounded(np.array([-9.0, 0.0, 1.0, 9.0])).round(2) + 0.0
     array([-2.,  0.,  1.,  2.])
     """
-    kept = 10.0**-MOST_OF_A_DAY
-    hedged = np.logaddexp(log(kept), np.log1p(-kept) + ratios * log(10.0)) / log(10.0)
-    return np.asarray(np.minimum(hedged, MOST_OF_A_DAY))
+    return np.asarray(np.log10(bounded_ratio(ratios * log(10.0))))
+
+
+def bounded_ratio(gains: Floats) -> Floats:
+    """Give a likelihood ratio of which a hundredth is kept back, at most 100.
+
+    Parameters
+    ----------
+    gains : ndarray
+        Evidence of a day in nats.
+
+    Examples
+    --------
+    >>> bounded_ratio(np.array([-np.inf, 0.0, 900.0]))
+    array([1.e-02, 1.e+00, 1.e+02])
+    """
+    most = 10.0**MOST_OF_A_DAY
+    return np.asarray(
+        np.minimum((1.0 - 1.0 / most) * np.exp(np.minimum(gains, 9.0)) + 1 / most, most)
+    )
 
 
 def _levels(reference: Reference, parts: Mapping[Any, Coarse]) -> Floats:

@@ -13,13 +13,14 @@ import numpy as np
 
 from monitor.drift.detector import WEIGHTS, share_of_start
 from monitor.drift.entities import SIGNS, most_evidence
-from monitor.drift.evidence import bounded, curve_errors, price
+from monitor.drift.evidence import bounded_ratio, curve_errors, price
 from monitor.drift.history import WEEKS_APART
 from monitor.drift.reference import DIRECTIONS, Reference
 from monitor.drift.variance import WEEK
 from monitor.metrics.core.grid import Floats, Ints
 
 MOST = 1e100  # evidence that is far above every limit
+SPANS_AT_ONCE = 16  # are drawn together, which takes a fifth of the time
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,35 +88,46 @@ def evidence_paths(
     >>> bool(np.median(later) > 3.0)
     True
     """
-    rng = np.random.default_rng(0)
     tolerances, effects = price(reference, reference.cross, reference.day_variances)
     reach, middles = effects - tolerances, 0.5 * (effects**2 - tolerances**2)
+    sums = np.zeros((paths, len(DIRECTIONS), 2))
+    starts = Starts(np.zeros(0, np.int64), *np.zeros((2, 0, paths, len(DIRECTIONS))))
+    hangs, alarmed = limit < inf and reference.hanging.max() > 1.0, np.zeros(paths, bool)
+    for known, pulls in _drawn(reference, paths, change):
+        phi = 1.0 + reference.day_variances * known
+        gains = (reach * pulls)[..., None] * SIGNS - (middles * known)[..., None]
+        ratios = bounded_ratio(gains / phi[..., None])
+        begun = share_of_start(tolerances, effects, known, reference.day_variances)[..., None]
+        for day in range(SPANS_AT_ONCE):
+            sums = np.minimum((sums + begun[day]) * ratios[day], MOST)
+            if hangs:
+                starts = _with_day(starts, pulls[day], known[day])
+                over = np.nonzero((_evidence(sums) >= limit) & ~alarmed)[0]
+                if over.size:
+                    most = _most(reference, starts, over, tolerances, effects)
+                    sums[over] = np.minimum(sums[over], most)
+                alarmed |= _evidence(sums) >= limit
+            yield _evidence(sums)
+
+
+def _drawn(reference: Reference, paths: int, change: float) -> Iterator[tuple[Floats, Floats]]:
+    """Draw what the next spans of days know, and their scores; both of shape (days, paths, 4)."""
+    rng = np.random.default_rng(0)
     correlations, covariance = _between_directions(reference)
-    drawn = rng.standard_normal((2, paths, len(DIRECTIONS)))
     shared = np.sqrt(2.0 - 1.0 / reference.hanging)  # 1 where rows are independent
-    offsets = drawn[0] @ _root(covariance).T * shared
+    offsets = rng.standard_normal((2, paths, len(DIRECTIONS)))[0] @ _root(covariance).T * shared
     offsets = offsets + change * _projected(reference, correlations)
     spread = _root(correlations).T
-    sums = np.zeros((paths, len(DIRECTIONS), 2))
-    starts = Starts(np.zeros(0, np.int64), *np.zeros((2, 0, *offsets.shape)))
-    hangs, alarmed = limit < inf and reference.hanging.max() > 1.0, np.zeros(paths, bool)
+    days, shape = len(reference.informations), (paths, len(DIRECTIONS))
     while True:
-        known = reference.informations[rng.integers(len(reference.informations), size=paths)]
-        phi = 1.0 + reference.day_variances * known
-        noise = rng.standard_normal(offsets.shape) @ spread
-        pull = offsets * known + np.sqrt(known * phi) * noise
-        gains = (reach * pull)[..., None] * SIGNS - (middles * known)[..., None]
-        ratios = bounded(gains / phi[..., None] / np.log(10.0))
-        begun = share_of_start(tolerances, effects, known, reference.day_variances)
-        sums = np.minimum((sums + begun[..., None]) * 10.0**ratios, MOST)
-        if hangs:
-            starts = _with_day(starts, pull, known)
-            over = np.nonzero((_evidence(sums) >= limit) & ~alarmed)[0]
-            if over.size:
-                most = _most(reference, starts, over, tolerances, effects)
-                sums[over] = np.minimum(sums[over], most)
-            alarmed |= _evidence(sums) >= limit
-        yield _evidence(sums)
+        drawn = [
+            (rng.integers(days, size=paths), rng.standard_normal(shape))
+            for _ in range(SPANS_AT_ONCE)
+        ]
+        known = reference.informations[np.array([day for day, _ in drawn])]
+        noise = np.array([noise for _, noise in drawn]) @ spread
+        spreads = np.sqrt(known * (1.0 + reference.day_variances * known))
+        yield known, offsets * known + spreads * noise
 
 
 def _evidence(sums: Floats) -> Floats:
