@@ -12,15 +12,25 @@ import numpy as np
 from scipy.special import expit, log_expit, logit, stdtrit
 
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
-from monitor.metrics.core.buckets import BIN_CENTRES, BucketCounts, add_up_buckets, bins_of
+from monitor.metrics.core.buckets import (
+    BIN_CENTRES,
+    BUCKETS,
+    BucketCounts,
+    add_up_buckets,
+    bins_of,
+)
+from monitor.metrics.core.dispersion import bins_of_tally, bucket_sums
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, locate, representative_scores
 from monitor.metrics.core.tally import Tally, on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.segment_names import WHOLE
-from monitor.summary import Awaited, Segment, Summary, awaited
+from monitor.summary import NO_SAMPLE, Awaited, Segment, Summary, awaited, buckets_of
 
 LEAST_DAYS = 3  # for an interval: the gains of days vary more than their outcomes do
+
+
+Gains = tuple[tuple[Floats, Floats], tuple[Floats, Floats]]  # log loss and Brier, by outcome
 
 
 @dataclass(frozen=True)
@@ -39,13 +49,22 @@ class Shadow:
     segment: str = WHOLE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class DayGain:
-    """By how much the losses of one day would have fallen: sums over its outcomes."""
+    """By how much the losses of one day would have fallen: sums over its outcomes.
+
+    Attributes
+    ----------
+    outcomes, log_loss, brier : float
+        Of all outcomes.
+    held : ndarray of shape (3, 64) or None
+        The same three by bucket of the entity; None without entities.
+    """
 
     outcomes: float
     log_loss: float
     brier: float
+    held: Floats | None = None
 
 
 def map_summary(summary: Summary, shadow: Shadow) -> Summary:
@@ -89,9 +108,16 @@ def day_gains(summary: Summary, shadow: Shadow) -> dict[str, DayGain]:
     """
     offset, weights = _sample_offset(summary), summary.class_weights
     gains = {
-        name: _day_gain(part.tally, shadow.map, offset, weights)
+        name: _day_gain(
+            part.tally,
+            buckets_of(summary, name),
+            _gains(part.tally, shadow.map, offset),
+            weights,
+        )
         if shadow.segment in (WHOLE, name)
-        else DayGain(part.tally.total, 0.0, 0.0)
+        else _day_gain(
+            part.tally, buckets_of(summary, name), _gains(part.tally, None, 0.0), NO_SAMPLE
+        )
         for name, part in summary.segments.items()
         if part.tally.total
     }
@@ -115,7 +141,9 @@ def map_gain(days: Sequence[DayGain]) -> MapGain | None:
     -----
     The gain of a prediction is the ratio ``sum g / sum n`` over the days, and its variance is
     ``k / (k - 1) sum (g - n ratio)**2 / (sum n)**2`` for k days, with Student's quantile of k - 1
-    degrees of freedom.
+    degrees of freedom. With entities, which come again on other days, the same over buckets is
+    added and the same over buckets of days taken away (Cameron, Gelbach and Miller, Journal of
+    Business and Economic Statistics 29, 2011), if that is more.
 
     Examples
     --------
@@ -128,11 +156,14 @@ def map_gain(days: Sequence[DayGain]) -> MapGain | None:
     outcomes = np.array([day.outcomes for day in days])
     log_loss = np.array([day.log_loss for day in days])
     brier = np.array([day.brier for day in days])
+    held = np.array([np.zeros((3, BUCKETS)) if day.held is None else day.held for day in days])
+    rows, of_log_loss, of_brier = held.swapaxes(0, 1)
+    recent = slice(-RECENT_DAYS, None)
     return MapGain(
         days=len(days),
-        log_loss=_ratio(log_loss, outcomes),
-        brier=_ratio(brier, outcomes),
-        recent=_ratio(log_loss[-RECENT_DAYS:], outcomes[-RECENT_DAYS:]),
+        log_loss=_ratio(log_loss, outcomes, of_log_loss, rows),
+        brier=_ratio(brier, outcomes, of_brier, rows),
+        recent=_ratio(log_loss[recent], outcomes[recent], of_log_loss[recent], rows[recent]),
     )
 
 
@@ -174,17 +205,32 @@ def _map_buckets(
     return add_up_buckets(part.buckets, bins, part.counts, part.positives)
 
 
-def _day_gain(
-    t: Tally, calibration_map: CalibrationMap, offset: float, weights: tuple[float, float]
-) -> DayGain:
+def _gains(t: Tally, calibration_map: CalibrationMap | None, offset: float) -> Gains:
+    """Give the gain of a positive and of a negative outcome at each score; 0 without a map."""
+    if calibration_map is None:
+        nothing = np.zeros(t.scores.size)
+        return (nothing, nothing), (nothing, nothing)
     before = logit(t.scores) - offset
     after = logit(apply_calibration_map(np.asarray(expit(before)), calibration_map))
-    negatives, positives = weights[0] * (t.counts - t.positives), weights[1] * t.positives
-    log_loss = positives * (log_expit(after) - log_expit(before))
-    log_loss += negatives * (log_expit(-after) - log_expit(-before))
     p, q = expit(before), expit(after)
-    brier = positives * ((1.0 - p) ** 2 - (1.0 - q) ** 2) + negatives * (p**2 - q**2)
-    return DayGain(float((negatives + positives).sum()), float(log_loss.sum()), float(brier.sum()))
+    return (
+        (log_expit(after) - log_expit(before), log_expit(-after) - log_expit(-before)),
+        ((1.0 - p) ** 2 - (1.0 - q) ** 2, p**2 - q**2),
+    )
+
+
+def _day_gain(t: Tally, held: BucketCounts, gains: Gains, weights: tuple[float, float]) -> DayGain:
+    negatives, positives = weights[0] * (t.counts - t.positives), weights[1] * t.positives
+    log_loss, brier = (float((positives * hit + negatives * missed).sum()) for hit, missed in gains)
+    outcomes = float((negatives + positives).sum())
+    if not held.counts.size:
+        return DayGain(outcomes, log_loss, brier)
+    bins, ones = bins_of_tally(t), np.ones(t.scores.size)
+    by_bucket = [
+        bucket_sums(bins, t.counts, held, weights[1] * hit, weights[0] * missed)[0, :, 0]
+        for hit, missed in ((ones, ones), *gains)
+    ]
+    return DayGain(outcomes, log_loss, brier, np.array(by_bucket))
 
 
 def _sum_of(parts: Sequence[DayGain]) -> DayGain:
@@ -192,13 +238,24 @@ def _sum_of(parts: Sequence[DayGain]) -> DayGain:
         sum(part.outcomes for part in parts),
         sum(part.log_loss for part in parts),
         sum(part.brier for part in parts),
+        sum(held[1:], held[0]) if (held := [p.held for p in parts if p.held is not None]) else None,
     )
 
 
-def _ratio(gains: Floats, outcomes: Floats) -> Estimate:
+def _ratio(gains: Floats, outcomes: Floats, held: Floats, rows: Floats) -> Estimate:
+    """Estimate a ratio over days; `held` and `rows` are gains and outcomes by day and bucket."""
     days, total = gains.size, float(outcomes.sum())
     value = float(gains.sum()) / total
-    spread = float(((gains - outcomes * value) ** 2).sum())
-    error = sqrt(days / (days - 1) * spread) / total if days > 1 else nan
+    spread, left = _spread(gains - outcomes * value, outcomes), held - rows * value
+    of_buckets = _spread(left.sum(axis=0), rows.sum(axis=0))
+    # Also where days differ less than their rows: the sum of both is then too small.
+    spread = max(spread, of_buckets, spread + of_buckets - _spread(left, rows))
+    error = sqrt(spread) / total if days > 1 else nan
     reach = float(stdtrit(days - 1, 0.5 + CONFIDENCE / 2.0)) * error
     return Estimate(value, value - reach, value + reach, error)
+
+
+def _spread(values: Floats, rows: Floats) -> float:
+    """Estimate the variance of a sum of independent values with mean 0; 0 of a single one."""
+    size = np.count_nonzero(rows)
+    return size / (size - 1) * float((values**2).sum()) if size > 1 else 0.0

@@ -5,6 +5,7 @@ from itertools import product
 from math import sqrt
 from typing import Any
 
+from studies.coverage import page_entities
 from studies.coverage.page_more import stored_section
 from studies.coverage.worlds import PREVALENCES, SIZES, World, key
 
@@ -135,4 +136,4 @@ def page(counts: Counts) -> str:
         replicates=REPLICATES,
         findings=FINDINGS,
     )
-    return text + stored_section()
+    return text + stored_section() + page_entities.stored_section()

@@ -31,6 +31,7 @@ from monitor.metrics.scores.bounds import ScoringRule, improvement
 from monitor.metrics.scores.brier import rbs
 from monitor.metrics.scores.corp import corp
 from monitor.metrics.test_based.tce import tce
+from studies.coverage.page_entities import stored_section
 from studies.coverage.page_more import BEGIN, COUNTS, section
 from studies.coverage.worlds import World, expected, population, sample
 
@@ -207,7 +208,7 @@ def main() -> None:
     lines = [f"{json.dumps(name)}: {json.dumps(worlds)}" for name, worlds in counts.items()]
     COUNTS.write_text("{\n" + ",\n".join(lines) + "\n}\n")
     before, _, _ = PAGE.read_text().partition(BEGIN)
-    PAGE.write_text(before + section(counts))
+    PAGE.write_text(before + section(counts) + stored_section())
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """A calibration map in the shadow: its measures, its gain, and the reference when deployed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.shadow import DayGain, Shadow, day_gains, map_gain, map_summary
+from monitor.metrics.core.buckets import add_up_buckets, bins_of
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.map_file import Level, MapFile, Training
@@ -193,6 +195,49 @@ def test_intervals_take_days_for_independent() -> None:
         assert found
         held += found.log_loss.low <= 0.01 <= found.log_loss.high
     assert abs(held / 2_000 - 0.95) < 3 * (0.95 * 0.05 / 2_000) ** 0.5
+
+
+@pytest.mark.parametrize("of_days", [0.0, 0.02])
+def test_intervals_hold_where_entities_come_again(of_days: float) -> None:
+    """Of 1,000 stretches in which buckets differ for good, and days beside them or not.
+
+    95 % and up to 3 more, for Student's t has the degrees of the days (+- 3 standard errors).
+    """
+    rng, held, without = np.random.default_rng(2), 0, 0
+    for _ in range(1_000):
+        cells = 0.01 + rng.normal(0.0, 0.1, 64) + rng.normal(0.0, 0.02, (10, 64))
+        cells += rng.normal(0.0, of_days, (10, 1))
+        rows = np.full((3, 64), 100.0)
+        of = [100.0 * gains for gains in cells]
+        days = [DayGain(6_400.0, g.sum(), g.sum(), np.array([rows[0], g, g])) for g in of]
+        for place, stretch in enumerate((days, [replace(day, held=None) for day in days])):
+            found = map_gain(stretch)
+            assert found
+            inside = found.log_loss.low <= 0.01 <= found.log_loss.high
+            held, without = held + inside * (1 - place), without + inside * place
+    error = 3 * (0.95 * 0.05 / 1_000) ** 0.5
+    assert 0.95 - error < held / 1_000 < 0.98 + error
+    assert without < 800
+
+
+def test_gains_of_buckets_add_up_to_those_of_the_day() -> None:
+    """Of a part that the map moves, one that it does not, and the whole: rows, and both losses."""
+    day = summary(SINCE)
+    held = {}
+    for name, part in day.segments.items():
+        t = part.tally
+        assert t.cells is not None
+        buckets = np.arange(t.counts.size) % 64
+        held[name, "all"] = add_up_buckets(buckets, bins_of(t.cells.numbers), t.counts, t.positives)
+    gains = day_gains(replace(day, entities=held), Shadow(RIGHT, "DE"))
+
+    plain = day_gains(day, Shadow(RIGHT, "DE"))
+    for name, gain in gains.items():
+        assert gain.held is not None
+        of = (gain.outcomes, gain.log_loss, gain.brier)
+        assert of == (plain[name].outcomes, plain[name].log_loss, plain[name].brier)
+        # Each row counts as the mean of its bin of 1/4 in logit: gains differ little within one.
+        assert gain.held.sum(axis=1) == pytest.approx(of, rel=0.1, abs=0.02 * gain.outcomes**0.5)
 
 
 def test_samples_are_mapped_as_their_population() -> None:

@@ -137,7 +137,9 @@ def design_effect(
         return 1.0
     hits = t.positives
     mean = float((hits * if_positive + (t.counts - hits) * if_negative).sum()) / t.total
-    sums = bucket_sums(_bins(t, delta), t.counts, held, if_positive - mean, if_negative - mean)
+    sums = bucket_sums(
+        bins_of_tally(t, delta), t.counts, held, if_positive - mean, if_negative - mean
+    )
     return float(np.clip(span_dispersions(*sums)[0], 1.0, t.total))
 
 
@@ -195,7 +197,7 @@ def hanging(t: Tally, held: BucketCounts, *, delta: float = 0.0) -> Hanging:
     bins, shares, deviations, phi = _deviations(held)
     place = np.full(BIN_COUNT, -1)
     place[bins] = np.arange(bins.size)
-    count, of = sqrt(1.0 - phi**-3), _bins(t, delta)
+    count, of = sqrt(1.0 - phi**-3), bins_of_tally(t, delta)
     alone = np.bincount(of, t.counts * t.scores * (1.0 - t.scores), BIN_COUNT)[bins]
     own = phi - _ratio(((count * deviations) ** 2).sum(axis=0), np.asarray(alone, np.float64))
     own = np.sqrt(np.maximum(own, phi**-2))
@@ -294,7 +296,15 @@ def _deviations(held: BucketCounts) -> tuple[Ints, Floats, Floats, float]:
     return bins, shares, deviations, max(phi, 1.0)
 
 
-def _bins(t: Tally, delta: float) -> Ints:
+def bins_of_tally(t: Tally, delta: float = 0.0) -> Ints:
+    """Find the bins of the scores of groups, before they were moved by delta in logit.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> bins_of_tally(tally([0.4, 0.5], [0, 1]))
+    array([62, 64])
+    """
     if t.cells is not None:
         return bins_of(t.cells.numbers)
     return bins_of(locate(np.asarray(expit(logit(t.scores) - delta)))[0])
