@@ -52,7 +52,9 @@ from monitor.metrics.core.grid import Floats
 
 FULL = 28  # days of the other reference, after which it stays
 MOST = 200  # days among which enough outcomes have to be
-POSSIBLE, CERTAIN = 1.0, 2.5  # standard errors by which a distortion may have, or has, grown
+# Standard errors by which a distortion may have grown, if days are independent, and has grown, even
+# if they hang together.
+POSSIBLE, CERTAIN = 1.0, 2.5
 Parts = Mapping[tuple[str, str], Coarse]
 ONE_DAY = timedelta(days=1)
 
@@ -213,13 +215,13 @@ def _changed(
     if _same_slope(now, before, own):
         return None
     days = [_days_since(detector.history, day) for day in (second.since, change.started)]
-    spans = [
+    hanging = sum(
         hanging_variance(detector.jitters, n, own.judge_every) for n in (days[1], days[0] - days[1])
-    ]
-    grown = growth(now, before, own.tolerances, np.sum(spans, axis=0))
-    if grown > CERTAIN:
+    )
+    if growth(now, before, own.tolerances, hanging) > CERTAIN:
         return replace(now, worse=_worse(before, change, own), quarter=None)
-    return None if grown > POSSIBLE or incident.recovery > 0.0 else now
+    possible = growth(now, before, own.tolerances) > POSSIBLE
+    return None if possible or incident.recovery > 0.0 else now
 
 
 def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:
@@ -281,7 +283,9 @@ def hanging_variance(day_variances: Floats, days: int, judge_every: int = 1) -> 
     return np.asarray(day_variances * (min(week, held) - 1.0) / held)
 
 
-def growth(now: Incident, before: Incident, tolerances: Floats, hanging: Floats) -> float:
+def growth(
+    now: Incident, before: Incident, tolerances: Floats, hanging: Floats | float = 0.0
+) -> float:
     """Measure how much further a distortion lies from the reference of the model than before.
 
     Parameters
@@ -290,8 +294,8 @@ def growth(now: Incident, before: Incident, tolerances: Floats, hanging: Floats)
         With the sums of the days since a change, and of those before it.
     tolerances : ndarray of shape (4,)
         Of that reference, in logit; what lies within them is not further.
-    hanging : ndarray of shape (4,)
-        `hanging_variance` of both spans, added up.
+    hanging : ndarray of shape (4,) or 0
+        `hanging_variance` of both spans, added up; 0 if days are independent.
 
     Returns
     -------
@@ -306,7 +310,7 @@ def growth(now: Incident, before: Incident, tolerances: Floats, hanging: Floats)
     known = (now.informations > 0.0) & (before.informations > 0.0)
     sizes = [np.abs(i.scores[known] / i.informations[known]) for i in (now, before)]
     chance = 1.0 / now.informations[known] + 1.0 / before.informations[known]
-    errors = np.sqrt(chance + hanging[known])
+    errors = np.sqrt(chance + np.broadcast_to(hanging, known.shape)[known])
     grown = np.where(sizes[0] > tolerances[known], (sizes[0] - sizes[1]) / errors, 0.0)
     return float(grown.max(initial=0.0))
 

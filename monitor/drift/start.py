@@ -1,7 +1,8 @@
 """When a drift began: at once, or gradually. Pure.
 
-A step and ramps of several lengths are compared by how likely they make what the days said. Only
-where a ramp fits clearly better is a drift called gradual: then its start is that of the ramp.
+A step and ramps of several lengths are compared by how likely they make what the days said. The
+interval is that of all of them, because a ramp that is found early looks like a step. Only where a
+ramp fits clearly better is a drift called gradual: then its start is that of the ramps too.
 """
 
 from dataclasses import dataclass
@@ -64,7 +65,8 @@ def start_of(
     Returns
     -------
     Start
-        The posterior median and the 5 % and 95 % quantiles, each day as likely a priori.
+        The posterior median, and the 5 % and 95 % quantiles over steps and ramps; each day is as
+        likely a priori.
 
     Notes
     -----
@@ -74,9 +76,10 @@ def start_of(
     and l is that of a normal size of mean 0 and variance ``e**2``, beside an error of the
     reference, of variance ``v``, on all days: ``exp(U**2 / (2 (I + 1/e**2))) / sqrt(1 + e**2 I)``
     where U has the right sign, with U less ``J U_all / (I_all + 1/v)`` and I less
-    ``J**2 / (I_all + 1/v)``. A step has l = 1. If ramps of 15 to 240 days, each as likely, are
-    on average more than twice as likely as a step, the posterior is that of step and ramps
-    together; else that of a step alone.
+    ``J**2 / (I_all + 1/v)``. A step has l = 1; ramps take 15 to 240 days, each as likely, and are
+    together as likely as a step a priori. If they are more than twice as likely as a step
+    afterwards, the median is that of step and ramps together, else that of a step alone. It lies
+    within the quantiles, because the other then has at least a third of the weight.
     """
     kept = since_counted(history, counted)
     phi = 1.0 + day_variance * kept.informations[:, direction] / kept.days
@@ -87,15 +90,19 @@ def start_of(
     )
     gradually = logsumexp(ramps, axis=0) - np.log(len(RAMPS))
     gradual = bool(logsumexp(gradually) > logsumexp(step) + np.log(CLEARLY))
-    weight = np.logaddexp(step, gradually) if gradual else step
-    shares = np.cumsum(np.exp(weight - weight.max()))
-    shares /= shares[-1]
-    ranks = np.searchsorted(shares, [0.5, 0.5 - CERTAINTY / 2, 0.5 + CERTAINTY / 2])
-    middle, low, high = (int(place) for place in np.minimum(ranks, shares.size - 1))
+    either, ends = np.logaddexp(step, gradually), (0.5 - CERTAINTY / 2, 0.5 + CERTAINTY / 2)
+    low, high = (_quantile(either, end) for end in ends)
+    middle = _quantile(either if gradual else step, 0.5)
     last_day = np.append(kept.firsts[1:] - 1, kept.firsts[-1])[high]
-    ends = (kept.firsts[middle], kept.firsts[low], last_day)
-    day, earliest, latest = (date.fromordinal(int(end)) for end in ends)
+    days = (kept.firsts[middle], kept.firsts[low], last_day)
+    day, earliest, latest = (date.fromordinal(int(found)) for found in days)
     return Start(day, earliest, latest, gradual)
+
+
+def _quantile(weight: Floats, share: float) -> int:
+    """Find the row up to which a share of the weight lies, given its logarithm."""
+    shares = np.cumsum(np.exp(weight - weight.max()))
+    return min(int(np.searchsorted(shares / shares[-1], share)), shares.size - 1)
 
 
 def _share_by_start(history: History, length: int) -> Floats:

@@ -19,7 +19,7 @@ from studies.drift.tables import table
 from studies.drift.worlds import Truth, World, stream, tilted
 
 BEGIN, END = "<!-- starts: studies/drift/starts.py -->", "<!-- end of starts -->"
-FIRST_SEED, REFERENCE, START, FOLLOWED = 60_000, 28, 30, 150
+FIRST_SEED, REFERENCE, START, FOLLOWED = 160_000, 28, 30, 150
 WORLDS = (World(0.05, 20_000), World(0.5, 2_000), World(0.05, 1_000))
 DRIFTS = {
     "slope 0.9": Truth(tilted(0.9)),

@@ -184,15 +184,14 @@ def test_growth_is_counted_in_standard_errors_of_both() -> None:
     """From 0.2 to 0.5, of either sign, each known to 0.1; where nothing is known, nothing grew."""
     of = partial(incident_with, informations=[100.0, 100.0, 0.0, 100.0])
     before, tolerances = of([-20.0, 1.0, 0.0, 0.0]), np.full(4, 0.05)
-    none = np.zeros(4)
 
     for now in (of([-50.0, 1.0, 9.0, 0.0]), of([50.0, 1.0, 0.0, 0.0])):
-        assert growth(now, before, tolerances, none) == pytest.approx(0.3 / np.sqrt(0.02))
+        assert growth(now, before, tolerances) == pytest.approx(0.3 / np.sqrt(0.02))
         hanging = np.full(4, 0.07)
         assert growth(now, before, tolerances, hanging) == pytest.approx(0.3 / np.sqrt(0.09))
-    assert growth(of([-10.0, 0.0, 0.0, 0.0]), before, tolerances, none) == 0.0
-    assert growth(of([-50.0, 1.0, 0.0, 0.0]), before, np.full(4, 0.6), none) == 0.0
-    assert growth(replace(before), before, tolerances, none) == 0.0
+    assert growth(of([-10.0, 0.0, 0.0, 0.0]), before, tolerances) == 0.0
+    assert growth(of([-50.0, 1.0, 0.0, 0.0]), before, np.full(4, 0.6)) == 0.0
+    assert growth(replace(before), before, tolerances) == 0.0
 
 
 @pytest.mark.parametrize(("days", "every"), [(1, 1), (3, 1), (7, 1), (28, 1), (5, 7), (2, 3)])

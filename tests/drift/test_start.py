@@ -1,5 +1,7 @@
 """When a drift began: the interval holds the first day of steps and of ramps."""
 
+from datetime import date
+
 import numpy as np
 import pytest
 
@@ -120,31 +122,38 @@ def test_a_step_is_not_called_gradual() -> None:
     assert np.mean(found) < 0.05
 
 
-def start_of_a_step(slopes: np.ndarray, known: float) -> tuple[int, int, int]:
-    """Weigh every day as the first of a step, one after the other, with plain sums."""
+def likelihoods(slopes: np.ndarray, known: float, length: int) -> np.ndarray:
+    """Weigh every day as the first of a ramp, one after the other, with plain sums."""
     effect, error, weights = 0.2, 0.03, []
     for first in range(slopes.size):
-        pull = [-slope * known if t >= first else 0.0 for t, slope in enumerate(slopes)]
-        information = known * (slopes.size - first)
-        share = information / (known * slopes.size + error**-2)
-        score = sum(pull) + share * known * float(slopes.sum())
-        left = information * (1.0 - share)
-        fit = max(score, 0.0) ** 2 / (2.0 * (left + effect**-2))
+        grown = np.clip((np.arange(slopes.size) - first + 1) / length, 0.0, 1.0)
+        of_error = known * grown.sum() / (known * slopes.size + error**-2)
+        pull = -known * (grown @ slopes) + of_error * known * slopes.sum()
+        left = known * (grown @ grown) - of_error * known * grown.sum()
+        fit = max(pull, 0.0) ** 2 / (2.0 * (left + effect**-2))
         weights.append(np.exp(fit) / np.sqrt(1.0 + effect**2 * left))
-    shares = np.cumsum(weights) / np.sum(weights)
-    return tuple(int(np.argmax(shares >= quantile)) for quantile in (0.05, 0.5, 0.95))  # type: ignore[return-value]
+    return np.array(weights)
 
 
-def test_what_is_not_gradual_starts_as_a_step() -> None:
-    """Of 60 streams with and without ramps, the start is that of a step found by plain sums."""
+def test_median_and_interval_are_those_of_steps_and_ramps_by_plain_sums() -> None:
+    """Of 45 streams with and without ramps; without a clear ramp the median is that of a step."""
     rng = np.random.default_rng(6)
     kinds = []
     for ramp in (1, 20, 60):
-        for _ in range(20):
+        for _ in range(15):
             slopes = fallen(rng, int(rng.integers(10, 30)), ramp, 50, 100.0)
             found = found_start(slopes)
-            plain = tuple(map(day, start_of_a_step(slopes, 100.0)))
-            kinds.append(found.gradual)
-            assert found.gradual or (found.low, found.day, found.high) == plain
+            step, *ramps = (likelihoods(slopes, 100.0, n) for n in (1, 15, 30, 60, 120, 240))
+            gradually = np.mean(ramps, axis=0)
+            gradual = gradually.sum() > 2.0 * step.sum()
 
-    assert 5 < sum(kinds) < 55
+            def quantile(weights: np.ndarray, share: float) -> date:
+                return day(int(np.argmax(np.cumsum(weights) >= share * weights.sum())))
+
+            either = step + gradually
+            middle = quantile(either if gradual else step, 0.5)
+            kinds.append(gradual)
+            assert found == Start(middle, quantile(either, 0.05), quantile(either, 0.95), gradual)
+            assert found.low <= found.day <= found.high
+
+    assert 5 < sum(kinds) < 40
