@@ -6,28 +6,41 @@ the likelihood ratio itself is the evidence, and under an unchanged curve its me
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import log, log10, nan, sqrt
 
 import numpy as np
 
 from monitor.drift.detector import WEIGHTS, best_fitting_kind, best_slope
+from monitor.drift.entities import (
+    HEADROOM,
+    NOTHING,
+    BucketSums,
+    hanging,
+    most_evidence,
+    sum_buckets,
+)
 from monitor.drift.evidence import KINDS, DayEvidence, curve_errors, day_evidence
 from monitor.drift.history import new_history
 from monitor.drift.inputs import Limits
 from monitor.drift.levels import Level, what_moved
 from monitor.drift.reference import (
+    DIRECTIONS,
     Reference,
     fit_reference,
     lift_since,
     merge_days,
     what_a_reference_lacks,
+    with_hanging,
 )
 from monitor.drift.verdict import State
+from monitor.metrics.core.buckets import CELLS_IN_BIN, BucketCounts, merge_buckets
 from monitor.metrics.core.coarse import Coarse, sum_of
+from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.special import logsumexp
+from monitor.metrics.logistic.intercept import solve_factor
 from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import WHOLE
 
@@ -68,6 +81,8 @@ class Change:
         Share of the second sample where the first has too few outcomes; they are no evidence.
     reference : Reference or None
         The first sample as a curve; None if it has too few outcomes.
+    independent : float or None
+        Of how many independent rows the second sample says as much of the slope, with entities.
     """
 
     state: State
@@ -84,9 +99,16 @@ class Change:
     moved: Level = "as before"
     unknown_share: float = 0.0
     reference: Reference | None = None
+    independent: float | None = None
 
 
-def find_change(before: Sequence[Coarse], after: Sequence[Coarse], *, alpha: float) -> Change:
+def find_change(
+    before: Sequence[Coarse],
+    after: Sequence[Coarse],
+    *,
+    alpha: float,
+    held: tuple[Sequence[BucketCounts], Sequence[BucketCounts]] | None = None,
+) -> Change:
     """Compare two samples.
 
     Parameters
@@ -96,6 +118,8 @@ def find_change(before: Sequence[Coarse], after: Sequence[Coarse], *, alpha: flo
         the first sample differ beyond chance is learned from it and expected of the second.
     alpha : float
         Most probable share of comparisons of unchanged curves that find a calibration drift.
+    held : tuple of sequences of BucketCounts, optional
+        The groups of both samples by bucket of their entity, whose rows may hang together.
 
     Returns
     -------
@@ -106,7 +130,9 @@ def find_change(before: Sequence[Coarse], after: Sequence[Coarse], *, alpha: flo
     -----
     The evidence is the weighted mean over the kinds of ``prod_g E_g``, with E_g the conditional
     likelihood ratio of group g of `monitor.drift.evidence.day_evidence`, and the limit is
-    ``1 / alpha`` (Markov's inequality; Vovk and Wang, Annals of Statistics 49, 2021).
+    ``1 / alpha`` (Markov's inequality; Vovk and Wang, Annals of Statistics 49, 2021). With entities
+    the ratio of each kind is at most ``exp(((e - t) (+-U) - (e**2 - t**2) I / 2) / phi)``, the same
+    if outcomes hang together, with the dispersion phi of the second sample; and errors grow.
 
     Examples
     --------
@@ -125,36 +151,85 @@ def find_change(before: Sequence[Coarse], after: Sequence[Coarse], *, alpha: flo
     if lack:
         return Change("insufficient_data", f"the first sample has {lack}", prevalences=prevalences)
     reference = fit_reference([{WHOLE: group} for group in before], least_days=1, noise=False)
+    phi, of_level = np.ones(len(DIRECTIONS)), 1.0
+    if held:
+        known = _bucket_sums(reference, before, held[0])
+        reference = with_hanging(reference, hanging(reference, known))
+        known = _bucket_sums(reference, after, held[1])
+        phi = np.maximum(1.0, span_dispersions(known.scores, known.informations))
+        of_level = max(
+            _level_effect(reference, *both) for both in zip((before, after), held, strict=True)
+        )
     groups = [day_evidence(reference, {WHOLE: group}, hedged=False) for group in after]
     if not any(group.informations[0] > 0.0 for group in groups):
         return Change("insufficient_data", ONE_CLASS, prevalences=prevalences, reference=reference)
-    evidence, limit = _evidence(groups), -log10(alpha)
+    evidence, limit = _evidence(groups, phi), -log10(alpha)
     lift = lift_since(reference.curve, reference.levels, merge_days([{WHOLE: g} for g in after]))
+    if lift:
+        shift_error, kappa_error = (
+            sqrt(of_level) * lift.shift_error,
+            sqrt(of_level) * lift.kappa_error,
+        )
+        lift = replace(lift, shift_error=shift_error, kappa_error=kappa_error)
     moved = what_moved(reference, new_history(), lift, LIMITS.level)
     errors = curve_errors(
         reference, np.sum([g.cross for g in groups if g.cross is not None], axis=0)
     )
-    kind, size = _best_kind(reference, groups, errors)
+    kind, size = _best_kind(reference, groups, errors, phi)
     return Change(
         state="calibration_drift" if evidence >= limit else _level_state(moved, lift),
         evidence=evidence,
         limit=limit,
         kind=kind,
         size=size,
-        slope=best_slope(np.sum([g.slopes for g in groups], axis=0), float(errors[0])),
-        detectable=_detectable(reference, groups, alpha),
+        slope=best_slope(np.sum([g.slopes for g in groups], axis=0) / phi[0], float(errors[0])),
+        detectable=_detectable(reference, groups, alpha, float(phi[0])),
         prevalences=prevalences,
         shift=Estimate.normal(lift.shift, lift.shift_error) if lift else None,
         level_change=Estimate.normal(lift.kappa, lift.kappa_error) if lift else None,
         moved=moved,
         unknown_share=_unknown_share(groups, after),
         reference=reference,
+        independent=sum(int(group.counts.sum()) for group in after) / float(phi[0])
+        if held
+        else None,
     )
 
 
-def _evidence(groups: Sequence[DayEvidence]) -> float:
+def _bucket_sums(
+    reference: Reference, groups: Sequence[Coarse], held: Sequence[BucketCounts]
+) -> BucketSums:
+    both = zip(groups, held, strict=True)
+    return sum((sum_buckets(reference, {WHOLE: c}, {WHOLE: of}) for c, of in both), NOTHING)
+
+
+def _level_effect(
+    reference: Reference, groups: Sequence[Coarse], held: Sequence[BucketCounts]
+) -> float:
+    """Give the design effect of the intercept of a sample."""
+    together = sum_of(groups)
+    hits, total = int(together.positives.sum()), int(together.counts.sum())
+    if not 0 < hits < total:
+        return 1.0
+    odds = np.exp(reference.curve - reference.curve.max())
+    p = odds * solve_factor(odds, together.counts, hits)[0]
+    p /= 1.0 + p
+    bins = np.arange(p.size) // CELLS_IN_BIN
+    sums = bucket_sums(bins, together.counts, merge_buckets(held), 1.0 - p, -p)
+    return float(np.clip(span_dispersions(*sums)[0], 1.0, total))
+
+
+def _evidence(groups: Sequence[DayEvidence], phi: Floats) -> float:
     """Give log10 of the weighted mean over the kinds of the product over the groups."""
     ratios = np.sum([group.ratios for group in groups], axis=0)
+    if (phi > 1.0).any():
+        pull, known = (
+            np.sum([getattr(group, name) for group in groups], axis=0)[None]
+            for name in ("scores", "informations")
+        )
+        of = groups[-1].tolerances, groups[-1].effects
+        most = most_evidence(np.ones(1, np.int64), pull, known, phi[None], *of) / HEADROOM
+        ratios = np.minimum(ratios, np.log10(most).reshape(ratios.shape))
     return float(logsumexp(ratios * log(10.0), b=WEIGHTS)) / log(10.0)
 
 
@@ -165,18 +240,20 @@ def _level_state(moved: Level, lift: Lift | None) -> State:
     return "prior_shift" if moved == "prior or inputs" or (moved == "prior" and large) else "ok"
 
 
-def _dispersed(reference: Reference, groups: Sequence[DayEvidence], name: str) -> Floats:
-    """Sum scores or informations, each group's over its dispersion."""
-    phi = [1.0 + reference.day_variances * group.informations for group in groups]
-    values = [getattr(group, name) / p for group, p in zip(groups, phi, strict=True)]
+def _dispersed(
+    reference: Reference, groups: Sequence[DayEvidence], name: str, phi: Floats
+) -> Floats:
+    """Sum scores or informations, each group's over its dispersion, at least phi."""
+    own = [np.maximum(1.0 + reference.day_variances * g.informations, phi) for g in groups]
+    values = [getattr(group, name) / p for group, p in zip(groups, own, strict=True)]
     return np.asarray(np.sum(values, axis=0))
 
 
 def _best_kind(
-    reference: Reference, groups: Sequence[DayEvidence], errors: Floats
+    reference: Reference, groups: Sequence[DayEvidence], errors: Floats, phi: Floats
 ) -> tuple[str | None, Estimate | None]:
     scores, informations = (
-        _dispersed(reference, groups, name) for name in ("scores", "informations")
+        _dispersed(reference, groups, name, phi) for name in ("scores", "informations")
     )
     kind = best_fitting_kind(scores, informations)
     direction = KINDS.index(kind) // 2
@@ -186,7 +263,9 @@ def _best_kind(
     return kind, Estimate.normal(float(scores[direction] / informations[direction]), error)
 
 
-def _detectable(reference: Reference, groups: Sequence[DayEvidence], alpha: float) -> float:
+def _detectable(
+    reference: Reference, groups: Sequence[DayEvidence], alpha: float, phi: float
+) -> float:
     """Find the change of the slope at which the evidence reaches its limit on average.
 
     As `monitor.drift.detectable.days_to_find` does, for one day.
@@ -195,7 +274,7 @@ def _detectable(reference: Reference, groups: Sequence[DayEvidence], alpha: floa
     for group in groups:
         near, far = float(group.tolerances[0]), float(group.effects[0])
         information = float(group.informations[0])
-        information /= 1.0 + float(reference.day_variances[0]) * information
+        information /= max(1.0 + float(reference.day_variances[0]) * information, phi)
         gain += (far - near) * information
         missing += 0.5 * (far**2 - near**2) * information
     return missing / gain if gain > 0.0 and missing < gain else nan

@@ -17,7 +17,7 @@ def sentences(found: Change) -> tuple[str, ...]:
     """
     if found.state == "insufficient_data":
         return (f"There is too little to compare: {found.lack}.",)
-    return (*_what(found), *_silence(found), _prior(found))
+    return (*_what(found), *_silence(found), _prior(found), *_hanging(found))
 
 
 def _what(found: Change) -> tuple[str, ...]:
@@ -68,3 +68,12 @@ def _prior(found: Change) -> str:
         f"{found.level_change.value:+z.2f} "
         f"({found.level_change.standard_error:.2f}) did not come with the prevalence."
     )
+
+
+def _hanging(found: Change) -> tuple[str, ...]:
+    if found.independent is None:
+        return ()
+    about = (
+        f"as much of the slope as about {float(f'{found.independent:.2g}'):,.0f} independent rows"
+    )
+    return (f"Intervals and evidence count entities, not rows: the second sample says {about}.",)

@@ -4,22 +4,31 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from monitor.errors import ConfigError, DataError
-from monitor.report.notebook.arrays import Column, tallies_by
+from monitor.report.notebook.arrays import Column, buckets_by, tallies_by
 from monitor.report.notebook.evaluating import check_alpha, pyplot_axes
 from monitor.report.notebook.frames import frame
 from monitor.report.notebook.html import paragraphs_html
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     import pandas as pd
     from matplotlib.axes import Axes
 
     from monitor.drift.reference import Reference
+    from monitor.metrics.core.buckets import BucketCounts
     from monitor.metrics.core.estimate import Estimate
     from monitor.metrics.core.tally import Tally
 
-Sample = tuple[Column, Column] | tuple[Column, Column, Column]  # y_true, y_prob, groups
+# y_true, y_prob, groups, entity
+Sample = (
+    tuple[Column, Column]
+    | tuple[Column, Column, Column]
+    | tuple[Column, Column, Column | None, Column]
+)
+
+
+WITH_ENTITY = 4  # columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,10 +144,12 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
 
     Parameters
     ----------
-    before, after : tuple of (y_true, y_prob) or (y_true, y_prob, groups)
+    before, after : tuple of (y_true, y_prob), (y_true, y_prob, groups) or with entity as fourth
         The columns of each sample, as `evaluate` takes them. `before` needs at least 300 outcomes
         of each kind. Rows of one group share a prior. Give the groups, such as days, where priors
         vary: how much the curve varies between groups of `before` is then expected of `after`.
+        Give the entity of each row, such as a customer, where rows of one entity hang together;
+        groups may then be None.
     alpha : float
         If the curve did not change, at most this share of comparisons reports a drift.
 
@@ -150,7 +161,8 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
     Raises
     ------
     DataError
-        If a score is not in [0, 1], an outcome is not 0 or 1, or a sample has no rows.
+        If a score is not in [0, 1], an outcome is not 0 or 1, a sample has no rows, or only one of
+        them has entities.
     ConfigError
         If `alpha` is not in (0, 1).
 
@@ -184,7 +196,9 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
     check_alpha(alpha)
     parts = {name: _groups(name, s) for name, s in {"before": before, "after": after}.items()}
     change = find_change(
-        *([coarsen(t) for t in tallies.values()] for tallies in parts.values()), alpha=alpha
+        *([coarsen(t) for t in tallies.values()] for tallies in parts.values()),
+        alpha=alpha,
+        held=_entities(before, after),
     )
     first, second = (merge(tallies.values()) for tallies in parts.values())
     drifted = change.state == "calibration_drift"
@@ -204,11 +218,14 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
 
 
 def _groups(name: str, sample: Sample) -> "Mapping[tuple[str, ...], Tally]":
-    if not isinstance(sample, tuple) or len(sample) not in {2, 3}:
-        msg = f"{name} must be a tuple (y_true, y_prob) or (y_true, y_prob, groups)."
+    if not isinstance(sample, tuple) or len(sample) not in {2, 3, 4}:
+        msg = (
+            f"{name} must be a tuple (y_true, y_prob), (y_true, y_prob, groups) or "
+            "(y_true, y_prob, groups, entity)."
+        )
         raise DataError(msg)
     try:
-        tallies = tallies_by(sample[0], sample[1], *sample[2:])
+        tallies = tallies_by(sample[0], sample[1], *sample[2:3])
     except DataError as error:
         msg = f"{name}: {error}"
         raise DataError(msg) from None
@@ -216,3 +233,20 @@ def _groups(name: str, sample: Sample) -> "Mapping[tuple[str, ...], Tally]":
         msg = f"{name} has no rows; give at least one prediction with its outcome."
         raise DataError(msg)
     return tallies
+
+
+def _entities(
+    before: Sample, after: Sample
+) -> "tuple[Sequence[BucketCounts], Sequence[BucketCounts]] | None":
+    """Count the groups of both samples by bucket of their entity, in the order of their tallies."""
+    with_entity: list[tuple[Column, ...]] = [s for s in (before, after) if len(s) == WITH_ENTITY]
+    if not with_entity:
+        return None
+    if len(with_entity) == 1:
+        msg = "only one sample has entities; give them for `before` and for `after`."
+        raise DataError(msg)
+    first, second = (
+        [*buckets_by(y_true, y_prob, entity, groups).values()]
+        for y_true, y_prob, groups, entity in with_entity
+    )
+    return first, second
