@@ -86,6 +86,9 @@ class ClassFacts:
         Of the pairs with a verdict of their own, while a drift is open.
     others : Others or None
         All other pairs, while a drift is open.
+    off : str or None
+        The class whose level moved otherwise than with the frequencies; empty if no single one
+        explains what moved, None if they explain all.
     """
 
     shifts: tuple[ClassShift, ...]
@@ -94,6 +97,7 @@ class ClassFacts:
     judged: float
     worst: WorstPair | None
     others: Others | None
+    off: str | None = None
 
 
 def class_shifts(before: ClassDay, now: ClassDay, least: float) -> list[ClassShift]:

@@ -11,12 +11,14 @@ from functools import lru_cache
 from math import log, log10, nan
 
 from monitor.arrivals import Late
+from monitor.drift.class_levels import ClassLevels, fit_class_levels
 from monitor.drift.detectable import Detectable, calibrated_limit, what_is_detectable
 from monitor.drift.entities import NOTHING, BucketSums, hanging, sum_buckets
 from monitor.drift.pairs import (
     SAME,
     ClassDay,
     PairCurves,
+    Parts,
     class_day,
     coded,
     fit_codes,
@@ -82,10 +84,10 @@ class ModelReference:
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
     `awaited` is the first day of a later one that has too few days or outcomes to be used yet, and
     what it lacks; until then this one stays in force. `detectable` says of each stream with a
-    reference what its detector can find. `curves` and `classes` are those of a model with classes,
-    whose segments are pairs. `limit` is the evidence at which the whole alerts, log10. `deployed`
-    is the first day that is compared with the reference of a calibration map; other references
-    are compared with from their own first day on.
+    reference what its detector can find. `curves`, `classes` and `levels` are those of a model with
+    classes, whose segments are pairs. `limit` is the evidence at which the whole alerts, log10.
+    `deployed` is the first day that is compared with the reference of a calibration map; other
+    references are compared with from their own first day on.
     """
 
     first: date
@@ -95,6 +97,7 @@ class ModelReference:
     detectable: Mapping[str, Detectable] = field(default_factory=dict)
     curves: PairCurves = SAME
     classes: ClassDay | None = None
+    levels: ClassLevels | None = None
     deployed: date | None = None
     awaited: tuple[date, str] | None = None
     limit: float | None = None
@@ -208,8 +211,18 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         detectable=detectable,
         curves=curves,
         classes=classes,
+        levels=fit_class_levels(whole, curves, class_span(days, classes)) if classes else None,
         limit=own,
     )
+
+
+def class_span(days: Sequence[Day], classes: ClassDay) -> list[tuple[Parts, ClassDay]]:
+    """Give pairs and outcomes of the days that have the same classes."""
+    return [
+        (day.parts, day.classes)
+        for day in days
+        if day.classes and day.classes.names == classes.names
+    ]
 
 
 def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Reference:

@@ -10,7 +10,7 @@ pairs share is a change since then.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -49,12 +49,19 @@ class ClassDay:
         Rows in pairs, on which a verdict rests.
     right : int
         Rows whose first choice came true.
+    pairs : mapping of str to (int, int)
+        The places of both classes of each pair that is counted.
+    equal : mapping of (str, str) to Coarse
+        On a single day, the pairs with outcomes of one class only: they say nothing of a curve, but
+        count in the level of a week.
     """
 
     names: tuple[str, ...]
     outcomes: Ints
     judged: int
     right: int
+    pairs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
+    equal: Parts = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -87,7 +94,10 @@ SAME = PairCurves({}, {}, np.zeros(3))
 def class_day(counts: ClassCounts) -> ClassDay:
     """Take what the verdict needs besides the pairs."""
     right = counts.raw.top.total_positives
-    return ClassDay(counts.names, counts.outcomes, counts.judged, right)
+    pairs = {pair_name(counts.names, pair): pair for pair in counts.pairs}
+    return ClassDay(
+        counts.names, counts.outcomes, counts.judged, right, pairs, _parts(counts, both=False)
+    )
 
 
 def sum_of_days(days: Iterable[ClassDay | None]) -> ClassDay | None:
@@ -98,15 +108,20 @@ def sum_of_days(days: Iterable[ClassDay | None]) -> ClassDay | None:
     alike = [day for day in with_classes if day.names == with_classes[-1].names]
     outcomes = np.sum([day.outcomes for day in alike], axis=0)
     judged, right = sum(day.judged for day in alike), sum(day.right for day in alike)
-    return ClassDay(alike[-1].names, outcomes, judged, right)
+    pairs = {name: pair for day in alike for name, pair in day.pairs.items()}
+    return ClassDay(alike[-1].names, outcomes, judged, right, pairs)
 
 
 def pair_parts(counts: ClassCounts) -> dict[Key, Coarse]:
     """Name the pairs of a day that say something: those with outcomes of both classes."""
+    return _parts(counts, both=True)
+
+
+def _parts(counts: ClassCounts, *, both: bool) -> dict[Key, Coarse]:
     return {
         (pair_name(counts.names, pair), WHOLE): counted
         for pair, counted in counts.pairs.items()
-        if 0 < int(counted.positives.sum()) < int(counted.counts.sum())
+        if (0 < int(counted.positives.sum()) < int(counted.counts.sum())) is both
     }
 
 

@@ -25,6 +25,7 @@ from monitor.drift.acknowledging import (
 )
 from monitor.drift.arriving import could_explain, is_withheld, released, withheld
 from monitor.drift.class_facts import ClassFacts, about_classes
+from monitor.drift.class_levels import OffClass, class_levels, off_class
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
     Detector,
@@ -48,6 +49,7 @@ from monitor.drift.inputs import (
     ModelReference,
     Recall,
     SumsOf,
+    class_span,
     false_alert_days,
     limit_alone,
     parts_of_stream,
@@ -111,7 +113,8 @@ class Verdict:
     limit : float
         The evidence that opens an incident, log10; a segment's depends on how many others alert.
     shift, level_change : Estimate or None
-        Intercept against the reference over the week, and the part the prior does not explain.
+        Intercept against the reference over the week, and the part the prior does not explain. Of a
+        whole with classes the latter is that of the class that is off, if one is.
     slope : Estimate or None
         Of the outcomes on the reference curve, since the drift's start or over the week.
     reference_prevalence : float
@@ -544,6 +547,7 @@ class Week:
     """What the days up to one say, compared with the reference; nothing without one."""
 
     lift: Lift | None = None
+    off: OffClass | None = None
     slope: Estimate | None = None
     moved: Level = "as before"
     lasting: LastingShift | None = None
@@ -553,13 +557,25 @@ def _week(stream: Stream, recent: Sequence[Day], limits: Limits) -> Week:
     reference, detector = stream.own_reference, stream.detector
     if isinstance(reference, str):
         return Week()
+    slope = _slope(reference, detector, recent[-1].day)
+    compared = stream.reference
+    if stream.name == WHOLE and isinstance(compared, ModelReference) and compared.classes:
+        off = _off_class(reference, compared, recent, limits)
+        return Week(off=off, slope=slope, moved=_moved_classes(off))
     lift = _lift(reference, stream, recent)
     return Week(
         lift,
-        _slope(reference, detector, recent[-1].day),
-        what_moved(reference, detector.history, lift, limits.level),
-        lasting_shift(reference, detector.history, limits.level),
+        slope=slope,
+        moved=what_moved(reference, detector.history, lift, limits.level),
+        lasting=lasting_shift(reference, detector.history, limits.level),
     )
+
+
+def _moved_classes(off: OffClass | None) -> Level:
+    """Say the same of classes as of a lifted curve."""
+    if off is None:
+        return "as before"
+    return "lift" if off.name else "prior or inputs"
 
 
 def _verdict(
@@ -589,7 +605,7 @@ def _verdict(
         detector=stream.detector,
         limit=enough,
         shift=Estimate.normal(lift.shift, lift.shift_error) if lift else None,
-        level_change=Estimate.normal(lift.kappa, lift.kappa_error) if lift else None,
+        level_change=_level_change(week),
         slope=week.slope,
         reference_prevalence=own.prevalence if own else nan,
         reference_slope=own.own_slope if own else None,
@@ -599,6 +615,12 @@ def _verdict(
         awaited=awaited[0] if awaited else None,
         facts=replace(facts, awaited=awaited[1] if awaited else "", alone=alone),
     )
+
+
+def _level_change(week: Week) -> Estimate | None:
+    if week.off:
+        return week.off.change
+    return Estimate.normal(week.lift.kappa, week.lift.kappa_error) if week.lift else None
 
 
 def _state_and_facts(
@@ -627,7 +649,7 @@ def _state_and_facts(
         lasting=week.lasting,
         prevalence=prevalence if isfinite(prevalence) else None,
         late=day.late if _speaks_of_outcomes(state, obstacle) else None,
-        classes=classes,
+        classes=classes and replace(classes, off=week.off.name if week.off else None),
         wrong=None
         if isinstance(own, str)
         else wrong_share(own.noise, stream.detector.noise) or None,
@@ -663,8 +685,8 @@ def _classes(
     """Compare the classes of the week with those of the reference; None for two classes."""
     if name != WHOLE or reference is None or reference.classes is None:
         return None
-    begin = max(reference.last, recent[-1].day - timedelta(days=WEEK))
-    week = sum_of_days(day.classes for day in recent if day.final and day.day > begin)
+    days = _week_of_classes(recent, reference)
+    week = sum_of_days(day.classes for day in days)
     if week is None or week.names != reference.classes.names:
         return None
     pairs = {
@@ -673,18 +695,37 @@ def _classes(
         if pair != WHOLE and isinstance(own, Reference) and pair in detectors
     }
     drift, whole = detectors.get(WHOLE, new_detector()).incident, reference.streams[WHOLE]
-    days = [day.parts for day in recent if day.final and day.day > begin]
     return about_classes(
         reference.classes,
         week,
         least=limits.prior_shift,
         drift=drift,
         pairs=pairs,
-        others=other_pairs(whole, reference.curves, days, pairs)
+        others=other_pairs(whole, reference.curves, [day.parts for day in days], pairs)
         if drift and isinstance(whole, Reference)
         else None,
         tolerated=limits.sensitivity.tolerances[0],
     )
+
+
+def _week_of_classes(recent: Sequence[Day], reference: ModelReference) -> list[Day]:
+    """Choose the days whose classes are compared with those of the reference."""
+    begin = max(reference.last, recent[-1].day - timedelta(days=WEEK))
+    return [day for day in recent if day.final and day.day > begin]
+
+
+def _off_class(
+    whole: Reference, reference: ModelReference, recent: Sequence[Day], limits: Limits
+) -> OffClass | None:
+    """Find the class that came true more or less often than frequencies explain this week."""
+    if not (reference.levels and reference.classes):
+        return None
+    days = _week_of_classes(recent, reference)
+    classes = sum_of_days(day.classes for day in days)
+    if classes is None or classes.names != reference.classes.names:
+        return None
+    now = class_levels(whole, reference.curves, class_span(days, classes))
+    return off_class(whole, reference.levels, now, classes, limits.level)
 
 
 def _obstacle(

@@ -22,6 +22,7 @@ OF_VERDICTS = frozenset(
         "calibration_awaited_reference_date_seconds",
         "calibration_blind_info",
         "calibration_build_info",
+        "calibration_class_level_change_logit",
         "calibration_data_error_limit_seconds",
         "calibration_drift_explained_ratio",
         "calibration_drift_kind",

@@ -12,6 +12,7 @@ from monitor.drift.verdict import STATES, Verdict
 from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot
 from monitor.measures.window_scopes import NEVER_RUN
+from monitor.metrics.core.estimate import Estimate
 from monitor.summary import end_of_day
 
 NO_REFERENCE = "without a reference"
@@ -67,6 +68,11 @@ def _ended(v: Verdict) -> Parts[Ended]:
     return [((), v.detector.ended)] if v.detector.ended else []
 
 
+def _off(v: Verdict) -> str:
+    """Name the class that is off; empty if there is none."""
+    return (v.facts.classes.off if v.facts.classes else None) or ""
+
+
 def _explained(where: Where) -> Parts[float]:
     found = where.explanation
     return [((explained_by(found),), found.share)] if found else []
@@ -95,6 +101,12 @@ WORSE: Scope[Worse] = Scope(
     f"{NO_DRIFT}, and while it has not become worse",
     (),
     lambda v: [((), i.worse) for _, i in _incident(v) if i.worse],
+)
+OFF_CLASS: Scope[Estimate] = Scope(
+    VERDICTS,
+    "of models with two classes, and while no single class is off",
+    ("class",),
+    lambda v: [((name,), v.level_change)] if (name := _off(v)) and v.level_change else [],
 )
 SHIFT: Scope[date] = Scope(
     VERDICTS,

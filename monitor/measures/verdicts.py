@@ -293,11 +293,19 @@ OF_VERDICTS = (
         "level_change_logit",
         of.COMPARED,
         "Change of the level, in logit over 7 days, that the change of the prevalence does not "
-        "explain.",
+        "explain; with several classes, of the one that stands out, if one does.",
         units.LOGIT,
         lambda v: v.level_change,
         absent=NO_LIFT,
         interval=INTERVAL,
+    ),
+    Measure(
+        "class_level_change_logit",
+        of.OFF_CLASS,
+        "How much too low the scores of the class that is off are over 7 days, in logit; below 0, "
+        "too high.",
+        units.LOGIT,
+        lambda change: change.value,
     ),
     Measure(
         "reference_prevalence_ratio",

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from monitor.drift.class_levels import ClassLevels, PairLevel
 from monitor.drift.detectable import Detectable, Together
 from monitor.drift.inputs import ModelReference
 from monitor.drift.label_noise import Noise
@@ -28,7 +29,7 @@ KINDS: dict[str, type] = {
     for kind in (
         *(ModelReference, Reference, Sensitivity, Detectable, Coarse, Level, Estimate),
         Noise,
-        *(ClassDay, PairCurves),  # of models with classes
+        *(ClassDay, PairCurves, ClassLevels, PairLevel),  # of models with classes
         Together,  # of models with entities
     )
 }

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from monitor.drift.class_facts import ClassFacts, ClassShift, Others, WorstPair
+from monitor.metrics.core.estimate import Estimate
 
 NAMED = 3  # classes that a sentence names
 ENOUGH = 0.99  # of the outcomes: a verdict on more of them does not say on how many
@@ -22,6 +23,25 @@ def frequencies(found: ClassFacts) -> str:
         "of the reference."
     )
     return " ".join([*moved, right])
+
+
+def moved(found: ClassFacts, change: Estimate | None) -> str:
+    """Say which class came true more or less often than frequencies explain."""
+    if found.off is None or change is None:
+        return ""
+    size = f"{abs(change.value):.2f} in logit (standard error {change.error:.2f})"
+    if found.off:
+        often, low = ("more", "low") if change.value > 0.0 else ("less", "high")
+        return (
+            f"{found.off} comes true {often} often than its scores and the frequencies of the "
+            f"classes explain: as if its scores were too {low} by {size}. A shift of priors and "
+            "inputs together would have to fit this class alone."
+        )
+    return (
+        f"Pairs of classes moved otherwise than the frequencies of the classes, by up to {size}: "
+        "scores and outcomes alone do not separate a shift of priors and inputs together from "
+        "several classes that are off."
+    )
 
 
 def _listed(shifts: Sequence[ClassShift]) -> str:

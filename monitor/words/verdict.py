@@ -196,6 +196,8 @@ def _own_faults(v: Verdict) -> Iterator[str]:
 def _moved(v: Verdict) -> str:
     """Say what the intercept of the week moved with."""
     change = v.level_change
+    if v.facts.classes and v.facts.classes.off is not None:
+        return classes.moved(v.facts.classes, change)
     if v.state == "level_drift" and change and v.facts.lift is not None:
         often = "more" if v.facts.lift > 0 else "less"
         return (
@@ -213,7 +215,9 @@ def _moved(v: Verdict) -> str:
         )
     if v.state != "prior_shift":
         return ""
-    return f"Only the {'frequencies of classes' if v.facts.classes else 'prior'} moved."
+    if v.facts.classes:
+        return "The frequencies of classes moved; pairs of classes show nothing else."
+    return "Only the prior moved."
 
 
 def _silence(v: Verdict) -> Iterator[str]:

@@ -115,6 +115,13 @@ def _delay(openings: Sequence[tuple[int, ...]]) -> str:
     return f"{median(known):.0f} days, {len(known)} of {len(openings)}"
 
 
+def page_with(begin: str, rows: Sequence[str]) -> None:
+    """Write the table between a line of the page and the next end."""
+    before, _, rest = PAGE.read_text().partition(begin)
+    after = rest.partition(END)[2]
+    PAGE.write_text(f"{before}{begin}\n\n" + "\n".join(rows) + f"\n\n{END}{after}")
+
+
 def main() -> None:
     """Read the command line and run."""
     parser = argparse.ArgumentParser()
@@ -133,9 +140,7 @@ def main() -> None:
             rows.append(row(world, given.streams, given.days))
             print(rows[-1], flush=True)
     if given.write:
-        before, _, rest = PAGE.read_text().partition(BEGIN)
-        after = rest.partition(END)[2]
-        PAGE.write_text(f"{before}{BEGIN}\n\n" + "\n".join(rows) + f"\n\n{END}{after}")
+        page_with(BEGIN, rows)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 
 import numpy as np
+from scipy.special import softmax
 
 from monitor.drift.inputs import Day, inputs_of
 from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
@@ -22,6 +23,7 @@ FIRST = date(2026, 1, 1)
 REFERENCE = 28
 SPREAD, MEMORY, CALM = 0.8, 0.9, 0.1  # of the log weights: AR(1), and their spread in the reference
 WEIGHT, FIRST_MONTH, LAST_MONTH = 5.0, 20, 80  # one class is so much more frequent for two months
+GONE, MONTH = 8.0, 30  # log weight that a class loses where it vanishes, and for how many days
 
 
 @dataclass(frozen=True)
@@ -42,6 +44,8 @@ class World:
         Spread of the log weights of the classes in the reference: above 0 some are rare.
     bent : float
         Half the range of the classes' own factors of their logits: 0 if calibrated.
+    vanishing : bool
+        Whether class 1 all but vanishes for a month after the second.
     """
 
     name: str
@@ -51,6 +55,7 @@ class World:
     distance: float = 2.0
     frequency: float = 0.0
     bent: float = 0.0
+    vanishing: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +74,13 @@ class Drift:
         Share of the outcomes of class 0 that become class 1, whatever their features.
     split : bool
         Whether the outcomes of class 0 on one side of its cloud become class 1.
+    biased : float
+        Added to the logit of the scores of class 0.
+    lifted : float
+        Added to the log-odds of class 0 given the features, while the scores stay.
+    followed : float
+        How much of the shift of the class weights the outcomes follow: 1 is a shift of the priors,
+        0 one of the features alone, after a reference without any.
     """
 
     name: str
@@ -76,6 +88,9 @@ class Drift:
     pair: float = 1.0
     relabelled: float = 0.0
     split: bool = False
+    biased: float = 0.0
+    lifted: float = 0.0
+    followed: float = 1.0
 
 
 NONE = Drift("none")
@@ -115,12 +130,14 @@ def stream(world: World, drift: Drift, seed: int, *, days: int, start: int) -> I
     wave = rng.normal(0.0, SPREAD, world.classes)
     for number in range(-REFERENCE, days):
         wave = MEMORY * wave + rng.normal(0.0, SPREAD * (1 - MEMORY**2) ** 0.5, world.classes)
-        moving = wave if number >= 0 else CALM * wave
+        moving = wave if number >= 0 else CALM * drift.followed * wave
         weights = usual + moving
         if FIRST_MONTH <= number < LAST_MONTH:
             weights[2] += np.log(WEIGHT)
+        if world.vanishing and LAST_MONTH <= number < LAST_MONTH + MONTH:
+            weights[1] -= GONE
         now = drift if number >= start else NONE
-        vectors, labels = _rows(rng, world, centres, weights, factors, now)
+        vectors, labels = _rows(rng, world, centres, (weights, usual), factors, now)
         yield Rows(FIRST + timedelta(days=number + REFERENCE), vectors, labels)
 
 
@@ -137,22 +154,26 @@ def _rows(
     rng: np.random.Generator,
     world: World,
     centres: Floats,
-    log_weights: Floats,
+    log_weights: tuple[Floats, Floats],
     factors: Floats,
     drift: Drift,
 ) -> tuple[Floats, Ints]:
-    chances = np.exp(log_weights - log_weights.max())
-    labels = rng.choice(world.classes, world.rows, p=chances / chances.sum())
+    moved, usual = log_weights
+    labels = rng.choice(world.classes, world.rows, p=softmax(moved))
     features = centres[labels] + rng.normal(size=(world.rows, centres.shape[1]))
     logits = features @ centres.T - 0.5 * (centres**2).sum(axis=1)
+    if drift.lifted or drift.followed < 1.0:
+        given = logits + usual + drift.followed * (moved - usual)
+        given[:, 0] += drift.lifted
+        labels = (given + rng.gumbel(size=given.shape)).argmax(axis=1)
     logits = (logits - logits.mean(axis=1, keepdims=True)) * factors * drift.sharpened
     middle, half = logits[:, :2].mean(axis=1), (logits[:, 0] - logits[:, 1]) / 2
     logits[:, 0], logits[:, 1] = middle + drift.pair * half, middle - drift.pair * half
-    moved = (labels == 0) & (rng.random(world.rows) < drift.relabelled)
+    relabelled = (labels == 0) & (rng.random(world.rows) < drift.relabelled)
     if drift.split:
-        moved = (labels == 0) & (features[:, 0] > centres[0, 0])
-    vectors = np.exp(logits - logits.max(axis=1, keepdims=True))
-    return vectors / vectors.sum(axis=1, keepdims=True), np.where(moved, 1, labels)
+        relabelled = (labels == 0) & (features[:, 0] > centres[0, 0])
+    logits[:, 0] += drift.biased
+    return softmax(logits, axis=1), np.where(relabelled, 1, labels)
 
 
 def day_of_pairs(rows: Rows) -> Day:

@@ -11,9 +11,11 @@ import numpy as np
 
 from monitor.arrivals import Arrivals
 from monitor.config import Config
+from monitor.drift.class_facts import ClassFacts
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Ended, Incident, Shift, Worse, new_detector
 from monitor.drift.evidence import DayEvidence
+from monitor.drift.facts import Facts
 from monitor.drift.places import Condition, Explanation, Place, Where
 from monitor.drift.verdict import Verdict
 from monitor.errors import Fault
@@ -141,6 +143,7 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
         where=WHERE if incident else None,
         reached=2.625,
         awaited=OLDER - timedelta(days=5) if incident else None,
+        facts=Facts(classes=None if incident else ClassFacts((), 0.5, 0.5, 0.5, None, None, "cat")),
     )
 
 

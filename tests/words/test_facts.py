@@ -92,6 +92,7 @@ def classes_of(drawn: Drawn) -> ClassFacts:
         drawn.share(),
         drawn.maybe(worst),
         drawn.maybe(others),
+        drawn.one_of([None, "", "class 1"]),
     )
 
 

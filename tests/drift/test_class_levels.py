@@ -1,0 +1,247 @@
+"""Levels of classes: a shift of priors says nothing, a class that is off is named with its size."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from monitor.drift.class_levels import (
+    ClassLevels,
+    Compared,
+    PairLevel,
+    class_levels,
+    compare_levels,
+    off_class,
+)
+from monitor.drift.inputs import Day, Limits, ModelReference, class_span, fit_model_reference
+from monitor.drift.pairs import ClassDay, sum_of_days
+from monitor.drift.reference import Reference
+from monitor.drift.verdict import Verdict, judge
+from monitor.words.verdict import sentences
+from studies.classes.worlds import NONE, REFERENCE, Drift, World, day_of_pairs, stream
+
+THREE, FIVE = World("3 classes", 3, rows=1_000), World("5 classes", 5, rows=1_000, group=5)
+LEAST = float(np.log(1.10))
+AFTER = 7  # days
+
+
+@cache
+def days_of(world: World, drift: Drift, seed: int) -> Sequence[Day]:
+    """Draw a reference, and days after it with the drift."""
+    return [day_of_pairs(rows) for rows in stream(world, drift, seed, days=AFTER, start=0)]
+
+
+@cache
+def fitted(world: World, seed: int) -> ModelReference:
+    """Fit the reference, which is the same before any drift."""
+    return fit_model_reference(days_of(world, NONE, seed)[:REFERENCE], Limits())
+
+
+def last_week(world: World, drift: Drift, seed: int) -> list[Verdict]:
+    """Judge the days after the reference; give the verdicts of the last one."""
+    days = days_of(world, drift, seed)[REFERENCE:]
+    return [*judge("pets", days, references=[fitted(world, seed)], lack="", limits=Limits())][-1]
+
+
+@pytest.mark.parametrize("world", [THREE, FIVE], ids=lambda world: world.name)
+@pytest.mark.parametrize(("bias", "often", "low"), [(0.7, "less", "high"), (-0.7, "more", "low")])
+def test_a_class_that_is_off_is_named_with_its_size(
+    world: World, bias: float, often: str, low: str
+) -> None:
+    """The scores of a class are biased while all priors move: its size is within four errors."""
+    whole, *_ = last_week(world, Drift("biased", biased=bias), 9)
+
+    change = whole.level_change
+    assert whole.state == "level_drift"
+    assert change is not None
+    assert abs(change.value + bias) < 4 * change.error
+    said = " ".join(sentences(whole))
+    assert f"class 0 comes true {often} often than its scores" in said
+    assert f"too {low} by {abs(change.value):.2f} in logit" in said
+    assert "Only" not in said
+
+
+@pytest.mark.parametrize("world", [THREE, FIVE], ids=lambda world: world.name)
+def test_priors_that_move_put_no_class_off(world: World) -> None:
+    """All class weights wander, and nothing else does."""
+    whole, *_ = last_week(world, NONE, 6)
+
+    assert whole.facts.classes is not None
+    assert whole.facts.classes.shifts
+    assert whole.facts.classes.off is None
+    assert whole.level_change is None
+    assert whole.state == "prior_shift"
+    assert "The frequencies of classes moved; pairs of classes show nothing else." in sentences(
+        whole
+    )
+
+
+def drawn_levels(
+    rng: np.random.Generator, whole: Reference, shifts: np.ndarray[tuple[int], np.dtype[np.float64]]
+) -> tuple[ClassDay, ClassLevels, ClassLevels]:
+    """Draw levels of pairs that connect two sets of classes, and move each class by its shift."""
+    size = len(shifts)
+    some = [pair for pair in combinations(range(size), 2) if (pair[0] < 4) == (pair[1] < 4)]
+    chain = [pair for pair in some if pair[1] == pair[0] + 1]
+    pairs = {f"{a}-{b}": (a, b) for a, b in some if (a, b) in chain or rng.random() < 0.5}
+    place = rng.normal(size=len(whole.basis) + len(whole.directions))
+    weights = rng.integers(1, 5, size)
+    outcomes = rng.integers(500, 5_000, size)
+    before = ClassLevels(
+        {pair: PairLevel("", rng.normal(), rng.uniform(0.01, 0.1), place) for pair in pairs},
+        outcomes,
+        1.7,
+    )
+    now = ClassLevels(
+        {
+            pair: PairLevel(
+                "",
+                before.pairs[pair].delta + np.log(weights[a] / weights[b]) + shifts[a] - shifts[b],
+                rng.uniform(0.01, 0.1),
+                place + 0.1 * rng.normal(size=place.size),
+            )
+            for pair, (a, b) in pairs.items()
+        },
+        outcomes * weights,
+    )
+    names = tuple(f"class {k}" for k in range(size))
+    return ClassDay(names, outcomes, 0, 0, pairs), before, now
+
+
+def plainly(
+    whole: Reference, found: Compared, classes: ClassDay, before: ClassLevels, now: ClassLevels
+) -> np.ndarray[tuple[int, int], np.dtype[np.float64]]:
+    """Find the precision with pseudo-inverses, centred classes and a root of the covariance."""
+    inside = [p for p in now.pairs if set(classes.pairs[p]) <= set(found.classes.tolist())]
+    x = np.array(
+        [
+            [(k == classes.pairs[p][0]) * 1.0 - (k == classes.pairs[p][1]) for k in found.classes]
+            for p in inside
+        ]
+    )
+    v = np.array([now.pairs[p].variance + before.pairs[p].variance for p in inside])
+    moved = np.array([now.pairs[p].place - before.pairs[p].place for p in inside])
+    moved = moved[:, : len(whole.basis)]
+    curve = whole.dispersions[0] * moved @ whole.covariance @ moved.T
+    w = np.diag(1.0 / (v + np.diag(curve)))
+    fit = np.linalg.pinv(x.T @ w @ x) @ x.T @ w
+    centre = np.eye(x.shape[1]) - 1.0 / x.shape[1]
+    basis = np.linalg.svd(centre)[0][:, :-1]
+    ns = (
+        basis.T
+        @ np.diag(1 / now.outcomes[found.classes] + 1 / before.outcomes[found.classes])
+        @ basis
+    )
+    ds = basis.T @ fit @ np.diag(v) @ fit.T @ basis
+    values, vectors = np.linalg.eigh(ds)
+    root = vectors @ np.diag(values**0.5) @ vectors.T
+    shares, axes = np.linalg.eigh(np.linalg.inv(root) @ ns @ np.linalg.inv(root))
+    left = root @ axes @ np.diag(np.maximum(1 - shares, 0.1)) @ axes.T @ root
+    doubt = basis.T @ fit @ curve @ fit.T @ basis
+    return np.asarray(basis @ np.linalg.inv(before.dispersion * left + doubt) @ basis.T)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_only_what_priors_do_not_explain_is_compared(seed: int) -> None:
+    """Two sets of classes, unequal priors now and before, any pairs: against plain matrices.
+
+    What one class is off by comes back to rounding, and the others are not named.
+    """
+    rng = np.random.default_rng(seed)
+    whole = fitted(THREE, 6).streams["all"]
+    assert isinstance(whole, Reference)
+    shifts = np.zeros(8)
+    classes, before, same = drawn_levels(rng, whole, shifts)
+    assert off_class(whole, before, same, classes, LEAST) is None
+    found = list(compare_levels(whole, classes, before, same))
+
+    assert [one.classes.tolist() for one in found] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    for one in found:
+        np.testing.assert_allclose(one.moved - one.moved[0], 0.0, atol=1e-12)
+        plain = plainly(whole, one, classes, before, same)
+        np.testing.assert_allclose(one.precision, plain, rtol=1e-8, atol=1e-8 * abs(plain).max())
+
+    off = int(rng.integers(8))
+    shifts[off] = 3.0 * rng.choice([-1, 1])
+    classes, before, now = drawn_levels(rng, whole, shifts)
+    named = off_class(whole, before, now, classes, LEAST)
+    assert named is not None
+    assert named.name == f"class {off}"
+    assert named.change.value == pytest.approx(shifts[off], abs=1e-9)
+
+
+def test_a_pair_may_be_missing_on_the_last_day_of_a_reference() -> None:
+    """Rare pairs are not counted every day; they are compared all the same."""
+    days = [*days_of(THREE, NONE, 6)[:REFERENCE]]
+    last = days[-1]
+    assert last.classes is not None
+    gone = "class 0 against class 1"
+    pairs = {pair: of for pair, of in last.classes.pairs.items() if pair != gone}
+    parts = {key: part for key, part in last.parts.items() if key[0] != gone}
+    days[-1] = replace(last, parts=parts, classes=replace(last.classes, pairs=pairs))
+
+    levels = fit_model_reference(days, Limits()).levels
+    assert levels is not None
+    assert gone in levels.pairs
+
+
+def test_what_several_classes_explain_names_none() -> None:
+    """Two of five classes are off by as much, in the same direction."""
+    whole = fitted(THREE, 6).streams["all"]
+    assert isinstance(whole, Reference)
+    classes, before, now = drawn_levels(
+        np.random.default_rng(3), whole, np.array([3.0, 3.0, 0.0, 0.0])
+    )
+
+    found = off_class(whole, before, now, classes, LEAST)
+    assert found is not None
+    assert found.name == ""
+    assert found.change.error > 0
+
+
+def test_of_two_classes_none_is_named() -> None:
+    """Two classes are one level: it says that something moved, not which of both."""
+    whole = fitted(THREE, 6).streams["all"]
+    assert isinstance(whole, Reference)
+    classes, before, now = drawn_levels(np.random.default_rng(4), whole, np.array([3.0, 0.0]))
+
+    found = off_class(whole, before, now, classes, LEAST)
+    assert found is not None
+    assert found.name == ""
+
+
+def test_days_without_a_class_count_in_the_level_of_the_week() -> None:
+    """On four of the seven days no row of a class came true: the week is still a shift of priors.
+
+    If the rows of the other classes were left out on those days, the class would be off by more
+    than a half.
+    """
+    reference, days = fitted(THREE, 6), list(days_of(THREE, NONE, 6)[-7:])
+    drawn = list(stream(THREE, NONE, 6, days=AFTER, start=0))[-7:]
+    for place in range(4):
+        rows = drawn[place]
+        kept = rows.labels != 1
+        days[place] = day_of_pairs(
+            replace(rows, vectors=rows.vectors[kept], labels=rows.labels[kept])
+        )
+    whole, known = reference.streams["all"], sum_of_days(day.classes for day in days)
+    assert isinstance(whole, Reference)
+    assert known is not None
+    assert reference.levels is not None
+
+    now = class_levels(whole, reference.curves, class_span(days, known))
+    assert "class 0 against class 1" in now.pairs
+    assert off_class(whole, reference.levels, now, known, LEAST) is None
+    without = [(day.parts, replace(known, equal={})) for day in days]
+    off = off_class(
+        whole,
+        reference.levels,
+        replace(class_levels(whole, reference.curves, without), outcomes=known.outcomes),
+        known,
+        LEAST,
+    )
+    assert off is not None
+    assert abs(off.change.value) > 0.5
