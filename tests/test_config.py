@@ -143,6 +143,8 @@ CALENDARS = {
     "{weekdays: [mon, mon]}": "calendar.weekdays: must name at least one of mon, tue, ",
     "{weekdays: [Monday]}": "calendar.weekdays.0: Input should be 'mon', 'tue', ",
     "{closed: [2027-01-01, 2026-12-25]}": "calendar.closed: must be in order and must not overlap",
+    "{closed: ['2026-12-25', {first: '2027-07-01', last: \"2027-08-31\"}]}": None,
+    "{closed: ['2026-02-30']}": "calendar.closed.0: must be a date, such as 2026-12-25, or a span",
     "{closed: [christmas]}": "calendar.closed.0: must be a date, such as 2026-12-25, or a span",
     "{closed: [{first: 2026-12-25}]}": "calendar.closed.0.last: is missing",
     "{open: [2026-12-25]}": "calendar.open: is not a known key",

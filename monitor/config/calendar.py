@@ -6,7 +6,7 @@ from typing import Annotated, Literal, Self, get_args
 
 from pydantic import AfterValidator, BeforeValidator, model_validator
 
-from monitor.config.sections import Listed, Section
+from monitor.config.sections import Date, Listed, Section, as_date
 
 Weekday = Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
 WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
@@ -15,8 +15,8 @@ WEEKDAYS: tuple[Weekday, ...] = get_args(Weekday)
 class Span(Section):
     """A span of days that includes both the first and the last."""
 
-    first: date
-    last: date
+    first: Date
+    last: Date
 
     @model_validator(mode="after")
     def _does_not_end_before_it_begins(self) -> Self:
@@ -36,6 +36,7 @@ def _rise_apart(spans: tuple[Span, ...]) -> tuple[Span, ...]:
 
 def _as_span(value: object) -> object:
     """Read a single date as a span of one day."""
+    value = as_date(value)
     if isinstance(value, date):
         return {"first": value, "last": value}
     if isinstance(value, dict | Span):

@@ -30,7 +30,7 @@ from monitor.config.columns import MOST_COLUMNS, Watch, check_watched, split_seg
 from monitor.config.filters import check_filter
 from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
-from monitor.config.sections import Listed, Section, as_text
+from monitor.config.sections import Date, Listed, Section, as_text
 from monitor.errors import ConfigError
 from monitor.segment_names import OTHER, WHOLE
 
@@ -445,8 +445,8 @@ class MapSetting(Section):
     """A calibration map that is compared with the scores from a day on, and perhaps deployed."""
 
     file: Place
-    since: date
-    deploy: date | None = None
+    since: Date
+    deploy: Date | None = None
 
     @model_validator(mode="after")
     def _is_compared_before_it_is_deployed(self) -> Self:

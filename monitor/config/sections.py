@@ -1,9 +1,12 @@
 """What the sections of a configuration file have in common."""
 
+import re
+from datetime import date
 from typing import Annotated, TypeVar
 
-from pydantic import BaseModel, ConfigDict, Strict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Strict
 
+ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
 T = TypeVar("T")
 Listed = Annotated[tuple[T, ...], Strict(strict=False)]  # a list in the file
 
@@ -12,6 +15,19 @@ class Section(BaseModel):
     """Refuses unknown keys and values of other types, and cannot be changed."""
 
     model_config = ConfigDict(frozen=True, strict=True, extra="forbid")
+
+
+def as_date(value: object) -> object:
+    """Read a date in quotes, which YAML reads as text."""
+    if isinstance(value, str) and ISO_DATE.fullmatch(value):
+        try:
+            return date.fromisoformat(value)
+        except ValueError:  # such as 30 February: a value of another type is refused
+            return value
+    return value
+
+
+Date = Annotated[date, BeforeValidator(as_date)]
 
 
 def as_text(value: object) -> object:

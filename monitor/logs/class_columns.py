@@ -121,7 +121,7 @@ def _check_fields(log: OpenLog, file: str, type_: Type, classes: Classes) -> Non
     if not (missing or new):
         return
     wrong = " and ".join(
-        f"{what} {_few(names)}"
+        f"{what} {few_classes(names)}"
         for what, names in (("lacks", missing), ("has besides them", new))
         if names
     )
@@ -135,7 +135,8 @@ def _check_fields(log: OpenLog, file: str, type_: Type, classes: Classes) -> Non
     log.note(msg, "has other classes")
 
 
-def _few(names: Sequence[str]) -> str:
+def few_classes(names: Sequence[str]) -> str:
+    """List the first of some classes."""
     more = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
     return ", ".join(f"'{name}'" for name in names[:NAMES_SHOWN]) + more
 

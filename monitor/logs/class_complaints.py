@@ -5,6 +5,7 @@ import difflib
 from monitor.config import Classes
 from monitor.logs.class_labels import has_numbers
 from monitor.logs.joining import Status
+from monitor.logs.plausibility import LABELS, MOST_ROUNDED
 
 # What a check of rows says of vectors instead of single scores.
 SAID_OF_CLASSES = {
@@ -24,7 +25,8 @@ def about_vector(status: Status, first: str, classes: Classes) -> str:
     "did you mean 'dog'? "
     """
     if status == Status.SCORE_SUM:
-        return "set predictions.classes.sums to normalise if they are rounded; else "
+        labels = f"{LABELS}; " if float(first) > MOST_ROUNDED else ""
+        return f"{labels}set predictions.classes.sums to normalise if they are rounded; else "
     if status == Status.SCORE_OUT_OF_RANGE:
         shares = "if they are percent or votes, set predictions.classes.sums to normalise; "
         softmax = "if they are logits, log their softmax. Else "

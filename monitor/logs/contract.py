@@ -9,12 +9,13 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isfinite
+from math import isfinite, isnan
 
 import narwhals as nw
 
-from monitor.config import Checks, Model
+from monitor.config import Checks, Classes, Model
 from monitor.errors import DataError, Fault
+from monitor.logs.class_columns import few_classes
 from monitor.logs.class_complaints import SAID_OF_CLASSES, about_vector
 from monitor.logs.joining import (
     Groups,
@@ -122,12 +123,23 @@ def _example(joined: Frame, status: Status, column: str, model: Model) -> Exampl
         column = "said"
     offenders = joined.filter(nw.col("status") == int(status)).sort("id", column)
     identity, value = _first_row(offenders, "id", column)
+    if classes and status == Status.SCORE_MISSING:
+        value = _without_number(offenders, classes)
     nameless = identity == "null" and status != Status.PREDICTION_ID_MISSING
     text = f"first {value}" if nameless else f"first {value} (id {identity})"
     if classes:
         return Example(text, value, about_vector(status, value, classes))
     odd = status == Status.SCORE_OUT_OF_RANGE and model.predictions.score_means == "probability"
     return Example(text, value, _scale(joined) if odd else "")
+
+
+def _without_number(offenders: Frame, classes: Classes) -> str:
+    """Name the classes that have no number in the first vector."""
+    table = offenders.head(1).select("vector").collect(backend="pyarrow").to_native()
+    (vector,) = table["vector"].to_pylist()
+    values = dict(zip(classes.names, vector or (), strict=bool(vector)))
+    lacking = [name for name, value in values.items() if value is None or isnan(value)]
+    return f"without {few_classes(lacking)}" if len(lacking) < len(values) else "null"
 
 
 def _scale(joined: Frame) -> str:

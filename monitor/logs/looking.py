@@ -2,10 +2,19 @@
 
 from datetime import date, datetime
 
-from monitor.config import Engine, Model, TimeUnit
+from monitor.config import Classes, Engine, Model, TimeUnit
+from monitor.logs.class_columns import scores_of_classes
 from monitor.logs.opening import Kind, OpenLog
 from monitor.logs.partitions import has_day, open_log
-from monitor.logs.plausibility import Remark, about_first_choices, about_outcomes, about_times
+from monitor.logs.plausibility import (
+    MOST_ROUNDED,
+    Remark,
+    about_certain_choices,
+    about_first_choices,
+    about_outcomes,
+    about_sums,
+    about_times,
+)
 from monitor.logs.session import open_session
 from monitor.logs.times import is_time, moment
 from monitor.summary import Summary, whole
@@ -34,7 +43,10 @@ def what_looks_wrong(
     """
     tally = whole(summary).tally
     remarks = (
-        about_first_choices(counts.names, counts.outcomes, tally.total_positives)
+        [
+            *about_certain_choices(tally.scores, tally.counts, tally.total_positives),
+            *about_first_choices(counts.names, counts.outcomes, tally.total_positives),
+        ]
         if (counts := summary.classes)
         else about_outcomes(tally.scores, tally.counts, tally.positives)
     )
@@ -42,7 +54,10 @@ def what_looks_wrong(
     # Outcomes beside their predictions may be much later than the day of the file.
     if not model.outcomes.in_predictions and has_day(model, "outcomes", day):
         kinds.append("outcomes")
+    classes = model.predictions.classes
     with open_session(f"{name} {day}", engine) as session:
+        if classes and classes.sums == "normalise":
+            remarks += about_sums(*_sums(open_log(session, model, "predictions", [day]), classes))
         for kind in kinds:
             configured = getattr(model, kind)
             if configured.time:
@@ -50,6 +65,17 @@ def what_looks_wrong(
                 times = _middle(log, configured.time, configured.time_unit)
                 remarks += about_times(f"{kind}.time", day, times)
     return remarks
+
+
+def _sums(log: OpenLog, classes: Classes) -> tuple[float, float]:
+    """Find the share of the vectors whose probabilities add up to too much, and their median."""
+    read = scores_of_classes(log, classes)
+    rows = log.read(None, score=read["score"], total=read["total"])
+    share, middle = rows.aggregate(
+        f"avg(CAST(total > {MOST_ROUNDED} AND score * total < 1 + 1e-9 AS DOUBLE)), "
+        f"median(total) FILTER (total > {MOST_ROUNDED})"
+    ).fetchone()
+    return share or 0.0, middle or 0.0
 
 
 def _middle(log: OpenLog, column: str, unit: TimeUnit | None) -> list[datetime]:

@@ -23,6 +23,12 @@ PERCENT = 50.0, 200.0  # a mean score so many times the prevalence suggests perc
 LARGEST_LOGIT = 60.0  # beyond it a number is hardly a logit
 CLEAR_SHARE = 0.1  # of the scores outside [0, 1]: fewer are errors of single rows
 STANDARD_ERRORS = 5.0
+CERTAIN, MOSTLY = 1.0 - 1e-6, 0.99  # a score that is a decision, and the share that makes a log one
+MOST_ROUNDED = 1.1  # sum of the probabilities of classes: rounding does not lead beyond
+LABELS = (
+    "if several classes may come true at once, log a row of score and outcome for each class, name "
+    "its column in strata, and leave predictions.classes out"
+)
 ENOUGH_POSITIVES = 20.0  # expected or observed: with fewer, a ratio of ten may be chance
 
 
@@ -152,6 +158,61 @@ def about_first_choices(names: Sequence[str], outcomes: Ints, right: int) -> lis
         f"that are numbers count from 0."
     )
     return [Remark(sentence, "predictions.classes.names")]
+
+
+def about_certain_choices(scores: Floats, counts: Floats | Ints, right: int) -> list[Remark]:
+    """Say whether vectors are decisions, with 1 for a class and 0 for all others.
+
+    Parameters
+    ----------
+    scores, counts : ndarray of shape (m,)
+        The highest scores in [0, 1], and the number of rows with each.
+    right : int
+        Rows whose highest score was that of the class that came true.
+
+    Examples
+    --------
+    >>> about_certain_choices(np.array([1.0]), np.array([500]), 340)[0].key
+    'predictions.classes'
+    """
+    total = int(counts.sum())
+    certain = int(counts[scores > CERTAIN].sum())
+    if total < FEW_ROWS or certain < MOSTLY * total or right == total:
+        return []
+    sentence = (
+        f"{certain / total:.0%} of the vectors have 1 for a class and 0 for all others, and that "
+        f"class came true for {right / total:.0%} of the outcomes, so they seem to be decisions; "
+        f"set predictions.classes to the columns with the predicted probabilities."
+    )
+    return [Remark(sentence, "predictions.classes")]
+
+
+def about_sums(share: float, middle: float) -> list[Remark]:
+    """Say whether vectors that are divided by their sum may be those of independent labels.
+
+    Parameters
+    ----------
+    share : float
+        Of the vectors, those whose numbers are probabilities but add up to more than 1.1; a ratio
+        in [0, 1].
+    middle : float
+        Median of the sums of those.
+
+    Examples
+    --------
+    >>> about_sums(0.8, 1.6)[0].key
+    'predictions.classes.sums'
+    >>> about_sums(0.01, 1.2)
+    []
+    """
+    if share < CLEAR_SHARE:
+        return []
+    sentence = (
+        f"{share:.0%} of the vectors hold probabilities that add up to more than {MOST_ROUNDED} "
+        f"(median {middle:.3g}), which predictions.classes.sums: normalise divides by their sum; "
+        f"{LABELS}."
+    )
+    return [Remark(sentence, "predictions.classes.sums")]
 
 
 def about_times(setting: str, day: date, times: Sequence[datetime]) -> list[Remark]:

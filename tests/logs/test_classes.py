@@ -241,11 +241,12 @@ def test_a_thousand_classes(tmp_path: Path) -> None:
 
 
 BAD = {
-    "sum": ("do not add up to 1, first 0.9", LIST),
+    "sum": ("first 0.9 (id 2026-01-01-3); set predictions.classes.sums to normalise", LIST),
+    "labels": ("if several classes may come true at once, log a row of score and outcome", LIST),
     "negative": ("vectors have a probability outside [0, 1], first -0.1", LIST),
     "percent": ("if they are percent or votes, set predictions.classes.sums to normalise", LIST),
     "logits": ("if they are logits, log their softmax", LIST),
-    "null": ("1 of 40 vectors of probabilities are incomplete (null, NaN, or all 0)", LIST),
+    "null": ("(null, NaN, or all 0), first without 'dog' (id 2026-01-01-3)", LIST),
     "zero": ("are incomplete (null, NaN, or all 0)", f"{LIST}, sums: normalise"),
     "label": ("1 of 40 outcomes are none of predictions.classes.names, first zebra", LIST),
     "case": ("first CAT (id 2026-01-01-0); did you mean 'cat'?", LIST),
@@ -265,6 +266,7 @@ def damaged(wrong: str, vectors: np.ndarray, labels: np.ndarray) -> Rows:
     names = [NAMES[k] for k in labels]
     third = {
         "sum": [0.5, 0.3, 0.1],
+        "labels": [0.9, 0.4, 0.3],
         "negative": [-0.1, 0.6, 0.5],
         "null": [0.5, np.nan, 0.5],
         "zero": [0.0, 0.0, 0.0],
@@ -327,6 +329,47 @@ def test_wrong_settings_are_refused(classes: str, more: str, said: str, tmp_path
     """The configuration explains itself."""
     with pytest.raises(ConfigError, match=said):
         model(tmp_path, classes, more=more)
+
+
+def noticed(folder: Path, vectors: np.ndarray, labels: np.ndarray, classes: str) -> list[str]:
+    """Write a day, and give what looks wrong about it."""
+    write_day(folder, DAY, vectors, pa.array([NAMES[k] for k in labels]))
+    found = read(folder, classes)
+    remarks = what_looks_wrong("pets", model(folder, classes), DAY, found, engine=Engine())
+    return [remark.sentence for remark in remarks]
+
+
+def test_decisions_are_noticed(tmp_path: Path) -> None:
+    """Vectors of 0 and 1 are valid, but no probabilities, unless they are always right."""
+    vectors, labels = draw(np.random.default_rng(5), 400)
+    choices = vectors.argmax(axis=1)
+    right = np.mean(choices == labels)
+
+    (said,) = noticed(tmp_path, np.eye(3)[choices], labels, LIST)
+    assert f"came true for {right:.0%} of the outcomes, so they seem to be decisions" in said
+    assert noticed(tmp_path, np.eye(3)[labels], labels, LIST) == []
+
+
+@pytest.mark.parametrize("kind", ["labels", "votes", "percent", "rounded"])
+def test_probabilities_of_labels_are_noticed(kind: str, tmp_path: Path) -> None:
+    """Vectors that are divided by their sum may be those of labels that come true together."""
+    vectors, labels = draw(np.random.default_rng(5), 400)
+    given = {
+        "labels": np.sqrt(vectors),
+        "votes": vectors * 17.0,
+        "percent": vectors * 100.0,
+        "rounded": vectors.round(2),
+    }
+
+    said = noticed(tmp_path, given[kind], labels, f"{LIST}, sums: normalise")
+    sums = given[kind].sum(axis=1)
+    share = np.mean(sums > 1.1)
+    assert len(said) == (kind == "labels")
+    if said:
+        assert said[0].startswith(
+            f"{share:.0%} of the vectors hold probabilities that add up to more than 1.1 (median "
+            f"{np.median(sums[sums > 1.1]):.3g})"
+        )
 
 
 def test_names_in_another_order_are_noticed(tmp_path: Path) -> None:
