@@ -3,13 +3,14 @@
 Rule: what is said of it is what the detector does on simulated days, so it holds for few rows too.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from math import ceil, inf, log10, nan
 
 import numpy as np
 
-from monitor.drift.paths import evidence_paths
+from monitor.drift.paths import Drawn, drawn_days, evidence_paths
 from monitor.drift.reference import Reference
 
 USUAL_CHANGE = 0.2  # a slope of 0.8
@@ -110,19 +111,19 @@ def what_is_detectable(reference: Reference, limit: float) -> Detectable:
     """
     days = len(reference.scores) * reference.judge_every
     positives, total = int(reference.counts.positives.sum()), int(reference.counts.counts.sum())
-    rarer = min(positives, total - positives) / days
+    rarer, drawn = min(positives, total - positives) / days, drawn_days(reference, PATHS)
     return Detectable(
         tolerated=REFERENCE_ERROR * float(reference.tolerances[0]),
         found=float(reference.effects[0]),
         rarer=rarer,
-        days=days_to_find(reference, USUAL_CHANGE, limit),
-        days_strong=days_to_find(reference, STRONG_CHANGE, limit),
-        within_patience=_found_in_time(reference, limit) if rarer < FEW_A_DAY else None,
-        together=_together(reference, limit) if reference.hanging[0] > NOTICED else None,
+        days=_days_to_find(reference, drawn, USUAL_CHANGE, limit),
+        days_strong=_days_to_find(reference, drawn, STRONG_CHANGE, limit),
+        within_patience=_found_in_time(reference, drawn, limit) if rarer < FEW_A_DAY else None,
+        together=_together(reference, drawn, limit) if reference.hanging[0] > NOTICED else None,
     )
 
 
-def _together(reference: Reference, limit: float) -> Together:
+def _together(reference: Reference, drawn: Iterator[Drawn], limit: float) -> Together:
     """Say what a reference is worth whose rows hang together."""
     days = len(reference.scores) * reference.judge_every
     times, longer = LONGER / days, None
@@ -132,7 +133,7 @@ def _together(reference: Reference, limit: float) -> Together:
         )
         longer = days_to_find(more, USUAL_CHANGE, limit)
     independent = days / float(reference.dispersions[0])
-    return Together(days, independent, _found_in_time(reference, limit), longer)
+    return Together(days, independent, _found_in_time(reference, drawn, limit), longer)
 
 
 def days_to_find(reference: Reference, change: float, limit: float, most: int = LONGEST) -> float:
@@ -165,9 +166,19 @@ def days_to_find(reference: Reference, change: float, limit: float, most: int = 
     >>> days_to_find(reference, 0.4, 3.0) < days_to_find(reference, 0.2, 3.0) < 30
     True
     """
+    return _days_to_find(reference, drawn_days(reference, PATHS), change, limit, most)
+
+
+def _days_to_find(
+    reference: Reference,
+    drawn: Iterator[Drawn],
+    change: float,
+    limit: float,
+    most: int = LONGEST,
+) -> float:
     found, spans = np.zeros(PATHS, bool), most // reference.judge_every
-    drawn = evidence_paths(reference, PATHS, change, limit)
-    for span, evidence in enumerate(islice(drawn, spans), 1):
+    paths = evidence_paths(reference, drawn, change, limit)
+    for span, evidence in enumerate(islice(paths, spans), 1):
         found |= evidence >= limit
         if 2 * found.sum() >= PATHS:
             return float(span * reference.judge_every)
@@ -209,20 +220,20 @@ def calibrated_limit(reference: Reference, false_alert_days: float) -> float:
     simulated = min(false_alert_days, MOST_SIMULATED)
     spans = ceil(simulated * SPAN / reference.judge_every)
     highest = np.zeros(PATHS)
-    for evidence in islice(evidence_paths(reference, PATHS), spans):
+    for evidence in islice(evidence_paths(reference, drawn_days(reference, PATHS)), spans):
         highest = np.maximum(highest, evidence)
     reached = float(np.quantile(highest, 1.0 - SHARE))
     most, beyond = log10(false_alert_days), log10(false_alert_days / simulated)
     return min(most, max(LEAST_LIMIT, reached + beyond))
 
 
-def _found_in_time(reference: Reference, limit: float) -> float:
+def _found_in_time(reference: Reference, drawn: Iterator[Drawn], limit: float) -> float:
     """Find the least change that is found within the patience, to two digits, by halving."""
     low, high = 0.0, FLATTEST
-    if days_to_find(reference, high, limit, PATIENCE) == inf:
+    if _days_to_find(reference, drawn, high, limit, PATIENCE) == inf:
         return nan
     while high - low > NEAR:
         middle = 0.5 * (low + high)
-        found = days_to_find(reference, middle, limit, PATIENCE) < inf
+        found = _days_to_find(reference, drawn, middle, limit, PATIENCE) < inf
         low, high = (low, middle) if found else (middle, high)
     return high

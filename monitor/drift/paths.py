@@ -6,8 +6,11 @@ chance alone reaches a limit.
 """
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
+from itertools import tee
 from math import inf
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,10 +43,23 @@ class Starts:
     informations: Floats
 
 
-def evidence_paths(
-    reference: Reference, paths: int, change: float = 0.0, limit: float = inf
-) -> Iterator[Floats]:
-    """Simulate the evidence against a reference, span of days after span of days, without end.
+class Drawn(NamedTuple):
+    """Spans of days on streams without a change.
+
+    Attributes
+    ----------
+    informations, scores : ndarray of shape (16, 4, paths)
+        Of each span, along the directions.
+    """
+
+    informations: Floats
+    scores: Floats
+
+
+def drawn_days(reference: Reference, paths: int) -> Iterator[Drawn]:
+    """Draw days like those of a reference on streams without a change, without end.
+
+    A copy begins where its original is and draws nothing again.
 
     Parameters
     ----------
@@ -51,7 +67,22 @@ def evidence_paths(
         Of the stream; its own days are drawn again and again.
     paths : int
         Number of streams, each with a reference of its own error. The same number gives the same
-        paths, whatever the change.
+        days.
+    """
+    return tee(_drawn(reference, paths), 1)[0]
+
+
+def evidence_paths(
+    reference: Reference, drawn: Iterator[Drawn], change: float = 0.0, limit: float = inf
+) -> Iterator[Floats]:
+    """Simulate the evidence against a reference, span of days after span of days, without end.
+
+    Parameters
+    ----------
+    reference : Reference
+        Of the stream.
+    drawn : iterator of Drawn
+        Of `drawn_days`; it stays where it is, for other changes.
     change : float
         By how much the slope differs from 1, from the first day on.
     limit : float
@@ -84,55 +115,56 @@ def evidence_paths(
     >>> n = np.where(abs(CENTRES) < 3, 5, 0)
     >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
     >>> reference = fit_reference([day] * 28)
-    >>> *_, later = islice(evidence_paths(reference, 100, change=0.4), 10)
+    >>> *_, later = islice(evidence_paths(reference, drawn_days(reference, 100), 0.4), 10)
     >>> bool(np.median(later) > 3.0)
     True
     """
     tolerances, effects = price(reference, reference.cross, reference.day_variances)
     reach, middles = effects - tolerances, 0.5 * (effects**2 - tolerances**2)
-    sums = np.zeros((paths, len(DIRECTIONS), 2))
-    starts = Starts(np.zeros(0, np.int64), *np.zeros((2, 0, paths, len(DIRECTIONS))))
-    hangs, alarmed = limit < inf and reference.hanging.max() > 1.0, np.zeros(paths, bool)
-    for known, pulls in _drawn(reference, paths, change):
-        phi = 1.0 + reference.day_variances * known
-        gains = (reach * pulls)[..., None] * SIGNS - (middles * known)[..., None]
-        ratios = bounded_ratio(gains / phi[..., None])
-        begun = share_of_start(tolerances, effects, known, reference.day_variances)[..., None]
+    moved = change * _projected(reference, _between_directions(reference)[0])
+    sums = np.zeros((len(SIGNS), *next(copy(drawn)).scores.shape[1:]))
+    starts = Starts(np.zeros(0, np.int64), *np.zeros((2, 0, *sums[0].T.shape)))
+    hangs, alarmed = limit < inf and reference.hanging.max() > 1.0, np.zeros(sums.shape[-1], bool)
+    for known, chance in copy(drawn):
+        pulls = chance + moved[:, None] * known
+        phi = 1.0 + reference.day_variances[:, None] * known
+        gains = [sign * reach[:, None] * pulls - middles[:, None] * known for sign in SIGNS]
+        ratios = bounded_ratio(np.array(gains) / phi)
+        begun = share_of_start(
+            *(tolerances[:, None], effects[:, None], known, reference.day_variances[:, None])
+        )
         for day in range(SPANS_AT_ONCE):
-            sums = np.minimum((sums + begun[day]) * ratios[day], MOST)
+            sums = np.minimum((sums + begun[day]) * ratios[:, day], MOST)
             if hangs:
-                starts = _with_day(starts, pulls[day], known[day])
+                starts = _with_day(starts, pulls[day].T, known[day].T)
                 over = np.nonzero((_evidence(sums) >= limit) & ~alarmed)[0]
                 if over.size:
                     most = _most(reference, starts, over, tolerances, effects)
-                    sums[over] = np.minimum(sums[over], most)
+                    sums[..., over] = np.minimum(sums[..., over], most.T)
                 alarmed |= _evidence(sums) >= limit
             yield _evidence(sums)
 
 
-def _drawn(reference: Reference, paths: int, change: float) -> Iterator[tuple[Floats, Floats]]:
-    """Draw what the next spans of days know, and their scores; both of shape (days, paths, 4)."""
+def _drawn(reference: Reference, paths: int) -> Iterator[Drawn]:
     rng = np.random.default_rng(0)
     correlations, covariance = _between_directions(reference)
     shared = np.sqrt(2.0 - 1.0 / reference.hanging)  # 1 where rows are independent
     offsets = rng.standard_normal((2, paths, len(DIRECTIONS)))[0] @ _root(covariance).T * shared
-    offsets = offsets + change * _projected(reference, correlations)
-    spread = _root(correlations).T
-    days, shape = len(reference.informations), (paths, len(DIRECTIONS))
+    days, spread = len(reference.informations), _root(correlations)
     while True:
         drawn = [
-            (rng.integers(days, size=paths), rng.standard_normal(shape))
+            (rng.integers(days, size=paths), rng.standard_normal(offsets.shape).T)
             for _ in range(SPANS_AT_ONCE)
         ]
-        known = reference.informations[np.array([day for day, _ in drawn])]
-        noise = np.array([noise for _, noise in drawn]) @ spread
-        spreads = np.sqrt(known * (1.0 + reference.day_variances * known))
-        yield known, offsets * known + spreads * noise
+        known = reference.informations.T[:, np.array([day for day, _ in drawn])].swapaxes(0, 1)
+        noise = spread @ np.array([noise for _, noise in drawn])
+        spreads = np.sqrt(known * (1.0 + reference.day_variances[:, None] * known))
+        yield Drawn(known, offsets.T * known + spreads * noise)
 
 
 def _evidence(sums: Floats) -> Floats:
-    """Give log10 of the weighted mean over the kinds."""
-    weighted = (WEIGHTS.reshape(-1, 2) * sums).sum(axis=(1, 2))
+    """Give log10 of the weighted mean over the kinds; sums are of shape (2, 4, paths)."""
+    weighted = WEIGHTS.reshape(-1, 2).T.ravel() @ sums.reshape(WEIGHTS.size, -1)
     return np.asarray(np.log10(np.maximum(1.0, weighted)))
 
 

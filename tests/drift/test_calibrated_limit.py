@@ -11,7 +11,7 @@ import pytest
 from monitor.drift.detectable import LEAST_LIMIT, calibrated_limit, days_to_find
 from monitor.drift.detector import advance, new_detector
 from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_of_whole
-from monitor.drift.paths import evidence_paths
+from monitor.drift.paths import drawn_days, evidence_paths
 from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.verdict import judge
 from monitor.segment_names import WHOLE
@@ -45,7 +45,8 @@ def test_simulated_evidence_is_as_high_as_that_of_drawn_days() -> None:
     limits = np.array([1.0, 1.5, 2.0])[:, None]
     for seed in range(40):
         reference, evidence = sound(World(0.5, 60), seed)
-        paths = np.array(list(islice(evidence_paths(reference, 200), DAYS))).max(axis=0)
+        drawn = evidence_paths(reference, drawn_days(reference, 200))
+        paths = np.array(list(islice(drawn, DAYS))).max(axis=0)
         shares.append([(paths >= limits).mean(axis=1), max(evidence) >= limits[:, 0]])
 
     simulated, drawn = np.mean(shares, axis=0)

@@ -20,7 +20,7 @@ from monitor.drift.entities import (
 from monitor.drift.evidence import day_evidence, known_cells
 from monitor.drift.facts import faults_of
 from monitor.drift.inputs import Day, Limits, fit_model_reference
-from monitor.drift.paths import evidence_paths
+from monitor.drift.paths import drawn_days, evidence_paths
 from monitor.drift.reference import Reference, with_hanging
 from monitor.drift.verdict import Verdict, days_needed, judge
 from monitor.metrics.core.buckets import BUCKETS
@@ -184,8 +184,9 @@ def test_simulated_evidence_is_held_down_where_rows_hang_together() -> None:
     ]
 
     assert days[0] < days[1] < days[2] < inf
+    together = with_hanging(plain, np.full(4, 10.0))
     free, held = (
-        list(islice(evidence_paths(with_hanging(plain, np.full(4, 10.0)), 50, 0.4, limit), 40))
+        list(islice(evidence_paths(together, drawn_days(together, 50), 0.4, limit), 40))
         for limit in (inf, 3.0)
     )
     assert all((low <= high).all() for low, high in zip(held, free, strict=True))
