@@ -91,8 +91,9 @@ class Evaluation:
     `map_slope` are `raw` and `slope` as the scores of a calibration map in the shadow would have
     been, in windows that lie behind its first day; `map_gain` is in windows of a day only.
 
-    Of a model with `entity` all intervals and `null` are those of rows that hang together;
-    `design_effect` is by how much that makes the variance of the number of positives larger.
+    Of a model with `entity` intervals and `null` are those of rows that hang together, but for the
+    errors of `causes` and the interval of `expected`, which count rows; `design_effect` is by how
+    much that makes the variance of the number of positives larger.
 
     Of a model with classes, a positive outcome is a first choice that was right; `prior` is
     adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;

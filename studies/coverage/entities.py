@@ -74,11 +74,12 @@ WORLDS = {
     "independent": INDEPENDENT,
     "500 x 24, one outcome": ONE_FATE,
     "500 x 24, in part": IN_PART,
-    "the same, slope 0.8": replace(IN_PART, slope=0.8),
+    "in part, slope 0.8": replace(IN_PART, slope=0.8),
     "customers, 14 days": CUSTOMERS,
-    "the same, slope 0.8 ": replace(CUSTOMERS, slope=0.8),
+    "customers, slope 0.8": replace(CUSTOMERS, slope=0.8),
     "campaigns, 7 days": CAMPAIGNS,
-    "the same, slope 0.8  ": replace(CAMPAIGNS, slope=0.8),
+    "campaigns, slope 0.8": replace(CAMPAIGNS, slope=0.8),
+    "2,600 independent, slope 0.8": replace(INDEPENDENT, entities=2_600, slope=0.8),
 }
 MAP = Shadow(CalibrationMap("platt", parameters=(0.9,)))
 ROUNDING = 1e-12
@@ -176,7 +177,7 @@ def play(world: World, repetitions: int, number: int) -> Counts:
                 count(counts, name, place, bool(held))
             if world.slope == 1.0:
                 count(counts, ABOVE, place, above)
-    mean = float(np.mean([one.value for one in tces[0]]))
+    mean = float(np.mean([one.value for one in tces[0]])) if tces[0] else np.nan
     for place, estimates in enumerate(tces):
         for one in estimates:
             count(counts, TCE, place, one.low <= mean <= one.high)

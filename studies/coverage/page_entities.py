@@ -31,6 +31,29 @@ over days, and of whom 3 % leave a day. *Campaigns*: 200 with 15 rows a day each
 a prevalence of some 10 %. ECE has 20 resamples a world, as in the daily job, with which its
 interval holds the truth 90 to 93 % of the time for independent rows.
 
+How it is done: for a number that is a mean or has a standard error, the sums over 64 buckets of
+what each row adds to it (its influence) say by how much its variance exceeds that of independent
+rows, the *design effect*; its interval is wider by the root of that. ECE and TCE by chance are
+worked out in simulated worlds; there the positives of each bin of scores move by what buckets
+deviate from it, drawn with replacement (`monitor/metrics/core/dispersion.py`). What a map gains has
+the variances over days and over buckets added, less that over buckets of days. A design effect is
+known to some 18 % only, and is never below 1. The errors of the causes of a window and the interval
+of a prevalence to expect still count rows.
+
+"""
+
+
+FINDINGS = """\
+What to see in it:
+
+- Of entities that are scored 24 times with one outcome, the intervals of intercept, slope, RBS and
+  ECE hold the truth 3 to 34 % of the time without the key, and TCE is above chance on 95 % of the
+  days. With it they hold it 95 to 98 % of the time, and TCE is above chance on 5 %.
+- With the key nearly all hold it 92 to 98 % of the time. Of drifted scores those of ECE and of what
+  an intercept removes hold it less often, as they do with few independent rows: the last column has
+  about as many as the drifted 500 x 24 and customers are worth. ECE of drifted campaigns has the
+  least, 86 %.
+- Where rows are independent the key costs nothing.
 """
 
 
@@ -43,7 +66,7 @@ def section(counts: Mapping[str, Counts]) -> str:
             for of in counts.values()
         ]
         lines.append(f"| {name} | " + " | ".join(cells) + " |")
-    return BEGIN + WORDS + "\n".join(lines) + "\n\n" + END
+    return BEGIN + WORDS + "\n".join([*lines, "", FINDINGS, END])
 
 
 def stored_section() -> str:

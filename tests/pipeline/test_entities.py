@@ -3,18 +3,22 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import date
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
+import pyarrow.parquet as pq
 from scipy.special import expit
 
 from monitor.config import Config, load_config
 from monitor.metrics.core.tally import tally_on_grid
+from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.references import first_sensitivity, read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary
+from monitor.words.windows import week_sentences
 from studies.drift.entity_worlds import KNOWN_AT, Rows, as_day, customers, draw_rows
 
 CONFIG = """\
@@ -86,3 +90,30 @@ def test_check_prices_what_hangs_together_within_a_day(tmp_path: Path) -> None:
 
     assert "Outcomes of these days hang together: 28 days count as about" in said
     assert "hang together" not in first_sensitivity(model, replace(again, entities={}))
+
+
+def test_stored_windows_count_entities_and_say_so(tmp_path: Path) -> None:
+    """The same bytes again, a column only with entities, wider intervals, and a sentence."""
+    summaries = [counted(number, rows) for number, rows in enumerate(islice(drawn_rows(), 7))]
+    last, stored = summaries[-1].days[0], {}
+    for name in ("with", "again", "without"):
+        config = configured(tmp_path / name)
+        for s in summaries:
+            kept = replace(s, entities={}) if name == "without" else s
+            Store(config.store).write_summary(kept)
+        references = read_references(config, "ctr")
+        evaluate_days(config, "ctr", references, last, last)
+        path = Path(config.store) / "evaluations" / "ctr" / f"{last}.parquet"
+        week = Store(config.store).read_evaluations("ctr", last)[0][1]
+        stored[name] = path.read_bytes(), pq.read_schema(path).names, week
+
+    assert stored["with"][0] == stored["again"][0]
+    assert [name for name in stored["with"][1] if name not in stored["without"][1]] == [
+        "design_effect"
+    ]
+    week, alone = stored["with"][2], stored["without"][2]
+    assert week.design_effect > 1.5
+    assert week.shift.high - week.shift.low > 1.2 * (alone.shift.high - alone.shift.low)
+    said = week_sentences(week, drifting=False)[-1]
+    assert said.startswith("Intervals and TCE by chance count entities, not rows: the ")
+    assert len(week_sentences(alone, drifting=False)) == 2

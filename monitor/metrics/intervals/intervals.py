@@ -1,8 +1,9 @@
 """Intervals in closed form, for measures that are a mean or have a standard error.
 
 Predictions count as drawn independently, scores and outcomes both; outcomes that come in
-clusters (one storm, many flights) vary more than these intervals allow for. A measure without a
-closed form has `bootstrap`. How often each holds the true value is measured
+clusters (one storm, many flights) vary more than these intervals allow for: `Estimate.widened` by
+the root of the `design_effect` of `monitor.metrics.core.dispersion`. A measure without a closed
+form has `bootstrap`. How often each holds the true value is measured
 in docs/coverage.md. Every `level` is a confidence level in (0, 1).
 """
 
