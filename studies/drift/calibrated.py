@@ -6,10 +6,7 @@ Both limits watch the same streams, of seeds that nothing was chosen on. With --
 into docs/drift-simulations.md. A stream-year takes half a second.
 """
 
-import argparse
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import islice
 from math import inf
 from typing import NamedTuple
@@ -17,8 +14,8 @@ from typing import NamedTuple
 from monitor.drift.detectable import calibrated_limit
 from monitor.drift.reference import fit_reference, what_a_reference_lacks
 from studies.drift.estimates import print_median, print_rate
+from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import FALSE_ALERT_DAYS, follow_detector
-from studies.drift.run import PAGE, replace_section
 from studies.drift.scenario import PROMISE, SOUND, YEAR
 from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import table
@@ -92,15 +89,10 @@ def draw(task: Task) -> Iterator:
 
 def main() -> None:
     """Watch all streams, print the table, and write it where it belongs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--streams", type=int, default=40, help="of each world and drift")
-    parser.add_argument("--workers", type=int, default=1, help="processes")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
-    options = parser.parse_args()
+    options = read_options(__doc__, streams=40)
     seeds = range(FIRST_SEED, FIRST_SEED + options.streams)
     rows = []
-    with ProcessPoolExecutor(options.workers) as processes:
-        watched = partial(processes.map, watch, chunksize=4)
+    with in_processes(watch, options.workers) as watched:
         for world, drifts in [*((w, FOUND) for w in WORLDS), *((name, ()) for name in ROUGH)]:
             kinds = ("sound", *drifts)
             found = {
@@ -111,9 +103,7 @@ def main() -> None:
             print("\n".join(map(str, rows[-2:])), flush=True)
     heads = ["world", "limit", "false openings a stream-year", *(f"{name}, days" for name in FOUND)]
     text = "\n".join([INTRO.format(streams=options.streams), *table(heads, rows)])
-    print(text)
-    if options.write:
-        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+    publish(text, BEGIN, END, write=options.write)
 
 
 def row(world: World | str, limit: str, found: dict[str, list[dict[str, list[int]]]]) -> list[str]:

@@ -6,11 +6,8 @@ Every stream is judged twice, without and with its entities, as `calibration-mon
 it. With --write the table goes into docs/drift-simulations.md. A stream-year takes a second.
 """
 
-import argparse
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import partial
 from math import inf
 from typing import NamedTuple
 
@@ -20,8 +17,8 @@ from monitor.drift.verdict import WEEK, judge
 from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import WORLDS, draw_days
 from studies.drift.estimates import print_median, print_rate
+from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import FALSE_ALERT_DAYS, SILENCE
-from studies.drift.run import PAGE, replace_section
 from studies.drift.scenario import PROMISE, YEAR
 from studies.drift.tables import table
 
@@ -114,22 +111,15 @@ def row(world: str, sound: Sequence[Watched], drifted: Sequence[Watched]) -> lis
 
 def main() -> None:
     """Watch all streams, print the table, and write it where it belongs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--streams", type=int, default=20, help="of each world and drift")
-    parser.add_argument("--workers", type=int, default=1, help="processes")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
-    options = parser.parse_args()
+    options = read_options(__doc__, streams=20)
     seeds, rows = range(FIRST_SEED, FIRST_SEED + options.streams), []
-    with ProcessPoolExecutor(options.workers) as processes:
-        watched = partial(processes.map, watch, chunksize=2)
+    with in_processes(watch, options.workers) as watched:
         for world in WORLDS:
             both = [watched([Task(world, drifts, s) for s in seeds]) for drifts in (False, True)]
-            rows.append(row(world, *(list(found) for found in both)))
+            rows.append(row(world, *both))
             print(rows[-1], flush=True)
     text = "\n".join([INTRO.format(streams=options.streams), *table(HEADS, rows)])
-    print(text)
-    if options.write:
-        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+    publish(text, BEGIN, END, write=options.write)
 
 
 if __name__ == "__main__":

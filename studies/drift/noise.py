@@ -7,11 +7,8 @@ are judged with all labels taken for right, and with the share that the detector
 --write the table goes into docs/drift-simulations.md. A stream-year takes a second.
 """
 
-import argparse
 from collections.abc import Iterable, Iterator
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import partial
 from itertools import islice
 from math import inf
 from typing import NamedTuple
@@ -23,8 +20,8 @@ from monitor.drift.label_noise import wrong_share
 from monitor.drift.reference import Reference, fit_reference
 from monitor.metrics.core.coarse import Coarse
 from studies.drift.estimates import print_median, print_rate
+from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import FALSE_ALERT_DAYS, FIRST, Segments, follow_detector
-from studies.drift.run import PAGE, replace_section
 from studies.drift.scenario import SOUND, YEAR
 from studies.drift.tables import table
 from studies.drift.worlds import DRIFTS, Truth, World, stream, tilted
@@ -114,17 +111,12 @@ def shares_used(reference: Reference, days: Iterable[Segments]) -> Iterator[floa
 
 def main() -> None:
     """Watch all streams, print the table, and write it where it belongs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--streams", type=int, default=24, help="of each world and drift")
-    parser.add_argument("--workers", type=int, default=1, help="processes")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
-    options = parser.parse_args()
+    options = read_options(__doc__, streams=24)
     seeds, rows = range(FIRST_SEED, FIRST_SEED + options.streams), []
-    with ProcessPoolExecutor(options.workers) as processes:
-        watched = partial(processes.map, watch, chunksize=4)
+    with in_processes(watch, options.workers) as watched:
         for world, wrong in WORLDS:
             found = {
-                drift: list(watched([Task(world, wrong, drift, seed) for seed in seeds]))
+                drift: watched([Task(world, wrong, drift, seed) for seed in seeds])
                 for drift in ("", *FOUND)
             }
             rows += [row(world, wrong, way, found) for way in WAYS]
@@ -136,9 +128,7 @@ def main() -> None:
     ]
     intro = INTRO.format(start=START, streams=options.streams, days=FALSE_ALERT_DAYS)
     text = "\n".join([intro, *table(heads, rows)])
-    print(text)
-    if options.write:
-        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+    publish(text, BEGIN, END, write=options.write)
 
 
 def row(world: World, wrong: float, way: str, found: dict[str, list[Watched]]) -> list[str]:

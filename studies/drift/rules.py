@@ -94,10 +94,10 @@ def as_tally(day: Coarse) -> Tally:
 
 def usual_rules(reference: Reference, days: Sequence[Coarse]) -> dict[str, Rule]:
     """Make each rule from the days of the reference."""
-    errors = [_raw_ece(day) for day in days]
+    errors = [raw_ece(day) for day in days]
     most = float(np.mean(errors) + 3.0 * np.std(errors, ddof=1))
     return {
-        "raw ECE > mean + 3 sd": lambda day: _raw_ece(day) > most,
+        "raw ECE > mean + 3 sd": lambda day: raw_ece(day) > most,
         "raw TCE > 30 %": lambda day: _raw_tce(day) > 0.3,
         "PSI of scores > 0.2": lambda day: _psi(day.counts, reference.counts.counts) > 0.2,
         "KS of scores, p < .01": lambda day: _ks_p(day.counts, reference.counts.counts) < 0.01,
@@ -120,7 +120,8 @@ def _one_class(day: Coarse) -> bool:
     return day.positives.sum() in {0, day.counts.sum()}
 
 
-def _raw_ece(day: Coarse) -> float:
+def raw_ece(day: Coarse) -> float:
+    """Give the expected calibration error of a day, with 15 bins."""
     return ece(uniform_bins(as_tally(day), 15))
 
 

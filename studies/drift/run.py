@@ -20,13 +20,14 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from studies.drift.layout import PAGE, replace_section
 from studies.drift.page import markdown, missed
 from studies.drift.picture import draw
 from studies.drift.scenarios import SCENARIOS
 from studies.drift.watch import Task, tasks, watch
 
 ROOT = Path(__file__).parents[2]
-PAGE, PICTURE = ROOT / "docs/drift-simulations.md", ROOT / "docs/drift-characteristics.svg"
+PICTURE = ROOT / "docs/drift-characteristics.svg"
 BEGIN, END = "<!-- operating characteristics: studies/drift/run.py -->", "<!-- end -->"
 DECISIVE = (
     "studies/drift/watch.py",
@@ -75,16 +76,6 @@ def run(wanted: Sequence[Task], path: Path, state: str, workers: int) -> None:
                 print(f"{done} of {len(missing)}: {task.scenario}, {task.drift}", flush=True)
 
 
-def replace_section(page: str, text: str, begin: str = BEGIN, end: str = END) -> str:
-    """Put text between the markers of the page."""
-    before, _, rest = page.partition(begin)
-    _, found, after = rest.partition(end)
-    if not found:
-        msg = f"{PAGE} lacks the markers {begin} and {end}: put them where the tables belong."
-        raise SystemExit(msg)
-    return f"{before}{begin}\n\n{text}\n{end}{after}"
-
-
 def options() -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -121,7 +112,7 @@ def main() -> None:
     print(text)
     print("\n".join(f"goal not reached: {what}" for what in missed(results)))
     if chosen.write and not chosen.only:
-        PAGE.write_text(replace_section(PAGE.read_text(), text))
+        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
         draw(results, PICTURE)
 
 

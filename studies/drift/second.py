@@ -20,7 +20,7 @@ from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
 from studies.drift.estimates import print_median
-from studies.drift.run import PAGE, replace_section
+from studies.drift.layout import PAGE, publish
 from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import table
 from studies.drift.worlds import Truth, World, lowered_top, stream, tilted
@@ -255,9 +255,7 @@ def main() -> None:
     options = parser.parse_args()
     found = changes(options.streams), lasting(options.lasting), seasons(options.seasons)
     text = laid_out([list(r) for r in found], options.streams, options.lasting, options.seasons)
-    print(text)
-    if options.write:
-        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+    publish(text, BEGIN, END, write=options.write)
 
 
 def laid_out(found: Sequence[Sequence[list[str]]], *streams: int) -> str:

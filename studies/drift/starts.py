@@ -5,16 +5,13 @@
 With --write the table goes into docs/drift-simulations.md. A stream takes a fifth of a second.
 """
 
-import argparse
-from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from itertools import islice
 from typing import NamedTuple
 
 from monitor.drift.reference import fit_reference, what_a_reference_lacks
 from studies.drift.estimates import print_median, print_share
+from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import Opening, follow_detector
-from studies.drift.run import PAGE, replace_section
 from studies.drift.tables import table
 from studies.drift.worlds import Truth, World, stream, tilted
 
@@ -67,22 +64,16 @@ def row(world: World, drift: str, found: list[Opening]) -> list[str]:
 
 def main() -> None:
     """Watch all streams, print the table, and write it where it belongs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--streams", type=int, default=40, help="of each world and drift")
-    parser.add_argument("--workers", type=int, default=1, help="processes")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
-    options = parser.parse_args()
+    options = read_options(__doc__, streams=40)
     seeds, rows = range(FIRST_SEED, FIRST_SEED + options.streams), []
-    with ProcessPoolExecutor(options.workers) as processes:
-        watched = partial(processes.map, watch, chunksize=4)
+    with in_processes(watch, options.workers) as watched:
         for world in WORLDS:
             for drift in DRIFTS:
                 found = [o for o in watched([Task(world, drift, seed) for seed in seeds]) if o]
                 rows.append(row(world, drift, found))
                 print(rows[-1], flush=True)
     text = "\n".join([INTRO.format(streams=options.streams), *table(HEADS, rows)])
-    if options.write:
-        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+    publish(text, BEGIN, END, write=options.write)
 
 
 if __name__ == "__main__":

@@ -6,11 +6,8 @@ Both settings judge the same streams, of seeds that nothing was chosen on. With 
 goes into docs/drift-simulations.md. A stream-year takes some seconds.
 """
 
-import argparse
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
 from datetime import UTC, datetime, timedelta
-from functools import partial
 from math import inf
 from typing import NamedTuple
 
@@ -20,8 +17,8 @@ from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.verdict import judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from studies.drift.estimates import print_median, print_rate
+from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import FALSE_ALERT_DAYS, FIRST
-from studies.drift.run import PAGE, replace_section
 from studies.drift.scenario import PROMISE, YEAR
 from studies.drift.shapes import centre, draw_priors, draw_volumes, shares
 from studies.drift.tables import table
@@ -90,26 +87,19 @@ def watch(task: Task) -> dict[str, list[int]]:
 
 def main() -> None:
     """Watch all streams, print the table, and write it where it belongs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--streams", type=int, default=20, help="of each world and change")
-    parser.add_argument("--workers", type=int, default=1, help="processes")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
-    options = parser.parse_args()
+    options = read_options(__doc__, streams=20, of="of each world and change")
     seeds, rows = range(FIRST_SEED, FIRST_SEED + options.streams), []
-    with ProcessPoolExecutor(options.workers) as processes:
-        watched = partial(processes.map, watch, chunksize=2)
+    with in_processes(watch, options.workers) as watched:
         for wander in WANDERS:
             for world in SIZES:
                 found = {
-                    slope: list(watched([Task(world, wander, slope - 1.0, s) for s in seeds]))
+                    slope: watched([Task(world, wander, slope - 1.0, s) for s in seeds])
                     for slope in (1.0, *SLOPES)
                 }
                 rows += [row(world, wander, setting, found) for setting in SETTINGS]
                 print("\n".join(map(str, rows[-2:])), flush=True)
     text = "\n".join([INTRO.format(streams=options.streams), *table(HEADS, rows)])
-    print(text)
-    if options.write:
-        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+    publish(text, BEGIN, END, write=options.write)
 
 
 def row(

@@ -6,7 +6,6 @@ Folds whole streams with `monitor.drift.verdict.judge`, as the daily job does, a
 of each state. A minute for 20 streams. With --write the table goes into docs/drift-simulations.md.
 """
 
-import argparse
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
@@ -16,8 +15,8 @@ from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.segment_names import WHOLE
 from studies.drift.estimates import print_rate
+from studies.drift.layout import publish, read_options
 from studies.drift.rules import FIRST
-from studies.drift.run import PAGE, replace_section
 from studies.drift.scenario import START, Scenario
 from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import table
@@ -100,10 +99,7 @@ def row_of(name: str, drift: str, streams: int) -> list[str]:
 
 def main() -> None:
     """Print the table, and write it where it belongs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--streams", type=int, default=20, help="streams of each world")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
-    chosen = parser.parse_args()
+    chosen = read_options(__doc__, streams=20, of="streams of each world")
     heads = ("world", "truth", "`ok`", "`prior_shift`", "undecided", "`level_drift`")
     more = ("`calibration_drift`", "undecided, spells a year", "`level_drift`, spells a year")
     rows = []
@@ -111,8 +107,7 @@ def main() -> None:
         rows.append(row_of(name, drift, chosen.streams))
         print("; ".join(rows[-1]), flush=True)
     text = "\n".join(table([*heads, *more], rows))
-    if chosen.write:
-        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+    publish(text, BEGIN, END, write=chosen.write)
 
 
 if __name__ == "__main__":

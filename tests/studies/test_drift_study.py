@@ -13,11 +13,12 @@ import pytest
 from scipy.stats import binom, chi2
 
 from studies.drift.estimates import median, print_median, print_rate, rate
+from studies.drift.layout import PAGE, replace_section
 from studies.drift.page import markdown, missed
 from studies.drift.picture import draw
 from studies.drift.rough_tables import recovery, starts
 from studies.drift.rules import Opening
-from studies.drift.run import BEGIN, END, PAGE, remembered, replace_section
+from studies.drift.run import BEGIN, END, remembered
 from studies.drift.scenario import START
 from studies.drift.scenarios import SCENARIOS
 from studies.drift.tables import OURS, delay, delays
@@ -201,8 +202,8 @@ def test_text_goes_between_the_markers() -> None:
     """The rest of the page stays."""
     page = f"before\n{BEGIN}\nold\n{END}\nafter\n"
 
-    assert replace_section(page, "new\n") == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
-    assert replace_section(PAGE.read_text(), "new").count(END) == 1
+    assert replace_section(page, "new\n", BEGIN, END) == f"before\n{BEGIN}\n\nnew\n\n{END}\nafter\n"
+    assert replace_section(PAGE.read_text(), "new", BEGIN, END).count(END) == 1
 
 
 def test_results_of_another_program_are_forgotten(tmp_path: Path) -> None:
