@@ -67,8 +67,8 @@ class Followed(NamedTuple):
 
 
 HEADS = (
-    ["drift, then its change on day 60", "open then", "paged again", "within 3 days",
-     "days until then", "days until it closed", "paged again before the change"],
+    ["drift, then its change on day 60", "open then", "paged again", "of them after it had closed",
+     "within 3 days", "days until then", "days until it closed", "paged again before the change"],
     ["open drift that lasts", "open years", "paged again", "a year", "became undecided", "a year",
      "of its days undecided"],
     ["slope in two seasons, then in fifteen", "opened", "closed", "seasons open",
@@ -144,11 +144,13 @@ def changes(streams: int) -> Iterator[list[str]]:
             ]
             soon = sum(wait <= 3 for wait in waits)
             paged = sum(wait < inf for wait in waits)
+            reopened = sum(bool(f.opened[1:]) and not f.worse for f in of)
             ends = [float(f.closed - CHANGE + 1) if f.closed >= CHANGE else inf for f in of]
             yield [
                 f"{name} ({world})",
                 f"{len(of)}",
                 f"{paged}",
+                f"{reopened}",
                 f"{soon}",
                 print_median(waits, YEAR // 2) if paged else "",
                 print_median(ends, YEAR // 2),
