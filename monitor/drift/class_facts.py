@@ -6,7 +6,7 @@ from math import sqrt
 
 import numpy as np
 
-from monitor.drift.detector import Detector, Incident, best_fitting_kind, best_slope
+from monitor.drift.detector import Detector, Incident, best_fit, best_slope
 from monitor.drift.evidence import KINDS
 from monitor.drift.history import sums_since
 from monitor.drift.other_pairs import OtherPairs
@@ -175,7 +175,7 @@ def _worst_pair(
         scores, known, slopes[name] = sums_since(detector.history, drift.started, detector.jitters)
         inside = np.where(known > 0.0, known, 1.0)
         gains[name] = float((np.where(known > 0.0, scores, 0.0) ** 2 / inside).max())
-        kinds[name] = best_fitting_kind(scores, known)
+        kinds[name], _ = best_fit(scores, known)
     if not gains:
         return None
     worst = max(gains, key=lambda name: (gains[name], name))

@@ -25,7 +25,9 @@ from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import expit
 from monitor.metrics.logistic.conditional import (
     adjusted_profile,
+    profile_directions,
     project_directions,
+    score_directions,
     score_slopes,
     weigh_directions,
 )
@@ -42,6 +44,8 @@ KINDS = (  # down and up each direction of the reference, in their order
     "top_overpredicted",
     "top_underpredicted",
 )
+UPWARDS = np.array([0.05, 0.1, 0.2, 0.4, 0.7, 1.1, 1.7, 2.5])  # logit
+SIZES = np.concatenate([-UPWARDS[::-1], UPWARDS])  # of a distortion, at which it is profiled
 SLOPES = (0.25, 0.5, 0.75, 1.0, 1.35, 2.0)  # where the slope of the likelihood is remembered
 CROWDED, FEW_ROWS = 3.0, 3  # times the usual rows beyond the known scores, and as many more
 ENOUGH = 50.0  # information of the days before by which a tolerance is smoothed
@@ -87,6 +91,8 @@ class DayEvidence:
     recovery : float
         log10 of the likelihood that the open incident's distortion is gone over that it is still
         there; from -2 to 2, and 0 without an incident.
+    profiles : ndarray of shape (4, 16) or None
+        `day_profiles` while an incident is open; None otherwise, and once it has been stored.
     """
 
     ratios: Floats
@@ -100,6 +106,7 @@ class DayEvidence:
     cross: Floats | None = None
     noise: Floats | None = None
     recovery: float = 0.0
+    profiles: Floats | None = None
 
 
 def day_evidence(
@@ -384,6 +391,46 @@ def recovery_evidence(
         total += adjusted_profile(rows.curve + near * along, rows.counts, rows.positives)
         total -= adjusted_profile(rows.curve + size * along, rows.counts, rows.positives)
     return total
+
+
+def day_profiles(
+    reference: Reference, parts: Mapping[Any, Coarse], day_variances: Floats, *, wrong: float = 0.0
+) -> Floats:
+    """Weigh sixteen sizes of a distortion along each direction, for one day.
+
+    Parameters
+    ----------
+    reference, parts, day_variances, wrong : Reference, mapping to Coarse, ndarray, float
+        As for `day_evidence`.
+
+    Returns
+    -------
+    ndarray of shape (4, 16)
+        Natural logarithm of the likelihood of each of `SIZES` over that of the reference curve. It
+        adds over days.
+
+    Notes
+    -----
+    It is divided by the largest dispersion of the day, the same along all directions: what a
+    drift has taught of how much days vary along its own direction must not favour the others.
+
+    Examples
+    --------
+    >>> from scipy.special import expit
+    >>> from monitor.drift.reference import fit_reference
+    >>> from monitor.metrics.core.coarse import CENTRES
+    >>> n = np.where(abs(CENTRES) < 3, 50, 0)
+    >>> def day(slope):
+    ...     return {"all": Coarse(n, np.rint(n * expit(slope * CENTRES)).astype(np.int64))}
+    >>> found = day_profiles(fit_reference([day(1.0)] * 28), day(0.8), np.zeros(4))
+    >>> float(SIZES[found[0].argmax()])
+    -0.2
+    """
+    ratios, informations = np.zeros((len(DIRECTIONS), SIZES.size)), np.zeros(len(DIRECTIONS))
+    for rows in _with_noise(_rows(reference, parts)[0], wrong):
+        ratios += profile_directions(*rows[:4], SIZES)
+        informations += score_directions(*rows[:4])[1]
+    return np.asarray(ratios / (1.0 + day_variances * informations).max())
 
 
 class _Rows(NamedTuple):

@@ -299,6 +299,22 @@ def same_classes(day: Day, reference: ModelReference) -> bool:
     return not day.parts or names == (reference.classes and reference.classes.names)
 
 
+def is_evidence(day: Day, reference: ModelReference, limits: Limits) -> bool:
+    """Say whether a day can be evidence, by itself or in a span, whatever its outcomes are."""
+    alike = same_classes(day, reference)
+    return alike and day.day > reference.last and not acknowledged_until(day.day, limits)
+
+
+def acknowledged_until(day: date, limits: Limits) -> date | None:
+    """Find the end of the acknowledged drift that a day is part of."""
+    return next((last for first, last in limits.known_drifts if first <= day <= last), None)
+
+
+def end_of_span(day: date, length: int) -> int:
+    """Give the ordinal of the last day of the span of days judged together that holds a day."""
+    return (day.toordinal() - 1) // length * length + length
+
+
 def in_force(references: Sequence[ModelReference]) -> list[ModelReference]:
     """Leave out references that have too few days or outcomes, while one before them has enough.
 

@@ -40,6 +40,7 @@ from monitor.drift.inputs import (
 )
 from monitor.drift.label_noise import wrong_share
 from monitor.drift.pairs import without_top
+from monitor.drift.past import Profiles
 from monitor.drift.reference import (
     Reference,
     fit_reference,
@@ -74,6 +75,7 @@ class Watched(NamedTuple):
     reference: ModelReference
     limits: Limits
     sums_of: SumsOf
+    profiles: Profiles
 
     @property
     def enough(self) -> float:
@@ -218,10 +220,19 @@ def _changed(
     hanging = sum(
         hanging_variance(detector.jitters, n, own.judge_every) for n in (days[1], days[0] - days[1])
     )
-    if growth(now, before, own.tolerances, hanging) > CERTAIN:
-        return replace(now, worse=_worse(before, change, own), quarter=None)
+    grown = growth(now, before, own.tolerances, hanging) > CERTAIN
     possible = growth(now, before, own.tolerances) > POSSIBLE
-    return None if possible or incident.recovery > 0.0 else now
+    if not grown and (possible or incident.recovery > 0.0):
+        return None
+    of_both, of_now = (
+        watched.profiles(watched.name, detector, day) for day in (second.since, change.started)
+    )
+    now = named(replace(now, profiles=of_now))
+    if not grown:
+        return now
+    if of_both is not None and of_now is not None:
+        before = named(replace(before, profiles=of_both - of_now))
+    return replace(now, worse=_worse(before, change, own), quarter=None)
 
 
 def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:
@@ -243,7 +254,8 @@ def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:
 def _with_sums(
     incident: Incident, scores: Floats, informations: Floats, slopes: Floats
 ) -> Incident:
-    return named(replace(incident, scores=scores, informations=informations, slopes=slopes))
+    quick = replace(incident, profiles=None)
+    return named(replace(quick, scores=scores, informations=informations, slopes=slopes))
 
 
 def _days_since(history: History, first: date) -> int:

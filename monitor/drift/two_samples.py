@@ -11,7 +11,7 @@ from math import log, log10, nan, sqrt
 
 import numpy as np
 
-from monitor.drift.detector import WEIGHTS, best_fitting_kind, best_slope
+from monitor.drift.detector import WEIGHTS, best_fit, best_slope
 from monitor.drift.entities import (
     HEADROOM,
     NOTHING,
@@ -255,12 +255,12 @@ def _best_kind(
     scores, informations = (
         _dispersed(reference, groups, name, phi) for name in ("scores", "informations")
     )
-    kind = best_fitting_kind(scores, informations)
+    kind, size = best_fit(scores, informations)
     direction = KINDS.index(kind) // 2
     if not informations[direction] > 0.0:
         return None, None
     error = sqrt(1.0 / informations[direction] + errors[direction] ** 2)
-    return kind, Estimate.normal(float(scores[direction] / informations[direction]), error)
+    return kind, Estimate.normal(size, error)
 
 
 def _detectable(

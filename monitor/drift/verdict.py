@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
-from functools import partial
+from functools import lru_cache, partial
 from math import isfinite, nan
 from typing import Literal, get_args
 
@@ -30,6 +30,7 @@ from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
     Detector,
     EndReason,
+    ProfilesSince,
     Shift,
     advance,
     best_slope,
@@ -37,6 +38,7 @@ from monitor.drift.detector import (
     opened_incident,
     reset,
     segment_limits,
+    unknown_profiles,
     update_incident,
 )
 from monitor.drift.evidence import DayEvidence
@@ -49,8 +51,11 @@ from monitor.drift.inputs import (
     ModelReference,
     Recall,
     SumsOf,
+    acknowledged_until,
     class_span,
+    end_of_span,
     false_alert_days,
+    is_evidence,
     limit_alone,
     parts_of_stream,
     prevalence_of,
@@ -64,6 +69,7 @@ from monitor.drift.label_noise import wrong_share
 from monitor.drift.levels import LastingShift, Level, lasting_shift, what_moved
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.pairs import sum_of_days
+from monitor.drift.past import Profiles, profiles_since
 from monitor.drift.places import Where
 from monitor.drift.reference import Reference, lift_since, merge_days
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
@@ -86,6 +92,7 @@ SHIFTS = frozenset(["prior_shift", "level_drift"])
 DRIFTING = frozenset(["calibration_drift", "undecided"])  # an incident is open
 UNJUDGED = frozenset(["insufficient_data", "data_error"])
 WEEK = 7  # days that the level and the prior are judged over
+KEPT = 31  # days that are read once more for several streams
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,13 +223,14 @@ def judge(
         Of every stream before the first day; without it the fold begins here.
     recall : function of a date
         Gives a day up to the one that is judged once more, None if it is not known; asked of
-        models with entities whose evidence is over its limit.
+        models with entities whose evidence is over its limit, and when a drift opens.
 
     Yields
     ------
     list of Verdict
         Of each day: the whole first, then its segments.
     """
+    recall = lru_cache(KEPT)(recall)
     before, stored, sums_of = deque(recent), detectors or {}, recalled_sums(recall)
     record = {name: found.acknowledged for name, found in stored.items()}
     shifts = {name: found.moved for name, found in stored.items()}
@@ -247,10 +255,17 @@ def judge(
             else with_new_forks(forks, detectors, day.day, limits)
         )
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
-        fold = partial(_fold, day=day, span=span, reference=reference, names=names, sums_of=sums_of)
+        past = Past(tuple(before), recall, sums_of)
+        fold = partial(_fold, day=day, span=span, reference=reference, names=names, past=past)
         now = fold(detectors, limits=limits)
         if reference:
-            watched = partial(Watched, reference=reference, limits=limits, sums_of=sums_of)
+            watched = partial(
+                Watched,
+                reference=reference,
+                limits=limits,
+                sums_of=sums_of,
+                profiles=past.profiles(day.day, reference, limits),
+            )
             seconds, own = _look_again(now, own, day, watched)
             now = replace(now, detectors=seconds)
         beside = {
@@ -312,6 +327,26 @@ class Folded:
     counted: Sequence[Day]
 
 
+@dataclass(frozen=True)
+class Past:
+    """The days of before: the last ones, how the others are read, and the sums of their buckets."""
+
+    recent: Sequence[Day]
+    recall: Recall
+    sums_of: SumsOf
+
+    def profiles(self, today: date, reference: ModelReference, limits: Limits) -> Profiles:
+        """Give what reads the profiles of the days since one up to today."""
+        known = {day.day: day for day in self.recent}
+        return partial(
+            profiles_since,
+            today=today,
+            reference=reference,
+            limits=limits,
+            recall=lambda day: known.get(day) or self.recall(day),
+        )
+
+
 def _fold(
     before: Mapping[str, Detector],
     day: Day,
@@ -319,7 +354,7 @@ def _fold(
     reference: ModelReference | None,
     limits: Limits,
     names: Container[str],
-    sums_of: SumsOf,
+    past: Past,
 ) -> Folded:
     """Add a day, and the days that are judged together with it, to the detectors of before."""
     detectors, weighed = dict(before), dict[str, DayEvidence]()
@@ -329,15 +364,17 @@ def _fold(
     if reason := _reason_to_reset(day.day, reference, limits):
         detectors = {n: reset(found, day.day, reason) for n, found in detectors.items()}
     elif reference:
-        counted = [earlier for earlier in span if _counts(earlier, reference, limits)]
+        counted = [earlier for earlier in span if is_evidence(earlier, reference, limits)]
         detectors, weighed = _weigh(detectors, counted, reference)
     independent, enough = detectors, _limits(detectors, weighed, reference, limits)
     if reference and weighed:
-        detectors = _held_down(detectors, counted, weighed, reference, limits, enough, sums_of)
+        detectors = _held_down(detectors, counted, weighed, reference, limits, enough, past.sums_of)
         enough = _limits(detectors, weighed, reference, limits)
     reached = {name: found.evidence for name, found in detectors.items()}
     alone = {n: d.evidence for n, d in independent.items() if d.evidence > reached[n]}
-    detectors = _decide(detectors, day, weighed, reference, enough)
+    if reference:
+        profiles = past.profiles(day.day, reference, limits)
+        detectors = _decide(detectors, day, weighed, reference, enough, profiles)
     # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
     kept = {name: found for name, found in detectors.items() if name in names}
     return Folded(kept, weighed, reached, enough, alone, counted)
@@ -372,15 +409,17 @@ def _own_days(
     reference = reference_of_day(recent[-1].day, references) if recent else None
     if not reference:
         return {}
-    ended = _end_of_span(recent[-1].day + timedelta(days=1), limits.judge_every)
+    ended = end_of_span(recent[-1].day + timedelta(days=1), limits.judge_every)
     weighed = [
         day
         for day in recent
-        if day.final and day.parts and _counts(day, reference, limits)
-        if _end_of_span(day.day, limits.judge_every) < ended
+        if day.final and day.parts and is_evidence(day, reference, limits)
+        if end_of_span(day.day, limits.judge_every) < ended
     ]
     found = {
-        name: recalled(Watched(name, reference, limits, sums_of), detector, weighed)
+        name: recalled(
+            Watched(name, reference, limits, sums_of, unknown_profiles), detector, weighed
+        )
         for name, detector in detectors.items()
     }
     return {name: own for name, own in found.items() if own}
@@ -399,17 +438,10 @@ def _look_again(
     return detectors, kept
 
 
-def _end_of_span(day: date, length: int) -> int:
-    """Give the ordinal of the last day of the span of days judged together that holds a day."""
-    return (day.toordinal() - 1) // length * length + length
-
-
 def _span_that_ends(day: Day, before: Sequence[Day], length: int) -> list[Day]:
     """Give the final days of every span that ends after the day before and up to this one."""
     last = before[-1].day.toordinal() if before else 0
-    ending = [
-        d for d in (*before, day) if last < _end_of_span(d.day, length) <= day.day.toordinal()
-    ]
+    ending = [d for d in (*before, day) if last < end_of_span(d.day, length) <= day.day.toordinal()]
     return [d for d in ending if d.final and d.parts]
 
 
@@ -457,18 +489,7 @@ def _reason_to_reset(
     """Say why a day is no evidence, if so: it is the reference's, or its drift is known."""
     if reference and day <= reference.last:
         return "rebased"
-    return "acknowledged" if _known_until(day, limits) else None
-
-
-def _counts(day: Day, reference: ModelReference, limits: Limits) -> bool:
-    """Say whether an earlier day of a span is evidence, whatever the day that ends the span is."""
-    alike = same_classes(day, reference)
-    return alike and day.day > reference.last and not _known_until(day.day, limits)
-
-
-def _known_until(day: date, limits: Limits) -> date | None:
-    """Find the end of the acknowledged drift that a day is part of."""
-    return next((last for first, last in limits.known_drifts if first <= day <= last), None)
+    return "acknowledged" if acknowledged_until(day, limits) else None
 
 
 def _limits(
@@ -489,28 +510,36 @@ def _decide(
     detectors: Mapping[str, Detector],
     day: Day,
     weighed: Mapping[str, DayEvidence],
-    reference: ModelReference | None,
+    reference: ModelReference,
     enough: Mapping[str, float],
+    profiles: Profiles,
 ) -> dict[str, Detector]:
     """Open or close the incidents of the streams that have been weighed."""
     decided = dict(detectors)
     for name, found in weighed.items():
-        detector, own = detectors[name], reference.streams[name] if reference else ""
+        detector, own = detectors[name], reference.streams[name]
+        since = partial(profiles, name, detector)
         alarm = detector.evidence >= enough[name]
-        if alarm and not detector.incident and _may_be_late(day, own, detector, found):
+        if alarm and not detector.incident and _may_be_late(day, own, detector, found, since):
             decided[name] = withheld(detector)
         else:
-            decided[name] = update_incident(detector, day.day, found, alarm=alarm)
+            decided[name] = update_incident(
+                detector, day.day, found, alarm=alarm, profiles_since=since
+            )
     return decided
 
 
 def _may_be_late(
-    day: Day, reference: Reference | str, detector: Detector, evidence: DayEvidence
+    day: Day,
+    reference: Reference | str,
+    detector: Detector,
+    evidence: DayEvidence,
+    since: ProfilesSince,
 ) -> bool:
     """Return whether late outcomes could look like the drift that an alarm would report."""
     if not day.late or isinstance(reference, str):
         return False
-    return could_explain(day.late, reference, opened_incident(detector, day.day, evidence))
+    return could_explain(day.late, reference, opened_incident(detector, day.day, evidence, since))
 
 
 @dataclass(frozen=True)
@@ -627,7 +656,7 @@ def _state_and_facts(
     stream: Stream, day: Day, week: Week, classes: ClassFacts | None, limits: Limits
 ) -> tuple[State, Facts]:
     """Choose the state, and collect what is said of it."""
-    prevalence, known_until = prevalence_of([day], stream.name), _known_until(day.day, limits)
+    prevalence, known_until = prevalence_of([day], stream.name), acknowledged_until(day.day, limits)
     obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
     state = _state(stream.detector, week, classes, limits, known_until)
     if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same

@@ -18,6 +18,7 @@ from monitor.drift.history import SUMS, WIDTHS
 from monitor.drift.places import Where
 from monitor.drift.reference import DIRECTIONS
 from monitor.drift.verdict import Verdict
+from monitor.metrics.core.grid import Floats
 from monitor.store.fields import columns, layout, plain, rebuilt, struct
 from monitor.store.sealing import rows_of
 
@@ -36,7 +37,7 @@ ENDING = {"incident": layout(Incident), "ended": layout(Ended)}
 FORK = {"since": pa.date32(), "detector": DETECTOR, **ENDING}
 COLUMNS: dict[str, pa.DataType] = {
     **columns(Verdict, without=("detector", "evidence", "where")),
-    "evidence": pa.struct([*columns(DayEvidence, without=("cross", "noise")).items()]),
+    "evidence": pa.struct([*columns(DayEvidence, without=("cross", "noise", "profiles")).items()]),
     "where": pa.struct([*columns(Where, FULL, ("left_out", "flagged_left_out")).items()]),
     "detector": DETECTOR,
     **ENDING,
@@ -98,10 +99,17 @@ def _shaped(found: Detector) -> Detector:
     return replace(
         found,
         history=replace(history, **sums),
-        cross=None if found.cross is None else found.cross.reshape(len(DIRECTIONS), -1),
+        cross=_rows(found.cross),
+        incident=found.incident
+        and replace(found.incident, profiles=_rows(found.incident.profiles)),
         forks=tuple(replace(fork, detector=_shaped(fork.detector)) for fork in found.forks),
         second=found.second and replace(found.second, detector=_shaped(found.second.detector)),
     )
+
+
+def _rows(values: Floats | None) -> Floats | None:
+    """Give an array a row for each direction."""
+    return None if values is None else values.reshape(len(DIRECTIONS), -1)
 
 
 def _facts_before(verdict: Verdict) -> Facts:

@@ -7,16 +7,20 @@ after 7 days without one, or a rule's alarm after 7 days without an alarm.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
+from functools import partial
 
 import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, kstwobign, norm
 
-from monitor.drift.detector import advance, limit, new_detector, update_incident
+from monitor.drift.detector import Detector, advance, limit, new_detector, update_incident
+from monitor.drift.evidence import day_profiles
+from monitor.drift.label_noise import wrong_share
 from monitor.drift.reference import Reference
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ece
 from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.conditional import score_directions
 from monitor.metrics.logistic.cox import fit_cox
@@ -53,12 +57,15 @@ def follow_detector(
 ) -> list[Opening]:
     """Run the detector over days and list the incidents that it opens."""
     detector, threshold, found, quiet_since = new_detector(), limit(false_alert_days), [], -SILENCE
+    seen = list[Segments]()
     for t, segments in enumerate(days):
         before = detector.incident
         day = FIRST + timedelta(t)
         detector, evidence = advance(detector, reference, [day], segments)
         alarm = detector.evidence >= threshold
-        detector = update_incident(detector, day, evidence, alarm=alarm)
+        seen.append(segments)
+        since = partial(_profiles_since, reference, detector, seen)
+        detector = update_incident(detector, day, evidence, alarm=alarm, profiles_since=since)
         now = detector.incident
         if now and not before and t - quiet_since >= SILENCE:
             since = (now.started, now.start_low, now.start_high)
@@ -71,6 +78,15 @@ def follow_detector(
         if now:
             quiet_since = t + 1
     return found
+
+
+def _profiles_since(
+    reference: Reference, detector: Detector, seen: Sequence[Segments], first: date
+) -> Floats:
+    """Sum up the profiles of the days from one on."""
+    wrong = wrong_share(reference.noise, detector.noise)
+    days = seen[(first - FIRST).days :]
+    return sum((day_profiles(reference, d, detector.jitters, wrong=wrong) for d in days), 0.0)
 
 
 def first_alarms(alarms: Sequence[bool]) -> list[int]:

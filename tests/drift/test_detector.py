@@ -23,7 +23,7 @@ from monitor.drift.detector import (
     Ended,
     EndReason,
     accumulate,
-    best_fitting_kind,
+    best_fit,
     limit,
     new_detector,
     recovery_pair,
@@ -380,18 +380,20 @@ def test_the_name_is_what_fits_best(scores: list[float], informations: list[floa
     """No other direction gains more likelihood at its own best size; the sign is the score's."""
     u, info = np.array(scores), np.array(informations)
 
-    direction, side = divmod(KINDS.index(best_fitting_kind(u, info)), 2)
+    kind, size = best_fit(u, info)
+    direction, side = divmod(KINDS.index(kind), 2)
 
     assert (u**2 / info).max() == pytest.approx(u[direction] ** 2 / info[direction])
     assert side == (u[direction] > 0)
+    assert size == u[direction] / info[direction]
 
 
 def test_a_direction_that_nothing_is_known_of_is_no_name() -> None:
     """Information of 0 is no division by 0."""
-    assert (
-        best_fitting_kind(np.array([0.0, 0.0, -1.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0]))
-        == KINDS[4]
-    )
+    scores, informations = np.array([0.0, 0.0, -1.0, 0.0]), np.array([0.0, 1.0, 1.0, 0.0])
+
+    assert best_fit(scores, informations) == (KINDS[4], -1.0)
+    assert best_fit(0 * scores, 0 * scores) == (KINDS[0], 0.0)
 
 
 streams = st.dictionaries(

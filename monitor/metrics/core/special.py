@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from scipy.interpolate import CubicSpline as CubicSpline
     from scipy.interpolate import PchipInterpolator as PchipInterpolator
     from scipy.optimize import brentq as brentq
     from scipy.optimize import fmin_l_bfgs_b as fmin_l_bfgs_b
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from scipy.special import xlogy as xlogy
 else:
     NAMES = {
-        "scipy.interpolate": "PchipInterpolator",
+        "scipy.interpolate": "CubicSpline PchipInterpolator",
         "scipy.optimize": "brentq fmin_l_bfgs_b fmin_slsqp",
         "scipy.special": "betaincinv betaln chdtr chdtrc erf expit gammaln log_ndtr log_softmax "
         "logit logsumexp ndtr ndtri softmax stdtrit xlogy",

@@ -350,3 +350,19 @@ def weigh_directions(
             near = adjusted_profile(eta + sign * tolerances[j] * directions[j], counts, positives)
             ratios[j, side] = far - near
     return ratios
+
+
+@compiled
+def profile_directions(
+    eta: Floats, counts: Ints, positives: Ints, directions: Floats, sizes: Floats
+) -> Floats:
+    """Return log E of several sizes along each direction; shape (j, s)."""
+    ratios = np.zeros((directions.shape[0], sizes.size))
+    if positives.sum() in (0, counts.sum()):
+        return ratios
+    unbent = adjusted_profile(eta, counts, positives)
+    for j in range(directions.shape[0]):
+        for i in range(sizes.size):
+            bent = adjusted_profile(eta + sizes[i] * directions[j], counts, positives)
+            ratios[j, i] = bent - unbent
+    return ratios

@@ -1,0 +1,189 @@
+"""How often a drift is named for what it is, by exact profiles and by the slope at the reference.
+
+    python -m studies.drift.kinds [--streams 10] [--write]
+
+Every stream is judged as `calibration-monitor run` judges it, until a fortnight after its drift has
+opened. With --write the table goes into docs/drift-simulations.md. A stream takes half a second.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime, time, timedelta
+from functools import partial
+from itertools import islice
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from monitor.drift.detector import best_fit
+from monitor.drift.evidence import day_profiles
+from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.reference import Reference
+from monitor.drift.verdict import WEEK, judge
+from monitor.metrics.core.coarse import CENTRES
+from monitor.metrics.core.grid import Floats
+from monitor.segment_names import WHOLE
+from studies.drift.rules import FIRST
+from studies.drift.run import PAGE, replace_section
+from studies.drift.shapes import centre, informed, shares
+from studies.drift.tables import table
+from studies.drift.worlds import Distortion, Truth, World, lowered_top, stream, tilted
+
+BEGIN, END = "<!-- kinds: studies/drift/kinds.py -->", "<!-- end of kinds -->"
+FIRST_SEED, REFERENCE, START, FOLLOWED, LATER = 90_000, 28, 20, 60, 14
+WORLDS = (World(0.05, 500), World(0.05, 20_000))
+INTRO = (
+    f"{{streams}} streams of each drift, which begins on day {START} and is followed for "
+    f"{FOLLOWED} days: of those that opened, how many had the right kind, in %, and the median "
+    "size that was estimated, along the direction of that kind. *At the reference*: named by slope "
+    "and curvature of the likelihood at the reference curve. *Exact*: by profiles, as the verdict "
+    f"does. *Later*: {LATER} days after the opening, where the drift was still open. Sizes are in "
+    "logit; a slope of 0.8 is one of -0.2.\n"
+)
+HEADS = (
+    *("drift", "kind", "world", "opened", "at the reference", "exact", "later"),
+    *("true size", "at the reference", "exact"),
+)
+
+
+class Drift(NamedTuple):
+    """What happens, how it is to be named, and its size."""
+
+    truth: Truth
+    kind: str
+    size: float
+
+
+def bent(power: int, size: float) -> Distortion:
+    """Bend the curve along the quadratic or the cubic that is orthonormal where information is."""
+
+    def distortion(prevalence: float) -> Floats:
+        p, x = expit(CENTRES), informed(prevalence)
+        roots = np.sqrt(shares(centre(prevalence)) * p * (1.0 - p))
+        roots /= np.sqrt((roots**2).sum())
+        triangle = np.linalg.qr(np.vander(x, power + 1, increasing=True) * roots[:, None]).R
+        values = np.vander(x, power + 1, increasing=True) @ np.linalg.inv(triangle)[:, -1]
+        return np.asarray(size * np.sign(triangle[-1, -1]) * values)
+
+    return distortion
+
+
+def raised_top(prevalence: float) -> Floats:
+    """Raise the log-odds of the top tenth of the scores by 0.4."""
+    return -lowered_top(prevalence)
+
+
+DRIFTS = {
+    **{
+        f"slope {slope:g}": Drift(
+            Truth(tilted(slope)), "too_extreme" if slope < 1.0 else "too_timid", slope - 1.0
+        )
+        for slope in (-1.0, 0.0, 0.5, 0.8, 1.25, 1.6)
+    },
+    "ends -0.4": Drift(Truth(bent(2, -0.4)), "ends_overpredicted", -0.4),
+    "ends +0.4": Drift(Truth(bent(2, 0.4)), "ends_underpredicted", 0.4),
+    "ends +0.8": Drift(Truth(bent(2, 0.8)), "ends_underpredicted", 0.8),
+    "tails -0.4": Drift(Truth(bent(3, -0.4)), "tails_too_extreme", -0.4),
+    "tails +0.4": Drift(Truth(bent(3, 0.4)), "tails_too_timid", 0.4),
+    "top tenth -0.4": Drift(Truth(lowered_top, centred=False), "top_overpredicted", -0.4),
+    "top tenth +0.4": Drift(Truth(raised_top, centred=False), "top_underpredicted", 0.4),
+}
+
+
+class Named(NamedTuple):
+    """The names and sizes of a drift: at the reference, exact; and the exact name later, if any."""
+
+    before: str
+    now: str
+    later: str | None
+    size_before: float
+    size: float
+
+
+def days_of(world: World, truth: Truth, seed: int) -> Iterator[Day]:
+    """Draw a stream as the daily job sees it."""
+    drawn = stream(world, truth, seed, reference=REFERENCE, days=START + FOLLOWED, start=START)
+    for number, parts in enumerate(drawn):
+        day = FIRST + timedelta(days=number)
+        known_at = datetime.combine(day + timedelta(days=1), time(), UTC)
+        yield Day(day, True, known_at, 1.0, {(name, WHOLE): part for name, part in parts.items()})
+
+
+def follow(world: World, truth: Truth, seed: int) -> Named | None:
+    """Judge a stream; None if no drift opened after it began."""
+    days, limits = list(days_of(world, truth, seed)), Limits()
+    verdicts = judge(
+        *("study", days[REFERENCE:]),
+        references=[fit_model_reference(days[:REFERENCE], limits)],
+        lack="",
+        limits=limits,
+        recent=days[REFERENCE - WEEK : REFERENCE],
+        recall={day.day: day for day in days}.get,
+    )
+    incidents = [whole.detector.incident for whole, *_ in verdicts]
+    opened = next((n for n, found in enumerate(incidents) if found), None)
+    first = incidents[opened] if opened is not None else None
+    if opened is None or first is None or opened < START:
+        return None
+    last = incidents[opened + LATER] if opened + LATER < len(incidents) else None
+    before, size = best_fit(first.scores, first.informations)
+    return Named(before, first.kind, last.kind if last else None, size, first.size)
+
+
+def row(name: str, world: World, streams: int) -> list[str]:
+    """Follow the streams of a drift in a world and lay out how they were named."""
+    drift = DRIFTS[name]
+    every = map(partial(follow, world, drift.truth), range(FIRST_SEED, FIRST_SEED + streams))
+    found = [named for named in every if named]
+    right = [
+        share_of([getattr(named, when) for named in found], drift.kind)
+        for when in ("before", "now", "later")
+    ]
+    sizes = [
+        f"{np.median([getattr(named, of) for named in found]):+.2f}" if found else "-"
+        for of in ("size_before", "size")
+    ]
+    true = f"{drift.size:+.2f}"
+    return [name, drift.kind, str(world), str(len(found)), *right, true, *sizes]
+
+
+def share_of(kinds: Sequence[str | None], right: str) -> str:
+    """Give the share of the drifts with the right kind, in %."""
+    known = [kind for kind in kinds if kind]
+    return f"{100 * known.count(right) / len(known):.0f}" if known else "-"
+
+
+def cost(world: World) -> float:
+    """Measure the CPU time of the profiles of a day, in ms."""
+    days = list(islice(days_of(world, Truth(), FIRST_SEED), REFERENCE + START))
+    own = fit_model_reference(days[:REFERENCE], Limits()).streams[WHOLE]
+    assert isinstance(own, Reference)
+    day_profiles(own, days[0].parts, own.day_variances)  # compiles
+    begun = process_time()
+    for day in days:
+        day_profiles(own, day.parts, own.day_variances)
+    return 1_000.0 * (process_time() - begun) / len(days)
+
+
+def main() -> None:
+    """Follow all streams, print the table, and write it where it belongs."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--streams", type=int, default=10, help="of each world and drift")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
+    options = parser.parse_args()
+    rows = []
+    for name in DRIFTS:
+        for world in WORLDS:
+            rows.append(row(name, world, options.streams))
+            print(rows[-1], flush=True)
+    costs = ", ".join(f"{cost(world):.1f} ({world})" for world in WORLDS)
+    print(f"CPU ms a day and part: {costs}")
+    text = "\n".join([INTRO.format(streams=options.streams), *table(HEADS, rows)])
+    if options.write:
+        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""What a drift is named, and how large it is said to be."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import cache
+
+import numpy as np
+import pytest
+
+from monitor.drift.detector import best_fit, best_profile
+from monitor.drift.evidence import KINDS, SIZES, day_profiles
+from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.reference import Reference, merge_days
+from monitor.drift.verdict import Verdict, days_needed, judge
+from monitor.metrics.core.coarse import Coarse, occupied
+from monitor.metrics.logistic.conditional import conditional_log_ratio
+from monitor.segment_names import WHOLE
+from monitor.store.verdict_table import verdict_table, verdicts_of
+from studies.drift.kinds import DRIFTS, REFERENCE, START, days_of
+from studies.drift.worlds import World
+
+MANY, PLAIN = World(0.05, 20_000), Limits()
+
+
+def reference_of(found: ModelReference) -> Reference:
+    """Take that of the whole."""
+    own = found.streams[WHOLE]
+    assert isinstance(own, Reference)
+    return own
+
+
+def fold(
+    days: Sequence[Day],
+    limits: Limits = PLAIN,
+    *,
+    daily: bool = False,
+    known: Callable[[date], bool] = lambda _: True,
+) -> list[Verdict]:
+    """Judge the days after the reference, in one call or each from what is stored of the last."""
+    reference, before = fit_model_reference(days[:REFERENCE], limits), days[:REFERENCE]
+    stored = {day.day: day for day in days if known(day.day)}
+    found, detectors = list[Verdict](), None
+    for batch in [[day] for day in days[REFERENCE:]] if daily else [days[REFERENCE:]]:
+        needed = days_needed([day.day for day in before], detectors or {}, limits)
+        verdicts = [
+            whole
+            for whole, *_ in judge(
+                *("model", batch),
+                references=[reference],
+                lack="",
+                limits=limits,
+                recent=[day for day in before if day.day in needed],
+                detectors=detectors,
+                recall=stored.get,
+            )
+        ]
+        before = [*before, *batch]
+        found += verdicts
+        [last] = verdicts_of(verdict_table(verdicts[-1:], about={}))
+        detectors = {WHOLE: last.detector}
+    return found
+
+
+@cache
+def stream(name: str, seed: int, length: int = START + 20) -> list[Day]:
+    """Draw a stream with a drift."""
+    return list(days_of(MANY, DRIFTS[name].truth, seed))[: REFERENCE + length]
+
+
+def test_a_profile_is_the_ratio_of_conditional_likelihoods() -> None:
+    """At each size and direction, over the largest dispersion of the day."""
+    days = stream("slope 0", 1)
+    own = reference_of(fit_model_reference(days[:REFERENCE], Limits()))
+    variances = np.array([0.0, 0.02, 0.0, 0.01])
+    [part] = days[-1].parts.values()
+    seen = occupied(part)
+
+    found, plain = (day_profiles(own, days[-1].parts, v) for v in (variances, np.zeros(4)))
+
+    for j, i in ((0, 0), (1, 5), (2, 9), (3, 15)):
+        distortion = SIZES[i] * own.directions[j, seen.cells]
+        curve = own.curve[seen.cells]
+        exact = conditional_log_ratio(curve, seen.counts, seen.positives, distortion)
+        assert plain[j, i] == pytest.approx(exact, rel=1e-9)  # the same sums, in another order
+    assert np.ptp(found[plain != 0.0] / plain[plain != 0.0]) < 1e-9
+    assert 0.0 < found[0, 0] / plain[0, 0] < 1.0
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_near_the_reference_both_ways_agree(seed: int) -> None:
+    """A likelihood that is quadratic has its best size where slope and curvature say."""
+    rng = np.random.default_rng(seed)
+    informations = rng.uniform(10, 1e4, 4)
+    scores = informations * rng.uniform(-2.4, 2.4, 4)
+    profiles = np.outer(scores, SIZES) - np.outer(informations, SIZES**2) / 2
+
+    kind, size = best_profile(profiles)
+
+    assert kind == best_fit(scores, informations)[0]
+    assert size == pytest.approx(best_fit(scores, informations)[1], abs=1e-9)
+
+
+def test_beyond_the_sizes_the_last_one_is_said() -> None:
+    """A profile that still rises at its end says the end."""
+    assert best_profile(np.outer([0.0, 0.0, -1.0, 0.0], SIZES)) == (KINDS[4], -2.5)
+
+
+@pytest.mark.parametrize("name", ["slope -1", "slope 0", "slope 1.6", "ends +0.8", "tails -0.4"])
+def test_a_drift_far_from_the_reference_has_its_name_and_size(name: str) -> None:
+    """On every day that it is open, whatever the days have taught of their variance."""
+    verdicts = fold(stream(name, 2))
+    incidents = [i for v in verdicts if (i := v.detector.incident)]
+
+    assert len(incidents) > 14
+    assert {i.kind for i in incidents} == {DRIFTS[name].kind}
+    assert incidents[-1].size == pytest.approx(DRIFTS[name].size, abs=0.1)  # 4 % of -2.5 to 2.5
+
+
+@pytest.mark.parametrize("judge_every", [1, 3])
+def test_profiles_are_those_of_all_days_since_the_start(judge_every: int) -> None:
+    """What is stored adds up to what the days say, whether days were read again or added."""
+    days, limits = stream("slope 0.8", 3), Limits(judge_every=judge_every)
+    own = reference_of(fit_model_reference(days[:REFERENCE], limits))
+    verdicts, expected, open_spans = fold(days, limits), np.zeros((4, SIZES.size)), 0
+
+    for n, verdict in enumerate(verdicts):
+        incident, jitters = verdict.detector.incident, verdict.detector.jitters
+        if incident and verdict.evidence:
+            first = verdict.day - timedelta(judge_every - 1)
+            if not open_spans:
+                first = incident.started
+            begun = [day for day in days[: REFERENCE + n + 1] if day.day >= first]
+            for i in range(0, len(begun), judge_every):
+                of_span = merge_days([day.parts for day in begun[i : i + judge_every]])
+                expected += day_profiles(own, of_span, jitters)
+            open_spans += 1
+            assert incident.profiles == pytest.approx(expected, rel=1e-9)  # another order of sums
+    assert open_spans > 5
+
+
+@pytest.mark.parametrize("judge_every", [1, 3])
+def test_daily_runs_store_the_bytes_of_a_backfill(judge_every: int) -> None:
+    """Each day from the stored detector of the day before, older days read once more."""
+    days, limits = stream("slope 0.8", 3), Limits(judge_every=judge_every)
+    together, daily = fold(days, limits), fold(days, limits, daily=True)
+
+    assert any(v.detector.incident for v in together)
+    assert verdict_table(daily, about={}).equals(verdict_table(together, about={}))
+
+
+def test_without_one_of_the_days_the_name_is_that_at_the_reference() -> None:
+    """A drift that is found after more than a week, of which the store holds no longer all."""
+    slow = [
+        day if n < REFERENCE + START else replace(day, parts=few(day))
+        for n, day in enumerate(stream("slope 0.5", 4, START + 40))
+    ]
+    whole = fold(slow)
+    opened, now = next((n, i) for n, v in enumerate(whole) if (i := v.detector.incident))
+
+    cut = fold(slow, known=lambda day: day != now.started)
+
+    before = cut[opened].detector.incident
+    assert before
+    assert now.started < now.opened - timedelta(7)
+    assert now.profiles is not None
+    assert before.profiles is None
+    assert (before.kind, before.size) == best_fit(before.scores, before.informations)
+    assert cut[-1].detector.incident
+    assert cut[-1].detector.incident.profiles is None
+
+
+def few(day: Day) -> dict[tuple[str, str], Coarse]:
+    """Keep a fiftieth of a day's rows."""
+    rng = np.random.default_rng(day.day.toordinal())
+    kept = {}
+    for key, part in day.parts.items():
+        positives = rng.binomial(part.positives, 0.02)
+        negatives = rng.binomial(part.counts - part.positives, 0.02)
+        kept[key] = replace(part, counts=positives + negatives, positives=positives)
+    return kept
