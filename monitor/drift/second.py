@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from monitor.drift.arriving import could_explain, released, withheld
+from monitor.drift.arriving import could_explain, is_withheld, released, withheld
 from monitor.drift.detector import (
     Detector,
     Incident,
@@ -26,7 +26,7 @@ from monitor.drift.detector import (
     new_detector,
     opened_incident,
 )
-from monitor.drift.evidence import KINDS, day_evidence
+from monitor.drift.evidence import KINDS, DayEvidence, day_evidence
 from monitor.drift.gate import held_down
 from monitor.drift.history import History, sums_since
 from monitor.drift.inputs import (
@@ -184,18 +184,24 @@ def _weighed(
     together = merge_days([watched.parts(day) for day in days])
     evidence = day_evidence(reference, together, variances, before.cross, wrong=wrong)
     found = accumulate(before, days[0].day, evidence, variances)
-    found = held_down(
-        *(found, evidence, reference, days),
-        enough=watched.enough,
-        sums_of=partial(watched.sums_of, reference, watched.name),
-        wander=watched.limits.wander,
-    )
+    if not (is_withheld(before) and _explained(found, evidence, reference, today)):
+        found = held_down(
+            *(found, evidence, reference, days),
+            enough=watched.enough,
+            sums_of=partial(watched.sums_of, reference, watched.name),
+            wander=watched.limits.wander,
+        )
     if found.evidence < watched.enough:
         return replace(second, detector=found), None
-    change = opened_incident(found, today.day, evidence)
-    if today.late and could_explain(today.late, reference, change):
+    if _explained(found, evidence, reference, today):
         return replace(second, detector=withheld(found)), None
-    return replace(second, detector=found), change
+    return replace(second, detector=found), opened_incident(found, today.day, evidence)
+
+
+def _explained(detector: Detector, evidence: DayEvidence, reference: Reference, today: Day) -> bool:
+    """Return whether late outcomes could look like the change that a detector has found."""
+    change = opened_incident(detector, today.day, evidence)
+    return today.late is not None and could_explain(today.late, reference, change)
 
 
 def _changed(

@@ -367,13 +367,16 @@ def _fold(
         counted = [earlier for earlier in span if is_evidence(earlier, reference, limits)]
         detectors, weighed = _weigh(detectors, counted, reference)
     independent, enough = detectors, _limits(detectors, weighed, reference, limits)
+    waiting = {name for name, found in before.items() if day.late and is_withheld(found)}
     if reference and weighed:
-        detectors = _held_down(detectors, counted, weighed, reference, limits, enough, past.sums_of)
+        profiles = past.profiles(day.day, reference, limits)
+        stay = _withheld(waiting, detectors, day, weighed, reference, profiles)
+        fresh = {name: found for name, found in weighed.items() if name not in stay}
+        detectors = _held_down(detectors, counted, fresh, reference, limits, enough, past.sums_of)
         enough = _limits(detectors, weighed, reference, limits)
     reached = {name: found.evidence for name, found in detectors.items()}
     alone = {n: d.evidence for n, d in independent.items() if d.evidence > reached[n]}
-    if reference:
-        profiles = past.profiles(day.day, reference, limits)
+    if reference and weighed:
         detectors = _decide(detectors, day, weighed, reference, enough, profiles)
     # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
     kept = {name: found for name, found in detectors.items() if name in names}
@@ -527,6 +530,26 @@ def _decide(
                 detector, day.day, found, alarm=alarm, profiles_since=since
             )
     return decided
+
+
+def _withheld(
+    waiting: Container[str],
+    detectors: Mapping[str, Detector],
+    day: Day,
+    weighed: Mapping[str, DayEvidence],
+    reference: ModelReference,
+    profiles: Profiles,
+) -> set[str]:
+    """Name the streams whose evidence stays withheld: it is a mark, which cannot be held down."""
+    return {
+        name
+        for name, found in weighed.items()
+        if name in waiting
+        if _may_be_late(
+            *(day, reference.streams[name], detectors[name], found),
+            partial(profiles, name, detectors[name]),
+        )
+    }
 
 
 def _may_be_late(

@@ -4,7 +4,7 @@ An alert is the first day of trouble after a week without any: a detector's inci
 after 7 days without one, or a rule's alarm after 7 days without an alarm.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit
 from scipy.stats import chi2, kstwobign, norm
 
-from monitor.drift.detector import Detector, advance, limit, new_detector, update_incident
+from monitor.drift.detector import Detector, Incident, advance, limit, new_detector, update_incident
 from monitor.drift.evidence import day_profiles
 from monitor.drift.label_noise import wrong_share
 from monitor.drift.reference import Reference
@@ -56,17 +56,8 @@ def follow_detector(
     reference: Reference, days: Iterable[Segments], *, false_alert_days: float = FALSE_ALERT_DAYS
 ) -> list[Opening]:
     """Run the detector over days and list the incidents that it opens."""
-    detector, threshold, found, quiet_since = new_detector(), limit(false_alert_days), [], -SILENCE
-    seen = list[Segments]()
-    for t, segments in enumerate(days):
-        before = detector.incident
-        day = FIRST + timedelta(t)
-        detector, evidence = advance(detector, reference, [day], segments)
-        alarm = detector.evidence >= threshold
-        seen.append(segments)
-        since = partial(_profiles_since, reference, detector, seen)
-        detector = update_incident(detector, day, evidence, alarm=alarm, profiles_since=since)
-        now = detector.incident
+    found, quiet_since, before = list[Opening](), -SILENCE, None
+    for t, now in enumerate(incidents(reference, days, false_alert_days=false_alert_days)):
         if now and not before and t - quiet_since >= SILENCE:
             since = (now.started, now.start_low, now.start_high)
             dates = ((day - FIRST).days for day in since)
@@ -77,7 +68,23 @@ def follow_detector(
             found[-1] = replace(last, later=later, lasted=last.lasted + 1)
         if now:
             quiet_since = t + 1
+        before = now
     return found
+
+
+def incidents(
+    reference: Reference, days: Iterable[Segments], *, false_alert_days: float = FALSE_ALERT_DAYS
+) -> Iterator[Incident | None]:
+    """Run the detector over days and yield the incident that is open on each."""
+    detector, threshold, seen = new_detector(), limit(false_alert_days), list[Segments]()
+    for t, segments in enumerate(days):
+        day = FIRST + timedelta(t)
+        detector, evidence = advance(detector, reference, [day], segments)
+        alarm = detector.evidence >= threshold
+        seen.append(segments)
+        since = partial(_profiles_since, reference, detector, seen)
+        detector = update_incident(detector, day, evidence, alarm=alarm, profiles_since=since)
+        yield detector.incident
 
 
 def _profiles_since(

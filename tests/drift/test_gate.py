@@ -7,12 +7,14 @@ from datetime import date
 import numpy as np
 import pytest
 
+from monitor.arrivals import Late
 from monitor.drift.detector import Detector, accumulate, new_detector
 from monitor.drift.entities import BucketSums, held_down_by_entities, sum_buckets
 from monitor.drift.evidence import DayEvidence, day_evidence
 from monitor.drift.gate import held_down
 from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_alone
 from monitor.drift.reference import Reference
+from monitor.drift.verdict import judge
 from monitor.drift.wander import held_down_by_wander
 from monitor.segment_names import WHOLE
 from studies.drift.entity_worlds import customers, draw_days
@@ -65,3 +67,23 @@ def test_segments_share_their_limit_and_the_whole_has_its_own() -> None:
     assert limit_alone(limits, WHOLE, 4) == limit_alone(limits, WHOLE) == pytest.approx(3.0)
     assert 10 ** limit_alone(limits, "DE", 4) == pytest.approx(4 * 365)
     assert 10 ** limit_alone(limits, "DE", 0) == pytest.approx(365)
+
+
+def test_what_is_withheld_is_not_held_down() -> None:
+    """While late outcomes could explain a drift it stays withheld, with entities as without."""
+    days = list(draw_days(customers(0.03), 4, 0.4, REFERENCE + 5, REFERENCE + 30))
+    late = [
+        replace(day, late=Late(30, 0.9, 0.9, None) if n > REFERENCE else None)
+        for n, day in enumerate(days)
+    ]
+    verdicts = judge(
+        *("model", late[REFERENCE:]),
+        references=[fit_model_reference(days[:REFERENCE], Limits())],
+        lack="",
+        limits=Limits(),
+        recall={day.day: day for day in late}.get,
+    )
+    found = [whole.withheld for whole, *_ in verdicts]
+
+    assert 5 <= found.index(True) < 10
+    assert all(found[found.index(True) :])
