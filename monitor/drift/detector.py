@@ -52,6 +52,7 @@ USUAL_EFFECT = 0.2  # logit: of a direction that the scores of the day do not mo
 LEAST_AGE = 7  # days before an incident may close: weak drifts waver around the middle
 LEAST_SIZE = 0.05  # logit: the least distortion that a recovery is weighed against
 ProfilesSince = Callable[[date], Floats | None]
+HangingSince = Callable[[date], Floats]
 
 
 @dataclass(frozen=True)
@@ -116,6 +117,8 @@ class Incident:
     profiles : ndarray of shape (4, 16) or None
         Sum since the start of `monitor.drift.evidence.day_profiles`; None if some of these days
         could not be read once more.
+    recovering : date or None
+        The first of the days that `recovery` counts; None while nothing speaks for recovery.
     """
 
     opened: date
@@ -134,6 +137,7 @@ class Incident:
     quarter: Quarter | None = None
     worse: Worse | None = None
     profiles: Floats | None = None
+    recovering: date | None = None
 
     @property
     def undecided(self) -> bool:
@@ -287,6 +291,11 @@ class Detector:
 
 def unknown_profiles(*_: object) -> None:
     """Say that no day can be read once more."""
+
+
+def independent(_: date) -> Floats:
+    """Say that rows do not hang together."""
+    return np.ones(len(DIRECTIONS))
 
 
 def new_detector() -> Detector:
@@ -503,6 +512,7 @@ def update_incident(
     *,
     alarm: bool,
     profiles_since: ProfilesSince = unknown_profiles,
+    hanging_since: HangingSince = independent,
 ) -> Detector:
     """Open, rename, carry on or close the incident of a detector that has accumulated the day.
 
@@ -518,6 +528,9 @@ def update_incident(
         Whether the evidence is over its limit today.
     profiles_since : function of a date
         The `profiles` of an incident that began on that day; asked when one opens.
+    hanging_since : function of a date
+        By how much rows have hung together along each direction from that day on; asked when an
+        incident would close.
 
     Returns
     -------
@@ -528,12 +541,13 @@ def update_incident(
     incident = detector.incident
     if alarm and incident:
         carried = _with_day(incident, evidence, detector.jitters)
-        return _restarted(detector, named(replace(carried, recovery=0.0, quarter=None)))
+        again = replace(carried, recovery=0.0, recovering=None, quarter=None)
+        return _restarted(detector, named(again))
     if alarm:
         return _restarted(detector, opened_incident(detector, day, evidence, profiles_since))
     if not incident:
         return detector
-    return _carried_on(detector, incident, day, evidence, profiles_since)
+    return _carried_on(detector, incident, day, evidence, profiles_since, hanging_since)
 
 
 def _carried_on(
@@ -542,16 +556,21 @@ def _carried_on(
     day: date,
     evidence: DayEvidence,
     profiles_since: ProfilesSince,
+    hanging_since: HangingSince,
 ) -> Detector:
     gained = max(0.0, incident.recovery + evidence.recovery)
+    begun = incident.recovering or detector.last
     now = replace(
         _with_day(incident, evidence, detector.jitters),
         recovery=gained,
+        recovering=begun if gained > 0.0 else None,
         quarter=with_recovery(incident.quarter, day, evidence.recovery),
     )
     if gained < RECOVERED:
         # While the outcomes speak for recovery, name and size stay: they say nothing of it.
         return replace(detector, incident=now if gained else named(now))
+    if gained < RECOVERED * hanging_since(begun)[KINDS.index(incident.kind) // 2]:
+        return replace(detector, incident=now)
     if detector.sums.max() >= 10.0**REPLACED * detector.counted:
         # One distortion has gone and another, as certain, has come: the curve is not back.
         other = opened_incident(detector, day, evidence, profiles_since)

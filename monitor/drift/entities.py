@@ -17,11 +17,11 @@ from monitor.drift.detector import Detector
 from monitor.drift.evidence import DayEvidence, known_cells
 from monitor.drift.history import History, since_counted
 from monitor.drift.reference import DIRECTIONS, Reference, dispersions
-from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, BucketCounts
-from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
-from monitor.metrics.core.dispersion import span_dispersions
+from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, CELLS_IN_BIN, BucketCounts
+from monitor.metrics.core.coarse import CENTRES, COARSE_COUNT, Coarse, occupied
+from monitor.metrics.core.dispersion import bucket_sums, span_dispersions
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.special import logsumexp
+from monitor.metrics.core.special import expit, logsumexp
 from monitor.metrics.logistic.intercept import solve_factor
 
 HEADROOM = 3.0  # times the evidence of rows that hang together that evidence may be
@@ -148,9 +148,45 @@ def hanging(reference: Reference, sums: BucketSums) -> Floats:
     ndarray of shape (4,)
         `Reference.hanging`.
     """
+    return _beyond(sums, reference.day_variances, reference.informations)
+
+
+def _beyond(sums: BucketSums, day_variances: Floats, informations: Floats) -> Floats:
+    """Compare the dispersion of a span with that which its days by themselves show."""
     known = span_dispersions(sums.scores, sums.informations)
-    usual = dispersions(reference.day_variances, reference.informations)
-    return np.clip(known / usual, 1.0, MOST_HANGING)
+    return np.clip(known / dispersions(day_variances, informations), 1.0, MOST_HANGING)
+
+
+def hanging_since(
+    first: date, *, day: date, day_variances: Floats, sums_of: Callable[[date], BucketSums]
+) -> Floats:
+    """Find `hanging` of the days from the first to a day; 1 where none has entities."""
+    days = [sums_of(date.fromordinal(n)) for n in range(first.toordinal(), day.toordinal() + 1)]
+    informations = np.array([found.informations.sum(axis=0) for found in days])
+    return _beyond(sum(days, NOTHING), day_variances, informations)
+
+
+def intercept_hanging(everything: Coarse, held: BucketCounts, delta: float) -> float:
+    """Find by how much the variance of an intercept exceeds that of independent rows.
+
+    Parameters
+    ----------
+    everything : Coarse
+        The rows.
+    held : BucketCounts
+        The same rows by bucket of their entity.
+    delta : float
+        The fitted intercept.
+
+    Returns
+    -------
+    float
+        At least 1: `span_dispersions` of ``y - p``.
+    """
+    seen = occupied(everything)
+    p = expit(CENTRES[seen.cells] + delta)
+    sums = bucket_sums(seen.cells // CELLS_IN_BIN, seen.counts, held, 1.0 - p, -p)
+    return float(np.clip(span_dispersions(*sums)[0], 1.0, MOST_HANGING))
 
 
 def held_down_by_entities(

@@ -13,7 +13,13 @@ from math import log, log10, nan
 from monitor.arrivals import Late
 from monitor.drift.class_levels import ClassLevels, fit_class_levels
 from monitor.drift.detectable import Detectable, calibrated_limit, what_is_detectable
-from monitor.drift.entities import NOTHING, BucketSums, hanging, sum_buckets
+from monitor.drift.entities import (
+    NOTHING,
+    BucketSums,
+    hanging,
+    intercept_hanging,
+    sum_buckets,
+)
 from monitor.drift.pairs import (
     SAME,
     ClassDay,
@@ -35,6 +41,7 @@ from monitor.drift.reference import (
     what_a_reference_lacks,
     with_hanging,
 )
+from monitor.metrics.core.buckets import merge_buckets
 from monitor.metrics.core.coarse import Coarse, coarsen
 from monitor.segment_names import WHOLE
 from monitor.summary import NO_SAMPLE, Entities, Summary
@@ -230,7 +237,12 @@ def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Refer
     if not any(day.entities for day in days):
         return reference
     known = sum((entity_sums(reference, day, name) for day in days), NOTHING)
-    return with_hanging(reference, hanging(reference, known))
+    held = merge_buckets(
+        buckets for day in days for key, buckets in day.entities.items() if name in (WHOLE, key[0])
+    )
+    own = reference.own_intercept
+    wider = intercept_hanging(reference.counts, held, own.value) if own else 1.0
+    return with_hanging(reference, hanging(reference, known), wider)
 
 
 def entity_sums(reference: Reference, day: Day, name: str) -> BucketSums:

@@ -276,7 +276,7 @@ def fit_reference(
     )
 
 
-def with_hanging(reference: Reference, hanging: Floats) -> Reference:
+def with_hanging(reference: Reference, hanging: Floats, of_intercept: float = 1.0) -> Reference:
     """Let the errors of a reference grow where its rows hang together.
 
     Parameters
@@ -285,12 +285,17 @@ def with_hanging(reference: Reference, hanging: Floats) -> Reference:
         As fitted to rows that were taken for independent.
     hanging : ndarray of shape (4,)
         The field of that name.
+    of_intercept : float
+        By how much the variance of its own intercept grows.
     """
     grown, own = replace(reference, hanging=hanging), reference.own_slope
     errors = _errors(grown.dispersions, grown.informations)
     tolerances, effects = _usual(grown.sensitivity, grown.least_effects, errors)
     slope = own and Estimate.normal(own.value, own.standard_error * sqrt(float(hanging[0])))
-    return replace(grown, tolerances=tolerances, effects=effects, own_slope=slope)
+    level = reference.own_intercept
+    intercept = level and Estimate.normal(level.value, level.standard_error * sqrt(of_intercept))
+    grown = replace(grown, own_slope=slope, own_intercept=intercept)
+    return replace(grown, tolerances=tolerances, effects=effects)
 
 
 def merge_days(days: Sequence[Mapping[Any, Coarse]]) -> dict[Any, Coarse]:

@@ -219,7 +219,8 @@ def _changed(
     dated = {
         name: getattr(change, name) for name in ("started", "start_low", "start_high", "gradual")
     }
-    now = _with_sums(replace(incident, recovery=0.0, **dated), *sums[1])
+    begun = replace(incident, recovery=0.0, recovering=None, **dated)
+    now = _with_sums(begun, *sums[1])
     if _same_slope(now, before, own):
         return None
     days = [_days_since(detector.history, day) for day in (second.since, change.started)]

@@ -30,10 +30,12 @@ from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
     Detector,
     EndReason,
+    HangingSince,
     ProfilesSince,
     Shift,
     advance,
     best_slope,
+    independent,
     new_detector,
     opened_incident,
     reset,
@@ -41,6 +43,7 @@ from monitor.drift.detector import (
     unknown_profiles,
     update_incident,
 )
+from monitor.drift.entities import hanging_since
 from monitor.drift.evidence import DayEvidence
 from monitor.drift.facts import MAY_BE_LATE, Facts, Obstacle, faults_of
 from monitor.drift.gate import held_down
@@ -377,7 +380,8 @@ def _fold(
     reached = {name: found.evidence for name, found in detectors.items()}
     alone = {n: d.evidence for n, d in independent.items() if d.evidence > reached[n]}
     if reference and weighed:
-        detectors = _decide(detectors, day, weighed, reference, enough, profiles)
+        sums_of = past.sums_of if any(found.entities for found in counted) else None
+        detectors = _decide(detectors, day, weighed, reference, enough, profiles, sums_of)
     # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
     kept = {name: found for name, found in detectors.items() if name in names}
     return Folded(kept, weighed, reached, enough, alone, counted)
@@ -516,6 +520,7 @@ def _decide(
     reference: ModelReference,
     enough: Mapping[str, float],
     profiles: Profiles,
+    sums_of: SumsOf | None,
 ) -> dict[str, Detector]:
     """Open or close the incidents of the streams that have been weighed."""
     decided = dict(detectors)
@@ -527,9 +532,22 @@ def _decide(
             decided[name] = withheld(detector)
         else:
             decided[name] = update_incident(
-                detector, day.day, found, alarm=alarm, profiles_since=since
+                *(detector, day.day, found),
+                alarm=alarm,
+                profiles_since=since,
+                hanging_since=_hanging(name, own, detector, day.day, sums_of),
             )
     return decided
+
+
+def _hanging(
+    name: str, own: Reference | str, detector: Detector, day: date, sums_of: SumsOf | None
+) -> HangingSince:
+    """Give what finds how far the rows of a stream have hung together since a day."""
+    if sums_of is None or isinstance(own, str):
+        return independent
+    variances, known = detector.jitters, partial(sums_of, own, name)
+    return partial(hanging_since, day=day, day_variances=variances, sums_of=known)
 
 
 def _withheld(

@@ -34,6 +34,7 @@ from monitor.drift.detector import (
 from monitor.drift.evidence import KINDS, MOST_OF_A_DAY, DayEvidence, bounded, day_evidence
 from monitor.drift.reference import DIRECTIONS, Reference, fit_reference
 from monitor.metrics.core.coarse import CENTRES, Coarse
+from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import weigh_directions
 from studies.drift.worlds import Truth, World, centre, shares, stream
 
@@ -313,6 +314,25 @@ def test_recovery_never_falls_below_nothing() -> None:
     assert [found.incident.recovery for found in better[:5] if found.incident] == [
         0.0, 0.5, 1.0, 1.5, 2.0,
     ]  # fmt: skip
+
+
+def test_rows_that_hang_together_have_to_say_more_for_a_recovery() -> None:
+    """It closes once the evidence is so many times 3 as they hang together since it began."""
+    asked, slope = list[date](), np.array([4.0, 1.0, 1.0, 1.0])
+
+    def since(first: date) -> Floats:
+        asked.append(first)
+        return slope
+
+    detector = follow(opened(), said([0.0] * 8, recovery=-0.25), 3)[-1]
+    for n in range(4, 40):
+        evidence = said([0.0] * 8, recovery=1.0)
+        added = accumulate(detector, day(n), evidence, CALM)
+        detector = update_incident(added, day(n), evidence, alarm=False, hanging_since=since)
+        if not detector.incident:
+            break
+
+    assert (n, {*asked}) == (15, {day(4)})  # the twelfth day of recovery
 
 
 def test_recovery_is_weighed_against_the_estimated_distortion() -> None:

@@ -14,6 +14,7 @@ from monitor.drift.detector import accumulate, new_detector
 from monitor.drift.entities import (
     NOTHING,
     BucketSums,
+    hanging_since,
     held_down_by_entities,
     sum_buckets,
 )
@@ -23,7 +24,7 @@ from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.paths import drawn_days, evidence_paths
 from monitor.drift.reference import Reference, with_hanging
 from monitor.drift.verdict import Verdict, days_needed, judge
-from monitor.metrics.core.buckets import BUCKETS
+from monitor.metrics.core.buckets import BUCKETS, merge_buckets
 from monitor.metrics.core.dispersion import span_dispersions
 from monitor.segment_names import WHOLE
 from monitor.store.verdict_table import verdict_table, verdicts_of
@@ -163,6 +164,39 @@ def test_a_reference_of_the_same_customers_knows_its_curve_less_well() -> None:
     assert worth.together.days == REFERENCE
     assert 1.0 < worth.together.independent < 3.0
     assert worth.together.least > 0.1  # the least effect, which is found within days without
+
+
+def test_the_intercept_of_a_reference_is_known_less_well_too() -> None:
+    """As the variance of the share of positive outcomes grows, among buckets of customers."""
+    days = list(draw_days(customers(0.03), 3, 1.0, 99, REFERENCE))
+    plain, priced = reference_of([replace(day, entities={}) for day in days]), reference_of(days)
+    held = merge_buckets(day.entities[KEY] for day in days)
+    rows, hits = (np.bincount(held.buckets, v) for v in (held.counts, held.positives))
+    p = hits.sum() / rows.sum()
+    spread = ((hits - rows * p) ** 2).sum() / (rows.sum() * p * (1 - p))
+
+    assert plain.own_intercept
+    assert priced.own_intercept
+    wider = priced.own_intercept.standard_error / plain.own_intercept.standard_error
+    assert priced.own_intercept.value == plain.own_intercept.value
+    assert wider**2 > 4.0
+    # Buckets differ by their scores too, which the intercept knows of, and are unequal.
+    assert wider**2 == pytest.approx(spread, rel=0.5)
+
+
+def test_hanging_since_a_day_is_that_of_its_days() -> None:
+    """Of the days of a reference it is that of the reference; 1 without entities."""
+    days = list(draw_days(panel(), 3, 1.0, 99, REFERENCE))
+    own = reference_of(days)
+    sums = {day.day: sum_buckets(own, day.parts, day.entities) for day in days}
+    span = {"day": days[-1].day, "day_variances": own.day_variances}
+
+    found = hanging_since(days[0].day, sums_of=sums.__getitem__, **span)
+
+    # Informations of bins instead of cells.
+    assert found == pytest.approx(own.hanging, rel=0.02)
+    assert found[0] > 2 * hanging_since(days[-7].day, sums_of=sums.__getitem__, **span)[0] > 2
+    assert (hanging_since(days[0].day, sums_of=lambda _: NOTHING, **span) == 1.0).all()
 
 
 def test_the_same_customers_are_noticed_only_where_no_entity_is_named() -> None:
