@@ -1,15 +1,13 @@
 """How often a drift is named for what it is, by exact profiles and by the slope at the reference.
 
-    python -m studies.drift.kinds [--streams 10] [--write]
+    python -m studies.drift.kinds [--streams 10] [--workers 1] [--write]
 
 With --write the table goes into docs/drift-simulations.md. A stream takes 0.2 seconds.
 """
 
-import argparse
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime, time, timedelta
-from functools import partial
-from itertools import islice
+from itertools import islice, product
 from time import process_time
 from typing import NamedTuple
 
@@ -23,8 +21,8 @@ from monitor.drift.reference import fit_reference
 from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.grid import Floats
 from monitor.segment_names import WHOLE
+from studies.drift.layout import in_processes, publish, read_options
 from studies.drift.rules import FIRST, incidents
-from studies.drift.run import PAGE, replace_section
 from studies.drift.shapes import centre, informed, shares
 from studies.drift.tables import table
 from studies.drift.worlds import Distortion, Truth, World, lowered_top, stream, tilted
@@ -90,6 +88,14 @@ DRIFTS = {
 }
 
 
+class Task(NamedTuple):
+    """A stream: its drift, its world, a seed."""
+
+    drift: str
+    world: World
+    seed: int
+
+
 class Named(NamedTuple):
     """The names and sizes of a drift: at the reference, exact; and the exact name later, if any."""
 
@@ -113,9 +119,9 @@ def days_of(world: World, truth: Truth, seed: int) -> Iterator[Day]:
         yield Day(day, True, known_at, 1.0, {(name, WHOLE): part for name, part in parts.items()})
 
 
-def follow(world: World, truth: Truth, seed: int) -> Named | None:
+def follow(task: Task) -> Named | None:
     """Run the detector over a stream; None if no drift opened after it began."""
-    days = drawn(world, truth, seed)
+    days = drawn(task.world, DRIFTS[task.drift].truth, task.seed)
     reference = fit_reference(list(islice(days, REFERENCE)))
     found = list(incidents(reference, days))
     opened, first = next(((n, i) for n, i in enumerate(found) if i), (0, None))
@@ -126,11 +132,9 @@ def follow(world: World, truth: Truth, seed: int) -> Named | None:
     return Named(before, first.kind, last.kind if last else None, size, first.size)
 
 
-def row(name: str, world: World, streams: int) -> list[str]:
-    """Follow the streams of a drift in a world and lay out how they were named."""
-    drift = DRIFTS[name]
-    every = map(partial(follow, world, drift.truth), range(FIRST_SEED, FIRST_SEED + streams))
-    found = [named for named in every if named]
+def row(name: str, world: World, every: Sequence[Named | None]) -> list[str]:
+    """Lay out how the streams of a drift in a world were named."""
+    drift, found = DRIFTS[name], [named for named in every if named]
     right = [
         share_of([getattr(named, when) for named in found], drift.kind)
         for when in ("before", "now", "later")
@@ -162,20 +166,16 @@ def cost(world: World) -> float:
 
 def main() -> None:
     """Follow all streams, print the table, and write it where it belongs."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--streams", type=int, default=10, help="of each world and drift")
-    parser.add_argument("--write", action="store_true", help=f"write {PAGE.name}")
-    options = parser.parse_args()
-    rows = []
-    for name in DRIFTS:
-        for world in WORLDS:
-            rows.append(row(name, world, options.streams))
+    options, rows = read_options(__doc__, streams=10), []
+    seeds = range(FIRST_SEED, FIRST_SEED + options.streams)
+    with in_processes(follow, options.workers) as followed:
+        for name, world in product(DRIFTS, WORLDS):
+            rows.append(row(name, world, followed(Task(name, world, seed) for seed in seeds)))
             print(rows[-1], flush=True)
     costs = ", ".join(f"{cost(world):.1f} ({world})" for world in WORLDS)
     print(f"CPU ms a day and part: {costs}")
     text = "\n".join([INTRO.format(streams=options.streams), *table(HEADS, rows)])
-    if options.write:
-        PAGE.write_text(replace_section(PAGE.read_text(), text, BEGIN, END))
+    publish(text, BEGIN, END, write=options.write)
 
 
 if __name__ == "__main__":
