@@ -22,6 +22,8 @@ TOP_SHARE = 0.1
 PILE_SHARE = 0.04  # of the information in one cell: such a pile of equal scores is fitted by itself
 KNOWN_SHARE = 0.01  # of the information below the known range, and above it
 LEAST_LEFT = 0.01  # of a function's spread that others do not explain, or it adds nothing
+LEAST_LOG_ODDS = -500.0  # of a cell, compared with the largest: both are still numbers
+LEAST_CHANCE = 1e-300
 MOST_STEPS, SETTLED = 50, 1e-10
 
 
@@ -205,8 +207,14 @@ def _fit(basis: Floats, counts: Ints, positives: Ints) -> tuple[Floats, Floats, 
 
 
 @compiled
+def _odds(curve: Floats) -> Floats:
+    """Give odds of which none is 0, even if a step of the fit has stretched the curve too far."""
+    return np.asarray(np.exp(np.maximum(curve - curve.max(), LEAST_LOG_ODDS)))
+
+
+@compiled
 def _add_weights(curve: Floats, counts: Ints, positives: Ints, weights: Floats) -> None:
-    odds = np.exp(curve - curve.max())
+    odds = _odds(curve)
     for s in range(counts.shape[0]):
         hits = positives[s].sum()
         if hits in (0, counts[s].sum()):
@@ -225,7 +233,7 @@ def _profile(
     """Return log-likelihood, gradient and information of the basis, intercepts profiled out."""
     size = basis.shape[0]
     fit, gradient, information = 0.0, np.zeros(size), np.zeros((size, size))
-    odds = np.exp(curve - curve.max())
+    odds = _odds(curve)
     for s in range(counts.shape[0]):
         hits = positives[s].sum()
         if hits in (0, counts[s].sum()):
@@ -241,7 +249,8 @@ def _profile(
             for i in range(size):
                 gradient[i] += (b[i] * k).sum() - exact_moments(scaled, n, hits, b[i])[0]
         else:
-            fit += (k * np.log(p) + (n - k) * np.log(1.0 - p)).sum()
+            misses = np.maximum(1.0 - p, LEAST_CHANCE)  # a step that goes too far may reach 0
+            fit += (k * np.log(p) + (n - k) * np.log(misses)).sum()
             for i in range(size):
                 gradient[i] += (b[i] * (k - n * p)).sum()
         for i in range(size):

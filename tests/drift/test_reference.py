@@ -399,6 +399,22 @@ def test_a_single_score_has_no_direction() -> None:
     assert len(found.day_variances) == len(DIRECTIONS)
 
 
+def test_sure_scores_that_are_right_leave_the_fit_finite() -> None:
+    """A stratum of few rows that their scores separate, beside one whose curve is steep."""
+    sure, right = np.zeros((2, CENTRES.size), np.int64)
+    sure[[0, -1]], right[-1] = (12, 36), 36
+    seen = np.where(abs(CENTRES) < 6, 20, 0)
+    steep = Coarse(seen, np.rint(seen * expit(1.5 * CENTRES)).astype(np.int64))
+
+    both = fit_reference([{"sure": Coarse(sure, right), "steep": steep}] * 28)
+    alone = fit_reference([{"steep": steep}] * 28)
+
+    assert np.isfinite(both.curve).all()
+    # Where the sure scores are far away, the curve is as without them, whose outcomes say little.
+    near = abs(CENTRES) < 3
+    assert both.curve[near] == pytest.approx(alone.curve[near], abs=0.2)
+
+
 def short(days: int, positives: int, negatives: int) -> Days:
     """Make days with so many outcomes of each kind in all, as even as can be."""
     made = []

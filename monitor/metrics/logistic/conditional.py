@@ -271,33 +271,44 @@ def exact_moments(odds: Floats, counts: Ints, hits: int, values: Floats) -> tupl
     Of the rows, `hits` are positive, each set of them with a probability that is proportional to
     the product of their odds. With few rows this is far from independent outcomes at the fitted
     intercept: of two outcomes, one positive, the latter know half of what they should.
+
+    The odds are those at the fitted intercept. Then the mass of a number of positive rows is its
+    probability for independent outcomes, which no product of odds overflows.
     """
     middle = values.mean()
     mass, first, second = np.zeros(hits + 1), np.zeros(hits + 1), np.zeros(hits + 1)
     mass[0] = 1.0
     for i in range(odds.size):
-        value = values[i] - middle
+        value, q = values[i] - middle, 1.0 / (1.0 + odds[i])
+        p = odds[i] * q
         for _ in range(counts[i]):
             for k in range(hits, 0, -1):
-                second[k] += odds[i] * (
+                second[k] = q * second[k] + p * (
                     second[k - 1] + value * (2.0 * first[k - 1] + value * mass[k - 1])
                 )
-                first[k] += odds[i] * (first[k - 1] + value * mass[k - 1])
-                mass[k] += odds[i] * mass[k - 1]
+                first[k] = q * first[k] + p * (first[k - 1] + value * mass[k - 1])
+                mass[k] = q * mass[k] + p * mass[k - 1]
+            mass[0] *= q
     mean = first[hits] / mass[hits]
     return hits * middle + mean, max(0.0, second[hits] / mass[hits] - mean**2)
 
 
 @compiled
 def log_sets(odds: Floats, counts: Ints, hits: int) -> float:
-    """Return the logarithm of the sum over all sets of `hits` rows of the product of their odds."""
+    """Return the logarithm of the sum over all sets of `hits` rows of the product of their odds.
+
+    The odds are those at the fitted intercept, as for `exact_moments`.
+    """
     mass = np.zeros(hits + 1)
     mass[0] = 1.0
     for i in range(odds.size):
+        q = 1.0 / (1.0 + odds[i])
+        p = odds[i] * q
         for _ in range(counts[i]):
             for k in range(hits, 0, -1):
-                mass[k] += odds[i] * mass[k - 1]
-    return log(mass[hits])
+                mass[k] = q * mass[k] + p * mass[k - 1]
+            mass[0] *= q
+    return log(mass[hits]) + float((counts * np.log1p(odds)).sum())
 
 
 @compiled

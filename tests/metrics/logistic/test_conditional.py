@@ -1,6 +1,7 @@
 """Evidence for a distortion, given how many outcomes were positive: against exact sums."""
 
 from itertools import combinations
+from math import exp
 
 import numpy as np
 import pytest
@@ -248,6 +249,22 @@ def test_equal_scores_are_rows_one_by_one() -> None:
 
         assert found == pytest.approx(exact_moments(single, ones, hits, along), rel=1e-9)
         assert log_sets(odds, counts, hits) == pytest.approx(log_elementary(single, hits), abs=1e-9)
+
+
+@pytest.mark.parametrize("far", [5.0, 40.0, 300.0])
+def test_rows_that_scores_separate_overflow_nothing(far: float) -> None:
+    """The product of the odds of 36 sure rows has hundreds of digits; only one set is likely."""
+    eta, counts = np.array([-far, far]), np.array([12, 36])
+    h = np.array([-1.0, 2.0])
+
+    mean, variance = exact_moments(np.exp(eta), counts, 36, h)
+
+    # One row of 36 may change places with one of 12: the sum is 3 less, with these odds.
+    changed = 12 * 36 * exp(-2 * far)
+    # Two places are changed as rarely as `changed` squared; 72 has an error of rounding.
+    assert 72.0 - mean == pytest.approx(3 * changed, rel=0.05, abs=1e-11)
+    assert variance == pytest.approx(9 * changed, rel=0.05, abs=1e-11)
+    assert log_sets(np.exp(eta), counts, 36) == pytest.approx(36 * far + changed, rel=1e-5)
 
 
 @pytest.mark.parametrize("hits", [1, 3, 30, 57])
