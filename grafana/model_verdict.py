@@ -170,13 +170,14 @@ def intercept() -> timeseries.Panel:
 def level() -> timeseries.Panel:
     """Draw what tells a moved level from a moved base rate."""
     change = interval("level_change_logit", JUDGED, "model", "level change")
-    panel = lines(change, unit="short", axis="logit").decimals(2)
+    of_class = {"scores of {{class}} too low": newest("class_level_change_logit", JUDGED, "class")}
+    panel = lines(change | of_class, unit="short", axis="logit").decimals(2)
     return said(
         interval_band(marked(panel, 0), "level change", "yellow"),
         "Level change",
         "0 while only the base rate moves. Away from 0: the outcomes moved, but the scores did "
-        "not follow, so the model's level is off. It takes many outcomes to tell; the band is "
-        "the 95 % interval.",
+        "not follow, so the model's level, or that of the class named, is off. It takes many "
+        "outcomes to tell; the band is the 95 % interval.",
         none="no reference yet",
         width=6,
     )

@@ -24,7 +24,7 @@ FIGURES = {
     ),
     "level_drift": (
         "level_change_logit",
-        "All scores are off by {{value}} in log-odds (95 % {{low}} to {{high}}), beyond the prior",
+        "All scores, or a class's, are off by {{value}} in log-odds (95 % {{low}} to {{high}})",
     ),
 }
 DRIFT = "Calibration drift: {{kind}} since {{year}}-{{month}}-{{day}}"
