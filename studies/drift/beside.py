@@ -50,10 +50,10 @@ INTRO = (
     "an intercept for each day.\n"
     "- *Page-Hinkley*: on the log loss of each day, with the mean and the standard deviation of "
     f"the reference, forgiving {ALLOWED} of the latter.\n"
-    "- *PIT e-process*: in the manner of PITMonitor, written anew. The probability integral "
-    "transforms of a day on the reference curve, randomised, in ten bins, are bet on with the "
-    "histogram of the last four weeks; bets are summed over all days on which a change may have "
-    "begun.\n"
+    "- *PIT e-process*: in the manner of PITMonitor, from its published idea. The probability "
+    "integral transforms of a day on the reference curve, randomised, in ten bins, are bet on with "
+    "the histogram of the last four weeks; bets are summed over all days on which a change may "
+    "have begun.\n"
     "- *ECE*: of a day, with 15 bins.\n"
 )
 
