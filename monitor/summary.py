@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, date, datetime, time, timedelta
+from functools import cached_property
 from math import log, nan
 from zoneinfo import ZoneInfo
 
@@ -160,6 +161,14 @@ class Summary:
     columns: Columns = field(default_factory=dict)
     entities: Entities = field(default_factory=dict)
 
+    @cached_property
+    def buckets(self) -> Mapping[str, BucketCounts]:
+        """Of each segment with entities, its rows by bucket."""
+        held = dict[str, list[BucketCounts]]()
+        for (segment, _), of_stratum in self.entities.items():
+            held.setdefault(segment, []).append(of_stratum)
+        return {segment: merge_buckets(of) for segment, of in held.items()}
+
 
 def stratified(strata: Mapping[str, Segment]) -> Segment:
     """Merge strata into one segment that keeps them, in their order."""
@@ -289,9 +298,10 @@ def merge_summaries(summaries: Iterable[Summary]) -> Summary:
 
 
 def buckets_of(summary: Summary, name: str) -> BucketCounts:
-    """Add up the buckets of a segment, or of the whole; without entities there are none."""
-    of = [held for (segment, _), held in summary.entities.items() if name in (WHOLE, segment)]
-    return merge_buckets(of) if of else NO_BUCKETS
+    """Give the buckets of a segment, or of the whole; without entities there are none."""
+    if name in summary.buckets or name != WHOLE:
+        return summary.buckets.get(name, NO_BUCKETS)
+    return merge_buckets(summary.buckets.values()) if summary.buckets else NO_BUCKETS
 
 
 def days_between(first: date, last: date) -> list[date]:

@@ -9,14 +9,14 @@ the difference would look like a slope.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import nan, sqrt
 
 import numpy as np
 
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
-from monitor.metrics.core.dispersion import design_effect
+from monitor.metrics.core.dispersion import design_effect, outcome_dispersion
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
@@ -28,6 +28,7 @@ from monitor.metrics.scores.brier import mean_loss
 
 LEAST_COVERED = 0.5  # of the predictions; with less, days are too small to be attributed apart
 NAMES = ("prior_shift", "slope", "shape", "rest")
+Stratum = tuple[Tally, BucketCounts]  # of one day and segment
 
 
 @dataclass(frozen=True)
@@ -63,7 +64,7 @@ class Causes:
         In squared probability. A single cause can be truly negative, because the maps are
         fitted by likelihood.
     log_loss_errors, squared_error_errors : Shares
-        Their standard errors, for predictions drawn independently.
+        Their standard errors.
     """
 
     log_loss: Shares
@@ -94,7 +95,10 @@ class InterceptCorrection:
     log_loss_before: float
 
 
-def causes_of(t: Tally) -> Causes | None:
+Explain = Callable[[Tally, BucketCounts], Causes | None]
+
+
+def causes_of(t: Tally, held: BucketCounts = NO_BUCKETS) -> Causes | None:
     """Divide the calibration error of a tally among prior shift, slope, shape and the rest.
 
     Parameters
@@ -102,6 +106,8 @@ def causes_of(t: Tally) -> Causes | None:
     t : Tally
         Of one span of time: causes are compared within it, never between spans. Scores of
         exactly 0 or 1 cannot be moved and do not count.
+    held : BucketCounts
+        The same predictions by bucket of their entity, where those of one entity may hang together.
 
     Returns
     -------
@@ -122,6 +128,9 @@ def causes_of(t: Tally) -> Causes | None:
     observed rates from the mean of f3, less 1/(2N) for each bin. Both give back what the fit
     of f3 took from the gaps. What varies inside a bin stays unseen.
 
+    With entities, sampling moves each map by the design effect of its terms, the mean of S by
+    that of what each prediction adds, and the rest by `outcome_dispersion`.
+
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
@@ -133,10 +142,10 @@ def causes_of(t: Tally) -> Causes | None:
     maps = fit_nested_maps(t)
     if maps is None:
         return None
-    rest = remaining_error(maps)
+    rest, phis = remaining_error(maps, outcome_dispersion(held)), _design_effects(maps, held)
     return Causes(
-        *_explained(maps, _scores(maps, "log"), rest.divergence),
-        *_explained(maps, _scores(maps, "brier"), rest.squared),
+        *_explained(maps, _scores(maps, "log"), rest.divergence, held, phis),
+        *_explained(maps, _scores(maps, "brier"), rest.squared, held, phis),
     )
 
 
@@ -148,7 +157,7 @@ def intercept_correction(t: Tally, held: BucketCounts = NO_BUCKETS) -> Intercept
     t : Tally
         As for `causes_of`.
     held : BucketCounts
-        The same predictions by bucket of their entity, where those of one entity may hang together.
+        As for `causes_of`.
 
     Returns
     -------
@@ -168,14 +177,26 @@ def intercept_correction(t: Tally, held: BucketCounts = NO_BUCKETS) -> Intercept
     t = maps.tally
     w = t.counts * expit(maps.logits[1]) * expit(-maps.logits[1])
     log_scores = [_score(maps, i, "log") for i in (0, 1)]
-    p = np.asarray(expit(maps.logits[1]))
-    phi = design_effect(t, held, 1.0 - p, -p)
+    phis = _design_effects(maps, held)
+    brier_scores = [_score(maps, i, "brier") for i in (0, 1)]
     return InterceptCorrection(
-        delta=Estimate.normal(maps.delta, sqrt(phi) / sqrt(float(w.sum()))),
-        log_loss=_share(t, log_scores, held, phi),
-        squared_error=_share(t, [_score(maps, i, "brier") for i in (0, 1)], held, phi),
+        delta=Estimate.normal(maps.delta, sqrt(phis[1]) / sqrt(float(w.sum()))),
+        log_loss=_share(t, log_scores, held, phis[:2]),
+        squared_error=_share(t, brier_scores, held, phis[:2]),
         log_loss_before=log_scores[0].observed,
     )
+
+
+def _design_effects(maps: NestedMaps, held: BucketCounts) -> list[float]:
+    """Give the mean design effect of the terms of each map; 1 where none were fitted."""
+    if not held.counts.size:
+        return [1.0] * len(maps.terms)
+    effects = []
+    for logits, terms in zip(maps.logits, maps.terms, strict=True):
+        p, design = np.asarray(expit(logits)), maps.design[:, :terms].T
+        of_terms = [design_effect(maps.tally, held, x * (1.0 - p), -x * p) for x in design]
+        effects.append(float(np.mean(of_terms)) if of_terms else 1.0)
+    return effects
 
 
 def _score(maps: NestedMaps, i: int, rule: ScoringRule) -> FittedScore:
@@ -192,38 +213,42 @@ def _scores(maps: NestedMaps, rule: ScoringRule) -> list[FittedScore]:
 
 
 def _share(
-    t: Tally, scores: Sequence[FittedScore], held: BucketCounts = NO_BUCKETS, phi: float = 1.0
+    t: Tally, scores: Sequence[FittedScore], held: BucketCounts, phis: Sequence[float]
 ) -> Estimate:
-    """Compare two scores within each prediction; phi is the design effect of what was fitted."""
+    """Compare two scores within each prediction; phis are the design effects of both fits."""
     before, after = scores
     if_positive = before.if_positive - after.if_positive
     if_negative = before.if_negative - after.if_negative
     mean = mean_loss(t, if_positive, if_negative)
     variance = mean_loss(t, (if_positive - mean) ** 2, (if_negative - mean) ** 2) / (t.total - 1)
     variance *= design_effect(t, held, if_positive, if_negative)
-    variance += phi**2 * max(0.0, after.curvature - before.curvature)
-    return Estimate.normal(before.corrected(phi) - after.corrected(phi), sqrt(variance))
+    variance += phis[1] ** 2 * max(0.0, after.curvature - before.curvature)
+    value = before.corrected(phis[0]) - after.corrected(phis[1])
+    return Estimate.normal(value, sqrt(variance))
 
 
 def _explained(
-    maps: NestedMaps, scores: Sequence[FittedScore], rest: Estimate
+    maps: NestedMaps,
+    scores: Sequence[FittedScore],
+    rest: Estimate,
+    held: BucketCounts,
+    phis: Sequence[float],
 ) -> tuple[Shares, Shares]:
     """Give what each cause explains, and the standard errors."""
-    parts = [*(_share(maps.tally, both) for both in pairwise(scores)), rest]
+    both = zip(pairwise(scores), pairwise(phis), strict=True)
+    parts = [*(_share(maps.tally, of, held, theirs) for of, theirs in both), rest]
     values, errors = [part.value for part in parts], [part.standard_error for part in parts]
     return Shares(*values), Shares(*errors)
 
 
-def mean_causes(
-    strata: Sequence[Tally], merged: Tally, explain: Callable[[Tally], Causes | None]
-) -> Causes | None:
+def mean_causes(strata: Sequence[Stratum], merged: Stratum, explain: Explain) -> Causes | None:
     """Average over days and segments, each by its number of predictions.
 
     Parameters
     ----------
-    strata : sequence of Tally
+    strata : sequence of (Tally, BucketCounts)
         One for each day and segment.
-    merged : Tally
+    merged : (Tally, BucketCounts)
         Their sum, attributed as one where most strata are too small to be attributed apart.
     explain : callable
         `causes_of`.
@@ -233,17 +258,38 @@ def mean_causes(
     Causes or None
         None if there are too few outcomes even together. A single stratum's are unchanged, to the
         last bit.
+
+    Notes
+    -----
+    Errors are those of independent strata. Entities come again on other days, so with them an error
+    is at least that of the sum attributed as one.
     """
-    apart = [(t.total, causes) for t in strata if (causes := explain(t))]
-    if sum(n for n, _ in apart) < LEAST_COVERED * merged.total:
-        together = explain(merged)
-        apart = [(merged.total, together)] if together else []
+    apart = [(t.total, causes) for t, held in strata if (causes := explain(t, held))]
+    size = merged[0].total
+    if sum(n for n, _ in apart) < LEAST_COVERED * size:
+        together = explain(*merged)
+        apart = [(size, together)] if together else []
     if len(apart) <= 1:
         return apart[0][1] if apart else None
     sizes, parts = [n for n, _ in apart], [causes for _, causes in apart]
-    return Causes(
+    mean = Causes(
         *_mean(sizes, [c.log_loss for c in parts], [c.log_loss_errors for c in parts]),
         *_mean(sizes, [c.squared_error for c in parts], [c.squared_error_errors for c in parts]),
+    )
+    together = explain(*merged) if merged[1].counts.size else None
+    return _with_errors_of(mean, together) if together else mean
+
+
+def _with_errors_of(mean: Causes, together: Causes) -> Causes:
+    """Take the larger of two errors of each share."""
+
+    def larger(one: Shares, other: Shares) -> Shares:
+        return Shares(*np.fmax([*vars(one).values()], [*vars(other).values()]).tolist())
+
+    return replace(
+        mean,
+        log_loss_errors=larger(mean.log_loss_errors, together.log_loss_errors),
+        squared_error_errors=larger(mean.squared_error_errors, together.squared_error_errors),
     )
 
 

@@ -15,7 +15,9 @@ import numpy as np
 
 from monitor.evaluation.attribution import (
     Causes,
+    Explain,
     InterceptCorrection,
+    Stratum,
     causes_of,
     intercept_correction,
     mean_causes,
@@ -59,8 +61,6 @@ INTERVAL_REPLICATES = (
 # N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
 LEAST_RARER = 100
 _MAP = crc32(b"map")
-Stratum = tuple[Tally, BucketCounts]
-Explain = Callable[[Tally], Causes | None]
 Compress = Callable[[Tally], OccupiedCells]
 Expect = Callable[[str, Segment], Expectation | None]
 Gain = Callable[[str], MapGain | None]
@@ -92,8 +92,8 @@ class Evaluation:
     been, in windows that lie behind its first day; `map_gain` is in windows of a day only.
 
     Of a model with `entity` intervals and `null` are those of rows that hang together, but for the
-    errors of `causes` and the interval of `expected`, which count rows; `design_effect` is by how
-    much that makes the variance of the number of positives larger.
+    interval of `expected`, which counts rows; `design_effect` is by how much that makes the
+    variance of the number of positives larger.
 
     Of a model with classes, a positive outcome is a first choice that was right; `prior` is
     adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;
@@ -177,7 +177,7 @@ def evaluate(
             prevalence=rates[0],
             mean_score=rates[1],
             slope=slope,
-            causes=mean_causes([t for t, _ in strata], part.tally, explain),
+            causes=mean_causes(strata, (part.tally, buckets_of(window, name)), explain),
         )
         if expect and not window.final:
             expected = expect(name, part)

@@ -7,8 +7,9 @@ from functools import lru_cache, partial
 
 from monitor import program
 from monitor.config import Config, Model
-from monitor.evaluation.attribution import Causes, causes_of
+from monitor.evaluation.attribution import Causes, Explain, causes_of
 from monitor.evaluation.shadow import map_summary
+from monitor.metrics.core.buckets import BucketCounts
 from monitor.metrics.core.coarse import OccupiedCells, coarsen_occupied
 from monitor.metrics.core.tally import Tally
 from monitor.pipeline.shadow import ShadowDays, shadow_days
@@ -46,7 +47,7 @@ class DayCache:
     days: Sequence[date]
     read: Callable[[date], tuple[Summary, str]]
     compress: Callable[[Tally], OccupiedCells]
-    find_causes: Callable[[Tally], Causes | None]
+    find_causes: Explain
     shadowing: ShadowDays | None
     map_day: Callable[[date], Summary]
     recall: Callable[[date], None]
@@ -57,9 +58,9 @@ class DayCache:
         first = reach_back(day, self.model.windows[-1])
         return [d for d in self.days if first <= d <= day]
 
-    def causes(self, tally: Tally) -> Causes | None:
+    def causes(self, tally: Tally, held: BucketCounts) -> Causes | None:
         """Give the causes of a tally: as they were stored, or else as they are found."""
-        return self.recalled[tally] if tally in self.recalled else self.find_causes(tally)
+        return self.recalled[tally] if tally in self.recalled else self.find_causes(tally, held)
 
 
 def cache_days(config: Config, name: str, jobs: int = 1) -> DayCache:

@@ -23,13 +23,14 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
+from monitor.evaluation.attribution import Causes, causes_of
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.score_errors import Settings
 from monitor.evaluation.shadow import Shadow, day_gains, map_gain
 from monitor.metrics.core.buckets import BUCKETS, add_up_buckets, bins_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, locate
-from monitor.metrics.core.tally import shift, tally_on_grid
+from monitor.metrics.core.tally import Tally, shift, tally_on_grid
 from monitor.metrics.logistic.intercept import fit_intercept
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.scores.brier import rbs
@@ -38,6 +39,7 @@ from monitor.summary import Segment, Summary
 from studies.coverage.page_entities import (
     ABOVE,
     BEGIN,
+    CAUSES,
     COUNTS,
     GAIN,
     REMOVED,
@@ -129,8 +131,27 @@ def truths(world: World) -> dict[str, float]:
         "ECE": float(np.abs(right - scores).mean()),
         "ECE, prior-adjusted": float(np.abs(right - moved).mean()),
         REMOVED: loss(right, scores) - loss(right, moved),
+        **of_causes(whole_causes(t)),
         GAIN: loss(right, scores) - loss(right, mapped),
     }
+
+
+def whole_causes(t: Tally) -> Causes:
+    """Divide the error of independent rows among its causes."""
+    found = causes_of(t)
+    assert found
+    return found
+
+
+def of_causes(causes: Causes) -> dict[str, float]:
+    """Name what is removed by each cause, in nats."""
+    return dict(zip(CAUSES, vars(causes.log_loss).values(), strict=True))
+
+
+def intervals_of_causes(causes: Causes) -> dict[str, Estimate]:
+    """Give their intervals."""
+    both = zip(vars(causes.log_loss).values(), vars(causes.log_loss_errors).values(), strict=True)
+    return dict(zip(CAUSES, (Estimate.normal(*of) for of in both), strict=True))
 
 
 def loss(right: Floats, p: Floats) -> float:
@@ -145,6 +166,7 @@ def intervals(world: World, days: list[Summary]) -> tuple[dict[str, Estimate | N
     assert e.prior
     assert e.null
     assert e.correction
+    assert e.causes
     found = {
         "intercept": e.shift,
         "slope": e.slope,
@@ -154,6 +176,7 @@ def intervals(world: World, days: list[Summary]) -> tuple[dict[str, Estimate | N
         "ECE, prior-adjusted": e.prior.ece_interval,
         REMOVED: e.correction.log_loss,
         TCE: e.prior.tce,
+        **intervals_of_causes(e.causes),
     }
     if world.days > 1:
         gain = map_gain([day_gains(day, MAP)[WHOLE] for day in days])

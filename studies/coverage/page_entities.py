@@ -11,10 +11,11 @@ BEGIN = "<!-- `python -m studies.coverage.entities` writes from here on. -->\n"
 END = "<!-- end of entities. -->\n"
 Counts = dict[str, list[list[int]]]  # of a measure: held and tried, without and with the key
 REMOVED, GAIN = "log loss that an intercept removes", "gain of a map in the shadow"
+CAUSES = tuple(f"log loss by {cause}" for cause in ("prior shift", "slope", "shape", "the rest"))
 TCE, ABOVE = "TCE@N*", "*TCE is above chance (▲)*"
 NAMES = (
     *("intercept", "slope", "RBS", "RBS, prior-adjusted", "ECE", "ECE, prior-adjusted"),
-    *(REMOVED, GAIN, TCE, ABOVE),
+    *(REMOVED, *CAUSES, GAIN, TCE, ABOVE),
 )
 WORDS = """
 ## Where rows hang together
@@ -37,8 +38,8 @@ rows, the *design effect*; its interval is wider by the root of that. ECE and TC
 worked out in simulated worlds; there the positives of each bin of scores move by what buckets
 deviate from it, drawn with replacement (`monitor/metrics/core/dispersion.py`). What a map gains has
 the variances over days and over buckets added, less that over buckets of days. A design effect is
-known to some 18 % only, and is never below 1. The errors of the causes of a window and the interval
-of a prevalence to expect still count rows.
+known to some 18 % only, and is never below 1. The error of a cause over several days is at least
+that of all their rows attributed as one. The interval of a prevalence to expect still counts rows.
 
 """
 

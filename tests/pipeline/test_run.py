@@ -564,7 +564,7 @@ def test_the_causes_of_earlier_days_are_recalled(
     do(config, DAYS[0], DAYS[8])
     attributed = list[int]()
     monkeypatch.setattr(
-        day_cache, "causes_of", lambda t: attributed.append(t.total) or causes_of(t)
+        day_cache, "causes_of", lambda t, held: attributed.append(t.total) or causes_of(t, held)
     )
 
     do(config, DAYS[9], DAYS[9])

@@ -37,13 +37,15 @@ class RemainingError:
     p_value: float
 
 
-def remaining_error(maps: NestedMaps) -> RemainingError:
+def remaining_error(maps: NestedMaps, phi: float = 1.0) -> RemainingError:
     """Compare the outcomes with the last fitted map over bins of equal information.
 
     Parameters
     ----------
     maps : NestedMaps
         The last of them is judged, on the predictions that it was fitted on.
+    phi : float
+        By how much the outcomes of a bin vary more than independent ones, at least 1.
 
     Returns
     -------
@@ -60,7 +62,8 @@ def remaining_error(maps: NestedMaps) -> RemainingError:
     ``K = sum pi_b x_b x_b'`` with x_b the mean of ``w x`` in the bin, and
     ``L = sum pi_b x_b x_b' / (p_b (1-p_b))``. Pearson's statistic is compared with chi-square
     of ``B - tr(A^-1 L)`` degrees of freedom, its mean (Moore and Spruill, Annals of
-    Statistics 3, 1975: the distribution lies between B - terms and B).
+    Statistics 3, 1975: the distribution lies between B - terms and B). Outcomes that vary phi
+    times as much bring phi times the corrections, and Pearson's statistic is divided by phi.
 
     Examples
     --------
@@ -80,20 +83,21 @@ def remaining_error(maps: NestedMaps) -> RemainingError:
     inverse = np.linalg.inv(gram(x, t.counts * w) / t.total)
     means = np.add.reduceat((t.counts * w)[:, None] * x, bins.starts[:-1]) / bins.counts[:, None]
     taken = (means * (means @ inverse)).sum(axis=1)  # of each bin
-    return _judge(bins, taken, t.total)
+    return _judge(bins, taken, t.total, phi)
 
 
-def _judge(bins: Bins, taken: Floats, total: int) -> RemainingError:
+def _judge(bins: Bins, taken: Floats, total: int, phi: float) -> RemainingError:
     r, p, share = bins.rates, bins.mean_scores, bins.counts / total
-    squares, noise, variance = (r - p) ** 2, r * (1.0 - r) / bins.counts, p * (1.0 - p)
+    squares, noise, variance = (r - p) ** 2, phi * r * (1.0 - r) / bins.counts, p * (1.0 - p)
     divergences = xlogy(r, r / p) + xlogy(1.0 - r, (1.0 - r) / (1.0 - p))
     freedom = r.size - float((share * taken / variance).sum())
-    divergence = float((share * divergences).sum()) - freedom / (2.0 * total)
-    squared = debiased_mean_squared_gap(bins) + float((share * taken).sum()) / total
+    divergence = float((share * divergences).sum()) - phi * freedom / (2.0 * total)
+    unbiased, raw = debiased_mean_squared_gap(bins), float((share * squares).sum())
+    squared = unbiased - (phi - 1.0) * (raw - unbiased) + phi * float((share * taken).sum()) / total
     return RemainingError(
         Estimate.normal(squared, _error(share, squares, noise)),
         Estimate.normal(divergence, _error(share / (2.0 * variance), squares, noise)),
-        float(chdtrc(freedom, (bins.counts * squares / variance).sum())),
+        float(chdtrc(freedom, (bins.counts * squares / variance).sum() / phi)),
     )
 
 
