@@ -17,12 +17,11 @@ from monitor.words.numbers import percent
 LEGEND = (
     "prevalence   share of outcomes that are 1; the mean score should be equal to it",
     "prior shift  difference of the two, in logit: 0 is right on average",
-    "ECE          mean gap between scores and observed rates: for the scores as they are",
-    "             (raw), and without the prior shift (prior)",
+    "ECE          mean gap between scores and observed rates: for the scores as they",
+    "             are (raw), and without the prior shift (prior)",
     "TCE          share of predictions that the outcomes of their bin reject",
-    "by chance    TCE of a calibrated model with these scores, 5 to 95 %, if outcomes",
-    "             of different entities, or without `entity` of rows, are independent;",
-    "             a TCE above this range is marked \u25b2",
+    "by chance    TCE of a calibrated model with these scores, 5 to 95 %, if rows are",
+    "             independent (with `entity`: entities); a TCE above it is marked \u25b2",
 )
 COLUMNS = (
     "day",
