@@ -11,7 +11,7 @@ from math import log, log10, nan, sqrt
 
 import numpy as np
 
-from monitor.drift.detector import WEIGHTS, best_fit, best_slope
+from monitor.drift.detector import WEIGHTS, best_profile, best_slope
 from monitor.drift.entities import (
     HEADROOM,
     NOTHING,
@@ -20,7 +20,7 @@ from monitor.drift.entities import (
     most_evidence,
     sum_buckets,
 )
-from monitor.drift.evidence import KINDS, DayEvidence, curve_errors, day_evidence
+from monitor.drift.evidence import KINDS, DayEvidence, curve_errors, day_evidence, day_profiles
 from monitor.drift.history import new_history
 from monitor.drift.inputs import Limits
 from monitor.drift.levels import Level, what_moved
@@ -175,7 +175,7 @@ def find_change(
     errors = curve_errors(
         reference, np.sum([g.cross for g in groups if g.cross is not None], axis=0)
     )
-    kind, size = _best_kind(reference, groups, errors, phi)
+    kind, size = _best_kind(reference, after, _informations(reference, groups, phi), errors)
     return Change(
         state="calibration_drift" if evidence >= limit else _level_state(moved, lift),
         evidence=evidence,
@@ -240,24 +240,22 @@ def _level_state(moved: Level, lift: Lift | None) -> State:
     return "prior_shift" if moved == "prior or inputs" or (moved == "prior" and large) else "ok"
 
 
-def _dispersed(
-    reference: Reference, groups: Sequence[DayEvidence], name: str, phi: Floats
-) -> Floats:
-    """Sum scores or informations, each group's over its dispersion, at least phi."""
-    own = [np.maximum(1.0 + reference.day_variances * g.informations, phi) for g in groups]
-    values = [getattr(group, name) / p for group, p in zip(groups, own, strict=True)]
-    return np.asarray(np.sum(values, axis=0))
+def _informations(reference: Reference, groups: Sequence[DayEvidence], phi: Floats) -> Floats:
+    """Sum informations, each group's over its dispersion, at least phi."""
+    of = [group.informations for group in groups]
+    own = [known / np.maximum(1.0 + reference.day_variances * known, phi) for known in of]
+    return np.asarray(np.sum(own, axis=0))
 
 
 def _best_kind(
-    reference: Reference, groups: Sequence[DayEvidence], errors: Floats, phi: Floats
+    reference: Reference, after: Sequence[Coarse], informations: Floats, errors: Floats
 ) -> tuple[str | None, Estimate | None]:
-    scores, informations = (
-        _dispersed(reference, groups, name, phi) for name in ("scores", "informations")
-    )
-    kind, size = best_fit(scores, informations)
-    direction = KINDS.index(kind) // 2
-    if not informations[direction] > 0.0:
+    """Name and measure the distortion that fits best, by exact profiles of the likelihood."""
+    variances = reference.day_variances
+    profiles = [day_profiles(reference, {WHOLE: group}, variances) for group in after]
+    kind, size = best_profile(np.sum(profiles, axis=0))
+    direction = KINDS.index(kind) // 2 if kind else 0
+    if not (kind and informations[direction] > 0.0):
         return None, None
     error = sqrt(1.0 / informations[direction] + errors[direction] ** 2)
     return kind, Estimate.normal(size, error)

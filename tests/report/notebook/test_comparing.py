@@ -64,6 +64,23 @@ def test_a_drift_under_a_prior_shift_is_found() -> None:
     plt.close("all")
 
 
+@pytest.mark.parametrize(
+    ("slope", "kind"),
+    [(-1.0, "too_extreme"), (0.0, "too_extreme"), (0.5, "too_extreme"), (1.6, "too_timid")],
+)
+def test_a_strong_distortion_has_its_name_and_size(slope: float, kind: str) -> None:
+    """What is far from the curve of the first sample is no other kind, and no larger."""
+    rng = np.random.default_rng(9)
+    both = draw(rng, 20_000), draw(rng, 5_000, slope=slope)
+    before, after = ([coarsen(tally_on_grid(scores, hits))] for hits, scores in both)
+    found = find_change(before, after, alpha=0.001)
+
+    assert found.kind == kind
+    assert found.size
+    # Three standard errors of the slope of 5,000 rows.
+    assert found.size.value == pytest.approx(slope - 1.0, abs=0.12)
+
+
 def test_a_lifted_curve_is_named() -> None:
     """All outcomes twice as likely at the same scores: the level, not the prior."""
     rng = np.random.default_rng(3)
