@@ -8,7 +8,8 @@ import gc
 import json
 import logging
 import sys
-from typing import Any
+from importlib.metadata import version
+from typing import Annotated, Any
 
 import typer
 
@@ -46,6 +47,26 @@ app = typer.Typer(
     rich_markup_mode=None,
     add_completion=False,
 )
+
+
+def _print_version(given: bool) -> None:  # noqa: FBT001 - typer's callback
+    if given:
+        write_out(f"calibration-monitor {version('calibration-monitor')}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _of_all(
+    _: Annotated[
+        bool,
+        typer.Option(
+            "--version", is_eager=True, callback=_print_version, help="Show the version and stop."
+        ),
+    ] = False,
+) -> None:
+    """Read what is given before the command."""
+
+
 store = typer.Typer(help="Keep the store in order.", no_args_is_help=True)
 export = typer.Typer(help="Write past results for other programs.", no_args_is_help=True)
 for command in (

@@ -3,7 +3,7 @@
 import sys
 from datetime import date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 from zoneinfo import ZoneInfo
 
 import typer
@@ -14,7 +14,7 @@ from monitor.cli.options import (
     AsJson,
     ConfigPath,
     Jobs,
-    ThisModel,
+    OneModel,
     end_of_outcomes,
     must_be_one_of,
     must_be_stored,
@@ -22,19 +22,22 @@ from monitor.cli.options import (
 )
 from monitor.cli.printing import answer, err, print_json, progress, say, stop_at_failures
 from monitor.cli.reporting import write_configured_pages
-from monitor.config import Model, load_config
+from monitor.config import Config, Model, load_config
+from monitor.errors import ConfigError
 from monitor.segment_names import WHOLE, shown
 
 DAYS_SHOWN = 14
 
 if TYPE_CHECKING:
+    from monitor.drift.verdict import Verdict
     from monitor.evaluation.evaluate import Evaluation
     from monitor.read.incidents import IncidentSummary
     from monitor.read.results import Results
+    from monitor.words.trust import Trust
 
 
 def show(
-    name: ThisModel,
+    name: OneModel = None,
     config_path: ConfigPath = DEFAULT_CONFIG,
     segment: Annotated[str, typer.Option(help="A segment, or all.")] = WHOLE,
     window: Annotated[int, typer.Option(help="Length of the window in days.")] = 1,
@@ -66,6 +69,8 @@ def show(
 ) -> None:
     """Show the newest verdict with its reasons, and the last days.
 
+    Without --model all models, the worst first; of a configuration of one model, that one.
+
     Also shows evidence, prevalence and slope of the last weeks, the segments, what explains the
     error of the last week, how much of it an intercept would remove, and, while outcomes are still
     arriving, the prevalence to expect from the scores.
@@ -74,6 +79,13 @@ def show(
     from monitor.read.results import results_of
 
     config = load_config(config_path, only=name)
+    if name is None and len(config.names) > 1:
+        given = {"--segment": segment != WHOLE, "--window": window != 1, "--days": bool(days)}
+        given |= {"--incidents": past, "--as-of": bool(morning), "--revisions": revised}
+        _must_be_of_all([option for option, is_given in given.items() if is_given])
+        _show_all(config, as_json=as_json)
+        return
+    name = name or config.names[0]
     model = settle(config, name, as_of=date.max, look=False).model(name)
     must_be_one_of("--window", window, model.windows)
     names = dict.fromkeys((WHOLE, *model.segment_names))
@@ -86,6 +98,43 @@ def show(
         _show_past(results, model, segment, at, days=days, as_json=as_json)
     else:
         _show_newest(results, model, segment, window, days=days, as_json=as_json)
+
+
+def _must_be_of_all(options: list[str]) -> None:
+    """Refuse options that are about one model."""
+    if options:
+        msg = f"{', '.join(options)}: is about one model; name it with --model."
+        raise ConfigError(msg)
+
+
+def _show_all(config: Config, *, as_json: bool) -> None:
+    """Show what stands of every model, the worst first."""
+    from monitor.report.page.index import INDEX_COLUMNS, index_of
+    from monitor.report.verdicts import models_table
+
+    entries = index_of(config).entries
+    found = [dict(zip(INDEX_COLUMNS, e.cells, strict=True)) | {"state": e.state} for e in entries]
+    answer({"models": found}, models_table(entries), as_json=as_json)
+
+
+def _trust(results: "Results", model: Model, segment: str, verdict: "Verdict") -> "Trust":
+    """Say whether a segment can be trusted, and what to do."""
+    from monitor.drift.verdict import DRIFTING
+    from monitor.read.standing import newest_verdicts
+    from monitor.words.trust import first_verdict, trust
+
+    elsewhere = [
+        other.segment
+        for other in newest_verdicts(results, verdict.day)
+        if segment == WHOLE != other.segment and other.state in DRIFTING
+    ]
+    until_first = ""
+    if verdict.facts.obstacle == "no reference" and not model.verdicts.references:
+        from monitor.pipeline.reference_days import needs_of_first
+
+        needs = needs_of_first(results.store, results.model)
+        until_first = first_verdict(*needs, model.settled_after + 1) if needs else ""
+    return trust(verdict, elsewhere, until_first)
 
 
 def _show_newest(
@@ -117,16 +166,18 @@ def _show_newest(
     week = nearest_to_week(model.windows)
     stands = standing(results, segment, week).sound()
     last = stands.verdict.day if stands.verdict else None
+    trusted = _trust(results, model, segment, stands.verdict) if stands.verdict else None
     recent = recent_weeks(results, segment, week, last)
     judged = results.of_segment(segment, results.days("verdicts")[-days:]) if days else []
     if as_json:
-        found = standing_document(stands) | (recent.document if recent else {})
+        found: dict[str, Any] = {"trust": trusted and trusted._asdict()}
+        found |= standing_document(stands) | (recent.document if recent else {})
         found["verdicts"] = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
         found["evaluations"] = [*map(document, chosen)]
         print_json({**found, "unfinished": stopped})
         return
     today = now().astimezone(ZoneInfo(model.time_zone)).date()
-    say(standing_text(stands, today, usual_age=model.settled_after + 1))
+    say(standing_text(stands, trusted, today, usual_age=model.settled_after + 1))
     if recent:
         say(recent_text(recent))
         if segment == WHOLE and recent.segments:

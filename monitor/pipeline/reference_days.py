@@ -12,6 +12,7 @@ from monitor.config import Model
 from monitor.drift.inputs import Day
 from monitor.drift.reference import LEAST_OF_EACH, what_counts_lack
 from monitor.store.store import Store
+from monitor.words.trust import Need
 
 REFERENCE_DAYS = 28  # of the default reference, which is the first days
 ReadDay = Callable[[date], Day]
@@ -92,6 +93,21 @@ def _first_days(stored: Sequence[date], count: Callable[[date], Count]) -> list[
         if len(taken) >= REFERENCE_DAYS and min(positives, negatives) >= LEAST_OF_EACH:
             return taken
     return []
+
+
+def needs_of_first(store: Store, name: str) -> tuple[list[Need], date, date] | None:
+    """Say what there is of a first reference, as the last run counted, and of which days.
+
+    None if nothing was counted.
+    """
+    kept = {day: Count(*counted) for day, counted in store.read_counts(name).items()}
+    final = [counted for counted in kept.values() if counted.counts]
+    if not final:
+        return None
+    needs = [Need("final days", len(final), REFERENCE_DAYS)]
+    for of, kind in (("positive outcomes", "positives"), ("negative outcomes", "negatives")):
+        needs.append(Need(of, sum(getattr(c, kind) for c in kept.values()), LEAST_OF_EACH))
+    return needs, min(kept), max(kept)
 
 
 def _lack(counts: Sequence[Count]) -> str | None:

@@ -37,7 +37,7 @@ COLUMNS = (
 )
 
 # Columns of words, which fold where a terminal is narrow.
-WORDS = frozenset({"because", "class", "model", "scores", "segment", "value"})
+WORDS = frozenset({"because", "class", "model", "owner", "scores", "segment", "value", "what"})
 LEAST_OF_WORDS = 8  # characters
 
 

@@ -15,11 +15,13 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.read.results import Results
 from monitor.read.standing import Standing, newest_verdicts
+from monitor.report.page.index import INDEX_COLUMNS, Entry
 from monitor.report.tables import plain_table
 from monitor.segment_names import shown
 from monitor.words.advice import COUNTED_AGAIN, what_can_be_found
 from monitor.words.advice import sensitivity as able_to_find
 from monitor.words.numbers import percent
+from monitor.words.trust import Trust
 from monitor.words.verdict import WITHHELD
 from monitor.words.windows import map_sentence, week_sentences
 
@@ -32,6 +34,7 @@ EXPECTED = (
 # What `show --json` gives of a verdict and of a window.
 OF_VERDICT = ("state", "day", "reasons", "detectable", "reference_slope", "reference_intercept")
 OF_WEEK = ("day", "window_days", "causes", "correction")
+ALL_COLUMNS = ("model", "verdict", "what", "day", "owner")
 COLOURS = {"ok": "green", "calibration_drift": "red", "data_error": "red"}
 
 
@@ -69,8 +72,10 @@ def _columns(of: object, names: Sequence[str]) -> dict[str, Any]:
     return {name: getattr(of, name) for name in names}
 
 
-def standing_text(standing: Standing, today: date, *, usual_age: int) -> RenderableType:
-    """Write the verdict and its reasons, the causes of the week's error, and the expectations.
+def standing_text(
+    standing: Standing, trusted: Trust | None, today: date, *, usual_age: int
+) -> RenderableType:
+    """Write the verdict, an answer and its reasons, causes of the week's error, and expectations.
 
     A verdict is old if it is a week older than `usual_age`: days to wait for outcomes.
     """
@@ -82,7 +87,12 @@ def standing_text(standing: Standing, today: date, *, usual_age: int) -> Rendera
         head.append(v.state, style=COLOURS.get(v.state, "yellow"))
         able = (what_can_be_found(v.detectable),) if v.detectable else ()
         sentences = (*v.reasons, *able, *about_week(standing))
-        parts += [head, *map(_indented, sentences), Text()]
+        parts.append(head)
+        if trusted:
+            parts += [_said("Can it be trusted? ", trusted.answer)]
+            parts += [_said("What to do? ", trusted.step), Text()]
+            parts.append(Text("Why", style="bold"))
+        parts += [*map(_indented, sentences), Text()]
     if standing.waiting:
         parts.append(expectation_table(standing.waiting))
     return Group(*parts)
@@ -114,6 +124,16 @@ def _again(verdict: Verdict) -> str:
     return f" {COUNTED_AGAIN}" if "counted again" in verdict.facts.faults else ""
 
 
+def models_table(entries: Sequence[Entry]) -> RenderableType:
+    """Show all models, the worst first."""
+    table = plain_table("All models, the worst first", ALL_COLUMNS)
+    for entry in entries:
+        cells = dict(zip(INDEX_COLUMNS, entry.cells, strict=True))
+        verdict = Text(cells["verdict"], style=COLOURS.get(entry.state, "yellow"))
+        table.add_row(*(verdict if name == "verdict" else cells[name] for name in ALL_COLUMNS))
+    return table
+
+
 def verdict_table(title: str, verdicts: Sequence[Verdict]) -> RenderableType:
     """Show verdicts of one model and segment, one line for each day."""
     table = plain_table(title, ("day", "verdict", "evidence", "slope", "prior\nshift"))
@@ -133,6 +153,10 @@ def evidence_text(verdict: Verdict) -> str:
     if not verdict.compared:
         return "-"
     return WITHHELD if verdict.reached is None else f"{verdict.reached:.1f} of {verdict.limit:.1f}"
+
+
+def _said(question: str, answer: str) -> RenderableType:
+    return Text.assemble((question, "bold"), answer)
 
 
 def _indented(sentence: str) -> RenderableType:

@@ -81,17 +81,21 @@ def _sentences(v: Verdict) -> Iterator[str]:
 
 def in_short(v: Verdict) -> str:
     """Say in a few words what is wrong, and since when; empty if nothing is."""
-    incident = v.detector.incident
-    if v.state in DRIFTING and incident:
-        size = shape_size(incident)
-        by = f" by {size:.2f} in log-odds" if size is not None else ""
-        kind = incident.kind.replace("_", " ")
-        since = "gradually since about" if incident.gradual else "since"
-        worse = ", worse than before" if incident.worse else ""
-        return f"{kind} {since} {incident.started}{by}{worse}, found at {odds(incident.evidence)}"
+    if v.state in DRIFTING and v.detector.incident:
+        return drift_in_short(v.detector.incident)
     if v.state == "data_error":  # what is wrong; after that comes what to do
         return ended(v.facts.lack).removeprefix(f"{v.model} {v.day}: ").split(";")[0]
     return ""
+
+
+def drift_in_short(incident: Incident) -> str:
+    """Say in a few words what a drift is, since when, and how strong."""
+    size = shape_size(incident)
+    by = f" by {size:.2f} in log-odds" if size is not None else ""
+    kind = incident.kind.replace("_", " ")
+    since = "gradually since about" if incident.gradual else "since"
+    worse = ", worse than before" if incident.worse else ""
+    return f"{kind} {since} {incident.started}{by}{worse}, found at {odds(incident.evidence)}"
 
 
 def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
@@ -161,7 +165,7 @@ def _no_drift(v: Verdict) -> Iterator[str]:
     """Say that no drift was found, what that is worth, and what moved all the same."""
     if v.facts.late:
         yield late_outcomes(v.facts.late)
-    if own := " and ".join(_own_faults(v)):
+    if own := " and ".join(own_faults(v)):
         yield f"Unchanged since the reference, whose own scores are {own}."
     known = v.detectable
     size = f" of the slope larger than {known.found:.2f}" if known and known.found > 0.0 else ""
@@ -183,7 +187,7 @@ def _held_down(v: Verdict) -> str:
     )
 
 
-def _own_faults(v: Verdict) -> Iterator[str]:
+def own_faults(v: Verdict) -> Iterator[str]:
     """Say how the reference itself was not calibrated."""
     slope, intercept = v.reference_slope, v.reference_intercept
     if slope and "slope" in v.facts.faults:

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date, timedelta
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -172,3 +173,44 @@ def test_no_date_or_number_is_cut(
         assert figures(little.out) == figures(much.out), call
         assert "\u2026" not in little.out, call
     assert sum(figures(each.out).total() for each in wide) > 1_000
+
+
+def test_without_a_model_all_are_listed_the_worst_first(
+    folder: Path, command: Callable[..., CommandEnded]
+) -> None:
+    """`show` lists every model; what is about one model needs its name."""
+    call = ("show", "--config", folder / "monitor.yaml")
+    table, listed = command(*call), json.loads(command(*call, "--json").out)
+    refused = command(*call, "--days", 3, "--incidents")
+
+    states = {each["model"]: each["state"] for each in listed["models"]}
+    beginnings = [line.split()[0] for line in table.out.splitlines() if line.strip()]
+    assert [name for name in beginnings if name in states] == [*states]
+    assert next(iter(states)) == "fraud"  # what was judged comes before what was not
+    assert sorted(states) == ["fraud", "new", "well"]
+    assert states["fraud"] == "ok"
+    assert refused.code == 2
+    assert "--days, --incidents: is about one model; name it with --model." in refused.err
+
+
+def test_of_one_model_no_name_is_needed(folder: Path, command: Callable[..., CommandEnded]) -> None:
+    """A configuration of one model shows that one, answer first."""
+    alone = folder / "alone.yaml"
+    content = json.loads((folder / "monitor.yaml").read_text())
+    alone.write_text(json.dumps(content | {"models": {"fraud": content["models"]["fraud"]}}))
+
+    shown = command("show", "--config", alone)
+    trusted = json.loads(command("show", "--config", alone, "--json").out)["trust"]
+
+    lines = [line.strip() for line in shown.out.splitlines() if line.strip()]
+    assert lines[0].startswith(f"fraud, segment all, {NEXT}")
+    assert lines[1] == f"Can it be trusted? {trusted['answer']}"
+    assert lines[2] == f"What to do? {trusted['step']}"
+    assert trusted["answer"].startswith("Yes: ")
+
+
+def test_the_version_is_that_of_the_package(command: Callable[..., CommandEnded]) -> None:
+    """`--version` prints one line and stops."""
+    ended = command("--version")
+
+    assert (ended.code, ended.out) == (0, f"calibration-monitor {version('calibration-monitor')}\n")

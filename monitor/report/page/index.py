@@ -33,6 +33,7 @@ class Entry:
     cells: Row
     link: str
     order: tuple[int, float, str]
+    state: str
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ def _entry(config: Config, name: str) -> Entry:
         what = f"invalid configuration: {invalid.message}"
     if verdict is None:
         cells = (name, state.word, what, *[NONE] * 6, model.owner)
-        return Entry(cells, "", (state.rank, 0.0, name))
+        return Entry(cells, "", (state.rank, 0.0, name), found.state)
     strength = incident.evidence if incident else verdict.reached or 0.0
     cells = (
         name,
@@ -76,4 +77,4 @@ def _entry(config: Config, name: str) -> Entry:
         model.owner,
     )
     link = "" if invalid else report_page(name)
-    return Entry(cells, link, (state.rank, -strength, name))
+    return Entry(cells, link, (state.rank, -strength, name), found.state)

@@ -1,0 +1,144 @@
+"""Can the probabilities be trusted, and what is to be done: a line each. Pure."""
+
+from collections.abc import Mapping, Sequence
+from datetime import date, timedelta
+from math import ceil
+from typing import NamedTuple
+
+from monitor.drift.verdict import DRIFTING, State, Verdict
+from monitor.segment_names import shown
+from monitor.words.verdict import drift_in_short, in_short, own_faults
+
+NAMED = 3  # segments that a line names
+LOOK_AGAIN = "Look again in some weeks; it pages again if the outcomes say that it lasts."
+
+
+class Trust(NamedTuple):
+    """The answer, and the next step."""
+
+    answer: str
+    step: str
+
+
+COUNTED_AGAIN = Trust(
+    "Not surely: the same entities seem to be counted again.",
+    "Set predictions.entity to the columns that name customers, devices or campaigns.",
+)
+ANSWERS: Mapping[State, Trust] = {
+    "ok": Trust("Yes: no evidence of a change since the reference.", "Nothing."),
+    "prior_shift": Trust(
+        "Yes, but for the level: the prior moved, the curve did not.",
+        "Usually nothing. If absolute probabilities are used and the shift stays, correct the "
+        "intercept: see CalibrationPriorShift in the runbook.",
+    ),
+    "level_drift": Trust(
+        "Not the level: outcomes moved more than the prior explains.",
+        "Ask whether outcomes are counted as before. If so, correct the intercept: see "
+        "CalibrationLevelDrift in the runbook.",
+    ),
+}
+
+
+class Need(NamedTuple):
+    """Something that a first reference needs: how many there are, and how many it takes."""
+
+    of: str
+    there: int
+    least: int
+
+
+def trust(verdict: Verdict, elsewhere: Sequence[str] = (), until_first: str = "") -> Trust:
+    """Answer for someone who reads nothing else.
+
+    Parameters
+    ----------
+    verdict : Verdict
+        Its `reasons` are not read.
+    elsewhere : sequence of str
+        Other segments with an open drift.
+    until_first : str
+        What `first_verdict` says, of a model without a reference.
+    """
+    command = f"calibration-monitor show --model {verdict.model} --segment"
+    if elsewhere and verdict.state not in DRIFTING:
+        names = ", ".join(shown(name) for name in elsewhere[:NAMED])
+        more = f" and {len(elsewhere) - NAMED} more" if len(elsewhere) > NAMED else ""
+        return Trust(
+            f"Not everywhere: scores of {names}{more} have drifted.",
+            f"{command} '{shown(elsewhere[0])}' says how.",
+        )
+    if verdict.facts.obstacle:
+        return _not_judged(verdict, until_first)
+    return _judged(verdict)
+
+
+def _not_judged(v: Verdict, until_first: str) -> Trust:
+    if v.facts.obstacle == "logs failed":
+        run = f"calibration-monitor run --model {v.model} --day {v.day}"
+        return Trust(
+            f"Unknown: the logs of {v.day} failed a check.",
+            f"Correct the logs, then {run}. The check says below what is wrong.",
+        )
+    if v.detector.incident:
+        return Trust(f"No: {drift_in_short(v.detector.incident)}.", _repair(v.model))
+    if v.facts.obstacle == "outcomes awaited":
+        return Trust(
+            "Not known yet: outcomes are still awaited.", "Wait until the day has settled."
+        )
+    if v.facts.obstacle == "part of the reference":
+        return Trust("The day is part of the reference, or before it.", "Wait for later days.")
+    if v.facts.obstacle == "no reference":
+        return Trust("Not known yet: there is no reference.", until_first or "See why below.")
+    return Trust("Unknown: the day could not be judged.", "See why below.")
+
+
+def _judged(v: Verdict) -> Trust:
+    if v.state == "undecided":
+        return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
+    if v.state == "calibration_drift":
+        return Trust(f"No: {in_short(v)}.", _repair(v.model))
+    if v.state == "acknowledged":
+        until = v.facts.known_until
+        return Trust(f"Not asked: drifts are acknowledged until {until}.", "Nothing until then.")
+    if "counted again" in v.facts.faults:
+        return COUNTED_AGAIN
+    if v.state == "ok" and (faults := " and ".join(own_faults(v))):
+        step = f"calibration-monitor recalibrate --model {v.model} fits a map."
+        return Trust(f"As far as before: even in the reference scores are {faults}.", step)
+    return ANSWERS[v.state]
+
+
+def _repair(model: str) -> str:
+    return (
+        f"calibration-monitor where --model {model} says where it sits, and recalibrate --model "
+        f"{model} what a map would repair."
+    )
+
+
+def first_verdict(needs: Sequence[Need], first: date, last: date, wait: int) -> str:
+    """Say what is missing for the first reference, and when the first verdict is to be expected.
+
+    Parameters
+    ----------
+    needs : sequence of Need
+        What was counted from the first to the last day.
+    first, last : date
+        The days that were counted, final ones and those between them.
+    wait : int
+        Days until a day is judged.
+
+    Examples
+    --------
+    >>> needs = [Need("final days", 30, 28), Need("positive outcomes", 268, 300)]
+    >>> first_verdict(needs, date(2026, 4, 1), date(2026, 4, 30), 7)
+    'Wait: 268 of 300 positive outcomes are there; the first verdict comes about 2026-05-12.'
+    """
+    missing = [need for need in needs if need.there < need.least]
+    *more, last_one = [f"{n.there:,} of {n.least:,} {n.of}" for n in missing] or ["all days and outcomes that it takes"]
+    listed = f"{', '.join(more)} and {last_one}" if more else last_one
+    if any(not need.there for need in missing):
+        return f"Wait: {listed} are there, too few to say when the first verdict comes."
+    length = (last - first).days + 1
+    days = max((ceil((n.least - n.there) * length / n.there) for n in missing), default=0)
+    about = last + timedelta(days=days + 1 + wait)
+    return f"Wait: {listed} are there; the first verdict comes about {about}."

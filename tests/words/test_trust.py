@@ -1,0 +1,107 @@
+"""The first two lines of `show`: can it be trusted, and what to do."""
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from monitor.drift.verdict import DRIFTING
+from monitor.words.trust import Need, first_verdict, trust
+from tests.words.test_facts import SEEDS, Drawn, verdict_of
+
+BEGINNINGS = {
+    "ok": ("Yes:", "As far as before:", "Not surely:"),
+    "prior_shift": ("Yes, but for the level:", "Not surely:"),
+    "level_drift": ("Not the level:", "Not surely:"),
+    "acknowledged": ("Not asked:",),
+    "undecided": ("Perhaps:",),
+    "calibration_drift": ("No:",),
+    "insufficient_data": ("Not known yet:", "Unknown:", "The day is part of"),
+    "data_error": ("Unknown: the logs of 2026-03-07 failed",),
+}
+
+
+def test_every_verdict_has_an_answer_and_a_step() -> None:
+    """Whatever is drawn: two sentences, and the answer is that of its state."""
+    seen = set[str]()
+    for seed in range(SEEDS):
+        verdict = verdict_of(Drawn(seed))
+        found = trust(verdict)
+        begins = [each for each in BEGINNINGS[verdict.state] if found.answer.startswith(each)]
+        assert len(begins) == 1, found
+        assert found.answer.endswith(".")
+        assert found.step.endswith(".")
+        seen.update(begins)
+
+    assert seen == {each for several in BEGINNINGS.values() for each in several}
+
+
+def test_a_segment_that_drifts_is_named_before_the_whole_is_trusted() -> None:
+    """The whole is no answer for a segment with an open drift, unless it drifts itself."""
+    for verdict in (verdict_of(Drawn(seed)) for seed in range(SEEDS)):
+        found = trust(verdict, ["ios", "DE", "FR", "IT", "AT"])
+        if verdict.state in DRIFTING:
+            assert found == trust(verdict)
+        else:
+            assert found.answer == "Not everywhere: scores of ios, DE, FR and 2 more have drifted."
+            assert "--segment 'ios'" in found.step
+
+
+def test_a_drift_that_is_open_is_no_less_open_on_a_day_that_is_not_judged() -> None:
+    """An incident that goes on answers before the day without a verdict does."""
+    drawn = (verdict_of(Drawn(seed)) for seed in range(SEEDS))
+    drifting = next(verdict for verdict in drawn if verdict.state == "calibration_drift")
+    facts = replace(drifting.facts, obstacle="outcomes awaited")
+    waiting = replace(drifting, state="insufficient_data", facts=facts)
+
+    assert trust(waiting).answer == trust(drifting).answer
+
+
+@pytest.mark.parametrize(
+    ("counts", "said"),
+    [
+        (
+            (30, 268, 3_000),
+            (
+                "Wait: 268 of 300 positive outcomes are there; the first verdict comes about "
+                "2026-05-12."
+            ),  # 4 days more at 268 in 30 days, and 8 days to wait
+        ),
+        (
+            (14, 268, 3_000),
+            (
+                "Wait: 14 of 28 final days and 268 of 300 positive outcomes are there; the first "
+                "verdict comes about 2026-06-07."
+            ),  # 14 days in 30, so 30 more
+        ),
+        (
+            (15, 150, 150),
+            (
+                "Wait: 15 of 28 final days, 150 of 300 positive outcomes and 150 of 300 negative "
+                "outcomes are there; the first verdict comes about 2026-06-07."
+            ),
+        ),
+        (
+            (30, 0, 3_000),
+            (
+                "Wait: 0 of 300 positive outcomes are there, too few to say when the first verdict "
+                "comes."
+            ),
+        ),
+        (
+            (30, 300, 3_000),
+            (
+                "Wait: all days and outcomes that it takes are there; the first verdict comes about "
+                "2026-05-08."
+            ),
+        ),
+    ],
+)
+def test_the_first_verdict_is_foreseen_from_what_was_counted(
+    counts: tuple[int, int, int], said: str
+) -> None:
+    """What is missing comes at the rate at which the rest came."""
+    kinds = (("final days", 28), ("positive outcomes", 300), ("negative outcomes", 300))
+    needs = [Need(of, there, least) for there, (of, least) in zip(counts, kinds, strict=True)]
+
+    assert first_verdict(needs, date(2026, 4, 1), date(2026, 4, 30), 7) == said
