@@ -134,7 +134,9 @@ def first_verdict(needs: Sequence[Need], first: date, last: date, wait: int) -> 
     'Wait: 268 of 300 positive outcomes are there; the first verdict comes about 2026-05-12.'
     """
     missing = [need for need in needs if need.there < need.least]
-    *more, last_one = [f"{n.there:,} of {n.least:,} {n.of}" for n in missing] or ["all days and outcomes that it takes"]
+    *more, last_one = [f"{n.there:,} of {n.least:,} {n.of}" for n in missing] or [
+        "all days and outcomes that it takes"
+    ]
     listed = f"{', '.join(more)} and {last_one}" if more else last_one
     if any(not need.there for need in missing):
         return f"Wait: {listed} are there, too few to say when the first verdict comes."

@@ -91,8 +91,8 @@ def test_a_drift_that_is_open_is_no_less_open_on_a_day_that_is_not_judged() -> N
         (
             (30, 300, 3_000),
             (
-                "Wait: all days and outcomes that it takes are there; the first verdict comes about "
-                "2026-05-08."
+                "Wait: all days and outcomes that it takes are there; the first verdict comes "
+                "about 2026-05-08."
             ),
         ),
     ],
