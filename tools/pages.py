@@ -1,6 +1,7 @@
 """Writes what is generated: the table of docs/gauges.md, the schema of maps, a golden scrape."""
 
 import json
+from collections.abc import Sequence
 from inspect import getdoc
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -9,11 +10,14 @@ from pydantic import TypeAdapter
 
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.metrics.maps.calibration_map import CalibrationMap
+from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Training
+from monitor.metrics.maps.vector_map import VectorMap
 from tests.support.filled_store import expose, fill_store
 
 ROOT = Path(__file__).parent.parent
 SCHEMA = ROOT / "docs" / "calibration-map.schema.json"
+SCHEMA_OF_CLASSES = ROOT / "docs" / "class-map.schema.json"
 EXPOSITION = ROOT / "tests" / "golden" / "exposition.txt"
 HEAD = "| gauge | labels | unit, range | meaning | absent |\n|---|---|---|---|---|\n"
 
@@ -31,7 +35,11 @@ def pages() -> dict[Path, str]:
     gauges = ROOT / "docs" / "gauges.md"
     table = HEAD + "".join(map(_row, CATALOGUE))
     page = between(gauges.read_text(encoding="utf-8"), "gauges", table)
-    return {gauges: page, SCHEMA: map_schema()}
+    return {
+        gauges: page,
+        SCHEMA: map_schema(MapFile, (CalibrationMap, Days, Gain, Gains, Level, Training)),
+        SCHEMA_OF_CLASSES: map_schema(ClassMapFile, (ClassTraining, Days, Gain, Gains, VectorMap)),
+    }
 
 
 def between(page: str, name: str, generated: str) -> str:
@@ -51,9 +59,9 @@ def between(page: str, name: str, generated: str) -> str:
     return f"{before}{begin}{generated}{end}{after}"
 
 
-def map_schema() -> str:
-    """Write the JSON schema of map files."""
-    schema = TypeAdapter(MapFile).json_schema()
+def map_schema(of: type, parts: Sequence[type]) -> str:
+    """Write the JSON schema of the files of a kind of map, with the descriptions of its parts."""
+    schema = TypeAdapter(of).json_schema()
     schema["properties"]["checksum"] = {
         "description": "SHA-256 of the document without this key, as the shortest JSON with "
         "sorted keys.",
@@ -61,8 +69,8 @@ def map_schema() -> str:
         "type": "string",
     }
     schema["required"].append("checksum")
-    schema["description"] = getdoc(MapFile)
-    for described in (CalibrationMap, Days, Gain, Gains, Level, Training):
+    schema["description"] = getdoc(of)
+    for described in parts:
         # As pydantic does since 2.13; Airflow may hold an earlier one.
         schema["$defs"][described.__name__]["description"] = getdoc(described)
     schema = {

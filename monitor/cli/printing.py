@@ -71,6 +71,20 @@ def progress_of_models(total: int, *, quiet: bool) -> Iterator[Callable[[str], N
         yield lambda name: bars.update(task, advance=1, description=name)
 
 
+@contextmanager
+def progress_of_steps(name: str, *, quiet: bool) -> Iterator[Callable[[str, int, int], None]]:
+    """Show a progress bar for each piece of work on standard error, if it is a terminal."""
+    with _bars("{task.description}", "", quiet=quiet) as bars:
+        tasks: dict[str, Any] = {}
+
+        def on_step(what: str, done: int, total: int) -> None:
+            if what not in tasks:
+                tasks[what] = bars.add_task(f"{name} {what}", total=total)
+            bars.update(tasks[what], completed=done)
+
+        yield on_step
+
+
 def _bars(first: str, last: str, *, quiet: bool) -> Progress:
     counts = BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
     columns = TextColumn(first), *counts, TextColumn(last)

@@ -15,6 +15,7 @@ from monitor.cli.options import (
     must_be_one_of,
 )
 from monitor.cli.printing import err, print_json, say, write_out
+from monitor.cli.recalibrating_classes import AUTO, file_line, recalibrate_vectors
 from monitor.config import load_config
 from monitor.errors import ConfigError
 from monitor.segment_names import WHOLE, shown
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from monitor.metrics.maps.calibration_map import Kind
     from monitor.pipeline.recalibration import Recalibration
 
-AUTO = "auto"
 Start = Annotated[
     datetime | None,
     typer.Option(
@@ -47,8 +47,9 @@ def recalibrate(
     kind: Annotated[
         str,
         typer.Option(
-            help="auto, intercept, platt, beta, spline or isotonic; auto takes the simplest that "
-            "is worth it."
+            help="auto, intercept, platt, beta, spline or isotonic; with classes auto, intercept, "
+            "temperature, order_preserving, vector or dirichlet. auto takes the simplest that is "
+            "worth it."
         ),
     ] = AUTO,
     out: Annotated[
@@ -65,18 +66,26 @@ def recalibrate(
     sql: Annotated[
         bool,
         typer.Option(
-            "--sql", help="Print only the map, as an SQL expression for DuckDB and Spark."
+            "--sql",
+            help="Print only the map, as an SQL expression for DuckDB and Spark; with classes as "
+            "one for each class, for DuckDB.",
         ),
     ] = False,
     column: Annotated[
-        str, typer.Option("--column", help="With --sql: the column of the scores.")
-    ] = "score",
+        str | None,
+        typer.Option(
+            "--column",
+            help="With --sql: the column of the scores, score if it is not given; with classes a "
+            "column of lists, by default as in the predictions.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Fit a calibration map, and say what it is worth.
 
-    Needs no logs: the stored summaries are enough. The candidates are compared on days left out.
-    A map never reorders scores, and never gives 0 or 1.
+    Needs no logs: the stored summaries are enough. Of a model with classes it reads rows of the
+    logs. The candidates are compared on days left out. A map of one score never reorders scores,
+    and never gives 0 or 1.
     """
     from monitor.metrics.maps.sql import sql_expression
     from monitor.pipeline.recalibration import recalibrate as fit
@@ -87,6 +96,21 @@ def recalibrate(
     must_be_one_of("--segment", segment, tuple(names))
     if first and last:
         day_range(first, last)
+    if classes := config.model(name).predictions.classes:
+        recalibrate_vectors(
+            config,
+            name,
+            classes,
+            first.date() if first else None,
+            last.date() if last else None,
+            kind=kind,
+            out=out,
+            sql=sql,
+            column=column,
+            follow_prior=follow_prior,
+            as_json=as_json,
+        )
+        return
     fitted = fit(
         config,
         name,
@@ -100,14 +124,14 @@ def recalibrate(
     if written:
         write_map(str(written), fitted.content)
     if sql:
-        write_out(sql_expression(fitted.content.map, column) + "\n")
+        write_out(sql_expression(fitted.content.map, column or "score") + "\n")
         err.print("\n".join(_sentences(fitted)), soft_wrap=True, highlight=False)
     elif as_json:
         print_json(_document(fitted, written))
     else:
         _say(fitted)
         if out:
-            say(_file_line(out, written), soft_wrap=True, highlight=False)
+            say(file_line(out, written, "platt"), soft_wrap=True, highlight=False)
 
 
 def _kind(given: str) -> "Kind | None":
@@ -151,12 +175,6 @@ def _sentences(fitted: "Recalibration") -> tuple[str, ...]:
         asked=fitted.asked,
         extrapolated=fitted.extrapolated,
     )
-
-
-def _file_line(out: Path, written: Path | None) -> str:
-    if written:
-        return f"written: {out}"
-    return f"not written: {out}, because no map is worth it; --kind platt writes one all the same."
 
 
 def _document(fitted: "Recalibration", written: Path | None) -> dict[str, object]:

@@ -118,7 +118,7 @@ def repairs(config: Config) -> dict[str, Repair]:
             continue
         fitted = recalibrate(config, name, first=STRETCHED_FROM, last=last)
         if not fitted.worth_it:  # what would it have gained?
-            kind = fitted.choice.best.kind
+            kind = fitted.choice.best.fitted.map.kind
             fitted = recalibrate(config, name, first=STRETCHED_FROM, last=last, kind=kind)
         later = came(config, fitted.content, last + timedelta(days=1))
         repaired[name] = Repair(fitted, later)

@@ -9,7 +9,14 @@ when outcomes came.
 """
 
 from monitor.logs.arriving import can_count_arrivals, count_arrivals
-from monitor.logs.batches import days_at_a_time, plan_batches, summarise_day, summarise_days
+from monitor.logs.batches import (
+    days_at_a_time,
+    plan_batches,
+    sql_of_vectors,
+    summarise_day,
+    summarise_days,
+    vectors_of_day,
+)
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.days import (
     check_logs_exist,
@@ -57,8 +64,10 @@ __all__ = [
     "outcome_days",
     "plan_batches",
     "present_days",
+    "sql_of_vectors",
     "summarise_day",
     "summarise_days",
+    "vectors_of_day",
     "versions_of_tables",
     "what_looks_wrong",
 ]

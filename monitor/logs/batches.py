@@ -10,15 +10,16 @@ from contextlib import suppress
 from datetime import date
 from math import ceil
 
-from monitor.config import Engine, Model
+from monitor.config import Classes, Engine, Model
 from monitor.errors import ConfigError, DataError
 from monitor.logs.daily import summarise
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.days import Batch, batch_of, batches_of
 from monitor.logs.many_days import read_days
-from monitor.logs.one_day import read_day
+from monitor.logs.one_day import read_day, read_parts_of_vector, read_vectors
 from monitor.logs.session import open_session
 from monitor.logs.sources import read_ids
+from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
 from monitor.summary import Summary
 
 MOST_DAYS = 31
@@ -153,6 +154,30 @@ def summarise_day(
     if isinstance(result, DataError):
         raise result
     return result
+
+
+def vectors_of_day(
+    name: str, model: Model, day: date, *, as_of: date, classes: Classes, engine: Databases
+) -> Vectors:
+    """Read the vectors and labels that `summarise_day` counts, in any order.
+
+    Raises
+    ------
+    DataError
+        If the logs are missing or unreadable.
+    """
+    batch = batch_of(name, model, day, as_of=as_of)
+    with open_session(batch.what, engine) as session:
+        return read_vectors(session, batch, classes)
+
+
+def sql_of_vectors(
+    name: str, model: Model, day: date, *, as_of: date, classes: Classes, engine: Databases
+) -> list[str]:
+    """Give the probability of each class as the predictions of a day have it, in SQL of DuckDB."""
+    batch = batch_of(name, model, day, as_of=as_of)
+    with open_session(batch.what, engine) as session:
+        return read_parts_of_vector(session, batch, classes)
 
 
 def _read_together(batch: Batch, databases: Databases) -> dict[date, Summary | DataError]:

@@ -63,6 +63,18 @@ def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
     }
 
 
+def parts_of_vector(log: OpenLog, classes: Classes) -> list[str]:
+    """Give the probability of each class in SQL, of logs that were read before."""
+    if classes.columns:
+        return [quoted(column) for column in classes.columns]
+    name, types = quoted(classes.vector), next(iter(log.files.values()), {})
+    found = types.get(classes.vector)
+    if found and (isinstance(found.dtype, nw.Struct) or _of_map(found)):
+        return [f"{name}[{text(of)}]" for of in classes.names]
+    as_list = f"TRY_CAST({name} AS DOUBLE[])" if log.is_text else name
+    return [f"{as_list}[{place}]" for place in range(1, len(classes.names) + 1)]
+
+
 def _vector(log: OpenLog, classes: Classes) -> tuple[tuple[str, ...], Any]:
     """Return the columns of the probabilities, and how to write them as a list."""
     if classes.columns:

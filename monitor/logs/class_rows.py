@@ -34,12 +34,30 @@ def count_day(joined: Frame, classes: Classes) -> ClassCounts:
     classes : Classes
         The configured classes.
     """
-    matched = joined.filter(nw.col("status") == int(Status.MATCHED)).select("vector", "label")
     count = len(classes.names)
-    read = _remembered(lambda: _batches(matched, count))
+    read = _remembered(lambda: _batches(_matched(joined), count))
     watched, pairs = choose_classes(read(), count, classes.watched)
     weights = fit_class_weights(read, count)
     return count_classes(classes.names, read(), weights, watched=watched, pairs=pairs)
+
+
+def read_matched(joined: Frame, classes: Classes) -> Batch:
+    """Read the vectors of the rows of a day whose outcome is known, and the labels, in any order.
+
+    Parameters
+    ----------
+    joined, classes
+        As for `count_day`.
+    """
+    count = len(classes.names)
+    parts = [*_batches(_matched(joined), count)]
+    vectors = [np.zeros((0, count)), *(part[0] for part in parts)]
+    labels = [np.zeros(0, np.int64), *(part[1] for part in parts)]
+    return np.concatenate(vectors), np.concatenate(labels)
+
+
+def _matched(joined: Frame) -> Frame:
+    return joined.filter(nw.col("status") == int(Status.MATCHED)).select("vector", "label")
 
 
 def _batches(rows: Frame, count: int) -> Iterator[Batch]:

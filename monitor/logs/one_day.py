@@ -9,9 +9,10 @@ from datetime import date, timedelta
 
 import narwhals as nw
 
-from monitor.config import Model
+from monitor.config import Classes, Model
 from monitor.logs import contract
-from monitor.logs.class_rows import count_day
+from monitor.logs.class_columns import parts_of_vector
+from monitor.logs.class_rows import count_day, read_matched
 from monitor.logs.column_codes import (
     Counted,
     Names,
@@ -37,6 +38,7 @@ from monitor.logs.partitions import has_day, open_log
 from monitor.logs.session import Session
 from monitor.logs.sources import Logs, open_ids, open_logs
 from monitor.logs.weights import class_weights
+from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
 from monitor.summary import Columns, days_between
 
 
@@ -95,6 +97,31 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         columns=_columns(result, model, names, frequent),
     )
     return [rows]
+
+
+def read_vectors(session: Session, batch: Batch, classes: Classes) -> Vectors:
+    """Read the rows that `read_day` counts, of a model with classes.
+
+    Raises
+    ------
+    DataError
+        If they cannot be read.
+    """
+    (day,) = batch.days
+    logs = open_logs(session, batch.model, day, batch.partitions[day])
+    predictions, outcomes = read_counts(session.once((logs, "rows"), lambda: count_rows(logs)))
+    query = _write(batch, logs)
+    clean, _ = contract.without_repeats(
+        logs, run(query), predictions=predictions, outcomes=outcomes
+    )
+    if clean is not logs:
+        query = _write(batch, clean)
+    return read_matched(query.joined, classes)
+
+
+def read_parts_of_vector(session: Session, batch: Batch, classes: Classes) -> list[str]:
+    """Give the probability of each class in SQL, as the predictions of the first day have it."""
+    return parts_of_vector(open_log(session, batch.model, "predictions", batch.days[:1]), classes)
 
 
 def _write(batch: Batch, logs: Logs, odds_factor: float = 1.0) -> Query:

@@ -10,11 +10,12 @@ import numpy as np
 from monitor import program
 from monitor.config import Config
 from monitor.drift.inputs import reference_of_day
-from monitor.errors import ConfigError, DataError
+from monitor.errors import DataError
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
 from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, losses_by_day
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
+from monitor.metrics.maps.fitting import FittedMap
 from monitor.metrics.maps.likelihood import own_losses
 from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Training
 from monitor.metrics.maps.mean_over_days import mean_over_days
@@ -49,7 +50,7 @@ class Recalibration:
         Of the days.
     """
 
-    choice: Choice
+    choice: Choice[FittedMap]
     content: MapFile
     worth_it: bool
     since_drift: bool
@@ -110,18 +111,15 @@ def recalibrate(
 
     Raises
     ------
-    ConfigError
-        If the model has classes.
     DataError
         If the store has too few final days or outcomes, or cannot be read.
     """
-    _must_have_two_outcomes(config, name)
     store = Store(config.store)
-    started = None if first else _start_of_drift(store, name, segment)
+    started = None if first else start_of_drift(store, name, segment)
     if started and last and last < started:  # days before the drift were asked for
         started = None
     most = None if first or started else DEFAULT_DAYS
-    days = _final_days(store, name, first or started, last, most=most)
+    days = final_days(store, name, first or started, last, most=most)
     trained = [(day, part) for day in days if (part := part_of(day, segment)) and part.tally.total]
     if not trained:
         msg = (
@@ -153,7 +151,7 @@ def recalibrate(
 
 def came(config: Config, content: MapFile, first: date, last: date | None = None) -> Came | None:
     """Compute what a map gained on the final days of a span; None without outcomes."""
-    days = _final_days(Store(config.store), content.model, first, last)
+    days = final_days(Store(config.store), content.model, first, last)
     later = [(d, part) for d in days if (part := part_of(d, content.segment)) and part.tally.total]
     if not later:
         return None
@@ -172,39 +170,15 @@ def came(config: Config, content: MapFile, first: date, last: date | None = None
     )
 
 
-def _must_have_two_outcomes(config: Config, name: str) -> None:
-    if config.model(name).predictions.classes:
-        msg = (
-            f"{name}: predicts classes, and recalibrate fits maps of one score. "
-            f"{_temperature(Store(config.store), name)}For a map of whole vectors, fit "
-            f"monitor.metrics.fit_class_map to rows of the logs (docs/recalibrate.md)."
-        )
-        raise ConfigError(msg)
-
-
-def _temperature(store: Store, name: str) -> str:
-    """Say which temperature the stored windows ask for; empty if there is none."""
-    stored = store.days("evaluations", name)
-    evaluations = store.read_evaluations(name, stored[-1])[0] if stored else []
-    longest = max(evaluations, key=lambda e: (e.final, e.window_days), default=None)
-    if longest is None or longest.slope is None:
-        return ""
-    slope = longest.slope
-    return (
-        f"In the {longest.window_days} days to {longest.day} the slope of all pairs of classes is "
-        f"{slope:.2f}: multiply all logits by it, which is a temperature of "
-        f"{1.0 / slope.value:.2f}. "
-    )
-
-
-def _start_of_drift(store: Store, name: str, segment: str) -> date | None:
+def start_of_drift(store: Store, name: str, segment: str = WHOLE) -> date | None:
+    """Give the estimated start of the open drift of the newest verdict; None if none is open."""
     judged = store.days("verdicts", name)
     verdicts = store.read_verdicts(name, judged[-1])[0] if judged else []
     incident = next((v.detector.incident for v in verdicts if v.segment == segment), None)
     return incident.started if incident else None
 
 
-def _final_days(
+def final_days(
     store: Store, name: str, first: date | None, last: date | None, *, most: int | None = None
 ) -> list[Summary]:
     """Read the final days of a span, or the newest of them."""
@@ -220,7 +194,7 @@ def _counts(parts: Sequence[tuple[Summary, Segment]]) -> DailyCounts:
     return daily_counts([part.tally for _, part in parts], weights if sampled else ())
 
 
-def _choose(data: DailyCounts, name: str, segment: str, kind: Kind | None) -> Choice:
+def _choose(data: DailyCounts, name: str, segment: str, kind: Kind | None) -> Choice[FittedMap]:
     try:
         return choose_map(data, kind)
     except ValueError as error:
@@ -233,7 +207,7 @@ def _content(
     name: str,
     segment: str,
     trained: Sequence[tuple[Summary, Segment]],
-    chosen: Candidate,
+    chosen: Candidate[FittedMap],
 ) -> MapFile:
     days = [day.days[0] for day, _ in trained]
     tallies = [part.tally for _, part in trained]
@@ -251,10 +225,11 @@ def _content(
         ),
         level=Level("outcomes", days[0], days[-1], chosen.fitted.level_standard_error),
         replaces=Days(compared.first, compared.last) if compared else None,
-        gains=Gains(*map(_gain, (chosen.log_loss, chosen.brier, chosen.level, chosen.shape))),
+        gains=Gains(*map(gain_of, (chosen.log_loss, chosen.brier, chosen.level, chosen.shape))),
         version=program.version(),
     )
 
 
-def _gain(estimate: Estimate) -> Gain:
+def gain_of(estimate: Estimate) -> Gain:
+    """Write a gain as a map file has it."""
     return Gain(estimate.value, estimate.low, estimate.high)

@@ -9,6 +9,7 @@ from monitor.config import MapSetting, Model
 from monitor.errors import ConfigError
 from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.shadow import DayGain, Shadow, day_gains, map_gain
+from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.progress import fingerprint
 from monitor.segment_names import WHOLE
@@ -78,6 +79,13 @@ def read_shadow(model: Model, name: str) -> tuple[MapFile, Shadow] | None:
         return None
     content = read_map(model.map.file)
     key = f"models.{name}.map"
+    if isinstance(content, ClassMapFile):
+        msg = (
+            f"{key}.file: {model.map.file} maps vectors of {len(content.map.classes):,} classes, "
+            f"but {name} predicts one score; fit one with calibration-monitor recalibrate "
+            f"--model {name}."
+        )
+        raise ConfigError(msg)
     if content.model != name:
         msg = (
             f"{key}.file: {model.map.file} maps scores of the model '{content.model}'; "

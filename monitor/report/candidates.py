@@ -1,12 +1,14 @@
 """The families of calibration maps that were tried, as a table."""
 
+from typing import Any
+
 from rich.console import RenderableType
 
 from monitor.metrics.maps.choosing import Choice
 from monitor.report.tables import plain_table
 
 
-def candidate_table(title: str, choice: Choice, *, worth_it: bool) -> RenderableType:
+def candidate_table(title: str, choice: Choice[Any], *, worth_it: bool) -> RenderableType:
     """Show what each family gained on days left out, with intervals."""
     columns = ("map", "gain in\nlog loss", "95 %", "of it\nshape", "95 %", "gain in\nBrier")
     table = plain_table(title, (*columns, ""))

@@ -8,12 +8,15 @@ from pydantic import TypeAdapter, ValidationError
 from monitor.errors import DataError
 from monitor.files import open_filesystem, reaching, replace
 from monitor.metrics.maps.calibration_map import check_map
+from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile, checksum, map_text
+from monitor.metrics.maps.vector_map import check_vector_map
 
+AnyMapFile = MapFile | ClassMapFile
 AGAIN = "write it again with calibration-monitor recalibrate --out"
 
 
-def write_map(path: str, content: MapFile) -> None:
+def write_map(path: str, content: AnyMapFile) -> None:
     """Write a map file; a reader sees the old one or the new one, never a part.
 
     Raises
@@ -25,7 +28,7 @@ def write_map(path: str, content: MapFile) -> None:
     replace(filesystem, name, map_text(content).encode(), what=path)
 
 
-def read_map(path: str) -> MapFile:
+def read_map(path: str) -> AnyMapFile:
     """Read a map file, and check it.
 
     Raises
@@ -39,7 +42,7 @@ def read_map(path: str) -> MapFile:
     return parse_map(content, path)
 
 
-def parse_map(content: bytes, path: str) -> MapFile:
+def parse_map(content: bytes, path: str) -> AnyMapFile:
     """Check the bytes of a map file; `path` is for the messages.
 
     Raises
@@ -57,8 +60,7 @@ def parse_map(content: bytes, path: str) -> MapFile:
         if document.get("format") == 1 and checksum(document) != said:
             msg = f"{path}: was changed after it was written (its check sum differs); {AGAIN}."
             raise DataError(msg)
-        parsed = TypeAdapter(MapFile).validate_json(json.dumps(document))
-        check_map(parsed.map)
+        parsed = _parsed(document)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         place = ".".join(map(str, first["loc"]))
@@ -68,3 +70,14 @@ def parse_map(content: bytes, path: str) -> MapFile:
         msg = f"{path}: {error} {AGAIN[0].upper()}{AGAIN[1:]}."
         raise DataError(msg) from None
     return parsed
+
+
+def _parsed(document: dict[str, Any]) -> AnyMapFile:
+    text, found = json.dumps(document), document.get("map")
+    if isinstance(found, dict) and "classes" in found:
+        of_classes = TypeAdapter(ClassMapFile).validate_json(text)
+        check_vector_map(of_classes.map)
+        return of_classes
+    of_scores = TypeAdapter(MapFile).validate_json(text)
+    check_map(of_scores.map)
+    return of_scores

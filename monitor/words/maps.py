@@ -1,9 +1,14 @@
 """What a calibration map is worth, and what it does. Pure."""
 
+from typing import Any
+
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.choosing import Candidate, Choice
+from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile
+from monitor.metrics.maps.vector_map import VectorMap
+from monitor.segment_names import printable
 from monitor.words.numbers import percent
 
 FAMILIES = {
@@ -13,13 +18,19 @@ FAMILIES = {
     "beta": "a beta calibration",
     "spline": "a monotone spline",
     "isotonic": "a centred isotonic regression",
+    "temperature": "a temperature",
+    "order_preserving": "one increasing curve for all classes (order_preserving)",
+    "vector": "a slope and an intercept for each class (vector)",
+    "dirichlet": "a matrix and an intercept for each class (dirichlet)",
 }
 LEAST_SHOWN = 0.00005  # nats: what four digits show as something
+FOLLOW = " A map that follows the prior may be worth it (--follow-prior)."
+CLASSES_SHOWN = 3
 LONG = 365  # days: more than anybody waits for
 
 
 def map_sentences(
-    choice: Choice, content: MapFile, *, worth_it: bool, asked: bool, extrapolated: float
+    choice: Choice[Any], content: MapFile, *, worth_it: bool, asked: bool, extrapolated: float
 ) -> tuple[str, ...]:
     """Say which map is worth it, what it gains and from what, and what it cannot do.
 
@@ -47,7 +58,77 @@ def map_sentences(
     )
 
 
-def _nothing(choice: Choice) -> str:
+def class_map_sentences(
+    choice: Choice[VectorMap], content: ClassMapFile, *, worth_it: bool, asked: bool
+) -> tuple[str, ...]:
+    """Say which map of class vectors is worth it, what it gains and from what, and what it does.
+
+    Parameters
+    ----------
+    choice, content, worth_it, asked
+        As for `map_sentences`.
+    """
+    if not worth_it and not asked:
+        return (_nothing(choice, follow=""), *_settling(choice), *_intercept(choice))
+    if choice.chosen.kind == "identity":
+        return ("The identity leaves the scores as they are.",)
+    return (
+        _gain(choice, worth_it=worth_it),
+        _parts_of_classes(choice.chosen),
+        *_alternative(choice, asked=asked),
+        *(() if worth_it else _settling(choice)),
+        formula_of_classes(content.map),
+        "It keeps the classes of every row in their order, so the first choice stays."
+        if content.map.keeps_order
+        else "It moves classes against each other, so the first choice of a row may change.",
+    )
+
+
+def _parts_of_classes(c: Candidate[VectorMap]) -> str:
+    shape = f"{c.shape.value:z.4f} ({c.shape:z.4f interval})"
+    if c.kind == "intercept":
+        return "All of it is the level of the classes, which a move of the class priors takes away."
+    if not c.fitted.level:
+        return f"Whatever the class priors do, its shape gains {shape}; it has no level."
+    return (
+        f"Of that, {shape} comes from the shape, which stays whatever the class priors do, and "
+        f"{c.level.value:z.4f} from the level ({c.level:z.4f interval}), which a move of them "
+        "takes away."
+    )
+
+
+def formula_of_classes(found: VectorMap) -> str:
+    """Say what a map does to the logarithms of class probabilities.
+
+    Examples
+    --------
+    >>> formula_of_classes(VectorMap("temperature", ("a", "b"), parameters=(0.8,)))
+    'It multiplies all logits by 0.800, which is a temperature of 1.250.'
+    """
+    if found.kind == "temperature":
+        (factor,) = found.parameters
+        return (
+            f"It multiplies all logits by {factor:.3f}, which is a temperature of "
+            f"{1.0 / factor:.3f}."
+        )
+    if found.kind == "order_preserving":
+        return f"It bends the logits of all classes alike, at {len(found.knots)} knots."
+    if found.kind == "dirichlet":
+        return "It mixes the logits of the classes with a matrix, and adds an intercept to each."
+    largest = sorted(
+        zip(found.classes, found.parameters or found.level, strict=True),
+        key=lambda one: -abs(one[1] - (1.0 if found.parameters else 0.0)),
+    )[:CLASSES_SHOWN]
+    of = ", ".join(
+        f"{printable(name)} {value:{'.3f' if found.parameters else '+.3f'}}"
+        for name, value in largest
+    )
+    if found.parameters:
+        return f"It multiplies the logit of each class (farthest from 1: {of}), and adds to it."
+    return f"It adds to the logit of each class (the largest: {of})."
+
+
+def _nothing(choice: Choice[Any], follow: str = FOLLOW) -> str:
     best = choice.best
     if best.shape.value <= 0.0:
         return (
@@ -59,8 +140,7 @@ def _nothing(choice: Choice) -> str:
             f"No map is worth it: the shape of {FAMILIES[choice.chosen.kind]} gained "
             f"{choice.chosen.shape.value:z.4f} nats of log loss for each prediction on days left "
             f"out ({choice.chosen.shape:z.4f interval}), but with the level of the other days it "
-            f"lost {-choice.chosen.log_loss.value:z.4f}, because the prior moves. A map that "
-            "follows the prior may be worth it (--follow-prior)."
+            f"lost {-choice.chosen.log_loss.value:z.4f}, because the prior moves.{follow}"
         )
     return (
         f"No map is worth it: the best shape, {FAMILIES[best.kind]}, gained "
@@ -69,14 +149,14 @@ def _nothing(choice: Choice) -> str:
     )
 
 
-def _intercept(choice: Choice) -> tuple[str, ...]:
+def _intercept(choice: Choice[Any]) -> tuple[str, ...]:
     level = choice.candidates[1].log_loss
     if choice.best.shape.value <= 0.0 or level.value <= 0.0 or choice.chosen.shape_gains:
         return ()
     return (f"An intercept alone {_between(level)}: the prior may move back.",)
 
 
-def _gain(choice: Choice, *, worth_it: bool) -> str:
+def _gain(choice: Choice[Any], *, worth_it: bool) -> str:
     c = choice.chosen
     begin = (
         f"The map that you asked for, {FAMILIES[c.kind]}, is not worth it"
@@ -91,7 +171,7 @@ def _gain(choice: Choice, *, worth_it: bool) -> str:
     )
 
 
-def _parts(c: Candidate, *, follows: bool) -> str:
+def _parts(c: Candidate[Any], *, follows: bool) -> str:
     level = (
         f"{c.level.value:z.4f} from the level ({c.level:z.4f interval}), which a move of the prior "
         "takes away"
@@ -107,7 +187,7 @@ def _parts(c: Candidate, *, follows: bool) -> str:
     )
 
 
-def _alternative(choice: Choice, *, asked: bool) -> tuple[str, ...]:
+def _alternative(choice: Choice[Any], *, asked: bool) -> tuple[str, ...]:
     chosen, best = choice.chosen, choice.best
     ahead = best.shape.value - chosen.shape.value
     if asked or chosen is best or not ahead > LEAST_SHOWN:
@@ -119,7 +199,7 @@ def _alternative(choice: Choice, *, asked: bool) -> tuple[str, ...]:
     return (more,)
 
 
-def _settling(choice: Choice) -> tuple[str, ...]:
+def _settling(choice: Choice[Any]) -> tuple[str, ...]:
     days = choice.days_to_settle
     if days == 0:
         return ()

@@ -195,21 +195,3 @@ def test_too_few_days_are_refused(call: tuple[str, ...], today: date, command: R
 
     assert ended.code == 3
     assert "on 2 days, too few for a map that holds on other days" in " ".join(ended.err.split())
-
-
-def test_a_model_with_classes_is_refused(tmp_path: Path, command: Run) -> None:
-    """Its vectors need another kind of map, which the message names."""
-    (tmp_path / "monitor.yaml").write_text(
-        """\
-store: store
-models:
-  animals:
-    predictions: {path: "p/{day}.parquet", classes: {names: [cat, dog, fish], vector: p}}
-    outcomes: {path: "o/{day}.parquet"}
-"""
-    )
-    ended = command("recalibrate", "--config", tmp_path / "monitor.yaml", "--model", "animals")
-
-    assert ended.code == 2
-    assert "animals: predicts classes" in ended.err
-    assert "fit_class_map" in ended.err

@@ -1,6 +1,6 @@
 """A model with classes from its logs to the verdict, its gauges and its page."""
 
-import re
+import json
 import shutil
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
@@ -140,18 +140,18 @@ def test_show_and_the_page_have_the_classes(logs: Path, command: Callable[..., A
     assert "Pairs of classes</h2>" in html
 
 
-def test_recalibrate_gives_the_temperature(logs: Path, command: Callable[..., Any]) -> None:
-    """It fits no map of vectors, but the pairs say by how much the logits are too large."""
+def test_recalibrate_begins_with_the_drift(logs: Path, command: Callable[..., Any]) -> None:
+    """It fits the days since the estimated start, and names the reference that is replaced."""
     configure(logs, "whole")
-    refused = command("recalibrate", "--config", logs / "whole.yaml", "--model", "pets")
-    said = " ".join(refused.err.split())
-    slope = re.search(r"the slope of all pairs of classes is (0\.\d+) \(95 %", said)
+    ended = command("recalibrate", "--config", logs / "whole.yaml", "--model", "pets", "--json")
+    told = json.loads(ended.out)
+    (factor,) = told["map"]["map"]["parameters"]
 
-    assert refused.code == 2
-    assert slope is not None
-    # The logits of six of the seven days are too large by 1 / 0.6; one day is as before.
-    assert 0.55 < float(slope[1]) < 0.70
-    assert "fit monitor.metrics.fit_class_map to rows of the logs" in said
+    assert (told["chosen"], told["worth_it"], told["since_drift"]) == ("temperature", True, True)
+    assert told["map"]["training"]["read"] == 2_000 * told["map"]["training"]["days"]
+    assert told["map"]["replaces"] == {"first": str(DAYS[0]), "last": str(DAYS[27])}
+    # The logits are too large by 1 / 0.6, which 12,000 rows know to 0.015; a day more moves it.
+    assert 0.55 < factor < 0.68
 
 
 def test_a_change_of_the_classes_begins_again(logs: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 import monitor
 from monitor.errors import DataError
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
+from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import (
     Days,
     Gain,
@@ -23,8 +24,9 @@ from monitor.metrics.maps.map_file import (
     map_text,
     with_level,
 )
-from monitor.store.map_file import read_map, write_map
-from tools.pages import SCHEMA, pages
+from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
+from monitor.store.map_file import AnyMapFile, read_map, write_map
+from tools.pages import SCHEMA, SCHEMA_OF_CLASSES, pages
 
 MAY, JUNE = date(2026, 5, 1), date(2026, 6, 1)
 CONTENT = MapFile(
@@ -37,6 +39,35 @@ CONTENT = MapFile(
     gains=Gains(*[Gain(0.1, 0.05, 0.15)] * 4),
     version="1.2.3",
 )
+OF_CLASSES = ClassMapFile(
+    model="pets",
+    map=VectorMap(
+        "vector", ("cat", 'a "dog"', "ü"), (0.1, 0.0, -0.1), (0.1 + 0.2, 1.0, 1e-7 / 3.0)
+    ),
+    training=ClassTraining(MAY, JUNE, 32, 64_000, 50_000, (30_000, 20_000, 0)),
+    replaces=None,
+    gains=Gains(*[Gain(0.1, 0.05, 0.15)] * 4),
+    version="1.2.3",
+)
+
+
+def test_reads_a_map_of_classes_that_was_written(tmp_path: Path) -> None:
+    """Every number and name comes back, and so do mapped vectors."""
+    path = tmp_path / "map.json"
+    write_map(str(path), OF_CLASSES)
+    vectors = np.array([[0.2, 0.3, 0.5], [1.0, 0.0, 0.0]])
+
+    assert read_map(str(path)) == OF_CLASSES
+    assert (monitor.apply_map(vectors, path) == apply_vector_map(vectors, OF_CLASSES.map)).all()
+
+
+def test_refuses_a_map_of_classes_that_lacks_one(tmp_path: Path) -> None:
+    """A valid document with a valid check sum, but two slopes for three classes."""
+    path = tmp_path / "map.json"
+    write_map(str(path), replace(OF_CLASSES, map=replace(OF_CLASSES.map, parameters=(1.0, 1.0))))
+
+    with pytest.raises(DataError, match="has 3 parameters, got 2"):
+        read_map(str(path))
 
 
 def test_reads_what_was_written(tmp_path: Path) -> None:
@@ -50,13 +81,16 @@ def test_reads_what_was_written(tmp_path: Path) -> None:
     assert (monitor.apply_map(scores, path) == apply_calibration_map(scores, CONTENT.map)).all()
 
 
-def test_file_is_as_the_published_schema_says() -> None:
+@pytest.mark.parametrize(
+    ("schema", "content"), [(SCHEMA, CONTENT), (SCHEMA_OF_CLASSES, OF_CLASSES)]
+)
+def test_file_is_as_the_published_schema_says(schema: Path, content: AnyMapFile) -> None:
     """The schema in the documentation is that of the code, and a map file is valid under it."""
-    text = SCHEMA.read_text(encoding="utf-8")
+    text = schema.read_text(encoding="utf-8")
     published = json.loads(text)
-    document = json.loads(map_text(CONTENT))
+    document = json.loads(map_text(content))
 
-    assert text == pages()[SCHEMA], "run: make pages"
+    assert text == pages()[schema], "run: make pages"
     jsonschema.validate(document, published)
     for change in ({"format": 2}, {"extra": 1}, {"checksum": "md5:0"}):
         with pytest.raises(jsonschema.ValidationError):

@@ -15,15 +15,14 @@ import numpy.typing as npt
 
 from monitor.metrics.beyond_binary.multiclass import check_class_scores
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.log_scores import log_scores, place_knots
 from monitor.metrics.core.ramps import ramps_of
 from monitor.metrics.core.special import fmin_l_bfgs_b, fmin_slsqp, log_softmax, softmax
 
 Kind = Literal["temperature", "ensemble", "order_preserving", "vector", "dirichlet"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-LEAST_SCORE = 1e-12  # a score of 0 has no logarithm; no row of any log is as sure
 LEAST_SLOPE = 1e-3  # of a map that must stay increasing
-KNOTS = 8  # of the order-preserving map
 SMOOTHNESS = 1.0  # penalty of the differences of neighbouring slopes, in nats of the whole sample
 Objective = Callable[[Floats], tuple[float, Floats]]
 
@@ -126,13 +125,13 @@ def fit_class_map(
     if not penalty >= 0.0:
         msg = f"the penalty must be at least 0, got {penalty}."
         raise ValueError(msg)
-    z, count = _logarithms(rows), rows.shape[1]
+    z, count = log_scores(rows), rows.shape[1]
     if kind == "temperature":
         return ClassMap(kind, count, _fit_basis(z[None], classes))
     if kind == "ensemble":
         return ClassMap(kind, count, _fit_ensemble(z, classes))
     if kind == "order_preserving":
-        knots = _place_knots(rows, z)
+        knots = place_knots(rows, z)
         return ClassMap(kind, count, _fit_basis(ramps_of(z, knots), classes), knots)
     if kind == "vector":
         return ClassMap(kind, count, _fit_vector(z, classes))
@@ -176,7 +175,7 @@ def apply_class_map(scores: npt.ArrayLike, found: ClassMap) -> Floats:
     if rows.shape[1] != found.classes:
         msg = f"the map is of {found.classes} classes, the scores are of {rows.shape[1]}."
         raise ValueError(msg)
-    z, parameters = _logarithms(rows), found.parameters
+    z, parameters = log_scores(rows), found.parameters
     if found.kind == "ensemble":
         return np.tensordot(parameters[1:], _ensemble(z, parameters[0]), 1)
     if found.kind == "temperature":
@@ -188,10 +187,6 @@ def apply_class_map(scores: npt.ArrayLike, found: ClassMap) -> Floats:
     else:
         moved = z @ parameters[:, :-1].T + parameters[:, -1]
     return np.asarray(softmax(moved, axis=1))
-
-
-def _logarithms(rows: Floats) -> Floats:
-    return np.log(np.maximum(rows, LEAST_SCORE))
 
 
 def _loss(moved: Floats, labels: Ints) -> tuple[float, Floats]:
@@ -278,16 +273,6 @@ def _missing_weight(weights: Floats) -> Floats:
 
 def _missing_weight_gradient(weights: Floats) -> Floats:
     return np.ones((1, weights.size))
-
-
-def _place_knots(rows: Floats, z: Floats) -> Floats:
-    """Place knots where the information is: at quantiles weighted by p (1 - p)."""
-    order = np.argsort(z, axis=None)
-    values, weights = z.ravel()[order], (rows * (1.0 - rows)).ravel()[order]
-    reached = np.cumsum(weights)
-    wanted = reached[-1] * (np.arange(KNOTS) + 0.5) / KNOTS
-    knots = np.unique(values[np.searchsorted(reached, wanted)])
-    return knots if knots.size > 1 else np.array([knots[0] - 1.0, knots[0] + 1.0])
 
 
 def _vector_objective(z: Floats, labels: Ints) -> Objective:

@@ -1,8 +1,9 @@
 """Choose a map by what it gains on days that it has not seen, or find that none is worth it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
+from typing import Generic, TypeVar
 
 import numpy as np
 
@@ -26,17 +27,18 @@ FEWEST_SPANS = 4  # with fewer, nothing can be said about days that were left ou
 # more with more. Of an intercept more, because the standard error of a wandering prior is a guess.
 CLEAR, CLEAR_INTERCEPT = 1.4, 2.0
 SAME = 1e-12  # nats, of gains that differ by rounding
+Map = TypeVar("Map")  # of scores, or of vectors
 
 
 @dataclass(frozen=True)
-class Candidate:
+class Candidate(Generic[Map]):
     """A family, its map fitted to all days, and what it gained on days left out.
 
     Attributes
     ----------
     kind : str
         The family.
-    fitted : FittedMap
+    fitted : FittedMap or VectorMap
         The map.
     log_loss, brier : Estimate
         Gain over the scores as they are, for each prediction: nats, and squared probability.
@@ -47,8 +49,8 @@ class Candidate:
         The rest of it: what the level gained, which is gone if the prior moves.
     """
 
-    kind: Kind
-    fitted: FittedMap
+    kind: str
+    fitted: Map
     log_loss: Estimate
     brier: Estimate
     shape: Estimate
@@ -68,7 +70,7 @@ class Candidate:
 
 
 @dataclass(frozen=True)
-class Choice:
+class Choice(Generic[Map]):
     """The candidates, and which of them is worth it.
 
     Attributes
@@ -89,15 +91,15 @@ class Choice:
         None if it gained nothing.
     """
 
-    candidates: Sequence[Candidate]
-    chosen: Candidate
-    best: Candidate
+    candidates: Sequence[Candidate[Map]]
+    chosen: Candidate[Map]
+    best: Candidate[Map]
     worth_it: bool
     days: int
     days_to_settle: int | None
 
 
-def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice:
+def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice[FittedMap]:
     """Fit all families, and choose one by log score over blocks of days left out.
 
     Parameters
@@ -150,7 +152,47 @@ def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice:
         )
         raise ValueError(msg)
     losses = _losses_on_days_left_out(data, kinds, spans)
-    candidates = {each: _candidate(data, each, losses) for each in kinds}
+    fitted: dict[str, FittedMap] = {
+        each: fit_calibration_map(data, each, shrink_level=True) for each in kinds
+    }
+    return choose_among(fitted, losses, kind, days=data.days)
+
+
+@dataclass(frozen=True)
+class Losses:
+    """Losses of spans of days to which a map was not fitted, summed over predictions, by kind.
+
+    `own` is the log loss if each span has the level that suits it.
+    """
+
+    log: Mapping[str, Floats]
+    brier: Mapping[str, Floats]
+    own: Mapping[str, Floats]
+    counts: Floats
+
+
+def choose_among(
+    fitted: Mapping[str, Map], losses: Losses, kind: str | None, *, days: int
+) -> Choice[Map]:
+    """Choose one of several maps by what each lost on days left out.
+
+    Parameters
+    ----------
+    fitted : mapping of str to FittedMap or VectorMap
+        The map of each family by its kind, the identity and an intercept first.
+    losses : Losses
+        Of each kind, on days that its map was not fitted to.
+    kind : str or None
+        Take this family, whatever it gains.
+    days : int
+        Number of days.
+
+    Returns
+    -------
+    Choice
+        By the rule of `choose_map`.
+    """
+    candidates = {each: _candidate(each, found, losses) for each, found in fitted.items()}
     best = max(list(candidates.values())[1:], key=lambda c: c.shape.value)
     chosen = candidates[kind or _choose(candidates, losses, best.kind)]
     return Choice(
@@ -158,31 +200,31 @@ def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice:
         chosen,
         best,
         worth_it=chosen.is_worth_it,
-        days=data.days,
-        days_to_settle=_days_to_settle(best, data.days),
+        days=days,
+        days_to_settle=_days_to_settle(best, days),
     )
 
 
-@dataclass(frozen=True)
-class _Losses:
-    """Losses of spans to which a map was not fitted, summed over predictions, by kind.
+def blocks_of_days(days: int) -> list[Ints]:
+    """List the days of each block that is left out: up to ten of consecutive days.
 
-    `own` is the log loss if each span has the level that suits it.
+    Examples
+    --------
+    >>> blocks_of_days(11)[:2]
+    [array([0, 1]), array([2])]
     """
-
-    log: dict[Kind, Floats]
-    brier: dict[Kind, Floats]
-    own: dict[Kind, Floats]
-    counts: Floats
+    blocks = np.arange(days) * min(MOST_BLOCKS, days) // days
+    return [np.flatnonzero(blocks == block) for block in range(int(blocks[-1]) + 1)]
 
 
-def _losses_on_days_left_out(data: DailyCounts, kinds: Sequence[Kind], spans: Ints) -> _Losses:
+def _losses_on_days_left_out(data: DailyCounts, kinds: Sequence[Kind], spans: Ints) -> Losses:
     together = merge_spans(data, spans)
-    blocks = np.arange(together.days) * min(MOST_BLOCKS, together.days) // together.days
-    log, brier, own = ({kind: np.zeros(together.days) for kind in kinds} for _ in range(3))
-    for block in range(int(blocks[-1]) + 1):
-        out = np.flatnonzero(blocks == block)
-        rest, left_out = together.take(np.flatnonzero(blocks != block)), together.take(out)
+    log, brier, own = (dict[str, Floats]() for _ in range(3))
+    for of in (log, brier, own):
+        of.update({kind: np.zeros(together.days) for kind in kinds})
+    for out in blocks_of_days(together.days):
+        rest = together.take(np.setdiff1d(np.arange(together.days), out))
+        left_out = together.take(out)
         for kind in kinds:
             # A family that the rest cannot bear loses what the one before it does.
             known = [k for k in kinds[: kinds.index(kind) + 1] if can_fit(rest, k)]
@@ -190,7 +232,7 @@ def _losses_on_days_left_out(data: DailyCounts, kinds: Sequence[Kind], spans: In
             log[kind][out], brier[kind][out] = losses_by_day(left_out, found)
             shape = shape_of(left_out.logits, found)
             own[kind][out] = own_losses(shape, left_out.counts, left_out.positives)
-    return _Losses(log, brier, own, together.counts.sum(axis=1))
+    return Losses(log, brier, own, together.counts.sum(axis=1))
 
 
 def losses_by_day(data: DailyCounts, found: CalibrationMap) -> tuple[Floats, Floats]:
@@ -220,12 +262,12 @@ def losses_by_day(data: DailyCounts, found: CalibrationMap) -> tuple[Floats, Flo
     return log_loss, (hits * (1.0 - p) ** 2 + misses * p**2).sum(axis=1)
 
 
-def _candidate(data: DailyCounts, kind: Kind, losses: _Losses) -> Candidate:
+def _candidate(kind: str, fitted: Map, losses: Losses) -> Candidate[Map]:
     total = losses.log["identity"] - losses.log[kind]
     shape = losses.own["identity"] - losses.own[kind]
     return Candidate(
         kind,
-        fit_calibration_map(data, kind, shrink_level=True),
+        fitted,
         log_loss=mean_over_days(total, losses.counts, least_memory=LEVEL_MEMORY),
         brier=mean_over_days(
             losses.brier["identity"] - losses.brier[kind],
@@ -237,7 +279,7 @@ def _candidate(data: DailyCounts, kind: Kind, losses: _Losses) -> Candidate:
     )
 
 
-def _choose(candidates: dict[Kind, Candidate], losses: _Losses, best: Kind) -> Kind:
+def _choose(candidates: Mapping[str, Candidate[Map]], losses: Losses, best: str) -> str:
     """Find the simplest shape within a standard error of the best."""
     for kind in list(candidates)[1:]:
         behind = mean_over_days(losses.own[kind] - losses.own[best], losses.counts)
@@ -250,7 +292,7 @@ def _choose(candidates: dict[Kind, Candidate], losses: _Losses, best: Kind) -> K
     return "identity" if kind == "intercept" else kind
 
 
-def _days_to_settle(best: Candidate, days: int) -> int | None:
+def _days_to_settle(best: Candidate[Map], days: int) -> int | None:
     """Give the days that make a gain clear: its standard error falls as their root."""
     if best.shape_gains:
         return 0

@@ -7,9 +7,12 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, replace
 from datetime import date
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from monitor.metrics.maps.calibration_map import CalibrationMap
+
+if TYPE_CHECKING:
+    from monitor.metrics.maps.class_map_file import ClassMapFile
 
 STRICT: dict[str, object] = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
 
@@ -138,12 +141,12 @@ class MapFile:
     format: Literal[1] = 1
 
 
-def map_text(content: MapFile) -> str:
+def map_text(content: "MapFile | ClassMapFile") -> str:
     """Write the content of a map file as JSON, with its check sum.
 
     Parameters
     ----------
-    content : MapFile
+    content : MapFile or ClassMapFile
         The content.
 
     Returns

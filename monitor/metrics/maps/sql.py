@@ -1,8 +1,11 @@
-"""A calibration map as an SQL expression that DuckDB and Spark understand alike."""
+"""A calibration map as SQL: of one score one expression, of a vector one for each class."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 
+from monitor.metrics.core.log_scores import LEAST_SCORE
 from monitor.metrics.maps.calibration_map import HIGHEST, LIMIT, LOWEST, CalibrationMap
+from monitor.metrics.maps.vector_map import VectorMap
 
 
 def sql_expression(found: CalibrationMap, column: str = "score") -> str:
@@ -49,6 +52,77 @@ def sql_expression(found: CalibrationMap, column: str = "score") -> str:
         f"  1e0 / (1e0 + exp(-least(greatest(\n    {shape}\n    + {_number(found.level)}\n"
         f"  , {_number(-LIMIT)}), {_number(LIMIT)})))\nEND"
     )
+
+
+FARTHEST = 700.0  # log-odds: the exponential is finite
+SUM_TOLERANCE = 1e-4  # of the probabilities of a row, as in Python
+
+
+def sql_of_classes(found: VectorMap, scores: Sequence[str]) -> list[str]:
+    """Write a map of class vectors as one expression for each class.
+
+    Parameters
+    ----------
+    found : VectorMap
+        The map.
+    scores : sequence of str
+        The probability of each class in SQL, a double, in the order of the map.
+
+    Returns
+    -------
+    list of str
+        An expression for each class; NULL where a probability is NULL, NaN or outside [0, 1], or
+        the row does not sum to 1 within 1e-4.
+
+    Notes
+    -----
+    ``q_k = 1 / sum_j exp(m_j - m_k)``, m the mapped logarithms, needs no largest one.
+
+    Examples
+    --------
+    >>> half = VectorMap("temperature", ("a", "b"), parameters=(0.5,))
+    >>> print(sql_of_classes(half, ["a", "b"])[0])
+    CASE WHEN a >= 0e0 AND a <= 1e0 AND b >= 0e0 AND b <= 1e0 AND abs(a + b - 1e0) <= 0.0001e0 THEN
+      1e0 / (1e0
+        + exp(least(0.5e0 * ln(greatest(b, 1e-12)) - (0.5e0 * ln(greatest(a, 1e-12))), 700.0e0)))
+    END
+    """
+    if found.kind == "identity":
+        return list(scores)
+    logs = [f"ln(greatest({score}, {_number(LEAST_SCORE)}))" for score in scores]
+    moved = _moved(found, logs)
+    valid = " AND ".join(f"{score} >= 0e0 AND {score} <= 1e0" for score in scores)
+    total = f"abs({' + '.join(scores)} - 1e0) <= {_number(SUM_TOLERANCE)}"
+
+    def of_class(k: int) -> str:
+        others = "".join(
+            f"\n    + exp(least({m} - ({moved[k]}), {_number(FARTHEST)}))"
+            for j, m in enumerate(moved)
+            if j != k
+        )
+        return f"CASE WHEN {valid} AND {total} THEN\n  1e0 / (1e0{others})\nEND"
+
+    return [of_class(k) for k in range(len(scores))]
+
+
+def _moved(found: VectorMap, logs: Sequence[str]) -> list[str]:
+    """Write the mapped logarithms."""
+    level = [f" + {_number(of)}" for of in found.level] or [""] * len(logs)
+    if found.kind == "order_preserving":
+        spline = CalibrationMap("spline", 0.0, found.parameters, found.knots)
+        return [_cases(_arcs(spline), found.knots, log) for log in logs]
+    if found.kind == "dirichlet":
+        count = len(logs)
+        rows = [found.parameters[k * count : (k + 1) * count] for k in range(count)]
+        sums = [
+            " + ".join(f"{_number(w)} * {log}" for w, log in zip(row, logs, strict=True))
+            for row in rows
+        ]
+        return [f"{sum_}{of}" for sum_, of in zip(sums, level, strict=True)]
+    slopes = {"temperature": found.parameters * len(logs), "vector": found.parameters}.get(
+        found.kind, (1.0,) * len(logs)
+    )
+    return [f"{_number(w)} * {log}{of}" for w, log, of in zip(slopes, logs, level, strict=True)]
 
 
 # A piece is a polynomial around a knot: the knot, and its coefficients from the constant on.

@@ -8,15 +8,19 @@ import numpy.typing as npt
 
 from monitor.errors import DataError
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
+from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile
+from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
 
 if TYPE_CHECKING:
     from monitor.metrics.core.grid import Floats
 
-AnyMap = MapFile | CalibrationMap | str | PathLike[str]
+AnyMap = MapFile | ClassMapFile | CalibrationMap | VectorMap | str | PathLike[str]
+SUM_TOLERANCE = 1e-4  # of the probabilities of a row, as for the measures of classes
+NAMES_SHOWN = 3
 
 
-def read_map(path: str | PathLike[str]) -> MapFile:
+def read_map(path: str | PathLike[str]) -> MapFile | ClassMapFile:
     """Read a map file that `calibration-monitor recalibrate` wrote.
 
     Parameters
@@ -26,8 +30,8 @@ def read_map(path: str | PathLike[str]) -> MapFile:
 
     Returns
     -------
-    MapFile
-        The map, and what its file says about it.
+    MapFile or ClassMapFile
+        The map, and what its file says about it; the latter of a model with classes.
 
     Raises
     ------
@@ -45,19 +49,22 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
     Parameters
     ----------
     scores : column
-        Probabilities in [0, 1]: a list, an array, or a column of pandas, Polars or Arrow.
-    calibration_map : MapFile, CalibrationMap or path
+        Probabilities in [0, 1]: a list, an array, or a column of pandas, Polars or Arrow. For a
+        map of class vectors of shape (n, c), in the order of its classes; each row sums to 1.
+    calibration_map : MapFile, ClassMapFile, CalibrationMap, VectorMap or path
         The map, or the path of its file. Read the file once if you map many times.
 
     Returns
     -------
     ndarray
-        Probabilities in (0, 1), in the order of the scores: a map never reorders them.
+        Probabilities in (0, 1), in the order of the scores: a map of one score never reorders
+        them. Of vectors, of shape (n, c).
 
     Raises
     ------
     DataError
-        If a score is missing or outside [0, 1], or the file is no map file.
+        If a score is missing or outside [0, 1], the file is no map file, or vectors are not those
+        of its classes.
 
     Examples
     --------
@@ -79,10 +86,33 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
             f"{values.ravel()[place]} at place {place}; map the others only."
         )
         raise DataError(msg)
-    return apply_calibration_map(values, _map_of(calibration_map))
+    found = _map_of(calibration_map)
+    if isinstance(found, VectorMap):
+        _check_vectors(values, found)
+        return apply_vector_map(values, found)
+    return apply_calibration_map(values, found)
 
 
-def _map_of(given: AnyMap) -> CalibrationMap:
-    if isinstance(given, CalibrationMap):
+def _map_of(given: AnyMap) -> CalibrationMap | VectorMap:
+    if isinstance(given, CalibrationMap | VectorMap):
         return given
-    return (given if isinstance(given, MapFile) else read_map(given)).map
+    return (given if isinstance(given, MapFile | ClassMapFile) else read_map(given)).map
+
+
+def _check_vectors(values: "Floats", found: VectorMap) -> None:
+    count = len(found.classes)
+    if values.ndim != 2 or values.shape[1] != count:  # noqa: PLR2004 - rows and classes
+        names = ", ".join(found.classes[:NAMES_SHOWN]) + (", …" if count > NAMES_SHOWN else "")
+        msg = (
+            f"the map is of vectors of {count:,} classes ({names}), but the scores have the shape "
+            f"{values.shape}; give one column for each class, in this order."
+        )
+        raise DataError(msg)
+    off = np.abs(values.sum(axis=1) - 1.0) > SUM_TOLERANCE
+    if off.any():
+        place = int(np.flatnonzero(off)[0])
+        msg = (
+            f"{off.sum():,} of {len(values):,} vectors do not sum to 1, first "
+            f"{values[place].sum():.6g} at place {place}; divide each by its sum."
+        )
+        raise DataError(msg)
