@@ -2,6 +2,9 @@
 
 WHOLE = "all"  # all segments together, and the only segment of a model that has none
 OTHER = "other"  # rows whose value the configuration does not list
+THIRD = "third choices"  # of a model with classes, its pairs of the first and the third choice
+FAMILIES = (WHOLE, THIRD)  # of pairs: where the mean of their evidence is enough, the whole alerts
+RESERVED = frozenset({*FAMILIES, OTHER})
 CROSSED = " x "  # between the names of crossed columns, and between their values
 
 

@@ -32,7 +32,7 @@ from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
 from monitor.errors import ConfigError
-from monitor.segment_names import OTHER, WHOLE
+from monitor.segment_names import OTHER, RESERVED, THIRD, WHOLE
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 AUTO_SETTLED_AFTER = 28  # days to wait for outcomes until `settled_after: auto` is found
@@ -379,9 +379,8 @@ class Segments(Section):
 
     @model_validator(mode="after")
     def _has_no_reserved_name(self) -> Self:
-        reserved = {WHOLE, OTHER}.intersection(self.values)
-        if reserved or len(set(self.values)) < len(self.values):
-            msg = f"values must differ and must not be {WHOLE} or {OTHER}"
+        if RESERVED.intersection(self.values) or len(set(self.values)) < len(self.values):
+            msg = f"values must differ and must not be {WHOLE}, {OTHER} or {THIRD}"
             raise ValueError(msg)
         return self
 

@@ -10,6 +10,7 @@ from math import ceil, inf, log10, nan
 
 import numpy as np
 
+from monitor.drift.detector import mean_evidence
 from monitor.drift.paths import Drawn, drawn_days, evidence_paths
 from monitor.drift.reference import Reference
 
@@ -185,7 +186,9 @@ def _days_to_find(
     return inf
 
 
-def calibrated_limit(reference: Reference, false_alert_days: float) -> float:
+def calibrated_limit(
+    reference: Reference, false_alert_days: float, third: Reference | None = None
+) -> float:
     """Find the evidence that chance alone reaches as often as promised, log10.
 
     Parameters
@@ -194,6 +197,9 @@ def calibrated_limit(reference: Reference, false_alert_days: float) -> float:
         Of the stream.
     false_alert_days : float
         A: days between false alerts, on average over references and days.
+    third : Reference, optional
+        Of a second family of pairs; then the limit is that of the mean of both evidences, of days
+        that are drawn independently.
 
     Returns
     -------
@@ -219,9 +225,13 @@ def calibrated_limit(reference: Reference, false_alert_days: float) -> float:
     """
     simulated = min(false_alert_days, MOST_SIMULATED)
     spans = ceil(simulated * SPAN / reference.judge_every)
+    families = [found for found in (reference, third) if found]
+    paths = [
+        evidence_paths(found, drawn_days(found, PATHS, seed)) for seed, found in enumerate(families)
+    ]
     highest = np.zeros(PATHS)
-    for evidence in islice(evidence_paths(reference, drawn_days(reference, PATHS)), spans):
-        highest = np.maximum(highest, evidence)
+    for evidences in islice(zip(*paths, strict=True), spans):
+        highest = np.maximum(highest, mean_evidence(evidences))
     reached = float(np.quantile(highest, 1.0 - SHARE))
     most, beyond = log10(false_alert_days), log10(false_alert_days / simulated)
     return min(most, max(LEAST_LIMIT, reached + beyond))

@@ -489,6 +489,46 @@ def segment_limits(detectors: Mapping[str, Detector], false_alert_days: float) -
     }
 
 
+def mean_evidence(evidences: Sequence[Any]) -> Any:
+    """Average the evidence of several families over the same days, all in log10.
+
+    Examples
+    --------
+    >>> round(mean_evidence([3.0, 0.0]), 2)
+    2.7
+    """
+    if len(evidences) == 1:
+        return evidences[0]
+    return np.log10(np.mean(np.power(10.0, evidences), axis=0))
+
+
+def family_limit(limit: float, others: Sequence[float]) -> float:
+    """Give the evidence at which one of several families alerts, log10.
+
+    Parameters
+    ----------
+    limit : float
+        log10 of A, at which the mean of the evidence of all of them alerts.
+    others : sequence of float
+        The evidence of the others, log10; 0 of those that do not count.
+
+    Notes
+    -----
+    ``max(A, n A - sum of the others)``. Each evidence grows by at most 1 a day on average while
+    nothing changes, however they depend on each other, and so does their mean. Where the mean
+    reaches A, at least one of them has.
+
+    Examples
+    --------
+    >>> [round(10.0 ** family_limit(3.0, [other])) for other in (0.0, 2.9, 4.0)]
+    [1999, 1206, 1000]
+    """
+    if not others:
+        return limit
+    left = (len(others) + 1) * 10.0**limit - sum(10.0**other for other in others)
+    return log10(max(10.0**limit, left))
+
+
 def recovery_pair(incident: Incident, evidence: DayEvidence) -> tuple[float, float]:
     """Choose the two distortions between which a recovery is decided, signed, in logit.
 

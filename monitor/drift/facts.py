@@ -9,6 +9,7 @@ from typing import Literal
 
 from monitor.arrivals import Late
 from monitor.drift.class_facts import ClassFacts
+from monitor.drift.detector import Ended, Incident
 from monitor.drift.levels import LastingShift, Level
 from monitor.drift.reference import Reference
 from monitor.drift.variance import neighbours_alike
@@ -32,6 +33,25 @@ Obstacle = Literal[
 Fault = Literal["slope", "intercept", "counted again"]
 NOT_CALIBRATED = 0.10  # the least difference of the reference's own slope from 1 that is reported
 MAY_BE_LATE = frozenset(["drift may be late outcomes", "level may be late outcomes"])
+
+
+@dataclass(frozen=True, eq=False)
+class ThirdChoices:
+    """What the pairs of the first and the third choice bring to the verdict of the whole.
+
+    Attributes
+    ----------
+    incident : Incident or None
+        Their open drift, without its profiles; the whole shows it where it has none of its own.
+    ended : Ended or None
+        Their last drift that is over.
+    withheld : bool
+        Whether their evidence is withheld.
+    """
+
+    incident: Incident | None
+    ended: Ended | None
+    withheld: bool
 
 
 @dataclass(frozen=True)
@@ -77,6 +97,8 @@ class Facts:
         down because rows of an entity hang together, or the stream wanders; None if it was not.
     wrong : float or None
         The share of the outcomes that seem to be recorded as their opposite; None if none do.
+    third : ThirdChoices or None
+        Of a whole with classes, what its third choices say beyond a calm stream.
     """
 
     obstacle: Obstacle | None = None
@@ -96,6 +118,7 @@ class Facts:
     awaited: str = ""
     alone: float | None = None
     wrong: float | None = None
+    third: ThirdChoices | None = None
 
 
 def faults_of(reference: Reference, least_shift: float) -> tuple[Fault, ...]:

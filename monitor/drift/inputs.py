@@ -13,6 +13,7 @@ from math import log, log10, nan
 from monitor.arrivals import Late
 from monitor.drift.class_levels import ClassLevels, fit_class_levels
 from monitor.drift.detectable import Detectable, calibrated_limit, what_is_detectable
+from monitor.drift.detector import family_limit
 from monitor.drift.entities import (
     NOTHING,
     BucketSums,
@@ -43,9 +44,13 @@ from monitor.drift.reference import (
 )
 from monitor.metrics.core.buckets import merge_buckets
 from monitor.metrics.core.coarse import Coarse, coarsen
-from monitor.segment_names import WHOLE
+from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.summary import NO_SAMPLE, Entities, Summary
 
+WITH_THIRD = 3  # classes: so many have third choices
+NOT_COUNTED = (
+    "with third choices, which earlier versions did not count; `backfill` reads these days again"
+)
 MOST_KEPT = 2_000  # sums of a day and stream: five years of one, 8 MB
 
 
@@ -91,8 +96,9 @@ class ModelReference:
     `lack` says what keeps it from being one at all; until a person mends it, nothing is judged.
     `awaited` is the first day of a later one that has too few days or outcomes to be used yet, and
     what it lacks; until then this one stays in force. `detectable` says of each stream with a
-    reference what its detector can find. `curves`, `classes` and `levels` are those of a model with
-    classes, whose segments are pairs. `limit` is the evidence at which the whole alerts, log10.
+    reference what its detector can find. `curves`, `third_curves`, `classes` and `levels` are those
+    of a model with classes, whose segments are pairs. `limit` is the evidence at which the whole
+    alerts, log10.
     `deployed` is the first day that is compared with the reference of a calibration map; other
     references are compared with from their own first day on.
     """
@@ -103,6 +109,7 @@ class ModelReference:
     lack: str = ""
     detectable: Mapping[str, Detectable] = field(default_factory=dict)
     curves: PairCurves = SAME
+    third_curves: PairCurves = SAME
     classes: ClassDay | None = None
     levels: ClassLevels | None = None
     deployed: date | None = None
@@ -113,6 +120,16 @@ class ModelReference:
     def begins(self) -> date:
         """The first day that is compared with it."""
         return self.deployed or self.first
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The streams whose evidence is averaged for the whole: those with a reference."""
+        return tuple(name for name in FAMILIES if isinstance(self.streams.get(name), Reference))
+
+    @property
+    def segments(self) -> list[str]:
+        """The streams whose false alerts are limited together."""
+        return [name for name in self.streams if name not in FAMILIES]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +203,7 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         else list(dict.fromkeys(segment for day in days for segment in segments_of(day)))
     )
 
-    def fit(days: Sequence[Mapping[tuple[str, str], Coarse]]) -> Reference:
+    def fit(days: Sequence[Parts]) -> Reference:
         found = fit_reference(
             days,
             sensitivity=limits.sensitivity,
@@ -195,32 +212,50 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         )
         return without_top(found) if classes else found
 
-    whole = fit([coded(day, curves) for day in parts] if classes else parts)
-    whole = with_curves(whole, parts, curves) if classes else with_entities(whole, days, WHOLE)
+    def fit_family(days: Sequence[Parts], curves: PairCurves) -> Reference:
+        return with_curves(fit([coded(day, curves) for day in days]), days, curves)
+
+    whole = fit_family(parts, curves) if classes else with_entities(fit(parts), days, WHOLE)
     streams: dict[str, Reference | str] = {WHOLE: whole}
+    third, lack = _third_choices(days)
+    third_curves = fit_codes(third) if third else SAME
+    if third or lack:
+        streams[THIRD] = fit_family(third, third_curves) if third else lack
     for name in names if names != [WHOLE] else ():
         alone = [found for day in days if (found := parts_of_stream(day, name))]
-        lack = what_a_reference_lacks(alone)
-        streams[name] = lack or with_entities(fit(alone), days, name)
+        missing = what_a_reference_lacks(alone)
+        streams[name] = missing or with_entities(fit(alone), days, name)
     streams = {name: _of_population(found, days, name) for name, found in streams.items()}
-    own = limit_of_whole(whole, limits)
-    detectable = {
-        name: what_is_detectable(
-            found, own if name == WHOLE else limit_alone(limits, name, len(streams) - 1)
-        )
-        for name, found in streams.items()
-        if isinstance(found, Reference)
-    }
-    return ModelReference(
+    fitted = ModelReference(
         days[0].day,
         days[-1].day,
         streams,
-        detectable=detectable,
         curves=curves,
+        third_curves=third_curves,
         classes=classes,
         levels=fit_class_levels(whole, curves, class_span(days, classes)) if classes else None,
-        limit=own,
+        limit=limit_of_whole(streams, limits),
     )
+    detectable = {
+        name: what_is_detectable(own, limit_of_stream(fitted, limits, name))
+        for name, own in streams.items()
+        if isinstance(own, Reference)
+    }
+    return replace(fitted, detectable=detectable)
+
+
+def _third_choices(days: Sequence[Day]) -> tuple[list[Parts], str]:
+    """Give the pairs of first and third choices of days that can be a reference, or what they lack.
+
+    Nothing of both if the model has no third choices.
+    """
+    if not days[-1].classes or len(days[-1].classes.names) < WITH_THIRD:
+        return [], ""
+    parts = [day.classes.third for day in days if day.classes and day.classes.third]
+    lack = what_a_reference_lacks(parts)
+    if lack and len(parts) < len(days):
+        return [], f"{lack} {NOT_COUNTED}"
+    return ([], lack) if lack else (parts, "")
 
 
 def class_span(days: Sequence[Day], classes: ClassDay) -> list[tuple[Parts, ClassDay]]:
@@ -262,16 +297,26 @@ def recalled_sums(recall: Recall) -> SumsOf:
     return sums_of
 
 
-def limit_of_whole(reference: Reference, limits: Limits) -> float:
+def limit_of_whole(streams: Mapping[str, Reference | str], limits: Limits) -> float:
     """Give the evidence at which an incident of the whole opens, log10."""
-    if limits.calibrated:
-        return calibrated_limit(reference, limits.false_alert_days)
+    whole, third = (streams.get(name) for name in FAMILIES)
+    if limits.calibrated and isinstance(whole, Reference):
+        other = third if isinstance(third, Reference) else None
+        return calibrated_limit(whole, limits.false_alert_days, other)
     return limit_alone(limits, WHOLE)
+
+
+def limit_of_stream(reference: ModelReference, limits: Limits, name: str) -> float:
+    """Give the evidence at which a stream alerts while nothing else says anything, log10."""
+    families = reference.families
+    if name in families and reference.limit is not None:
+        return family_limit(reference.limit, [0.0] * (len(families) - 1))
+    return limit_alone(limits, name, len(reference.segments))
 
 
 def limit_alone(limits: Limits, stream: str, segments: int = 1) -> float:
     """Give the evidence at which a stream alerts while no other segment does, log10."""
-    among = 1 if stream == WHOLE else max(1, segments)
+    among = 1 if stream in FAMILIES else max(1, segments)
     return log10(false_alert_days(limits, stream) * among)
 
 
@@ -302,7 +347,8 @@ def _of_population(reference: Reference | str, days: Sequence[Day], name: str) -
 
 def false_alert_days(limits: Limits, stream: str) -> int:
     """Give the days between false alerts of the whole model, or of one of its segments."""
-    return limits.false_alert_days if stream == WHOLE else limits.segment_false_alert_days
+    own = stream in FAMILIES
+    return limits.false_alert_days if own else limits.segment_false_alert_days
 
 
 def same_classes(day: Day, reference: ModelReference) -> bool:
@@ -358,10 +404,14 @@ def segments_of(day: Day) -> list[str]:
 
 def parts_of_stream(day: Day, name: str) -> dict[tuple[str, str], Coarse]:
     """Give the parts of a day whose evidence a stream sums."""
+    if name == THIRD and day.classes:
+        return dict(day.classes.third)
     return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0])}
 
 
 def weighed_parts(day: Day, name: str, reference: ModelReference) -> dict[tuple[str, str], Coarse]:
     """Give those parts with the scores that the curve of the stream is a function of."""
     parts = parts_of_stream(day, name)
-    return coded(parts, reference.curves) if day.classes and name == WHOLE else parts
+    if not day.classes or name not in FAMILIES:
+        return parts
+    return coded(parts, reference.curves if name == WHOLE else reference.third_curves)

@@ -2,7 +2,9 @@
 
 Rule: a row counts in the pair of the two classes that its scores rank highest. Given that one of
 the two came true, a shift of any class priors moves the log-odds of the pair by one constant, which
-the evidence does not see. One class against the rest has no such constant.
+the evidence does not see. One class against the rest has no such constant. Pairs of the highest and
+the third highest score are a second family with curves of its own: they see outcomes that go to a
+third class.
 
 Each pair may be miscalibrated in a way of its own, and the mix of pairs moves with the priors. So
 the scores of a pair are first replaced by those of its own curve in the reference, and what all
@@ -17,7 +19,7 @@ import numpy as np
 from monitor.drift.curve import fit_curve
 from monitor.drift.own_calibration import own_slope
 from monitor.drift.reference import DIRECTIONS, Reference, dispersions
-from monitor.metrics.beyond_binary.class_counts import ClassCounts, pair_name
+from monitor.metrics.beyond_binary.class_counts import ClassCounts, Pairs, pair_name
 from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import CELLS_PER_LOGIT, LOGIT_LIMIT, Floats, Ints
 from monitor.metrics.logistic.conditional import project_directions
@@ -54,6 +56,8 @@ class ClassDay:
     equal : mapping of (str, str) to Coarse
         On a single day, the pairs with outcomes of one class only: they say nothing of a curve, but
         count in the level of a week.
+    third : mapping of (str, str) to Coarse
+        On a single day, the pairs of the first and the third choice that say something.
     """
 
     names: tuple[str, ...]
@@ -62,6 +66,7 @@ class ClassDay:
     right: int
     pairs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     equal: Parts = field(default_factory=dict)
+    third: Parts = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -96,7 +101,9 @@ def class_day(counts: ClassCounts) -> ClassDay:
     right = counts.raw.top.total_positives
     pairs = {pair_name(counts.names, pair): pair for pair in counts.pairs}
     return ClassDay(
-        counts.names, counts.outcomes, counts.judged, right, pairs, _parts(counts, both=False)
+        *(counts.names, counts.outcomes, counts.judged, right, pairs),
+        equal=_parts(counts.names, counts.pairs, both=False),
+        third=_parts(counts.names, counts.third, both=True),
     )
 
 
@@ -114,13 +121,13 @@ def sum_of_days(days: Iterable[ClassDay | None]) -> ClassDay | None:
 
 def pair_parts(counts: ClassCounts) -> dict[Key, Coarse]:
     """Name the pairs of a day that say something: those with outcomes of both classes."""
-    return _parts(counts, both=True)
+    return _parts(counts.names, counts.pairs, both=True)
 
 
-def _parts(counts: ClassCounts, *, both: bool) -> dict[Key, Coarse]:
+def _parts(names: Sequence[str], pairs: Pairs, *, both: bool) -> dict[Key, Coarse]:
     return {
-        (pair_name(counts.names, pair), WHOLE): counted
-        for pair, counted in counts.pairs.items()
+        (pair_name(names, pair), WHOLE): counted
+        for pair, counted in pairs.items()
         if (0 < int(counted.positives.sum()) < int(counted.counts.sum())) is both
     }
 

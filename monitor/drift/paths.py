@@ -56,7 +56,7 @@ class Drawn(NamedTuple):
     scores: Floats
 
 
-def drawn_days(reference: Reference, paths: int) -> Iterator[Drawn]:
+def drawn_days(reference: Reference, paths: int, seed: int = 0) -> Iterator[Drawn]:
     """Draw days like those of a reference on streams without a change, without end.
 
     A copy begins where its original is and draws nothing again.
@@ -68,8 +68,10 @@ def drawn_days(reference: Reference, paths: int) -> Iterator[Drawn]:
     paths : int
         Number of streams, each with a reference of its own error. The same number gives the same
         days.
+    seed : int
+        Of the random numbers: another one gives days that are independent of the first.
     """
-    return tee(_drawn(reference, paths), 1)[0]
+    return tee(_drawn(reference, paths, seed), 1)[0]
 
 
 def evidence_paths(
@@ -145,8 +147,8 @@ def evidence_paths(
             yield _evidence(sums)
 
 
-def _drawn(reference: Reference, paths: int) -> Iterator[Drawn]:
-    rng = np.random.default_rng(0)
+def _drawn(reference: Reference, paths: int, seed: int) -> Iterator[Drawn]:
+    rng = np.random.default_rng(seed)
     correlations, covariance = _between_directions(reference)
     shared = np.sqrt(2.0 - 1.0 / reference.hanging)  # 1 where rows are independent
     offsets = rng.standard_normal((2, paths, len(DIRECTIONS)))[0] @ _root(covariance).T * shared

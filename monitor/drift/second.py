@@ -80,7 +80,7 @@ class Watched(NamedTuple):
     @property
     def enough(self) -> float:
         """The evidence at which a change is certain, log10: all segments share their limit."""
-        return limit_alone(self.limits, self.name, len(self.reference.streams) - 1)
+        return limit_alone(self.limits, self.name, len(self.reference.segments))
 
     def parts(self, day: Day) -> Parts:
         """Give its parts of a day."""

@@ -29,13 +29,17 @@ from monitor.drift.class_levels import OffClass, class_levels, off_class
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
     Detector,
+    Ended,
     EndReason,
     HangingSince,
+    Incident,
     ProfilesSince,
     Shift,
     advance,
     best_slope,
+    family_limit,
     independent,
+    mean_evidence,
     new_detector,
     opened_incident,
     reset,
@@ -45,7 +49,7 @@ from monitor.drift.detector import (
 )
 from monitor.drift.entities import hanging_since
 from monitor.drift.evidence import DayEvidence
-from monitor.drift.facts import MAY_BE_LATE, Facts, Obstacle, faults_of
+from monitor.drift.facts import MAY_BE_LATE, Facts, Obstacle, ThirdChoices, faults_of
 from monitor.drift.gate import held_down
 from monitor.drift.history import week_slopes
 from monitor.drift.inputs import (
@@ -78,7 +82,7 @@ from monitor.drift.reference import Reference, lift_since, merge_days
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
-from monitor.segment_names import WHOLE
+from monitor.segment_names import FAMILIES, THIRD, WHOLE
 
 State = Literal[
     "ok",
@@ -139,7 +143,8 @@ class Verdict:
         Of the whole, where its open drift sits; None if no column is counted.
     reached : float or None
         log10 of the evidence up to this day, before an alarm set it back to 0; None if the day is
-        not compared with a reference, or its evidence is withheld.
+        not compared with a reference, or its evidence is withheld. Of a whole with classes and of
+        its third choices it is the mean of both.
     awaited : date or None
         First day of the configured reference that has too few days or outcomes to be used yet.
     facts : Facts
@@ -169,6 +174,19 @@ class Verdict:
     facts: Facts = field(default_factory=Facts)
 
     @property
+    def incident(self) -> Incident | None:
+        """The drift that is open: of a whole with classes, of its third choices if it has none."""
+        third = self.facts.third
+        return self.detector.incident or (third.incident if third else None)
+
+    @property
+    def ended(self) -> Ended | None:
+        """The last drift that is over, while none is open."""
+        third = self.facts.third
+        over = [e for e in (self.detector.ended, third.ended if third else None) if e]
+        return None if self.incident else max(over, key=lambda of: of.closed, default=None)
+
+    @property
     def shown(self) -> bool:
         """Whether it replaces the verdict before: it is final, or the day's logs failed."""
         return self.final or self.state == "data_error"
@@ -187,7 +205,8 @@ class Verdict:
     @property
     def withheld(self) -> bool:
         """Whether its evidence is no number, because late outcomes could explain it."""
-        return is_withheld(self.detector)
+        third = self.facts.third is not None and self.facts.third.withheld
+        return is_withheld(self.detector) or third
 
     @property
     def incomplete(self) -> bool:
@@ -258,6 +277,7 @@ def judge(
             else with_new_forks(forks, detectors, day.day, limits)
         )
         names = dict.fromkeys([WHOLE, *(reference.streams if reference else ()), *segments_of(day)])
+        segments = len([name for name in names if name not in FAMILIES])
         past = Past(tuple(before), recall, sums_of)
         fold = partial(_fold, day=day, span=span, reference=reference, names=names, past=past)
         now = fold(detectors, limits=limits)
@@ -287,11 +307,14 @@ def judge(
         detectors = {name: alone(found) for name, found in recorded.items()}
         verdicts = [
             _verdict(
-                Stream(model, name, reference or lack, recorded.get(name, new_detector())),
+                Stream(
+                    *(model, name, reference or lack, recorded.get(name, new_detector())),
+                    beside=_beside(name, reference, recorded),
+                ),
                 list(before),
                 now.weighed.get(name),
                 limits,
-                enough=now.limits.get(name, limit_alone(limits, name, len(names) - 1)),
+                enough=now.limits.get(name, limit_alone(limits, name, segments)),
                 reached=now.reached.get(name, 0.0),
                 alone=now.alone.get(name),
                 classes=_classes(name, reference, detectors, before, limits),
@@ -318,8 +341,9 @@ def _with_shift(verdict: Verdict, before: Shift | None) -> Verdict:
 class Folded:
     """The detectors after a day, what was weighed, what was reached, and the limits, by stream.
 
-    `alone` is what would have been reached if rows did not hang together, where that is more;
-    `counted` are the days that were weighed.
+    Families of pairs reach the mean of their evidence, and have the limit of the whole. `alone` is
+    what would have been reached if rows did not hang together, where that is more; `counted` are
+    the days that were weighed.
     """
 
     detectors: dict[str, Detector]
@@ -369,22 +393,33 @@ def _fold(
     elif reference:
         counted = [earlier for earlier in span if is_evidence(earlier, reference, limits)]
         detectors, weighed = _weigh(detectors, counted, reference)
-    independent, enough = detectors, _limits(detectors, weighed, reference, limits)
     waiting = {name for name, found in before.items() if day.late and is_withheld(found)}
+    limits_of = partial(_limits, weighed=weighed, reference=reference, limits=limits)
+    independent, enough = detectors, limits_of(detectors, waiting=waiting)
     if reference and weighed:
         profiles = past.profiles(day.day, reference, limits)
         stay = _withheld(waiting, detectors, day, weighed, reference, profiles)
         fresh = {name: found for name, found in weighed.items() if name not in stay}
         detectors = _held_down(detectors, counted, fresh, reference, limits, enough, past.sums_of)
-        enough = _limits(detectors, weighed, reference, limits)
-    reached = {name: found.evidence for name, found in detectors.items()}
-    alone = {n: d.evidence for n, d in independent.items() if d.evidence > reached[n]}
+        enough = limits_of(detectors, waiting=waiting)
+    families = reference.families if reference else ()
+    reached = _reached(detectors, families)
+    alone = {n: e for n, e in _reached(independent, families).items() if e > reached[n]}
     if reference and weighed:
         sums_of = past.sums_of if any(found.entities for found in counted) else None
-        detectors = _decide(detectors, day, weighed, reference, enough, profiles, sums_of)
+        detectors = _decide(detectors, day, weighed, reference, enough, reached, profiles, sums_of)
     # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
     kept = {name: found for name, found in detectors.items() if name in names}
-    return Folded(kept, weighed, reached, enough, alone, counted)
+    together = dict.fromkeys(families, _limit_of_whole(reference, limits))
+    return Folded(kept, weighed, reached, enough | together, alone, counted)
+
+
+def _reached(detectors: Mapping[str, Detector], families: Sequence[str]) -> dict[str, float]:
+    """Give the evidence of each stream, log10: of families of pairs the mean."""
+    found = {name: detector.evidence for name, detector in detectors.items()}
+    among = [name for name in families if name in found]
+    mean = mean_evidence([found[name] for name in among]) if among else 0.0
+    return found | dict.fromkeys(among, float(mean))
 
 
 def days_to_recall(limits: Limits) -> timedelta:
@@ -504,13 +539,28 @@ def _limits(
     weighed: Iterable[str],
     reference: ModelReference | None,
     limits: Limits,
+    waiting: Container[str],
 ) -> dict[str, float]:
-    """Give the evidence at which the streams that have been weighed alert today, log10."""
-    segments = {name: detectors[name] for name in weighed if name != WHOLE}
+    """Give the evidence at which the streams that have been weighed alert today, log10.
+
+    What late outcomes could explain in one family of pairs does not count for the other.
+    """
+    segments = {name: detectors[name] for name in weighed if name not in FAMILIES}
     enough = segment_limits(segments, limits.segment_false_alert_days)
-    of_whole = reference.limit if reference else None
-    enough[WHOLE] = limit_alone(limits, WHOLE) if of_whole is None else of_whole
+    families = reference.families if reference else ()
+    counted = {
+        n: 0.0 if n in waiting else detectors[n].evidence for n in families if n in detectors
+    }
+    of_whole = _limit_of_whole(reference, limits)
+    for name in families:
+        enough[name] = family_limit(of_whole, [counted[n] for n in counted if n != name])
     return enough
+
+
+def _limit_of_whole(reference: ModelReference | None, limits: Limits) -> float:
+    """Give the evidence at which the whole alerts, log10."""
+    of_whole = reference.limit if reference else None
+    return limit_alone(limits, WHOLE) if of_whole is None else of_whole
 
 
 def _decide(
@@ -519,6 +569,7 @@ def _decide(
     weighed: Mapping[str, DayEvidence],
     reference: ModelReference,
     enough: Mapping[str, float],
+    reached: Mapping[str, float],
     profiles: Profiles,
     sums_of: SumsOf | None,
 ) -> dict[str, Detector]:
@@ -537,6 +588,10 @@ def _decide(
                 profiles_since=since,
                 hanging_since=_hanging(name, own, detector, day.day, sums_of),
             )
+        opened = decided[name].incident
+        if alarm and opened and not detector.incident:
+            now = replace(opened, evidence=reached[name])
+            decided[name] = replace(decided[name], incident=now)
     return decided
 
 
@@ -585,12 +640,31 @@ def _may_be_late(
 
 @dataclass(frozen=True)
 class Stream:
-    """The predictions that a verdict is about, and what is known of them."""
+    """The predictions that a verdict is about, and what is known of them.
+
+    `beside` is the detector of the other family of pairs, of models with classes.
+    """
 
     model: str
     name: str
     reference: ModelReference | str
     detector: Detector
+    beside: Detector | None = None
+
+    @property
+    def third(self) -> Detector | None:
+        """The detector of third choices, if this is the whole."""
+        return self.beside if self.name == WHOLE else None
+
+    @property
+    def incident(self) -> Incident | None:
+        """The drift that is open: of the whole, that of third choices if it has none."""
+        return self.detector.incident or (self.third.incident if self.third else None)
+
+    @property
+    def withheld(self) -> bool:
+        """Whether the evidence of this stream, or of what it is averaged with, is withheld."""
+        return is_withheld(self.detector) or bool(self.beside and is_withheld(self.beside))
 
     @property
     def own_reference(self) -> Reference | str:
@@ -628,9 +702,12 @@ def _week(stream: Stream, recent: Sequence[Day], limits: Limits) -> Week:
     if isinstance(reference, str):
         return Week()
     slope = _slope(reference, detector, recent[-1].day)
+    if stream.name == THIRD:
+        return Week(slope=slope)
     compared = stream.reference
     if stream.name == WHOLE and isinstance(compared, ModelReference) and compared.classes:
         off = _off_class(reference, compared, recent, limits)
+        slope = _slope(*_drifting(stream, reference, compared), recent[-1].day)
         return Week(off=off, slope=slope, moved=_moved_classes(off))
     lift = _lift(reference, stream, recent)
     return Week(
@@ -639,6 +716,16 @@ def _week(stream: Stream, recent: Sequence[Day], limits: Limits) -> Week:
         moved=what_moved(reference, detector.history, lift, limits.level),
         lasting=lasting_shift(reference, detector.history, limits.level),
     )
+
+
+def _drifting(
+    stream: Stream, own: Reference, compared: ModelReference
+) -> tuple[Reference, Detector]:
+    """Give what the slope of a whole with classes is of: third choices, if only they drift."""
+    third = compared.streams.get(THIRD)
+    if isinstance(third, Reference) and stream.third and not stream.detector.incident:
+        return (third, stream.third) if stream.third.incident else (own, stream.detector)
+    return own, stream.detector
 
 
 def _moved_classes(off: OffClass | None) -> Level:
@@ -699,7 +786,7 @@ def _state_and_facts(
     """Choose the state, and collect what is said of it."""
     prevalence, known_until = prevalence_of([day], stream.name), acknowledged_until(day.day, limits)
     obstacle = _obstacle(stream, day, prevalence, limits.judge_every, known_until)
-    state = _state(stream.detector, week, classes, limits, known_until)
+    state = _state(stream.incident, week, classes, limits, known_until)
     if state == "level_drift" and day.late:  # fewer positives arrived: it looks the same
         obstacle = obstacle or "level may be late outcomes"
     if obstacle:
@@ -712,7 +799,7 @@ def _state_and_facts(
         reference=stream.compared_with if obstacle == "part of the reference" else (),
         known_until=known_until,
         false_alert_days=false_alert_days(limits, stream.name),
-        on_average=limits.calibrated and stream.name == WHOLE,
+        on_average=limits.calibrated and stream.name in FAMILIES,
         faults=() if isinstance(own, str) else faults_of(own, limits.prior_shift),
         moved=week.moved,
         lift=week.lift.lift if week.lift and week.moved == "lift" else None,
@@ -723,7 +810,25 @@ def _state_and_facts(
         wrong=None
         if isinstance(own, str)
         else wrong_share(own.noise, stream.detector.noise) or None,
+        third=_third(stream.third) if stream.third else None,
     )
+
+
+def _beside(
+    name: str, reference: ModelReference | None, detectors: Mapping[str, Detector]
+) -> Detector | None:
+    """Give the detector of the other family of pairs."""
+    families = reference.families if reference else ()
+    others = [other for other in families if other != name] if name in families else []
+    return detectors.get(others[0]) if others else None
+
+
+def _third(detector: Detector) -> ThirdChoices | None:
+    """Give what third choices bring to the verdict of the whole; None if they are calm."""
+    drift, doubtful = detector.incident, is_withheld(detector)
+    if not (drift or detector.ended or doubtful):
+        return None
+    return ThirdChoices(drift and replace(drift, profiles=None), detector.ended, doubtful)
 
 
 def _speaks_of_outcomes(state: State, obstacle: Obstacle | None) -> bool:
@@ -742,7 +847,7 @@ def _is_compared(stream: Stream, day: date) -> bool:
     reference = stream.reference
     after = isinstance(reference, ModelReference) and day > reference.last
     whole = isinstance(stream.own_reference, Reference)
-    return after and whole and not is_withheld(stream.detector)
+    return after and whole and not stream.withheld
 
 
 def _classes(
@@ -762,7 +867,7 @@ def _classes(
     pairs = {
         pair: (detectors[pair], own)
         for pair, own in reference.streams.items()
-        if pair != WHOLE and isinstance(own, Reference) and pair in detectors
+        if pair not in FAMILIES and isinstance(own, Reference) and pair in detectors
     }
     drift, whole = detectors.get(WHOLE, new_detector()).incident, reference.streams[WHOLE]
     return about_classes(
@@ -804,14 +909,14 @@ def _obstacle(
     """Find what keeps a day from being judged; a drift that is open or known outlasts a gap."""
     if not day.final:
         return "logs failed" if day.complaint else "outcomes awaited"
-    reference, known = stream.reference, stream.detector.incident or known_until
+    reference, known = stream.reference, stream.incident or known_until
     if isinstance(reference, ModelReference) and day.day <= reference.last:
         return "part of the reference"
     if isinstance(stream.own_reference, str):
         return "no reference"
     if isinstance(reference, ModelReference) and not same_classes(day, reference):
         return "other classes"
-    if day.late and is_withheld(stream.detector) and not known_until:
+    if day.late and stream.withheld and not known:
         return "drift may be late outcomes"
     return None if known else _silent(stream, day, prevalence, judge_every)
 
@@ -845,7 +950,7 @@ def _no_contrast(day: Day, name: str) -> Obstacle:
 
 
 def _state(
-    detector: Detector,
+    incident: Incident | None,
     week: Week,
     classes: ClassFacts | None,
     limits: Limits,
@@ -854,8 +959,8 @@ def _state(
     """Choose the most severe state that holds; a known drift says nothing else about the day."""
     if known_until:
         return "acknowledged"
-    if detector.incident:
-        return "undecided" if detector.incident.undecided else "calibration_drift"
+    if incident:
+        return "undecided" if incident.undecided else "calibration_drift"
     if week.moved == "lift":
         return "level_drift"
     shift = week.lift.shift if week.lift and week.moved == "prior" else 0.0

@@ -107,9 +107,9 @@ def _of_verdicts(gauge: Gauge) -> Gauge:
 
 
 def _has_news(verdict: Verdict) -> bool:
-    ended = verdict.detector.ended
+    ended = verdict.ended
     recently = ended is not None and verdict.day - ended.closed <= KEPT_FOR
-    return verdict.state in NEWS or verdict.detector.incident is not None or recently
+    return verdict.state in NEWS or verdict.incident is not None or recently
 
 
 def segments_of(detail: Detail, most: int) -> int:

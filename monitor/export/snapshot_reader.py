@@ -19,7 +19,7 @@ from monitor.measures.snapshot import Snapshot
 from monitor.read.results import Files, Results, results_of, results_read_before
 from monitor.read.standing import newest
 from monitor.run_record import RunRecord
-from monitor.segment_names import WHOLE
+from monitor.segment_names import FAMILIES, WHOLE
 from monitor.store.delays import delays
 from monitor.store.settled import settled_model
 
@@ -160,11 +160,11 @@ def verdicts_to_export(
 
     Pairs of classes have verdicts only; those with most evidence stay.
     """
-    kept = {WHOLE, *(e.segment for e in exported)}
+    kept = {*FAMILIES, *(e.segment for e in exported)}
     if any(e.classes for e in exported):
         ranked = sorted(verdicts, key=lambda v: (-(v.reached or 0.0), v.segment))
         kept |= {v.segment for v in ranked[:most]}
-    return [v for v in verdicts if v.segment in kept or v.detector.incident]
+    return [v for v in verdicts if v.segment in kept or v.incident]
 
 
 def with_few_places(verdict: Verdict, most: int) -> Verdict:

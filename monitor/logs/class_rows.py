@@ -36,9 +36,9 @@ def count_day(joined: Frame, classes: Classes) -> ClassCounts:
     """
     count = len(classes.names)
     read = _remembered(lambda: _batches(_matched(joined), count))
-    watched, pairs = choose_classes(read(), count, classes.watched)
+    watched, pairs, third = choose_classes(read(), count, classes.watched)
     weights = fit_class_weights(read, count)
-    return count_classes(classes.names, read(), weights, watched=watched, pairs=pairs)
+    return count_classes(classes.names, read(), weights, watched=watched, pairs=pairs, third=third)
 
 
 def read_matched(joined: Frame, classes: Classes) -> Batch:

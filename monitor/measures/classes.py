@@ -23,7 +23,7 @@ from monitor.measures.measure import (
 from monitor.measures.snapshot import Snapshot
 from monitor.measures.window_scopes import WINDOWS
 from monitor.measures.windows import around
-from monitor.segment_names import WHOLE
+from monitor.segment_names import FAMILIES
 
 TWO_CLASSES = "of models with two classes"
 NO_TCE = f"{TWO_CLASSES}; with fewer outcomes than the fixed size; before there is a reference"
@@ -81,7 +81,7 @@ def _pairs_left_out(snapshot: Snapshot) -> Parts[float]:
     for e in snapshot.evaluations:
         if e.classes:
             seen[e.model] = max(e.classes.pairs, seen.get(e.model, 0))
-    exported = Counter(v.model for v in snapshot.verdicts if v.segment != WHOLE)
+    exported = Counter(v.model for v in snapshot.verdicts if v.segment not in FAMILIES)
     return [((model,), max(0, pairs - exported[model])) for model, pairs in seen.items()]
 
 

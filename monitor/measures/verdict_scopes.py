@@ -41,7 +41,7 @@ def start(day: Callable[[Incident], date]) -> Scope[float]:
     """Make the scope of the moments at which a day of each open drift began."""
 
     def before(v: Verdict) -> date | None:
-        incident = v.detector.incident
+        incident = v.incident
         return day(incident) - timedelta(days=1) if incident else None
 
     return Scope(_days(before), NO_DRIFT, (), itself)
@@ -49,7 +49,7 @@ def start(day: Callable[[Incident], date]) -> Scope[float]:
 
 def _kinds(v: Verdict) -> Parts[float]:
     """Give 1 for the kind of the open drift, and 0 for the other kinds."""
-    name = v.detector.incident.kind if v.detector.incident else None
+    name = v.incident.kind if v.incident else None
     return [((kind,), kind == name) for kind in KINDS]
 
 
@@ -61,11 +61,11 @@ def _sums(v: Verdict) -> Parts[float]:
 
 
 def _incident(v: Verdict) -> Parts[Incident]:
-    return [((), v.detector.incident)] if v.detector.incident else []
+    return [((), v.incident)] if v.incident else []
 
 
 def _ended(v: Verdict) -> Parts[Ended]:
-    return [((), v.detector.ended)] if v.detector.ended else []
+    return [((), v.ended)] if v.ended else []
 
 
 def _off(v: Verdict) -> str:

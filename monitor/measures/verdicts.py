@@ -41,7 +41,8 @@ OF_VERDICTS = (
         of.COMPARED,
         "Evidence of a calibration drift that was reached, log10, over all kinds. A prior shift "
         "does not change it. A drift opens at calibration_evidence_limit_log10, and the evidence "
-        "starts again from 0 on the day after.",
+        "starts again from 0 on the day after. With several classes, that of the segments all and "
+        "third choices is the mean of both.",
         units.LOG10,
         lambda v: v.reached,
         absent=of.WITHHELD,

@@ -174,7 +174,7 @@ def start_of_drift(store: Store, name: str, segment: str = WHOLE) -> date | None
     """Give the estimated start of the open drift of the newest verdict; None if none is open."""
     judged = store.days("verdicts", name)
     verdicts = store.read_verdicts(name, judged[-1])[0] if judged else []
-    incident = next((v.detector.incident for v in verdicts if v.segment == segment), None)
+    incident = next((v.incident for v in verdicts if v.segment == segment), None)
     return incident.started if incident else None
 
 

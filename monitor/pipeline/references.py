@@ -200,7 +200,7 @@ def first_sensitivity(model: Model, summary: Summary) -> str:
     reference = fit_reference(days, sensitivity=limits.sensitivity, judge_every=limits.judge_every)
     # What hangs together within the day: which entities come back on others is not known yet.
     reference = with_entities(reference, [day], WHOLE)
-    found = what_is_detectable(reference, limit_of_whole(reference, limits))
+    found = what_is_detectable(reference, limit_of_whole({WHOLE: reference}, limits))
     return sensitivity(found, days_like_this(REFERENCE_DAYS))
 
 

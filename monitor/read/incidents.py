@@ -1,12 +1,13 @@
 """All incidents of a model, open and closed, from its stored verdicts."""
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident
 from monitor.read.results import Results
+from monitor.segment_names import THIRD, WHOLE
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,19 @@ def incidents(results: Results, last: date | None = None) -> dict[str, list[Inci
     """List the calibration drifts that were found, by segment; each with its first kind."""
     days = results.days("verdicts", last)
     names = [verdict.segment for verdict in (results.verdicts(days[-1]) if days else ())]
-    return {name: of_segment(results, days, name) for name in names}
+    found = {name: of_segment(results, days, name) for name in names}
+    return found | {WHOLE: of_families(found)} if THIRD in found else found
+
+
+def of_families(found: Mapping[str, Sequence[IncidentSummary]]) -> list[IncidentSummary]:
+    """List what the whole has reported: where it had no drift of its own, that of third choices."""
+    own = found.get(WHOLE, [])
+    beside = [
+        one
+        for one in found[THIRD]
+        if not any(o.opened <= one.opened and (not o.closed or one.opened < o.closed) for o in own)
+    ]
+    return sorted([*own, *beside], key=lambda one: one.opened)
 
 
 def of_segment(results: Results, days: Sequence[date], segment: str) -> list[IncidentSummary]:

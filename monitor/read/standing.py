@@ -54,7 +54,7 @@ class Standing:
     @property
     def incident(self) -> Incident | None:
         """The drift that is open."""
-        return self.verdict.detector.incident if self.verdict else None
+        return self.verdict.incident if self.verdict else None
 
     def sound(self) -> Self:
         """Give it, or raise what keeps it from being known."""

@@ -12,7 +12,7 @@ from monitor.metrics.core.tally import Tally
 from monitor.summary import Segment
 
 # Names of the first column of the table. A model with classes has no segments of such names.
-TOP, CLASS, PAIR = "adjusted first choice", "class", "pair"
+TOP, CLASS, PAIR, THIRD = "adjusted first choice", "class", "pair", "third pair"
 READINGS = ("raw", "adjusted")
 Part = tuple[str, str]
 Numbers = Mapping[str, Ints]
@@ -28,19 +28,20 @@ def class_parts(counts: ClassCounts) -> Iterator[tuple[Part, Segment]]:
 
 def pair_numbers(counts: ClassCounts) -> Iterator[tuple[Part, dict[str, Ints]]]:
     """Lay out the tallies of pairs, which are on the coarse grid."""
-    for (a, b), pair in counts.pairs.items():
-        cells = np.nonzero(pair.counts)[0]
-        nothing = np.zeros(cells.size, np.int64)
-        yield (
-            (PAIR, f"{a} {b}"),
-            {
-                "cell": cells,
-                "count": pair.counts[cells],
-                "positives": pair.positives[cells],
-                "offset_sum": nothing,
-                "awaited": nothing,
-            },
-        )
+    for kind, pairs in ((PAIR, counts.pairs), (THIRD, counts.third)):
+        for (a, b), pair in pairs.items():
+            cells = np.nonzero(pair.counts)[0]
+            nothing = np.zeros(cells.size, np.int64)
+            yield (
+                (kind, f"{a} {b}"),
+                {
+                    "cell": cells,
+                    "count": pair.counts[cells],
+                    "positives": pair.positives[cells],
+                    "offset_sum": nothing,
+                    "awaited": nothing,
+                },
+            )
 
 
 def class_facts(counts: ClassCounts) -> dict[str, Any]:
@@ -51,6 +52,7 @@ def class_facts(counts: ClassCounts) -> dict[str, Any]:
         "score_sums": counts.score_sums.tolist(),
         "watched": list(counts.raw.by_class),
         "pairs": list(counts.pairs),
+        "third": list(counts.third),
         **{
             name: {of: vars(getattr(getattr(counts, name), of)) for of in ("brier", "log")}
             for name in READINGS
@@ -92,6 +94,8 @@ def class_counts_of(
         raw=reading("raw", top),
         adjusted=reading("adjusted", tally_of((TOP, READINGS[1]))),
         pairs={(a, b): _coarse(numbers_of((PAIR, f"{a} {b}"))) for a, b in facts["pairs"]},
+        # Files of earlier versions do not have them.
+        third={(a, b): _coarse(numbers_of((THIRD, f"{a} {b}"))) for a, b in facts.get("third", ())},
     )
 
 

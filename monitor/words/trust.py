@@ -79,8 +79,8 @@ def _not_judged(v: Verdict, until_first: str) -> Trust:
             f"Unknown: the logs of {v.day} failed a check.",
             f"Correct the logs, then {run}. The check says below what is wrong.",
         )
-    if v.detector.incident:
-        return Trust(f"No: {drift_in_short(v.detector.incident)}.", _repair(v.model))
+    if v.incident:
+        return Trust(f"No: {drift_in_short(v, v.incident)}.", _repair(v.model))
     if v.facts.obstacle == "outcomes awaited":
         return Trust(
             "Not known yet: outcomes are still awaited.", "Wait until the day has settled."

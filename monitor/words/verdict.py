@@ -6,7 +6,7 @@ from math import isnan
 from monitor.drift.detector import RECOVERED, Incident, Worse, shape_size
 from monitor.drift.undecided import WEEKS
 from monitor.drift.verdict import DRIFTING, Verdict
-from monitor.segment_names import WHOLE
+from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
 from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
 from monitor.words.numbers import odds, times
@@ -29,6 +29,13 @@ MEANINGS = {
     "with the rest",
     "top_underpredicted": "the top tenth of the scores comes true more often than before, compared "
     "with the rest",
+}
+# What the outcomes say of the third choice, where that is clear from the kind.
+THIRD_CHOICES = {
+    "too_extreme": "more outcomes go to a third class than its score says",
+    "tails_too_extreme": "more outcomes go to a third class than its score says",
+    "too_timid": "fewer outcomes go to a third class than its score says",
+    "tails_too_timid": "fewer outcomes go to a third class than its score says",
 }
 UNDECIDED = (
     f"Over the last {WEEKS} weeks the outcomes say neither that this lasts nor that it is over: "
@@ -56,8 +63,8 @@ def sentences(verdict: Verdict) -> tuple[str, ...]:
 def _sentences(v: Verdict) -> Iterator[str]:
     if v.facts.obstacle:
         yield why_not_judged(v)
-    elif v.state in DRIFTING and v.detector.incident:
-        yield from _drift(v, v.detector.incident)
+    elif v.state in DRIFTING and v.incident:
+        yield from _drift(v, v.incident)
     elif v.state == "acknowledged":
         yield (
             f"A drift is acknowledged until {v.facts.known_until}. After that day the evidence "
@@ -81,18 +88,18 @@ def _sentences(v: Verdict) -> Iterator[str]:
 
 def in_short(v: Verdict) -> str:
     """Say in a few words what is wrong, and since when; empty if nothing is."""
-    if v.state in DRIFTING and v.detector.incident:
-        return drift_in_short(v.detector.incident)
+    if v.state in DRIFTING and v.incident:
+        return drift_in_short(v, v.incident)
     if v.state == "data_error":  # what is wrong; after that comes what to do
         return ended(v.facts.lack).removeprefix(f"{v.model} {v.day}: ").split(";")[0]
     return ""
 
 
-def drift_in_short(incident: Incident) -> str:
+def drift_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what a drift is, since when, and how strong."""
     size = shape_size(incident)
     by = f" by {size:.2f} in log-odds" if size is not None else ""
-    kind = incident.kind.replace("_", " ")
+    kind = ("third choices " if _of_third(v) else "") + incident.kind.replace("_", " ")
     since = "gradually since about" if incident.gradual else "since"
     worse = ", worse than before" if incident.worse else ""
     return f"{kind} {since} {incident.started}{by}{worse}, found at {odds(incident.evidence)}"
@@ -101,7 +108,7 @@ def drift_in_short(incident: Incident) -> str:
 def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
     since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
-    yield f"{since} {MEANINGS[incident.kind]} ({_size(v, incident)})."
+    yield f"{since} {_meaning(v, incident)} ({_size(v, incident)})."
     if incident.worse:
         yield _worse(v, incident, incident.worse)
     if incident.undecided:
@@ -109,7 +116,7 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     if v.facts.classes:
         yield classes.worst_pairs(v.facts.classes)
     # The limit of a segment depends on how many others alert that day.
-    known = f"; the limit is {times(v.limit)}" if v.segment == WHOLE and v.limit else ""
+    known = f"; the limit is {times(v.limit)}" if v.segment in FAMILIES and v.limit else ""
     took = "It took the place of another drift. " if incident.started > incident.opened else ""
     took = "" if incident.worse else took
     yield (
@@ -128,6 +135,19 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
         yield f"{late_outcomes(v.facts.late)} {MORE_THAN_LATE}"
     elif "counted again" not in v.facts.faults:
         yield _rate(v)
+
+
+def _of_third(v: Verdict) -> bool:
+    """Return whether the open drift is that of third choices."""
+    return v.segment == THIRD or v.detector.incident is None
+
+
+def _meaning(v: Verdict, incident: Incident) -> str:
+    """Say what the outcomes now say of the scores."""
+    if not _of_third(v):
+        return MEANINGS[incident.kind]
+    seen = THIRD_CHOICES.get(incident.kind, "outcomes of third choices no longer fit their scores")
+    return f"{seen}. Between the first and the third choice {MEANINGS[incident.kind]}"
 
 
 def _worse(v: Verdict, incident: Incident, before: Worse) -> str:
@@ -236,6 +256,8 @@ def _silence(v: Verdict) -> Iterator[str]:
 
 
 def _prior(v: Verdict) -> str:
+    if v.segment == THIRD:  # which class of a pair is the first one means nothing
+        return ""
     if v.facts.classes:
         return classes.frequencies(v.facts.classes)
     prevalence = v.facts.prevalence

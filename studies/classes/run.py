@@ -7,7 +7,7 @@ Worlds of few classes are cheap, so they get more streams.
 
 import argparse
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
 from pathlib import Path
@@ -15,7 +15,7 @@ from statistics import median
 
 from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.verdict import judge
-from monitor.segment_names import WHOLE
+from monitor.segment_names import THIRD, WHOLE
 from studies.classes.worlds import (
     DRIFTS,
     FIRST,
@@ -26,6 +26,7 @@ from studies.classes.worlds import (
     day_of_pairs,
     day_of_rest,
     stream,
+    without_third,
 )
 
 PAGE = Path(__file__).parents[2] / "docs/classes.md"
@@ -53,14 +54,20 @@ class Watched:
 
 
 def watch(days: Iterator[Day]) -> Watched:
-    """Fit the reference of a stream, and judge the days after it one by one."""
-    reference = fit_model_reference(list(islice(days, REFERENCE)), Limits())
+    """Fit the reference of a stream, and judge the days after it one by one.
+
+    By pairs of the two highest scores alone: `studies.classes.third` measures what the others add.
+    """
+    days = map(without_third, days)
+    fitted = fit_model_reference(list(islice(days, REFERENCE)), Limits())
+    streams = {name: of for name, of in fitted.streams.items() if name != THIRD}
+    reference = replace(fitted, streams=streams)
     opened = list[tuple[str, int]]()
     for verdicts in judge("study", days, references=[reference], lack="", limits=Limits()):
         for verdict in verdicts:
             incident = verdict.detector.incident
             if incident and incident.opened == verdict.day:
-                opened.append((verdict.segment, _number(verdict.day)))
+                opened.append((verdict.segment, day_number(verdict.day)))
     whole = tuple(day for name, day in opened if name == WHOLE)
     return Watched(whole, len(opened) - len(whole))
 
@@ -71,7 +78,8 @@ def judged_share(days: Sequence[Day]) -> float:
     return sum(found.judged for found in counted) / sum(found.total for found in counted)
 
 
-def _number(day: date) -> int:
+def day_number(day: date) -> int:
+    """Count the days since the reference."""
     return (day - FIRST).days - REFERENCE
 
 

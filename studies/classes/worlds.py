@@ -5,7 +5,7 @@ are the posterior probabilities under equal priors, bent as the world says.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 
 import numpy as np
@@ -78,6 +78,8 @@ class Drift:
         Added to the logit of the scores of class 0.
     lifted : float
         Added to the log-odds of class 0 given the features, while the scores stay.
+    third : float
+        Share of the outcomes that become the class of the third highest score.
     followed : float
         How much of the shift of the class weights the outcomes follow: 1 is a shift of the priors,
         0 one of the features alone, after a reference without any.
@@ -90,6 +92,7 @@ class Drift:
     split: bool = False
     biased: float = 0.0
     lifted: float = 0.0
+    third: float = 0.0
     followed: float = 1.0
 
 
@@ -173,7 +176,11 @@ def _rows(
     if drift.split:
         relabelled = (labels == 0) & (features[:, 0] > centres[0, 0])
     logits[:, 0] += drift.biased
-    return softmax(logits, axis=1), np.where(relabelled, 1, labels)
+    labels = np.where(relabelled, 1, labels)
+    if drift.third:
+        moved_there = rng.random(world.rows) < drift.third
+        labels = np.where(moved_there, np.argsort(-logits, axis=1)[:, 2], labels)
+    return softmax(logits, axis=1), labels
 
 
 def day_of_pairs(rows: Rows) -> Day:
@@ -181,8 +188,8 @@ def day_of_pairs(rows: Rows) -> Day:
     classes = rows.vectors.shape[1]
     names: Sequence[str] = [f"class {k}" for k in range(classes)]
     batch = rows.vectors, rows.labels
-    _, pairs = choose_classes([batch], classes)
-    counts = count_classes(names, [batch], np.zeros(classes), watched=[], pairs=pairs)
+    _, pairs, third = choose_classes([batch], classes)
+    counts = count_classes(names, [batch], np.zeros(classes), watched=[], pairs=pairs, third=third)
     right = rows.vectors.argmax(axis=1) == rows.labels
     top = tally_on_grid(rows.vectors.max(axis=1), right)
     summary = Summary(
@@ -195,6 +202,11 @@ def day_of_pairs(rows: Rows) -> Day:
         classes=counts,
     )
     return inputs_of(summary)
+
+
+def without_third(day: Day) -> Day:
+    """Leave out the pairs of the first and the third choice."""
+    return replace(day, classes=day.classes and replace(day.classes, third={}))
 
 
 def day_of_rest(rows: Rows) -> Day:

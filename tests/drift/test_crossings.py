@@ -83,9 +83,8 @@ def drawn(number: int) -> list[Day]:
     row, rng = ARRAY[number], np.random.default_rng(number)
     late = np.where(rng.random(LENGTH) < 0.3, row["late"] == "some", False)
     if row["classes"] == "three":
-        of_days = of_classes.stream(
-            of_classes.WORLDS[0], of_classes.DRIFTS[0], number, days=LENGTH - 28, start=3
-        )
+        drift = (of_classes.DRIFTS[0], of_classes.Drift("third", third=0.1))[number % 2]
+        of_days = of_classes.stream(of_classes.WORLDS[0], drift, number, days=LENGTH - 28, start=3)
         days = [of_classes.day_of_pairs(rows) for rows in of_days]
         first = days[0].day
         return [

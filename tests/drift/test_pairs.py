@@ -15,6 +15,7 @@ from monitor.drift.pairs import ClassDay, coded, fit_codes, pair_parts
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.beyond_binary.class_counts import adjusted_vectors, count_classes
+from monitor.segment_names import FAMILIES
 from monitor.words.verdict import sentences
 from studies.classes.worlds import (
     DRIFTS,
@@ -89,7 +90,8 @@ def test_verdicts_of_pairs_are_limited() -> None:
     (verdicts,) = judge("pets", drawn[-1:], references=[reference], lack="", limits=Limits())
 
     assert len({pair for day in drawn for pair, _ in day.parts}) > 100
-    assert len(verdicts) == 1 + 20
+    assert [v.segment for v in verdicts[: len(FAMILIES)]] == [*FAMILIES]
+    assert len(verdicts) == len(FAMILIES) + 20
 
 
 def test_the_worst_of_the_other_pairs_is_named() -> None:

@@ -26,7 +26,7 @@ def day(number: int, *, slope: float = 1.0) -> tuple[Summary, np.ndarray, np.nda
     vectors, labels = draw(rng, ROWS, slope=slope, priors=[1 + 2 * number, 1, 1])
     batch = [(vectors, labels)]
     weights = fit_class_weights(lambda: batch, 3)
-    watched, pairs = choose_classes(batch, 3)
+    watched, pairs, _ = choose_classes(batch, 3)
     when = FIRST + timedelta(days=number)
     summary = Summary(
         model="pets",
@@ -127,7 +127,7 @@ def test_of_many_classes_the_most_frequent_are_measured() -> None:
         priors[5 * number : 5 * number + 5] = 6.0
         vectors, labels = draw(rng, ROWS, classes, priors=list(priors))
         batch = [(vectors, labels)]
-        watched, pairs = choose_classes(batch, classes)
+        watched, pairs, _ = choose_classes(batch, classes)
         when = FIRST + timedelta(days=number)
         top = tally_on_grid(vectors.max(axis=1), vectors.argmax(1) == labels)
         names = [f"item {k}" for k in range(classes)]

@@ -104,6 +104,7 @@ def test_the_drift_is_found_and_the_priors_are_named(logs: Path) -> None:
     assert "The worst pair is " in said
     assert "More frequent than in the reference: cat (" in said
     assert {v.segment for v in pairs} == {
+        "third choices",
         "cat against dog",
         "cat against fish",
         "dog against fish",

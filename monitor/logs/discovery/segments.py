@@ -4,7 +4,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from monitor.logs.discovery.columns import Column
-from monitor.segment_names import OTHER, WHOLE
+from monitor.segment_names import RESERVED
 
 LEAST_SHARE = 0.02  # of the predictions: smaller parts say little
 MOST_SHARE = 0.98  # of the largest value: then the segment is the whole
@@ -42,7 +42,7 @@ def segment_columns(columns: Sequence[Column], taken: Collection[str]) -> list[S
         shares = {
             value: rows / column.rows
             for value, rows in column.values.items()
-            if rows >= LEAST_SHARE * column.rows and value not in {OTHER, WHOLE}
+            if rows >= LEAST_SHARE * column.rows and value not in RESERVED
         }
         listed = dict(list(shares.items())[:MOST_SEGMENTS])
         if len(column.values) > 1 and listed and max(listed.values()) <= MOST_SHARE:

@@ -6,7 +6,7 @@ pair of classes a tally on the coarse grid; the vector scores are sums over all 
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from itertools import chain
 
@@ -22,6 +22,8 @@ MOST_PAIRS = 500  # pairs of classes whose tallies are kept, those of most rows
 UNIT = 2.0**32  # of a fixed-point number
 LEAST_SCORE = 1e-16  # in the log score, which would be infinite for a class of probability 0
 Batch = tuple[Floats, Ints]  # vectors of shape (n, c), and the classes that came true
+Pairs = Mapping[tuple[int, int], Coarse]
+SECOND, THIRD = 2, 3  # rank of the score that makes a pair with the highest one
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class ClassCounts:
     pairs : mapping of (int, int) to Coarse
         Of the rows whose two highest scores are those of classes a < b, and whose outcome is one of
         them: ``p_a / (p_a + p_b)``, positive where the outcome is a.
+    third : mapping of (int, int) to Coarse
+        The same of the classes of the highest and of the third highest score; empty of two classes.
     """
 
     names: tuple[str, ...]
@@ -77,7 +81,8 @@ class ClassCounts:
     score_sums: Ints
     raw: Reading
     adjusted: Reading
-    pairs: Mapping[tuple[int, int], Coarse]
+    pairs: Pairs
+    third: Pairs = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -108,6 +113,7 @@ def count_classes(
     *,
     watched: Sequence[int],
     pairs: Sequence[tuple[int, int]],
+    third: Sequence[tuple[int, int]] = (),
 ) -> ClassCounts:
     """Count vectors of class probabilities.
 
@@ -121,8 +127,9 @@ def count_classes(
         Of the adjusted reading; see `monitor.metrics.beyond_binary.class_priors.fit_class_weights`.
     watched : sequence of int
         The classes that get a tally of their own.
-    pairs : sequence of (int, int)
-        The pairs that get one, each with the lower class first.
+    pairs, third : sequence of (int, int)
+        The pairs that get one, each with the lower class first: of the two highest scores, and of
+        the highest and the third highest.
 
     Returns
     -------
@@ -136,7 +143,7 @@ def count_classes(
     >>> found.raw.top.total_positives, found.judged, found.outcomes
     (1, 2, array([2, 0, 0]))
     """
-    empty = _nothing(tuple(names), watched, pairs)
+    empty = _nothing(tuple(names), watched, pairs, third)
     return reduce(
         lambda found, batch: merge_class_counts([found, _of_batch(empty, batch, log_weights)]),
         chain.from_iterable(map(_small, batches)),
@@ -163,20 +170,20 @@ def merge_class_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
     if any(part.names != first.names for part in parts):
         msg = "the classes differ between days; run the days before the change again."
         raise ValueError(msg)
-    pairs = dict.fromkeys(pair for part in parts for pair in part.pairs)
     return ClassCounts(
         names=first.names,
         outcomes=np.sum([part.outcomes for part in parts], axis=0),
         score_sums=np.sum([part.score_sums for part in parts], axis=0),
         raw=_merged([part.raw for part in parts]),
         adjusted=_merged([part.adjusted for part in parts]),
-        pairs={p: sum_of([part.pairs[p] for part in parts if p in part.pairs]) for p in pairs},
+        pairs=_sum_of_pairs([part.pairs for part in parts]),
+        third=_sum_of_pairs([part.third for part in parts]),
     )
 
 
 def choose_classes(
     batches: Iterable[Batch], classes: int, watch: Sequence[int] = ()
-) -> tuple[list[int], list[tuple[int, int]]]:
+) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int]]]:
     """Choose the classes and the pairs that get a tally.
 
     Parameters
@@ -190,27 +197,29 @@ def choose_classes(
 
     Returns
     -------
-    list of int, list of (int, int)
-        Classes, and pairs of the two highest scores with most rows; both in rising order. The
-        choice of pairs depends on the scores only, so it favours no outcome.
+    list of int, list of (int, int), list of (int, int)
+        Classes, pairs of the two highest scores with most rows, and those of the highest and the
+        third highest; all in rising order. The choice of pairs depends on the scores only, so it
+        favours no outcome.
 
     Examples
     --------
     >>> rows = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), np.array([0, 0])
     >>> choose_classes([rows], 3)
-    ([0, 1, 2], [(0, 1)])
+    ([0, 1, 2], [(0, 1)], [(0, 2), (1, 2)])
     """
     seen = np.zeros(classes, np.int64)
-    together = np.zeros(classes * classes, np.int64)
+    together = {rank: np.zeros(classes * classes, np.int64) for rank in _ranks(classes)}
     for vectors, labels in chain.from_iterable(map(_small, batches)):
         seen += np.bincount(labels, minlength=classes)
-        low, high = _highest_two(vectors)
-        numbers, counts = np.unique(low * classes + high, return_counts=True)
-        together[numbers] += counts
+        ranked = _ranked(vectors)
+        for rank, rows in together.items():
+            low, high = _with_first(ranked, rank)
+            numbers, counts = np.unique(low * classes + high, return_counts=True)
+            rows[numbers] += counts
     chosen = sorted(np.argsort(-seen, kind="stable")[:MOST_TALLIED].tolist())
-    ranked = np.argsort(-together, kind="stable")[:MOST_PAIRS]
-    pairs = sorted(divmod(int(place), classes) for place in ranked if together[place])
-    return list(watch) or chosen, pairs
+    pairs = {rank: _most_frequent(rows, classes) for rank, rows in together.items()}
+    return list(watch) or chosen, pairs[SECOND], pairs.get(THIRD, [])
 
 
 def adjusted_vectors(vectors: Floats, log_weights: Floats) -> Floats:
@@ -227,26 +236,30 @@ def adjusted_vectors(vectors: Floats, log_weights: Floats) -> Floats:
 
 def _of_batch(empty: ClassCounts, batch: Batch, log_weights: Floats) -> ClassCounts:
     vectors, labels = batch
-    watched = list(empty.raw.by_class)
+    watched, ranked = list(empty.raw.by_class), _ranked(vectors)
     return replace(
         empty,
         outcomes=np.bincount(labels, minlength=len(empty.names)),
         score_sums=np.rint(vectors * UNIT).astype(np.int64).sum(axis=0),
         raw=_reading(vectors, labels, watched),
         adjusted=_reading(adjusted_vectors(vectors, log_weights), labels, watched),
-        pairs=_pairs(vectors, labels, list(empty.pairs)),
+        pairs=_pairs(vectors, labels, ranked, SECOND, list(empty.pairs)),
+        third=_pairs(vectors, labels, ranked, THIRD, list(empty.third)) if empty.third else {},
     )
 
 
 def _nothing(
-    names: tuple[str, ...], watched: Sequence[int], pairs: Sequence[tuple[int, int]]
+    names: tuple[str, ...],
+    watched: Sequence[int],
+    pairs: Sequence[tuple[int, int]],
+    third: Sequence[tuple[int, int]],
 ) -> ClassCounts:
     none = np.zeros(0, np.int64)
     blank, nothing = from_cells(Cells(none, none), none, none), Sums(0, 0)
     reading = Reading(blank, dict.fromkeys(watched, blank), nothing, nothing)
     zeros, cells = np.zeros(len(names), np.int64), np.zeros(COARSE_COUNT, np.int64)
-    alike = dict.fromkeys(pairs, Coarse(cells, cells))
-    return ClassCounts(names, zeros, zeros, reading, reading, alike)
+    alike, others = (dict.fromkeys(of, Coarse(cells, cells)) for of in (pairs, third))
+    return ClassCounts(names, zeros, zeros, reading, reading, alike, others)
 
 
 def _small(batch: Batch) -> Iterator[Batch]:
@@ -297,20 +310,45 @@ def _tally(scores: Floats, right: np.ndarray[tuple[int], np.dtype[np.bool_]]) ->
     return from_cells(Cells(seen, sums[seen].astype(np.int64)), counts[seen], hits[seen])
 
 
-def _highest_two(vectors: Floats) -> tuple[Ints, Ints]:
-    """Find the two classes that each vector ranks highest, the lower class first."""
-    rest = vectors.copy()
-    first = rest.argmax(axis=1)
-    rest[np.arange(len(rest)), first] = -1.0
-    second = rest.argmax(axis=1)
-    return np.minimum(first, second), np.maximum(first, second)
+def _ranks(classes: int) -> range:
+    """List the ranks that make a pair with the highest score."""
+    return range(SECOND, min(THIRD, classes) + 1)
+
+
+def _ranked(vectors: Floats) -> list[Ints]:
+    """Find the classes that each vector ranks highest, the highest first; at most three."""
+    rest, ranked, rows = vectors.copy(), list[Ints](), np.arange(len(vectors))
+    for _ in range(min(THIRD, vectors.shape[1])):
+        ranked.append(rest.argmax(axis=1))
+        rest[rows, ranked[-1]] = -1.0
+    return ranked
+
+
+def _with_first(ranked: Sequence[Ints], rank: int) -> tuple[Ints, Ints]:
+    """Give the pair of the highest score and that of a rank, the lower class first."""
+    first, other = ranked[0], ranked[rank - 1]
+    return np.minimum(first, other), np.maximum(first, other)
+
+
+def _most_frequent(together: Ints, classes: int) -> list[tuple[int, int]]:
+    ranked = np.argsort(-together, kind="stable")[:MOST_PAIRS]
+    return sorted(divmod(int(place), classes) for place in ranked if together[place])
+
+
+def _sum_of_pairs(parts: Sequence[Pairs]) -> dict[tuple[int, int], Coarse]:
+    every = dict.fromkeys(pair for part in parts for pair in part)
+    return {pair: sum_of([part[pair] for part in parts if pair in part]) for pair in every}
 
 
 def _pairs(
-    vectors: Floats, labels: Ints, pairs: Sequence[tuple[int, int]]
+    vectors: Floats,
+    labels: Ints,
+    ranked: Sequence[Ints],
+    rank: int,
+    pairs: Sequence[tuple[int, int]],
 ) -> dict[tuple[int, int], Coarse]:
     classes = vectors.shape[1]
-    low, high = _highest_two(vectors)
+    low, high = _with_first(ranked, rank)
     kept = (labels == low) | (labels == high)
     vectors, labels, low, high = vectors[kept], labels[kept], low[kept], high[kept]
     rows = np.arange(len(labels))

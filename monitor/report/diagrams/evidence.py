@@ -80,12 +80,12 @@ def incident_spans(verdicts: Sequence[Verdict]) -> list[tuple[date, date, date]]
     """List incidents as estimated first day, day found and last day open, of verdicts in order."""
     spans = []
     of_incident = groupby(
-        (v for v in verdicts if v.detector.incident),
-        key=lambda v: v.detector.incident and v.detector.incident.opened,
+        (v for v in verdicts if v.incident),
+        key=lambda v: v.incident and v.incident.opened,
     )
     for opened, during in of_incident:
         days = list(during)
-        first = days[0].detector.incident
+        first = days[0].incident
         assert opened
         assert first
         spans.append((first.started, opened, days[-1].day))

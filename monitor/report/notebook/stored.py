@@ -212,7 +212,7 @@ def _verdicts(results: "Results", day: date) -> Iterator[Columns]:
 
 
 def _verdict(v: "Verdict") -> Columns:
-    incident = v.detector.incident
+    incident = v.incident
     about = ("segment", "state", "final", "known_at", "limit", "reference_prevalence")
     return {
         **{name: getattr(v, name) for name in about},

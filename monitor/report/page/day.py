@@ -104,7 +104,7 @@ def _ece(week: Evaluation, prior: Errors) -> Figure:
 
 def _evidence(verdict: Verdict) -> Figure:
     """Give the evidence on the day that the open incident was found, else that of the day."""
-    incident = verdict.detector.incident
+    incident = verdict.incident
     if incident:
         note = f"found on {incident.opened}; the limit is {odds(verdict.limit)}"
         return Figure("Evidence of this drift", odds(incident.evidence), note)
