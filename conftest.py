@@ -1,5 +1,6 @@
 """Settings of every test run."""
 
+import gc
 import hashlib
 import os
 import sys
@@ -54,13 +55,20 @@ def compiled() -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
-    """Let one worker compile the tests of a fresh clone, which takes most of a minute."""
-    if not hasattr(session.config, "workerinput"):
-        return (yield)
-    from tests.support.workers import first_alone  # noqa: PLC0415 - it imports numba
+    """Let one worker compile the tests of a fresh clone, which takes most of a minute.
 
-    with first_alone(cache.with_name("collecting.lock"), compiled):
-        return (yield)
+    What is imported and collected stays, so a fifth of the time would go into looking for garbage.
+    """
+    gc.disable()
+    try:
+        if not hasattr(session.config, "workerinput"):
+            return (yield)
+        from tests.support.workers import first_alone  # noqa: PLC0415 - it imports numba
+
+        with first_alone(cache.with_name("collecting.lock"), compiled):
+            return (yield)
+    finally:
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

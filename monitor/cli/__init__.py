@@ -8,10 +8,12 @@ import gc
 import json
 import logging
 import sys
+from functools import cache
 from importlib.metadata import version
 from typing import Annotated, Any
 
 import typer
+from typer.main import get_command
 
 from monitor.cli.assets import assets
 from monitor.cli.days import backfill, check, evaluate, run
@@ -115,12 +117,18 @@ def main() -> None:
         raise
 
 
+@cache  # it reads the type hints of all commands
+def parser() -> Any:
+    """Build the parser of the program."""
+    return get_command(app)
+
+
 def _run() -> None:
     try:
         if "--json" in sys.argv:
             _run_for_programs()
         else:
-            app()
+            parser()()
     except OSError:
         write_out("")  # fails again if the parser itself could not write
         raise
@@ -129,7 +137,7 @@ def _run() -> None:
 def _run_for_programs() -> None:
     """Run the command without letting the parser print its own errors."""
     try:
-        code = app(standalone_mode=False)
+        code = parser()(standalone_mode=False)
     except WRONG_CALL as error:
         raise ConfigError(error.format_message()) from None
     sys.exit(code or 0)

@@ -175,8 +175,10 @@ def _parts(
     names: Sequence[str], counts: Ints, positives: Ints, predicted: Ints
 ) -> Iterator[tuple[str, ColumnPart]]:
     """Make the part of each value; a value that is called `other` is part of `other`."""
-    for name in dict.fromkeys(names):
-        codes = [code for code, other in enumerate(names) if other == name]
+    codes_of = dict[str, list[int]]()
+    for code, name in enumerate(names):
+        codes_of.setdefault(name, []).append(code)
+    for name, codes in codes_of.items():
         rows, hits = counts[codes].sum(axis=0), positives[codes].sum(axis=0)
         if total := int(predicted[codes].sum()):
             cells = np.flatnonzero(rows)

@@ -10,13 +10,15 @@ from monitor.config import Engine
 from monitor.logs import Databases, open_databases
 from tests.combinations.comparing import compare
 from tests.combinations.covering import Goal, covering
-from tests.combinations.factors import FACTORS, rules
+from tests.combinations.factors import FACTORS, OF_ROWS, rules
 from tests.support.fuzzing import SEED
 
 NUMBER = int(SEED or 0)
-# Every value once in `make test`. A seed of `make fuzz` takes all pairs, and all triples of some.
+# Every value once in `make test`. A seed of `make fuzz` takes all pairs, and all triples of the
+# settings of single rows, and of some others.
 SOME = random.Random(NUMBER).sample([*FACTORS], 12)  # noqa: S311 - not for secrets
-GOALS = (Goal(2, [*FACTORS]), Goal(3, SOME)) if SEED else (Goal(1, [*FACTORS]),)
+PAIRS_AND_TRIPLES = Goal(2, [*FACTORS]), Goal(3, OF_ROWS), Goal(3, SOME)
+GOALS = PAIRS_AND_TRIPLES if SEED else (Goal(1, [*FACTORS]),)
 ARRAY = [*covering(rules(), GOALS, NUMBER)]
 # DuckDB has to read classes.
 READ_BY_SPARK = [row for row in ARRAY if row["classes"] == "none"][: 20 if SEED else 2]

@@ -1,5 +1,6 @@
 """Which tests take long: workers begin with them, and `make quick` leaves them out."""
 
+from functools import cache
 from types import ModuleType
 
 import pytest
@@ -100,7 +101,12 @@ SERVERS = {"bucket", "filled", "spark"}  # fixtures
 
 def place(nodeid: str) -> int:
     """Find the place of a test among the longest; all others come after them."""
-    return next((i for i, start in enumerate(LONGEST) if nodeid.startswith(start)), len(LONGEST))
+    return _place_of_file(nodeid.partition("::")[0])
+
+
+@cache
+def _place_of_file(path: str) -> int:
+    return next((i for i, start in enumerate(LONGEST) if path.startswith(start)), len(LONGEST))
 
 
 def is_slow(item: pytest.Item) -> bool:

@@ -21,8 +21,8 @@ class Units(LoadScopeScheduling):
 
     def _split_scope(self, nodeid: str) -> str:
         """Name the unit of a test."""
-        known = dict(enumerate(LONGEST)).get(place(nodeid))
-        return f"{known or nodeid.partition('::')[0]}"
+        found = place(nodeid)
+        return f"{LONGEST[found] if found < len(LONGEST) else nodeid.partition('::')[0]}"
 
 
 @contextmanager
