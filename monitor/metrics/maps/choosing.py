@@ -191,6 +191,15 @@ def choose_among(
     -------
     Choice
         By the rule of `choose_map`.
+
+    Examples
+    --------
+    >>> same, less = np.full(8, 2.0), np.full(8, 1.0)
+    >>> of_kinds = {"identity": same, "intercept": same, "temperature": less}
+    >>> losses = Losses(of_kinds, of_kinds, of_kinds, np.full(8, 10.0))
+    >>> found = choose_among(dict.fromkeys(of_kinds, None), losses, None, days=8)
+    >>> found.chosen.kind, found.worth_it, found.chosen.log_loss.value
+    ('temperature', True, 0.1)
     """
     candidates = {each: _candidate(each, found, losses) for each, found in fitted.items()}
     best = max(list(candidates.values())[1:], key=lambda c: c.shape.value)
