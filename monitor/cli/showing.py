@@ -27,6 +27,7 @@ from monitor.errors import ConfigError
 from monitor.segment_names import WHOLE, shown
 
 DAYS_SHOWN = 14
+LONG = 100  # days without a reference: then outcomes are rare, and reading them takes long
 
 if TYPE_CHECKING:
     from monitor.drift.verdict import Verdict
@@ -121,20 +122,33 @@ def _trust(results: "Results", model: Model, segment: str, verdict: "Verdict") -
     """Say whether a segment can be trusted, and what to do."""
     from monitor.drift.verdict import DRIFTING
     from monitor.read.standing import newest_verdicts
-    from monitor.words.trust import first_verdict, trust
+    from monitor.words.trust import trust
 
     elsewhere = [
         other.segment
         for other in newest_verdicts(results, verdict.day)
         if segment == WHOLE != other.segment and other.state in DRIFTING
     ]
-    until_first = ""
-    if verdict.facts.obstacle == "no reference" and not model.verdicts.references:
-        from monitor.pipeline.reference_days import needs_of_first
-
-        needs = needs_of_first(results.store, results.model)
-        until_first = first_verdict(*needs, model.settled_after + 1) if needs else ""
+    awaits_first = verdict.facts.obstacle == "no reference" and not model.verdicts.references
+    until_first = _until_first(results, model) if awaits_first else ""
     return trust(verdict, elsewhere, until_first)
+
+
+def _until_first(results: "Results", model: Model) -> str:
+    """Say what is missing for a first reference; empty if it has been long in coming."""
+    from monitor.pipeline.reference_days import needs_of_first
+    from monitor.words.trust import first_verdict
+
+    days = results.days("evaluations")
+    evaluations = [e for day in days[:LONG] for e in results.evaluations(day)]
+    outcomes = [
+        (e.positives, e.matched - e.positives)
+        for e in evaluations
+        if e.final and (e.segment, e.window_days) == (WHOLE, 1) and e.predicted
+    ]
+    if len(days) > LONG or not outcomes:
+        return ""
+    return first_verdict(needs_of_first(outcomes), days[0], days[-1], model.settled_after + 1)
 
 
 def _show_newest(

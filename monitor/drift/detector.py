@@ -494,7 +494,7 @@ def mean_evidence(evidences: Sequence[Any]) -> Any:
 
     Examples
     --------
-    >>> round(mean_evidence([3.0, 0.0]), 2)
+    >>> round(float(mean_evidence([3.0, 0.0])), 2)
     2.7
     """
     if len(evidences) == 1:

@@ -95,19 +95,20 @@ def _first_days(stored: Sequence[date], count: Callable[[date], Count]) -> list[
     return []
 
 
-def needs_of_first(store: Store, name: str) -> tuple[list[Need], date, date] | None:
-    """Say what there is of a first reference, as the last run counted, and of which days.
+def needs_of_first(outcomes: Sequence[tuple[int, int]]) -> list[Need]:
+    """Say what there is of a first reference.
 
-    None if nothing was counted.
+    Parameters
+    ----------
+    outcomes : sequence of (int, int)
+        Positive and negative outcomes of each final day.
     """
-    kept = {day: Count(*counted) for day, counted in store.read_counts(name).items()}
-    final = [counted for counted in kept.values() if counted.counts]
-    if not final:
-        return None
-    needs = [Need("final days", len(final), REFERENCE_DAYS)]
-    for of, kind in (("positive outcomes", "positives"), ("negative outcomes", "negatives")):
-        needs.append(Need(of, sum(getattr(c, kind) for c in kept.values()), LEAST_OF_EACH))
-    return needs, min(kept), max(kept)
+    positives, negatives = (sum(of) for of in zip(*outcomes, strict=True))
+    return [
+        Need("final days", len(outcomes), REFERENCE_DAYS),
+        Need("positive outcomes", positives, LEAST_OF_EACH),
+        Need("negative outcomes", negatives, LEAST_OF_EACH),
+    ]
 
 
 def _lack(counts: Sequence[Count]) -> str | None:

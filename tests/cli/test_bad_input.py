@@ -206,8 +206,8 @@ BROKEN_CONFIGURATIONS: dict[str, tuple[Damage, str]] = {
     "a reserved segment": (
         setting("[DE, FR]", "[DE, all]"),
         (
-            ": models.ctr.segments: values must differ and must not be all or other, "
-            "got {'column': 'country', 'values': ['DE', 'all']}; correct the value."
+            ": models.ctr.segments: values must differ and must not be all, other or "
+            "third choices, got {'column': 'country', 'values': ['DE', 'all']}; correct the value."
         ),
     ),
 }

@@ -478,7 +478,7 @@ class TestErrorsForPrograms:
         [
             (f"run --day {DAY_AFTER} --json", 3, "data", "no predictions of 2026-03-03"),
             ("run --model bids --json", 2, "configuration", "there is no model 'bids'"),
-            ("show --json", 2, "configuration", "--model"),
+            ("where --json", 2, "configuration", "--model"),
             ("run --jobs many --json", 2, "configuration", "--jobs"),
         ],
     )

@@ -78,7 +78,9 @@ def index(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write an index of 300 models, of which every hundredth drifts."""
     words = ["calibration drift" if i % 100 == 0 else "ok" for i in range(MODELS)]
     entries = [
-        Entry((f"model-{i}", word, "", *["1"] * 6, f"team-{i % 7}"), f"models/model-{i}.html", 0)
+        Entry(
+            (f"model-{i}", word, "", *["1"] * 6, f"team-{i % 7}"), f"models/model-{i}.html", 0, ""
+        )
         for i, word in enumerate(words)
     ]
     path = tmp_path_factory.mktemp("index") / "index.html"

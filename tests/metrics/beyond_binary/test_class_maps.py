@@ -197,5 +197,5 @@ def test_examples_of_the_page_run() -> None:
     """What docs/recalibrate.md says of models with classes runs, and prints what it says."""
     failed, tried = doctest.testfile(str(ROOT / "docs/recalibrate.md"), module_relative=False)
 
-    assert tried > 5
+    assert tried > 2
     assert failed == 0

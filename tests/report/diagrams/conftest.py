@@ -30,7 +30,7 @@ def verdicts() -> list[Any]:
             limit=3.0,
             compared=i > 4,
             reached=(3.2 if i == FOUND else 0.13 * (i % FOUND)) if i > 4 else None,
-            detector=SimpleNamespace(incident=incident if FOUND <= i < CLOSED else None),
+            incident=incident if FOUND <= i < CLOSED else None,
         )
         for i in range(DAYS)
     ]
