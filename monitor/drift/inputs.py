@@ -42,8 +42,10 @@ from monitor.drift.reference import (
     what_a_reference_lacks,
     with_hanging,
 )
-from monitor.metrics.core.buckets import merge_buckets
-from monitor.metrics.core.coarse import Coarse, coarsen
+from monitor.metrics.core.buckets import BucketCounts, merge_buckets
+from monitor.metrics.core.coarse import Coarse, coarsen, sum_of, tally_of
+from monitor.metrics.core.dispersion import design_effects
+from monitor.metrics.core.tally import Tally
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.summary import NO_SAMPLE, Entities, Summary
 
@@ -272,12 +274,23 @@ def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Refer
     if not any(day.entities for day in days):
         return reference
     known = sum((entity_sums(reference, day, name) for day in days), NOTHING)
-    held = merge_buckets(
-        buckets for day in days for key, buckets in day.entities.items() if name in (WHOLE, key[0])
-    )
+    of_days = [(_counted(day, name), _buckets(day, name)) for day in days]
+    held = merge_buckets(buckets for _, buckets in of_days)
     own = reference.own_intercept
     wider = intercept_hanging(reference.counts, held, own.value) if own else 1.0
-    return with_hanging(reference, hanging(reference, known), wider)
+    grown = with_hanging(reference, hanging(reference, known), wider)
+    return replace(grown, design_effects=design_effects(of_days))
+
+
+def _counted(day: Day, name: str) -> Tally:
+    """Count the rows of a stream on a day whose entities are known."""
+    parts = parts_of_stream(day, name)
+    return tally_of(sum_of([part for key, part in parts.items() if key in day.entities]))
+
+
+def _buckets(day: Day, name: str) -> BucketCounts:
+    """Give the same rows by bucket of their entity."""
+    return merge_buckets(held for key, held in day.entities.items() if name in (WHOLE, key[0]))
 
 
 def entity_sums(reference: Reference, day: Day, name: str) -> BucketSums:

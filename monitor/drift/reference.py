@@ -17,6 +17,7 @@ from monitor.drift.label_noise import Noise, noise_of_reference
 from monitor.drift.own_calibration import own_intercept, own_slope
 from monitor.drift.variance import between_day_variance, span_starts
 from monitor.metrics.core.coarse import Coarse, sum_of
+from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, DesignEffects
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats
 from monitor.metrics.logistic.conditional import project_directions
@@ -103,6 +104,8 @@ class Reference:
     hanging : ndarray of shape (4,)
         By how much the variance of the curve along each direction is larger than `day_variances`
         make it, because rows of an entity hang together; at least 1. See `monitor.drift.entities`.
+    design_effects : DesignEffects
+        Of its rows, where those of an entity hang together.
     """
 
     curve: Floats
@@ -130,6 +133,7 @@ class Reference:
     groups: Mapping[str, int] = field(default_factory=dict)
     group_variances: Floats = field(default_factory=lambda: np.zeros((0, 4)))
     hanging: Floats = field(default_factory=lambda: np.ones(4))
+    design_effects: DesignEffects = NO_DESIGN_EFFECTS
 
     @property
     def dispersions(self) -> Floats:

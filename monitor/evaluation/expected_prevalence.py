@@ -13,6 +13,7 @@ from math import lgamma, log, log1p, nan, sqrt
 
 import numpy as np
 
+from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, DesignEffects
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import brentq, chdtrc, expit, logit
@@ -59,7 +60,13 @@ class Expectation:
     unshifted_error: float
 
 
-def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expectation | None:
+def expect_prevalence(
+    reference: Tally,
+    scores: Floats,
+    counts: Ints,
+    *,
+    effects: DesignEffects = NO_DESIGN_EFFECTS,
+) -> Expectation | None:
     """Estimate the prevalence of predictions without outcomes.
 
     Parameters
@@ -70,6 +77,9 @@ def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expecta
         Distinct scores of the day's predictions, with or without an outcome.
     counts : ndarray of shape (m,)
         Their numbers; integers.
+    effects : DesignEffects
+        By how much the rows of the reference, and those of one of its days, vary more than
+        independent ones, because those of an entity hang together.
 
     Returns
     -------
@@ -92,6 +102,9 @@ def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expecta
     chi-square of the differences, with the sampling of all three histograms in its covariance
     and the direction of pi projected out, has B - 2 degrees of freedom.
 
+    Where rows hang together, each variance is multiplied by its design effect: that of a day of
+    the reference for the day, those of scores and outcomes of the whole reference for V.
+
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
@@ -106,13 +119,13 @@ def expect_prevalence(reference: Tally, scores: Floats, counts: Ints) -> Expecta
         return None
     x, n = np.asarray(logit(scores[inside])), counts[inside]
     eta, terms = _carried(maps, x)
-    low, prevalence, high = _mixture(maps, eta, terms, n)
-    unshifted = _calibrated_mean(maps, eta, terms, n)
+    low, prevalence, high = _mixture(maps, eta, terms, n, effects)
+    unshifted = _calibrated_mean(maps, eta, terms, n, effects)
     return Expectation(
         prevalence=prevalence,
         low=low,
         high=high,
-        fit_log10_p=_fit_log10_p(maps.tally, x, n, prevalence),
+        fit_log10_p=_fit_log10_p(maps.tally, x, n, prevalence, effects),
         unshifted=unshifted.value,
         unshifted_error=unshifted.standard_error,
     )
@@ -171,7 +184,9 @@ def _carried(maps: NestedMaps, x: Floats) -> tuple[Floats, Floats]:
     return eta, terms
 
 
-def _mixture(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> tuple[float, float, float]:
+def _mixture(
+    maps: NestedMaps, eta: Floats, terms: Floats, n: Ints, effects: DesignEffects
+) -> tuple[float, float, float]:
     """Solve for the prevalence between the ends of its interval; 0 or 1 where it has no end."""
     share, prior = n / n.sum(), maps.tally.prevalence
     lift = eta - float(logit(prior))
@@ -190,8 +205,8 @@ def _mixture(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> tuple[flo
         spread = float((share * (odds / base) ** 2).sum())
         # The prevalence of the reference is uncertain too, together with the map.
         pull, flat = (uncertain[:, None] * terms).sum(axis=0), float(uncertain.sum())
-        variance = _reference_variance(maps, pull, flat / (prior * (1.0 - prior)))
-        return gain(level) / sqrt(spread / n.sum() + variance)
+        variance = _reference_variance(maps, pull, flat / (prior * (1.0 - prior)), effects)
+        return gain(level) / sqrt(effects.scores_of_day * spread / n.sum() + variance)
 
     ends = (
         _falls_to_zero(of)
@@ -210,31 +225,41 @@ def _falls_to_zero(function: Callable[[float], float]) -> float:
     return float(expit(brentq(function, -FURTHEST, FURTHEST, xtol=1e-12)))
 
 
-def _calibrated_mean(maps: NestedMaps, eta: Floats, terms: Floats, n: Ints) -> Estimate:
+def _calibrated_mean(
+    maps: NestedMaps, eta: Floats, terms: Floats, n: Ints, effects: DesignEffects
+) -> Estimate:
     share, rates = n / n.sum(), np.asarray(expit(eta))
     mean = min(1.0, float((share * rates).sum()))  # of shares that may sum to a trifle more
     pull = ((share * rates * expit(-eta))[:, None] * terms).sum(axis=0)
-    variance = float((share * (rates - mean) ** 2).sum()) / n.sum()
-    return Estimate.normal(mean, sqrt(variance + _reference_variance(maps, pull, 0.0)))
+    variance = effects.scores_of_day * float((share * (rates - mean) ** 2).sum()) / n.sum()
+    return Estimate.normal(mean, sqrt(variance + _reference_variance(maps, pull, 0.0, effects)))
 
 
-def _reference_variance(maps: NestedMaps, pull: Floats, level: float) -> float:
+def _reference_variance(
+    maps: NestedMaps, pull: Floats, level: float, effects: DesignEffects
+) -> float:
     """Give the variance of ``pull'coefficients - level prevalence`` from sample to sample."""
     t, p = maps.tally, np.asarray(expit(maps.logits[-1]))
     design = np.ascontiguousarray(maps.design[:, : maps.terms[-1]])
     information = gram(design, t.counts * p * expit(-maps.logits[-1])) / t.total
     along = project(design, np.asarray(np.linalg.solve(information, pull), np.float64))
     hit = along * expit(-maps.logits[-1]) - level * (1.0 - t.prevalence)
-    return mean_loss(t, hit**2, (level * t.prevalence - along * p) ** 2) / t.total
+    independent = mean_loss(t, hit**2, (level * t.prevalence - along * p) ** 2) / t.total
+    # What outcomes add to it, and what scores do.
+    outcomes = float((t.counts * (along - level) ** 2 * p * (1.0 - p)).sum())
+    scores = float((t.counts * (level * (p - t.prevalence)) ** 2).sum())
+    both = effects.outcomes * outcomes + effects.scores * scores
+    return independent * both / (outcomes + scores) if outcomes + scores else independent
 
 
-def _fit_log10_p(t: Tally, x: Floats, n: Ints, prevalence: float) -> float:
+def _fit_log10_p(t: Tally, x: Floats, n: Ints, prevalence: float, effects: DesignEffects) -> float:
     """Test whether the day's histogram is a mixture of the reference's two."""
     if np.isnan(prevalence):
         return nan
     logits, misses = np.asarray(logit(t.scores)), t.counts - t.positives
     positive, negative = t.positives / t.positives.sum(), misses / misses.sum()
-    starts = _bin_starts(positive, negative, n.sum() * prevalence, n.sum() * (1.0 - prevalence))
+    total = n.sum() / effects.scores_of_day
+    starts = _bin_starts(positive, negative, total * prevalence, total * (1.0 - prevalence))
     if starts.size < 3:  # noqa: PLR2004 (two bins fit any mixture)
         return nan
     bins = np.searchsorted(logits[starts[1:]], x, side="right")
@@ -242,9 +267,9 @@ def _fit_log10_p(t: Tally, x: Floats, n: Ints, prevalence: float) -> float:
     a, c = np.add.reduceat(positive, starts), np.add.reduceat(negative, starts)
     mixed = prevalence * a + (1.0 - prevalence) * c
     covariance = (
-        _multinomial(mixed) / n.sum()
-        + prevalence**2 * _multinomial(a) / t.positives.sum()
-        + (1.0 - prevalence) ** 2 * _multinomial(c) / misses.sum()
+        _multinomial(mixed) / total
+        + prevalence**2 * _multinomial(a) * effects.scores / t.positives.sum()
+        + (1.0 - prevalence) ** 2 * _multinomial(c) * effects.scores / misses.sum()
     )[:-1, :-1]
     off, direction = (day - mixed)[:-1], (a - c)[:-1]
     weighed = np.linalg.solve(covariance, np.column_stack([off, direction]))

@@ -10,6 +10,7 @@ from datetime import timedelta
 from scipy.special import logit
 
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
+from monitor.metrics.core.dispersion import design_effects
 from monitor.metrics.core.estimate import NORMAL_95
 from monitor.metrics.core.tally import merge
 from monitor.metrics.maps.calibration_map import shape_of
@@ -17,7 +18,7 @@ from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.metrics.maps.likelihood import pooled_level
 from monitor.metrics.maps.map_file import Level, MapFile, with_level
 from monitor.store.store import Store
-from monitor.summary import NO_SAMPLE, Segment, Summary, all_scores, part_of
+from monitor.summary import NO_SAMPLE, Segment, Summary, all_scores, buckets_of, part_of
 
 NEWEST_DAYS = timedelta(days=7)  # whose outcomes give the newest level, and how old they may be
 LEAST_FIT = -3.0  # log10 of a probability: scores so unlike a mixture say nothing about the prior
@@ -71,7 +72,9 @@ def _by_scores(
     sampled = any(day.class_weights != NO_SAMPLE for day in [summary, *(day for day, _ in trained)])
     if sampled:  # the scores of a sample of one outcome say nothing about the population
         return None
-    expected = expect_prevalence(merge(earlier.tally for _, earlier in trained), *all_scores(part))
+    labelled = merge(earlier.tally for _, earlier in trained)
+    held = [(earlier.tally, buckets_of(day, content.segment)) for day, earlier in trained]
+    expected = expect_prevalence(labelled, *all_scores(part), effects=design_effects(held))
     if not expected or not _is_plausible(expected):
         return None
     asked = _by_outcomes(content, trained).map.level  # the level of the file is shrunk

@@ -6,8 +6,6 @@ from datetime import date
 from functools import lru_cache
 from math import log
 
-import numpy as np
-
 from monitor import program
 from monitor.config import Config, Model
 from monitor.drift.detectable import what_is_detectable
@@ -25,9 +23,7 @@ from monitor.drift.inputs import (
 from monitor.drift.reference import Reference, Sensitivity, fit_reference, what_a_reference_lacks
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
 from monitor.evaluation.shadow import map_summary
-from monitor.metrics.core.coarse import CENTRES
-from monitor.metrics.core.special import expit
-from monitor.metrics.core.tally import Tally
+from monitor.metrics.core.coarse import tally_of
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.progress import fingerprint
 from monitor.pipeline.reference_days import REFERENCE_DAYS, ReferenceSpan, days_of_references
@@ -80,11 +76,9 @@ class References:
         reference = compared.streams.get(name) if compared and day > compared.last else None
         if not isinstance(reference, Reference) or (compared and compared.classes):
             return None
-        seen = np.nonzero(reference.counts.counts)[0]
-        labelled = Tally(
-            expit(CENTRES[seen]), reference.counts.counts[seen], reference.counts.positives[seen]
+        return expect_prevalence(
+            tally_of(reference.counts), *all_scores(part), effects=reference.design_effects
         )
-        return expect_prevalence(labelled, *all_scores(part))
 
     def tce_size(self, day: date) -> int | None:
         """Give N* of TCE for a day; None while there is no reference before it."""

@@ -34,7 +34,7 @@ EXPECTED = (
 # What `show --json` gives of a verdict and of a window.
 OF_VERDICT = ("state", "day", "reasons", "detectable", "reference_slope", "reference_intercept")
 OF_WEEK = ("day", "window_days", "causes", "correction")
-ALL_COLUMNS = ("model", "verdict", "what", "day", "owner")
+ALL_COLUMNS = ("model", "verdict", "day", "what")
 COLOURS = {"ok": "green", "calibration_drift": "red", "data_error": "red"}
 
 

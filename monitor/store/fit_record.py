@@ -21,6 +21,7 @@ from monitor.drift.label_noise import Noise
 from monitor.drift.pairs import ClassDay, PairCurves
 from monitor.drift.reference import Reference, Sensitivity
 from monitor.metrics.core.coarse import Coarse
+from monitor.metrics.core.dispersion import DesignEffects
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Level
 
@@ -30,7 +31,7 @@ KINDS: dict[str, type] = {
         *(ModelReference, Reference, Sensitivity, Detectable, Coarse, Level, Estimate),
         Noise,
         *(ClassDay, PairCurves, ClassLevels, PairLevel),  # of models with classes
-        Together,  # of models with entities
+        *(Together, DesignEffects),  # of models with entities
     )
 }
 FAST = 1  # of nine levels of compression; a higher one saves little of arrays of floats

@@ -100,9 +100,9 @@ def drift_in_short(v: Verdict, incident: Incident) -> str:
     size = shape_size(incident)
     by = f" by {size:.2f} in log-odds" if size is not None else ""
     kind = ("third choices " if _of_third(v) else "") + incident.kind.replace("_", " ")
-    since = "gradually since about" if incident.gradual else "since"
+    since = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
-    return f"{kind} {since} {incident.started}{by}{worse}, found at {odds(incident.evidence)}"
+    return f"{kind}{since} {incident.started}{by}{worse}, found at {odds(incident.evidence)}"
 
 
 def _drift(v: Verdict, incident: Incident) -> Iterator[str]:

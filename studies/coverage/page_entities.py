@@ -39,7 +39,8 @@ worked out in simulated worlds; there the positives of each bin of scores move b
 deviate from it, drawn with replacement (`monitor/metrics/core/dispersion.py`). What a map gains has
 the variances over days and over buckets added, less that over buckets of days. A design effect is
 known to some 18 % only, and is never below 1. The error of a cause over several days is at least
-that of all their rows attributed as one. The interval of a prevalence to expect still counts rows.
+that of all their rows attributed as one. The interval of a prevalence to expect takes
+the design effects of the reference's scores and outcomes, and of the scores of one of its days.
 
 """
 

@@ -25,7 +25,7 @@ from monitor.drift.paths import drawn_days, evidence_paths
 from monitor.drift.reference import Reference, with_hanging
 from monitor.drift.verdict import Verdict, days_needed, judge
 from monitor.metrics.core.buckets import BUCKETS, merge_buckets
-from monitor.metrics.core.dispersion import span_dispersions
+from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, span_dispersions
 from monitor.segment_names import WHOLE
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from studies.drift.entity_worlds import Rows, as_day, clean, customers, draw_days, panel
@@ -157,6 +157,11 @@ def test_a_reference_of_the_same_customers_knows_its_curve_less_well() -> None:
     assert before.own_slope
     assert np.isclose(now.own_slope.standard_error / before.own_slope.standard_error, growth[0])
     assert np.allclose(now.curve_errors / before.curve_errors, growth[0])
+    assert before.design_effects == NO_DESIGN_EFFECTS
+    # Each customer is there once a day, with nearly the same score on all 28.
+    assert now.design_effects.scores_of_day < 2.0
+    assert now.design_effects.scores > 14.0
+    assert now.design_effects.outcomes > 5.0
     worth, unpriced = priced.detectable[WHOLE], plain.detectable[WHOLE]
     assert worth.days > unpriced.days
     assert worth.together

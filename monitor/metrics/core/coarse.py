@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.metrics.core.grid import CELL_COUNT, CELLS_PER_LOGIT, LOGIT_LIMIT, Floats, Ints, locate
+from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
 
 CELLS_IN_ONE = 16
@@ -55,6 +56,20 @@ class OccupiedCells:
     cells: Ints
     counts: Ints
     positives: Ints
+
+
+def tally_of(everything: Coarse) -> Tally:
+    """Give the tally of coarse counts: every score is the centre of its cell.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> found = tally_of(coarsen(tally([0.2, 0.2, 0.9], [0, 1, 1])))
+    >>> found.counts, found.positives
+    (array([2, 1]), array([1, 1]))
+    """
+    seen = occupied(everything)
+    return Tally(expit(CENTRES[seen.cells]), seen.counts, seen.positives)
 
 
 def coarsen(t: Tally) -> Coarse:

@@ -5,16 +5,20 @@ buckets over any span of days is the variance of that span, however its rows han
 (Liang and Zeger, Biometrika 73, 1986; buckets instead of entities, so that a day stays small).
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import starmap
 from math import sqrt
+from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
 
-from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, BucketCounts, bins_of
+from monitor.metrics.core.buckets import BIN_COUNT, BUCKETS, BucketCounts, bins_of, merge_buckets
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.special import expit, logit
-from monitor.metrics.core.tally import Tally
+from monitor.metrics.core.tally import Tally, merge
 
 KURTOSIS = 3.0  # of a normal distribution
 
@@ -141,6 +145,66 @@ def design_effect(
         bins_of_tally(t, delta), t.counts, held, if_positive - mean, if_negative - mean
     )
     return float(np.clip(span_dispersions(*sums)[0], 1.0, t.total))
+
+
+@dataclass(frozen=True)
+class DesignEffects:
+    """By how much means over the rows of days vary more than those of independent rows.
+
+    Attributes
+    ----------
+    outcomes : float
+        Of the outcomes of all days, given their scores; at least 1.
+    scores : float
+        Of the scores of all days; at least 1.
+    scores_of_day : float
+        Of the scores of one day; at least 1.
+    """
+
+    outcomes: float = 1.0
+    scores: float = 1.0
+    scores_of_day: float = 1.0
+
+
+NO_DESIGN_EFFECTS = DesignEffects()
+
+
+def design_effects(days: Sequence[tuple[Tally, BucketCounts]]) -> DesignEffects:
+    """Tell by how much scores and outcomes of days vary more than those of independent rows.
+
+    Parameters
+    ----------
+    days : sequence of (Tally, BucketCounts)
+        Each day, and the same rows by bucket of their entity; none where entities are unknown.
+
+    Notes
+    -----
+    `outcome_dispersion` of all days, and `design_effect` of the mean score: of all days, and its
+    mean over single days.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> of = np.arange(64)
+    >>> alike = BucketCounts(of, np.where(of % 3, 62, 65), np.full(64, 10), 10 * (of % 2))
+    >>> day = tally([0.4] * 420 + [0.6] * 220, [1, 0] * 320), alike
+    >>> found = design_effects([day, day])  # ten rows of a day, twenty of both, are little over one
+    >>> round(found.scores_of_day, 1), round(found.scores, 1), round(found.outcomes, 1)
+    (10.7, 21.4, 22.0)
+    """
+    known = [(t, held) for t, held in days if held.counts.size]
+    if not known:
+        return NO_DESIGN_EFFECTS
+    everything, held = merge(t for t, _ in known), merge_buckets(held for _, held in known)
+    return DesignEffects(
+        outcomes=outcome_dispersion(held),
+        scores=_of_mean_score(everything, held),
+        scores_of_day=fmean(starmap(_of_mean_score, known)),
+    )
+
+
+def _of_mean_score(t: Tally, held: BucketCounts) -> float:
+    return design_effect(t, held, t.scores, t.scores)
 
 
 class Hanging(NamedTuple):
