@@ -11,7 +11,7 @@ from datetime import date
 import numpy as np
 
 from monitor.logs.conversions import quoted
-from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, later_days, probed_days
+from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, later_days
 from monitor.logs.discovery.reading import PARTITION, Log
 from monitor.logs.discovery.rows import add, ask, open_rows, tables
 from monitor.logs.plausibility import Remark, about_outcomes
@@ -95,8 +95,9 @@ class Arrivals:
 def look_up(session: Session, scored: Log, observed: Log, key: Key, meaning: Meaning) -> Arrivals:
     """Look up sampled predictions among the outcomes; the table `met` then has both."""
     session.connection.execute(f"DROP TABLE IF EXISTS {MET}")
-    asked, looked = 0, MOST_AGES
-    for day in probed_days(scored):
+    since = max(0, key.since - QUIET_AGES)
+    asked, looked = 0, since + MOST_AGES
+    for day in key.days or (None,):
         only = f"WHERE {quoted(PARTITION)} = DATE '{day}'" if day else ""
         session.connection.execute(
             f"CREATE OR REPLACE TABLE probe AS SELECT *, "
@@ -108,7 +109,7 @@ def look_up(session: Session, scored: Log, observed: Log, key: Key, meaning: Mea
         asked += rows
         if day and observed.days:
             looked = min(looked, (observed.days[-1] - day).days)
-        _meet(session, observed, key, meaning, day, rows)
+        _meet(session, observed, key, meaning, day, rows, since)
     return _count(session, asked=asked, looked=looked)
 
 
@@ -144,11 +145,17 @@ def remarks(session: Session, score: str) -> list[Remark]:
 
 
 def _meet(
-    session: Session, observed: Log, key: Key, meaning: Meaning, day: date | None, rows: int
+    session: Session,
+    observed: Log,
+    key: Key,
+    meaning: Meaning,
+    day: date | None,
+    rows: int,
+    since: int,
 ) -> None:
     """Join the probed predictions with one partition of outcomes after another."""
     quiet = 0
-    for later in later_days(observed, day, MOST_AGES):
+    for later in later_days(observed, day, MOST_AGES, since):
         opened = open_rows(session, observed.place, observed.format, later, most=ROWS_PER_PARTITION)
         if opened is None:
             continue

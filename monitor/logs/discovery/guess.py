@@ -87,7 +87,7 @@ def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: N
         for log in logs
         if log.place not in used
     ]
-    return Guesses(tuple(models), (*unused, *problems))
+    return Guesses(tuple(models), (*unused, *map(str, problems)))
 
 
 def _names(pairs: Sequence[Pair]) -> list[str]:
@@ -106,17 +106,16 @@ def _names(pairs: Sequence[Pair]) -> list[str]:
 
 
 def _nothing(
-    surveys: Sequence[Survey], logs: Sequence[Log], problems: Sequence[str]
+    surveys: Sequence[Survey], logs: Sequence[Log], problems: Sequence[ConfigError | DataError]
 ) -> ConfigError | DataError:
     """Say what was found where no predictions with outcomes were."""
     roots = ", ".join(whole.root for whole in surveys)
     unreadable = [place for whole in surveys for place in whole.unreadable]
     unusable = [name for whole in surveys for name in whole.unusable.values()]
     if logs:
-        return ConfigError("\n".join([*_found(roots, logs), *problems]))
+        return ConfigError("\n".join([*_found(roots, logs), *map(str, problems)]))
     if problems:
-        fix = "write the files again, or name other files, then run again."
-        return DataError("\n".join([*problems, fix]))
+        return type(problems[0])("\n".join(map(str, problems)))
     if unreadable:
         msg = (
             f"{unreadable[0]}: may not be read by this user; grant read permission, then run again."

@@ -1,20 +1,22 @@
 """Which columns join two logs: those whose values both have and that tell predictions apart."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 from itertools import combinations, product
+from math import isqrt
 
+from monitor.config import LONGEST_WAIT
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column
-from monitor.logs.discovery.reading import PARTITION, Log
+from monitor.logs.discovery.reading import PARTITION, ROWS_PER_DAY, Log, add_day
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import add, ask, open_rows, tables
 from monitor.logs.session import Session
 
 ROWS_PER_PARTITION = 1_000_000  # of outcomes
 ROWS_COMPARED = 200_000  # of the ids of a partition, to find the columns that join
-AGES = 15  # days of outcomes among which ids are compared
+AGES = 15  # days of outcomes among which ids are compared first
 PROBED_DAYS = 2  # sampled days of predictions whose outcomes are looked for
 MOST_COLUMNS = 8  # of each log that may be ids
 ID_KINDS = ("integer", "text", "uuid", "binary")
@@ -23,6 +25,7 @@ LEAST_SHARE = 0.002  # of the predictions with an outcome: fewer are chance
 LEAST_UNIQUENESS = 0.5  # of an id
 UNIQUE = 0.99  # a few repeats are errors of single rows
 OFFERED = "offered"  # the table with ids of outcomes
+ASKED = "asked"  # the table with ids of predictions, if those of the sample have no outcome soon
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class Key:
         Different ids in the sample of predictions, by its rows.
     cast : str or None
         What both must be converted to, because they are written differently.
+    days : tuple of date
+        The days of predictions whose outcomes are looked for; none if the path names no day.
+    since : int
+        Days after the prediction before which no outcome came.
     """
 
     scored: tuple[str, ...]
@@ -46,21 +53,22 @@ class Key:
     share: float
     uniqueness: float
     cast: str | None = None
+    days: tuple[date, ...] = ()
+    since: int = 0
 
 
 def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     """Find the columns that join two logs.
 
     Content decides: the share of predictions that is found among the outcomes, times how unique the
-    column is. Names break ties.
+    column is. Names break ties. If no outcome comes within `AGES` days, later ones are looked at.
     """
     asked, offered = _candidates(scored, observed), _candidates(observed, scored)
     if not asked or not offered:
         return None
-    _offer(session, scored, observed, offered)
-    pairs = product(asked, [column for column in offered if OFFERED in tables(session)])
-    keys = [key for a, b in pairs if (key := _single(session, scored, a, b))]
-    best = max(keys, key=_worth, default=None)
+    best = _soon(session, scored, observed, asked, offered) or _late(
+        session, scored, observed, asked, offered
+    )
     if best is None or best.uniqueness >= UNIQUE:
         return best
     wider = [k for k in _wider(session, scored, observed, best) if k.uniqueness >= UNIQUE]
@@ -68,16 +76,15 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     return best if best.uniqueness >= LEAST_UNIQUENESS else None
 
 
-def probed_days(scored: Log) -> tuple[date | None, ...]:
-    """Choose the days whose outcomes are looked for; None if the path names no day."""
-    return scored.sampled[:PROBED_DAYS] or (None,)
-
-
-def later_days(observed: Log, day: date | None, most: int) -> tuple[date | None, ...]:
-    """List the partitions of outcomes from a day on; None if the path names no day."""
+def later_days(
+    observed: Log, day: date | None, most: int, since: int = 0
+) -> tuple[date | None, ...]:
+    """List the partitions of outcomes from an age on; None if the path names no day."""
     if not observed.days:
         return (None,)
-    return tuple(d for d in observed.days if day is None or 0 <= (d - day).days < most)[:most]
+    return tuple(d for d in observed.days if day is None or since <= (d - day).days < since + most)[
+        :most
+    ]
 
 
 def joined_on(key: Key, of_scored: str, of_observed: str) -> str:
@@ -104,27 +111,104 @@ def _is_named_id(name: str) -> bool:
     return any(word in ID_WORDS for word in words(name))
 
 
-def _offer(session: Session, scored: Log, observed: Log, columns: Sequence[Column]) -> None:
-    """Collect the ids of outcomes among which those of predictions are looked for."""
+def _soon(
+    session: Session,
+    scored: Log,
+    observed: Log,
+    asked: Sequence[Column],
+    offered: Sequence[Column],
+) -> Key | None:
+    """Look for the sampled predictions among the outcomes of their own and of the next days."""
     session.connection.execute(f"DROP TABLE IF EXISTS {OFFERED}")
-    starts = probed_days(scored)
-    days = {later: None for day in starts for later in later_days(observed, day, AGES)}
+    starts = scored.sampled[:PROBED_DAYS]
+    days = {d: None for start in starts or (None,) for d in later_days(observed, start, AGES)}
     for day in days:
-        rows = open_rows(session, observed.place, observed.format, day, most=ROWS_COMPARED)
-        if rows is not None:
-            rows.create_view("some_rows", replace=True)
-            names = [quoted(c.name) for c in columns if c.name in rows.columns]
-            add(session, f"SELECT {', '.join(names)} FROM some_rows", OFFERED)
+        _keep_ids(session, observed, offered, day, ROWS_COMPARED, OFFERED)
+    only = ", ".join(f"DATE '{day}'" for day in starts)
+    where = f"WHERE {quoted(PARTITION)} IN ({only})" if only else ""
+    session.connection.execute(
+        f"CREATE OR REPLACE TABLE {ASKED} AS SELECT *, NULL::DATE AS cm_day "
+        f"FROM {scored.table} {where}"
+    )
+    best = _best(session, asked, offered)
+    return replace(best, days=starts) if best else None
 
 
-def _single(session: Session, scored: Log, a: Column, b: Column) -> Key | None:
+def _late(
+    session: Session,
+    scored: Log,
+    observed: Log,
+    asked: Sequence[Column],
+    offered: Sequence[Column],
+) -> Key | None:
+    """Look for predictions as far as the log of outcomes goes, at few partitions of both logs.
+
+    The predictions of `step` days in a row are looked for in every `step`-th partition of outcomes,
+    so each age up to `LONGEST_WAIT` is that of one pair of them. The sample then also has the days
+    that were found.
+    """
+    if not scored.days or not observed.days:
+        return None
+    first = scored.days[0]
+    span = min(LONGEST_WAIT, (observed.days[-1] - first).days)
+    step = isqrt(max(span, 0)) + 1
+    for table in (OFFERED, ASKED):
+        session.connection.execute(f"DROP TABLE IF EXISTS {table}")
+    for day in scored.days:
+        if (day - first).days < step:
+            _keep_ids(session, scored, asked, day, ROWS_PER_DAY, ASKED)
+    for day in _every(observed.days, first, step, span):
+        _keep_ids(session, observed, offered, day, ROWS_COMPARED, OFFERED)
+    best = _best(session, asked, offered)
+    if best is None:
+        return None
+    met = (
+        f"SELECT a.cm_day AS day, count(*) AS rows, min(o.cm_day - a.cm_day) AS age FROM {ASKED} a "
+        f"JOIN {OFFERED} o ON {joined_on(best, 'a', 'o')} AND o.cm_day >= a.cm_day GROUP BY 1"
+    )
+    found = session.connection.execute(f"{met} ORDER BY 2 DESC, 1").fetchall()
+    days = tuple(sorted(day for day, *_ in found[:PROBED_DAYS]))
+    for day in days:
+        if day not in scored.sampled:
+            add_day(session, scored, day)
+    return replace(best, days=days, since=min(age for *_, age in found))
+
+
+def _every(days: Sequence[date], first: date, step: int, span: int) -> list[date]:
+    """List the last day of each `step` days that has a partition."""
+    ends = (first + timedelta(age + step - 1) for age in range(0, span + 1, step))
+    last = ([d for d in days if end - timedelta(step) < d <= end] for end in ends)
+    return [some[-1] for some in last if some]
+
+
+def _keep_ids(
+    session: Session, log: Log, columns: Sequence[Column], day: date | None, most: int, table: str
+) -> None:
+    """Add what may be ids of a partition to a table, with its day."""
+    rows = open_rows(session, log.place, log.format, day, most=most)
+    if rows is not None:
+        rows.create_view("some_rows", replace=True)
+        names = [quoted(c.name) for c in columns if c.name in rows.columns]
+        dated = f"DATE '{day}'" if day else "NULL::DATE"
+        add(session, f"SELECT {', '.join([*names, dated])} AS cm_day FROM some_rows", table)
+
+
+def _best(session: Session, asked: Sequence[Column], offered: Sequence[Column]) -> Key | None:
+    """Choose the columns of the two tables of ids that join them best."""
+    if not {ASKED, OFFERED} <= tables(session):
+        return None
+    keys = [key for a, b in product(asked, offered) if (key := _single(session, a, b))]
+    return max(keys, key=_worth, default=None)
+
+
+def _single(session: Session, a: Column, b: Column) -> Key | None:
     """Compare two columns as they are and, if nothing is equal, after a conversion."""
     for cast in dict.fromkeys((None if a.type == b.type else _cast_between(a, b), "uuid")):
         if (cast is None and a.type != b.type) or (
             cast == "uuid" and "integer" in (a.kind, b.kind)
         ):
             continue
-        share = _share(session, scored, a.name, b.name, cast)
+        share = _share(session, a.name, b.name, cast)
         if share >= LEAST_SHARE:
             return Key((a.name,), (b.name,), share, a.uniqueness, cast)
     return None
@@ -137,13 +221,12 @@ def _cast_between(a: Column, b: Column) -> str | None:
     return "uuid" if kinds <= {"uuid", "text"} else None
 
 
-def _share(session: Session, scored: Log, a: str, b: str, cast: str | None) -> float:
-    """Return which share of the probed predictions has its id among the outcomes."""
+def _share(session: Session, a: str, b: str, cast: str | None) -> float:
+    """Return the share of the predictions of the best day whose id is among the outcomes."""
     ours, theirs = _text(quoted(a), cast), _text(quoted(b), cast)
-    share = f"avg(({ours} IN (SELECT {theirs} FROM {OFFERED}))::INT)"
-    days = ", ".join(f"DATE '{day}'" for day in probed_days(scored) if day)
-    only = f"WHERE {quoted(PARTITION)} IN ({days})" if days else ""
-    return float(ask(session, f"SELECT {share} FROM {scored.table} {only}")[0] or 0.0)
+    share = f"avg(({ours} IN (SELECT {theirs} FROM {OFFERED}))::INT) AS share"
+    of_days = f"SELECT {share} FROM {ASKED} GROUP BY cm_day"
+    return float(ask(session, f"SELECT max(share) FROM ({of_days})")[0] or 0.0)
 
 
 def _text(expression: str, cast: str | None) -> str:
@@ -169,4 +252,4 @@ def _wider(session: Session, scored: Log, observed: Log, best: Key) -> Iterator[
             a, b = (*best.scored, *more), (*best.observed, *more)
             different = f"count(DISTINCT ({', '.join(map(quoted, a))})) / count(*)"
             (uniqueness,) = ask(session, f"SELECT {different} FROM {scored.table}")
-            yield Key(a, b, best.share, float(uniqueness), best.cast)
+            yield replace(best, scored=a, observed=b, uniqueness=float(uniqueness))

@@ -79,21 +79,21 @@ class Pair:
 
 def read_logs(
     session: Session, surveys: Sequence[Survey], on_progress: Callable[[str], None]
-) -> tuple[list[Log], list[str]]:
-    """Sample every log; also say which cannot be read."""
+) -> tuple[list[Log], list[ConfigError | DataError]]:
+    """Sample every log; also say which cannot be read, and what to do about it."""
     patterned = [
         (whole, pattern)
         for whole in surveys
         for pattern in (*map(_pattern_of_table, whole.tables), *patterns(whole.files))
     ]
     patterned.sort(key=lambda chosen: -len(chosen[1].files))
-    logs, problems = list[Log](), list[str]()
+    logs, problems = list[Log](), list[ConfigError | DataError]()
     for number, (whole, pattern) in enumerate(patterned[:MOST_LOGS]):
         on_progress(f"reading a sample of {pattern.template or whole.root}")
         try:
             logs.append(open_log(session, whole, pattern, f"sample_{number}"))
         except (ConfigError, DataError) as error:  # a package may be missing
-            problems.append(str(error))
+            problems.append(error)
     return logs, problems
 
 
@@ -300,8 +300,14 @@ def _own_times(log: Log, outcome: Candidate) -> tuple[Candidate, Candidate] | No
 
 
 def _comparable(scored: Log, a: Candidate, observed: Log, b: Candidate) -> bool:
-    kinds = scored.column(a.column), observed.column(b.column)
-    return kinds[0].kind != "date" and kinds[0].type == kinds[1].type and a.settings == b.settings
+    """Tell whether the times of two logs can be compared, whatever their precision and unit."""
+    kinds = [scored.column(a.column).kind, observed.column(b.column).kind]
+    if "date" in kinds:
+        return False
+    if "text" in kinds:
+        other = next((c for c, kind in zip((a, b), kinds, strict=True) if kind != "text"), None)
+        return other is None or _has_zone(scored if other is a else observed, other)
+    return _has_zone(scored, a) == _has_zone(observed, b)
 
 
 def probability(score: Candidate) -> str:

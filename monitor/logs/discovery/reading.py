@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 
+import duckdb
+
 from monitor.config import literal
 from monitor.errors import DataError
 from monitor.files import list_days
@@ -21,6 +23,8 @@ SAMPLED_DAYS = (0.2, 0.5, 0.8)  # where in the range of days; the ends are often
 TRIED_DAYS = 5  # where a day has no rows
 NESTED = re.compile(r"^(STRUCT|MAP|UNION)|\]$")
 FILES_PER_DAY = 4  # for the sample
+# DuckDB raises these for sound files that it cannot read.
+SOUND = (duckdb.BinderException, duckdb.NotImplementedException, duckdb.OutOfMemoryException)
 TEXTUAL = ("csv", "json")  # formats without types
 PARTITION = "day of the partition"  # a column added to samples
 
@@ -85,7 +89,10 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
                 rows = _sample(session, place, format_, tried, table)
             except (*DAMAGE, DataError) as error:
                 own = str(error).startswith(place)  # of a table
-                said = f"{place}: cannot be read as {format_} ({first_line(error)})"
+                said = (
+                    f"{place}: cannot be read as {format_} ({first_line(error)}); "
+                    f"{_remedy(error, format_)}"
+                )
                 failures.append(str(error) if own else said)
                 continue
             if rows:
@@ -96,14 +103,30 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
     columns = columns_of(session.connection, table, textual=format_ in TEXTUAL)
     named = tuple(column for column in columns if column.name != PARTITION)
     if not named or not named[0].rows:
-        msg = f"{place}: the sampled files have no rows"
+        msg = f"{place}: the sampled files have no rows; name files that have some."
         raise DataError(msg)
     return Log(place, format_, pattern, days, tuple(read), table, named)
+
+
+def _remedy(error: Exception, format_: str) -> str:
+    """Say what to do about files that cannot be read."""
+    if "permission denied" in str(error).lower():
+        return "grant read permission, then run again."
+    if format_ in TEXTUAL:
+        return f"correct the files so that they are {format_}, or name other files."
+    if isinstance(error, (*SOUND, RecursionError)):
+        return "name other files, or convert these to plain Parquet."
+    return "write the files again, or name other files, then run again."
 
 
 def _from(days: Sequence[date], day: date | None) -> Sequence[date | None]:
     """List a day and the few after it, which are tried if it has no rows."""
     return [None] if day is None else days[days.index(day) :][:TRIED_DAYS]
+
+
+def add_day(session: Session, log: Log, day: date) -> None:
+    """Add the rows of a further day to the sample of a log."""
+    _sample(session, log.place, log.format, day, log.table)
 
 
 def _sample(session: Session, place: str, format_: str, day: date | None, table: str) -> int:

@@ -1,0 +1,142 @@
+"""Outcomes of any delay are found, and their delay is the planted one, whatever the names are."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from monitor.errors import ConfigError, DataError
+from monitor.logs.discovery import Guess, guess
+
+FIRST = date(2025, 3, 1)
+IDS = ("request_id", "txn", "uid", "event key", "Ref", "impression_no")
+TIMES = ("scored_at", "ts", "event_time", "when")
+
+
+def shuffled(rng: np.random.Generator, columns: dict[str, pa.Array]) -> pa.Table:
+    """Put columns into a random order."""
+    names = list(columns)
+    return pa.table({names[i]: columns[names[i]] for i in rng.permutation(len(names))})
+
+
+def write_logs(
+    root: Path, rng: np.random.Generator, delays: Callable[[int], np.ndarray], days: int
+) -> dict[str, str]:
+    """Write both logs with names at random; return the names of what must be found."""
+    theirs: dict[date, list[tuple[str, int, datetime]]] = {}
+    ours = {"id": str(rng.choice(IDS)), "time": str(rng.choice(TIMES))}
+    unit = str(rng.choice(["us", "ns", "ms"]))
+    last = FIRST + timedelta(days - 1)
+    for n in range(days):
+        day, rows = FIRST + timedelta(n), 80
+        scores = rng.beta(2, 3, rows)
+        ids = [f"{n:04}-{i:03}" for i in range(rows)]
+        at = datetime.combine(day, time(), UTC)
+        table = shuffled(
+            rng,
+            {
+                ours["id"]: pa.array(ids),
+                "score": pa.array(scores),
+                ours["time"]: pa.array([at] * rows, pa.timestamp(unit, "UTC")),
+                "segment": pa.array(rng.choice(["a", "b"], rows)),
+            },
+        )
+        (root / "p").mkdir(parents=True, exist_ok=True)
+        pq.write_table(table, root / "p" / f"{day}.parquet")
+        for identity, score, delay in zip(ids, scores, delays(rows), strict=True):
+            came = day + timedelta(int(delay))
+            if came <= last:
+                row = identity, int(rng.random() < score), datetime.combine(came, time(9), UTC)
+                theirs.setdefault(came, []).append(row)
+    (root / "o").mkdir()
+    for day, rows_of_day in theirs.items():
+        ids, labels, at_of_rows = zip(*rows_of_day, strict=True)
+        table = shuffled(
+            rng,
+            {
+                "reference": pa.array(ids),
+                "label": pa.array(labels),
+                "labelled_at": pa.array(at_of_rows, pa.timestamp("us", "UTC")),
+            },
+        )
+        pq.write_table(table, root / "o" / f"{day}.parquet")
+    return ours
+
+
+def found(guessed: Guess) -> dict[str, object]:
+    """List the active settings."""
+    return {f"{s.section}.{s.key}": s.value for s in guessed.settings if s.active}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_outcomes_of_one_age(seed: int, tmp_path: Path) -> None:
+    """Every outcome comes the same number of days later: that is the wait, up to 90 and beyond."""
+    rng = np.random.default_rng(seed)
+    delay = int([0, 14, 15, 90][seed] if seed < 4 else rng.integers(16, 130))
+    days = delay + int(rng.integers(8, 30))
+    names = write_logs(tmp_path, rng, lambda rows: np.full(rows, delay), days)
+
+    (model,) = guess([str(tmp_path)]).models
+    settings = found(model)
+
+    assert settings[".settled_after"] == delay
+    assert settings["predictions.id"] == names["id"]
+    assert settings["outcomes.id"] == "reference"
+    assert settings["predictions.time"] == names["time"]  # whatever its precision
+    assert settings["outcomes.time"] == "labelled_at"
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_outcomes_of_many_ages(seed: int, tmp_path: Path) -> None:
+    """With ages from a first to a last day, the wait is nearly the last: 99 % came until then."""
+    rng = np.random.default_rng(100 + seed)
+    least = int(rng.integers(20, 50))
+    most = least + int(rng.integers(5, 30))
+    write_logs(
+        tmp_path, rng, lambda rows: rng.integers(least, most + 1, rows), most + int(most / 2) + 15
+    )
+
+    (model,) = guess([str(tmp_path)]).models
+
+    wait = found(model)[".settled_after"]
+    assert isinstance(wait, int)
+    assert most - 2 <= wait <= most
+
+
+def test_ids_of_another_system(tmp_path: Path) -> None:
+    """If no id is in both logs at any age, the message says so."""
+    rng = np.random.default_rng(5)
+    write_logs(tmp_path, rng, lambda rows: np.full(rows, 3), 40)
+    for path in (tmp_path / "o").iterdir():
+        table = pq.read_table(path)
+        odd = pa.array([f"x{i}" for i in range(len(table))])
+        pq.write_table(
+            table.set_column(table.column_names.index("reference"), "reference", odd), path
+        )
+
+    with pytest.raises(ConfigError, match="no column that both have"):
+        guess([str(tmp_path)])
+
+
+def test_the_advice_is_about_what_is_wrong(tmp_path: Path) -> None:
+    """Only damaged files are to be written again."""
+    empty, damaged, lines = (tmp_path / name for name in ("empty", "damaged", "lines"))
+    for folder in (empty, damaged, lines):
+        folder.mkdir()
+    pq.write_table(pa.table({"score": pa.array([], pa.float64())}), empty / "2026-01-01.parquet")
+    (damaged / "2026-01-01.parquet").write_bytes(b"PAR1 no longer")
+    (lines / "2026-01-01.jsonl").write_text('{"score": 0.5\n{]')
+
+    said = {}
+    for folder in (empty, damaged, lines):
+        with pytest.raises(DataError) as raised:
+            guess([str(folder)])
+        said[folder.name] = str(raised.value)
+
+    assert "have no rows; name files that have some." in said["empty"]
+    assert "correct the files so that they are json" in said["lines"]
+    assert [name for name in said if "write the files again" in said[name]] == ["damaged"]
