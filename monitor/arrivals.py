@@ -144,7 +144,7 @@ def late(delay: Delay | None, settled_after: int) -> Late | None:
         return None
     shares = [1.0 - delay.arrived(outcome, settled_after) for outcome in (1, 0)]
     totals = [sum(delay.positives), sum(delay.negatives)]
-    if not any(_too_late(*found) for found in zip(shares, totals, strict=True)):
+    if not any(_too_late(*share_and_total) for share_and_total in zip(shares, totals, strict=True)):
         return None
     positives, negatives = (0.0 if isnan(share) else share for share in shares)
     return Late(settled_after, positives, negatives, enough_after(delay))

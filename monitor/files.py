@@ -99,8 +99,8 @@ def list_days(template: str) -> list[date]:
     end = path.find("/", last_field.end())
     with reaching(template):
         wildcard, name_pattern, directives = _day_pattern(path if end < 0 else path[:end])
-        found = _find(filesystem, wildcard)
-    matches = filter(None, map(name_pattern.fullmatch, found))
+        names = _find(filesystem, wildcard)
+    matches = filter(None, map(name_pattern.fullmatch, names))
     days = {_day_written(match.groups(), directives) for match in matches}
     return sorted(day for day in days if day)
 
@@ -176,10 +176,10 @@ def describe_files(template: str, day: date) -> list[list[str]]:
 
 def _files(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
     """Find the files that match a wildcard; ** means those in every folder, not the folders."""
-    found = _find(filesystem, path)
+    entries = _find(filesystem, path)
     if "**" not in path:
-        return found
-    return {name: info for name, info in found.items() if info["type"] != "directory"}
+        return entries
+    return {name: info for name, info in entries.items() if info["type"] != "directory"}
 
 
 def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:
@@ -191,10 +191,10 @@ def _find(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[st
         If a folder on this machine may not be read, in which a wildcard would find nothing.
     """
     if isinstance(filesystem, LocalFileSystem):
-        found = _once(filesystem, path, lambda: _find_here(filesystem, path))
+        entries = _once(filesystem, path, lambda: _find_here(filesystem, path))
     else:
-        found = _seen_once(filesystem, path)
-    return {name: details for name, details in found.items() if not _is_hidden(name, path)}
+        entries = _seen_once(filesystem, path)
+    return {name: details for name, details in entries.items() if not _is_hidden(name, path)}
 
 
 def _find_here(filesystem: LocalFileSystem, path: str) -> dict[str, dict[str, Any]]:
@@ -246,9 +246,9 @@ def _once(
 ) -> dict[str, Any]:
     seen = next(iter(_SEEN), {})  # none, if another run of this process has just ended the block
     key = f"{type(filesystem)} {filesystem.storage_options}", path  # threads have their own objects
-    found: dict[str, Any] = seen[key] if key in seen else look()
-    seen[key] = found
-    return found
+    listing: dict[str, Any] = seen[key] if key in seen else look()
+    seen[key] = listing
+    return listing
 
 
 def _listed(filesystem: fsspec.AbstractFileSystem, folder: str) -> dict[str, dict[str, Any]]:

@@ -83,10 +83,10 @@ def sweep_folders() -> None:
 
 def _is_own_folder(entry: os.DirEntry[str]) -> bool:
     try:
-        found = entry.stat(follow_symlinks=False)
+        details = entry.stat(follow_symlinks=False)
     except OSError:
         return False
-    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid()
+    return stat.S_ISDIR(details.st_mode) and details.st_uid == os.geteuid()
 
 
 def _is_held(path: str) -> bool:

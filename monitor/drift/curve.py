@@ -127,16 +127,16 @@ def _orthonormal(
 ) -> Floats:
     """Make functions of mean 0 and variance 1 that are uncorrelated, in the order given."""
     shares = _shares(weights)
-    found: list[Floats] = []
+    orthonormal: list[Floats] = []
     for function in functions:
         whole = (shares * function).sum()
         rest = function - whole
-        for earlier in found * 2:  # twice: once leaves roundings of the size of the function
+        for earlier in orthonormal * 2:  # twice: once leaves roundings of the size of the function
             rest = rest - (shares * rest * earlier).sum() * earlier
         size, before = (np.sqrt((shares * f**2).sum()) for f in (rest, function - whole))
         if size > LEAST_LEFT * before:
-            found.append(_where_unseen(rest / size, seen, line=not found))
-    return np.stack(found) if found else np.zeros((1, COARSE_COUNT))
+            orthonormal.append(_where_unseen(rest / size, seen, line=not orthonormal))
+    return np.stack(orthonormal) if orthonormal else np.zeros((1, COARSE_COUNT))
 
 
 def _where_unseen(function: Floats, seen: npt.NDArray[np.bool_], *, line: bool) -> Floats:

@@ -177,11 +177,11 @@ def _days_to_find(
     limit: float,
     most: int = LONGEST,
 ) -> float:
-    found, spans = np.zeros(PATHS, bool), most // reference.judge_every
+    has_alerted, spans = np.zeros(PATHS, bool), most // reference.judge_every
     paths = evidence_paths(reference, drawn, change, limit)
     for span, evidence in enumerate(islice(paths, spans), 1):
-        found |= evidence >= limit
-        if 2 * found.sum() >= PATHS:
+        has_alerted |= evidence >= limit
+        if 2 * has_alerted.sum() >= PATHS:
             return float(span * reference.judge_every)
     return inf
 
@@ -225,9 +225,10 @@ def calibrated_limit(
     """
     simulated = min(false_alert_days, MOST_SIMULATED)
     spans = ceil(simulated * SPAN / reference.judge_every)
-    families = [found for found in (reference, third) if found]
+    families = [family for family in (reference, third) if family]
     paths = [
-        evidence_paths(found, drawn_days(found, PATHS, seed)) for seed, found in enumerate(families)
+        evidence_paths(family, drawn_days(family, PATHS, seed))
+        for seed, family in enumerate(families)
     ]
     highest = np.zeros(PATHS)
     for evidences in islice(zip(*paths, strict=True), spans):
@@ -244,6 +245,6 @@ def _found_in_time(reference: Reference, drawn: Iterator[Drawn], limit: float) -
         return nan
     while high - low > NEAR:
         middle = 0.5 * (low + high)
-        found = _days_to_find(reference, drawn, middle, limit, PATIENCE) < inf
-        low, high = (low, middle) if found else (middle, high)
+        in_time = _days_to_find(reference, drawn, middle, limit, PATIENCE) < inf
+        low, high = (low, middle) if in_time else (middle, high)
     return high

@@ -110,7 +110,7 @@ def _of_part(reference: Reference, span: slice, part: Coarse, held: BucketCounts
     weights = inside * p * (1.0 - p)
     middles = (weights * reference.directions).sum(axis=1) / information
     along = reference.directions - middles[:, None]
-    rows, known = _by_bin(part.counts), _by_bin(weights * along**2)
+    rows, informations = _by_bin(part.counts), _by_bin(weights * along**2)
     chances = _ratio(_by_bin(inside * p), _by_bin(inside))
     pulls = _ratio(_by_bin(weights * along) * _by_bin(inside), _by_bin(weights) * rows)
     counts, positives = np.zeros((2, BUCKETS, BIN_COUNT))
@@ -118,7 +118,7 @@ def _of_part(reference: Reference, span: slice, part: Coarse, held: BucketCounts
     positives[held.buckets, held.bins] = held.positives
     return BucketSums(
         np.einsum("bi,ji->bj", positives - counts * chances, pulls),
-        np.einsum("bi,ji->bj", counts, _ratio(known, rows)),
+        np.einsum("bi,ji->bj", counts, _ratio(informations, rows)),
     )
 
 
@@ -153,8 +153,8 @@ def hanging(reference: Reference, sums: BucketSums) -> Floats:
 
 def _beyond(sums: BucketSums, day_variances: Floats, informations: Floats) -> Floats:
     """Compare the dispersion of a span with that which its days by themselves show."""
-    known = span_dispersions(sums.scores, sums.informations)
-    return np.clip(known / dispersions(day_variances, informations), 1.0, MOST_HANGING)
+    dispersion = span_dispersions(sums.scores, sums.informations)
+    return np.clip(dispersion / dispersions(day_variances, informations), 1.0, MOST_HANGING)
 
 
 def hanging_since(
@@ -162,7 +162,7 @@ def hanging_since(
 ) -> Floats:
     """Find `hanging` of the days from the first to a day; 1 where none has entities."""
     days = [sums_of(date.fromordinal(n)) for n in range(first.toordinal(), day.toordinal() + 1)]
-    informations = np.array([found.informations.sum(axis=0) for found in days])
+    informations = np.array([of_day.informations.sum(axis=0) for of_day in days])
     return _beyond(sum(days, NOTHING), day_variances, informations)
 
 
@@ -222,14 +222,15 @@ def held_down_by_entities(
     buckets, known_of_buckets = _since_each(kept, day, sums_of)
     if not known_of_buckets.any():
         return detector
-    days, pull, known = (
+    days, pull, informations = (
         np.cumsum(values[::-1].astype(np.float64), axis=0)[::-1]
         for values in (kept.days, kept.scores, kept.informations)
     )
     phi = np.maximum(
-        1.0 + detector.jitters * known / days[:, None], span_dispersions(buckets, known_of_buckets)
+        1.0 + detector.jitters * informations / days[:, None],
+        span_dispersions(buckets, known_of_buckets),
     )
-    most = most_evidence(kept.days, pull, known, phi, evidence.tolerances, evidence.effects)
+    most = most_evidence(kept.days, pull, informations, phi, evidence.tolerances, evidence.effects)
     return replace(detector, sums=np.minimum(detector.sums, most.ravel()))
 
 

@@ -274,7 +274,7 @@ def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Refer
     if not any(day.entities for day in days):
         return reference
     known = sum((entity_sums(reference, day, name) for day in days), NOTHING)
-    of_days = [(_counted(day, name), _buckets(day, name)) for day in days]
+    of_days = [of_day for day in days if (of_day := _with_buckets(day, name))]
     held = merge_buckets(buckets for _, buckets in of_days)
     own = reference.own_intercept
     wider = intercept_hanging(reference.counts, held, own.value) if own else 1.0
@@ -282,15 +282,12 @@ def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Refer
     return replace(grown, design_effects=design_effects(of_days))
 
 
-def _counted(day: Day, name: str) -> Tally:
-    """Count the rows of a stream on a day whose entities are known."""
-    parts = parts_of_stream(day, name)
-    return tally_of(sum_of([part for key, part in parts.items() if key in day.entities]))
-
-
-def _buckets(day: Day, name: str) -> BucketCounts:
-    """Give the same rows by bucket of their entity."""
-    return merge_buckets(held for key, held in day.entities.items() if name in (WHOLE, key[0]))
+def _with_buckets(day: Day, name: str) -> tuple[Tally, BucketCounts] | None:
+    """Give the rows of a stream on a day, twice: by score, and by bucket of their entity."""
+    parts = {key: part for key, part in parts_of_stream(day, name).items() if key in day.entities}
+    if not parts:
+        return None
+    return tally_of(sum_of([*parts.values()])), merge_buckets(day.entities[key] for key in parts)
 
 
 def entity_sums(reference: Reference, day: Day, name: str) -> BucketSums:

@@ -70,13 +70,15 @@ def profiles_since(
         if day and day.final and is_evidence(day, reference, limits):
             spans.setdefault(end_of_span(day.day, limits.judge_every), []).append(day)
     wrong = wrong_share(own.noise, detector.noise)
-    found = [
+    of_spans = [
         profiles
         for days in spans.values()
         if (profiles := _of_span(name, own, days, reference, detector.jitters, wrong)).any()
     ]
     counted = int(history.days[rows].sum())
-    return sum(found, np.zeros((len(DIRECTIONS), SIZES.size))) if len(found) == counted else None
+    return (
+        sum(of_spans, np.zeros((len(DIRECTIONS), SIZES.size))) if len(of_spans) == counted else None
+    )
 
 
 def _of_span(

@@ -127,18 +127,18 @@ def evidence_paths(
     sums = np.zeros((len(SIGNS), *next(copy(drawn)).scores.shape[1:]))
     starts = Starts(np.zeros(0, np.int64), *np.zeros((2, 0, *sums[0].T.shape)))
     hangs, alarmed = limit < inf and reference.hanging.max() > 1.0, np.zeros(sums.shape[-1], bool)
-    for known, chance in copy(drawn):
-        pulls = chance + moved[:, None] * known
-        phi = 1.0 + reference.day_variances[:, None] * known
-        gains = [sign * reach[:, None] * pulls - middles[:, None] * known for sign in SIGNS]
+    for informations, chance in copy(drawn):
+        pulls = chance + moved[:, None] * informations
+        phi = 1.0 + reference.day_variances[:, None] * informations
+        gains = [sign * reach[:, None] * pulls - middles[:, None] * informations for sign in SIGNS]
         ratios = bounded_ratio(np.array(gains) / phi)
         begun = share_of_start(
-            *(tolerances[:, None], effects[:, None], known, reference.day_variances[:, None])
+            *(tolerances[:, None], effects[:, None], informations, reference.day_variances[:, None])
         )
         for day in range(SPANS_AT_ONCE):
             sums = np.minimum((sums + begun[day]) * ratios[:, day], MOST)
             if hangs:
-                starts = _with_day(starts, pulls[day].T, known[day].T)
+                starts = _with_day(starts, pulls[day].T, informations[day].T)
                 over = np.nonzero((_evidence(sums) >= limit) & ~alarmed)[0]
                 if over.size:
                     most = _most(reference, starts, over, tolerances, effects)
@@ -158,10 +158,12 @@ def _drawn(reference: Reference, paths: int, seed: int) -> Iterator[Drawn]:
             (rng.integers(days, size=paths), rng.standard_normal(offsets.shape).T)
             for _ in range(SPANS_AT_ONCE)
         ]
-        known = reference.informations.T[:, np.array([day for day, _ in drawn])].swapaxes(0, 1)
+        informations = reference.informations.T[:, np.array([day for day, _ in drawn])].swapaxes(
+            0, 1
+        )
         noise = spread @ np.array([noise for _, noise in drawn])
-        spreads = np.sqrt(known * (1.0 + reference.day_variances[:, None] * known))
-        yield Drawn(known, offsets.T * known + spreads * noise)
+        spreads = np.sqrt(informations * (1.0 + reference.day_variances[:, None] * informations))
+        yield Drawn(informations, offsets.T * informations + spreads * noise)
 
 
 def _evidence(sums: Floats) -> Floats:
@@ -188,13 +190,15 @@ def _most(
 ) -> Floats:
     """Give the most that the evidence of some paths may be; shape (paths, 4, 2)."""
     ages = np.cumsum(starts.days[::-1])[::-1]
-    known = starts.informations[:, over]
+    informations = starts.informations[:, over]
     share = np.minimum(1.0, ages / len(reference.informations))[:, None]
     phi = np.maximum(
-        1.0 + reference.day_variances * known / ages[:, None, None],
+        1.0 + reference.day_variances * informations / ages[:, None, None],
         (1.0 + (reference.dispersions - 1.0) * share)[:, None],
     )
-    return most_evidence(starts.days, starts.scores[:, over], known, phi, tolerances, effects)
+    return most_evidence(
+        starts.days, starts.scores[:, over], informations, phi, tolerances, effects
+    )
 
 
 def _between_directions(reference: Reference) -> tuple[Floats, Floats]:

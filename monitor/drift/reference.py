@@ -143,8 +143,8 @@ class Reference:
     @property
     def errors(self) -> Floats:
         """Standard errors with which the reference knows its own curve along each direction."""
-        found = _errors(self.dispersions, self.informations)
-        return np.where(np.isfinite(found), found, 0.0)
+        errors = _errors(self.dispersions, self.informations)
+        return np.where(np.isfinite(errors), errors, 0.0)
 
     @property
     def curve_errors(self) -> Floats:
@@ -369,16 +369,16 @@ def _scores_by_day(
     curve: Floats, directions: Floats, fitted: Curve, days: Sequence[Mapping[Any, Coarse]]
 ) -> tuple[Floats, Floats]:
     """Sum scores, shape (days, 4), and informations, (days, 4, 1 + b), over the parts."""
-    known = fitted.known
+    span = fitted.known
     at, along, basis = (
-        np.ascontiguousarray(values[..., known]) for values in (curve, directions, fitted.basis)
+        np.ascontiguousarray(values[..., span]) for values in (curve, directions, fitted.basis)
     )
     scores = np.zeros((len(days), len(along)))
     crosses = np.zeros((len(days), len(along), 1 + len(basis)))
     for i, day in enumerate(days):
         for part in day.values():
             pull, cross = project_directions(
-                at, part.counts[known], part.positives[known], along, basis
+                at, part.counts[span], part.positives[span], along, basis
             )
             scores[i] += pull
             crosses[i] += cross
@@ -426,8 +426,8 @@ def _usual(
     """Give tolerances and effects where scores are as in the reference."""
     tolerances = np.maximum(by_direction(sensitivity.tolerances), TOLERATED * errors)
     effects = np.maximum(least_effects, SOUGHT * errors)
-    known = np.isfinite(errors)  # a direction that no score moves along is never looked at
-    return np.where(known, tolerances, 0.0), np.where(known, effects, 0.0)
+    moves = np.isfinite(errors)  # a direction that no score moves along is never looked at
+    return np.where(moves, tolerances, 0.0), np.where(moves, effects, 0.0)
 
 
 def _levels(curve: Floats, days: Sequence[Mapping[Any, Coarse]]) -> dict[Any, Level]:

@@ -110,8 +110,8 @@ def recalled(watched: Watched, detector: Detector, days: Sequence[Day]) -> Own |
     second, span = detector.second, own_span(detector)
     if not second or not span:
         return None
-    found = [day for day in days if span[0] <= day.day <= span[1] and watched.parts(day)]
-    kept, last = tuple(found[:MOST]), second.last
+    span_days = [day for day in days if span[0] <= day.day <= span[1] and watched.parts(day)]
+    kept, last = tuple(span_days[:MOST]), second.last
     if not last:
         return Own(kept)
     fitted = [day for day in kept if day.day <= last]
@@ -183,19 +183,19 @@ def _weighed(
     variances = np.maximum(reference.day_variances, detector.jitters)
     together = merge_days([watched.parts(day) for day in days])
     evidence = day_evidence(reference, together, variances, before.cross, wrong=wrong)
-    found = accumulate(before, days[0].day, evidence, variances)
-    if not (is_withheld(before) and _explained(found, evidence, reference, today)):
-        found = held_down(
-            *(found, evidence, reference, days),
+    after = accumulate(before, days[0].day, evidence, variances)
+    if not (is_withheld(before) and _explained(after, evidence, reference, today)):
+        after = held_down(
+            *(after, evidence, reference, days),
             enough=watched.enough,
             sums_of=partial(watched.sums_of, reference, watched.name),
             wander=watched.limits.wander,
         )
-    if found.evidence < watched.enough:
-        return replace(second, detector=found), None
-    if _explained(found, evidence, reference, today):
-        return replace(second, detector=withheld(found)), None
-    return replace(second, detector=found), opened_incident(found, today.day, evidence)
+    if after.evidence < watched.enough:
+        return replace(second, detector=after), None
+    if _explained(after, evidence, reference, today):
+        return replace(second, detector=withheld(after)), None
+    return replace(second, detector=after), opened_incident(after, today.day, evidence)
 
 
 def _explained(detector: Detector, evidence: DayEvidence, reference: Reference, today: Day) -> bool:
@@ -326,11 +326,11 @@ def growth(
     With ``x = U / I`` along a direction, whose variance is ``1 / I`` and what days that hang
     together add, it is ``|x_now| - |x_before|`` over its standard error.
     """
-    known = (now.informations > 0.0) & (before.informations > 0.0)
-    sizes = [np.abs(i.scores[known] / i.informations[known]) for i in (now, before)]
-    chance = 1.0 / now.informations[known] + 1.0 / before.informations[known]
-    errors = np.sqrt(chance + np.broadcast_to(hanging, known.shape)[known])
-    grown = np.where(sizes[0] > tolerances[known], (sizes[0] - sizes[1]) / errors, 0.0)
+    informed = (now.informations > 0.0) & (before.informations > 0.0)
+    sizes = [np.abs(i.scores[informed] / i.informations[informed]) for i in (now, before)]
+    chance = 1.0 / now.informations[informed] + 1.0 / before.informations[informed]
+    errors = np.sqrt(chance + np.broadcast_to(hanging, informed.shape)[informed])
+    grown = np.where(sizes[0] > tolerances[informed], (sizes[0] - sizes[1]) / errors, 0.0)
     return float(grown.max(initial=0.0))
 
 
@@ -362,10 +362,10 @@ def _with_days(
 
 def _fit(watched: Watched, days: Sequence[Day]) -> Reference:
     limits = watched.limits
-    found = fit_reference(
+    fitted = fit_reference(
         [watched.parts(day) for day in days],
         sensitivity=limits.sensitivity,
         judge_every=limits.judge_every,
     )
     classes = watched.reference.classes
-    return without_top(found) if classes else with_entities(found, days, watched.name)
+    return without_top(fitted) if classes else with_entities(fitted, days, watched.name)

@@ -153,10 +153,10 @@ def find_change(
     reference = fit_reference([{WHOLE: group} for group in before], least_days=1, noise=False)
     phi, of_level = np.ones(len(DIRECTIONS)), 1.0
     if held:
-        known = _bucket_sums(reference, before, held[0])
-        reference = with_hanging(reference, hanging(reference, known))
-        known = _bucket_sums(reference, after, held[1])
-        phi = np.maximum(1.0, span_dispersions(known.scores, known.informations))
+        by_bucket = _bucket_sums(reference, before, held[0])
+        reference = with_hanging(reference, hanging(reference, by_bucket))
+        by_bucket = _bucket_sums(reference, after, held[1])
+        phi = np.maximum(1.0, span_dispersions(by_bucket.scores, by_bucket.informations))
         of_level = max(
             _level_effect(reference, *both) for both in zip((before, after), held, strict=True)
         )
@@ -223,12 +223,12 @@ def _evidence(groups: Sequence[DayEvidence], phi: Floats) -> float:
     """Give log10 of the weighted mean over the kinds of the product over the groups."""
     ratios = np.sum([group.ratios for group in groups], axis=0)
     if (phi > 1.0).any():
-        pull, known = (
+        pull, informations = (
             np.sum([getattr(group, name) for group in groups], axis=0)[None]
             for name in ("scores", "informations")
         )
         of = groups[-1].tolerances, groups[-1].effects
-        most = most_evidence(np.ones(1, np.int64), pull, known, phi[None], *of) / HEADROOM
+        most = most_evidence(np.ones(1, np.int64), pull, informations, phi[None], *of) / HEADROOM
         ratios = np.minimum(ratios, np.log10(most).reshape(ratios.shape))
     return float(logsumexp(ratios * log(10.0), b=WEIGHTS)) / log(10.0)
 

@@ -84,22 +84,22 @@ def between_day_variance(scores: Floats, informations: Floats, squares: Floats) 
     0.0
     """
     seen = informations > 0.0
-    known, extra = informations[seen], squares[seen]
-    if known.size < 2:  # noqa: PLR2004 - a single span differs from none
+    precise, extra = informations[seen], squares[seen]
+    if precise.size < 2:  # noqa: PLR2004 - a single span differs from none
         return 0.0
-    found, most = scores[seen] / known, STORM**2
+    offsets, most = scores[seen] / precise, STORM**2
     # A little more than its mean, which is above the median: of independent days, half have none.
-    expected = (known.size - 1) * (chdtr(3, most) + most * chdtrc(1, most))
-    expected += SKEW * sqrt(known.size - 1)
+    expected = (precise.size - 1) * (chdtr(3, most) + most * chdtrc(1, most))
+    expected += SKEW * sqrt(precise.size - 1)
 
     def excess(day_variance: float) -> float:
-        precisions = known / (1.0 + day_variance * extra / known)
-        deviations = found - _middle(found, precisions)
+        precisions = precise / (1.0 + day_variance * extra / precise)
+        deviations = offsets - _middle(offsets, precisions)
         return float(np.minimum(precisions * deviations**2, most).sum() - expected)
 
     if excess(0.0) <= 0.0:
         return 0.0
-    highest = np.ptp(found) ** 2 / expected
+    highest = np.ptp(offsets) ** 2 / expected
     while excess(highest) > 0.0:
         highest *= 2.0
     return float(brentq(excess, 0.0, highest))
@@ -149,18 +149,18 @@ def between_week_variance(
     >>> round(float(np.sqrt(found)), 2)
     0.08
     """
-    known = informations >= LEAST_INFORMATION
-    weeks, found, variances = (
-        weeks[known],
-        scores[known] / informations[known],
-        1.0 / informations[known] + day_variance / WEEK,
+    is_known = informations >= LEAST_INFORMATION
+    weeks, offsets, variances = (
+        weeks[is_known],
+        scores[is_known] / informations[is_known],
+        1.0 / informations[is_known] + day_variance / WEEK,
     )
     ratios, precisions = [], []
     for lag in LAGS:
         later = np.nonzero(np.isin(weeks, weeks + lag))[0]
         earlier = np.searchsorted(weeks, weeks[later] - lag)
         spread = variances[later] + variances[earlier]
-        ratios.append((found[later] - found[earlier]) ** 2 / spread)
+        ratios.append((offsets[later] - offsets[earlier]) ** 2 / spread)
         precisions.append(1.0 / spread)
     squares = np.concatenate(ratios)
     if squares.size < LEAST_DIFFERENCES:
@@ -196,10 +196,10 @@ def neighbours_alike(scores: Floats, informations: Floats) -> bool:
     (False, True)
     """
     terms = []
-    for pull, known in zip(scores.T, informations.T, strict=True):
-        told = known > 0.0
-        found, variances = pull[told] / known[told], 1.0 / known[told]
-        terms.append(np.diff(found) ** 2 / (variances[1:] + variances[:-1]))
+    for pull, information in zip(scores.T, informations.T, strict=True):
+        told = information > 0.0
+        offsets, variances = pull[told] / information[told], 1.0 / information[told]
+        terms.append(np.diff(offsets) ** 2 / (variances[1:] + variances[:-1]))
     squares = np.concatenate(terms)
     freedom = squares.size / PAIRS_A_FREEDOM
     ratio = float(squares.mean()) if freedom else 1.0

@@ -88,9 +88,9 @@ def _restricted(found: Floats, covariances: Floats) -> Floats:
     halves = np.linalg.cholesky(covariances).diagonal(axis1=1, axis2=2)
     sides = np.stack([np.ones(found.size), found], axis=1)
     products = np.einsum("na,tnb->tab", sides, np.linalg.solve(covariances, sides[None]))
-    known, pull, squares = products[:, 0, 0], products[:, 0, 1], products[:, 1, 1]
-    size = np.log(halves).sum(axis=1) + 0.5 * np.log(known)
-    return np.asarray(-size - 0.5 * (squares - pull**2 / known))
+    information, pull, squares = products[:, 0, 0], products[:, 0, 1], products[:, 1, 1]
+    size = np.log(halves).sum(axis=1) + 0.5 * np.log(information)
+    return np.asarray(-size - 0.5 * (squares - pull**2 / information))
 
 
 def held_down_by_wander(
@@ -146,9 +146,11 @@ def wander_before(reference: Reference, detector: Detector, direction: int) -> W
             (reference.informations, history.informations.astype(np.float64)),
         )
     )
-    known = information >= LEAST_INFORMATION
-    variances = 1.0 / information[known] + variance / WEEK
-    return fit_wander(WEEK * weeks[starts][known], score[known] / information[known], variances)
+    is_known = information >= LEAST_INFORMATION
+    variances = 1.0 / information[is_known] + variance / WEEK
+    return fit_wander(
+        WEEK * weeks[starts][is_known], score[is_known] / information[is_known], variances
+    )
 
 
 def _room(reference: Reference, wander: Wander, effect: float, tolerance: float) -> Floats:

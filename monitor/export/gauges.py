@@ -46,9 +46,9 @@ def _gauges(measure: Measure[Any]) -> Iterator[Gauge]:
 def _samples(measure: Measure[Any], end: str = "value") -> Samples:
     def samples(snapshot: Snapshot) -> Iterator[Sample]:
         for labels, part in measure.scope.of(snapshot):
-            found = measure.read(part)
-            if found is not None:
-                yield labels, getattr(found, end) if isinstance(found, Estimate) else found
+            value = measure.read(part)
+            if value is not None:
+                yield labels, getattr(value, end) if isinstance(value, Estimate) else value
 
     return samples
 

@@ -88,20 +88,20 @@ def past(reader: Reader, name: str, first: date, last: date, *, until: datetime)
     """
     models = {name: reader.config.model(name)}
     nothing = Snapshot(models, evaluations=[], runs={}, version=reader.version)
-    found = [
+    spans = [
         (day, begin, end, replace(nothing, evaluations=group))
         for day, begin, end, group in _past_windows(reader, name, first)
     ]
-    found += [
+    spans += [
         (day, begin, end, replace(nothing, verdicts=verdicts))
         for day, begin, end, verdicts in _past_verdicts(reader, name, first)
     ]
-    newest = max((begin for _, begin, _, _ in found), default=-inf)
+    newest = max((begin for _, begin, _, _ in spans), default=-inf)
     overdue = newest + models[name].verdicts.run_overdue_hours * SECONDS_AN_HOUR
     silent = min(until.timestamp(), overdue)
     known = [
         Known(begin, min(end, silent), snapshot)
-        for day, begin, end, snapshot in found
+        for day, begin, end, snapshot in spans
         if day <= last and begin < min(end, silent)
     ]
     return sorted(known, key=lambda one: one.begin)

@@ -67,16 +67,16 @@ class Reader:
         DataError
             If no model can be read.
         """
-        found, errors = dict[str, Snapshot](), list[ConfigError | DataError]()
+        by_model, errors = dict[str, Snapshot](), list[ConfigError | DataError]()
         for name in self.config.names:
             try:
-                found[name] = self.snapshot(name)
+                by_model[name] = self.snapshot(name)
             except (ConfigError, DataError) as error:
                 errors.append(error)
-                found[name] = self.without_results(name, error)
-        if errors and len(errors) == len(found):
+                by_model[name] = self.without_results(name, error)
+        if errors and len(errors) == len(by_model):
             raise errors[0]
-        return found
+        return by_model
 
     def without_results(self, name: str, error: ConfigError | DataError) -> Snapshot:
         """Say of a model what is configured, when it ran, and why its results cannot be read."""
@@ -114,17 +114,17 @@ class Reader:
         )
         run = results.store.read_run(name)
         try:
-            found = newest(replace(results, named=run.newest) if run else results)
+            latest = newest(replace(results, named=run.newest) if run else results)
         except DataError:  # files that the record names are gone, or damaged: see what is there
             if not run or not run.newest:
                 raise
             files.clear()
-            found = newest(results)
+            latest = newest(results)
         if before and before.run == run and _are_the_same(before.files, files):
             return before.snapshot
         # Only runs count arrivals, so as long as there was none these are the same.
         known = before.snapshot.delays if before and before.run == run else None
-        exported, left_out = with_most_outcomes(found.evaluations, self.most_segments)
+        exported, left_out = with_most_outcomes(latest.evaluations, self.most_segments)
         snapshot = Snapshot(
             models={name: settled_model(results.store, name, self.config.shown(name))},
             evaluations=exported,
@@ -132,11 +132,11 @@ class Reader:
             version=self.version,
             verdicts=[
                 with_few_places(v, self.most_segments)
-                for v in verdicts_to_export(found.judged, exported, self.most_segments)
+                for v in verdicts_to_export(latest.judged, exported, self.most_segments)
             ],
             left_out={name: left_out} if exported else {},
             invalid=frozenset({name} & self.config.invalid.keys()),
-            delays=self._delays(results, found.evaluations) if known is None else known,
+            delays=self._delays(results, latest.evaluations) if known is None else known,
         )
         self._cached[name] = Cached(snapshot, run, files)
         return snapshot
@@ -169,8 +169,8 @@ def verdicts_to_export(
 
 def with_few_places(verdict: Verdict, most: int) -> Verdict:
     """Keep the values of columns that are most off, and the worst in every case."""
-    found = verdict.where
-    return replace(verdict, where=found.worst(max(1, most))) if found else verdict
+    places = verdict.where
+    return replace(verdict, where=places.worst(max(1, most))) if places else verdict
 
 
 def with_most_outcomes(

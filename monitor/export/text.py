@@ -42,15 +42,15 @@ def parts(models: Iterable[Lines], *, only: Container[str] | None = None) -> Par
         Names of the requested gauges; all if None.
     """
     several = list(models)
-    found = []
+    blocks = []
     for gauge in CATALOGUE:
         if only is not None and gauge.name not in only:
             continue
         head = f"# HELP {gauge.name} {gauge.meaning}\n# TYPE {gauge.name} gauge\n"
         # A gauge without the label model is in the lines of every model; one copy is enough.
         of_models = several if "model" in gauge.labels else several[:1]
-        found.append([head.encode(), *(one[gauge.name] for one in of_models)])
-    return found
+        blocks.append([head.encode(), *(one[gauge.name] for one in of_models)])
+    return blocks
 
 
 def labels_text(names: tuple[str, ...], values: tuple[str, ...]) -> str:

@@ -30,9 +30,9 @@ def _days(day: Callable[[Verdict], date | None]) -> Base:
 
     def records(snapshot: Snapshot) -> Parts[float]:
         for labels, v in VERDICTS.records(snapshot):
-            if found := day(v):
+            if dated := day(v):
                 zone = snapshot.models[v.model].time_zone
-                yield labels, end_of_day(found, zone).timestamp()
+                yield labels, end_of_day(dated, zone).timestamp()
 
     return Base(VERDICTS.labels, records)
 
@@ -56,8 +56,8 @@ def _kinds(v: Verdict) -> Parts[float]:
 def _sums(v: Verdict) -> Parts[float]:
     """Give what has accumulated for each kind of distortion, unless it is withheld."""
     if v.reached is not None:
-        for kind, found in zip(KINDS, v.detector.sums, strict=True):
-            yield (kind,), log10(max(1.0, found))
+        for kind, evidence in zip(KINDS, v.detector.sums, strict=True):
+            yield (kind,), log10(max(1.0, evidence))
 
 
 def _incident(v: Verdict) -> Parts[Incident]:
@@ -74,8 +74,8 @@ def _off(v: Verdict) -> str:
 
 
 def _explained(where: Where) -> Parts[float]:
-    found = where.explanation
-    return [((explained_by(found),), found.share)] if found else []
+    explanation = where.explanation
+    return [((explained_by(explanation),), explanation.share)] if explanation else []
 
 
 PLACES = Base(

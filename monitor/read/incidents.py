@@ -30,8 +30,8 @@ def incidents(results: Results, last: date | None = None) -> dict[str, list[Inci
     """List the calibration drifts that were found, by segment; each with its first kind."""
     days = results.days("verdicts", last)
     names = [verdict.segment for verdict in (results.verdicts(days[-1]) if days else ())]
-    found = {name: of_segment(results, days, name) for name in names}
-    return found | {WHOLE: of_families(found)} if THIRD in found else found
+    by_segment = {name: of_segment(results, days, name) for name in names}
+    return by_segment | {WHOLE: of_families(by_segment)} if THIRD in by_segment else by_segment
 
 
 def of_families(found: Mapping[str, Sequence[IncidentSummary]]) -> list[IncidentSummary]:

@@ -127,19 +127,19 @@ def newest(results: Results, last: date | None = None) -> Newest:
     """
     verdicts = newest_verdicts(results, last)
     judged = [verdict for verdict in verdicts if verdict.shown]
-    found: dict[tuple[str, int, bool], Evaluation] = {}
+    newest_of: dict[tuple[str, int, bool], Evaluation] = {}
     waiting = list[Evaluation]()
     for day in results.newest_first("evaluations", last):
         evaluations = results.evaluations(day)
         if _await_their_verdict(evaluations, judged):
             continue
         for e in evaluations:
-            if (e.segment, e.window_days, True) not in found:
-                found.setdefault((e.segment, e.window_days, e.final), e)
+            if (e.segment, e.window_days, True) not in newest_of:
+                newest_of.setdefault((e.segment, e.window_days, e.final), e)
         if all(e.final for e in evaluations):
             break
         waiting += [e for e in reversed(evaluations) if e.window_days == 1 and not e.final]
-    in_order = sorted(found.values(), key=lambda e: (e.segment, e.window_days, e.final))
+    in_order = sorted(newest_of.values(), key=lambda e: (e.segment, e.window_days, e.final))
     return Newest(verdicts, in_order, waiting[::-1])
 
 

@@ -26,13 +26,13 @@ def known_text(title: str, found: Sequence[Revision], shown: int) -> RenderableT
 def revision_table(title: str, found: Sequence[Revision]) -> RenderableType:
     """Show what was said of days, one line each."""
     table = plain_table(title, ("day", "known from", "until", "verdict", "outcomes"))
-    for one in found:
+    for revision in found:
         table.add_row(
-            f"{one.day}",
-            f"{one.known_at:%Y-%m-%d %H:%M}",
-            f"{one.until}" if one.until else "now",
-            one.state,
-            "settled" if one.final else "arriving",
+            f"{revision.day}",
+            f"{revision.known_at:%Y-%m-%d %H:%M}",
+            f"{revision.until}" if revision.until else "now",
+            revision.state,
+            "settled" if revision.final else "arriving",
         )
     if not found:
         table.add_row("none", *[""] * 4)

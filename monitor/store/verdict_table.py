@@ -82,11 +82,11 @@ def _verdict(row: dict[str, Any]) -> Verdict:
         {"since": fork.pop("since"), "detector": fork.pop("detector") | fork}
         for fork in detector["forks"] or ()
     ]
-    found: Verdict = rebuilt(Verdict, row | {"detector": detector})
-    found = replace(found, detector=_shaped(found.detector))
+    verdict: Verdict = rebuilt(Verdict, row | {"detector": detector})
+    verdict = replace(verdict, detector=_shaped(verdict.detector))
     if "facts" not in row:
-        found = replace(found, facts=_facts_before(found))
-    return found if "reached" in row else replace(found, reached=_reached_before(found))
+        verdict = replace(verdict, facts=_facts_before(verdict))
+    return verdict if "reached" in row else replace(verdict, reached=_reached_before(verdict))
 
 
 def _shaped(found: Detector) -> Detector:

@@ -357,10 +357,10 @@ def _pairs(
     known = np.array([a * classes + b for a, b in pairs], np.int64)
     code = low * classes + high
     place = np.minimum(np.searchsorted(known, code), max(0, len(known) - 1))
-    found = known[place] == code if len(known) else np.zeros(len(code), np.bool_)
+    is_known = known[place] == code if len(known) else np.zeros(len(code), np.bool_)
     size = len(pairs) * COARSE_COUNT
-    keys = place[found] * COARSE_COUNT + cells[found]
-    hits = keys[labels[found] == low[found]]
+    keys = place[is_known] * COARSE_COUNT + cells[is_known]
+    hits = keys[labels[is_known] == low[is_known]]
     counts, positives = (
         np.bincount(k, minlength=size).reshape(-1, COARSE_COUNT) for k in (keys, hits)
     )

@@ -200,10 +200,10 @@ def _loss(moved: Floats, labels: Ints) -> tuple[float, Floats]:
 
 def _descend(objective: Objective, start: Floats, least: float | None = None) -> Floats:
     bounds = None if least is None else [(least, None)] * start.size
-    found, _, _ = fmin_l_bfgs_b(
+    minimum, _, _ = fmin_l_bfgs_b(
         objective, start, bounds=bounds, factr=10.0, pgtol=1e-8, maxiter=2_000, maxfun=20_000
     )
-    return np.asarray(found, np.float64)
+    return np.asarray(minimum, np.float64)
 
 
 def _basis_objective(basis: Floats, labels: Ints) -> Objective:
@@ -242,7 +242,7 @@ def _fit_ensemble(z: Floats, labels: Ints) -> Floats:
     def gradient(weights: Floats) -> Floats:
         return objective(weights)[1]
 
-    found = fmin_slsqp(
+    fitted = fmin_slsqp(
         loss,
         np.array([0.8, 0.1, 0.1]),
         fprime=gradient,
@@ -253,7 +253,7 @@ def _fit_ensemble(z: Floats, labels: Ints) -> Floats:
         acc=1e-12,
         iprint=0,
     )
-    weights = np.clip(found, 0.0, 1.0)
+    weights = np.clip(fitted, 0.0, 1.0)
     return np.concatenate([inverse, weights / weights.sum()])
 
 
@@ -289,9 +289,9 @@ def _vector_objective(z: Floats, labels: Ints) -> Objective:
 def _fit_vector(z: Floats, labels: Ints) -> Floats:
     count = z.shape[1]
     start = np.concatenate([np.ones(count), np.zeros(count)])
-    found = _descend(_vector_objective(z, labels), start).reshape(2, count)
-    found[1] -= found[1].mean()  # the same map: a constant of all classes cancels
-    return found
+    parameters = _descend(_vector_objective(z, labels), start).reshape(2, count)
+    parameters[1] -= parameters[1].mean()  # the same map: a constant of all classes cancels
+    return parameters
 
 
 def _dirichlet_objective(z: Floats, labels: Ints, penalty: float) -> Objective:
@@ -314,5 +314,5 @@ def _dirichlet_objective(z: Floats, labels: Ints, penalty: float) -> Objective:
 def _fit_dirichlet(z: Floats, labels: Ints, penalty: float) -> Floats:
     count = z.shape[1]
     start = np.eye(count, count + 1)
-    found = _descend(_dirichlet_objective(z, labels, penalty), start.ravel())
-    return found.reshape(count, count + 1)
+    coefficients = _descend(_dirichlet_objective(z, labels, penalty), start.ravel())
+    return coefficients.reshape(count, count + 1)

@@ -48,18 +48,18 @@ def fit_class_weights(read: Callable[[], Iterable[Batch]], classes: int) -> Floa
     >>> np.exp(np.diff(fit_class_weights(lambda: [rows], 2))).round(2)
     array([0.33])
     """
-    found = np.zeros(classes)
+    log_weights = np.zeros(classes)
     for _ in range(MOST_STEPS):
-        counts, means, second = _sums(read(), found, classes)
+        counts, means, second = _sums(read(), log_weights, classes)
         if not counts.sum():
             break
-        pull = counts - means - found / USUAL_WEIGHT**2
+        pull = counts - means - log_weights / USUAL_WEIGHT**2
         step = _step(pull, means, second)
-        found = np.round(found + step, 12)
+        log_weights = np.round(log_weights + step, 12)
         if abs(step).max() < ENOUGH:
             break
     # What remains of the error of a step is below this, however many threads solved for it.
-    return np.asarray(np.round(found - found.mean(), 6))
+    return np.asarray(np.round(log_weights - log_weights.mean(), 6))
 
 
 def _sums(
@@ -85,8 +85,8 @@ def _products(moved: Floats, *, least: float) -> Floats:
         return np.asarray(coarse.T @ coarse)
     values = np.rint(moved[notable] * COARSE_UNIT)
     rows = np.concatenate([[0], notable.sum(axis=1).cumsum()])
-    found = sparse.csr_array((values, np.nonzero(notable)[1], rows), shape=moved.shape)
-    return np.asarray((found.T @ found).toarray())
+    matrix = sparse.csr_array((values, np.nonzero(notable)[1], rows), shape=moved.shape)
+    return np.asarray((matrix.T @ matrix).toarray())
 
 
 def _step(pull: Floats, means: Floats, second: Floats) -> Floats:

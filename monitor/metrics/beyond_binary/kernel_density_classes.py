@@ -132,6 +132,6 @@ def _log_kernels(rows: Floats, bandwidth: float) -> Iterator[tuple[Ints, Floats,
     heights = gammaln((powers + 1.0).sum(axis=1)) - gammaln(powers + 1.0).sum(axis=1)
     for start in range(0, len(rows), ROWS_AT_ONCE):
         places = np.arange(start, min(start + ROWS_AT_ONCE, len(rows)))
-        found = logs[places] @ powers.T + heights
-        found[np.arange(places.size), places] = -np.inf
-        yield places, found.max(axis=1), found
+        log_kernels = logs[places] @ powers.T + heights
+        log_kernels[np.arange(places.size), places] = -np.inf
+        yield places, log_kernels.max(axis=1), log_kernels

@@ -127,10 +127,10 @@ def _fill_drawers(s: Floats, bits: Ints, y: Outcomes) -> tuple[bool, Ints]:
 def _take_out(s: Floats, bits: Ints, opened: Bools, size: int) -> Floats:
     """Give the scores in the open drawers, `size` in all, in the order of the rows."""
     values = np.empty(size + 1)  # one more, to write without a check
-    found = 0
+    distinct = 0
     for i in range(s.size):
-        values[found] = s[i]
-        found += opened[_drawer(bits[i])]
+        values[distinct] = s[i]
+        distinct += opened[_drawer(bits[i])]
     return values[:size]
 
 

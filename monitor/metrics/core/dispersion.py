@@ -59,8 +59,8 @@ def span_dispersions(scores: Floats, informations: Floats) -> Floats:
     fourths = (deviations**4).sum(axis=-2)
     with np.errstate(divide="ignore", invalid="ignore"):
         freedom = np.fmin(1.0 / held - 1.0, KURTOSIS * squares**2 / fourths)
-        found = squares / (total * (1.0 - held)) * (1.0 + 2.0 / freedom)
-    return np.where(total > 0.0, np.where(held < 1.0, found, np.inf), 1.0)
+        dispersion = squares / (total * (1.0 - held)) * (1.0 + 2.0 / freedom)
+    return np.where(total > 0.0, np.where(held < 1.0, dispersion, np.inf), 1.0)
 
 
 def bucket_sums(

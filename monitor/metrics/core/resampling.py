@@ -139,13 +139,17 @@ def drawn(
         taken = rows - _taken(rng, rows, ends, guide, shift, rest)
     groups = np.empty(rows.size // 2, np.int64)
     counts, positives = np.empty_like(groups), np.empty_like(groups)
-    found = 0
+    groups_drawn = 0
     for i in range(groups.size):
         count = taken[2 * i] + taken[2 * i + 1]
         if count > 0:
-            groups[found], counts[found], positives[found] = i, count, taken[2 * i + 1]
-            found += 1
-    return groups[:found], counts[:found], positives[:found]
+            groups[groups_drawn], counts[groups_drawn], positives[groups_drawn] = (
+                i,
+                count,
+                taken[2 * i + 1],
+            )
+            groups_drawn += 1
+    return groups[:groups_drawn], counts[:groups_drawn], positives[:groups_drawn]
 
 
 @compiled

@@ -156,8 +156,8 @@ def _check(t: Tally, level: float) -> None:
 def _blocks(t: Tally) -> Bins:
     fine = quantile_bins(t, MOST_GROUPS)
     ends = np.cumsum(fine.counts)
-    found = np.searchsorted(ends, ENDS * t.total)
-    first = np.unique(np.concatenate([[0], found[found < ends.size - 1] + 1]))
+    cuts = np.searchsorted(ends, ENDS * t.total)
+    first = np.unique(np.concatenate([[0], cuts[cuts < ends.size - 1] + 1]))
     sums = (np.add.reduceat(c, first) for c in (fine.counts, fine.positives, fine.score_sums))
     return Bins(np.append(fine.starts[first], t.scores.size), *sums)
 

@@ -153,7 +153,7 @@ def bootstrap_intervals(
     inverted = {n: m for n, m in measures.items() if chosen[n].startswith("inverted")}
     plain = {n: m for n, m in measures.items() if n not in inverted}
     observed = {name: measure(t) for name, measure in measures.items()}
-    found = _inverted(t, inverted, observed, chosen, level, replicates, shared, rng)
+    ends = _inverted(t, inverted, observed, chosen, level, replicates, shared, rng)
     samples = _values(t, t.positives / t.counts, plain, replicates, shared, rng)
     for name, values in samples.items():
         if chosen[name] == "percentile":
@@ -162,8 +162,8 @@ def bootstrap_intervals(
             centre = 2.0 * observed[name] - float(values.mean())
             reach = float(ndtri(0.5 + level / 2)) * float(values.std(ddof=1))
             low, high = centre - reach, centre + reach
-        found[name] = low, high
-    return {name: Estimate(observed[name], *found[name]) for name in measures}
+        ends[name] = low, high
+    return {name: Estimate(observed[name], *ends[name]) for name in measures}
 
 
 def choose_method(t: Tally, measure: Measure) -> Method:
@@ -215,14 +215,14 @@ def _inverted(
                 if not amplitude:  # of the calibrated world both tails lie on one side
                     at_least += float(ndtri(outside) - ndtri(2.0 * outside))
                 visits[name][amplitude] = Visit(truth, at_least, -at_most)
-    return {name: both_ends(found, outside) for name, found in visits.items()}
+    return {name: both_ends(visited, outside) for name, visited in visits.items()}
 
 
 def _by_amplitude(visits: Mapping[str, Visits], outside: float) -> dict[float, list[str]]:
     """Group the measures that are not done by the world to be visited next."""
     wanted: dict[float, list[str]] = {}
-    for name, found in visits.items():
-        amplitude = next_amplitude(found, outside)
+    for name, visited in visits.items():
+        amplitude = next_amplitude(visited, outside)
         if amplitude is not None:
             wanted.setdefault(amplitude, []).append(name)
     return dict(sorted(wanted.items()))

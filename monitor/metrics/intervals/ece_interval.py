@@ -92,7 +92,7 @@ def ece_interval(
     delta = 0.0 if adjusted == "raw" else fit_intercept(t).delta
     base, measure = (t, pava_bc_ece) if adjusted == "raw" else (shift(t, delta), forgiven_ece)
     joined = join_neighbours(base)
-    found = bootstrap_interval(
+    interval = bootstrap_interval(
         joined,
         measure,
         level=level,
@@ -101,7 +101,7 @@ def ece_interval(
         shared=hanging(joined, held, delta=delta),
         rng=rng,
     )
-    return replace(found, value=pava_bc_ece(base))
+    return replace(interval, value=pava_bc_ece(base))
 
 
 def pava_bc_ece(t: Tally) -> float:

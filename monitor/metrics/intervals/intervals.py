@@ -190,11 +190,11 @@ def uncertainty_interval(
     0.25
     """
     check_option("rule", rule, ScoringRule)
-    found = prevalence_interval(t, level=level)
-    ends = [_uncertainty(found.low, rule), _uncertainty(found.high, rule)]
-    if found.low <= 0.5 <= found.high:  # noqa: PLR2004 - where uncertainty is greatest
+    prevalence = prevalence_interval(t, level=level)
+    ends = [_uncertainty(prevalence.low, rule), _uncertainty(prevalence.high, rule)]
+    if prevalence.low <= 0.5 <= prevalence.high:  # noqa: PLR2004 - where uncertainty is greatest
         ends.append(_uncertainty(0.5, rule))
-    return Estimate(_uncertainty(found.value, rule), min(ends), max(ends))
+    return Estimate(_uncertainty(prevalence.value, rule), min(ends), max(ends))
 
 
 def rbs_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
@@ -225,8 +225,8 @@ def rbs_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     >>> 0.0 <= found.low < 0.37 < found.high
     True
     """
-    found = calibration_bounds(t).root
-    plain = normal_interval(found.value, found.standard_error, level=level)
+    root = calibration_bounds(t).root
+    plain = normal_interval(root.value, root.standard_error, level=level)
     return replace(plain, low=max(0.0, plain.low), high=min(1.0, plain.high))
 
 
@@ -260,8 +260,8 @@ def brier_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     >>> brier_interval(t).high == rbs_interval(t).high ** 2
     True
     """
-    found = rbs_interval(t, level=level)
-    return Estimate(brier(t), found.low**2, found.high**2)
+    root = rbs_interval(t, level=level)
+    return Estimate(brier(t), root.low**2, root.high**2)
 
 
 def log_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
@@ -294,8 +294,8 @@ def log_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     >>> 0.0 < found.low < 0.415 < found.high
     True
     """
-    found = calibration_bounds(t).divergence
-    return normal_interval(found.value, found.standard_error, level=level, scale="log")
+    divergence = calibration_bounds(t).divergence
+    return normal_interval(divergence.value, divergence.standard_error, level=level, scale="log")
 
 
 def auc_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
@@ -329,10 +329,10 @@ def auc_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     >>> 0.0 < found.low < 0.875 < found.high < 1.0
     True
     """
-    found, rarer = auc(t), min(t.total_positives, t.total - t.total_positives)
+    area, rarer = auc(t), min(t.total_positives, t.total - t.total_positives)
     degrees = max(1, rarer - 1)
     return normal_interval(
-        found.value, found.standard_error, level=level, degrees=degrees, scale="logit"
+        area.value, area.standard_error, level=level, degrees=degrees, scale="logit"
     )
 
 
@@ -375,8 +375,8 @@ def tjur_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     if not together > 0.0:  # nothing varies, or nan: one outcome of a kind
         return normal_interval(value, together, level=level)
     degrees = together**2 / (one**2 / (size - 1) + other**2 / (other_size - 1))
-    found = normal_interval(value, sqrt(together), level=level, degrees=degrees, scale="log")
-    return replace(found, high=min(found.high, 1.0))
+    interval = normal_interval(value, sqrt(together), level=level, degrees=degrees, scale="log")
+    return replace(interval, high=min(interval.high, 1.0))
 
 
 def _uncertainty(rate: float, rule: ScoringRule) -> float:

@@ -118,7 +118,7 @@ def _heights(visits: Visits, outside: float) -> list[tuple[list[float], float]]:
 
 
 def _first_above(heights: list[float], level: float) -> int | None:
-    return next((i for i, found in enumerate(heights) if found > level), None)
+    return next((i for i, height in enumerate(heights) if height > level), None)
 
 
 def _crossing(heights: list[float], level: float, truths: list[float]) -> float:

@@ -136,8 +136,8 @@ def fit_slope_of_cells(
         if abs(moved - slope) <= SLOPE_TOLERANCE:
             break
         slope = moved
-    found = moved, sqrt(1.0 / sums[1])
-    return found if abs(moved) < STEEPEST - SLOPE_TOLERANCE * 2 else None
+    slope_and_error = moved, sqrt(1.0 / sums[1])
+    return slope_and_error if abs(moved) < STEEPEST - SLOPE_TOLERANCE * 2 else None
 
 
 def slope_design_effect(

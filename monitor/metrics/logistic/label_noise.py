@@ -114,20 +114,20 @@ def weigh_shares(
     is a matter of the whole curve.
     """
     number, width = shares.size, directions.shape[0] + 1
-    found = np.zeros(number + width + width**2)
+    profiles = np.zeros(number + width + width**2)
     hits = positives.sum()
     if hits in (0, counts.sum()):
-        return found
+        return profiles
     curve, counts, positives, along = _merged(curve, counts, positives, directions)
     along[-1] = prior_responses(curve, shares[number // 2])
     for s in range(number):
         moved = noisy_curve(curve, counts, hits, shares[s])
-        found[s] = adjusted_profile(moved, counts, positives)
-    found[:number] -= found[0]
+        profiles[s] = adjusted_profile(moved, counts, positives)
+    profiles[:number] -= profiles[0]
     scores, cross = project_directions(curve, counts, positives, along, along)
-    found[number : number + width] = scores
-    found[number + width :] = cross[:, 1:].copy().ravel()
-    return found
+    profiles[number : number + width] = scores
+    profiles[number + width :] = cross[:, 1:].copy().ravel()
+    return profiles
 
 
 @compiled

@@ -177,7 +177,7 @@ def combine_lifts(lifts: Sequence[Lift]) -> Lift | None:
     >>> round(found.shift, 6), round(found.kappa, 6), round(found.lift, 6)
     (0.2, 0.15, 0.5)
     """
-    told = [found for found in lifts if isfinite(found.shift) and isfinite(found.kappa)]
+    told = [lift for lift in lifts if isfinite(lift.shift) and isfinite(lift.kappa)]
     if not told:
         return None
     shift, shift_error = _weighed(told, "shift", "shift_error")

@@ -109,15 +109,15 @@ def fit_nested_maps(t: Tally, *, most_terms: int = 4) -> NestedMaps | None:
     logits = [scored, moved]
     for size in (2, 4):
         enough = size <= min(possible, most_terms) and rarer >= size * OUTCOMES_PER_TERM
-        found = (
+        fit = (
             _increasing_fit(moved, np.ascontiguousarray(design[:, :size]), movable)
             if enough
             else None
         )
-        if found is None:
+        if fit is None:
             break
-        logits.append(found[0])
-        fits.append(found[1])
+        logits.append(fit[0])
+        fits.append(fit[1])
     return _collect(movable, logits, fits, design, mean, spread)
 
 
@@ -191,8 +191,8 @@ def _curved(design: Floats) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
 
 def _increasing_fit(moved: Floats, design: Floats, t: Tally) -> tuple[Floats, Floats] | None:
     """Fit; None if there is no finite maximum or the map does not increase."""
-    coefficients, found = solve_logistic(moved, design, t.counts, t.positives)
-    if not found:
+    coefficients, converged = solve_logistic(moved, design, t.counts, t.positives)
+    if not converged:
         return None
     fitted = moved + project(design, coefficients)
     return (fitted, coefficients) if (np.diff(fitted) > 0.0).all() else None

@@ -201,7 +201,7 @@ def choose_among(
     >>> found.chosen.kind, found.worth_it, found.chosen.log_loss.value
     ('temperature', True, 0.1)
     """
-    candidates = {each: _candidate(each, found, losses) for each, found in fitted.items()}
+    candidates = {each: _candidate(each, fit, losses) for each, fit in fitted.items()}
     best = max(list(candidates.values())[1:], key=lambda c: c.shape.value)
     chosen = candidates[kind or _choose(candidates, losses, best.kind)]
     return Choice(
@@ -237,9 +237,9 @@ def _losses_on_days_left_out(data: DailyCounts, kinds: Sequence[Kind], spans: In
         for kind in kinds:
             # A family that the rest cannot bear loses what the one before it does.
             known = [k for k in kinds[: kinds.index(kind) + 1] if can_fit(rest, k)]
-            found = fit_calibration_map(rest, known[-1], shrink_level=True).map
-            log[kind][out], brier[kind][out] = losses_by_day(left_out, found)
-            shape = shape_of(left_out.logits, found)
+            fitted = fit_calibration_map(rest, known[-1], shrink_level=True).map
+            log[kind][out], brier[kind][out] = losses_by_day(left_out, fitted)
+            shape = shape_of(left_out.logits, fitted)
             own[kind][out] = own_losses(shape, left_out.counts, left_out.positives)
     return Losses(log, brier, own, together.counts.sum(axis=1))
 

@@ -84,9 +84,9 @@ def daily_counts(
         for t, move in zip(tallies, moves, strict=True)
     ]
     groups = _groups(tallies, logits, moved=any(moves))
-    found, group = np.unique(np.concatenate(groups), return_inverse=True)
-    shape = (len(tallies), found.size)
-    counts, positives, places = np.zeros(shape), np.zeros(shape), np.zeros(found.size)
+    distinct, group = np.unique(np.concatenate(groups), return_inverse=True)
+    shape = (len(tallies), distinct.size)
+    counts, positives, places = np.zeros(shape), np.zeros(shape), np.zeros(distinct.size)
     start = 0
     for day, (t, x) in enumerate(zip(tallies, logits, strict=True)):
         at = group[start : start + x.size]
@@ -95,7 +95,7 @@ def daily_counts(
         np.add.at(positives[day], at, positive * t.positives)
         np.add.at(counts[day], at, positive * t.positives + negative * (t.counts - t.positives))
         np.add.at(places, at, t.counts * x)
-    rows = np.zeros(found.size)
+    rows = np.zeros(distinct.size)
     np.add.at(rows, group, np.concatenate([t.counts for t in tallies]))
     scale = rows.sum() / counts.sum()
     return DailyCounts(places / rows, scale * counts, scale * positives)
@@ -133,11 +133,13 @@ def counts_of_rows(logits: Floats, outcomes: Floats, days: Ints) -> DailyCounts:
            [1., 0.]])
     """
     x = np.clip(logits, -LOGIT_LIMIT, LOGIT_LIMIT)
-    found, group = np.unique(x, return_inverse=True)
-    if found.size > MOST_SCORES:
-        found, group = np.unique(np.floor(x * CELLS_PER_LOGIT / CELLS_IN_ONE), return_inverse=True)
-    shape = (int(days.max()) + 1, found.size)
-    place = days * found.size + group
+    distinct, group = np.unique(x, return_inverse=True)
+    if distinct.size > MOST_SCORES:
+        distinct, group = np.unique(
+            np.floor(x * CELLS_PER_LOGIT / CELLS_IN_ONE), return_inverse=True
+        )
+    shape = (int(days.max()) + 1, distinct.size)
+    place = days * distinct.size + group
     counts, positives = (
         np.asarray(np.bincount(place, weights, shape[0] * shape[1]).reshape(shape), np.float64)
         for weights in (np.ones(x.size), outcomes.astype(np.float64))

@@ -88,11 +88,11 @@ def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = F
     if kind == "identity":
         return FittedMap(CalibrationMap("identity", known=known), 0.0)
     together = merge_spans(data, spans_of(data))
-    found = replace(_fit_shape(together, kind), known=known)
-    level, error = pooled_level(shape_of(data.logits, found), together.counts, together.positives)
+    fitted = replace(_fit_shape(together, kind), known=known)
+    level, error = pooled_level(shape_of(data.logits, fitted), together.counts, together.positives)
     if shrink_level and together.days >= FEWEST_DAYS:
-        level = _shrunk(level, shape_of(data.logits, found), together)
-    return FittedMap(replace(found, level=level), error)
+        level = _shrunk(level, shape_of(data.logits, fitted), together)
+    return FittedMap(replace(fitted, level=level), error)
 
 
 def _shrunk(level: float, shape: Floats, data: DailyCounts) -> float:

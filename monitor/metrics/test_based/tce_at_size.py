@@ -197,8 +197,8 @@ def _summarised(values: Floats, size: int, total: int, level: float) -> TceAtSiz
     deviation = float(values.std(ddof=1))
     reach = sqrt(size / (total - size) + 1.0 / values.size) * deviation
     reach *= float(stdtrit(values.size - 1, 0.5 + level / 2.0))
-    found = Estimate(mean, max(0.0, mean - reach), min(1.0, mean + reach))
-    return TceAtSize(found, deviation, size)
+    interval = Estimate(mean, max(0.0, mean - reach), min(1.0, mean + reach))
+    return TceAtSize(interval, deviation, size)
 
 
 def _check(t: Tally, size: int, subsamples: int, level: float) -> None:

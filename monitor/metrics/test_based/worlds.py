@@ -37,8 +37,8 @@ def draw_worlds(rng: np.random.Generator, scores: Floats, counts: Ints, worlds: 
         tabulate(first, n, rarer, table)
         look_up(places, first, n, rarer, table, guide)
         for world in range(worlds):
-            found = int(places[world])
-            positives[world, i] = found if rarer == scores[i] else n - found
+            rare = int(places[world])
+            positives[world, i] = rare if rarer == scores[i] else n - rare
     return positives
 
 

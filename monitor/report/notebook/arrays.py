@@ -59,12 +59,12 @@ def _rows_by(size: int, *labels: Column | None) -> dict[tuple[str, ...], npt.NDA
         group = group * len(names) + numbers
     order = np.argsort(group, kind="stable")
     present, starts = np.unique(group[order], return_index=True)
-    found = {}
+    by_key = {}
     for number, rows in zip(present, np.split(order, starts[1:]), strict=True):
         place = np.unravel_index(number, [len(names) for names, _ in kinds])
         key = tuple(names[i] for (names, _), i in zip(kinds, place, strict=True))
-        found[key] = rows
-    return found
+        by_key[key] = rows
+    return by_key
 
 
 def buckets_by(

@@ -86,11 +86,11 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
             f"{values.ravel()[place]} at place {place}; map the others only."
         )
         raise DataError(msg)
-    found = _map_of(calibration_map)
-    if isinstance(found, VectorMap):
-        _check_vectors(values, found)
-        return apply_vector_map(values, found)
-    return apply_calibration_map(values, found)
+    fitted = _map_of(calibration_map)
+    if isinstance(fitted, VectorMap):
+        _check_vectors(values, fitted)
+        return apply_vector_map(values, fitted)
+    return apply_calibration_map(values, fitted)
 
 
 def _map_of(given: AnyMap) -> CalibrationMap | VectorMap:

@@ -158,14 +158,14 @@ def open_store(path: str) -> ResultStore:
     DataError
         If it cannot be read.
     """
-    found = ResultStore(str(path))
-    if not found.models():
+    store = ResultStore(str(path))
+    if not store.models():
         msg = (
             f"{path} is not a store with results; give the path that 'store' has in the "
             "configuration, or run calibration-monitor first."
         )
         raise ConfigError(msg)
-    return found
+    return store
 
 
 def _in_order(kind: str, rows: Sequence[Columns]) -> "pd.DataFrame":

@@ -18,7 +18,7 @@ def facts(
     model: Model, references: Sequence[ModelReference], verdict: Verdict | None, day: date
 ) -> list[Fact]:
     """List what the results of a day rest on."""
-    found = [
+    listed = [
         ("Reference", _reference(references, verdict, day)),
         *_detectable(verdict),
         *_limits(model.verdicts),
@@ -28,8 +28,8 @@ def facts(
     ]
     if verdict:
         known = f"{verdict.known_at:%Y-%m-%d %H:%M} UTC"
-        found.append(("Outcomes known until", known))
-    return [*found, ("Program", f"calibration-monitor {program.version()}")]
+        listed.append(("Outcomes known until", known))
+    return [*listed, ("Program", f"calibration-monitor {program.version()}")]
 
 
 def _limits(v: Verdicts) -> list[Fact]:

@@ -47,22 +47,22 @@ class Index:
 def index_of(config: Config) -> Index:
     """Read what stands of every configured model; one that cannot be read says why."""
     entries = sorted((_entry(config, name) for name in config.names), key=lambda one: one.order)
-    found = Counter(entry.cells[1] for entry in entries)
+    count_of = Counter(entry.cells[1] for entry in entries)
     words = [words.word for words in sorted(STATES.values(), key=lambda words: words.rank)]
-    return Index(entries, [(word, found[word]) for word in words if found[word]])
+    return Index(entries, [(word, count_of[word]) for word in words if count_of[word]])
 
 
 def _entry(config: Config, name: str) -> Entry:
     model, invalid = config.shown(name), config.invalid.get(name)
-    found = standing(results_of(config.store, name), WHOLE, nearest_to_week(model.windows))
-    verdict, alone, incident = found.verdict, found.alone, found.incident
-    state = STATES[found.state]
-    what = in_short(verdict) if verdict else f"{found.damage or ''}"
-    if invalid and not found.damage:
+    stands = standing(results_of(config.store, name), WHOLE, nearest_to_week(model.windows))
+    verdict, alone, incident = stands.verdict, stands.alone, stands.incident
+    state = STATES[stands.state]
+    what = in_short(verdict) if verdict else f"{stands.damage or ''}"
+    if invalid and not stands.damage:
         what = f"invalid configuration: {invalid.message}"
     if verdict is None:
         cells = (name, state.word, what, *[NONE] * 6, model.owner)
-        return Entry(cells, "", (state.rank, 0.0, name), found.state)
+        return Entry(cells, "", (state.rank, 0.0, name), stands.state)
     strength = incident.evidence if incident else verdict.reached or 0.0
     cells = (
         name,
@@ -77,4 +77,4 @@ def _entry(config: Config, name: str) -> Entry:
         model.owner,
     )
     link = "" if invalid else report_page(name)
-    return Entry(cells, link, (state.rank, -strength, name), found.state)
+    return Entry(cells, link, (state.rank, -strength, name), stands.state)

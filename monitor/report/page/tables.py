@@ -38,9 +38,9 @@ MOST_PLACES = 20  # values in the table: those that are most off
 
 def incident_rows(by_segment: Mapping[str, Sequence[IncidentSummary]]) -> Table:
     """List the incidents of the whole and of its segments, the newest first."""
-    found = [(name, e) for name, of_segment in by_segment.items() for e in of_segment]
-    found.sort(key=lambda of: (of[1].opened, of[0] == WHOLE), reverse=True)
-    return Table(INCIDENTS, [_incident(name, e) for name, e in found])
+    ordered = [(name, e) for name, of_segment in by_segment.items() for e in of_segment]
+    ordered.sort(key=lambda of: (of[1].opened, of[0] == WHOLE), reverse=True)
+    return Table(INCIDENTS, [_incident(name, e) for name, e in ordered])
 
 
 def _incident(name: str, e: IncidentSummary) -> Row:
@@ -75,16 +75,16 @@ def waiting_rows(waiting: Sequence[Evaluation]) -> Table:
 
 def _waiting(e: Evaluation) -> Row:
     known = (f"{e.day}", f"{e.predicted:,}", share(e.coverage))
-    found = e.expected
-    if not found:
+    expected = e.expected
+    if not expected:
         return (*known, *[NONE] * 4)
-    span = NONE if isnan(found.low) else f"{share(found.low)} to {share(found.high)}"
+    span = NONE if isnan(expected.low) else f"{share(expected.low)} to {share(expected.high)}"
     return (
         *known,
-        share(found.prevalence),
+        share(expected.prevalence),
         span,
-        NONE if isnan(found.fit_log10_p) else chance(found.fit_log10_p),
-        share(found.unshifted),
+        NONE if isnan(expected.fit_log10_p) else chance(expected.fit_log10_p),
+        share(expected.unshifted),
     )
 
 
@@ -95,14 +95,14 @@ def sensitivity_rows(verdicts: Sequence[Verdict]) -> Table:
         [
             (
                 v.segment,
-                f"below {found.tolerated:.2f}",
-                f"above {found.found:.2f}",
-                f"{float(f'{found.rarer:.3g}'):,g}",
-                _days(found.days),
-                _days(found.days_strong),
+                f"below {detectable.tolerated:.2f}",
+                f"above {detectable.found:.2f}",
+                f"{float(f'{detectable.rarer:.3g}'):,g}",
+                _days(detectable.days),
+                _days(detectable.days_strong),
             )
             for v in verdicts
-            if (found := v.detectable)
+            if (detectable := v.detectable)
         ],
     )
 
