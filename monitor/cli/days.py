@@ -25,7 +25,7 @@ from monitor.cli.options import (
     must_be_stored,
     of_each,
 )
-from monitor.cli.printing import print_json, progress, say, stop_at
+from monitor.cli.printing import print_json, progress, say, say_doubts, stop_at
 from monitor.cli.reporting import write_configured_pages
 from monitor.config import Model, load_config
 from monitor.errors import ConfigError
@@ -99,6 +99,7 @@ def check(
             noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
             for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
                 say(sentence, markup=False, highlight=False, soft_wrap=True)
+            say_doubts(f"{model_name}: ", model.doubts)
         known = [
             found
             for span in model.verdicts.known_drifts
@@ -115,6 +116,7 @@ def check(
             **_counts(summary),
             "left_out": lost,
             "remarks": wrong,
+            "doubts": model.doubts,
             "entities": again,
             "sensitivity": able,
             "late": incomplete,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from monitor.cli.options import AsJson
-from monitor.cli.printing import err, print_json, say, write_out
+from monitor.cli.printing import err, print_json, say, say_doubts, write_out
 from monitor.config import literal
 from monitor.errors import ConfigError
 from monitor.files import writing
@@ -64,6 +64,7 @@ def init(
         for setting in each.settings:
             if setting.active:
                 say(f"  {_key(setting)}: {setting.value}", **PLAIN)
+        say_doubts("  ", each.doubts)
     say(f"written: {target}, with the reason of every setting. Read it, then run:", **PLAIN)
     say("\n".join(f"  {command}" for command in commands), **PLAIN)
 

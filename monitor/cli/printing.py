@@ -193,6 +193,12 @@ def answer(document: object, *contents: object, as_json: bool, **options: Any) -
         say(content, **options)
 
 
+def say_doubts(before: str, doubts: Sequence[str]) -> None:
+    """Print what `init` was unsure of and no person has looked at, a line each."""
+    for doubt in doubts:
+        say(f"{before}unsure: {doubt}", style="yellow", highlight=False, soft_wrap=True)
+
+
 def print_json(content: object) -> None:
     """Print one JSON document."""
     write_out(json.dumps(_plain(content), indent=1) + "\n")

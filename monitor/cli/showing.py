@@ -20,7 +20,15 @@ from monitor.cli.options import (
     must_be_stored,
     now,
 )
-from monitor.cli.printing import answer, err, print_json, progress, say, stop_at_failures
+from monitor.cli.printing import (
+    answer,
+    err,
+    print_json,
+    progress,
+    say,
+    say_doubts,
+    stop_at_failures,
+)
 from monitor.cli.reporting import write_configured_pages
 from monitor.config import Config, Model, load_config
 from monitor.errors import ConfigError
@@ -188,10 +196,11 @@ def _show_newest(
         found |= standing_document(stands) | (recent.document if recent else {})
         found["verdicts"] = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
         found["evaluations"] = [*map(document, chosen)]
-        print_json({**found, "unfinished": stopped})
+        print_json({**found, "unfinished": stopped, "doubts": model.doubts})
         return
     today = now().astimezone(ZoneInfo(model.time_zone)).date()
     say(standing_text(stands, trusted, today, usual_age=model.settled_after + 1))
+    say_doubts("", model.doubts)
     if recent:
         say(recent_text(recent))
         if segment == WHOLE and recent.segments:

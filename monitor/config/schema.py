@@ -411,6 +411,9 @@ def _count_days(value: object) -> object:
     return int(match[1]) if match else value
 
 
+Doubts = Annotated[
+    Listed[Annotated[str, StringConstraints(min_length=1, max_length=1000)]], Field(max_length=50)
+]
 Columns = Annotated[Listed[Watch], Field(max_length=MOST_COLUMNS)]
 Days = Annotated[int, BeforeValidator(_count_days), Field(ge=1, le=31)]
 Horizon = Annotated[int, BeforeValidator(_count_days), Field(ge=1, le=LONGEST_WAIT)]
@@ -466,8 +469,11 @@ class Model(Section):
         The other entries of a list of `segments`, whose values are counted beside it.
     horizon : int or None
         The outcome is "within so many days": `settled_after` is as many if it is not given.
+    doubts : tuple of str
+        What nobody has looked at yet since `init` guessed it; a person deletes them.
     """
 
+    doubts: Doubts = ()
     predictions: PredictionLog
     outcomes: OutcomeLog
     ids: Ids | None = None

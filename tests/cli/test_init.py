@@ -654,3 +654,41 @@ def test_every_offered_segment_loads(here: Path, command: Command) -> None:
     assert ended.code == 0, ended.err
     (model,) = yaml.safe_load(ended.out)["models"].values()
     assert set(model["segments"]) == {"DE", "FR", "US", "other"}
+
+
+def test_doubts_are_repeated_until_a_person_deletes_them(here: Path, command: Command) -> None:
+    """The console, check and show say the same sentence; without the line in the file, none does.
+
+    The results of the store do not depend on it: the day is not read again.
+    """
+    rng = np.random.default_rng(11)
+
+    def blurred(rows: Rows) -> list[float]:
+        logits = np.log(rows["score"]) - np.log1p(-np.array(rows["score"]))
+        return [float(v) for v in 1 / (1 + np.exp(-logits - rng.normal(0, 2, logits.size)))]
+
+    plain(
+        lambda rows: {
+            "quality_score": blurred(rows),
+            "output": rows["score"],
+            **without("score")(rows),
+        }
+    )(here / "logs")
+    said = "unsure: `output` predicts better than `quality_score` (log loss 0."
+
+    assert said in command("init", "logs").out
+    assert said in command("check").out
+    days = ("--from", FIRST, "--to", FIRST + timedelta(1))
+    assert command("backfill", *days).code == 0
+    assert said in command("show").out
+    path = here / "monitor.yaml"
+    config = yaml.safe_load(path.read_text())
+    (model,) = config["models"].values()
+    assert model.pop("doubts")
+    path.write_text(yaml.safe_dump(config))
+
+    assert "unsure" not in command("check").out
+    assert "unsure" not in command("show").out
+    again = command("backfill", *days, "--dry-run")
+    assert again.code == 0, again.err
+    assert "would summarise no day" in again.out

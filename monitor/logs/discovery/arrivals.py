@@ -4,18 +4,20 @@ Sampled predictions are looked up in the outcomes of their own day and of the da
 more than `ROWS_PER_PARTITION` rows of `MOST_AGES` partitions for each probed day.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 import numpy as np
+import numpy.typing as npt
 
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.keys import ROWS_PER_PARTITION, Key, joined_on, later_days
 from monitor.logs.discovery.reading import PARTITION, Log
 from monitor.logs.discovery.rows import add, ask, open_rows, tables
-from monitor.logs.plausibility import Remark, about_outcomes
 from monitor.logs.session import Session
+
+Floats = npt.NDArray[np.float64]
 
 MOST_AGES = 90  # days of outcomes after a prediction
 QUIET_AGES = 15  # so many days without an arrival end the search
@@ -29,15 +31,15 @@ class Meaning:
 
     Attributes
     ----------
-    is_one : str
-        Whether the outcome of a row of the outcomes is 1.
+    are_one : sequence of str
+        Of each column that may be the outcome: whether that of a row is 1.
     scored_on, observed_on : str or None
         The day of a row, where the path names none.
     scored_at, observed_at : str or None
         The time of a row, if both logs have one.
     """
 
-    is_one: str
+    are_one: Sequence[str]
     scored_on: str | None = None
     observed_on: str | None = None
     scored_at: str | None = None
@@ -92,8 +94,16 @@ class Arrivals:
         return next((age for age in range(last) if min(self.arrived(age)) >= share), max(last, 0))
 
 
-def look_up(session: Session, scored: Log, observed: Log, key: Key, meaning: Meaning) -> Arrivals:
-    """Look up sampled predictions among the outcomes; the table `met` then has both."""
+def look_up(
+    session: Session, scored: Log, observed: Log, key: Key, meaning: Meaning
+) -> tuple[int, int]:
+    """Look up sampled predictions among the outcomes; the table `met` then has both.
+
+    Returns
+    -------
+    asked, looked : int
+        Sampled predictions, and the age up to which every probed day has outcomes.
+    """
     session.connection.execute(f"DROP TABLE IF EXISTS {MET}")
     since = max(0, key.since - QUIET_AGES)
     asked, looked = 0, since + MOST_AGES
@@ -110,38 +120,42 @@ def look_up(session: Session, scored: Log, observed: Log, key: Key, meaning: Mea
         if day and observed.days:
             looked = min(looked, (observed.days[-1] - day).days)
         _meet(session, observed, key, meaning, day, rows, since)
-    return _count(session, asked=asked, looked=looked)
+    return asked, looked
 
 
-def log_losses(session: Session, scores: Mapping[str, str]) -> dict[str, float]:
-    """Return the log loss of every score in the matched rows, in nats: the lower, the better.
+def take_outcome(session: Session, number: int) -> None:
+    """Make one of the columns that may be the outcome that of the matched rows."""
+    if MET in tables(session):
+        columns = f"SELECT *, cm_one_{number} AS cm_is_one FROM {MET}"
+        session.connection.execute(f"CREATE OR REPLACE TABLE {MET} AS {columns}")
+
+
+def matched(
+    session: Session, scores: Mapping[str, str], outcomes: Sequence[str]
+) -> tuple[dict[str, Floats], dict[str, Floats]]:
+    """Return the scores and the outcomes of the matched rows, nan where there is none.
 
     Parameters
     ----------
     session : Session
-        Has the table `met`.
+        May have the table `met`.
     scores : mapping of str to str
         SQL of the probability by column.
+    outcomes : sequence of str
+        The columns that may be the outcome, in the order of `Meaning.are_one`.
     """
-    losses = {}
-    for name, expression in scores.items():
-        p = f"greatest(1e-6, least(1 - 1e-6, {expression}))"
-        loss = f"avg(CASE WHEN cm_is_one THEN -ln({p}) ELSE -ln(1 - {p}) END)"
-        (value,) = ask(session, f"SELECT {loss} FROM {MET}")
-        if value is not None:
-            losses[name] = float(value)
-    return losses
-
-
-def remarks(session: Session, score: str) -> list[Remark]:
-    """Say what is implausible about the matched rows, given the SQL of the probability."""
-    rows = session.connection.execute(
-        f"SELECT score, count(*)::DOUBLE, count_if(cm_is_one)::DOUBLE "
-        f"FROM (SELECT {score} AS score, cm_is_one FROM {MET}) "
-        f"WHERE score BETWEEN 0 AND 1 AND cm_is_one IS NOT NULL GROUP BY 1 ORDER BY 1"
-    ).fetchall()
-    scores, counts, ones = np.array(rows, np.float64).reshape(-1, 3).T
-    return about_outcomes(scores, counts, ones)
+    if MET not in tables(session) or not scores:
+        return {}, {}
+    wanted = [
+        *(f"({sql})::DOUBLE AS s{i}" for i, sql in enumerate(scores.values())),
+        *(f"cm_one_{i}::INT::DOUBLE AS o{i}" for i in range(len(outcomes))),
+    ]
+    rows = session.connection.execute(f"SELECT {', '.join(wanted)} FROM {MET}").fetchnumpy()
+    read = {name: np.ma.filled(values.astype(np.float64), np.nan) for name, values in rows.items()}
+    probabilities = {name: read[f"s{i}"] for i, name in enumerate(scores)}
+    for values in probabilities.values():
+        values[(values < 0) | (values > 1)] = np.nan
+    return probabilities, {name: read[f"o{i}"] for i, name in enumerate(outcomes)}
 
 
 def _meet(
@@ -155,6 +169,8 @@ def _meet(
 ) -> None:
     """Join the probed predictions with one partition of outcomes after another."""
     quiet = 0
+    ones = ", ".join(f"{sql} AS cm_one_{i}" for i, sql in enumerate(meaning.are_one))
+    names = ", ".join(f"o.cm_one_{i}" for i in range(len(meaning.are_one)))
     for later in later_days(observed, day, MOST_AGES, since):
         opened = open_rows(session, observed.place, observed.format, later, most=ROWS_PER_PARTITION)
         if opened is None:
@@ -163,10 +179,9 @@ def _meet(
         before = _met(session, day)
         theirs = (
             f"SELECT *, {_dated(meaning.observed_on, later)} AS cm_observed_on, "
-            f"{meaning.is_one} AS cm_is_one, {meaning.observed_at or 'NULL'} AS cm_observed_at "
-            f"FROM some_rows"
+            f"{ones}, {meaning.observed_at or 'NULL'} AS cm_observed_at FROM some_rows"
         )
-        columns = "p.*, o.cm_observed_on, o.cm_is_one, o.cm_observed_at"
+        columns = f"p.*, o.cm_observed_on, o.cm_observed_at, {names}"
         on = joined_on(key, "p", "o")
         add(session, f"SELECT {columns} FROM probe p JOIN ({theirs}) o ON {on}", MET)
         met = _met(session, day)
@@ -186,7 +201,8 @@ def _dated(column: str | None, day: date | None) -> str:
     return f"DATE '{day}'" if day else f"({column or 'NULL'})::DATE"
 
 
-def _count(session: Session, *, asked: int, looked: int) -> Arrivals:
+def count(session: Session, *, asked: int, looked: int) -> Arrivals:
+    """Count when the outcomes of the matched rows came."""
     if MET not in tables(session):
         return Arrivals(asked, {}, looked)
     each = (

@@ -85,9 +85,17 @@ def fill(
     return Filling(shares, ones)
 
 
-def keep_own(session: Session, log: Log, is_one: str) -> None:
-    """Make `met` the rows of a log that has the outcome beside the score."""
+def keep_own(session: Session, log: Log, are_one: Sequence[str]) -> None:
+    """Make `met` the rows of a log that has outcomes beside the score.
+
+    Parameters
+    ----------
+    session, log : Session, Log
+        Has the sample.
+    are_one : sequence of str
+        SQL of each column that may be the outcome.
+    """
+    ones = ", ".join(f"{sql} AS cm_one_{i}" for i, sql in enumerate(are_one))
     session.connection.execute(
-        f"CREATE OR REPLACE TABLE {MET} AS SELECT *, {is_one} AS cm_is_one FROM {log.table} "
-        f"WHERE {is_one} IS NOT NULL"
+        f"CREATE OR REPLACE TABLE {MET} AS SELECT *, {ones} FROM {log.table}"
     )

@@ -38,11 +38,12 @@ NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 
 @dataclass(frozen=True)
 class Guess:
-    """A model: its name, its settings, and the first and last day that can be processed."""
+    """A model: its name and settings, the days that can be processed, and what is unsure."""
 
     name: str
     settings: tuple[Setting, ...]
     days: tuple[date, date] | None
+    doubts: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: N
     if not pairs:
         raise _nothing(surveys, logs, problems)
     models = (
-        Guess(name, tuple(settings_of(pair)), span(pair))
+        Guess(name, tuple(settings_of(pair)), span(pair), pair.doubts)
         for name, pair in zip(_names(pairs), pairs, strict=True)
     )
     used = {log.place for pair in pairs for log in (pair.scored, pair.observed)}

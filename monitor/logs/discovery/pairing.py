@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from monitor.config import literal
 from monitor.errors import ConfigError, DataError
 from monitor.logs.conversions import quoted
-from monitor.logs.discovery import arrivals, filling, roles
+from monitor.logs.discovery import arrivals, choosing, filling, roles
 from monitor.logs.discovery.arrivals import Arrivals, Meaning
 from monitor.logs.discovery.entities import EntityColumn, entity_column
 from monitor.logs.discovery.filling import Filling
@@ -14,7 +14,7 @@ from monitor.logs.discovery.keys import Key, find_key
 from monitor.logs.discovery.listing import Survey, Table
 from monitor.logs.discovery.naming import Pattern, patterns
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
-from monitor.logs.discovery.roles import Candidate, with_points
+from monitor.logs.discovery.roles import Candidate
 from monitor.logs.discovery.rows import ask, open_rows
 from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
@@ -61,6 +61,8 @@ class Pair:
         be, or the times do not say it.
     entity : EntityColumn or None
         A column of ids that come again on other days.
+    doubts : tuple of str
+        What a person should look at, a sentence each.
     """
 
     scored: Log
@@ -75,6 +77,7 @@ class Pair:
     delivered_twice: bool = False
     ahead: int | None = None
     entity: EntityColumn | None = None
+    doubts: tuple[str, ...] = ()
 
 
 def read_logs(
@@ -168,71 +171,78 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
     outcomes = roles.outcomes([c for c in observed.columns if c.name not in key.observed])
     times = _times(scored, observed)
     meaning = Meaning(
-        is_one=is_one(outcomes[0]),
+        are_one=[*map(is_one, outcomes)],
         scored_on=None if scored.days else _moment(roles.times(scored.columns)),
         observed_on=None if observed.days else _moment(roles.times(observed.columns)),
         scored_at=moment(times[0]) if times else None,
         observed_at=moment(times[1]) if times else None,
     )
     scored, observed = _with_span(session, scored), _with_span(session, observed)
-    arrived = arrivals.look_up(session, scored, observed, key, meaning)
-    scores, remarks = _judged(session, scored, key.scored, has_outcomes=bool(arrived.found))
+    asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
+    chosen = _chosen(session, scored, key.scored, outcomes)
+    outcome = chosen.outcomes[0]
+    arrivals.take_outcome(session, outcomes.index(outcome))
+    arrived, remarks = arrivals.count(session, asked=asked, looked=looked), [*chosen.remarks]
     if times:
         remarks += _about_times(session, scored, "predictions.time", times[0])
         remarks += _about_times(session, observed, "outcomes.time", times[1])
-    weight = _weight(session, observed, "outcomes", observed.table, is_one(outcomes[0]))
+    weight = _weight(session, observed, "outcomes", observed.table, is_one(outcome))
     if arrived.found:
         weight = _weight(session, scored, "predictions", arrivals.MET, "cm_is_one") or weight
+    scores = chosen.scores
     columns = [*key.scored, *(c.column for c in scores[:1]), *(t.column for t in (times or ())[:1])]
     twice = key.uniqueness < 1 and _different(session, scored, columns) == _different(
         session, scored, key.scored
     )
-    return Pair(scored, observed, scores, outcomes, key, times, arrived, remarks, weight, twice)
+    return Pair(
+        *(scored, observed, scores, chosen.outcomes, key, times, arrived, remarks, weight, twice),
+        doubts=chosen.doubts,
+    )
 
 
 def _in_one(session: Session, log: Log) -> Pair | None:
     """Take outcomes from the predictions, unless the column is a decision made from the score."""
-    for outcome in roles.outcomes(log.columns):
-        if outcome.points < CLEAR:
-            continue
-        filling.keep_own(session, log, is_one(outcome))
-        scores, remarks = _judged(session, log, [outcome.column], has_outcomes=True)
-        if not scores or any(remark.key == "outcomes.outcome" for remark in remarks):
-            continue
-        dated = [] if log.days else roles.times(log.columns)[:1]
-        log = _with_span(session, log)
-        columns = [outcome.column, *(time.column for time in dated)]
-        filled = filling.fill(session, log, is_one(outcome), _moment(dated), columns)
-        times = _own_times(log, outcome)
-        if times:
-            earlier = f"count_if({moment(times[1])} < {moment(times[0])})"
-            (early,) = ask(session, f"SELECT {earlier} FROM {arrivals.MET}")
-            filled = replace(filled, early=early or 0)
-        rest = [c for c in roles.outcomes(log.columns) if c is not outcome]
-        weight = _weight(session, log, "predictions", arrivals.MET, "cm_is_one")
-        return Pair(log, log, scores, [outcome, *rest], None, times, filled, remarks, weight)
-    return None
+    outcomes = [c for c in roles.outcomes(log.columns) if c.points >= CLEAR]
+    if not outcomes:
+        return None
+    filling.keep_own(session, log, [*map(is_one, outcomes)])
+    chosen = _chosen(session, log, [], outcomes)
+    decided = any(remark.key == "outcomes.outcome" for remark in chosen.remarks)
+    if not chosen.scores or decided:
+        return None
+    outcome = chosen.outcomes[0]
+    arrivals.take_outcome(session, outcomes.index(outcome))
+    session.connection.execute(f"DELETE FROM {arrivals.MET} WHERE cm_is_one IS NULL")
+    dated = [] if log.days else roles.times(log.columns)[:1]
+    log = _with_span(session, log)
+    columns = [outcome.column, *(time.column for time in dated)]
+    filled = filling.fill(session, log, is_one(outcome), _moment(dated), columns)
+    times = _own_times(log, outcome)
+    if times:
+        earlier = f"count_if({moment(times[1])} < {moment(times[0])})"
+        (early,) = ask(session, f"SELECT {earlier} FROM {arrivals.MET}")
+        filled = replace(filled, early=early or 0)
+    weight = _weight(session, log, "predictions", arrivals.MET, "cm_is_one")
+    return Pair(
+        *(log, log, chosen.scores, chosen.outcomes, None, times, filled, chosen.remarks, weight),
+        doubts=chosen.doubts,
+    )
 
 
-def _judged(
-    session: Session, log: Log, taken: Sequence[str], *, has_outcomes: bool
-) -> tuple[list[Candidate], list[Remark]]:
-    """Order scores by how well they predict the outcomes, and say what is implausible."""
-    scores = [c for c in roles.scores(log.columns) if c.column not in taken]
-    if not has_outcomes or not scores:
-        return scores, []
-    losses = arrivals.log_losses(session, {c.column: probability(c) for c in scores})
-    best = min(losses, key=losses.__getitem__, default=None)
-    judged = [
-        with_points(
-            c,
-            2.0 if c.column == best and len(losses) > 1 else 0.0,
-            f"log loss {losses[c.column]:.4f}" if c.column in losses else "",
-        )
-        for c in scores
+def _chosen(
+    session: Session, log: Log, taken: Sequence[str], outcomes: Sequence[Candidate]
+) -> choosing.Choice:
+    """Choose score and outcome by the matched rows."""
+    own = {c.column for c in outcomes} if not taken else set[str]()
+    scores = [
+        c
+        for c in roles.scores(log.columns, weak=True)
+        if c.column not in taken and c.column not in own
     ]
-    judged.sort(key=lambda c: -c.points)
-    return judged, arrivals.remarks(session, probability(judged[0]))
+    probabilities, ones = arrivals.matched(
+        session, {c.column: probability(c) for c in scores}, [c.column for c in outcomes]
+    )
+    return choosing.choose(scores, outcomes, probabilities, ones)
 
 
 def _weight(session: Session, log: Log, section: str, table: str, is_one: str) -> Weight | None:
@@ -314,9 +324,11 @@ def probability(score: Candidate) -> str:
     """Write the probability that a score column means in SQL."""
     number = f"try_cast({quoted(score.column)} AS DOUBLE)"
     means = score.settings.get("score_means")
-    return {"percent": f"({number} / 100)", "logit": f"(1 / (1 + exp(-{number})))"}.get(
-        str(means), number
-    )
+    return {
+        "percent": f"({number} / 100)",
+        "logit": f"(1 / (1 + exp(-{number})))",
+        "probability_of_0": f"(1 - {number})",
+    }.get(str(means), number)
 
 
 def is_one(outcome: Candidate) -> str:

@@ -82,9 +82,13 @@ def words(name: str) -> list[str]:
     return [w.lower() for w in re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|\d+", name)]
 
 
-def scores(columns: Sequence[Column]) -> list[Candidate]:
-    """List the columns that may be the score, the best first."""
-    return _ranked(map(_score, columns))
+def scores(columns: Sequence[Column], *, weak: bool = False) -> list[Candidate]:
+    """List the columns that may be the score, the best first.
+
+    With `weak`, also those of which only the content fits, with 0 points or less: they need rows
+    with outcomes that speak for them.
+    """
+    return [c for c in _ranked(map(_score, columns)) if weak or c.points > 0]
 
 
 def outcomes(columns: Sequence[Column]) -> list[Candidate]:
@@ -128,18 +132,20 @@ def _score(column: Column) -> Candidate | None:
     settings: dict[str, object] = {}
     if column.within > 0.95:  # noqa: PLR2004 - a few may be errors
         points, reason = 4 + named, f"numbers from {span}"
-    elif column.least >= 0 and column.greatest <= HIGHEST_PERCENT and named > 1:
+    elif column.least >= 0 and column.greatest <= HIGHEST_PERCENT:
         points, reason = 2 + named, f"numbers from {span}: percent, by the looks of it"
+        points = points if named > 1 else min(0.0, points)
         settings = {"score_means": "percent"}
-    elif max(-column.least, column.greatest) <= LARGEST_LOGIT and column.least < 0 and named > 0:
+    elif max(-column.least, column.greatest) <= LARGEST_LOGIT and column.least < 0:
         points, reason = 1 + named, f"numbers from {span}: logits, by the looks of it"
+        points = points if named > 0 else min(0.0, points)
         settings = {"score_means": "logit"}
     else:
         return None
     if column.kind == "integer" and not settings:
         return None
-    points += min(1.0, column.distinct / 100)
-    return Candidate(column.name, points, reason, settings) if points > 0 else None
+    points += min(1.0, column.distinct / 100) if points > 0 else 0.0
+    return Candidate(column.name, points, reason, settings)
 
 
 def _outcome(column: Column) -> Candidate | None:
@@ -204,7 +210,9 @@ def _named(column: Column, meaning: Mapping[str, int]) -> float:
     return max([0, *(p for p in points if p > 0)]) + sum(p for p in points if p < 0)
 
 
-def with_points(candidate: Candidate, points: float, reason: str = "") -> Candidate:
-    """Return a candidate with more points, and a further reason."""
+def with_reason(
+    candidate: Candidate, reason: str, settings: Mapping[str, object] | None = None
+) -> Candidate:
+    """Return a candidate with a further reason, and further settings."""
     said = f"{candidate.reason}; {reason}" if reason else candidate.reason
-    return replace(candidate, points=candidate.points + points, reason=said)
+    return replace(candidate, reason=said, settings={**candidate.settings, **(settings or {})})

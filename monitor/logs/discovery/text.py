@@ -28,6 +28,10 @@ engine:
 
 models:
 """
+UNSURE = (
+    "init is unsure of this. Look at the logs, correct the settings below, and delete the line; "
+    "check and show repeat it until then."
+)
 REST = """\
     # Who gets the alerts, and how urgently: page, ticket or info.
     # owner: risk-team
@@ -62,6 +66,10 @@ def _rest(guess: Guess) -> str:
 
 def _model(guess: Guess) -> Iterator[str]:
     yield f"  {_scalar(guess.name)}:"
+    if guess.doubts:
+        yield from _comment(UNSURE, 4)
+        yield "    doubts:"
+        yield from (f"      - {_scalar(doubt)}" for doubt in guess.doubts)
     for section in ("predictions", "outcomes"):
         yield f"    {section}:"
         for setting in guess.settings:

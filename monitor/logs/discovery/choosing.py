@@ -1,0 +1,192 @@
+"""Which columns are score and outcome, by the rows that have both, and what is unsure. Pure."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from monitor.logs.discovery.ranking import (
+    Fit,
+    Floats,
+    best_outcome,
+    best_score,
+    is_better,
+    measured,
+    same,
+)
+from monitor.logs.discovery.roles import Candidate, with_reason
+from monitor.logs.plausibility import Remark, about_outcomes
+
+MANY = 500  # rows: with fewer, a score that seems to predict nothing is no news
+TIE = 0.02  # of the entropy
+OTHER_CLASS = {"score_means": "probability_of_0"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Score and outcome, the best first, what looks implausible of them, and what is unsure."""
+
+    scores: list[Candidate]
+    outcomes: list[Candidate]
+    remarks: list[Remark] = field(default_factory=list)
+    doubts: tuple[str, ...] = ()
+
+
+def choose(
+    scores: Sequence[Candidate],
+    outcomes: Sequence[Candidate],
+    probabilities: Mapping[str, Floats],
+    ones: Mapping[str, Floats],
+) -> Choice:
+    """Choose score and outcome.
+
+    Parameters
+    ----------
+    scores, outcomes : sequence of Candidate
+        The columns that may be them, the best names first. A score with 0 points or less is taken
+        only if no other one predicts an outcome.
+    probabilities, ones : mapping of str to ndarray of shape (n,)
+        The matched rows by column; nan where there is none.
+    """
+    named = [c for c in scores if c.points > 0]
+    fits = measured(probabilities, ones)
+    if not fits:
+        return Choice(named, [*outcomes])
+    points = {c.column: c.points for c in (*scores, *outcomes)}
+    best = {name: _best(of, named, points) for name, of in fits.items()}
+    usable = _without_decisions(best, probabilities, ones) or [*best]
+    outcome = best_outcome({name: fits[name][best[name]] for name in usable}, points)
+    score, found = best[outcome], fits[outcome]
+    ordered = [
+        with_reason(c, f"log loss {found[c.column].loss:.4f}" if c.column in found else "")
+        for c in scores
+        if c.points > 0 or c.column == score
+    ]
+    first = next(c for c in ordered if c.column == score)
+    if found[score].flipped and not first.settings:
+        turned = with_reason(first, _reversed(score, outcome), OTHER_CLASS)
+        ordered[ordered.index(first)] = turned
+    ordered.sort(key=lambda c: c.column != score)
+    chosen = sorted(outcomes, key=lambda c: c.column != outcome)
+    p = 1 - probabilities[score] if found[score].flipped else probabilities[score]
+    remarks = _remarks(p, ones[outcome])
+    doubts = [
+        *_about_score(score, outcome, found, probabilities, points),
+        *_about_outcome(outcome, usable, fits, best, ones, points),
+    ]
+    return Choice(ordered, chosen, remarks, tuple(doubts))
+
+
+def _best(of: Mapping[str, Fit], named: Sequence[Candidate], points: Mapping[str, float]) -> str:
+    """Choose the score of an outcome, of those with a fitting name if one of them predicts it."""
+    strong = {c.column: of[c.column] for c in named if c.column in of}
+    predicting = any(one.predicts for one in strong.values())
+    weak = any(one.predicts for one in of.values())
+    return best_score(strong if predicting or (strong and not weak) else of, points)
+
+
+def _without_decisions(
+    best: Mapping[str, str], probabilities: Mapping[str, Floats], ones: Mapping[str, Floats]
+) -> list[str]:
+    """Leave out the outcomes that a threshold of their score makes."""
+    return [
+        outcome
+        for outcome, score in best.items()
+        if not any(
+            remark.key == "outcomes.outcome"
+            for remark in _remarks(probabilities[score], ones[outcome])
+        )
+    ]
+
+
+def _remarks(p: Floats, y: Floats) -> list[Remark]:
+    known = ~(np.isnan(p) | np.isnan(y))
+    scores, where = np.unique(p[known], return_inverse=True)
+    counts = np.bincount(where, minlength=scores.size).astype(np.float64)
+    hits = np.bincount(where, weights=y[known], minlength=scores.size)
+    return about_outcomes(scores, counts, hits)
+
+
+def _about_score(
+    score: str,
+    outcome: str,
+    found: Mapping[str, Fit],
+    probabilities: Mapping[str, Floats],
+    points: Mapping[str, float],
+) -> list[str]:
+    """Say which other score predicts the outcome too, or that none does."""
+    own = found[score]
+    if not own.predicts:
+        few = np.count_nonzero(~np.isnan(own.shifted)) < MANY
+        none = (
+            f"no column predicts `{outcome}` better than a constant does; check that `{score}` is "
+            f"the score and `{outcome}` its outcome"
+        )
+        return [] if few else [none]
+    doubts = [_reversed(score, outcome)] if own.flipped else []
+    rivals = [
+        name
+        for name, one in found.items()
+        if name != score
+        and (one.predicts or points[name] > points[score])
+        and not same(
+            1 - probabilities[name] if one.flipped else probabilities[name],
+            1 - probabilities[score] if own.flipped else probabilities[score],
+        )
+        and (points[name] >= points[score] or not is_better(one.shifted - own.shifted))
+    ]
+    if rivals:
+        rival = min(rivals, key=lambda name: (float(np.nanmean(found[name].shifted)), name))
+        doubts.append(_compared(score, rival, found))
+    return doubts
+
+
+def _compared(score: str, rival: str, found: Mapping[str, Fit]) -> str:
+    own, other = found[score], found[rival]
+    numbers = f"log loss {own.loss:.3f} and {other.loss:.3f}"
+    if is_better(own.shifted - other.shifted):
+        return (
+            f"`{rival}` predicts better than `{score}` (log loss {other.loss:.3f} and "
+            f"{own.loss:.3f}), but its name does not say that it is a score"
+        )
+    better = is_better(other.shifted - own.shifted) or own.loss < other.loss - TIE * own.entropy
+    return f"`{score}` predicts {'better than' if better else 'as well as'} `{rival}` ({numbers})"
+
+
+def _reversed(score: str, outcome: str) -> str:
+    return (
+        f"higher `{score}` has fewer `{outcome}` of 1, so the score is taken for the probability "
+        f"of the other class"
+    )
+
+
+def _about_outcome(
+    outcome: str,
+    usable: Sequence[str],
+    fits: Mapping[str, Mapping[str, Fit]],
+    best: Mapping[str, str],
+    ones: Mapping[str, Floats],
+    points: Mapping[str, float],
+) -> list[str]:
+    """Say which other outcome the scores fit too."""
+    own = fits[outcome][best[outcome]]
+    rivals = [
+        name
+        for name in usable
+        if name != outcome
+        and (fit := fits[name][best[name]]).predicts
+        and not fit.flipped
+        and not same(ones[name], ones[outcome])
+        and (points[name] >= points[outcome] or fit.worth >= own.worth - TIE)
+    ]
+    if not rivals:
+        return []
+    rival = max(rivals, key=lambda name: (fits[name][best[name]].worth, name))
+    other = fits[rival][best[rival]]
+    how = "better than" if own.worth > other.worth + TIE else "as well as"
+    also = "" if best[rival] == best[outcome] else f" fits `{best[rival]}`"
+    sentence = (
+        f"`{outcome}` (1 in {own.prevalence:.1%} of the rows) fits `{best[outcome]}` (mean "
+        f"{own.mean_score:.1%}) {how} `{rival}` (1 in {other.prevalence:.1%}){also}"
+    )
+    return [sentence]

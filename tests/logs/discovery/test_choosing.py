@@ -1,0 +1,168 @@
+"""`init` finds a planted score and outcome among decoys, whatever their names and their order."""
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import expit, logit
+
+from monitor.logs.discovery import Guess, guess
+
+FIRST, DAYS, ROWS = date(2026, 4, 1), 6, 900
+# Any name may be that of the score, also one that sounds like something else or like nothing.
+SCORES = ("output", "quality_score", "p", "x1", "model_out", "confidence", "pd", "risk", "v", "zz")
+OUTCOMES = ("label", "y", "flag", "is_bad", "k", "converted", "target", "col_7")
+Array = np.ndarray
+
+
+def make(seed: int) -> tuple[np.random.Generator, Array, Array]:
+    """Draw scores that are calibrated, and outcomes."""
+    rng = np.random.default_rng(seed)
+    scores = expit(rng.normal(rng.uniform(-2.5, 0.5), rng.uniform(0.9, 1.8), DAYS * ROWS))
+    return rng, scores, (rng.random(scores.size) < scores).astype(int)
+
+
+def decoy_scores(rng: np.random.Generator, scores: Array) -> list[Array]:
+    """Draw columns in [0, 1] that predict less well, or not at all."""
+    log_odds = logit(scores)
+    return [
+        rng.random(scores.size),
+        rng.beta(8, 2, scores.size),
+        expit(log_odds + rng.normal(0, 1.5, scores.size)),  # an older model
+        expit(0.4 * log_odds + rng.normal(0, 1, scores.size)),  # a feature that is related
+    ]
+
+
+def decoy_outcomes(rng: np.random.Generator, scores: Array, labels: Array) -> list[Array]:
+    """Draw flags that are not the outcome."""
+    early = labels * (rng.random(labels.size) < 0.35)  # of a shorter horizon
+    return [
+        (rng.random(labels.size) < 0.28).astype(int),
+        early,
+        (scores + rng.normal(0, 0.03, scores.size) > np.quantile(scores, 0.8)).astype(int),
+        1 - labels,  # censored
+    ]
+
+
+def write_logs(
+    root: Path,
+    rng: np.random.Generator,
+    of_predictions: dict[str, Array],
+    of_outcomes: dict[str, Array],
+    *,
+    together: bool,
+) -> None:
+    """Write the columns in a random order, in one log or in two."""
+    ids = np.array([f"r{n:06}" for n in range(DAYS * ROWS)])
+    for n in range(DAYS):
+        rows = slice(n * ROWS, (n + 1) * ROWS)
+        ours = {name: values[rows] for name, values in of_predictions.items()}
+        theirs = {name: values[rows] for name, values in of_outcomes.items()}
+        logs = (
+            {"p": ours | theirs}
+            if together
+            else {"p": {"key_id": ids[rows], **ours}, "o": {"key_id": ids[rows], **theirs}}
+        )
+        for folder, columns in logs.items():
+            names = list(columns)
+            (root / folder).mkdir(parents=True, exist_ok=True)
+            table = pa.table({names[i]: columns[names[i]] for i in rng.permutation(len(names))})
+            pq.write_table(table, root / folder / f"{FIRST + timedelta(n)}.parquet")
+
+
+def found(guessed: Guess) -> dict[str, object]:
+    """List the active settings."""
+    return {f"{s.section}.{s.key}": s.value for s in guessed.settings if s.active}
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_a_planted_score_and_outcome(seed: int, tmp_path: Path) -> None:
+    """Names at random: what is taken is what was planted, in one log and in two."""
+    rng, scores, labels = make(seed)
+    names = [str(n) for n in rng.permutation(SCORES)]
+    flags = [str(n) for n in rng.permutation(OUTCOMES)]
+    decoys = [decoy_scores(rng, scores)[i] for i in rng.permutation(4)[: seed % 4]]
+    others = [decoy_outcomes(rng, scores, labels)[i] for i in rng.permutation(4)[: seed % 3]]
+    ours = dict(zip(names, [scores, *decoys], strict=False))
+    theirs = dict(zip(flags, [labels, *others], strict=False))
+    write_logs(tmp_path, rng, ours, theirs, together=seed % 2 == 0)
+
+    (model,) = guess([str(tmp_path)]).models
+    settings = found(model)
+
+    assert (settings["predictions.score"], settings["outcomes.outcome"]) == (names[0], flags[0])
+    assert "predictions.score_means" not in settings
+
+
+SCALES: dict[str, Callable[[Array], Array]] = {
+    "percent": lambda p: 100 * p,
+    "logit": logit,
+    "probability_of_0": lambda p: 1 - p,
+}
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("seed", range(4))
+def test_a_planted_scale(scale: str, seed: int, tmp_path: Path) -> None:
+    """A score in percent, as log-odds or of the other class is found by what it predicts."""
+    rng, scores, labels = make(50 + seed)
+    names = [str(n) for n in rng.permutation(SCORES)]
+    ours = {names[0]: SCALES[scale](scores), names[1]: rng.random(scores.size)}
+    write_logs(tmp_path, rng, ours, {"label": labels}, together=seed % 2 == 0)
+
+    (model,) = guess([str(tmp_path)]).models
+    settings = found(model)
+
+    assert settings["predictions.score"] == names[0]
+    assert settings["predictions.score_means"] == scale
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_prior_that_moved_does_not_decide(seed: int, tmp_path: Path) -> None:
+    """A model trained with fewer negatives is ten times too high, and still the score."""
+    rng, scores, _ = make(80 + seed)
+    low = expit(logit(scores) - 2.3)
+    rare = (rng.random(low.size) < low).astype(int)
+    close = rng.beta(2, 2 * (1 / rare.mean() - 1), low.size)  # the mean is right, the rest is not
+    write_logs(tmp_path, rng, {"x": scores, "score": close}, {"label": rare}, together=False)
+
+    (model,) = guess([str(tmp_path)]).models
+
+    assert found(model)["predictions.score"] == "x"
+
+
+def test_the_console_says_what_is_unsure(tmp_path: Path) -> None:
+    """The runner-up has its numbers: of a score, and of an outcome with another horizon."""
+    rng, scores, labels = make(1)
+    worse = expit(logit(scores) + rng.normal(0, 1.0, scores.size))
+    early = labels * (rng.random(labels.size) < 0.4)
+    ours, theirs = (
+        {"quality_score": worse, "output": scores},
+        {"y_7d": early, "y_30d": labels},
+    )
+    write_logs(tmp_path, rng, ours, theirs, together=False)
+
+    (model,) = guess([str(tmp_path)]).models
+
+    of_score, of_outcome = model.doubts
+    assert of_score.startswith("`output` predicts better than `quality_score` (log loss 0.")
+    assert of_outcome.startswith(f"`y_30d` (1 in {labels.mean():.1%}"[:12])
+    assert "better than `y_7d` (1 in " in of_outcome
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_no_doubt_without_a_rival(seed: int, tmp_path: Path) -> None:
+    """One good score, its own log-odds, noise and features without its name: nothing is unsure."""
+    rng, scores, labels = make(120 + seed)
+    ours = {"score": scores, "margin": logit(scores), "age": rng.random(scores.size)}
+    ours["spend"] = expit(0.4 * logit(scores) + rng.normal(0, 1, scores.size))
+    write_logs(tmp_path, rng, ours, {"label": labels}, together=seed % 2 == 0)
+
+    (model,) = guess([str(tmp_path)]).models
+
+    assert found(model)["predictions.score"] == "score"
+    assert model.doubts == ()
