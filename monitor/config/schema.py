@@ -584,7 +584,6 @@ class Model(Section):
             "outcomes.absent_means": self.outcomes.absent_means is not None,
             "segments": self.segments is not None or bool(self.columns),
             "strata": self.strata is not None,
-            "map": self.map is not None,
         }
         if idle := [name for name, is_set in given.items() if is_set]:
             msg = (

@@ -166,7 +166,9 @@ def evaluate(
     """
     window = merge_summaries(days)
     if window.classes:
-        return [_evaluate_classes(days, window, window.classes, window_days, settings)]
+        found = _evaluate_classes(days, window, window.classes, window_days, settings)
+        found = replace(found, map_gain=gain(WHOLE)) if gain else found
+        return _with_map([found], mapped, settings, compress) if mapped else [found]
     evaluations, strata_of = [], _strata(days)
     for name, part in {WHOLE: whole(window), **window.segments}.items():
         strata = strata_of[name]
@@ -226,7 +228,11 @@ def _with_map(
         errors = _widened(errors_of(t, settings, rng), t, held) if t.total else None
         if errors and e.segment == WHOLE and _has_interval(window, e.window_days, settings):
             errors = _with_ece_interval(errors, t, "raw", rng, held)
-        slope = _slope(strata_of[e.segment], compress)
+        slope = (
+            slope_of_pairs([day.classes for day in days if day.classes])
+            if window.classes
+            else _slope(strata_of[e.segment], compress)
+        )
         added.append(replace(e, map=errors, map_slope=slope))
     return added
 

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import expit, log_expit, logit, stdtrit
 
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
+from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts
 from monitor.metrics.core.buckets import (
     BIN_CENTRES,
     BUCKETS,
@@ -122,6 +123,40 @@ def day_gains(summary: Summary, shadow: Shadow) -> dict[str, DayGain]:
         if part.tally.total
     }
     return {WHOLE: _sum_of(list(gains.values())), **gains} if gains else {}
+
+
+def mapped_summary(summary: Summary, counts: ClassCounts) -> Summary:
+    """Give the summary that mapped vectors would have made, of the rows with an outcome.
+
+    Parameters
+    ----------
+    summary : Summary
+        Of a single day of a model with classes.
+    counts : ClassCounts
+        Its vectors, counted through a map.
+    """
+    part = Segment(counts.raw.top, counts.total)
+    return replace(summary, segments={WHOLE: part}, classes=counts)
+
+
+def class_gains(logged: ClassCounts, mapped: ClassCounts) -> dict[str, DayGain]:
+    """Sum up what a map of class vectors would have gained on one day.
+
+    Parameters
+    ----------
+    logged, mapped : ClassCounts
+        Of the same rows; the Brier score is that of the vector.
+
+    Returns
+    -------
+    dict of str to DayGain
+        Of the whole, as of `day_gains`; empty without outcomes.
+    """
+    gains = [
+        (getattr(logged.raw, of).total - getattr(mapped.raw, of).total) / UNIT
+        for of in ("log", "brier")
+    ]
+    return {WHOLE: DayGain(logged.total, *gains)} if logged.total else {}
 
 
 def map_gain(days: Sequence[DayGain]) -> MapGain | None:

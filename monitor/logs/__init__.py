@@ -11,6 +11,7 @@ when outcomes came.
 from monitor.logs.arriving import can_count_arrivals, count_arrivals
 from monitor.logs.batches import (
     days_at_a_time,
+    mapped_classes_of_day,
     plan_batches,
     sql_of_vectors,
     summarise_day,
@@ -57,6 +58,7 @@ __all__ = [
     "first_morning",
     "has_day",
     "is_quiet",
+    "mapped_classes_of_day",
     "mostly_left_out",
     "newest_day",
     "newest_settled_day",

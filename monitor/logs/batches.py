@@ -16,10 +16,18 @@ from monitor.logs.daily import summarise
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.days import Batch, batch_of, batches_of
 from monitor.logs.many_days import read_days
-from monitor.logs.one_day import read_day, read_parts_of_vector, read_vectors
+from monitor.logs.one_day import (
+    count_through_map,
+    read_day,
+    read_parts_of_vector,
+    read_vectors,
+)
 from monitor.logs.session import open_session
 from monitor.logs.sources import read_ids
 from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
+from monitor.metrics.beyond_binary.class_counts import ClassCounts
+from monitor.metrics.core.grid import Ints
+from monitor.metrics.maps.vector_map import VectorMap
 from monitor.summary import Summary
 
 MOST_DAYS = 31
@@ -169,6 +177,42 @@ def vectors_of_day(
     batch = batch_of(name, model, day, as_of=as_of)
     with open_session(batch.what, engine) as session:
         return read_vectors(session, batch, classes)
+
+
+def mapped_classes_of_day(
+    name: str,
+    model: Model,
+    day: date,
+    *,
+    as_of: date,
+    classes: Classes,
+    found: VectorMap,
+    engine: Databases,
+) -> tuple[Ints, ClassCounts]:
+    """Count the vectors that `summarise_day` counts through a map.
+
+    Parameters
+    ----------
+    name, model, day, as_of, classes, engine
+        As for `vectors_of_day`.
+    found : VectorMap
+        The map, of the same classes.
+
+    Returns
+    -------
+    score_sums : ndarray of shape (c,)
+        Of the rows as logged, as in their `ClassCounts`: the same rows have the same.
+    counts : ClassCounts
+        Of the mapped rows.
+
+    Raises
+    ------
+    DataError
+        As `vectors_of_day`.
+    """
+    batch = batch_of(name, model, day, as_of=as_of)
+    with open_session(batch.what, engine) as session:
+        return count_through_map(session, batch, classes, found)
 
 
 def sql_of_vectors(

@@ -17,8 +17,11 @@ from monitor.metrics.beyond_binary.class_counts import (
     ClassCounts,
     choose_classes,
     count_classes,
+    score_sums,
 )
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
+from monitor.metrics.core.grid import Ints
+from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
 
 VALUES_AT_A_TIME = 2**21
 VALUES_KEPT = 2**25  # probabilities: 256 MB
@@ -34,8 +37,31 @@ def count_day(joined: Frame, classes: Classes) -> ClassCounts:
     classes : Classes
         The configured classes.
     """
+    return _count(_remembered(lambda: _batches(_matched(joined), len(classes.names))), classes)
+
+
+def count_mapped_day(joined: Frame, classes: Classes, found: VectorMap) -> tuple[Ints, ClassCounts]:
+    """Count the rows of a day through a map; first the sums of what was logged, as in `count_day`.
+
+    Parameters
+    ----------
+    joined, classes
+        As for `count_day`.
+    found : VectorMap
+        The map.
+    """
     count = len(classes.names)
     read = _remembered(lambda: _batches(_matched(joined), count))
+    logged = sum((score_sums(vectors) for vectors, _ in read()), np.zeros(count, np.int64))
+
+    def mapped() -> Iterator[Batch]:
+        return ((apply_vector_map(vectors, found), labels) for vectors, labels in read())
+
+    return logged, _count(_remembered(mapped), classes)
+
+
+def _count(read: Callable[[], Iterable[Batch]], classes: Classes) -> ClassCounts:
+    count = len(classes.names)
     watched, pairs, third = choose_classes(read(), count, classes.watched)
     weights = fit_class_weights(read, count)
     return count_classes(classes.names, read(), weights, watched=watched, pairs=pairs, third=third)

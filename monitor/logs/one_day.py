@@ -12,7 +12,7 @@ import narwhals as nw
 from monitor.config import Classes, Model
 from monitor.logs import contract
 from monitor.logs.class_columns import parts_of_vector
-from monitor.logs.class_rows import count_day, read_matched
+from monitor.logs.class_rows import count_day, count_mapped_day, read_matched
 from monitor.logs.column_codes import (
     Counted,
     Names,
@@ -35,10 +35,13 @@ from monitor.logs.joining import (
 from monitor.logs.lateness import count_late, days_of_late
 from monitor.logs.opening import KINDS
 from monitor.logs.partitions import has_day, open_log
-from monitor.logs.session import Session
+from monitor.logs.session import Frame, Session
 from monitor.logs.sources import Logs, open_ids, open_logs
 from monitor.logs.weights import class_weights
 from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
+from monitor.metrics.beyond_binary.class_counts import ClassCounts
+from monitor.metrics.core.grid import Ints
+from monitor.metrics.maps.vector_map import VectorMap
 from monitor.summary import Columns, days_between
 
 
@@ -107,6 +110,29 @@ def read_vectors(session: Session, batch: Batch, classes: Classes) -> Vectors:
     DataError
         If they cannot be read.
     """
+    return read_matched(_joined(session, batch), classes)
+
+
+def count_through_map(
+    session: Session, batch: Batch, classes: Classes, found: VectorMap
+) -> tuple[Ints, ClassCounts]:
+    """Count the rows that `read_day` counts through a map; see `count_mapped_day`.
+
+    Raises
+    ------
+    DataError
+        If they cannot be read.
+    """
+    return count_mapped_day(_joined(session, batch), classes, found)
+
+
+def read_parts_of_vector(session: Session, batch: Batch, classes: Classes) -> list[str]:
+    """Give the probability of each class in SQL, as the predictions of the first day have it."""
+    return parts_of_vector(open_log(session, batch.model, "predictions", batch.days[:1]), classes)
+
+
+def _joined(session: Session, batch: Batch) -> Frame:
+    """Join the rows of a day without those of repeated ids."""
     (day,) = batch.days
     logs = open_logs(session, batch.model, day, batch.partitions[day])
     predictions, outcomes = read_counts(session.once((logs, "rows"), lambda: count_rows(logs)))
@@ -114,14 +140,7 @@ def read_vectors(session: Session, batch: Batch, classes: Classes) -> Vectors:
     clean, _ = contract.without_repeats(
         logs, run(query), predictions=predictions, outcomes=outcomes
     )
-    if clean is not logs:
-        query = _write(batch, clean)
-    return read_matched(query.joined, classes)
-
-
-def read_parts_of_vector(session: Session, batch: Batch, classes: Classes) -> list[str]:
-    """Give the probability of each class in SQL, as the predictions of the first day have it."""
-    return parts_of_vector(open_log(session, batch.model, "predictions", batch.days[:1]), classes)
+    return (query if clean is logs else _write(batch, clean)).joined
 
 
 def _write(batch: Batch, logs: Logs, odds_factor: float = 1.0) -> Query:

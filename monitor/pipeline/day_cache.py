@@ -8,11 +8,10 @@ from functools import lru_cache, partial
 from monitor import program
 from monitor.config import Config, Model
 from monitor.evaluation.attribution import Causes, Explain, causes_of
-from monitor.evaluation.shadow import map_summary
 from monitor.metrics.core.buckets import BucketCounts
 from monitor.metrics.core.coarse import OccupiedCells, coarsen_occupied
 from monitor.metrics.core.tally import Tally
-from monitor.pipeline.shadow import ShadowDays, shadow_days
+from monitor.pipeline.shadow import MappedDay, ShadowDays, read_model_map, shadow_days
 from monitor.store.store import Store
 from monitor.summary import Summary
 
@@ -34,7 +33,7 @@ class DayCache:
     shadowing : ShadowDays or None
         The map of the model in the shadow.
     map_day : callable
-        Gives the summary of a day as the map has it.
+        Gives a day as the map has it; None of one that was not counted through the map.
     recall : callable
         Reads the causes of a day's tallies from the store, if they are of its summary.
     recalled : dict
@@ -49,7 +48,7 @@ class DayCache:
     compress: Callable[[Tally], OccupiedCells]
     find_causes: Explain
     shadowing: ShadowDays | None
-    map_day: Callable[[date], Summary]
+    map_day: Callable[[date], MappedDay | None]
     recall: Callable[[date], None]
     recalled: dict[Tally, Causes | None]
 
@@ -76,12 +75,7 @@ def cache_days(config: Config, name: str, jobs: int = 1) -> DayCache:
     kept = 2 * model.windows[-1] + jobs
     read = lru_cache(kept)(partial(store.read_summary, name))
     of_segments = lru_cache(kept * len(model.segment_names))
-    shadowing = shadow_days(model, name, days, read)
-
-    @lru_cache(kept)
-    def map_day(day: date) -> Summary:
-        summary, _ = read(day)
-        return map_summary(summary, shadowing.shadow) if shadowing else summary
+    of_model = read_model_map(model, name, store, read)
 
     recalled = dict[Tally, Causes | None]()
 
@@ -96,8 +90,8 @@ def cache_days(config: Config, name: str, jobs: int = 1) -> DayCache:
         *(store, name, model, days, read),
         compress=of_segments(coarsen_occupied),
         find_causes=of_segments(causes_of),
-        shadowing=shadowing,
-        map_day=map_day,
+        shadowing=shadow_days(of_model, days),
+        map_day=lru_cache(kept)(of_model.map_day if of_model else lambda _: None),
         recall=recall,
         recalled=recalled,
     )

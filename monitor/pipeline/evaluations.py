@@ -101,9 +101,15 @@ def _evaluations(
             explain=cache.causes,
             compress=cache.compress,
             expect=partial(references.expect, day) if length == 1 else None,
-            mapped=[*map(cache.map_day, days)] if shadowing and shadowing.covers(days) else (),
+            mapped=_mapped(cache, days) if shadowing and shadowing.covers(days) else (),
             gain=partial(shadowing.gain, day) if shadowing and length == 1 else None,
         )
+
+
+def _mapped(cache: DayCache, days: Sequence[date]) -> list[Summary]:
+    """Give the days as the map has them; none if one was not counted through it."""
+    found = [*filter(None, map(cache.map_day, days))]
+    return [summary for summary, _ in found] if len(found) == len(days) else []
 
 
 def stale_evaluations(

@@ -12,7 +12,7 @@ from monitor.errors import Fault
 
 S = TypeVar("S")
 T = TypeVar("T")
-Phase = Literal["summarise", "evaluate", "judge"]
+Phase = Literal["summarise", "map", "evaluate", "judge"]
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from monitor.drift.second import own_span
 from monitor.drift.verdict import WEEK
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
-from monitor.store.day_files import DAILY, OF_LOGS
+from monitor.store.day_files import BACKFILLED, DAILY
 from monitor.store.store import Store
 
 KINDS = DAILY
@@ -70,7 +70,7 @@ def plan(config: Config, name: str, *, keep_days: int, today: date) -> Pruning:
     spans += _own_spans(store, name, firsts["verdicts"])
     reference = [d for d in old["summaries"] if any(first <= d <= last for first, last in spans)]
     kept = set(reference)
-    for kind in OF_LOGS:
+    for kind in BACKFILLED:
         old[kind] = sorted({*old[kind]} - kept)
     return Pruning(name, old, reference)
 

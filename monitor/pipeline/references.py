@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import log
 
 from monitor import program
@@ -22,12 +22,11 @@ from monitor.drift.inputs import (
 )
 from monitor.drift.reference import Reference, Sensitivity, fit_reference, what_a_reference_lacks
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
-from monitor.evaluation.shadow import map_summary
 from monitor.metrics.core.coarse import tally_of
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.progress import fingerprint
 from monitor.pipeline.reference_days import REFERENCE_DAYS, ReferenceSpan, days_of_references
-from monitor.pipeline.shadow import read_shadow
+from monitor.pipeline.shadow import read_model_map
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores
@@ -166,23 +165,22 @@ def _reference_of_map(
     model: Model, store: Store, name: str, fit: Fit
 ) -> tuple[ModelReference, list[str]] | None:
     """Fit the reference of a deployed map: the days it was fitted to, through the map."""
-    found = read_shadow(model, name)
-    if not found or not model.map or not model.map.deploy:
+    found = read_model_map(model, name, store, partial(store.read_summary, name))
+    if not found or not found.setting.deploy:
         return None
-    content, shadow = found
-    first, last = content.training.first, content.training.last
-    days, marks = list[Day](), [repr(shadow), f"{model.map.deploy}"]
-    for day in store.days("summaries", name):
-        if first <= day <= last:
-            summary, mark = store.read_summary(name, day)
-            prepared = inputs_of(map_summary(summary, shadow))
-            if prepared.final and prepared.parts:
-                days.append(prepared)
-                marks.append(mark)
+    setting, training = found.setting, found.content.training
+    days, marks = list[Day](), [found.mark, f"{setting.deploy}"]
+    for day in filter(found.trains, store.days("summaries", name)):
+        mapped, mark = found.map_day(day) or (None, "")
+        prepared = mapped and inputs_of(mapped)
+        if prepared and prepared.final and prepared.parts:
+            days.append(prepared)
+            marks.append(mark)
     if lack := what_a_reference_lacks([day.parts for day in days]):
-        why = map_days_that_lack(model.map.file, first, last, lack)
-        return ModelReference(first, last, {}, why, deployed=model.map.deploy), marks
-    return replace(fit(marks, lambda: days), deployed=model.map.deploy), marks
+        first, last = training.first, training.last
+        why = map_days_that_lack(setting.file, first, last, lack)
+        return ModelReference(first, last, {}, why, deployed=setting.deploy), marks
+    return replace(fit(marks, lambda: days), deployed=setting.deploy), marks
 
 
 def first_sensitivity(model: Model, summary: Summary) -> str:

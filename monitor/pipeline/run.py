@@ -19,6 +19,7 @@ from monitor.logs import LeftOut, days_of, mostly_left_out, versions_of_tables
 from monitor.pipeline.arriving import count_new_arrivals
 from monitor.pipeline.evaluations import evaluate_days, reach
 from monitor.pipeline.healing import Damage, files, find_all_damage, find_damage, still_damaged
+from monitor.pipeline.mapped_days import count_mapped_days
 from monitor.pipeline.neighbours import (
     days_that_count,
     days_to_read_again,
@@ -253,6 +254,8 @@ def _process(
         results |= summarise(neighbours, as_of=until, may_skip=(), must_settle=False)
     recounted = days_that_count(model, repairs).union(done)
     counted = count_new_arrivals(config, name, first, recounted, as_of=until)
+    mapped = count_mapped_days(config, name, on_progress=on_progress)
+    results |= {failure.day: failure for failure in mapped}
     references = read_references(config, name)
     evaluate_range = partial(
         evaluate_days, config, name, references, jobs=jobs, on_progress=on_progress

@@ -121,7 +121,7 @@ def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator
                 f"{name}: {kind}/{name}/{month} is damaged, but its days have files of their own; "
                 f"run calibration-monitor store compact --model {name}."
             )
-    beside = dict.fromkeys(("columns", "entities", "arrivals"), "summaries")
+    beside = dict.fromkeys(("columns", "entities", "mapped", "arrivals"), "summaries")
     rests_on = {**beside, "revisions": "verdicts"}
     for kind, basis in rests_on.items():
         for day in sorted(set(days[kind]) - set(days[basis])):

@@ -53,7 +53,8 @@ PARSING_ERRORS = (
 )
 # Kinds of daily files; what rests on others comes after them.
 OF_LOGS = "summaries", "columns", "entities"  # which are made of the logs of a day
-DAILY = *OF_LOGS, "arrivals", "evaluations", "verdicts", "revisions"
+BACKFILLED = *OF_LOGS, "mapped"  # what a run makes that reads logs, each with its summary
+DAILY = *BACKFILLED, "arrivals", "evaluations", "verdicts", "revisions"
 KINDS = *DAILY, "runs"  # whose files `compact` writes as months
 TRIES = 3  # to read from the file of a month that another process replaces
 PROBE_BYTES = 65_536  # that no file system compresses or keeps in its own tables
@@ -522,7 +523,7 @@ def remedy(name: str, together: Sequence[date] = ()) -> str:
     kind, model, file = name.split("/")
     if kind in {"runs", "arrivals", "revisions"}:
         return "delete it, then run again"
-    command = "backfill" if kind in OF_LOGS else "evaluate"
+    command = "backfill" if kind in BACKFILLED else "evaluate"
     days = [*map(str, together or days_of_month(file))] or [file.removesuffix(".parquet")]
     span = f"--from {days[0]} --to {days[-1]}"
     return f"run calibration-monitor {command} --model {model} {span}"

@@ -5,6 +5,7 @@
     <root>/summaries/<model>/2026-03-01.parquet     one day's tallies by segment
     <root>/columns/<model>/2026-03-01.parquet       its counts by the values of other columns
     <root>/entities/<model>/2026-03-01.parquet      its counts by bucket of their entity
+    <root>/mapped/<model>/2026-03-01.parquet        its counts of classes through a map
     <root>/evaluations/<model>/2026-03-01.parquet   every window that ends that day
     <root>/verdicts/<model>/2026-03-01.parquet      verdicts of that day, and their detectors
     <root>/arrivals/<model>/2026-03-01.parquet      its outcomes by the age at which they came
@@ -50,8 +51,27 @@ from monitor.store.verdict_table import verdict_table, verdicts_of
 from monitor.summary import Columns, Entities, Summary
 
 NEWEST = 40  # days that the record of a run names: more than a scrape usually reads
+MAPPED_BY = "map"  # the fingerprint of the map that a day was counted through
 # Of runs, besides one for each day with a summary.
 RECORDS = "last", "begun", "settled", "stale", "counts", "references"
+
+
+@dataclass(frozen=True, eq=False)
+class Mapped:
+    """What a map made of a day with classes.
+
+    Attributes
+    ----------
+    summary : Summary
+        As mapped vectors would have made it, of the rows with an outcome.
+    by, made_from, mark : str
+        Fingerprints: of the map, of the summary of the day, and of this file.
+    """
+
+    summary: Summary
+    by: str
+    made_from: str
+    mark: str
 
 
 @dataclass(frozen=True)
@@ -87,6 +107,7 @@ class Store(Chain):
             "summaries": self._read_summary,
             "columns": self.read_columns,
             "entities": self.read_entities,
+            "mapped": self.read_mapped,
             "arrivals": self.read_arrivals,
             "evaluations": self.read_evaluations,
             "verdicts": self.read_verdicts,
@@ -159,6 +180,28 @@ class Store(Chain):
     def _entities(self, name: str, content: bytes) -> Entities:
         with self._table(name, content) as (table, _):
             return entities_of(table)
+
+    def write_mapped(self, summary: Summary, *, by: str, made_from: str) -> None:
+        """Replace what a map makes of a day with classes.
+
+        `by` is the fingerprint of the map, and `made_from` the digest of the summary of the day.
+        """
+        (day,) = summary.days
+        table = summary_table(summary)
+        said = {MAPPED_BY: by, MADE_FROM: made_from}
+        own = {key.encode(): value.encode() for key, value in said.items()}
+        about = {**(table.schema.metadata or {}), **own}
+        name = f"mapped/{summary.model}/{day}.parquet"
+        self._write(name, table.replace_schema_metadata(about))
+
+    def read_mapped(self, model: str, day: date) -> Mapped:
+        """Read what a map made of a day."""
+        name = f"mapped/{model}/{day}.parquet"
+        content = self._read(name)
+        with self._table(name, content) as (table, digest):
+            about = table.schema.metadata or {}
+            by, of = (about[key.encode()].decode() for key in (MAPPED_BY, MADE_FROM))
+            return Mapped(summary_of(model, day, table), by, of, digest or "")
 
     def write_evaluations(
         self,

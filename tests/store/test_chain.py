@@ -7,14 +7,21 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
 import pytest
 
+from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
+from monitor.metrics.maps.map_file import Gain, Gains
+from monitor.metrics.maps.vector_map import VectorMap
 from monitor.pipeline.store_check import check_store
 from monitor.store.chain import DIGESTS, Chain
 from monitor.store.day_files import DAILY
+from monitor.store.map_file import write_map
 from monitor.store.sealing import open_record, sealed_record
 from monitor.store.store import Store
 from tests.conftest import CONFIG, ROWS, Ended, Project, run_command
+from tests.support.class_logs import NAMES, draw, write_day
 
 Command = Callable[..., Ended]
 DAYS = [date(2026, 3, n) for n in (1, 2, 3, 4)]
@@ -27,6 +34,16 @@ CHAINED = CONFIG.replace(
     "segments: [{column: country, values: [DE, FR], primary: true}, {column: device, top: 9}]\n"
     "    settled_after: 3",
 ).replace("predictions: {", "predictions: {entity: device, ")
+CHAINED += f"""\
+  pets:
+    predictions: {{path: "pets/predictions/{{day}}.parquet",
+      classes: {{names: [{", ".join(NAMES)}], vector: p}}}}
+    outcomes: {{path: "pets/outcomes/{{day}}.parquet"}}
+    settled_after: 0
+    windows: [1]
+    map: {{file: "pets/map.json", since: {DAYS[0]}}}
+"""
+MODELS = "ctr", "pets"
 
 
 class World(NamedTuple):
@@ -51,6 +68,9 @@ def write_logs(project: Project, version: int) -> None:
         if not project.path("outcomes", day).exists():
             late = {**empty, "prediction_id": [10**6 + place]}
             project.write("outcomes", late, day)
+    for day in (*DAYS, LATER):
+        vectors, labels = draw(np.random.default_rng([version, day.toordinal()]), 200)
+        write_day(project.folder / "pets", day, vectors, pa.array(np.array(NAMES)[labels]))
 
 
 def files(folder: Path) -> dict[str, bytes]:
@@ -66,16 +86,23 @@ def files(folder: Path) -> dict[str, bytes]:
 def backfill(folder: Path, as_of: str = LONG_AFTER) -> None:
     """Process the days whose logs are complete."""
     options = "--as-of", as_of, "--config", folder / "monitor.yaml", "--recompute"
-    ended = run_command("backfill", *SPAN, *options)
-    if as_of == LONG_AFTER:
-        ended = run_command("run", "--day", LATER, *options)
-    assert ended.code == 0, ended.err
+    for model in MODELS:  # one at a time is processed by this process
+        ended = run_command("backfill", *SPAN, *options, "--model", model)
+        if as_of == LONG_AFTER:
+            ended = run_command("run", "--day", LATER, *options, "--model", model)
+        assert ended.code == 0, ended.err
 
 
 @pytest.fixture(scope="module")
 def world(tmp_path_factory: pytest.TempPathFactory) -> World:
     """Process logs that change from one backfill to the next."""
     project, versions = Project(tmp_path_factory.mktemp("chain")), []
+    (project.folder / "pets").mkdir()
+    before, flat = date(2026, 2, 1), VectorMap("temperature", NAMES, parameters=(0.8,))
+    training = ClassTraining(before, before, 1, 9, 9, (3, 3, 3))
+    nothing = Gains(*[Gain(0.0, 0.0, 0.0)] * 4)
+    content = ClassMapFile("pets", flat, training, None, nothing, "1.0")
+    write_map(str(project.folder / "pets/map.json"), content)
     (project.folder / "monitor.yaml").write_text(CHAINED)
     for version, as_of in enumerate(AS_OF):
         write_logs(project, version)
@@ -90,7 +117,7 @@ def project(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pr
     """Give a copy of the project; the logs keep their names, sizes and ages."""
     shutil.copytree(world.folder / "store", tmp_path / "project/store")
     text = (world.folder / "monitor.yaml").read_text()
-    for log in ("predictions/", "outcomes/"):
+    for log in ("predictions/", "outcomes/", "pets/"):
         text = text.replace(f'"{log}', f'"{world.folder}/{log}')
     (tmp_path / "project/monitor.yaml").write_text(text)
     monkeypatch.chdir(tmp_path / "project")
@@ -109,9 +136,10 @@ def older_versions(world: World) -> Iterator[tuple[str, bytes]]:
 
 def named(root: Path) -> set[str]:
     """Give the files that `check --store` calls damaged."""
-    found = check_store(Store(str(root / "store")), "ctr")
-    assert not found.missing
-    return {said.partition("store/")[2].partition(":")[0] for said in found.damaged}
+    checked = [check_store(Store(str(root / "store")), model) for model in MODELS]
+    assert not any(found.missing for found in checked)
+    damaged = (said for found in checked for said in found.damaged)
+    return {said.partition("store/")[2].partition(":")[0] for said in damaged}
 
 
 def test_each_version_is_a_link(world: World, project: Project) -> None:
@@ -218,7 +246,7 @@ class KilledError(BaseException):
     """Stands for a kill: nothing catches it."""
 
 
-@pytest.mark.parametrize("writes", [2, 4, 7, 11, 16, 22, 29])
+@pytest.mark.parametrize("writes", [2, 4, 7, 11, 16, 22, 29, 62, 66, 71])
 def test_a_killed_run_is_no_false_alarm(
     world: World, project: Project, monkeypatch: pytest.MonkeyPatch, writes: int
 ) -> None:

@@ -234,13 +234,24 @@ def adjusted_vectors(vectors: Floats, log_weights: Floats) -> Floats:
     return np.asarray(moved / moved.sum(axis=1, keepdims=True))
 
 
+def score_sums(vectors: Floats) -> Ints:
+    """Sum the probabilities of each class, fixed-point.
+
+    Examples
+    --------
+    >>> score_sums(np.array([[0.5, 0.5], [0.25, 0.75]])) / UNIT
+    array([0.75, 1.25])
+    """
+    return np.asarray(np.rint(vectors * UNIT).astype(np.int64).sum(axis=0))
+
+
 def _of_batch(empty: ClassCounts, batch: Batch, log_weights: Floats) -> ClassCounts:
     vectors, labels = batch
     watched, ranked = list(empty.raw.by_class), _ranked(vectors)
     return replace(
         empty,
         outcomes=np.bincount(labels, minlength=len(empty.names)),
-        score_sums=np.rint(vectors * UNIT).astype(np.int64).sum(axis=0),
+        score_sums=score_sums(vectors),
         raw=_reading(vectors, labels, watched),
         adjusted=_reading(adjusted_vectors(vectors, log_weights), labels, watched),
         pairs=_pairs(vectors, labels, ranked, SECOND, list(empty.pairs)),

@@ -6,6 +6,7 @@ kinds temperature and order_preserving have no level, so they keep the classes o
 """
 
 from dataclasses import dataclass
+from functools import reduce
 from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
@@ -17,6 +18,8 @@ from monitor.metrics.core.ramps import ramps_of
 from monitor.metrics.core.special import softmax
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from monitor.metrics.core.grid import Floats
 
 VectorKind = Literal[
@@ -103,11 +106,16 @@ def shape_of_logs(logs: "Floats", found: VectorMap) -> "Floats":
     if found.kind in ("identity", "intercept"):
         return logs
     if found.kind == "order_preserving":
-        return np.asarray(np.tensordot(parameters, ramps_of(logs, np.array(found.knots)), 1))
+        return _sum(parameters[:, None, None] * ramps_of(logs, np.array(found.knots)))
     if found.kind == "dirichlet":
         count = len(found.classes)
-        return np.asarray(logs @ parameters.reshape(count, count).T)
+        return _sum(logs[:, j, None] * parameters[j::count] for j in range(count))
     return np.asarray(parameters * logs)
+
+
+def _sum(terms: "Iterable[Floats]") -> "Floats":
+    """Add up in this order: a row of a product of matrices depends on how many rows there are."""
+    return reduce(np.add, terms)
 
 
 def check_vector_map(found: VectorMap) -> None:

@@ -1,0 +1,416 @@
+"""A map of class vectors in the shadow: what it gains, what is told of it, and when deployed."""
+
+import json
+import shutil
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from monitor.config import Config, load_config
+from monitor.drift.verdict import Verdict
+from monitor.evaluation.evaluate import Evaluation
+from monitor.export.snapshot_reader import Reader
+from monitor.export.text import exposition, lines
+from monitor.metrics.maps.calibration_map import CalibrationMap
+from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
+from monitor.metrics.maps.map_file import Gain, Gains, Level, MapFile, Training
+from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
+from monitor.pipeline.run import RunReport, run
+from monitor.pipeline.store_check import check_store
+from monitor.pipeline.task import Task
+from monitor.store.map_file import write_map
+from monitor.store.store import Store
+from tests.conftest import Ended
+from tests.support.class_logs import NAMES, draw, write_day
+from tests.support.workers import made_once
+
+Run = Callable[..., Ended]
+FIRST, ROWS = date(2026, 1, 1), 600
+DAYS = [FIRST + timedelta(days=number) for number in range(24)]
+TRAINED, SINCE, DEPLOY = DAYS[:14], DAYS[15], DAYS[18]
+RIGHT = VectorMap("temperature", NAMES, parameters=(0.6,))
+CONFIG = """\
+store: {store}
+models:
+  pets:
+    predictions:
+      path: "{logs}/predictions/{{day}}.parquet"
+      classes: {{names: [{names}], vector: p}}
+    outcomes: {{path: "{logs}/outcomes/{{day}}.parquet"}}
+    settled_after: 0
+    windows: [{windows}]
+    {more}
+"""
+NOTHING = Gains(*[Gain(0.0, 0.0, 0.0)] * 4)
+
+
+def rows_of(number: int) -> tuple[np.ndarray, np.ndarray]:
+    """Draw a day whose logits are too large by 1 / 0.6."""
+    return draw(np.random.default_rng(number), ROWS, slope=0.6)
+
+
+def write_content(path: Path, found: VectorMap, model: str = "pets") -> None:
+    """Write a map file."""
+    training = ClassTraining(TRAINED[0], TRAINED[-1], 14, 14 * ROWS, 14 * ROWS, (14 * ROWS, 0, 0))
+    write_map(str(path), ClassMapFile(model, found, training, None, NOTHING, "1.0"))
+
+
+def configure(
+    folder: Path,
+    logs: Path,
+    *,
+    found: VectorMap | None = RIGHT,
+    since: date = SINCE,
+    deploy: date | None = None,
+) -> Config:
+    """Configure the model, with a map or without."""
+    said = ""
+    if found:
+        write_content(folder / "map.json", found)
+        end = f", deploy: {deploy}" if deploy else ""
+        said = f"map: {{file: map.json, since: {since}{end}}}"
+    if deploy:
+        spans = f"[{{first: {TRAINED[0]}, last: {TRAINED[-1]}}}]"
+        said += f"\n    verdicts: {{references: {spans}}}"
+    path = folder / "monitor.yaml"
+    path.write_text(
+        CONFIG.format(
+            store=folder / "store",
+            logs=logs,
+            names=", ".join(NAMES),
+            windows="1" if deploy else "1, 7",
+            more=said,
+        )
+    )
+    return load_config(path)
+
+
+def run_days(config: Config, first: date, last: date) -> RunReport:
+    """Process days."""
+    return run(
+        config,
+        Task("pets", first, last, DAYS[-1] + timedelta(days=1)),
+        clock=lambda: datetime(2026, 3, 1, tzinfo=UTC),
+    )
+
+
+def evaluated(config: Config, day: date, window: int = 1) -> Evaluation:
+    """Read what was measured of a window."""
+    stored = Store(config.store).read_evaluations("pets", day)[0]
+    return next(e for e in stored if e.window_days == window)
+
+
+def contents(config: Config) -> dict[str, bytes]:
+    """Read the results."""
+    folder = Path(config.store)
+    return {
+        f"{path.relative_to(folder)}": path.read_bytes()
+        for kind in ("summaries", "mapped", "evaluations", "verdicts")
+        for path in (folder / kind).rglob("*.parquet")
+    }
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs of all days."""
+
+    def make(folder: Path) -> None:
+        for number, day in enumerate(DAYS):
+            vectors, labels = rows_of(number)
+            write_day(folder, day, vectors, pa.array(np.array(NAMES)[labels]))
+
+    return made_once(tmp_path_factory, "class-shadow-logs", make)
+
+
+@pytest.fixture(scope="module")
+def plain(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """Process all days without a map."""
+    config = configure(tmp_path_factory.mktemp("plain"), logs, found=None)
+    assert run_days(config, DAYS[0], DAYS[-1]).failures == ()
+    return config
+
+
+@pytest.fixture(scope="module")
+def shadowed(logs: Path, tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """Process all days in one call."""
+    config = configure(tmp_path_factory.mktemp("shadow"), logs)
+    report = run_days(config, DAYS[0], DAYS[-1])
+    assert (report.failures, report.still_missing) == ((), ())
+    return config
+
+
+def copy(config: Config, folder: Path) -> None:
+    """Copy a store to where `configure` has it."""
+    shutil.copytree(config.store, folder / "store")
+
+
+def test_only_days_behind_its_first_day_are_counted(shadowed: Config) -> None:
+    """A day from SINCE on, and a week once all of its days are; the gain after three days."""
+    assert Store(shadowed.store).days("mapped", "pets") == DAYS[15:]
+    for day in DAYS:
+        for window in (1, 7):
+            e = evaluated(shadowed, day, window)
+            assert (e.map is not None) == (day - timedelta(days=window - 1) >= SINCE)
+            enough = window == 1 and day >= SINCE + timedelta(days=2)
+            assert (e.map_gain.days if e.map_gain else 0) == enough * (day - DAYS[14]).days
+
+
+def test_the_gain_is_that_of_the_rows(shadowed: Config) -> None:
+    """Mean log loss and Brier score of all rows since the first day, without and with the map.
+
+    Sums are in units of 2**-32, so means of 5,400 rows are right to a billionth.
+    """
+    found = evaluated(shadowed, DAYS[-1]).map_gain
+    drawn = [rows_of(number) for number in range(15, 24)]
+    vectors, labels = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
+    mapped, at = apply_vector_map(vectors, RIGHT), (np.arange(labels.size), labels)
+    hits = np.eye(3)[labels]
+
+    assert found
+    expected = np.mean(np.log(mapped[at]) - np.log(vectors[at]))
+    assert found.log_loss.value == pytest.approx(expected, abs=1e-9)
+    brier = ((vectors - hits) ** 2 - (mapped - hits) ** 2).sum(axis=1).mean()
+    assert found.brier.value == pytest.approx(brier, abs=1e-9)
+    assert found.log_loss.low > 0.0
+    assert not found.harms
+
+
+def test_the_measures_are_those_of_a_log_with_mapped_vectors(
+    shadowed: Config, tmp_path: Path
+) -> None:
+    """The counts are the same to the last digit, so is what is measured of them."""
+    for number in (15, 16):
+        vectors, labels = rows_of(number)
+        write_day(
+            tmp_path / "logs",
+            DAYS[number],
+            apply_vector_map(vectors, RIGHT),
+            pa.array(np.array(NAMES)[labels]),
+        )
+    other = configure(tmp_path, tmp_path / "logs", found=None)
+    run_days(other, DAYS[15], DAYS[16])
+    ours, theirs = (evaluated(config, DAYS[16]) for config in (shadowed, other))
+    counted = Store(shadowed.store).read_mapped("pets", DAYS[16]).summary.classes
+    expected = Store(other.store).read_summary("pets", DAYS[16])[0].classes
+
+    assert counted
+    assert expected
+    assert counted.raw.log == expected.raw.log
+    assert counted.raw.brier == expected.raw.brier
+    assert counted.pairs.keys() == expected.pairs.keys()
+    for pair, mapped in counted.pairs.items():
+        assert mapped.positives.tolist() == expected.pairs[pair].positives.tolist()
+    assert ours.map
+    assert theirs.raw
+    assert (ours.map.ece, ours.map.rbs) == (theirs.raw.ece, theirs.raw.rbs)
+    assert ours.map_slope == theirs.slope
+    assert ours.slope
+    assert ours.slope.high < 1.0 < theirs.slope.high  # type: ignore[union-attr]
+
+
+def test_it_is_told_everywhere(shadowed: Config, command: Run) -> None:
+    """In the terminal, as JSON, on the page and as gauges."""
+    path = Path(shadowed.store).parent / "monitor.yaml"
+    call = "--config", path, "--model", "pets"
+    gain = evaluated(shadowed, DAYS[-1]).map_gain
+    shown = " ".join(command("show", *call).out.split())
+    document = json.loads(command("show", *call, "--json").out)
+    page = path.parent / "page.html"
+    command("report", *call, "--out", page)
+
+    assert gain
+    said = f"it lowered the log loss by {gain.log_loss.value:.4f} nats a prediction"
+    assert said in shown
+    assert said in " ".join(page.read_text().split())
+    assert '"map_gain": {"days": 9,' in json.dumps(document)
+    snapshot = Reader(shadowed, most_segments=50).snapshots()["pets"]
+    scraped = exposition([lines(snapshot)]).decode().splitlines()
+    removed = 'calibration_map_log_loss_removed{model="pets",segment="all"} '
+    assert f"{removed}{gain.log_loss.value}" in scraped
+    assert any(
+        line.startswith("calibration_ece_ratio{") and 'window="7d"' in line and '"map"' in line
+        for line in scraped
+    )
+
+
+def test_several_calls_leave_the_bytes_of_one(shadowed: Config, logs: Path, tmp_path: Path) -> None:
+    """Day by day, each file is made once; a second run of a day changes nothing."""
+    config = configure(tmp_path, logs)
+    run_days(config, DAYS[0], DAYS[14])
+    for day in DAYS[15:]:
+        run_days(config, day, day)
+    found = contents(config)
+    run_days(config, DAYS[-1], DAYS[-1])
+
+    assert found == contents(config) == contents(shadowed)
+
+
+def test_a_map_that_is_named_later_counts_its_days(
+    plain: Config, shadowed: Config, logs: Path, tmp_path: Path
+) -> None:
+    """The next run reads the logs of the days that it needs; without a map all is as before."""
+    copy(plain, tmp_path)
+    assert not Store(plain.store).days("mapped", "pets")
+
+    config = configure(tmp_path, logs)
+    run_days(config, DAYS[0], DAYS[-1])
+    assert contents(config) == contents(shadowed)
+
+    run_days(configure(tmp_path, logs, found=None), DAYS[0], DAYS[-1])
+    assert contents(config) == contents(plain)
+
+
+def test_another_map_counts_all_days_again(shadowed: Config, logs: Path, tmp_path: Path) -> None:
+    """The gain is that of the map of now alone, and no file of the one before is left."""
+    copy(shadowed, tmp_path)
+    before = contents(shadowed)
+    config = configure(tmp_path, logs, found=VectorMap("temperature", NAMES, parameters=(0.7,)))
+    run_days(config, DAYS[-1], DAYS[-1])
+
+    changed = {name for name, content in contents(config).items() if content != before[name]}
+    reached = {f"evaluations/pets/{DAYS[-1]}.parquet"}
+    assert changed == reached | {f"mapped/pets/{day}.parquet" for day in DAYS[15:]}
+    gain, earlier = (evaluated(of, DAYS[-1]).map_gain for of in (config, shadowed))
+    assert gain
+    assert earlier
+    assert gain.days == earlier.days == 9
+    assert gain.log_loss.value < earlier.log_loss.value
+    assert check_store(Store(config.store), "pets").damaged == ()
+
+
+def test_logs_that_are_gone_or_others_are_named(plain: Config, logs: Path, tmp_path: Path) -> None:
+    """The days are left out of the comparison, and said to be missing; the run is no failed one."""
+    shutil.copytree(logs, tmp_path / "logs")
+    copy(plain, tmp_path)
+    (tmp_path / f"logs/predictions/{DAYS[16]}.parquet").unlink()
+    vectors, labels = rows_of(99)
+    write_day(tmp_path / "logs", DAYS[17], vectors, pa.array(np.array(NAMES)[labels]))
+    config = configure(tmp_path, tmp_path / "logs")
+
+    report = run_days(config, DAYS[-1], DAYS[-1])
+
+    assert report.failures == ()
+    gone, others = report.still_missing
+    assert (gone.day, others.day) == (DAYS[16], DAYS[17])
+    assert "Until then the map of pets lacks this day" in gone.message
+    assert "the logs are no longer those that were summarised" in others.message
+    assert f"backfill --model pets --from {DAYS[17]}" in others.message
+    assert Store(config.store).days("mapped", "pets") == [DAYS[15], *DAYS[18:]]
+    last = evaluated(config, DAYS[-1])
+    assert last.map_gain
+    assert last.map_gain.days == 7
+    assert evaluated(config, DAYS[-1], 7).map is None
+
+
+def test_a_damaged_day_is_counted_again(shadowed: Config, logs: Path, tmp_path: Path) -> None:
+    """`check --store` names it and the command that heals it, which leaves the bytes of before."""
+    copy(shadowed, tmp_path)
+    config = configure(tmp_path, logs)
+    path = Path(config.store) / f"mapped/pets/{DAYS[17]}.parquet"
+    path.write_bytes(path.read_bytes()[:-9])
+    (said,) = check_store(Store(config.store), "pets").damaged
+    assert f"backfill --model pets --from {DAYS[17]} --to {DAYS[17]}" in said
+
+    report = run_days(config, DAYS[17], DAYS[17])
+
+    assert report.failures == ()
+    assert contents(config) == contents(shadowed)
+
+
+def verdicts_of(folder: Path, found: VectorMap | None) -> dict[date, Verdict]:
+    """Judge all days, whose logs hold mapped vectors from DEPLOY on if a map is given."""
+    for number, day in enumerate(DAYS):
+        vectors, labels = rows_of(number)
+        logged = apply_vector_map(vectors, found) if found and day >= DEPLOY else vectors
+        write_day(folder / "logs", day, logged, pa.array(np.array(NAMES)[labels]))
+    config = configure(folder, folder / "logs", deploy=DEPLOY)
+    report = run_days(config, DAYS[0], DAYS[-1])
+    assert (report.failures, report.still_missing) == ((), ())
+    store = Store(config.store)
+    assert store.days("mapped", "pets") == [*TRAINED, *DAYS[15:18]]
+    assert all(evaluated(config, day).map is None for day in DAYS if day >= DEPLOY)
+    return {day: store.read_verdicts("pets", day)[0][0] for day in DAYS}
+
+
+def test_deploying_begins_a_reference(tmp_path: Path) -> None:
+    """The mapped training days are what mapped vectors are compared with at once: ok."""
+    found = verdicts_of(tmp_path, RIGHT)
+
+    assert {found[day].state for day in DAYS[14:]} == {"ok"}
+    before, after = (found[day].reference_slope for day in (DAYS[17], DEPLOY))
+    assert before
+    assert after
+    assert before.low < 0.6 < before.high < 0.8
+    assert after.low < 1.0 < after.high
+
+
+def test_a_deployed_map_that_was_forgotten_is_found(tmp_path: Path) -> None:
+    """If the log keeps the vectors as they were, they drift from what the map would make."""
+    late = verdicts_of(tmp_path, None)[DAYS[-1]]
+
+    assert late.state == "calibration_drift"
+    assert late.detector.incident
+    assert late.detector.incident.kind == "too_extreme"
+    assert late.detector.incident.opened >= DEPLOY
+
+
+def write_other(path: Path, change: str) -> None:
+    """Write the map of something else."""
+    training, level = Training(*TRAINED[:2], 1, 1, 1), Level("outcomes", *TRAINED[:2], 0.1)
+    of_scores = CalibrationMap("platt", parameters=(0.6,))
+    names = {"order": NAMES[::-1], "number": NAMES[:2]}.get(change, NAMES)
+    found = VectorMap("temperature", names, parameters=(0.6,))
+    if change == "score":
+        write_map(str(path), MapFile("pets", "all", of_scores, training, level, None, None, "1.0"))
+    else:
+        write_content(path, found, "birds" if change == "model" else "pets")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("score", "map.json maps one score, but pets predicts 3 classes; fit one with"),
+        ("number", "maps vectors of 2 classes, but pets predicts 3 classes; fit one with"),
+        ("order", "maps class 1 as 'fish', but predictions.classes.names has 'cat' there"),
+        ("model", "maps scores of the model 'birds'; fit one with calibration-monitor"),
+    ],
+)
+def test_a_map_of_something_else_is_refused(
+    logs: Path, tmp_path: Path, change: str, words: str, command: Run
+) -> None:
+    """The message names the file and what to do."""
+    configure(tmp_path, logs)
+    write_other(tmp_path / "map.json", change)
+
+    ended = command("run", "--config", tmp_path / "monitor.yaml", "--day", DAYS[0])
+
+    assert ended.code == 2
+    said = " ".join(ended.err.split())
+    assert "models.pets.map.file" in said
+    assert words in said
+
+
+@pytest.mark.parametrize("kind", ["vector", "dirichlet", "order_preserving"])
+def test_counts_do_not_depend_on_how_rows_come(kind: str) -> None:
+    """A row is mapped to the same bits among any others: alone, or with 999 of them."""
+    parameters = {
+        "vector": (0.6, 0.8, 1.1),
+        "dirichlet": (0.7, 0.1, -0.2, 0.0, 0.9, 0.1, 0.3, -0.1, 1.2),
+        "order_preserving": (0.5, 0.9, 1.3),
+    }[kind]
+    found = VectorMap(
+        kind,  # type: ignore[arg-type]
+        NAMES,
+        level=() if kind == "order_preserving" else (0.1, -0.2, 0.1),
+        parameters=parameters,
+        knots=(-3.0, -1.0, -0.1) if kind == "order_preserving" else (),
+    )
+    vectors, _ = draw(np.random.default_rng(5), 1_000)
+    alone = np.concatenate([apply_vector_map(row[None], found) for row in vectors])
+
+    assert (apply_vector_map(vectors, found) == alone).all()
+    assert (apply_vector_map(vectors[7:500], found) == alone[7:500]).all()
