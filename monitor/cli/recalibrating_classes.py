@@ -1,5 +1,6 @@
 """What `recalibrate` does for a model with classes."""
 
+from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -60,7 +61,7 @@ def recalibrate_vectors(
     if written:
         write_map(str(written), fitted.content)
     if sql:
-        write_out(_select_list(classes, sql_of_map(config, fitted.content, classes, column)))
+        write_out(select_list(classes.names, sql_of_map(config, fitted.content, classes, column)))
         err.print("\n".join(_sentences(fitted)), soft_wrap=True, highlight=False)
     elif as_json:
         print_json(_document(fitted, written))
@@ -92,8 +93,9 @@ def _kind(name: str, given: str) -> "VectorKind | None":
     raise ConfigError(msg)
 
 
-def _select_list(classes: Classes, expressions: list[str]) -> str:
-    quoted = ('"' + name.replace('"', '""') + '"' for name in classes.names)
+def select_list(names: Sequence[str], expressions: Sequence[str]) -> str:
+    """Write an expression for each class, under its name."""
+    quoted = ('"' + name.replace('"', '""') + '"' for name in names)
     items = (f"{sql} AS {name}" for sql, name in zip(expressions, quoted, strict=True))
     return ",\n".join(items) + "\n"
 

@@ -16,14 +16,14 @@ from monitor.drift.inputs import reference_of_day
 from monitor.errors import ConfigError, DataError
 from monitor.logs import Databases, open_databases, sql_of_vectors, vectors_of_day
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.maps.choosing import Candidate, Choice
+from monitor.metrics.maps.choosing import Candidate, Choice, gains_of
 from monitor.metrics.maps.class_choosing import choose_vector_map
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.class_rows import ClassRows, rows_of_days
-from monitor.metrics.maps.map_file import Days, Gains
+from monitor.metrics.maps.map_file import Days
 from monitor.metrics.maps.sql import sql_of_classes
 from monitor.metrics.maps.vector_map import VectorKind, VectorMap
-from monitor.pipeline.recalibration import DEFAULT_DAYS, final_days, gain_of, start_of_drift
+from monitor.pipeline.recalibration import DEFAULT_DAYS, final_days, start_of_drift
 from monitor.pipeline.references import read_references
 from monitor.store.store import Store
 from monitor.summary import Summary
@@ -212,6 +212,6 @@ def _content(
             tuple(np.bincount(rows.labels, minlength=len(rows.classes)).tolist()),
         ),
         replaces=Days(compared.first, compared.last) if compared else None,
-        gains=Gains(*map(gain_of, (chosen.log_loss, chosen.brier, chosen.level, chosen.shape))),
+        gains=gains_of(chosen),
         version=program.version(),
     )

@@ -13,11 +13,11 @@ from monitor.drift.inputs import reference_of_day
 from monitor.errors import DataError
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
-from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, losses_by_day
+from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, gains_of, losses_by_day
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
 from monitor.metrics.maps.fitting import FittedMap
 from monitor.metrics.maps.likelihood import own_losses
-from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Training
+from monitor.metrics.maps.map_file import Days, Level, MapFile, Training
 from monitor.metrics.maps.mean_over_days import mean_over_days
 from monitor.pipeline.newest_level import newest_level
 from monitor.pipeline.references import read_references
@@ -225,11 +225,6 @@ def _content(
         ),
         level=Level("outcomes", days[0], days[-1], chosen.fitted.level_standard_error),
         replaces=Days(compared.first, compared.last) if compared else None,
-        gains=Gains(*map(gain_of, (chosen.log_loss, chosen.brier, chosen.level, chosen.shape))),
+        gains=gains_of(chosen),
         version=program.version(),
     )
-
-
-def gain_of(estimate: Estimate) -> Gain:
-    """Write a gain as a map file has it."""
-    return Gain(estimate.value, estimate.low, estimate.high)

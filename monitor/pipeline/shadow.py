@@ -180,6 +180,12 @@ def _must_fit(content: AnyMapFile, model: Model, name: str, setting: MapSetting)
     if wrong:
         msg = f"{key}.file: {setting.file} maps {wrong}; {fit}"
         raise ConfigError(msg)
+    if isinstance(content, MapFile) and content.before:
+        msg = (
+            f"{key}.file: {setting.file} is composed of {len(content.steps)} maps, for the scores "
+            f"that the model itself gives; name the map that was fitted to the logged scores."
+        )
+        raise ConfigError(msg)
     if isinstance(content, MapFile) and content.segment not in (WHOLE, *model.segment_names):
         msg = (
             f"{key}.file: {setting.file} maps scores of the segment '{content.segment}', which "

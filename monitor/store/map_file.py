@@ -79,5 +79,6 @@ def _parsed(document: dict[str, Any]) -> AnyMapFile:
         check_vector_map(of_classes.map)
         return of_classes
     of_scores = TypeAdapter(MapFile).validate_json(text)
-    check_map(of_scores.map)
+    for step in of_scores.steps:
+        check_map(step)
     return of_scores

@@ -6,9 +6,9 @@ from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.choosing import Candidate, Choice
 from monitor.metrics.maps.class_map_file import ClassMapFile
-from monitor.metrics.maps.map_file import MapFile
+from monitor.metrics.maps.map_file import Gains, MapFile
 from monitor.metrics.maps.vector_map import VectorMap
-from monitor.segment_names import printable
+from monitor.segment_names import printable, shown
 from monitor.words.numbers import percent
 
 FAMILIES = {
@@ -82,6 +82,55 @@ def class_map_sentences(
         if content.map.keeps_order
         else "It moves classes against each other, so the first choice of a row may change.",
     )
+
+
+def file_sentences(content: MapFile | ClassMapFile) -> tuple[str, ...]:
+    """Say what a map file holds: the map, what it was fitted to, and what it gained.
+
+    Parameters
+    ----------
+    content : MapFile or ClassMapFile
+        The file.
+    """
+    training = content.training
+    of = f"segment {shown(content.segment)}" if isinstance(content, MapFile) else "classes"
+    fitted = (
+        f"{content.model}, {of}: {FAMILIES[content.map.kind]}, fitted to {training.outcomes:,} "
+        f"outcomes of {training.days} days from {training.first} to {training.last}."
+    )
+    replaces = content.replaces
+    return (
+        fitted,
+        *_of_file(content),
+        *(_gained(content.gains) if content.gains else ()),
+        *(
+            [f"Once it is deployed, the reference of {replaces.first} to {replaces.last} is over."]
+            if replaces
+            else []
+        ),
+        f"Written by calibration-monitor {content.version}.",
+    )
+
+
+def _of_file(content: MapFile | ClassMapFile) -> tuple[str, ...]:
+    if isinstance(content, ClassMapFile):
+        return (formula_of_classes(content.map),)
+    earlier = ", then ".join(FAMILIES[step.kind] for step in content.before)
+    return (
+        *([f"A score goes first through {earlier}."] if earlier else []),
+        formula(content.map),
+        _level(content),
+    )
+
+
+def _gained(gains: Gains) -> tuple[str, ...]:
+    log_loss, shape = gains.log_loss, gains.shape_log_loss
+    gained = (
+        f"On days left out it gained {log_loss.value:z.4f} nats of log loss for each prediction "
+        f"(95 % {log_loss.low:z.4f} to {log_loss.high:z.4f}), {shape.value:z.4f} of it by its "
+        f"shape ({shape.low:z.4f} to {shape.high:z.4f})."
+    )
+    return (gained,)
 
 
 def _parts_of_classes(c: Candidate[VectorMap]) -> str:

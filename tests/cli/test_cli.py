@@ -23,6 +23,7 @@ COMMANDS = (
     *("check", "run", "backfill", "evaluate", "show", "where", "recalibrate"),
     *("report", "serve"),
     *("push", "textfile", "assets", "prune", "demo"),
+    *("map show", "map sql", "map compose"),
     "store compact",
     "export openmetrics",
 )

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -309,17 +310,17 @@ def test_a_deployed_map_is_measured_no_more(tmp_path: Path) -> None:
     [
         ({"model": "other"}, "maps scores of the model 'other'"),
         ({"segment": "IT"}, "maps scores of the segment 'IT'"),
+        ({"before": (RIGHT,)}, "is composed of 2 maps, for the scores that the model itself"),
     ],
 )
 def test_a_map_of_something_else_is_refused(
-    tmp_path: Path, change: dict[str, str], words: str
+    tmp_path: Path, change: dict[str, Any], words: str
 ) -> None:
     """The message names the file and what to do."""
     config = configure(tmp_path)
     training, level = Training(FIRST, BROKEN, 1, 1, 1), Level("outcomes", FIRST, BROKEN, 0.1)
-    said = {"model": "ctr", "segment": "all"} | change
-    content = MapFile(said["model"], said["segment"], RIGHT, training, level, None, None, "1.0")
-    write_map(str(tmp_path / "map.json"), content)
+    content = MapFile("ctr", "all", RIGHT, training, level, None, None, "1.0")
+    write_map(str(tmp_path / "map.json"), replace(content, **change))
     Store(config.store).write_summary(summary(FIRST))
 
     with pytest.raises(ConfigError, match=words):

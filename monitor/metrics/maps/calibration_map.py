@@ -5,6 +5,7 @@ and it never gives 0 or 1. Its shape and its level are two parts, because the le
 be gone next week.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, ClassVar, Literal, get_args
@@ -83,6 +84,20 @@ def apply_calibration_map(scores: "Floats", found: CalibrationMap) -> "Floats":
     """
     moved = shape_of(log_odds(scores), found) + found.level
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(moved, -LIMIT, LIMIT))))
+
+
+def apply_steps(scores: "Floats", steps: Sequence[CalibrationMap]) -> "Floats":
+    """Map scores through several maps in their order.
+
+    Examples
+    --------
+    >>> half = CalibrationMap("platt", parameters=(0.5,))
+    >>> apply_steps(np.array([0.2, 0.8]), [half, CalibrationMap("intercept", 0.1)]).round(4)
+    array([0.3559, 0.6885])
+    """
+    for step in steps:
+        scores = apply_calibration_map(scores, step)
+    return scores
 
 
 def log_odds(scores: "Floats") -> "Floats":

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from monitor.metrics.maps.calibration_map import (
 from monitor.metrics.maps.daily_counts import DailyCounts, merge_spans, spans_of
 from monitor.metrics.maps.fitting import FittedMap, can_fit, fit_calibration_map
 from monitor.metrics.maps.likelihood import own_losses
+from monitor.metrics.maps.map_file import Gain, Gains
 from monitor.metrics.maps.mean_over_days import LEVEL_MEMORY, mean_over_days
 
 MOST_BLOCKS = 10
@@ -97,6 +98,29 @@ class Choice(Generic[Map]):
     worth_it: bool
     days: int
     days_to_settle: int | None
+
+
+def gains_of(candidate: Candidate[Any]) -> Gains:
+    """Write what a candidate gained on days left out as a map file has it.
+
+    Parameters
+    ----------
+    candidate : Candidate
+        The chosen one.
+
+    Examples
+    --------
+    >>> some = Estimate.normal(0.5, 0.1)
+    >>> round(gains_of(Candidate("platt", None, some, some, some, some)).brier.low, 3)
+    0.304
+    """
+
+    def gain(of: Estimate) -> Gain:
+        return Gain(of.value, of.low, of.high)
+
+    return Gains(
+        *map(gain, (candidate.log_loss, candidate.brier, candidate.level, candidate.shape))
+    )
 
 
 def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice[FittedMap]:

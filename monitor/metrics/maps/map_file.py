@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from monitor.metrics.maps.calibration_map import CalibrationMap
+from monitor.segment_names import WHOLE
 
 if TYPE_CHECKING:
     from monitor.metrics.maps.class_map_file import ClassMapFile
@@ -126,6 +127,8 @@ class MapFile:
         The version of calibration-monitor that wrote it.
     format : int
         The version of this format.
+    before : tuple of CalibrationMap
+        The maps that a score goes through first, in their order; none unless it is composed.
     """
 
     __pydantic_config__: ClassVar = STRICT
@@ -139,6 +142,55 @@ class MapFile:
     gains: Gains | None
     version: str
     format: Literal[1] = 1
+    before: tuple[CalibrationMap, ...] = ()
+
+    @property
+    def steps(self) -> tuple[CalibrationMap, ...]:
+        """All maps that a score goes through, in their order."""
+        return (*self.before, self.map)
+
+
+def composed(deployed: MapFile, newer: MapFile) -> MapFile:
+    """Put a map on top of a deployed one.
+
+    Parameters
+    ----------
+    deployed : MapFile
+        The map that made the scores which the log holds.
+    newer : MapFile
+        The map that was fitted to these scores.
+
+    Returns
+    -------
+    MapFile
+        The newer one, for the scores that the model itself gives.
+
+    Raises
+    ------
+    ValueError
+        If they map scores of different models, or of different segments.
+
+    Examples
+    --------
+    >>> day = date(2026, 3, 1)
+    >>> fitted = Training(day, day, 1, 90, 30), Level("outcomes", day, day, 0.2)
+    >>> first, second = (
+    ...     MapFile("bids", "all", CalibrationMap("platt", 0.0, (b,)), *fitted, None, None, "1.0")
+    ...     for b in (0.5, 1.5)
+    ... )
+    >>> [step.parameters for step in composed(first, second).steps]
+    [(0.5,), (1.5,)]
+    """
+    if deployed.model != newer.model:
+        msg = f"the maps are of two models, '{deployed.model}' and '{newer.model}'."
+        raise ValueError(msg)
+    if deployed.segment not in (WHOLE, newer.segment):
+        msg = (
+            f"the deployed map is of the segment '{deployed.segment}' alone, the newer one of "
+            f"'{newer.segment}'."
+        )
+        raise ValueError(msg)
+    return replace(newer, before=(*deployed.steps, *newer.before))
 
 
 def map_text(content: "MapFile | ClassMapFile") -> str:
@@ -163,6 +215,8 @@ def map_text(content: "MapFile | ClassMapFile") -> str:
     'identity'
     """
     document = json.loads(json.dumps(asdict(content), default=date.isoformat))
+    if not document.get("before"):
+        document.pop("before", None)
     return json.dumps({**document, "checksum": checksum(document)}, indent=1) + "\n"
 
 

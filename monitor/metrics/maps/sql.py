@@ -54,6 +54,27 @@ def sql_expression(found: CalibrationMap, column: str = "score") -> str:
     )
 
 
+def sql_of_steps(steps: Sequence[CalibrationMap], column: str = "score") -> str:
+    """Write several maps in their order as one expression; each holds the one before it.
+
+    Parameters
+    ----------
+    steps : sequence of CalibrationMap
+        At least one; a score goes through all of them.
+    column : str
+        As for `sql_expression`.
+
+    Examples
+    --------
+    >>> up, down = CalibrationMap("intercept", 0.5), CalibrationMap("intercept", -0.5)
+    >>> sql_of_steps([up, down], "p") == sql_expression(down, f"({sql_expression(up, 'p')})")
+    True
+    """
+    for step in steps:
+        column = f"({sql_expression(step, column)})"
+    return column[1:-1]
+
+
 FARTHEST = 700.0  # log-odds: the exponential is finite
 SUM_TOLERANCE = 1e-4  # of the probabilities of a row, as in Python
 

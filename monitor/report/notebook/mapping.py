@@ -1,5 +1,6 @@
 """Calibration maps in a notebook or in the program that serves the model."""
 
+from collections.abc import Sequence
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -7,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from monitor.errors import DataError
-from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
+from monitor.metrics.maps.calibration_map import CalibrationMap, apply_steps
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import MapFile
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
@@ -90,13 +91,17 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
     if isinstance(fitted, VectorMap):
         _check_vectors(values, fitted)
         return apply_vector_map(values, fitted)
-    return apply_calibration_map(values, fitted)
+    return apply_steps(values, fitted)
 
 
-def _map_of(given: AnyMap) -> CalibrationMap | VectorMap:
-    if isinstance(given, CalibrationMap | VectorMap):
+def _map_of(given: AnyMap) -> Sequence[CalibrationMap] | VectorMap:
+    """Give the map of vectors, or all maps that a score goes through."""
+    if isinstance(given, VectorMap):
         return given
-    return (given if isinstance(given, MapFile | ClassMapFile) else read_map(given)).map
+    if isinstance(given, CalibrationMap):
+        return [given]
+    content = given if isinstance(given, MapFile | ClassMapFile) else read_map(given)
+    return content.steps if isinstance(content, MapFile) else content.map
 
 
 def _check_vectors(values: "Floats", found: VectorMap) -> None:

@@ -1,10 +1,12 @@
 """Calibration maps as an estimator of scikit-learn. This module needs scikit-learn."""
 
+from contextlib import suppress
+from datetime import date
 from typing import TYPE_CHECKING, Any, Literal, Self, cast
 
 import numpy as np
 
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, DataError
 from monitor.metrics.core.option_check import check_option
 from monitor.metrics.maps.calibration_map import (
     CalibrationMap,
@@ -12,6 +14,8 @@ from monitor.metrics.maps.calibration_map import (
     apply_calibration_map,
     log_odds,
 )
+from monitor.metrics.maps.map_file import Level, MapFile, Training
+from monitor.segment_names import WHOLE
 
 try:
     from sklearn.base import BaseEstimator, ClassifierMixin
@@ -23,7 +27,11 @@ except ImportError as missing:  # pragma: no cover - the tests have it
     raise ConfigError(needed) from None
 
 if TYPE_CHECKING:
+    from os import PathLike
+
     from monitor.metrics.core.grid import Floats, Ints
+    from monitor.metrics.maps.fitting import FittedMap
+    from monitor.metrics.maps.map_file import Gains
 
 AUTO = "auto"
 Scores = Literal["probability", "log_odds"]
@@ -49,6 +57,8 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         The labels; scores are those of the second.
     n_features_in_ : int
         1.
+    gains_ : Gains or None
+        What an "auto" map that is worth it gained on days or blocks of rows left out; else None.
 
     Examples
     --------
@@ -89,8 +99,85 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if self.classes_.size == 1:
             msg = f"Recalibrator needs 2 classes, got 1 class: {self.classes_[0]!r}."
             raise ValueError(msg)
-        self.map_ = self._fit_map(logits, outcomes.astype(np.float64), days)
+        fitted, self.gains_ = self._fit_map(logits, outcomes.astype(np.float64), days)
+        self.map_, self._level_error = fitted.map, fitted.level_standard_error
+        self._counted = labels.size, int(outcomes.sum())
+        self._days = None if days is None else np.unique(np.asarray(days))
         return self
+
+    def save(
+        self,
+        path: "str | PathLike[str]",
+        *,
+        model: str,
+        segment: str = WHOLE,
+        first: date | None = None,
+        last: date | None = None,
+    ) -> None:
+        """Write the map file that `calibration-monitor recalibrate --out` would write.
+
+        Parameters
+        ----------
+        path : str or path
+            A local path or a URL such as ``s3://bucket/map.json``.
+        model, segment : str
+            Whose scores it maps.
+        first, last : date, optional
+            The first and the last day of the rows; by default those of the `days` of `fit`, if
+            these were dates.
+
+        Raises
+        ------
+        ValueError
+            If the days are not known.
+        DataError
+            If the file cannot be written.
+        """
+        from monitor import program
+        from monitor.store.map_file import write_map
+
+        check_is_fitted(self)
+        first, last = self._span(first, last)
+        content = MapFile(
+            model=model,
+            segment=segment,
+            map=self.map_,
+            training=Training(first, last, self._number_of_days(first, last), *self._counted),
+            level=Level("outcomes", first, last, self._level_error),
+            replaces=None,
+            gains=self.gains_,
+            version=program.version(),
+        )
+        write_map(str(path), content)
+
+    @classmethod
+    def from_file(cls, path: "str | PathLike[str]") -> Self:
+        """Read a map file: an estimator that is fitted, of the labels 0 and 1.
+
+        Parameters
+        ----------
+        path : str or path
+            A local path or a URL.
+
+        Raises
+        ------
+        DataError
+            If it cannot be read, is no map file, was changed after it was written, or holds several
+            maps or a map of vectors; `monitor.apply_map` takes those.
+        """
+        from monitor.store.map_file import read_map
+
+        content = read_map(str(path))
+        if not isinstance(content, MapFile) or content.before:
+            msg = f"{path}: is not one map of one score; monitor.apply_map(scores, path) takes it."
+            raise DataError(msg)
+        training, found = content.training, cls(content.map.kind)
+        found.map_, found.gains_, found.n_features_in_ = content.map, content.gains, 1
+        found.classes_ = np.array([0, 1])
+        found._level_error = content.level.standard_error
+        found._counted = training.outcomes, training.positives
+        found._days = np.array([training.first, training.last], "datetime64[D]")
+        return found
 
     def predict_proba(self, X: Any) -> "Floats":  # noqa: N803 - scikit-learn's name
         """Give the calibrated probabilities of both classes, shape (n, 2)."""
@@ -131,21 +218,42 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(msg)
         return columns[:, 0]
 
-    def _fit_map(self, logits: "Floats", outcomes: "Floats", days: Any) -> CalibrationMap:
-        from monitor.metrics.maps.choosing import choose_map
+    def _span(self, first: date | None, last: date | None) -> tuple[date, date]:
+        """Give the first and the last day of the rows."""
+        if self._days is not None and self._days.dtype.kind in "MOU":  # numbers are no dates
+            with suppress(TypeError, ValueError):
+                ends = self._days[[0, -1]].astype("datetime64[D]").tolist()
+                first, last = first or ends[0], last or ends[1]
+        if first is None or last is None:
+            msg = (
+                "a map file says of which days its map is: give first= and last= as dates, or fit "
+                "with days= that are dates."
+            )
+            raise ValueError(msg)
+        return first, last
+
+    def _number_of_days(self, first: date, last: date) -> int:
+        return (last - first).days + 1 if self._days is None else len(self._days)
+
+    def _fit_map(
+        self, logits: "Floats", outcomes: "Floats", days: Any
+    ) -> "tuple[FittedMap, Gains | None]":
+        from monitor.metrics.maps.choosing import choose_map, gains_of
         from monitor.metrics.maps.daily_counts import counts_of_rows
-        from monitor.metrics.maps.fitting import fit_calibration_map
+        from monitor.metrics.maps.fitting import FittedMap, fit_calibration_map
 
         if self.kind != AUTO:
             check_option("kind", self.kind, Kind)
             data = counts_of_rows(logits, outcomes, _numbers(days, logits.size, blocks=1))
-            return fit_calibration_map(data, cast("Kind", self.kind)).map
+            return fit_calibration_map(data, cast("Kind", self.kind)), None
         data = counts_of_rows(logits, outcomes, _numbers(days, logits.size, blocks=BLOCKS))
         try:
             choice = choose_map(data)
         except ValueError:  # too few outcomes: no map is worth it
-            return CalibrationMap("identity")
-        return choice.chosen.fitted.map if choice.worth_it else choice.candidates[0].fitted.map
+            return FittedMap(CalibrationMap("identity"), 0.0), None
+        if choice.worth_it:
+            return choice.chosen.fitted, gains_of(choice.chosen)
+        return choice.candidates[0].fitted, None
 
 
 def _probabilities(logits: "Floats") -> "Floats":

@@ -1,5 +1,7 @@
 """The map as an estimator of scikit-learn: it keeps its rules, and is the same map."""
 
+from datetime import date
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,10 +12,12 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import monitor
-from monitor import Recalibrator
+from monitor import DataError, Recalibrator
 from monitor.metrics.core.tally import tally
 from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.metrics.maps.fitting import fit_calibration_map
+from monitor.metrics.maps.map_file import MapFile, Training, composed
+from monitor.store.map_file import write_map
 
 
 class FirstColumn(Recalibrator):
@@ -112,3 +116,49 @@ def test_refusals(arguments: dict[str, Any], X: Any, message: str) -> None:  # n
     """What is no score or no family is named."""
     with pytest.raises(ValueError, match=message):
         Recalibrator(**arguments).fit(X, [0, 1])
+
+
+def test_it_writes_the_map_file_and_reads_it(tmp_path: Path) -> None:
+    """The file says days, outcomes and gains; read back, it gives the same probabilities."""
+    scores, outcomes = rows()
+    days = np.repeat(np.arange("2026-03-01", "2026-03-21", dtype="datetime64[D]"), 100)
+    fitted = Recalibrator("auto").fit(scores, outcomes, days=days)
+    fitted.save(tmp_path / "map.json", model="bids")
+    content = monitor.read_map(tmp_path / "map.json")
+    again = Recalibrator.from_file(tmp_path / "map.json")
+
+    assert isinstance(content, MapFile)
+    assert content.training == Training(
+        date(2026, 3, 1), date(2026, 3, 20), 20, 2_000, int(outcomes.sum())
+    )
+    assert content.gains
+    assert content.gains.shape_log_loss.low > 0.0
+    np.testing.assert_array_equal(again.predict_proba(scores), fitted.predict_proba(scores))
+    again.save(tmp_path / "again.json", model="bids")
+    assert monitor.read_map(tmp_path / "again.json").map == content.map
+
+
+@pytest.mark.parametrize("days", [None, np.arange(2_000) // 100, np.array(["a", "b"] * 1_000)])
+def test_a_file_needs_its_days(days: np.ndarray | None, tmp_path: Path) -> None:
+    """Rows without dates say no day: the call must; a family that was asked for has no gains."""
+    fitted = Recalibrator("platt").fit(*rows(), days=days)
+    with pytest.raises(ValueError, match="give first= and last="):
+        fitted.save(tmp_path / "map.json", model="bids")
+    fitted.save(tmp_path / "map.json", model="bids", first=date(2026, 3, 1), last=date(2026, 3, 20))
+    content = monitor.read_map(tmp_path / "map.json")
+
+    assert content.gains is None
+    assert content.training.days == (20 if days is None else np.unique(days).size)
+
+
+def test_a_composed_map_is_no_estimator(tmp_path: Path) -> None:
+    """Several maps in a file are refused, with what takes them."""
+    fitted = Recalibrator("platt").fit(*rows())
+    span = {"first": date(2026, 3, 1), "last": date(2026, 3, 20)}
+    fitted.save(tmp_path / "map.json", model="bids", **span)
+    content = monitor.read_map(tmp_path / "map.json")
+    assert isinstance(content, MapFile)
+    write_map(str(tmp_path / "both.json"), composed(content, content))
+
+    with pytest.raises(DataError, match="apply_map"):
+        Recalibrator.from_file(tmp_path / "both.json")

@@ -1,0 +1,116 @@
+"""The commands about a map file: what it says, its SQL, and one map on top of another."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from monitor.cli.options import AsJson
+from monitor.cli.printing import answer, print_json, write_out
+from monitor.cli.recalibrating_classes import select_list
+from monitor.errors import ConfigError
+
+if TYPE_CHECKING:
+    from monitor.metrics.maps.map_file import MapFile
+
+File = Annotated[str, typer.Argument(help="A map file that recalibrate wrote.")]
+
+
+def show(path: File, as_json: AsJson = False) -> None:
+    """Say what a map does, what it was fitted to, and what it gained."""
+    from monitor.metrics.maps.map_file import MapFile
+    from monitor.report.maps import mapped_scores, mapped_table
+    from monitor.store.map_file import read_map
+    from monitor.words.maps import file_sentences
+
+    content = read_map(path)
+    sentences = file_sentences(content)
+    steps = content.steps if isinstance(content, MapFile) else ()
+    document = {"map": content, "sentences": sentences, "mapped": mapped_scores(steps)}
+    table = [mapped_table(steps)] if steps else []
+    answer(document, *sentences, *table, as_json=as_json, highlight=False)
+
+
+def sql(
+    path: File,
+    column: Annotated[
+        str | None,
+        typer.Option(
+            "--column",
+            help="The column of the scores, by default score; of vectors a column of lists, which "
+            "must be named.",
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Print a map as an SQL expression for DuckDB and Spark.
+
+    A map of class vectors is one expression for each class, for DuckDB.
+    """
+    from monitor.metrics.maps.map_file import MapFile
+    from monitor.metrics.maps.sql import sql_of_classes, sql_of_steps
+    from monitor.store.map_file import read_map
+
+    content = read_map(path)
+    if isinstance(content, MapFile):
+        expression = sql_of_steps(content.steps, column or "score")
+        _write({"sql": expression}, f"{expression}\n", as_json=as_json)
+        return
+    names = content.map.classes
+    if not column:
+        msg = (
+            f"{path}: maps vectors of {len(names):,} classes; name the column that holds them as "
+            f"lists, such as --column probabilities."
+        )
+        raise ConfigError(msg)
+    scores = [f"CAST({column}[{place}] AS DOUBLE)" for place in range(1, len(names) + 1)]
+    expressions = sql_of_classes(content.map, scores)
+    by_class = dict(zip(names, expressions, strict=True))
+    _write({"sql": by_class}, select_list(names, expressions), as_json=as_json)
+
+
+def _write(document: object, text: str, *, as_json: bool) -> None:
+    """Print an expression as it is, for it may be wider than a terminal."""
+    if as_json:
+        print_json(document)
+    else:
+        write_out(text)
+
+
+def compose(
+    deployed: Annotated[str, typer.Argument(help="The map that made the logged scores.")],
+    newer: Annotated[str, typer.Argument(help="The map that was fitted to these scores.")],
+    out: Annotated[Path, typer.Option("--out", help="Write both as one map to this file.")],
+    as_json: AsJson = False,
+) -> None:
+    """Put a map on top of a deployed one, for the scores that the model itself gives.
+
+    After a map is deployed the log holds mapped scores, and recalibrate fits the next map to those.
+    The program that serves the model maps its own scores: it needs both maps in their order.
+    """
+    from monitor.metrics.maps.map_file import composed
+    from monitor.store.map_file import write_map
+
+    first, second = _of_scores(deployed), _of_scores(newer)
+    try:
+        content = composed(first, second)
+    except ValueError as error:
+        msg = f"{deployed} and {newer}: {error} Give two maps of the same scores."
+        raise ConfigError(msg) from None
+    write_map(str(out), content)
+    document = {"map": content, "written": str(out)}
+    answer(document, f"written: {out}", as_json=as_json, soft_wrap=True, highlight=False)
+
+
+def _of_scores(path: str) -> "MapFile":
+    from monitor.metrics.maps.map_file import MapFile
+    from monitor.store.map_file import read_map
+
+    content = read_map(path)
+    if isinstance(content, MapFile):
+        return content
+    msg = (
+        f"{path}: maps vectors of {len(content.map.classes):,} classes, and such maps are not "
+        f"composed; fit one to the vectors that the model itself gives."
+    )
+    raise ConfigError(msg)

@@ -1,0 +1,27 @@
+"""What a calibration map makes of some scores, as a table."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from rich.console import RenderableType
+
+from monitor.metrics.maps.calibration_map import CalibrationMap, apply_steps
+from monitor.report.tables import plain_table
+
+PLACES = (0.001, 0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999)
+
+
+def mapped_scores(steps: Sequence[CalibrationMap]) -> Mapping[str, float]:
+    """Give the mapped probability of each of some scores; empty without a map of one score."""
+    mapped = apply_steps(np.array(PLACES), steps).tolist() if steps else []
+    return {f"{score:g}": p for score, p in zip(PLACES, mapped, strict=False)}
+
+
+def mapped_table(steps: Sequence[CalibrationMap]) -> RenderableType:
+    """Show them, and which of them lie beyond the scores that a map was fitted to."""
+    table = plain_table("What it makes of a score", ("score", "mapped", "fitted there"))
+    low, high = steps[0].known
+    for score, mapped in mapped_scores(steps).items():
+        known = "yes" if low <= float(score) <= high else "no"
+        table.add_row(score, f"{mapped:.4g}", known)
+    return table
