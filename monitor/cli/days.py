@@ -1,6 +1,7 @@
 """Commands for days: check their logs, process them, evaluate them again."""
 
-from datetime import date
+from collections.abc import Callable
+from datetime import date, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,10 +26,10 @@ from monitor.cli.options import (
     must_be_stored,
     of_each,
 )
-from monitor.cli.printing import print_json, progress, say, say_doubts, stop_at
+from monitor.cli.printing import print_json, progress, say, stop_at
 from monitor.cli.reporting import write_configured_pages
-from monitor.config import Model, load_config
-from monitor.errors import ConfigError
+from monitor.config import Config, Model, load_config
+from monitor.errors import ConfigError, DataError
 
 WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
 
@@ -63,6 +64,27 @@ def check(
             raise ConfigError(msg)
         check_whole_store(load_config(config_path, only=name), name, as_json=as_json)
         return
+    config = load_config(config_path, only=name)
+    found, errors = check_logs(config, name, day, as_of, _silent if as_json else say)
+    if as_json:
+        print_json({"models": found})
+    stop_at(errors)
+    if not as_json:
+        say("The configuration and these logs are valid; nothing was written.")
+
+
+def _silent(*_: object, **__: object) -> None:
+    """Say nothing, because a document is printed."""
+
+
+def check_logs(
+    config: Config,
+    name: str | None,
+    day: datetime | None,
+    as_of: datetime | None,
+    tell: Callable[..., None],
+) -> tuple[dict[str, Any], list[ConfigError | DataError]]:
+    """Check the logs of one day of each model, and `tell` people what they show."""
     from monitor.logs import (
         entities_of_day,
         mostly_left_out,
@@ -78,8 +100,6 @@ def check(
     from monitor.report.verdicts import sensitivity
     from monitor.words.advice import late_outcomes, long_acknowledgement, waits_for
 
-    config = load_config(config_path, only=name)
-
     def look(model_name: str, model: Model) -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
         own = settle(config, model_name, as_of=until)
@@ -92,25 +112,23 @@ def check(
         able = sensitivity(results_of(config.store, model_name)) or [
             first_sensitivity(model, summary)
         ]
-        if not as_json:
-            say(summary_table(f"{model_name}, logs of {looked_at}", summary))
-            wait = waits_for(model.horizon, model.settled_after)
-            said = [*lost, *filter(None, [wait, again])]
-            noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
-            for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
-                say(sentence, markup=False, highlight=False, soft_wrap=True)
-            say_doubts(f"{model_name}: ", model.doubts)
+        tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
+        wait = waits_for(model.horizon, model.settled_after)
+        said = [*lost, *filter(None, [wait, again])]
+        noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
+        for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
+            tell(sentence, markup=False, highlight=False, soft_wrap=True)
         known = [
             found
             for span in model.verdicts.known_drifts
             if (found := long_acknowledgement(span.last, until))
         ]
         awaited = awaited_in_store(own, model_name)
-        for sentence in [] if as_json else [*known, *filter(None, [awaited])]:
-            say(f"{model_name}: {sentence}", style="yellow", soft_wrap=True)
         incomplete = late_in_logs(own, model_name, as_of=until)
-        if incomplete and not as_json:
-            say(f"{model_name}: {late_outcomes(incomplete)}", style="yellow", soft_wrap=True)
+        unsure = [f"unsure: {doubt}" for doubt in model.doubts]
+        late = [late_outcomes(incomplete)] if incomplete else []
+        for sentence in [*unsure, *known, *filter(None, [awaited]), *late]:
+            tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
             "day": looked_at,
             **_counts(summary),
@@ -124,12 +142,7 @@ def check(
             "awaited_reference": awaited,
         }
 
-    found, errors = of_each(config, name, look)
-    if as_json:
-        print_json({"models": found})
-    stop_at(errors)
-    if not as_json:
-        say("The configuration and these logs are valid; nothing was written.")
+    return of_each(config, name, look)
 
 
 def run(

@@ -2,21 +2,23 @@
 
 import os
 import shlex
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, replace
+from datetime import datetime, time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from monitor.cli.days import check_logs
 from monitor.cli.options import AsJson
-from monitor.cli.printing import err, print_json, say, say_doubts, write_out
-from monitor.config import literal
-from monitor.errors import ConfigError
+from monitor.cli.printing import err, print_json, say, say_doubts, stop_at, write_out
+from monitor.config import literal, load_config
+from monitor.errors import ConfigError, DataError
 from monitor.files import writing
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from monitor.logs.discovery import Guess, Setting
 
 STDOUT = "-"
@@ -39,34 +41,81 @@ def init(
     """Look at logs and write a configuration for them.
 
     Guesses where each day lies, which columns are the score, the outcome and the id, and how long
-    outcomes take. Every setting has a comment with its reason. Reads only a sample.
+    outcomes take. Every setting has a comment with its reason; what cannot be guessed is TODO.
+    Reads only a sample, then checks one day of each model as check does.
     """
-    from monitor.logs.discovery import configuration, guess
+    from monitor.logs.discovery import guess
 
     _must_be_free(target)
     with err.status("looking at the logs") as status:
         guessed = guess(paths, status.update)
     for left_out in guessed.left_out:
         err.print(f"left out: {left_out}", **PLAIN)
-    commands = _next_commands(guessed.models, target)
+    if guessed.lacking:
+        err.print(guessed.lacking, **PLAIN)
     folder = Path.cwd() if target == STDOUT else Path(target).absolute().parent
-    text = configuration([_relative(each, folder) for each in guessed.models], commands)
+    models = [_relative(each, folder) for each in guessed.models]
     if target == STDOUT:
-        write_out(text)
+        write_out(_text(models, target))
         return
-    _write(target, text)
+    _write(target, _text(models, target))
+    told = list[Callable[[], None]]()
+    errors = dict[str, ConfigError | DataError]()
+    for number, each in enumerate(models):
+        if not each.to_decide and (error := _check(models, number, target, told)):
+            errors[each.name] = error
     if as_json:
-        models = {each.name: each for each in guessed.models}
-        print_json({"written": target, "models": models, "left_out": guessed.left_out})
-        return
-    for each in guessed.models:
+        found = {each.name: {**asdict(each), "to_decide": each.to_decide} for each in models}
+        failed = {name: f"{error}" for name, error in errors.items()}
+        document: dict[str, object] = {"written": target, "models": found, "errors": failed}
+        print_json({**document, "left_out": guessed.left_out})
+    else:
+        _say_all(models, target, told)
+    stop_at([*errors.values()])
+
+
+def _text(models: "Sequence[Guess]", target: str) -> str:
+    from monitor.logs.discovery import configuration
+
+    return configuration(models, _next_commands(models, target))
+
+
+def _check(
+    models: "list[Guess]", number: int, target: str, told: list[Callable[[], None]]
+) -> ConfigError | DataError | None:
+    """Check a model of the file, and keep what it says; a check that few rows break is set."""
+    from monitor.logs.discovery import with_check
+
+    while True:
+        each = models[number]
+        config = load_config(Path(target), only=each.name)
+        end = datetime.combine(each.as_of, time()) if each.as_of else None
+        tell = lambda *said, **how: told.append(partial(say, *said, **how))  # noqa: E731
+        _, errors = check_logs(config, each.name, None, end, tell)
+        mended = with_check(each, errors[0]) if errors else None
+        if mended is None:
+            return errors[0] if errors else None
+        models[number] = mended
+        Path(target).write_text(_text(models, target), encoding="utf-8")
+
+
+def _say_all(models: "Sequence[Guess]", target: str, told: Sequence[Callable[[], None]]) -> None:
+    """Print the settings of every model, what is to decide, and what check says."""
+    for each in models:
         say(f"{each.name}:")
         for setting in each.settings:
             if setting.active:
                 say(f"  {_key(setting)}: {setting.value}", **PLAIN)
-        say_doubts("  ", each.doubts)
+        for setting in each.to_decide:
+            say(f"  to decide: {_key(setting)}: {setting.why}", style="yellow", **PLAIN)
     say(f"written: {target}, with the reason of every setting. Read it, then run:", **PLAIN)
-    say("\n".join(f"  {command}" for command in commands), **PLAIN)
+    say("\n".join(f"  {command}" for command in _next_commands(models, target)), **PLAIN)
+    for tell in told:
+        tell()
+    for each in models:
+        if each.to_decide:
+            say_doubts(f"{each.name}: ", each.doubts)
+            say(f"{each.name}: not checked, because {len(each.to_decide)} keys are TODO.", **PLAIN)
 
 
 def _must_be_free(target: str) -> None:

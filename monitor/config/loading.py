@@ -11,7 +11,16 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from monitor.config.brief import brief
 from monitor.config.complaints import complaints, details, problems_of
-from monitor.config.schema import Common, Config, InvalidModel, Model, Name, Report, literal
+from monitor.config.schema import (
+    TODO,
+    Common,
+    Config,
+    InvalidModel,
+    Model,
+    Name,
+    Report,
+    literal,
+)
 from monitor.config.yaml_files import ModelByModelLoader, read_yaml, yaml_complaint
 from monitor.errors import ConfigError
 
@@ -159,7 +168,23 @@ def _complaints_about(name: str, entry: _Entry) -> Iterator[str]:
         _NAME.validate_python(name)
     except ValidationError as error:
         yield from complaints(entry.path, details(error), Model, entry.keys)
-    yield from complaints(entry.path, problems_of(entry.content, Model), Model, entry.keys)
+    undecided = [*_undecided(entry.content)]
+    for place in undecided:
+        key = ".".join([*entry.keys, *map(str, place)])
+        yield f"{entry.path}: {key}: is TODO; set it, as the comment above it says."
+    problems = problems_of(entry.content, Model)
+    told = [p for p in problems if not any(p["loc"][: len(place)] == place for place in undecided)]
+    yield from complaints(entry.path, told, Model, entry.keys)
+
+
+def _undecided(content: Any) -> Iterator[tuple[str | int, ...]]:
+    """Find the keys that `init` left to a person."""
+    if content == TODO:
+        yield ()
+    parts = content.items() if isinstance(content, dict) else ()
+    listed = enumerate(content) if isinstance(content, list) else ()
+    for key, value in (*parts, *listed):
+        yield from ((key, *rest) for rest in _undecided(value))
 
 
 _NAME = TypeAdapter(Name)

@@ -37,6 +37,7 @@ from monitor.segment_names import OTHER, RESERVED, THIRD, WHOLE
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 AUTO_SETTLED_AFTER = 28  # days to wait for outcomes until `settled_after: auto` is found
 LONGEST_WAIT = 400  # days for outcomes
+TODO = "TODO"  # the value of a key that `init` could not guess
 ISO_DAY = "%Y-%m-%d"  # what {day} alone means
 # With their least and greatest number of digits; a minus omits leading zeros.
 DAY_DIRECTIVES = {

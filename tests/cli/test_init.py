@@ -19,6 +19,7 @@ from pyiceberg.catalog.sql import SqlCatalog
 
 from tests.support.undescribed import (
     FIRST,
+    ROWS,
     History,
     Rows,
     changed,
@@ -692,3 +693,57 @@ def test_doubts_are_repeated_until_a_person_deletes_them(here: Path, command: Co
     again = command("backfill", *days, "--dry-run")
     assert again.code == 0, again.err
     assert "would summarise no day" in again.out
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_its_own_file_passes_its_own_check(seed: int, here: Path, command: Command) -> None:
+    """Rows that no sample saw, on the newest day: the check is set, and said to be unsure."""
+    rng = np.random.default_rng(seed)
+    newest, wrong = PROMPT.days[-1], int(rng.integers(1, 5))
+    kinds: dict[str, Callable[[Rows], Rows]] = {
+        "score_missing": changed(
+            score=lambda rows: [*rows["score"][:-wrong], *[None] * wrong],
+        ),
+        "score_out_of_range": changed(
+            score=lambda rows: [*rows["score"][:-wrong], *[1.5] * wrong],
+        ),
+        "prediction_id_missing": changed(
+            request_id=lambda rows: [*rows["request_id"][:-wrong], *[None] * wrong],
+        ),
+    }
+    planted = [str(kind) for kind in rng.permutation(list(kinds))[: 1 + seed % 3]]
+    rows = PROMPT.predictions[newest]
+    for kind in planted:
+        rows = kinds[kind](rows)
+    plain()(here / "logs")
+    put(here / f"logs/scores/{newest}.parquet", rows)
+
+    ended = command("init", "logs")
+    assert ended.code == 0, ended.err
+    found = settings(here / "monitor.yaml")
+
+    assert f"logs of {newest}" in ended.out
+    set_ = {key.removeprefix("checks.") for key in found if key.startswith("checks.")}
+    # A missing score hides that it was out of range, where the same rows lack it.
+    assert set_ <= set(planted)
+    assert set_
+    assert len(found["doubts"]) == len(set_)
+    assert all(f"checks.{one} is set to reject" in "".join(found["doubts"]) for one in set_)
+    assert command("check").code == 0
+
+
+def test_many_wrong_rows_are_said_and_not_left_out(here: Path, command: Command) -> None:
+    """If a check leaves out half of a day, init sets nothing, and ends with what check says."""
+    newest = PROMPT.days[-1]
+    plain()(here / "logs")
+    rows = PROMPT.predictions[newest]
+    half = len(rows["score"]) // 2
+    broken = changed(score=lambda rows: [*rows["score"][:half], *[1.5] * (ROWS - half)])
+    put(here / f"logs/scores/{newest}.parquet", broken(rows))
+
+    ended = command("init", "logs")
+
+    assert ended.code == 3
+    assert "1.5" in ended.err
+    assert (here / "monitor.yaml").exists()
+    assert "checks.score_out_of_range" not in settings(here / "monitor.yaml")

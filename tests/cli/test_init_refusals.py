@@ -1,6 +1,8 @@
 """What people try first: each ends with one message that says what was found and what to do."""
 
+import json
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -39,6 +41,18 @@ def texts(root: Path) -> None:
     write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
 
 
+def grades(root: Path) -> None:
+    """Write grades in place of scores."""
+    written = changed(score=lambda rows: ["ABCDE"[int(5 * score)] for score in rows["score"]])
+    write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
+
+
+def points(root: Path) -> None:
+    """Write the points of a scorecard, from 300 to 850."""
+    written = changed(score=lambda rows: [int(850 - 550 * score) for score in rows["score"]])
+    write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
+
+
 def damaged(root: Path) -> None:
     """Write files that only have the name of Parquet."""
     root.mkdir()
@@ -63,26 +77,6 @@ REFUSED: dict[str, tuple[Callable[[Path], object], int, tuple[str, ...]]] = {
         2,
         ("/logs: has no files; pass the folder, or the files, of your logs.",),
     ),
-    "nonsense": (
-        lambda root: put(root / "boxes.parquet", NOISE),
-        2,
-        (
-            "has neither scores (numbers from 0 to 1) nor outcomes (0 or 1)",
-            "boxes.parquet: width DOUBLE, name VARCHAR (neither its path nor a column dates its",
-        ),
-    ),
-    "only predictions": (
-        only_predictions,
-        2,
-        ("has predictions (scores/{day}.parquet, score score), but no outcomes", "PREDICTIONS OUT"),
-    ),
-    "only outcomes": (only_outcomes, 2, ("could be outcomes, but no scores", "{day}.parquet: req")),
-    "other ids": (other_ids, 2, ("no column that both have and that", "labels/{day}.parquet")),
-    "texts as scores": (
-        texts,
-        2,
-        ("column 'score' is named like a score, but is VARCHAR; write it as a number from 0 to 1",),
-    ),
     "damaged": (
         damaged,
         3,
@@ -92,6 +86,51 @@ REFUSED: dict[str, tuple[Callable[[Path], object], int, tuple[str, ...]]] = {
         spreadsheets,
         2,
         ("has no Parquet, CSV or JSON files, only others such as scores.xlsx; pass the folder",),
+    ),
+}
+
+
+UNFINISHED: dict[str, tuple[Callable[[Path], object], set[str], tuple[str, ...]]] = {
+    "nonsense": (
+        lambda root: put(root / "boxes.parquet", NOISE),
+        {
+            *("predictions.path", "predictions.id", "predictions.score"),
+            *("outcomes.path", "outcomes.id", "outcomes.outcome"),
+        },
+        (
+            "has neither scores (numbers from 0 to 1) nor outcomes (0 or 1)",
+            "boxes.parquet: width DOUBLE, name VARCHAR (neither its path nor a column dates its",
+        ),
+    ),
+    "only predictions": (
+        only_predictions,
+        {"predictions.id", "outcomes.path", "outcomes.id", "outcomes.outcome"},
+        ("has predictions (scores/{day}.parquet, score score), but no outcomes", "PREDICTIONS OUT"),
+    ),
+    "only outcomes": (
+        only_outcomes,
+        {"predictions.path", "predictions.id", "predictions.score", "outcomes.id"},
+        ("could be outcomes, but no scores", "{day}.parquet: req"),
+    ),
+    "other ids": (
+        other_ids,
+        {"predictions.id", "outcomes.id"},
+        ("no column that both have and that", "labels/{day}.parquet"),
+    ),
+    "texts as scores": (
+        texts,
+        {"predictions.id", "predictions.score", "outcomes.id"},
+        ("score is VARCHAR; write it as a number from 0 to 1",),
+    ),
+    "grades as scores": (
+        grades,
+        {"predictions.id", "predictions.score", "outcomes.id"},
+        ("score is VARCHAR with grades such as A, B, C: log the probability that a grade stands",),
+    ),
+    "points as scores": (
+        points,
+        {"predictions.id", "predictions.score", "outcomes.id"},
+        ("points of a scorecard: log the probability that they stand for, 1 / (1 + exp((points",),
     ),
 }
 
@@ -114,6 +153,40 @@ def test_what_is_no_log_gets_a_message(case: str, here: Path, command: Command) 
     assert ended.code == code, ended.err
     assert [part for part in said if part not in ended.err] == [], ended.err
     assert not (here / "monitor.yaml").exists()
+
+
+@pytest.mark.parametrize("case", UNFINISHED)
+def test_what_cannot_be_guessed_is_to_decide(case: str, here: Path, command: Command) -> None:
+    """A file is written; what is to decide is TODO in it, and check names exactly these keys."""
+    make, wanted, said = UNFINISHED[case]
+    make(here / "logs")
+
+    ended = command("init", "logs", "--json")
+
+    assert ended.code == 0, ended.err
+    assert [part for part in said if part not in ended.err] == [], ended.err
+    (model,) = json.loads(ended.out)["models"].values()
+    assert {f"{s['section']}.{s['key']}" for s in model["to_decide"]} == wanted
+    checked = command("check")
+    assert checked.code == 2
+    keys = re.findall(r"models\.[^.]+\.([\w.]+): is TODO; set it", checked.err)
+    assert sorted(keys) == sorted(wanted)
+    assert len(checked.err.splitlines()) == len(wanted)  # no other complaint
+
+
+def test_a_file_without_what_was_to_decide_is_checked(here: Path, command: Command) -> None:
+    """Once a person has decided, the rest of the file is right."""
+    other_ids(here / "logs")
+    command("init", "logs")
+    path = here / "monitor.yaml"
+    number = "id: request_id"
+    path.write_text(path.read_text().replace("id: TODO", number))
+
+    ended = command("check")
+
+    assert ended.code == 3  # these logs share no id, and the message is that of the logs
+    assert "TODO" not in ended.err
+    assert "x0" in ended.err
 
 
 def test_a_folder_that_may_not_be_read(here: Path, command: Command) -> None:

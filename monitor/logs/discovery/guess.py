@@ -2,17 +2,17 @@
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from datetime import date
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
 
-from monitor.config import Engine
+from monitor.config import TODO, Checks, Engine
 from monitor.errors import ConfigError, DataError
 from monitor.logs.discovery import roles
-from monitor.logs.discovery.columns import NUMBERS
 from monitor.logs.discovery.listing import Survey, survey
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import Setting, settings_of, span
+from monitor.logs.discovery.unfinished import how_to_map, most_likely, settings_to_decide
 from monitor.logs.session import open_session
 
 GENERIC = {
@@ -32,26 +32,58 @@ GENERIC = {
     ),
     *("prod", "production", "scored", "events", "export", "exports", "warehouse", "lake", "tables"),
 }
+MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
 UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 
 
 @dataclass(frozen=True)
 class Guess:
-    """A model: its name and settings, the days that can be processed, and what is unsure."""
+    """A model that was found.
+
+    Attributes
+    ----------
+    name : str
+        Its name.
+    settings : tuple of Setting
+        In the order in which they are written.
+    days : tuple of (date, date), or None
+        The first and the last day that can be processed.
+    doubts : tuple of str
+        What is unsure.
+    as_of : date or None
+        The day after the newest outcomes: what had come by then can be checked.
+    """
 
     name: str
     settings: tuple[Setting, ...]
     days: tuple[date, date] | None
     doubts: tuple[str, ...] = ()
+    as_of: date | None = None
+
+    @property
+    def to_decide(self) -> list[Setting]:
+        """The settings that a person has to decide."""
+        return [setting for setting in self.settings if setting.value == TODO]
 
 
 @dataclass(frozen=True)
 class Guesses:
-    """The models that were found, and the logs that are left out, each with the reason."""
+    """The models that were found, and what was not understood.
+
+    Attributes
+    ----------
+    models : tuple of Guess
+        At least one.
+    left_out : tuple of str
+        The logs that are left out, each with the reason.
+    lacking : str
+        What is missing for a model, if none is complete.
+    """
 
     models: tuple[Guess, ...]
     left_out: tuple[str, ...]
+    lacking: str = ""
 
 
 def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: None) -> Guesses:
@@ -67,8 +99,10 @@ def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: N
     Raises
     ------
     ConfigError
-        If a path does not exist, or no predictions with outcomes are found; the message says what
-        was found instead, and what to do.
+        If a path does not exist, or has no logs; the message says what was found instead, and what
+        to do.
+    DataError
+        If no log can be read.
     """
     on_progress("listing files")
     surveys = survey(paths)
@@ -76,11 +110,13 @@ def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: N
         session.connection.execute("SET preserve_insertion_order = true")  # the same sample always
         logs, problems = read_logs(session, surveys, on_progress)
         pairs = pair_logs(session, logs, on_progress)
+    if not logs:
+        raise _nothing(surveys, problems)
     if not pairs:
-        raise _nothing(surveys, logs, problems)
+        return _unfinished(surveys, logs, problems)
     models = (
-        Guess(name, tuple(settings_of(pair)), span(pair), pair.doubts)
-        for name, pair in zip(_names(pairs), pairs, strict=True)
+        Guess(name, tuple(settings_of(pair)), span(pair), pair.doubts, _as_of(pair))
+        for name, pair in zip(_names([p.scored for p in pairs]), pairs, strict=True)
     )
     used = {log.place for pair in pairs for log in (pair.scored, pair.observed)}
     unused = [
@@ -91,13 +127,56 @@ def guess(paths: Sequence[str], on_progress: Callable[[str], None] = lambda _: N
     return Guesses(tuple(models), (*unused, *map(str, problems)))
 
 
-def _names(pairs: Sequence[Pair]) -> list[str]:
+def with_check(each: Guess, error: Exception) -> Guess | None:
+    """Set the check that a day of the logs breaks, if few rows break it, or all outcomes are equal.
+
+    Parameters
+    ----------
+    each : Guess
+        The model.
+    error : Exception
+        What the check of its logs raised.
+
+    Returns
+    -------
+    Guess or None
+        With the check and a doubt; None if no check is to be set.
+    """
+    fault = error.fault if isinstance(error, DataError) else None
+    if fault is None or fault.check not in Checks.model_fields:
+        return None
+    few = 0 < fault.rows <= MOST_REJECTED * fault.of
+    known = {s.key for s in each.settings if s.section == "checks" and s.active}
+    if fault.check in known or not (few or fault.check == "one_class"):
+        return None
+    value = "reject" if few else "accept"
+    said = f"{fault.rows:,} of {fault.of:,} rows" if few else "one day"
+    doubt = f"{said}: {fault.complaint}; checks.{fault.check} is set to {value}"
+    setting = Setting("checks", fault.check, value, f"Found when a day was checked: {doubt}.")
+    return replace(each, settings=(*each.settings, setting), doubts=(*each.doubts, doubt))
+
+
+def _as_of(pair: Pair) -> date | None:
+    last = [log.days[-1] if log.days else (log.span or (None,))[-1] for log in (pair.observed,)]
+    return last[0] + timedelta(1) if last[0] else None
+
+
+def _unfinished(
+    surveys: Sequence[Survey], logs: Sequence[Log], problems: Sequence[ConfigError | DataError]
+) -> Guesses:
+    """Write down what is known of logs that make no model, and what a person has to decide."""
+    scored, observed = most_likely(logs)
+    (name,) = _names([scored or observed or logs[0]])
+    model = Guess(name, tuple(settings_to_decide(scored, observed)), None)
+    lacking = "\n".join(_found(", ".join(whole.root for whole in surveys), logs))
+    return Guesses((model,), tuple(map(str, problems)), lacking)
+
+
+def _names(logs: Sequence[Log]) -> list[str]:
     """Name each model after the last folder that does not only say what lies in it."""
     names = list[str]()
-    for pair in pairs:
-        folders = [
-            f for f in re.split(r"/", pair.scored.place)[:-1] if "{" not in f and "*" not in f
-        ]
+    for log in logs:
+        folders = [f for f in re.split(r"/", log.place)[:-1] if "{" not in f and "*" not in f]
         telling = [
             f for f in folders if f.lower() not in GENERIC and "=" not in f and NAME.fullmatch(f)
         ]
@@ -107,14 +186,12 @@ def _names(pairs: Sequence[Pair]) -> list[str]:
 
 
 def _nothing(
-    surveys: Sequence[Survey], logs: Sequence[Log], problems: Sequence[ConfigError | DataError]
+    surveys: Sequence[Survey], problems: Sequence[ConfigError | DataError]
 ) -> ConfigError | DataError:
-    """Say what was found where no predictions with outcomes were."""
+    """Say what was found where no logs were."""
     roots = ", ".join(whole.root for whole in surveys)
     unreadable = [place for whole in surveys for place in whole.unreadable]
     unusable = [name for whole in surveys for name in whole.unusable.values()]
-    if logs:
-        return ConfigError("\n".join([*_found(roots, logs), *map(str, problems)]))
     if problems:
         return type(problems[0])("\n".join(map(str, problems)))
     if unreadable:
@@ -136,12 +213,7 @@ def _found(roots: str, logs: Sequence[Log]) -> list[str]:
     observed = [log for log in logs if roles.outcomes(log.columns)]
     lines = [f"{roots}: " + _lacking(scored, observed)]
     named = [c for log in logs for c in log.columns if not scored and roles.is_named_score(c)]
-    lines += [
-        f"  column '{c.name}' is named like a score, but is {c.type}"
-        + (f" from {c.least:.4g} to {c.greatest:.4g}" if c.kind in NUMBERS else "")
-        + "; write it as a number from 0 to 1."
-        for c in named
-    ]
+    lines += [f"  {how_to_map(c)}" for c in named]
     for log in logs:
         columns = ", ".join(f"{c.name} {c.type}" for c in log.columns[:12])
         undated = "" if is_dated(log) else f" ({UNDATED})"

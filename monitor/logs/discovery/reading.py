@@ -51,6 +51,8 @@ class Log:
         The table with the sample.
     columns : tuple of Column
         What the sample contains.
+    nested : tuple of (str, str)
+        The columns that are structs, maps or lists, with their types; the sample is without them.
     """
 
     place: str
@@ -61,6 +63,7 @@ class Log:
     table: str
     columns: tuple[Column, ...]
     span: tuple[date, date] | None = None
+    nested: tuple[tuple[str, str], ...] = ()
 
     def column(self, name: str) -> Column:
         """Return the facts about a column."""
@@ -102,10 +105,23 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
         raise DataError(failures[0])
     columns = columns_of(session.connection, table, textual=format_ in TEXTUAL)
     named = tuple(column for column in columns if column.name != PARTITION)
-    if not named or not named[0].rows:
+    (rows,) = ask(session, f"SELECT count(*) FROM {table}")
+    if not rows:
         msg = f"{place}: the sampled files have no rows; name files that have some."
         raise DataError(msg)
-    return Log(place, format_, pattern, days, tuple(read), table, named)
+    nested = _nested(session, place, format_, read[0] if read else None)
+    return Log(place, format_, pattern, days, tuple(read), table, named, nested=nested)
+
+
+def _nested(
+    session: Session, place: str, format_: str, day: date | None
+) -> tuple[tuple[str, str], ...]:
+    rows = open_rows(session, place, format_, day, most=1, files=1)
+    return tuple(
+        (name, str(native))
+        for name, native in (zip(rows.columns, rows.types, strict=True) if rows else ())
+        if NESTED.search(str(native))
+    )
 
 
 def _remedy(error: Exception, format_: str) -> str:
@@ -141,7 +157,8 @@ def _sample(session: Session, place: str, format_: str, day: date | None, table:
         for name, native in zip(rows.columns, rows.types, strict=True)
         if not NESTED.search(str(native))
     ]
-    rows.select(", ".join(plain)).create_view("some_rows", replace=True)
     dated = f"DATE '{day}'" if day else "NULL::DATE"
-    add(session, f"SELECT *, {dated} AS {quoted(PARTITION)} FROM some_rows", table)
+    partition = f"{dated} AS {quoted(PARTITION)}"
+    rows.select(", ".join([*plain, partition])).create_view("some_rows", replace=True)
+    add(session, "SELECT * FROM some_rows", table)
     return int(ask(session, "SELECT count(*) FROM some_rows")[0])

@@ -1,0 +1,120 @@
+"""A configuration of logs that could not be paired: what cannot be guessed is a TODO."""
+
+from collections.abc import Iterator, Sequence
+
+from monitor.config import TODO
+from monitor.logs.discovery import roles
+from monitor.logs.discovery.columns import NUMBERS, Column
+from monitor.logs.discovery.pairing import is_dated
+from monitor.logs.discovery.reading import Log
+from monitor.logs.discovery.settings import Setting
+
+MOST_SHOWN = 12  # columns in a comment
+FEW = 12  # values of grades
+CREDIT = 250.0, 1000.0  # where the points of credit scores lie
+
+
+def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
+    """Choose the logs that could be the predictions and the outcomes of a model."""
+    scored = [log for log in logs if roles.scores(log.columns)] or [
+        log for log in logs if any(map(roles.is_named_score, log.columns))
+    ]
+    ours = max(scored, key=lambda log: len(log.days), default=None)
+    observed = [log for log in logs if roles.outcomes(log.columns)]
+    apart = [log for log in observed if log is not ours] or observed
+    theirs = max(apart, key=lambda log: len(log.days), default=None)
+    return ours, theirs
+
+
+def settings_to_decide(scored: Log | None, observed: Log | None) -> list[Setting]:
+    """List what is known of two logs, and what a person has to decide."""
+    settings = [*_where("predictions", scored)]
+    if observed is not None and observed is scored:
+        together = Setting("outcomes", "in_predictions", True, "The only log that was found.")
+        return [*settings, *_score(scored), together, *_outcome(observed)]
+    return [
+        *settings,
+        *_id("predictions", scored),
+        *_score(scored),
+        *_where("outcomes", observed),
+        *_id("outcomes", observed),
+        *_outcome(observed),
+    ]
+
+
+def _where(section: str, log: Log | None) -> Iterator[Setting]:
+    if log is None:
+        why = f"No log that could be the {section} was found: such as {section}/{{day}}.parquet."
+        yield Setting(section, "path", TODO, why)
+        return
+    yield Setting(section, "path", log.place)
+    yield Setting(section, "format", log.format, active=log.format != "parquet")
+    if not is_dated(log):
+        why = f"The column that says the day of a row, a date, a time or ISO text. {_list(log)}"
+        yield Setting(section, "day", TODO, why)
+    elif not log.days:
+        yield Setting(section, "day", roles.times(log.columns)[0].column)
+
+
+def _id(section: str, log: Log | None) -> Iterator[Setting]:
+    why = (
+        "The column, or a list of columns, that identifies a prediction in both logs; if both "
+        "write it differently, also set ids: {cast: integer}, uuid or text."
+    )
+    yield Setting(section, "id", TODO, f"{why} {_list(log)}".rstrip())
+
+
+def _score(log: Log | None) -> Iterator[Setting]:
+    found = roles.scores(log.columns) if log else []
+    if found:
+        yield Setting("predictions", "score", found[0].column, found[0].reason)
+        if "score_means" in found[0].settings:
+            yield Setting("predictions", "score_means", found[0].settings["score_means"])
+        return
+    named = [c for c in log.columns if roles.is_named_score(c)] if log else []
+    said = " ".join(map(how_to_map, named))
+    why = f"The column with the predicted probability, a number. {said} {_list(log)}".rstrip()
+    yield Setting("predictions", "score", TODO, why)
+
+
+def _outcome(log: Log | None) -> Iterator[Setting]:
+    found = roles.outcomes(log.columns) if log else []
+    if found:
+        yield Setting("outcomes", "outcome", found[0].column, found[0].reason)
+        if "outcome_means" in found[0].settings:
+            yield Setting("outcomes", "outcome_means", found[0].settings["outcome_means"])
+        return
+    why = (
+        "The column with what happened, 0 or 1. For other values add outcome_means: {positive: "
+        "[fraud], negative: [ok]}; if the log holds only positives, such as clicks, write outcome: "
+        f"null and absent_means: negative after 7d. {_list(log)}"
+    )
+    yield Setting("outcomes", "outcome", TODO, why.rstrip())
+
+
+def how_to_map(column: Column) -> str:
+    """Say of a column that is named like a score why it is none, and how it becomes one."""
+    begin = f"{column.name} is {column.type}"
+    if column.kind in NUMBERS:
+        begin = f"{begin} from {column.least:.4g} to {column.greatest:.4g}"
+        if CREDIT[0] <= column.least and column.greatest <= CREDIT[1]:
+            return (
+                f"{begin}, points of a scorecard: log the probability that they stand for, "
+                f"1 / (1 + exp((points - offset) / factor)), with the offset and the factor of the "
+                f"scorecard."
+            )
+    elif column.kind == "text" and 0 < column.distinct <= FEW:
+        return (
+            f"{begin} with grades such as {', '.join(sorted(column.values)[:3])}: log the "
+            f"probability that a grade stands for."
+        )
+    return f"{begin}; write it as a number from 0 to 1."
+
+
+def _list(log: Log | None) -> str:
+    if log is None:
+        return ""
+    columns = ", ".join(f"{c.name} {c.type}" for c in log.columns[:MOST_SHOWN])
+    nested = ", ".join(f"{name} {type_}" for name, type_ in log.nested[:MOST_SHOWN])
+    fields = f" Of a struct write {{column: NAME, field: NAME}}: {nested}." if nested else ""
+    return f"The log has: {columns}.{fields}"
