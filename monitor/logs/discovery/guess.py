@@ -11,7 +11,7 @@ from monitor.logs.discovery import roles
 from monitor.logs.discovery.listing import Survey, survey
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
-from monitor.logs.discovery.settings import Setting, settings_of, span
+from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
 from monitor.logs.discovery.unfinished import how_to_map, most_likely, settings_to_decide
 from monitor.logs.session import open_session
 
@@ -32,7 +32,6 @@ GENERIC = {
     ),
     *("prod", "production", "scored", "events", "export", "exports", "warehouse", "lake", "tables"),
 }
-MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
 UNDATED = "neither its path nor a column dates its rows"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{1,62}")
 

@@ -61,7 +61,8 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     """Find the columns that join two logs.
 
     Content decides: the share of predictions that is found among the outcomes, times how unique the
-    column is. Names break ties. If no outcome comes within `AGES` days, later ones are looked at.
+    column is, which the caller checks. Names break ties. If no outcome comes within `AGES` days,
+    later ones are looked at.
     """
     asked, offered = _candidates(scored, observed), _candidates(observed, scored)
     if not asked or not offered:
@@ -72,8 +73,7 @@ def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
     if best is None or best.uniqueness >= UNIQUE:
         return best
     wider = [k for k in _wider(session, scored, observed, best) if k.uniqueness >= UNIQUE]
-    best = min(wider, key=lambda key: (len(key.scored), key.scored), default=best)
-    return best if best.uniqueness >= LEAST_UNIQUENESS else None
+    return min(wider, key=lambda key: (len(key.scored), key.scored), default=best)
 
 
 def later_days(

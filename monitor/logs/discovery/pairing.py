@@ -10,12 +10,14 @@ from monitor.logs.discovery import arrivals, choosing, filling, roles
 from monitor.logs.discovery.arrivals import Arrivals, Meaning
 from monitor.logs.discovery.entities import EntityColumn, entity_column
 from monitor.logs.discovery.filling import Filling
-from monitor.logs.discovery.keys import Key, find_key
+from monitor.logs.discovery.keys import LEAST_UNIQUENESS, UNIQUE, Key, find_key
 from monitor.logs.discovery.listing import Survey, Table
+from monitor.logs.discovery.meanings import about_names
 from monitor.logs.discovery.naming import Pattern, patterns
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate
 from monitor.logs.discovery.rows import ask, open_rows
+from monitor.logs.discovery.subsets import live_rows, only, version_rows
 from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
 
@@ -126,7 +128,7 @@ def pair_logs(
     session: Session, logs: Sequence[Log], on_progress: Callable[[str], None]
 ) -> list[Pair]:
     """Find the logs of every model, those with the clearest scores first."""
-    logs = [log for log in logs if is_dated(log)]
+    logs = [_live(session, log) for log in logs if is_dated(log)]
     scored = {log.place: score for log in logs if (score := roles.scores(log.columns))}
     ranked = sorted(
         (log for log in logs if log.place in scored), key=lambda log: -scored[log.place][0].points
@@ -138,8 +140,17 @@ def pair_logs(
             continue
         on_progress(f"looking for the outcomes of {log.pattern.template}")
         match = _match(session, log, [other for other in logs if other is not log])
+        if match and match[1].uniqueness < UNIQUE:
+            names = [c.name for c in match[0].columns]
+            version = version_rows(session, log, match[1].scored, names)
+            log = only(session, log, version) if version else log  # noqa: PLW2901 - its rows
+            again = find_key(session, log, match[0]) if version else None
+            match = (match[0], again) if again else match
+        if match and match[1].uniqueness < LEAST_UNIQUENESS:
+            match = None
         pair = _joined(session, log, *match) if match else _in_one(session, log)
         if pair:
+            pair = replace(pair, doubts=(*log.doubts, *pair.doubts, *_about_names(pair)))
             day = (
                 quoted(PARTITION) if log.days else f"({moment(roles.times(log.columns)[0])})::DATE"
             )
@@ -147,6 +158,24 @@ def pair_logs(
             pairs.append(replace(pair, ahead=_ahead(session, log), entity=entity))
             used.add(pair.observed.place)
     return pairs
+
+
+def _about_names(pair: Pair) -> list[str]:
+    if not pair.scores or not pair.outcomes:
+        return []
+    wait = (
+        pair.arrived.complete_after
+        if isinstance(pair.arrived, Filling)
+        else pair.arrived.age_of(arrivals.COMPLETE)
+    )
+    names = pair.scores[0].column, pair.outcomes[0].column
+    return about_names(*names, wait, pair.observed.columns)
+
+
+def _live(session: Session, log: Log) -> Log:
+    """Leave out the rows of other splits and environments, where a log has scores."""
+    found = live_rows(log) if roles.scores(log.columns) else None
+    return only(session, log, found) if found else log
 
 
 def _match(session: Session, log: Log, others: Sequence[Log]) -> tuple[Log, Key] | None:

@@ -53,6 +53,10 @@ class Log:
         What the sample contains.
     nested : tuple of (str, str)
         The columns that are structs, maps or lists, with their types; the sample is without them.
+    where : str or None
+        The filter in SQL of the rows that are counted.
+    doubts : tuple of str
+        What is unsure about it.
     """
 
     place: str
@@ -64,6 +68,8 @@ class Log:
     columns: tuple[Column, ...]
     span: tuple[date, date] | None = None
     nested: tuple[tuple[str, str], ...] = ()
+    where: str | None = None
+    doubts: tuple[str, ...] = ()
 
     def column(self, name: str) -> Column:
         """Return the facts about a column."""
@@ -142,10 +148,17 @@ def _from(days: Sequence[date], day: date | None) -> Sequence[date | None]:
 
 def add_day(session: Session, log: Log, day: date) -> None:
     """Add the rows of a further day to the sample of a log."""
-    _sample(session, log.place, log.format, day, log.table)
+    _sample(session, log.place, log.format, day, log.table, log.where)
 
 
-def _sample(session: Session, place: str, format_: str, day: date | None, table: str) -> int:
+def _sample(
+    session: Session,
+    place: str,
+    format_: str,
+    day: date | None,
+    table: str,
+    where: str | None = None,
+) -> int:
     """Add rows to the table of a sample, and return how many; nested columns are left out."""
     most = ROWS_PER_DAY if day else UNDATED_ROWS
     rows = open_rows(session, place, format_, day, most=most, files=FILES_PER_DAY)
@@ -160,5 +173,5 @@ def _sample(session: Session, place: str, format_: str, day: date | None, table:
     dated = f"DATE '{day}'" if day else "NULL::DATE"
     partition = f"{dated} AS {quoted(PARTITION)}"
     rows.select(", ".join([*plain, partition])).create_view("some_rows", replace=True)
-    add(session, "SELECT * FROM some_rows", table)
+    add(session, f"SELECT * FROM some_rows WHERE {where or 'true'}", table)
     return int(ask(session, "SELECT count(*) FROM some_rows")[0])

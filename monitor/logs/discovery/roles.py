@@ -32,6 +32,7 @@ OUTCOME_WORDS = {
     **dict.fromkeys(("is", "has", "was"), 1),
     **dict.fromkeys(("test", "treatment", "holdout", "weekend", "new", "mobile"), -3),
     **dict.fromkeys(("pred", "predicted", "prediction", "decision", "action", "blocked"), -4),
+    **dict.fromkeys(("censored", "censor", "censoring", "truncated"), -4),
 }
 WEIGHT_WORDS = ("weight", "weights", "ipw", "sampling")
 TIME_WORDS = ("time", "timestamp", "ts", "at", "date", "datetime", "day", "when", "ms", "epoch")

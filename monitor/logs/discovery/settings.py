@@ -6,7 +6,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from monitor.arrivals import DAYS_LOOKED_AT, ENOUGH, LEAST
-from monitor.config import AUTO_SETTLED_AFTER, LONGEST_WAIT, WEEKDAYS
+from monitor.config import AUTO_SETTLED_AFTER, LONGEST_WAIT, TODO, WEEKDAYS
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.arrivals import COMPLETE, Arrivals
 from monitor.logs.discovery.filling import Filling
@@ -22,6 +22,7 @@ AUTO = (
     f"With auto instead, the first run measures after how many days {ENOUGH:.0%} of the outcomes "
     "have come; the rest then counts as late."
 )
+MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
 DAYS_OF_CLICKS = 0.5  # share of predictions with an outcome, below which absence means something
 
 
@@ -84,6 +85,8 @@ def _where(section: str, log: Log) -> Iterator[Setting]:
         why = f"The path names no day, so a column dates the rows{days}."
     yield Setting(section, "path", log.place, why)
     yield Setting(section, "format", log.format, active=log.format != "parquet")
+    if log.where and section == "predictions":
+        yield Setting(section, "where", log.where, f"{_sentence('. '.join(log.doubts))}.")
     if not log.days:
         first, *_ = roles.times(log.columns)
         yield Setting(section, "day", first.column, f"{_sentence(first.reason)}.")
@@ -297,7 +300,15 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     """Leave out the few rows that would stop every day, and say how many they are."""
     score = pair.scored.column(pair.scores[0].column)
     outcome = pair.observed.column(pair.outcomes[0].column)
-    if pair.key and pair.key.uniqueness < 1 and not pair.delivered_twice:
+    if _repeats_often(pair) and pair.key:
+        why = (
+            f"{1 - pair.key.uniqueness:.0%} of the sampled ids are repeats, and no column says "
+            f"why. Write a filter such as model_version = 'v3', if the log holds several models; "
+            f"or replace this line by duplicates: keep_identical, if rows are delivered more than "
+            f"once; or add a column to the id in both logs."
+        )
+        yield Setting("predictions", "where", TODO, why)
+    elif pair.key and pair.key.uniqueness < 1 and not pair.delivered_twice:
         why = f"{1 - pair.key.uniqueness:.3%} of the sampled ids are repeats."
         yield Setting("checks", "prediction_repeated", "reject", why)
     if pair.key and any(pair.scored.column(name).nulls for name in pair.key.scored):
@@ -325,6 +336,12 @@ def _checks(pair: Pair) -> Iterator[Setting]:
     if _positives_a_day(pair) < FEW:
         why = "Days without a positive outcome are normal at this volume."
         yield Setting("checks", "one_class", "accept", why)
+
+
+def _repeats_often(pair: Pair) -> bool:
+    """Tell whether leaving out repeated ids would leave out more than errors of single rows."""
+    often = pair.key is not None and pair.key.uniqueness < 1 - MOST_REJECTED
+    return often and not pair.delivered_twice
 
 
 def _positives_a_day(pair: Pair) -> float:

@@ -148,10 +148,11 @@ def test_the_console_says_what_is_unsure(tmp_path: Path) -> None:
 
     (model,) = guess([str(tmp_path)]).models
 
-    of_score, of_outcome = model.doubts
+    of_score, of_outcome, of_horizon = model.doubts
     assert of_score.startswith("`output` predicts better than `quality_score` (log loss 0.")
-    assert of_outcome.startswith(f"`y_30d` (1 in {labels.mean():.1%}"[:12])
+    assert of_outcome.startswith("`y_30d` (1 in ")
     assert "better than `y_7d` (1 in " in of_outcome
+    assert of_horizon.startswith("`y_30d` says 30 days")
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -1,0 +1,68 @@
+"""What names of score and outcome say that values cannot: horizons, cut durations. Pure."""
+
+import re
+from collections.abc import Sequence
+
+from monitor.logs.discovery.columns import NUMBERS, Column
+from monitor.logs.discovery.roles import words
+
+HORIZON = re.compile(r"(?<![A-Za-z0-9])(\d{1,3})_?(d|days?|w|weeks?|m|mo|months?)(?![A-Za-z0-9])")
+DAYS = {"d": 1, "w": 7, "m": 30}
+CENSORED = ("censored", "censor", "censoring", "truncated")
+DURATION = ("duration", "tenure", "survival", "tte", "lifetime")
+
+
+def horizon(name: str) -> int | None:
+    """Read the days that a name says.
+
+    Examples
+    --------
+    >>> horizon("y_30d"), horizon("default_12_months"), horizon("score_v2")
+    (30, 360, None)
+    """
+    found = HORIZON.search(name.lower())
+    return int(found[1]) * DAYS[found[2][0]] if found else None
+
+
+def about_names(score: str, outcome: str, wait: int, beside: Sequence[Column]) -> list[str]:
+    """Say what the names of score and outcome leave unsure.
+
+    Parameters
+    ----------
+    score, outcome : str
+        The columns that were chosen.
+    wait : int
+        Days after which the outcomes are there.
+    beside : sequence of Column
+        The columns of the log of outcomes.
+
+    Examples
+    --------
+    >>> about_names("p_7d", "y_30d", 40, [])
+    ['`p_7d` says 7 days and `y_30d` 30']
+    >>> about_names("p", "y", 0, [])
+    []
+    """
+    doubts = []
+    ours, theirs = horizon(score), horizon(outcome)
+    if ours and theirs and ours != theirs:
+        doubts.append(f"`{score}` says {ours} days and `{outcome}` {theirs}")
+    days = theirs or ours
+    if days and wait < days:
+        doubts.append(
+            f"`{outcome if theirs else score}` says {days} days, but the outcomes are there after "
+            f"{wait}; if a 0 can still become a 1 until then, write horizon: {days}d in place of "
+            f"settled_after"
+        )
+    lasting = [c.name for c in beside if c.kind in NUMBERS and {*DURATION} & {*words(c.name)}]
+    if {*CENSORED} & {*words(outcome)}:
+        doubts.append(
+            f"`{outcome}` says that the time of a row was cut short, not what happened; set "
+            f"outcomes.outcome to whether it happened within the horizon of the score"
+        )
+    elif lasting and outcome not in lasting:
+        doubts.append(
+            f"`{outcome}` stands beside `{lasting[0]}`: a row without the event may only not have "
+            f"been watched long enough; the outcome is whether it happened within the horizon"
+        )
+    return doubts

@@ -1,0 +1,113 @@
+"""Logs that hold more than the model that decides: other splits, environments and versions."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from monitor.logs.conversions import quoted, text
+from monitor.logs.discovery.columns import Column, columns_of
+from monitor.logs.discovery.reading import PARTITION, TEXTUAL, Log
+from monitor.logs.discovery.roles import words
+from monitor.logs.discovery.rows import ask
+from monitor.logs.session import Session
+
+LIVE = ("prod", "production", "live", "online", "serving", "champion", "active", "primary")
+TESTED = ("test", "testing", "holdout", "oot")
+OTHERS = (
+    *("train", "training", "valid", "validation", "val", "dev", "development", "staging", "stage"),
+    *("qa", "uat", "sandbox", "offline", "backtest", "canary", "challenger", "candidate"),
+    *("shadow", "baseline", "previous", "inactive", "retired", "secondary"),
+)
+FLAGS = ("champion", "live", "prod", "production", "active")  # of a column of two values
+MOST_VALUES = 6
+UNIQUE = 0.99
+PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
+
+
+@dataclass(frozen=True)
+class Subset:
+    """The rows that are counted, as a filter in SQL, and what a person should look at."""
+
+    where: str
+    doubt: str
+
+
+def live_rows(log: Log) -> Subset | None:
+    """Find a column whose values say which rows are those of the model in production."""
+    for column in log.columns:
+        spoken = {value: value.strip().lower() for value in column.values}
+        known = all(word in (*LIVE, *TESTED, *OTHERS) for word in spoken.values())
+        if column.kind == "text" and 1 < len(spoken) <= MOST_VALUES and known:
+            for meant in (LIVE, TESTED):
+                if chosen := [value for value, word in spoken.items() if word in meant]:
+                    return subset(column, chosen[0])
+        flag = column.kind == "boolean" or set(column.values) == {"0", "1"}
+        if flag and len(column.values) > 1 and set(words(column.name)) & {*FLAGS}:
+            true = next(v for v in column.values if v.lower() in ("true", "1"))
+            return subset(column, true)
+    return None
+
+
+def version_rows(
+    session: Session, log: Log, key: Sequence[str], others: Sequence[str]
+) -> Subset | None:
+    """Find a column that tells rows of one id apart, such as the version of the model.
+
+    Parameters
+    ----------
+    session, log : Session, Log
+        The predictions.
+    key : sequence of str
+        The columns of the id, which repeat.
+    others : sequence of str
+        The columns of the outcomes: one that both logs have belongs to the id.
+    """
+    for column in log.columns:
+        if not 1 < len(column.values) <= MOST_VALUES or column.name in (*key, *others):
+            continue
+        together = ", ".join(map(quoted, (*key, column.name)))
+        alone = ", ".join(map(quoted, key))
+        both, ids, rows = ask(
+            session,
+            f"SELECT count(DISTINCT ({together})), count(DISTINCT ({alone})), count(*) "
+            f"FROM {log.table}",
+        )
+        if both >= UNIQUE * rows > ids:
+            return subset(column, _newest(column), "an id has a row for each of them; ")
+    return None
+
+
+def subset(column: Column, value: str, before: str = "") -> Subset:
+    """Choose the rows of a value of a column."""
+    name = column.name if PLAIN.fullmatch(column.name) else quoted(column.name)
+    if column.type == "BOOLEAN":
+        where = name
+    else:
+        literal = value if column.kind in ("integer", "real") else text(value)
+        where = f"{name} = {text(value) if column.type == 'VARCHAR' else literal}"
+    shares = ", ".join(
+        f"{other} {rows / max(1, column.rows):.0%}" for other, rows in column.values.items()
+    )
+    doubt = (
+        f"only rows with {where} are counted, of `{column.name}`: {shares}; {before}to watch the "
+        f"others too, write a model for each with its own predictions.where"
+    )
+    return Subset(where, doubt)
+
+
+def only(session: Session, log: Log, chosen: Subset) -> Log:
+    """Leave out the other rows of a sample."""
+    session.connection.execute(
+        f"CREATE OR REPLACE TABLE {log.table} AS SELECT * FROM {log.table} WHERE {chosen.where}"
+    )
+    columns = columns_of(session.connection, log.table, textual=log.format in TEXTUAL)
+    named = tuple(column for column in columns if column.name != PARTITION)
+    where = f"({log.where}) AND {chosen.where}" if log.where else chosen.where
+    return replace(log, columns=named, where=where, doubts=(*log.doubts, chosen.doubt))
+
+
+def _newest(column: Column) -> str:
+    """Choose the value that says production, or else the last version."""
+    live = [value for value in column.values if value.strip().lower() in LIVE]
+    numbers = {v: [int(n) for n in re.findall(r"\d+", v)] for v in column.values}
+    return live[0] if live else max(column.values, key=lambda v: (numbers[v], v))

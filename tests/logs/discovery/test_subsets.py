@@ -1,0 +1,163 @@
+"""Logs that hold more than one model: which rows are counted, and what is said about the others."""
+
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import expit, logit
+
+from monitor.logs.discovery import Guess, guess
+
+FIRST, DAYS, ROWS = date(2026, 4, 1), 5, 400
+SPLITS = (
+    ("split", "prod", ("train", "test")),
+    ("dataset", "production", ("training", "validation")),
+    ("env", "prod", ("staging", "dev")),
+    ("environment", "live", ("qa",)),
+    ("role", "champion", ("challenger",)),
+    ("stage", "online", ("shadow", "backtest")),
+)
+COLUMNS = ("model_version", "v", "variant", "build", "Model Name")
+
+
+def found(guessed: Guess) -> dict[str, object]:
+    """List the active settings."""
+    return {f"{s.section}.{s.key}": s.value for s in guessed.settings if s.active}
+
+
+def put(root: Path, rng: np.random.Generator, day: date, columns: dict[str, np.ndarray]) -> None:
+    """Write a day with its columns in a random order, and its rows too."""
+    root.mkdir(parents=True, exist_ok=True)
+    names, rows = list(columns), rng.permutation(len(next(iter(columns.values()))))
+    table = pa.table({names[i]: columns[names[i]][rows] for i in rng.permutation(len(names))})
+    pq.write_table(table, root / f"{day}.parquet")
+
+
+def draw(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Draw ids, calibrated scores and outcomes of a day."""
+    scores = expit(rng.normal(-1, 1.3, ROWS))
+    ids = np.array([f"{n}-{i:04}" for i in range(ROWS)])
+    return ids, scores, (rng.random(ROWS) < scores).astype(int)
+
+
+@pytest.mark.parametrize("logs", ["one", "two"])
+@pytest.mark.parametrize("case", SPLITS, ids=lambda case: case[0])
+def test_only_rows_of_production_count(
+    case: tuple[str, str, tuple[str, ...]], logs: str, tmp_path: Path
+) -> None:
+    """Rows of other splits, whose scores mean something else, are left out, and it is said."""
+    name, live, others = case
+    rng = np.random.default_rng(len(name) + (logs == "one"))
+    for n in range(DAYS):
+        ids, scores, labels = draw(rng, n)
+        kept = rng.random(ROWS) < rng.uniform(0.2, 0.8)
+        split = np.where(kept, live, rng.choice(others, ROWS))
+        shown = np.where(kept, scores, expit(3 * logit(scores)))  # other scores elsewhere
+        ours = {"key": ids, "score": shown, name: split}
+        day = FIRST + timedelta(n)
+        if logs == "one":
+            put(tmp_path / "p", rng, day, ours | {"label": labels})
+        else:
+            put(tmp_path / "p", rng, day, ours)
+            put(tmp_path / "o", rng, day, {"key": ids, "label": labels})
+
+    (model,) = guess([str(tmp_path)]).models
+
+    assert found(model)["predictions.where"] == f"{name} = '{live}'"
+    assert model.doubts[0].startswith(f"only rows with {name} = '{live}' are counted")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_rows_of_several_versions(seed: int, tmp_path: Path) -> None:
+    """If an id has a row for each version, one is counted; repeats are not rejected."""
+    rng = np.random.default_rng(seed)
+    name, count = str(rng.choice(COLUMNS)), int(rng.integers(2, 5))
+    versions = [f"v{n}" for n in range(9, 9 + count)]
+    share = 1.0 if seed % 2 else 0.5  # of the ids that the others score too
+    for n in range(DAYS):
+        ids, scores, labels = draw(rng, n)
+        parts = [(ids, scores, versions[-1])]
+        for version in versions[:-1]:
+            some = rng.random(ROWS) < share
+            blurred = expit(logit(scores[some]) + rng.normal(0, 1, some.sum()))
+            parts.append((ids[some], blurred, version))
+        day = FIRST + timedelta(n)
+        columns = {
+            "Ref": np.concatenate([part[0] for part in parts]),
+            "p": np.concatenate([part[1] for part in parts]),
+            name: np.concatenate([np.full(len(part[0]), part[2]) for part in parts]),
+            "country": rng.choice(["DE", "FR"], sum(len(part[0]) for part in parts)),
+        }
+        put(tmp_path / "p", rng, day, columns)
+        put(tmp_path / "o", rng, day, {"Ref": ids, "label": labels})
+
+    (model,) = guess([str(tmp_path)]).models
+    settings = found(model)
+
+    quoted = name if name.islower() else f'"{name}"'
+    assert settings["predictions.where"] == f"{quoted} = '{versions[-1]}'"  # v10 comes after v9
+    assert settings["predictions.id"] == "Ref"
+    assert "checks.prediction_repeated" not in settings
+    assert "an id has a row for each of them" in model.doubts[0]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_column_of_a_few_values_is_no_version(seed: int, tmp_path: Path) -> None:
+    """Countries, devices and variants of unique ids leave out no row."""
+    rng = np.random.default_rng(40 + seed)
+    for n in range(DAYS):
+        ids, scores, labels = draw(rng, n)
+        day = FIRST + timedelta(n)
+        beside = {"variant": rng.choice(["a", "b"], ROWS), "v": rng.choice([1, 2, 3], ROWS)}
+        put(tmp_path / "p", rng, day, {"id": ids, "score": scores, **beside})
+        put(tmp_path / "o", rng, day, {"id": ids, "label": labels})
+
+    (model,) = guess([str(tmp_path)]).models
+
+    assert "predictions.where" not in found(model)
+    assert model.doubts == ()
+
+
+def test_repeats_that_no_column_explains_are_to_decide(tmp_path: Path) -> None:
+    """If half of the ids repeat with other scores, nothing is rejected in silence."""
+    rng = np.random.default_rng(9)
+    for n in range(DAYS):
+        ids, scores, labels = draw(rng, n)
+        day = FIRST + timedelta(n)
+        twice = {"id": np.tile(ids, 2), "score": np.concatenate([scores, rng.random(ROWS)])}
+        put(tmp_path / "p", rng, day, twice)
+        put(tmp_path / "o", rng, day, {"id": ids, "label": labels})
+
+    (model,) = guess([str(tmp_path)]).models
+
+    assert [f"{s.section}.{s.key}" for s in model.to_decide] == ["predictions.where"]
+    assert "checks.prediction_repeated" not in found(model)
+
+
+def test_horizons_and_durations(tmp_path: Path) -> None:
+    """A horizon that the outcomes do not wait for, and a flag of censoring, are said."""
+    rng = np.random.default_rng(3)
+    for n in range(DAYS):
+        ids, scores, labels = draw(rng, n)
+        day = FIRST + timedelta(n)
+        put(tmp_path / "a" / "p", rng, day, {"id": ids, "p_90d": scores})
+        put(tmp_path / "a" / "o", rng, day, {"id": ids, "y_30d": labels})
+        cut = (rng.random(ROWS) < 0.3).astype(int)
+        duration = rng.integers(1, 400, ROWS)
+        put(tmp_path / "b" / "p", rng, day, {"id": ids, "score": scores})
+        put(
+            tmp_path / "b" / "o",
+            rng,
+            day,
+            {"id": ids, "duration_days": duration, "censored": cut, "event": labels},
+        )
+
+    horizons, durations = guess([str(tmp_path)]).models
+
+    assert horizons.doubts[0] == "`p_90d` says 90 days and `y_30d` 30"
+    assert horizons.doubts[1].startswith("`y_30d` says 30 days, but the outcomes are there after 0")
+    assert found(durations)["outcomes.outcome"] == "event"
+    assert durations.doubts[-1].startswith("`event` stands beside `duration_days`")
