@@ -117,13 +117,14 @@ def whole_of(old: Mapping[str, Sums], now: Mapping[str, Sums]) -> tuple[Sums, Su
     return sum(old.values(), nothing()), sum(now.values(), nothing())
 
 
-def _is_enough(sums: Sums) -> bool:
+def is_enough(sums: Sums) -> bool:
+    """Say whether there are enough outcomes of each class for a test."""
     return min(sums.hits, sums.rows - sums.hits) >= LEAST_OF_EACH
 
 
 def change_of(reference: Reference, direction: int, old: Sums, now: Sums) -> Estimate | None:
     """Estimate how far the curve moved along a direction, from before to after."""
-    if not (_is_enough(old) and _is_enough(now)):
+    if not (is_enough(old) and is_enough(now)):
         return None
     value, variance = 0.0, 0.0
     for sums, sign in ((now, 1.0), (old, -1.0)):
@@ -156,7 +157,7 @@ def relative_slope(old: Sums, now: Sums) -> Estimate | None:
 
     Rows of one value whose priors differ make it flatter, before and after alike.
     """
-    if not (_is_enough(old) and _is_enough(now)):
+    if not (is_enough(old) and is_enough(now)):
         return None
     first, last = best_slope(old.slopes, 0.0), best_slope(now.slopes, 0.0)
     if first is None or last is None:

@@ -1,241 +1,266 @@
-"""Which few values explain a drift: without them the rest is as before. Pure."""
+"""Which few values explain a drift: without them the rest is as before, in every way. Pure.
 
-from collections.abc import Callable, Mapping, Sequence
-from math import sqrt
+Rule 1: some values explain a drift if the rest of the rows is as before along every direction, if
+each of them is off given the others, and if no fewer of them do.
+Rule 2: of several such sets the one with most evidence is named. Rows that share a part of those
+that drifted have less of it, whether they are more or fewer. What has hardly less is named beside.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import log10
 
 import numpy as np
+from scipy.special import ndtr
 
 from monitor.drift.column_sums import (
     AS_BEFORE,
-    Periods,
-    Sums,
     change_of,
     evidence_of,
-    exceeding,
     nothing,
     relative_slope,
-    whole_of,
 )
-from monitor.drift.places import Condition, Explanation, Place
+from monitor.drift.evidence import KINDS
+from monitor.drift.places import Condition, Explanation, name_all
 from monitor.drift.reference import Reference
+from monitor.drift.value_sets import (
+    TINY,
+    WIDTH,
+    AllSums,
+    Layout,
+    Values,
+    ValueSets,
+    fit_sets,
+    lay_out,
+    values_of,
+)
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.grid import Floats
-from monitor.segment_names import CROSSED, OTHER
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.samples import Bools
 
 MOST_TOGETHER = 5  # values that are called few
 MOST_TRIED = 50  # values, the clearest ones, of which a few are combined
+MOST_KEPT = 20  # sets of a size, with the least left in the rest, that a value is added to
+MOST_ROWS = 0.5  # of the outcomes: what is off in most rows is off in the whole
 LEAST_EXPLAINED = 0.5  # of the evidence, by the values that are said to explain it
 LEAST_REST = 0.1  # of the information: from less, "as before" would only mean that it is small
+CHANCE = 0.05  # that a value is called off in its own right by chance, of all values
+NOTHING_LEFT = 0.01  # a rest that is less likely without a change may need another value
+NEARLY = 2.0  # log10: sets of values with so much less evidence are named as well
+STILL = 50.0  # times less likely may a sound rest be without values that were named before
 
-AllSums = Mapping[str, Periods]  # by column
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """A set of values that explains the drift.
+
+    Attributes
+    ----------
+    members : tuple of int
+        Places of its values.
+    direction : int
+        Along which its evidence is largest.
+    score : float
+        That evidence, log10, less the price of its values.
+    change : float
+        Mean change of its values along that direction, in logit.
+    rest, errors : ndarray of shape (4,)
+        As in `ValueSets`.
+    rows : float
+        Share of the outcomes that have any of its values.
+    """
+
+    members: tuple[int, ...]
+    direction: int
+    score: float
+    change: float
+    rest: Floats
+    errors: Floats
+    rows: float
 
 
 def explain(
-    reference: Reference, direction: int, sums: AllSums, places: Sequence[Place]
+    reference: Reference, sums: AllSums, held: Sequence[Condition] = ()
 ) -> Explanation | None:
-    """Find the fewest values, then the fewest rows, without which all is as before.
+    """Find the few values without which all is as before.
 
     Parameters
     ----------
     reference : Reference
         Of the whole model.
-    direction : int
-        Of the drift; a row of the reference's directions.
     sums : mapping of str to (mapping, mapping)
         The values of every column, in the reference and since the drift began.
-    places : sequence of Place
-        The values, the clearest first.
+    held : sequence of Condition
+        Values that were named before: they stay unless the outcomes speak against them.
 
     Returns
     -------
     Explanation or None
-        Values of one column, or of several that are no crossings.
-    """
-    flagged = dict[str, list[str]]()
-    for place in places:
-        if place.flagged and place.value != OTHER:
-            flagged.setdefault(place.column, []).append(place.value)
-    explanations = [
-        explained
-        for column, values in flagged.items()
-        if (explained := _by_column(reference, direction, column, sums[column], values))
-    ]
-    tried = [
-        Condition(p.column, p.value)
-        for p in places
-        if p.flagged and p.value != OTHER and CROSSED not in p.column
-    ]
-    if len({condition.column for condition in tried}) > 1:
-        together = _together(reference, direction, sums, tried[:MOST_TRIED])
-        explanations += [together] if together else []
-    return min(explanations, key=lambda e: (len(e.conditions), e.rows), default=None)
-
-
-def _by_column(
-    reference: Reference,
-    direction: int,
-    column: str,
-    sums: Periods,
-    values: Sequence[str],
-) -> Explanation | None:
-    """Leave values out, the most telling first, until the rest is as before."""
-    old, now = sums
-    rest, whole = whole_of(old, now), whole_of(old, now)
-    evidence = evidence_of(change_of(reference, direction, *whole))
-    for number, value in enumerate(values[:MOST_TOGETHER], 1):
-        rest = rest[0] - old[value], rest[1] - now[value]
-        change = change_of(reference, direction, *rest)
-        known = rest[1].informations[direction] / whole[1].informations[direction]
-        if change is None or known < LEAST_REST:
-            return None
-        if not _is_as_before(reference, direction, change):
-            continue
-        taken = whole[0] - rest[0], whole[1] - rest[1]
-        return _explanation(
-            [Condition(column, one) for one in values[:number]],
-            evidence=(evidence_of(change), evidence),
-            slopes=(relative_slope(*taken), relative_slope(*rest)),
-            rows=taken[1].rows / whole[1].rows,
-        )
-    return None
-
-
-def _together(
-    reference: Reference, direction: int, sums: AllSums, tried: Sequence[Condition]
-) -> Explanation | None:
-    """Take one value after the other, of any column, that leaves the least in the rest."""
-    whole = whole_of(*sums[tried[0].column])
-    evidence = evidence_of(change_of(reference, direction, *whole))
-    chosen: list[Condition] = []
-    while len(chosen) < MOST_TOGETHER:
-        rests = {
-            condition: rest
-            for condition in tried
-            if condition not in chosen
-            and (rest := change_without(reference, direction, sums, [*chosen, condition]))
-        }
-        if not rests:
-            return None
-        best = min(rests, key=lambda condition: evidence_of(rests[condition]))
-        chosen.append(best)
-        if not _is_as_before(reference, direction, rests[best]):
-            continue
-        slope = Estimate.normal(1.0 + rests[best].value, rests[best].standard_error)
-        return _explanation(
-            chosen,
-            evidence=(evidence_of(rests[best]), evidence),
-            slopes=(None, slope if direction == 0 else None),
-            rows=_share_of_rows(sums, chosen),
-        )
-    return None
-
-
-def _is_as_before(reference: Reference, direction: int, change: Estimate) -> bool:
-    return exceeding(change, float(reference.tolerances[direction])) >= AS_BEFORE
-
-
-def _explanation(
-    conditions: Sequence[Condition],
-    *,
-    evidence: tuple[float, float],
-    slopes: tuple[Estimate | None, Estimate | None],
-    rows: float,
-) -> Explanation | None:
-    """Explain by conditions; None if they leave more than half of the evidence."""
-    rest, whole = evidence
-    share = 1.0 - rest / whole if whole else 0.0
-    if share < LEAST_EXPLAINED:
-        return None
-    return Explanation(tuple(conditions), share, *slopes, rows=rows)
-
-
-def change_without(
-    reference: Reference, direction: int, sums: AllSums, conditions: Sequence[Condition]
-) -> Estimate | None:
-    """Estimate the change of the rows that meet none of some conditions.
-
-    Parameters
-    ----------
-    reference, direction, sums
-        As for `explain`.
-    conditions : sequence of Condition
-        Values of one or several columns.
-
-    Returns
-    -------
-    Estimate or None
-        None if the rest says too little.
+        Values of one column or of several, with the distortion that they have.
 
     Notes
     -----
     One step of a logistic regression with a change for the rest and a further one for each
-    condition: in each period ``M b = u``, where u holds the score of all rows and of the rows of
-    each condition, and M their information and that of the rows that they share. Values of one
-    column share no rows, so b of the rest is ``(U - U_v) / (I - I_v)``. What two columns share is
-    known where their crossing is counted; otherwise they count as independent.
+    value: in each period ``M b = u``, where u holds the score of all rows and of the rows of each
+    value, and M their information and that of the rows that they share. Values of one column share
+    no rows, so b of the rest is ``(U - U_v) / (I - I_v)``. What two columns share is known where
+    their crossing is counted; otherwise they count as independent. A value without a past is
+    compared with the curve of all.
+
+    With the s further changes d of a set and their covariance V, its evidence is
+    ``(d' V^-1 d - s) / (2 ln 10)`` along the direction that has most of it, less ``log10 m`` for
+    each of its values, of m values.
     """
-    value, variance = 0.0, 0.0
-    for period, sign in ((1, 1.0), (0, -1.0)):
-        parts = [
-            sums[condition.column][period].get(condition.value, nothing())
-            for condition in conditions
-        ]
-        whole = sum(sums[conditions[0].column][period].values(), nothing())
-        shared = _shared(
-            *(sums, period, conditions),
-            [float(part.informations[direction]) for part in (whole, *parts)],
-            lambda part: float(part.informations[direction]),
-        )
-        scores = np.array([part.scores[direction] for part in (whole, *parts)])
-        try:
-            inverse = np.linalg.inv(shared)
-        except np.linalg.LinAlgError:
-            return None
-        information = 1.0 / inverse[0, 0] if inverse[0, 0] > 0.0 else 0.0
-        if information < LEAST_REST * shared[0, 0]:
-            return None
-        value += sign * float(inverse[0] @ scores)
-        wandering = (
-            reference.day_variances[direction] * whole.squares[direction] / shared[0, 0] ** 2
-        )
-        variance += 1.0 / information + float(wandering)
-    return Estimate.normal(value, sqrt(variance))
+    every = values_of(sums)
+    if not every.conditions:
+        return None
+    values = _clearest(reference, every, held)
+    before = frozenset(i for i, one in enumerate(values.conditions) if one in held)
+    price = log10(len(every.conditions))
+    found = _explaining(reference, lay_out(sums, values), before, price)
+    found.sort(key=lambda one: -one.score)
+    if not found:
+        return None
+    clear = [one for one in found if one.score > found[0].score - NEARLY]
+    chosen = next((one for one in clear if {*one.members} == before), clear[0])
+    return _explanation(reference, values, chosen, [one for one in clear if one is not chosen])
 
 
-def _shared(
-    sums: AllSums,
-    period: int,
-    conditions: Sequence[Condition],
-    sizes: Sequence[float],
-    size: Callable[[Sums], float],
-) -> Floats:
-    """Lay out what the whole and each condition have in common, given the size of each."""
-    matrix = np.diag(np.array(sizes))
-    matrix[0, 1:] = matrix[1:, 0] = sizes[1:]
-    for i, one in enumerate(conditions, 1):
-        for j, other in enumerate(conditions[: i - 1], 1):
-            if one.column == other.column:
+def _clearest(reference: Reference, values: Values, held: Sequence[Condition]) -> Values:
+    """Keep the values with most evidence, and those that were named before."""
+    singles = np.arange(len(values.conditions))[:, None]
+    evidence = fit_sets(reference, lay_out({}, values), singles).evidence.max(axis=1)
+    kept = {*np.argsort(-evidence, kind="stable")[:MOST_TRIED].tolist()}
+    kept |= {i for i, condition in enumerate(values.conditions) if condition in held}
+    return values.chosen(sorted(kept))
+
+
+def _explaining(
+    reference: Reference,
+    layout: Layout,
+    held: frozenset[int],
+    price: float,
+) -> list[_Found]:
+    """Find the sets that explain the drift: of the smallest size that does, and of one more."""
+    found: list[_Found] = []
+    sound: list[frozenset[int]] = []  # what leaves nothing in the rest
+    count, last = len(layout.past), MOST_TOGETHER
+    members = np.arange(count)[:, None]
+    while members.size and members.shape[1] <= last:
+        sets = fit_sets(reference, layout, members)
+        chances = _chances_of_the_rest(sets, reference.tolerances)
+        unmoved = _chances_of_the_rest(sets, np.zeros(WIDTH)) >= NOTHING_LEFT
+        needed = _all_needed(reference, sets, CHANCE / 10.0**price)
+        for place in np.flatnonzero(chances >= AS_BEFORE / STILL).tolist():
+            those = frozenset(members[place].tolist())
+            least = AS_BEFORE / (STILL if those == held else 1.0)
+            if chances[place] < least or any(fewer < those for fewer in sound):
                 continue
-            crossed = _crossed(sums, period, one, other)
-            common = size(crossed) if crossed else sizes[i] * sizes[j] / sizes[0]
-            matrix[i, j] = matrix[j, i] = min(common, sizes[i], sizes[j])
-    return matrix
+            sound += [those] if unmoved[place] else []
+            rows = _rows_of(layout, members[place])
+            if needed[place] and rows <= MOST_ROWS:
+                found.append(_found(layout, sets, place, rows, price))
+        if sound:
+            last = min(last, len(sound[0]) + 1)
+        members = _one_more(members if members.shape[1] == 1 else _least_left(sets), count)
+    return found
 
 
-def _crossed(sums: AllSums, period: int, one: Condition, other: Condition) -> Sums | None:
-    """Find the rows that meet both conditions, if their columns are crossed."""
-    for first, second in ((one, other), (other, one)):
-        values = sums.get(f"{first.column}{CROSSED}{second.column}")
-        if values:
-            return values[period].get(f"{first.value}{CROSSED}{second.value}")
-    return None
+def _found(layout: Layout, sets: ValueSets, place: int, rows: float, price: float) -> _Found:
+    """Say along which direction a set is clearest, and how clear it is."""
+    members, evidence = sets.members[place], sets.evidence[place]
+    direction = int(evidence.argmax())
+    changes = sets.rest[place, direction] + sets.effects[place, direction]
+    return _Found(
+        tuple(members.tolist()),
+        direction,
+        score=float(evidence[direction]) - price * len(members),
+        change=float(
+            np.average(changes, weights=layout.informations[1, members, members, direction])
+        ),
+        rest=sets.rest[place],
+        errors=sets.errors[place],
+        rows=rows,
+    )
 
 
-def _share_of_rows(sums: AllSums, conditions: Sequence[Condition]) -> float:
-    """Estimate the share of the outcomes that meet any condition, up to shares of three."""
-    parts = [sums[condition.column][1].get(condition.value, nothing()) for condition in conditions]
-    whole = sum(sums[conditions[0].column][1].values(), nothing())
-    sizes = [float(part.rows) for part in (whole, *parts)]
-    shared = _shared(sums, 1, conditions, sizes, lambda part: float(part.rows))
-    twice = np.triu(shared[1:, 1:], 1).sum()
-    return float(min(1.0, (sum(sizes[1:]) - twice) / sizes[0]))
+def _one_more(members: Ints, count: int) -> Ints:
+    """Add a value to each set, in all ways."""
+    size = members.shape[1] + 1
+    larger = {tuple(sorted({*one, value})) for one in members.tolist() for value in range(count)}
+    return np.array(sorted(one for one in larger if len(one) == size), np.int64).reshape(-1, size)
+
+
+def _least_left(sets: ValueSets) -> Ints:
+    """Choose the sets that leave the least in the rest."""
+    left = np.abs(sets.rest / sets.errors).max(axis=1)
+    return sets.members[np.argsort(left, kind="stable")[:MOST_KEPT]]
+
+
+def _rows_of(layout: Layout, members: Ints) -> float:
+    """Estimate the share of the outcomes that have any of some values, up to shares of three."""
+    shares = layout.shares[np.ix_(members, members)]
+    return float(min(1.0, np.trace(shares) - np.triu(shares, 1).sum()))
+
+
+def _chances_of_the_rest(sets: ValueSets, tolerances: Floats) -> Floats:
+    """Return the p-value of a rest that is as before in every way; 0 if too little is left."""
+    beyond = _exceeding(sets.rest, sets.errors, tolerances)
+    chances = np.minimum(1.0, WIDTH * beyond.min(axis=1))
+    return np.where(sets.known >= LEAST_REST, chances, 0.0)
+
+
+def _all_needed(reference: Reference, sets: ValueSets, chance: float) -> Bools:
+    """Say whether each value of a set changed otherwise than the rest, in some way."""
+    errors = np.sqrt(np.maximum(np.einsum("ndss->nds", sets.covariances), TINY))
+    beyond = _exceeding(sets.effects, errors, reference.tolerances[:, None])
+    return np.asarray((WIDTH * beyond.min(axis=1) <= chance).all(axis=1))
+
+
+def _exceeding(changes: Floats, errors: Floats, tolerances: Floats) -> Floats:
+    """Return the p-values of changes that are no larger than the tolerance."""
+    sizes = np.abs(changes)
+    return np.asarray(ndtr((tolerances - sizes) / errors) + ndtr(-(sizes + tolerances) / errors))
+
+
+def _explanation(
+    reference: Reference, values: Values, found: _Found, instead: Sequence[_Found]
+) -> Explanation | None:
+    """Explain by values; None if they leave more than half of the evidence."""
+    members = found.members
+    old, now = whole = values.wholes[members[0]]
+    changes = [change_of(reference, j, *whole) for j in range(WIDTH)]
+    evidence = max(evidence_of(change) for change in changes)
+    rests = [
+        Estimate.normal(*of) for of in zip(found.rest.tolist(), found.errors.tolist(), strict=True)
+    ]
+    share = 1.0 - max(map(evidence_of, rests)) / evidence if evidence else 0.0
+    if share < LEAST_EXPLAINED:
+        return None
+    parts = [values.parts[i] for i in members]
+    past = [part[0] for part, known in zip(parts, values.past[list(members)], strict=True) if known]
+    taken = (
+        sum(past, nothing()) if len(past) == len(parts) else old,
+        sum((p[1] for p in parts), nothing()),
+    )
+    alone = len({values.conditions[i].column for i in members}) == 1
+    rest = relative_slope(old - sum(past, nothing()), now - taken[1]) if alone else _slope(rests[0])
+    return Explanation(
+        _named(values, found),
+        share,
+        relative_slope(*taken),
+        rest,
+        rows=found.rows,
+        kind=KINDS[2 * found.direction + (found.change > 0.0)],
+        size=found.change,
+        instead=tuple(name_all(_named(values, one)) for one in instead),
+    )
+
+
+def _slope(change: Estimate) -> Estimate:
+    return Estimate.normal(1.0 + change.value, change.error)
+
+
+def _named(values: Values, found: _Found) -> tuple[Condition, ...]:
+    """Name the values of a set, the one with most evidence first."""
+    return tuple(values.conditions[i] for i in found.members)

@@ -1,6 +1,8 @@
 """The places of a drift: values of columns, and which few of them explain it. Pure."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import date
 from math import nan
 
 from monitor.metrics.core.estimate import Estimate
@@ -9,10 +11,19 @@ from monitor.segment_names import shown
 
 @dataclass(frozen=True)
 class Condition:
-    """One value of a column."""
+    """One value of a column.
+
+    Attributes
+    ----------
+    column, value : str
+        Its name.
+    first : date or None
+        Its first day, if the reference has no prediction of it and the drift is put down to it.
+    """
 
     column: str
     value: str
+    first: date | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
@@ -66,6 +77,15 @@ class Explanation:
         Slope of their outcomes, and of all others, as for a `Place`.
     rows : float
         Their share of the predictions with an outcome.
+    kind : str
+        Their distortion; see `monitor.drift.evidence.KINDS`.
+    size : float
+        How far they moved along it, in logit.
+    instead : tuple of str
+        Other values that explain the drift hardly less well, the clearest first.
+    in_segments : bool
+        Whether each of the values is a segment with an alert of its own: its drift is open, or was
+        since the whole drifts.
     """
 
     conditions: tuple[Condition, ...]
@@ -73,6 +93,10 @@ class Explanation:
     slope: Estimate | None
     rest: Estimate | None
     rows: float
+    kind: str = "too_extreme"
+    size: float = 0.0
+    instead: tuple[str, ...] = ()
+    in_segments: bool = False
 
 
 @dataclass(frozen=True)
@@ -132,8 +156,19 @@ def explained_by(explanation: Explanation) -> str:
     >>> explained_by(Explanation(values, 0.9, None, None, 0.3))
     'device = tv or car and country = FR'
     """
+    return name_all(explanation.conditions)
+
+
+def name_all(conditions: Sequence[Condition]) -> str:
+    """Name some values, each column once.
+
+    Examples
+    --------
+    >>> name_all((Condition("device", "tv"), Condition("device", "car")))
+    'device = tv or car'
+    """
     values = dict[str, list[str]]()
-    for one in explanation.conditions:
+    for one in conditions:
         values.setdefault(one.column, []).append(shown(one.value))
     return listed([f"{column} = {' or '.join(of)}" for column, of in values.items()])
 

@@ -48,7 +48,7 @@ from monitor.drift.detector import (
     update_incident,
 )
 from monitor.drift.entities import hanging_since
-from monitor.drift.evidence import DayEvidence
+from monitor.drift.evidence import KINDS, DayEvidence
 from monitor.drift.facts import MAY_BE_LATE, Facts, Obstacle, ThirdChoices, faults_of
 from monitor.drift.gate import held_down
 from monitor.drift.history import week_slopes
@@ -77,7 +77,7 @@ from monitor.drift.levels import LastingShift, Level, lasting_shift, what_moved
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.pairs import sum_of_days
 from monitor.drift.past import Profiles, profiles_since
-from monitor.drift.places import Where
+from monitor.drift.places import Explanation, Where
 from monitor.drift.reference import Reference, lift_since, merge_days
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
 from monitor.metrics.core.estimate import Estimate
@@ -98,8 +98,28 @@ STATES: tuple[State, ...] = get_args(State)
 SHIFTS = frozenset(["prior_shift", "level_drift"])
 DRIFTING = frozenset(["calibration_drift", "undecided"])  # an incident is open
 UNJUDGED = frozenset(["insufficient_data", "data_error"])
+SLOPE_KINDS = frozenset(KINDS[:2])  # those that a slope measures
 WEEK = 7  # days that the level and the prior are judged over
 KEPT = 31  # days that are read once more for several streams
+
+
+@dataclass(frozen=True)
+class Headline:
+    """What an open drift is, in the rows that it sits in.
+
+    Attributes
+    ----------
+    kind : str
+        The distortion; see `monitor.drift.evidence.KINDS`.
+    slope : Estimate or None
+        Of the outcomes on the reference curve; None unless the kind is that of a slope.
+    size : float
+        How far the log-odds are off where the distortion is strongest.
+    """
+
+    kind: str
+    slope: Estimate | None
+    size: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,6 +198,19 @@ class Verdict:
         """The drift that is open: of a whole with classes, of its third choices if it has none."""
         third = self.facts.third
         return self.detector.incident or (third.incident if third else None)
+
+    @property
+    def explanation(self) -> Explanation | None:
+        """The few values that explain the open drift, if some do."""
+        return self.where.explanation if self.where else None
+
+    def headline(self, incident: Incident) -> Headline:
+        """Say what its open drift is: in the values that explain it, where some do."""
+        explained = self.explanation
+        kind = explained.kind if explained else incident.kind
+        slope = explained.slope if explained else self.slope
+        size = abs(explained.size if explained else incident.size)
+        return Headline(kind, slope if kind in SLOPE_KINDS else None, size)
 
     @property
     def ended(self) -> Ended | None:

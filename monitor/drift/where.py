@@ -26,7 +26,7 @@ from monitor.drift.column_sums import (
 )
 from monitor.drift.evidence import KINDS
 from monitor.drift.explaining import explain
-from monitor.drift.places import Place, Where
+from monitor.drift.places import Condition, Place, Where
 from monitor.drift.reference import Reference
 from monitor.segment_names import OTHER
 
@@ -54,7 +54,12 @@ class Answer:
     where: Where
 
 
-def where_of(reference: Reference, sums: Mapping[str, Periods], kind: str) -> Where:
+def where_of(
+    reference: Reference,
+    sums: Mapping[str, Periods],
+    kind: str,
+    held: Sequence[Condition] = (),
+) -> Where:
     """Compare every value of every column with itself in the reference.
 
     Parameters
@@ -79,6 +84,8 @@ def where_of(reference: Reference, sums: Mapping[str, Periods], kind: str) -> Wh
     false discoveries over all values (Benjamini and Hochberg, JRSS B 57, 1995). The evidence is
     ``(d**2 / variance - 1) / (2 ln 10)``.
     """
+    explanation = explain(reference, sums, held)
+    kind = explanation.kind if explanation else kind
     direction = KINDS.index(kind) // 2
     places = [
         place
@@ -92,7 +99,7 @@ def where_of(reference: Reference, sums: Mapping[str, Periods], kind: str) -> Wh
         kind=kind,
         change=change_of(reference, direction, *whole[0]) if whole else None,
         places=tuple(places),
-        explanation=explain(reference, direction, sums, places),
+        explanation=explanation,
     )
 
 

@@ -8,11 +8,12 @@ from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Ended, Incident, Worse
 from monitor.drift.evidence import KINDS
 from monitor.drift.places import Place, Where, explained_by
-from monitor.drift.verdict import STATES, Verdict
+from monitor.drift.verdict import SLOPE_KINDS, STATES, Verdict
 from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot
 from monitor.measures.window_scopes import NEVER_RUN
 from monitor.metrics.core.estimate import Estimate
+from monitor.segment_names import WHOLE
 from monitor.summary import end_of_day
 
 NO_REFERENCE = "without a reference"
@@ -49,7 +50,7 @@ def start(day: Callable[[Incident], date]) -> Scope[float]:
 
 def _kinds(v: Verdict) -> Parts[float]:
     """Give 1 for the kind of the open drift, and 0 for the other kinds."""
-    name = v.incident.kind if v.incident else None
+    name = v.headline(v.incident).kind if v.incident else None
     return [((kind,), kind == name) for kind in KINDS]
 
 
@@ -62,6 +63,12 @@ def _sums(v: Verdict) -> Parts[float]:
 
 def _incident(v: Verdict) -> Parts[Incident]:
     return [((), v.incident)] if v.incident else []
+
+
+def _shape(v: Verdict) -> Parts[float]:
+    """Give how far the log-odds are off, of a drift that no slope measures."""
+    told = v.headline(v.incident) if v.incident else None
+    return [((), told.size)] if told and told.kind not in SLOPE_KINDS else []
 
 
 def _ended(v: Verdict) -> Parts[Ended]:
@@ -90,6 +97,15 @@ JUDGED_DAY: Scope[float] = Scope(_days(lambda v: v.day), NEVER_RUN, (), itself)
 KIND_EVIDENCE: Scope[float] = Scope(VERDICTS, WITHHELD, ("kind",), _sums)
 KIND: Scope[float] = Scope(VERDICTS, NEVER_RUN, ("kind",), _kinds)
 INCIDENT: Scope[Incident] = Scope(VERDICTS, NO_DRIFT, (), _incident)
+SHAPE: Scope[float] = Scope(
+    VERDICTS, f"{NO_DRIFT}, and of kinds `too_extreme` and `too_timid`", (), _shape
+)
+OF_WHOLE: Scope[Verdict] = Scope(
+    VERDICTS,
+    f"{NO_DRIFT}, and of segments",
+    (),
+    lambda v: [((), v)] if v.incident and v.segment == WHOLE else [],
+)
 ENDED: Scope[Ended] = Scope(
     VERDICTS, "before the first calibration drift closes, and while one is open", (), _ended
 )

@@ -2,7 +2,6 @@
 
 from math import isfinite, nan
 
-from monitor.drift.detector import shape_size
 from monitor.measures import units
 from monitor.measures import verdict_scopes as of
 from monitor.measures.measure import INTERVAL, Interval, Measure, Unit
@@ -170,12 +169,10 @@ OF_VERDICTS = (
     ),
     Measure(
         "drift_size_logit",
-        of.INCIDENT,
+        of.SHAPE,
         "How far the log-odds are off where the open calibration drift is strongest; not of drifts "
-        "that calibration_drift_slope measures.",
+        "that calibration_drift_slope measures. Of the values that explain it, where some do.",
         units.LOGIT_SIZE,
-        shape_size,
-        absent=f"{of.NO_DRIFT}, and of kinds `too_extreme` and `too_timid`",
     ),
     Measure(
         "ended_drift_date_seconds",
@@ -221,9 +218,9 @@ OF_VERDICTS = (
         "drift_slope",
         of.COMPARED,
         "Slope of the outcomes on the reference curve since the open drift began, or over 7 "
-        "days if none is open.",
-        Unit("slope, 0.25 to 2", 0.25, 2.0),
-        lambda v: v.slope,
+        "days if none is open. Of the values that explain the drift, where some do.",
+        Unit("slope, 0.125 to 8", 0.125, 8.0),
+        lambda v: v.explanation.slope if v.explanation else v.slope,
         absent=NO_LIFT,
         interval=INTERVAL,
     ),
@@ -272,6 +269,14 @@ OF_VERDICTS = (
         "Share of the evidence of the open calibration drift that comes from few values of "
         "columns. Without them the rest is as before.",
         Unit("ratio, 0.5 to 1", 0.5, 1.0),
+    ),
+    Measure(
+        "drift_in_segments",
+        of.OF_WHOLE,
+        "Whether the open calibration drift of the whole comes from segments that have alerts of "
+        "their own: 1 yes, 0 no. Theirs then stand for it.",
+        units.FLAG,
+        lambda v: bool(v.explanation and v.explanation.in_segments),
     ),
     Measure(
         "values_left_out",

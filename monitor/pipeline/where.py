@@ -10,7 +10,9 @@ import numpy as np
 
 from monitor.config import Config, Crossing, Model, Watched
 from monitor.drift.column_sums import DaySums, added, sum_day
+from monitor.drift.detector import Incident
 from monitor.drift.inputs import ModelReference, reference_of_day
+from monitor.drift.places import Condition, Explanation
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict
 from monitor.drift.where import Answer, where_of
@@ -43,8 +45,9 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
             f"models.{name}.segments, then backfill the reference and the last days."
         )
         raise ConfigError(msg)
-    reader = _Reader(model, store, name)
-    return _compare(reader, read_references(config, name), verdict_of(store, name, day))
+    verdict = verdict_of(store, name, day)
+    held = _named(verdict)
+    return _compare(_Reader(model, store, name), read_references(config, name), verdict, held)
 
 
 def verdict_of(store: Store, name: str, day: date | None) -> Verdict:
@@ -98,21 +101,70 @@ def place_adder(
     if model.predictions.classes or not (model.columns or model.segments):
         return lambda verdicts: verdicts
     reader = _Reader(model, store, name)
+    before: list[Verdict] = []  # of the whole, on the last day that was judged
 
     def add(verdicts: list[Verdict]) -> list[Verdict]:
-        return [_with_places(reader, references, verdict) for verdict in verdicts]
+        whole = next(verdict for verdict in verdicts if verdict.segment == WHOLE)
+        if not before:
+            before.extend(_day_before(store, name, whole.day))
+        placed = _with_places(reader, references, whole, verdicts, before)
+        before[:] = [placed]
+        return [placed if verdict is whole else verdict for verdict in verdicts]
 
     return add
 
 
-def _with_places(reader: "_Reader", references: References, verdict: Verdict) -> Verdict:
-    if not (verdict.segment == WHOLE and verdict.final and verdict.detector.incident):
-        return verdict
+def _day_before(store: Store, name: str, day: date) -> list[Verdict]:
+    """Read the verdict of the whole on the day that was judged before."""
+    earlier = [d for d in store.days("verdicts", name) if d < day]
+    return [v for d in earlier[-1:] for v in store.read_verdicts(name, d)[0] if v.segment == WHOLE]
+
+
+def _with_places(
+    reader: "_Reader",
+    references: References,
+    whole: Verdict,
+    verdicts: Sequence[Verdict],
+    before: Sequence[Verdict],
+) -> Verdict:
+    incident = whole.detector.incident
+    if not (whole.final and incident):
+        return whole
+    same = [v for v in before if v.incident and v.incident.opened == incident.opened]
+    held = _named(same[0]) if same else ()
     try:
-        found = _compare(reader, references, verdict).where
+        found = _compare(reader, references, whole, held).where
     except DataError:
-        return verdict
-    return replace(verdict, where=found)
+        return whole
+    if found.explanation:
+        in_segments = _have_alerts(reader.model, found.explanation, verdicts, incident)
+        explanation = replace(found.explanation, in_segments=in_segments)
+        found = replace(found, explanation=explanation)
+    return replace(whole, where=found)
+
+
+def _named(verdict: Verdict) -> tuple[Condition, ...]:
+    """Name the values that explain the drift of a verdict."""
+    return verdict.explanation.conditions if verdict.explanation else ()
+
+
+def _have_alerts(
+    model: Model, explanation: Explanation, verdicts: Sequence[Verdict], whole: Incident
+) -> bool:
+    """Say whether each value is a segment whose own drift is open, or was since the whole drifts.
+
+    One that is undecided is a ticket, and does not stand for a whole that is not.
+    """
+    own = {
+        v.segment
+        for v in verdicts
+        if (v.detector.incident and v.detector.incident.undecided <= whole.undecided)
+        or (v.detector.ended and v.detector.ended.closed >= whole.opened)
+    }
+    return all(
+        model.segments is not None and c.column == model.segments.column and c.value in own
+        for c in explanation.conditions
+    )
 
 
 class _Reader:
@@ -133,6 +185,10 @@ class _Reader:
         if not self.model.segments:
             return columns
         return {self.model.segments.column: _primary(summary), **columns}
+
+    def has(self, column: str, value: str, day: date) -> bool:
+        """Say whether a final day has a prediction of a value."""
+        return value in (self.day(day) or {}).get(column, {})
 
     def _segments(self, compared: ModelReference) -> Mapping[str, dict[str, str] | None]:
         """Name the segment of each value in every column, as the reference divides them."""
@@ -157,8 +213,12 @@ class _Reader:
         return sum_day(reference, grouped)
 
 
-def _compare(reader: _Reader, references: References, verdict: Verdict) -> Answer:
+def _compare(
+    reader: _Reader, references: References, verdict: Verdict, held: Sequence[Condition]
+) -> Answer:
     """Compare the days of an open drift, the last four weeks at most, with their reference.
+
+    Values that were named on the day before stay unless the outcomes speak against them.
 
     Raises
     ------
@@ -170,8 +230,25 @@ def _compare(reader: _Reader, references: References, verdict: Verdict) -> Answe
         [found for day in days if (found := reader.sums(compared, reference, day)) is not None]
         for days in _days(reader, compared, span)
     )
-    where = where_of(reference, added(before, after), kind)
+    sums = added(before, after)
+    where = where_of(reference, sums, kind, held)
+    if where.explanation:
+        dated = tuple(
+            c if c.value in sums[c.column][0] else _dated(reader, compared, span[1], c)
+            for c in where.explanation.conditions
+        )
+        where = replace(where, explanation=replace(where.explanation, conditions=dated))
     return Answer(*span, verdict.detector.incident is not None, where)
+
+
+def _dated(
+    reader: _Reader, compared: ModelReference, last: date, condition: Condition
+) -> Condition:
+    """Add its first day to a value that the reference does not know."""
+    for day in reader.store.days("summaries", reader.name):
+        if compared.last < day <= last and reader.has(condition.column, condition.value, day):
+            return replace(condition, first=day)
+    return condition
 
 
 def _days(

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 from math import isnan
 
 from monitor.drift.detector import RECOVERED, Incident, Worse, shape_size
+from monitor.drift.places import explained_by
 from monitor.drift.undecided import WEEKS
-from monitor.drift.verdict import DRIFTING, Verdict
+from monitor.drift.verdict import DRIFTING, SLOPE_KINDS, Verdict
 from monitor.segment_names import FAMILIES, THIRD
 from monitor.words import classes
 from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
@@ -97,9 +98,10 @@ def in_short(v: Verdict) -> str:
 
 def drift_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what a drift is, since when, and how strong."""
-    size = shape_size(incident)
-    by = f" by {size:.2f} in log-odds" if size is not None else ""
-    kind = ("third choices " if _of_third(v) else "") + incident.kind.replace("_", " ")
+    told = v.headline(incident)
+    by = "" if told.kind in SLOPE_KINDS else f" by {told.size:.2f} in log-odds"
+    kind = ("third choices " if _of_third(v) else "") + told.kind.replace("_", " ")
+    kind = f"{explained_by(v.explanation)}: {kind}" if v.explanation else kind
     since = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
     return f"{kind}{since} {incident.started}{by}{worse}, found at {odds(incident.evidence)}"
@@ -108,7 +110,8 @@ def drift_in_short(v: Verdict, incident: Incident) -> str:
 def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     since = f"{incident.started} (90 % {incident.start_low} to {incident.start_high})"
     since = f"Gradually, since about {since}," if incident.gradual else f"Since {since}"
-    yield f"{since} {_meaning(v, incident)} ({_size(v, incident)})."
+    sits = f", in {explained_by(v.explanation)}," if v.explanation else ""
+    yield f"{since}{sits} {_meaning(v, incident)} ({_size(v, incident)})."
     if incident.worse:
         yield _worse(v, incident, incident.worse)
     if incident.undecided:
@@ -145,7 +148,7 @@ def _of_third(v: Verdict) -> bool:
 def _meaning(v: Verdict, incident: Incident) -> str:
     """Say what the outcomes now say of the scores."""
     if not _of_third(v):
-        return MEANINGS[incident.kind]
+        return MEANINGS[v.headline(incident).kind]
     seen = THIRD_CHOICES.get(incident.kind, "outcomes of third choices no longer fit their scores")
     return f"{seen}. Between the first and the third choice {MEANINGS[incident.kind]}"
 
@@ -164,9 +167,10 @@ def _worse(v: Verdict, incident: Incident, before: Worse) -> str:
 
 def _size(v: Verdict, incident: Incident) -> str:
     """Say how strong the distortion is: the slope, or the shift where it is strongest."""
-    if v.slope and shape_size(incident) is None:
-        return f"slope about {v.slope:.2f plain}"
-    return f"by about {abs(incident.size):.2f} in log-odds"
+    told = v.headline(incident)
+    if told.slope:
+        return f"slope about {told.slope:.2f plain}"
+    return f"by about {told.size:.2f} in log-odds"
 
 
 def _rate(v: Verdict) -> str:

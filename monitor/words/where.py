@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from monitor.drift.places import Where, explained_by, listed, name_of
+from monitor.drift.places import Explanation, Where, explained_by, listed, name_of
 from monitor.metrics.core.estimate import Estimate
 
 if TYPE_CHECKING:  # its room needs mathematics, and commands that only show start without
@@ -25,7 +25,7 @@ def where_sentence(found: Where) -> str:
             f"{explanation.share:.0%} of the evidence comes from {explained_by(explanation)}, "
             f"{explanation.rows:.1%} of the outcomes{_of(explanation.slope)}; without "
             f"{'it' if len(explanation.conditions) == 1 else 'them'} the rest is as before"
-            f"{_of(explanation.rest)}."
+            f"{_of(explanation.rest)}.{_new(explanation)}{_instead(explanation)}"
         )
     if not flagged:
         return "No value of the configured columns differs from its own reference."
@@ -34,6 +34,24 @@ def where_sentence(found: Where) -> str:
     return (
         f"{len(flagged)} of {len(found.tested)} values differ from their own reference, most of "
         f"all {names}{more}; no few values explain the drift."
+    )
+
+
+def _new(explanation: Explanation) -> str:
+    """Say which of the values the reference does not know, and since when there are any."""
+    new = [f"{name_of(c)} is new since {c.first}" for c in explanation.conditions if c.first]
+    return f" {listed(new)}, so its outcomes are compared with the curve of all." if new else ""
+
+
+def _instead(explanation: Explanation) -> str:
+    """Say which other values explain the drift hardly less well."""
+    others = explanation.instead
+    if not others:
+        return ""
+    more = f" (or {len(others) - MOST_NAMED} more)" if len(others) > MOST_NAMED else ""
+    return (
+        f" {', or '.join(others[:MOST_NAMED])}{more} would explain it nearly as well: the outcomes "
+        "do not tell these apart."
     )
 
 

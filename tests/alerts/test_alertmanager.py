@@ -5,13 +5,10 @@ by replacing the words of `alerting.SOONER`, and messages go to a server of the 
 """
 
 import json
-import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
-from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -29,15 +26,14 @@ from monitor.store.store import Store
 from tests.support.alerting import (
     BOARD,
     BOOK,
-    RESEND,
     alertmanager,
     await_posts,
     event,
     message,
-    sooner,
+    prometheus,
+    serving,
 )
 from tests.support.receivers import Posts, at, receiving
-from tests.support.servers import Program, listening, started, wait_for
 
 FAULT = Fault("predictions", "score_out_of_range", "scores lie outside [0, 1]", 14, 20_000, 1.7)
 BROKEN = "torn: predictions of 1 Mar: 14 of 20000 scores lie outside [0, 1], first 1.7"
@@ -140,45 +136,11 @@ def exporter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exporter]:
 
     for name in ILL:
         write(name, days[name][: REFERENCE_DAYS + ILL_DAYS])
-    command = Path(sys.executable).with_name("calibration-monitor")
-    call = (command, "serve", "--config", folder / "monitor.yaml", "--port", "0")
-    with started(folder, *call) as program:
-        url = r"http://(127\.0\.0\.1:\d+)/metrics\b"
-        where = wait_for(program, lambda: re.search(url, program.printed.read_text()))
+    with serving(folder) as where:
         newest = {name: days[name][REFERENCE_DAYS + ILL_DAYS - 1][0] for name in ILL}
         ended = days["fraud"][-1][0].detector.ended
         assert ended is not None
-        yield Exporter(where[1], newest, recover, ended.closed)
-
-
-@contextmanager
-def prometheus(folder: Path, exporter: Exporter, alertmanager: str) -> Iterator[Program]:
-    """Start Prometheus with our rules, which scrapes every second and evaluates every third."""
-    (folder / "calibration.rules.yml").write_text(sooner("calibration.rules.yml"))
-    (folder / "prometheus.yml").write_text(
-        json.dumps(
-            {
-                "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
-                "rule_files": ["calibration.rules.yml"],
-                "scrape_configs": [
-                    {
-                        "job_name": "calibration-monitor",
-                        "static_configs": [{"targets": [exporter.where]}],
-                    }
-                ],
-                "alerting": {"alertmanagers": [{"static_configs": [{"targets": [alertmanager]}]}]},
-            }
-        )
-    )
-    with listening(
-        folder,
-        "prometheus",
-        f"--config.file={folder / 'prometheus.yml'}",
-        f"--storage.tsdb.path={folder / 'prometheus'}",
-        "--web.external-url=http://prometheus.example.org",
-        RESEND,
-    ) as (program, _):
-        yield program
+        yield Exporter(where, newest, recover, ended.closed)
 
 
 @dataclass(frozen=True)
@@ -198,7 +160,7 @@ def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
         received = stack.enter_context(receiving())
         posts, tickets = received.posts, "/slack-tickets-url"
         where = stack.enter_context(alertmanager(folder, received))
-        with prometheus(folder, exporter, where):
+        with prometheus(folder, exporter.where, where):
             await_posts(
                 posts,
                 lambda: bool(
@@ -208,7 +170,7 @@ def told(exporter: Exporter, tmp_path_factory: pytest.TempPathFactory) -> Told:
                 ),
             )
         ill = list(posts)
-        with prometheus(folder, exporter, where):
+        with prometheus(folder, exporter.where, where):
             await_posts(posts, lambda: len(at(tickets, posts)) >= 8)
             restarted = posts[len(ill) :]
             exporter.recover()

@@ -164,7 +164,15 @@ WHERE = Where(
     "top_overpredicted",
     Estimate(-0.5, -0.75, -0.25),
     (place("tv", 3.0), place("web", 0.5), Place("device", "watch", 10, new=True)),
-    Explanation((Condition("device", "tv"), Condition("country", "FR")), 0.875, None, None, 0.25),
+    Explanation(
+        (Condition("device", "tv"), Condition("country", "FR")),
+        0.875,
+        Estimate(0.75, 0.625, 0.875),
+        None,
+        0.25,
+        "top_overpredicted",
+        -0.25,
+    ),
 )
 VECTOR = VectorErrors(rbs=Estimate(0.5, 0.375, 0.625), log_score=Estimate(1.5, 1.375, 1.625))
 CLASSES = ClassMeasures(

@@ -1,0 +1,122 @@
+"""A drift of the whole that comes from one of four segments: everything speaks of that segment."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import expit
+
+from monitor.config import load_config
+from monitor.drift.places import Condition
+from monitor.drift.verdict import Verdict
+from monitor.export.snapshot_reader import Reader
+from monitor.export.text import exposition, lines
+from monitor.logs import summarise_day
+from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts import judge_days
+from monitor.store.store import Store
+from monitor.words.trust import trust
+from monitor.words.verdict import in_short
+
+FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 28, 8, 12_000
+DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
+SYSTEMS = {"ios": (0.25, -1.2), "android": (0.35, 0.0), "web": (0.3, 0.3), "tv": (0.1, 0.8)}
+CONFIG = """\
+store: store
+models:
+  bids:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {in_predictions: true}
+    segments: {column: system, values: [ios, android, web, tv]}
+    verdicts: {references: [{first: 2026-01-01, last: 2026-01-28}]}
+"""
+
+
+def write_day(folder: Path, day: date) -> None:
+    """Draw a day; after the reference the logits of ios are 1.7 times what they should be."""
+    rng = np.random.default_rng(day.toordinal())
+    system = rng.choice(list(SYSTEMS), ROWS, p=[share for share, _ in SYSTEMS.values()])
+    centre = np.array([SYSTEMS[name][1] for name in system])
+    true = rng.normal(centre, 1.1)
+    stretched = (system == "ios") & (day >= DAYS[REFERENCE])
+    table = {
+        "score": expit(np.where(stretched, 1.7 * true, true)),
+        "system": system,
+        "outcome": (rng.random(ROWS) < expit(true)).astype(np.int8),
+    }
+    pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs, and store summaries and verdicts."""
+    path = tmp_path_factory.mktemp("explained")
+    (path / "predictions").mkdir()
+    (path / "monitor.yaml").write_text(CONFIG)
+    config = load_config(path / "monitor.yaml")
+    store = Store(config.store)
+    for day in DAYS:
+        write_day(path, day)
+        found = summarise_day("bids", config.model("bids"), day, as_of=day + timedelta(days=2))
+        store.write_summary(replace(found, final=True))
+    judge_days(config, "bids", read_references(config, "bids"), DAYS[0])
+    return path
+
+
+@pytest.fixture(scope="module")
+def wholes(folder: Path) -> list[Verdict]:
+    """Read the verdicts of the whole on the days of its drift."""
+    store = Store(load_config(folder / "monitor.yaml").store)
+    verdicts = [store.read_verdicts("bids", day)[0][0] for day in DAYS]
+    return [verdict for verdict in verdicts if verdict.incident]
+
+
+def test_the_mixture_looks_like_something_else(wholes: list[Verdict]) -> None:
+    """Of the days on which the drift is open, some would call it by another kind."""
+    kinds = {verdict.incident.kind for verdict in wholes if verdict.incident}
+
+    assert len(wholes) >= 4
+    assert kinds - {"too_extreme"}
+
+
+def test_the_verdict_is_about_the_segment_at_once_and_for_good(wholes: list[Verdict]) -> None:
+    """Every day, in its sentences and in its short form; 1 / 1.7 lies within the interval."""
+    for verdict in wholes:
+        assert verdict.explanation
+        assert verdict.explanation.conditions == (Condition("system", "ios"),)
+        assert verdict.explanation.in_segments
+        assert ", in system = ios, scores are too extreme: " in verdict.reasons[0]
+        assert "comes from system = ios" in verdict.reasons[-1]
+        assert in_short(verdict).startswith("system = ios: too extreme since 2026-01-29, ")
+    slope = wholes[-1].headline(wholes[-1].incident).slope if wholes[-1].incident else None
+    assert slope
+    assert slope.low < 1 / 1.7 < slope.high
+
+
+def test_show_and_gauges_speak_of_it(folder: Path, wholes: list[Verdict]) -> None:
+    """The answer of `show`, and the kind, slope and names that alerts and dashboards ask for."""
+    exported = exposition([lines(Reader(load_config(folder / "monitor.yaml")).snapshot("bids"))])
+    found = dict(line.rsplit(" ", 1) for line in exported.decode().splitlines() if line[0] != "#")
+
+    assert trust(wholes[-1]).answer.startswith("No: system = ios: too extreme since 2026-01-29, ")
+    whole = 'model="bids",segment="all"'
+    assert found[f'calibration_drift_kind{{kind="too_extreme",{whole}}}'] == "1.0"
+    assert found[f"calibration_drift_in_segments{{{whole}}}"] == "1.0"
+    assert found['calibration_drift_explained_ratio{model="bids",values="system = ios"}']
+    slope = wholes[-1].explanation and wholes[-1].explanation.slope
+    assert slope
+    assert float(found[f"calibration_drift_slope{{{whole}}}"]) == slope.value
+
+
+def test_one_call_or_several_say_the_same(folder: Path) -> None:
+    """What was named on the day before is read from the store, or was just said."""
+    config = load_config(folder / "monitor.yaml")
+    store, references = Store(config.store), read_references(config, "bids")
+    before = [store.content("verdicts", "bids", day) for day in DAYS]
+    judge_days(config, "bids", references, DAYS[-3])
+
+    assert [store.content("verdicts", "bids", day) for day in DAYS] == before
