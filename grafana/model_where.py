@@ -30,7 +30,12 @@ def _worst(gauge: str) -> str:
 def explained() -> stat.Panel:
     """Name the few values that explain the drift."""
     share = while_open(newest("drift_explained_ratio", MODEL, "model, values"), WHOLE)
-    panel = number({"{{values}}": share}, unit="percentunit").decimals(0).height(8)
+    told = f"{newest('drift_in_segments', WHOLE)} == 1"
+    names = {
+        "{{values}}": f"{share} unless on (model) {told}",
+        "{{values}}, with an alert of its own": f"{share} and on (model) {told}",
+    }
+    panel = number(names, unit="percentunit").decimals(0).height(8)
     return said(
         panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME),
         "Explained by",

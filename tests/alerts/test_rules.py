@@ -156,7 +156,7 @@ class TestPrograms:
 
     def test_promtool_accepts_the_rules(self) -> None:
         """The rules are valid and none stands twice."""
-        assert "SUCCESS: 31 rules found" in told("promtool", "check", "rules", RULES)
+        assert "SUCCESS: 33 rules found" in told("promtool", "check", "rules", RULES)
 
     @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
     def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:
@@ -283,6 +283,7 @@ class TestAlerts:
             "2",
             "2m",
             "15m",
+            "20m",
             "26h",
             "1w",
         }
