@@ -85,6 +85,7 @@ def check_logs(
     tell: Callable[..., None],
 ) -> tuple[dict[str, Any], list[ConfigError | DataError]]:
     """Check the logs of one day of each model, and `tell` people what they show."""
+    from monitor.evaluation.chosen_labels import chosen_labels
     from monitor.logs import (
         entities_of_day,
         mostly_left_out,
@@ -99,6 +100,7 @@ def check_logs(
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
     from monitor.words.advice import late_outcomes, long_acknowledgement, waits_for
+    from monitor.words.labels import chosen_sentence
 
     def look(model_name: str, model: Model) -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
@@ -109,12 +111,14 @@ def check_logs(
         lost = mostly_left_out({looked_at: summary.left_out})
         wrong = what_looks_wrong(model_name, model, looked_at, summary, engine=config.engine)
         again = entities_of_day(model_name, model, looked_at, engine=config.engine)
+        chosen = chosen_labels(summary)
         able = sensitivity(results_of(config.store, model_name)) or [
             first_sensitivity(model, summary)
         ]
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
         wait = waits_for(model.horizon, model.settled_after)
-        said = [*lost, *filter(None, [wait, again])]
+        by_score = chosen and chosen_sentence(chosen)
+        said = [*lost, *filter(None, [wait, again, by_score])]
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
             tell(sentence, markup=False, highlight=False, soft_wrap=True)
@@ -136,6 +140,7 @@ def check_logs(
             "remarks": wrong,
             "doubts": model.doubts,
             "entities": again,
+            "chosen_labels": chosen,
             "sensitivity": able,
             "late": incomplete,
             "known_drifts": known,

@@ -169,6 +169,7 @@ def _show_newest(
     as_json: bool,
 ) -> None:
     """Show what stands of a segment, and its last days."""
+    from monitor.read.labels import chosen_on
     from monitor.read.standing import nearest_to_week, standing
     from monitor.read.unfinished import unfinished
     from monitor.report.classes import class_table
@@ -177,6 +178,7 @@ def _show_newest(
     from monitor.report.too_few import document
     from monitor.report.verdicts import document as standing_document
     from monitor.report.verdicts import standing_text, verdict_table
+    from monitor.words.labels import chosen_sentence
 
     name, stopped = results.model, unfinished(results.store, results.model)
     if stopped and not as_json:
@@ -189,6 +191,7 @@ def _show_newest(
     stands = standing(results, segment, week).sound()
     last = stands.verdict.day if stands.verdict else None
     trusted = _trust(results, model, segment, stands.verdict) if stands.verdict else None
+    chosen_labels = chosen_on(results, stands)
     recent = recent_weeks(results, segment, week, last)
     judged = results.of_segment(segment, results.days("verdicts")[-days:]) if days else []
     if as_json:
@@ -196,10 +199,13 @@ def _show_newest(
         found |= standing_document(stands) | (recent.document if recent else {})
         found["verdicts"] = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
         found["evaluations"] = [*map(document, chosen)]
-        print_json({**found, "unfinished": stopped, "doubts": model.doubts})
+        further = {"unfinished": stopped, "doubts": model.doubts, "chosen_labels": chosen_labels}
+        print_json({**found, **further})
         return
     today = now().astimezone(ZoneInfo(model.time_zone)).date()
     say(standing_text(stands, trusted, today, usual_age=model.settled_after + 1))
+    if chosen_labels:
+        say(chosen_sentence(chosen_labels), style="yellow", soft_wrap=True)
     say_doubts("", model.doubts)
     if recent:
         say(recent_text(recent))

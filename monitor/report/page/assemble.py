@@ -12,6 +12,7 @@ from monitor.errors import DataError
 from monitor.evaluation.evaluate import Evaluation
 from monitor.metrics.core.tally import Tally, merge
 from monitor.read.incidents import incidents
+from monitor.read.labels import chosen_on
 from monitor.read.results import Results, results_of
 from monitor.read.standing import Standing, day_by_day, nearest_to_week, standing
 from monitor.report.classes import COLUMNS, NOTE, class_rows, vector_sentences
@@ -25,6 +26,7 @@ from monitor.segment_names import WHOLE
 from monitor.store.settled import settled_model
 from monitor.summary import days_between
 from monitor.summary import whole as whole_of
+from monitor.words.labels import chosen_sentence
 
 DAYS_SHOWN = 90
 READERS = 8  # files that are read at a time: an object store takes its time for each
@@ -76,7 +78,8 @@ def model_page(
     ]
     chosen = len(days) - 1 if day else span.index(judged)
     if span[chosen] == judged:
-        days[chosen] = replace(days[chosen], reasons=reasons(stands))
+        said = [chosen_sentence(found)] if (found := chosen_on(results, stands)) else []
+        days[chosen] = replace(days[chosen], reasons=(*reasons(stands), *said))
     whole = known[chosen].get(WHOLE, Standing())
     verdicts = [of.verdict for of in known[chosen].values() if of.verdict]
     return Page(

@@ -1,0 +1,158 @@
+"""Are the predictions with an outcome a sample of all that does not look at their scores? Pure."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import date
+
+import numpy as np
+
+from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.special import chdtrc, expit, xlogy
+from monitor.summary import NO_SAMPLE, Segment, Summary
+
+LEVEL = 1e-6  # probability on a day that labels drawn at random are called chosen
+TIMES = 1.5  # between the rates of two groups: outcomes that are a little late differ by less
+MOST_GROUPS = 10
+LEAST_IN_GROUP = 20  # expected in a group, with an outcome and without
+
+
+@dataclass(frozen=True)
+class ScoreGroup:
+    """Predictions with neighbouring scores, and the share of them that has an outcome.
+
+    Attributes
+    ----------
+    low, high : float
+        Between which their scores lie, in [0, 1], to the nearest 1/64 in logit.
+    rate : float
+        Share of them that has an outcome, a ratio in [0, 1].
+    """
+
+    low: float
+    high: float
+    rate: float
+
+
+@dataclass(frozen=True)
+class ChosenLabels:
+    """That the share of predictions with an outcome depends on the score.
+
+    Attributes
+    ----------
+    day : date
+        The day.
+    segment : str
+        The segment in which that is most certain.
+    most, least : ScoreGroup
+        The scores that have outcomes most often, and least often.
+    p : float
+        Probability of rates this unequal if the score had no say.
+    """
+
+    day: date
+    segment: str
+    most: ScoreGroup
+    least: ScoreGroup
+    p: float
+
+
+def chosen_labels(day: Summary) -> ChosenLabels | None:
+    """Test whether the share of predictions that have an outcome depends on their score.
+
+    Parameters
+    ----------
+    day : Summary
+        Of a single day. Each of its segments is tested, so that segments may be labelled at
+        different rates.
+
+    Returns
+    -------
+    ChosenLabels or None
+        None if the rates may be equal, if they differ by less than `TIMES`, if outcomes can still
+        arrive, of several classes, and of a sample by outcome, whose weights say how it was drawn.
+
+    Notes
+    -----
+    Predictions in up to 10 groups of neighbouring scores, about as many in each and at least 20
+    with and without an outcome expected. ``G = 2 sum O log(O/E)`` over the groups, with an outcome
+    and without, is chi-squared with one degree less than there are groups (Wilks, Annals of
+    Mathematical Statistics 9, 1938) if rows are drawn one by one. The level is shared among the
+    segments.
+
+    Examples
+    --------
+    >>> from datetime import UTC, datetime
+    >>> from monitor.metrics.core.tally import tally_on_grid
+    >>> from monitor.summary import awaited
+    >>> tally = tally_on_grid([0.2] * 30 + [0.9] * 300, [0, 1] * 165)
+    >>> part = Segment(tally, 730, awaited(np.array([7482, 9316]), np.array([300, 100])))
+    >>> known = datetime(2026, 3, 9, tzinfo=UTC)
+    >>> found = chosen_labels(Summary("m", (date(2026, 3, 7),), {"all": part}, {}, True, known))
+    >>> round(found.most.rate, 2), round(found.least.rate, 2)
+    (0.75, 0.09)
+    """
+    if not day.final or day.classes or day.class_weights != NO_SAMPLE:
+        return None
+    tested = [
+        (p, name, groups)
+        for name, part in day.segments.items()
+        for p, groups in _test(part)
+        if p < LEVEL / len(day.segments)
+    ]
+    if not tested:
+        return None
+    p, name, groups = min(tested, key=lambda found: found[:2])
+    ordered = sorted(groups, key=lambda group: group.rate)
+    return ChosenLabels(day.days[-1], name, ordered[-1], ordered[0], p)
+
+
+def _test(part: Segment) -> Iterator[tuple[float, list[ScoreGroup]]]:
+    """Give the probability of rates as unequal as those of a segment, if they are unequal."""
+    known, late = _by_coarse_cell(part)
+    fewest = min(known.sum(), late.sum())
+    number = min(MOST_GROUPS, int(fewest) // LEAST_IN_GROUP)
+    if number < 2:  # noqa: PLR2004 - groups that can differ
+        return
+    seen = np.flatnonzero(known + late)
+    starts = _starts((known + late)[seen], number)
+    if starts.size < 2:  # noqa: PLR2004 - the same
+        return
+    with_, without = (np.add.reduceat(rows[seen], starts) for rows in (known, late))
+    rates = with_ / (with_ + without)
+    if rates.max() < TIMES * rates.min():
+        return
+    p = float(chdtrc(starts.size - 1, _g_statistic(with_, without)))
+    lasts = np.append(starts[1:], seen.size) - 1
+    reach = (CENTRES[1] - CENTRES[0]) / 2
+    lows, highs = expit(CENTRES[seen[starts]] - reach), expit(CENTRES[seen[lasts]] + reach)
+    ends = zip(lows.tolist(), highs.tolist(), rates.tolist(), strict=True)
+    yield p, [ScoreGroup(*of) for of in ends]
+
+
+def _by_coarse_cell(part: Segment) -> tuple[Ints, Ints]:
+    """Count predictions with an outcome and those without."""
+    cells = part.tally.cells.numbers if part.tally.cells else part.awaited.cells[:0]
+    sides = (cells, part.tally.counts), (part.awaited.cells, part.awaited.counts)
+    known, late = np.zeros((2, COARSE_COUNT), np.int64)
+    for sums, (numbers, counts) in zip((known, late), sides, strict=True):
+        np.add.at(sums, numbers // CELLS_IN_ONE, counts)
+    return known, late
+
+
+def _starts(counts: Ints, number: int) -> Ints:
+    """Cut cells into at most so many groups, each with at least that share of the predictions."""
+    least, starts, size = int(counts.sum()) / number, [0], 0
+    for cell, count in enumerate(counts.tolist()):
+        if size >= least:
+            starts.append(cell)
+            size = 0
+        size += count
+    return np.array(starts if size >= least or len(starts) == 1 else starts[:-1], np.int64)
+
+
+def _g_statistic(with_: Ints, without: Ints) -> float:
+    """Compare two rows of counts with what one rate for all groups would make of them."""
+    observed: Floats = np.stack([with_, without]).astype(np.float64)
+    expected = observed.sum(axis=1, keepdims=True) * observed.sum(axis=0) / observed.sum()
+    return 2.0 * float(np.sum(xlogy(observed, observed / expected)))
