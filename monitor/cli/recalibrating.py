@@ -2,10 +2,11 @@
 
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
+from monitor.cli.fitted_maps import AUTO, hand_over, kind_among, span
 from monitor.cli.options import (
     DEFAULT_CONFIG,
     AsJson,
@@ -14,15 +15,9 @@ from monitor.cli.options import (
     day_range,
     must_be_one_of,
 )
-from monitor.cli.printing import err, print_json, say, write_out
-from monitor.cli.recalibrating_classes import AUTO, file_line, recalibrate_vectors
+from monitor.cli.recalibrating_classes import recalibrate_vectors
 from monitor.config import load_config
-from monitor.errors import ConfigError
 from monitor.segment_names import WHOLE, shown
-
-if TYPE_CHECKING:
-    from monitor.metrics.maps.calibration_map import Kind
-    from monitor.pipeline.recalibration import Recalibration
 
 Start = Annotated[
     datetime | None,
@@ -87,9 +82,11 @@ def recalibrate(
     logs. The candidates are compared on days left out. A map of one score never reorders scores,
     and never gives 0 or 1.
     """
+    from monitor.metrics.maps.calibration_map import KINDS
     from monitor.metrics.maps.sql import sql_expression
     from monitor.pipeline.recalibration import recalibrate as fit
-    from monitor.store.map_file import write_map
+    from monitor.words.maps import map_sentences
+    from monitor.words.numbers import percent
 
     config = load_config(config_path, only=name)
     names = dict.fromkeys((WHOLE, *config.model(name).segment_names))
@@ -117,77 +114,27 @@ def recalibrate(
         segment,
         first=first.date() if first else None,
         last=last.date() if last else None,
-        kind=_kind(kind),
+        kind=kind_among(kind, KINDS[1:]),
         follow_prior=follow_prior,
     )
-    written = out if out and (fitted.asked or fitted.worth_it) else None
-    if written:
-        write_map(str(written), fitted.content)
-    if sql:
-        write_out(sql_expression(fitted.content.map, column or "score") + "\n")
-        err.print("\n".join(_sentences(fitted)), soft_wrap=True, highlight=False)
-    elif as_json:
-        print_json(_document(fitted, written))
-    else:
-        _say(fitted)
-        if out:
-            say(file_line(out, written, "platt"), soft_wrap=True, highlight=False)
 
+    def write_sql() -> str:
+        return sql_expression(fitted.content.map, column or "score") + "\n"
 
-def _kind(given: str) -> "Kind | None":
-    from monitor.metrics.maps.calibration_map import KINDS
-
-    if given == AUTO:
-        return None
-    for kind in KINDS[1:]:
-        if kind == given:
-            return kind
-    msg = f"--kind {given}: is no kind of map; choose one of {', '.join((AUTO, *KINDS[1:]))}."
-    raise ConfigError(msg)
-
-
-def _say(fitted: "Recalibration") -> None:
-    from monitor.report.candidates import candidate_table
-    from monitor.words.numbers import percent
-
-    training, segment = fitted.content.training, fitted.content.segment
-    why = ", since the estimated start of the open drift" if fitted.since_drift else ""
-    say(
-        f"{fitted.content.model}, segment {shown(segment)}: {training.days} days from "
-        f"{training.first} to {training.last}{why}; {training.outcomes:,} outcomes, "
-        f"{percent(fitted.prevalence)} positive",
-        soft_wrap=True,
-        highlight=False,
+    hand_over(
+        fitted,
+        f"{name}, segment {shown(segment)}: {span(fitted)}; "
+        f"{fitted.content.training.outcomes:,} outcomes, {percent(fitted.prevalence)} positive",
+        map_sentences(
+            fitted.choice,
+            fitted.content,
+            worth_it=fitted.worth_it,
+            asked=fitted.asked,
+            extrapolated=fitted.extrapolated,
+        ),
+        out=out,
+        sql=write_sql if sql else None,
+        as_json=as_json,
+        anyway="platt",
+        more={"extrapolated": fitted.extrapolated},
     )
-    title = "Gain for each prediction on days left out"
-    say(candidate_table(title, fitted.choice, worth_it=fitted.worth_it))
-    for sentence in _sentences(fitted):
-        say(f"  {sentence}", highlight=False)
-
-
-def _sentences(fitted: "Recalibration") -> tuple[str, ...]:
-    from monitor.words.maps import map_sentences
-
-    return map_sentences(
-        fitted.choice,
-        fitted.content,
-        worth_it=fitted.worth_it,
-        asked=fitted.asked,
-        extrapolated=fitted.extrapolated,
-    )
-
-
-def _document(fitted: "Recalibration", written: Path | None) -> dict[str, object]:
-    choice = fitted.choice
-    return {
-        "worth_it": fitted.worth_it,
-        "chosen": choice.chosen.kind,
-        "best_shape": choice.best.kind,
-        "days_to_settle": choice.days_to_settle,
-        "sentences": _sentences(fitted),
-        "since_drift": fitted.since_drift,
-        "extrapolated": fitted.extrapolated,
-        "candidates": choice.candidates,
-        "map": fitted.content,
-        "written": str(written) if written else None,
-    }

@@ -12,7 +12,6 @@ import numpy as np
 
 from monitor import program
 from monitor.config import Classes, Config, Model
-from monitor.drift.inputs import reference_of_day
 from monitor.errors import ConfigError, DataError
 from monitor.logs import Databases, open_databases, sql_of_vectors, vectors_of_day
 from monitor.metrics.core.grid import Floats, Ints
@@ -20,11 +19,9 @@ from monitor.metrics.maps.choosing import Candidate, Choice, gains_of
 from monitor.metrics.maps.class_choosing import choose_vector_map
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.class_rows import ClassRows, rows_of_days
-from monitor.metrics.maps.map_file import Days
 from monitor.metrics.maps.sql import sql_of_classes
 from monitor.metrics.maps.vector_map import VectorKind, VectorMap
-from monitor.pipeline.recalibration import DEFAULT_DAYS, final_days, start_of_drift
-from monitor.pipeline.references import read_references
+from monitor.pipeline.recalibration import DEFAULT_DAYS, final_days, replaced_by, start_of_drift
 from monitor.store.store import Store
 from monitor.summary import Summary
 
@@ -203,7 +200,6 @@ def _content(
     chosen: Candidate[VectorMap],
     read: int,
 ) -> ClassMapFile:
-    compared = reference_of_day(days[-1], read_references(config, name).fitted)
     return ClassMapFile(
         model=name,
         map=chosen.fitted,
@@ -211,7 +207,7 @@ def _content(
             *(days[0], days[-1], len(days), read, rows.labels.size),
             tuple(np.bincount(rows.labels, minlength=len(rows.classes)).tolist()),
         ),
-        replaces=Days(compared.first, compared.last) if compared else None,
+        replaces=replaced_by(config, name, days[-1]),
         gains=gains_of(chosen),
         version=program.version(),
     )

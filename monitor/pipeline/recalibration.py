@@ -211,7 +211,6 @@ def _content(
 ) -> MapFile:
     days = [day.days[0] for day, _ in trained]
     tallies = [part.tally for _, part in trained]
-    compared = reference_of_day(days[-1], read_references(config, name).fitted)
     return MapFile(
         model=name,
         segment=segment,
@@ -224,7 +223,13 @@ def _content(
             sum(t.total_positives for t in tallies),
         ),
         level=Level("outcomes", days[0], days[-1], chosen.fitted.level_standard_error),
-        replaces=Days(compared.first, compared.last) if compared else None,
+        replaces=replaced_by(config, name, days[-1]),
         gains=gains_of(chosen),
         version=program.version(),
     )
+
+
+def replaced_by(config: Config, name: str, last: date) -> Days | None:
+    """Name the reference that no longer holds once a map that was fitted up to a day is used."""
+    compared = reference_of_day(last, read_references(config, name).fitted)
+    return Days(compared.first, compared.last) if compared else None
