@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from monitor.config import load_config
-from monitor.config.filters import check_filter, columns_of_filter
+from monitor.config.filters import check_expression, check_filter, columns_of_filter
 from monitor.errors import ConfigError
 
 HARMLESS = {
@@ -93,3 +93,27 @@ def test_wrong_keys_are_named(log: str, key: str, said: str, tmp_path: Path) -> 
 
     with pytest.raises(ConfigError, match=said):
         load_config(path).model("ctr")
+
+
+@pytest.mark.parametrize("text", HARMFUL)
+def test_expressions_that_could_do_more_are_refused(text: str) -> None:
+    """What a filter must not do, an expression for a value must not do either."""
+    with pytest.raises(ValueError, match=HARMFUL[text]):
+        check_expression(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["prediction.result.score", "m['a']", "l[1]", "doc->>'$.a.b'", '"current_date"', "a/2"]
+)
+def test_expressions_on_the_columns_of_a_row(text: str) -> None:
+    """Fields, maps, lists, JSON paths and arithmetic are allowed."""
+    assert check_expression(text) == text
+
+
+@pytest.mark.parametrize("word", ["current_date", "CURRENT_TIMESTAMP", "localtime"])
+def test_words_that_ask_the_clock_are_refused(word: str) -> None:
+    """They look like columns; a column of that name is in double quotes, or a field."""
+    for text in (f"day < {word}", f"CAST({word} AS VARCHAR) = 'x'"):
+        with pytest.raises(ValueError, match="asks the clock; put the name of a column in double"):
+            check_filter(text)
+    assert check_filter(f"\"{word}\" = 1 AND note = '{word}' AND a.{word} > 2")

@@ -54,6 +54,7 @@ QUOTED = (
 )
 # What ends a filter before its last sign.
 ENDS = re.compile(rf"{QUOTED}|(?P<sign>--|/\*|;)", re.DOTALL)
+CLOCKS = ("current_date", "current_time", "current_timestamp", "localtime", "localtimestamp")
 EXAMPLE = "write one condition on the columns of the log, such as model_version = 'v3'"
 
 
@@ -65,37 +66,69 @@ def check_filter(text: str) -> str:
     >>> check_filter("tenant = 'acme' AND lower(country) IN ('de', 'at')")
     "tenant = 'acme' AND lower(country) IN ('de', 'at')"
     """
-    _check_end(text)
-    expression = _parsed(text)
+    return _checked(text, EXAMPLE)
+
+
+def check_expression(text: str) -> str:
+    """Return the text of an expression, or raise ValueError if it may do more than give a value.
+
+    Examples
+    --------
+    >>> check_expression("prediction.result.score / 100")
+    'prediction.result.score / 100'
+    """
+    example = "write one expression on the columns of the log, such as prediction.result.score"
+    return _checked(text, example)
+
+
+def _checked(text: str, example: str) -> str:
+    _check_end(text, example)
+    expression = _parsed(text, example)
     for part in _parts(expression):
         if part["class"] not in ALLOWED_PARTS:
             named = NAMES_OF_PARTS.get(part["class"], f"{part['class']}")
-            msg = f"contains {named}; {EXAMPLE}"
+            msg = f"contains {named}; {example}"
             raise ValueError(msg)
         name = part.get("function_name", "").lower()
         if part["class"] == "FUNCTION" and not _is_allowed(name, part):
-            msg = f"calls {name}(), which a filter must not call; {EXAMPLE}"
+            msg = f"calls {name}(), which it must not call; {example}"
             raise ValueError(msg)
+    _check_clock(text, example)
     return text
 
 
-def _check_end(text: str) -> None:
+def _check_clock(text: str, example: str) -> None:
+    """Raise ValueError for the words that ask the clock without parentheses.
+
+    To the parser they are names of columns, so the name of a column is in double quotes.
+    """
+    bare = re.sub(QUOTED, "''", text, flags=re.DOTALL)
+    for name in CLOCKS:
+        if re.search(rf"(?<![\w.]){name}(?!\w)", bare, re.IGNORECASE):
+            msg = (
+                f"contains {name}, which asks the clock; put the name of a column in double "
+                f"quotes; {example}"
+            )
+            raise ValueError(msg)
+
+
+def _check_end(text: str, example: str) -> None:
     """Raise ValueError for what hides a part of the text from the parser.
 
     The reader would take that part for a condition, and it would choose no rows. Inside quotes
     signs are only text, but a null character ends even that.
     """
     if "\0" in text:
-        msg = f"contains the null character, behind which nothing would count; {EXAMPLE}"
+        msg = f"contains the null character, behind which nothing would count; {example}"
         raise ValueError(msg)
     sign = next((match["sign"] for match in ENDS.finditer(text) if match["sign"]), "")
     if sign == ";":
-        msg = f"contains a semicolon, behind which nothing would count; {EXAMPLE}"
+        msg = f"contains a semicolon, behind which nothing would count; {example}"
         raise ValueError(msg)
     if sign:
         msg = (
             f"contains {sign}, which begins a comment in SQL; write comments in YAML, behind #, "
-            f"and two minus signs with a space between them; {EXAMPLE}"
+            f"and two minus signs with a space between them; {example}"
         )
         raise ValueError(msg)
 
@@ -113,7 +146,7 @@ def columns_of_filter(text: str) -> list[str]:
 
 
 @lru_cache(maxsize=256)
-def _parsed(text: str) -> dict[str, Any]:
+def _parsed(text: str, example: str = EXAMPLE) -> dict[str, Any]:
     """Parse one expression without running it; ValueError for anything else."""
     import duckdb  # noqa: PLC0415 - most configurations have no filter, and it takes long to load
 
@@ -124,11 +157,11 @@ def _parsed(text: str) -> dict[str, Any]:
     answer = json.loads(serialised)
     if answer.get("error"):
         message = str(answer.get("error_message", "")).splitlines()[0]
-        msg = f"is not an SQL expression ({message}); {EXAMPLE}"
+        msg = f"is not an SQL expression ({message}); {example}"
         raise ValueError(msg)
     nodes = [statement["node"] for statement in answer["statements"]]
     if len(nodes) != 1 or not _is_one_expression(nodes[0]):
-        msg = f"must be one expression without FROM, ORDER BY or a semicolon; {EXAMPLE}"
+        msg = f"must be one expression without FROM, ORDER BY or a semicolon; {example}"
         raise ValueError(msg)
     return nodes[0]["select_list"][0]  # type: ignore[no-any-return]
 

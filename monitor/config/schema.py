@@ -27,7 +27,7 @@ from monitor.config.calendar import Calendar, Spans
 from monitor.config.choices import ONE, SEVERAL, is_scalar, is_whole_scalar, one_or_several
 from monitor.config.classes import Classes
 from monitor.config.columns import MOST_COLUMNS, Watch, check_watched, split_segments
-from monitor.config.filters import check_filter
+from monitor.config.filters import check_expression, check_filter
 from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
@@ -52,6 +52,7 @@ DAY_DIRECTIVES = {
 }
 # Between a column and its field, in what is one name everywhere: no column has this sign.
 FIELD = "\0"
+EXPRESSION = "\0="  # begins an SQL expression in the place of a name
 YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 # Without leading zeros, the name of day 1 would also match that of day 12 if these are beside it.
 BESIDE_OPEN_END = re.compile(r"%-\w(?=[%\d*?[])|(?<=[\d*?\]])%-\w|%\w(?=%-)")
@@ -165,10 +166,32 @@ def _read_field(value: object) -> object:
     return FIELD.join(named)
 
 
+def _read_expression(value: object) -> object:
+    """Read {sql: EXPRESSION} as the name that `EXPRESSION` describes, and names as they are."""
+    if not isinstance(value, dict) or "sql" not in value:
+        return _read_field(value)
+    if [*value] != ["sql"] or not isinstance(value["sql"], str):
+        msg = "must be {sql: EXPRESSION}, one SQL expression on the columns of the log"
+        raise ValueError(msg)
+    return EXPRESSION + check_expression(value["sql"])
+
+
+def expression_of(column: str) -> str | None:
+    """Return the SQL expression that stands in the place of a name; None for a name.
+
+    Examples
+    --------
+    >>> expression_of(EXPRESSION + "a.b.c"), expression_of("a.b.c")
+    ('a.b.c', None)
+    """
+    return column.removeprefix(EXPRESSION) if column.startswith(EXPRESSION) else None
+
+
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$")]
 Column = Annotated[str, BeforeValidator(_read_field), StringConstraints(min_length=1)]
+Value = Annotated[str, BeforeValidator(_read_expression), StringConstraints(min_length=1)]
 Key = Annotated[
-    Annotated[Column, Tag(ONE)] | Annotated[Listed[Column], Field(min_length=1), Tag(SEVERAL)],
+    Annotated[Value, Tag(ONE)] | Annotated[Listed[Value], Field(min_length=1), Tag(SEVERAL)],
     Discriminator(one_or_several),
 ]
 Filter = Annotated[str, AfterValidator(check_filter)]
@@ -297,12 +320,12 @@ class PredictionLog(_Log):
 
     path: str
     id: Key = "prediction_id"
-    score: Column = "score"
-    time: Column | None = None
+    score: Value = "score"
+    time: Value | None = None
     score_means: Literal["probability", "percent", "logit", "probability_of_0"] = "probability"
     duplicates: Literal["check", "keep_identical"] = "check"
     where: Filter | None = None
-    weight: Column | None = None
+    weight: Value | None = None
     classes: Classes | None = None
     entity: Key | None = None
 
@@ -324,13 +347,13 @@ class OutcomeLog(_Log):
     in_predictions: bool = False
     path: Annotated[str, Field(validate_default=True)] = ""
     id: Key = "prediction_id"
-    outcome: Column | None = "outcome"
-    time: Column | None = None
+    outcome: Value | None = "outcome"
+    time: Value | None = None
     outcome_means: OutcomeMeans | None = None
     absent_means: DaysUntilNegative | None = None
     duplicates: Literal["keep_identical", "latest"] = "keep_identical"
     where: Filter | None = None
-    weight: Column | None = None
+    weight: Value | None = None
 
     @model_validator(mode="after")
     def _can_tell_the_latest(self) -> Self:
@@ -375,7 +398,7 @@ def id_columns(log: PredictionLog | OutcomeLog) -> tuple[str, ...]:
 class Segments(Section):
     """A column of the predictions with a few listed values; all others count as `other`."""
 
-    column: Column
+    column: Value
     values: SegmentValues
 
     @model_validator(mode="after")

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from monitor.config import FIELD
+from monitor.config import FIELD, expression_of
+from monitor.config.filters import columns_of_filter
 
 MISFIT = "does not fit: "  # begins our own message inside an error of DuckDB
 TRUE_OR_FALSE = {"true": "1", "false": "0"}  # as DuckDB, pandas and JSON write booleans
@@ -38,11 +39,12 @@ class Wanted:
 
     def is_column(self, types: Mapping[str, Any]) -> bool:
         """Return whether the value is a column as it is."""
-        return bool(self.columns) and self.sql(types) == quoted(self.columns[0])
+        plain = bool(self.columns) and not expression_of(self.columns[0])
+        return plain and self.sql(types) == quoted(self.columns[0])
 
 
 def quoted(column: str) -> str:
-    """Write the name of a column, or of a field of a column, in SQL.
+    """Write the name of a column, of a field of a column, or an expression, in SQL.
 
     Examples
     --------
@@ -51,6 +53,8 @@ def quoted(column: str) -> str:
     >>> print(quoted("prediction" + FIELD + "score"))
     struct_extract("prediction", 'score')
     """
+    if expression := expression_of(column):
+        return f"({expression})"
     whole, _, field = column.partition(FIELD)
     name = '"' + whole.replace('"', '""') + '"'
     return f"struct_extract({name}, {text(field)})" if field else name
@@ -58,8 +62,23 @@ def quoted(column: str) -> str:
 
 def named(column: str) -> str:
     """Write the name of a column, or of a field of a column, for people."""
+    if expression := expression_of(column):
+        return expression
     whole, _, field = column.partition(FIELD)
     return f"{whole} (field {field})" if field else whole
+
+
+def columns_in(column: str) -> list[str]:
+    """List the columns of the log that a name or an expression needs.
+
+    Examples
+    --------
+    >>> from monitor.config import EXPRESSION
+    >>> columns_in("a.b"), columns_in(EXPRESSION + "a.b + c")
+    (['a.b'], ['a', 'c'])
+    """
+    expression = expression_of(column)
+    return columns_of_filter(expression) if expression else [column]
 
 
 def text(value: str) -> str:
@@ -97,7 +116,10 @@ def number(column: str, setting: str) -> Wanted:
 def outcome(column: str, setting: str) -> Wanted:
     """Read text as a number; true and false are 1 and 0."""
     cases = " ".join(f"WHEN '{word}' THEN '{digit}'" for word, digit in TRUE_OR_FALSE.items())
-    value = f"CASE lower({quoted(column)}) {cases} ELSE {quoted(column)} END"
+    name = quoted(column)
+    if expression_of(column):  # of text it may make a number, or a boolean
+        name = f"CAST({name} AS VARCHAR)"
+    value = f"CASE lower({name}) {cases} ELSE {name} END"
     kind = "a number, true or false"
     return Wanted((column,), lambda _: _cast(column, "DOUBLE", kind, setting, value=value))
 

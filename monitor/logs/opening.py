@@ -21,11 +21,11 @@ import narwhals as nw
 import pyarrow as pa
 from fsspec.implementations.local import LocalFileSystem
 
-from monitor.config import FIELD, Format, Model, OutcomeLog, PredictionLog
+from monitor.config import FIELD, Format, Model, OutcomeLog, PredictionLog, expression_of
 from monitor.config.filters import columns_of_filter
 from monitor.errors import DataError, Fault
 from monitor.files import open_filesystem
-from monitor.logs.conversions import Wanted, as_it_is, named, quoted, text
+from monitor.logs.conversions import Wanted, as_it_is, columns_in, named, quoted, text
 from monitor.logs.session import Session, Type, with_structs
 from monitor.logs.tables import Range, Table, reading_table
 from monitor.logs.times import Dating, dating_of, is_day
@@ -102,6 +102,8 @@ class OpenLog:
 
         Text is converted later, so it fits.
         """
+        if expression_of(column):
+            return self._check_expression(column, setting, fits, wanted)
         what = self.session.what
         for file, types in self.files.items():
             if len(twice := self._of_one_name(file, column, types)) > 1:
@@ -135,6 +137,33 @@ class OpenLog:
                 )
                 self.note(msg, "has another type")
                 return False
+        return True
+
+    def _check_expression(
+        self, column: str, setting: str, fits: Callable[[Type], bool], wanted: str
+    ) -> bool:
+        """Note the columns of an expression that a file lacks, and a value of the wrong type."""
+        names = [self.same_name(name) for name in columns_in(column)]
+        if not all(self.check(name, setting, lambda _: True, "of any type") for name in names):
+            return False
+        for file, types in self.files.items():
+            try:
+                found = self.session.type_of_expression(
+                    quoted(column), {name: f"{types[name]}" for name in names}
+                )
+            except duckdb.Error as error:
+                wrong = f"cannot be applied ({str(error).splitlines()[0]})"
+                found = None
+            else:
+                wrong = f"gives {found}, must be {wanted}"
+            if found is None or not (self.is_text or fits(found)):
+                msg = (
+                    f"{self.session.what}: {setting} {wrong}: {named(column)} ({file}); correct it "
+                    f"in the configuration, then rerun this day."
+                )
+                self.note(msg, "has another type")
+                return False
+            types[column] = found
         return True
 
     def note(self, msg: str, wrong: str) -> None:
@@ -198,8 +227,14 @@ class OpenLog:
         """Name the columns that the chosen rows need: those in the path, and the others."""
         filtered = map(self.same_name, columns_of_filter(where) if where else ())
         dated = [self.dating.column] if self.dating else []
-        used = dict.fromkeys([*(c for value in wanted for c in value.columns), *filtered, *dated])
+        named_by = [name for value in wanted for c in value.columns for name in self._names_in(c)]
+        used = dict.fromkeys([*named_by, *filtered, *dated])
         return [c for c in used if types[c].in_path], [c for c in used if not types[c].in_path]
+
+    def _names_in(self, column: str) -> list[str]:
+        """Name the columns of a value as the log does."""
+        names = columns_in(column)
+        return [*map(self.same_name, names)] if expression_of(column) else names
 
     def _part(
         self, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
@@ -265,6 +300,8 @@ class OpenLog:
 
     def _nothing(self, wanted: Mapping[str, Wanted]) -> Any:
         """Make a log without rows, which text is if all of its files are empty."""
+        null = Wanted((), lambda _: "CAST(NULL AS VARCHAR)")
+        wanted = {n: null if any(map(expression_of, v.columns)) else v for n, v in wanted.items()}
         columns = chain.from_iterable(value.columns for value in wanted.values())
         undated = replace(self, dating=None)
         rows = undated.without_rows(dict.fromkeys(columns, TEXT), None, wanted)

@@ -184,6 +184,14 @@ class Session:
         (dtype,), (name,) = _dtypes(inner), map(str, inner.types)
         return Type(dtype, name)
 
+    def type_of_expression(self, expression: str, columns: Mapping[str, str]) -> Type:
+        """Return the type of an expression on columns of some types."""
+        nulls = ", ".join(f"CAST(NULL AS {name}) AS {quoted(c)}" for c, name in columns.items())
+        rows = self.connection.sql(f"SELECT {nulls or 'NULL'} LIMIT 0")
+        value = rows.select(duckdb.SQLExpression(expression).alias("value"))
+        (dtype,), (name,) = _dtypes(value), map(str, value.types)
+        return Type(dtype, name)
+
     def names_in(self, file: str, form: Format) -> list[str]:
         """Return the names of columns as a file writes them: the types have no name twice."""
         place = self.copies.get(file, file)

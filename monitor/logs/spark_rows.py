@@ -13,7 +13,7 @@ from urllib.parse import unquote
 import duckdb
 import narwhals as nw
 
-from monitor.config import FIELD
+from monitor.config import FIELD, expression_of
 from monitor.logs.conversions import Wanted
 from monitor.logs.entities import DIGITS
 from monitor.logs.opening import NULL_IN_PATH, OpenLog
@@ -73,6 +73,8 @@ def _is_plain(log: OpenLog, types: Mapping[str, Any], wanted: Mapping[str, Wante
 
 
 def _is_known_to_spark(value: Wanted, types: Mapping[str, Any]) -> bool:
+    if any(map(expression_of, value.columns)):
+        return False  # its dialect is another
     if value.is_bucket:
         kinds = [types[column].dtype for column in value.columns]
         return all(kind.is_integer() or isinstance(kind, nw.String) for kind in kinds)

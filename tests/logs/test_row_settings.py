@@ -106,7 +106,7 @@ def test_a_filter_chooses_outcomes(tmp_path: Path) -> None:
     ("where", "message"),
     [
         ("modelversion = 3", "the predictions have no column 'modelversion', .* correct .*where"),
-        ("current_date > tenant", "the predictions have no column 'current_date'"),
+        ("user > tenant", "the predictions have no column 'user'"),
         ("score", "predictions.where gives DOUBLE, not true or false: score"),
         ("sqrt(tenant) > 1", "predictions.where cannot be applied"),
     ],

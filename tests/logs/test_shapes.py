@@ -394,6 +394,82 @@ def in_structs(root: Root, form: str, time: Time = A_DATE) -> dict[str, Any]:
     }
 
 
+IN_STRUCTS = "data.inner.{name}"
+IN_JSON = "CAST(data->>'$.inner.{name}' AS {type})"
+IN_MAP = "CAST(data['{name}'] AS {type})"
+IN_LIST = "CAST(data[{place}] AS {type})"
+SQL_TYPES = {"prediction_id": "BIGINT", "score": "DOUBLE", "country": "VARCHAR"} | {
+    **dict.fromkeys(("scored_at", "observed_at"), "TIMESTAMPTZ"),
+    "outcome": "TINYINT",
+}
+
+
+def as_text(value: Any) -> str | None:
+    """Write a value as text; null stays null."""
+    return (
+        value.isoformat() if isinstance(value, datetime) else None if value is None else f"{value}"
+    )
+
+
+def computed(root: Root, ending: str, kind: str) -> dict[str, Any]:
+    """Write a file for each day whose only column holds each row, to be read by expressions."""
+    sql = {"structs": IN_STRUCTS, "json": IN_JSON, "map": IN_MAP, "list": IN_LIST}[kind]
+
+    def column(rows: Rows, names: Sequence[str]) -> pa.Array:
+        inner = [{name: row[name] for name in names} for row in rows]
+        texts = [{name: as_text(value) for name, value in row.items()} for row in inner]
+        if kind == "structs":
+            of_row = pa.struct([TYPES.field(name) for name in names])
+            return pa.array([{"inner": row} for row in inner], pa.struct({"inner": of_row}))
+        if kind == "json":
+            return pa.array([json.dumps({"inner": row}, default=as_text) for row in inner])
+        if kind == "map":
+            return pa.array([[*row.items()] for row in texts], pa.map_(pa.string(), pa.string()))
+        return pa.array([[*row.values()] for row in texts], pa.list_(pa.string()))
+
+    def value(name: str, names: Sequence[str]) -> dict[str, str]:
+        place = names.index(name) + 1
+        return {"sql": sql.format(name=name, type=SQL_TYPES[name], place=place)}
+
+    for day in DAYS:
+        for log, at, names in (("p", "scored_at", SCORED), ("o", "observed_at", OBSERVED)):
+            rows = of_day(day, at)
+            if ending == "jsonl":
+                lines = [{"data": {"inner": {n: row[n] for n in names}}} for row in rows]
+                text = "".join(f"{json.dumps(line, default=as_text)}\n" for line in lines)
+                root.write(f"{log}/{day}.jsonl", text.encode())
+            else:
+                table = pa.table({"data": column(rows, names)})
+                root.write(f"{log}/{day}.{ending}", ENCODED[ending](table))
+    return {
+        "segments": SEGMENTS | {"column": value("country", SCORED)},
+        "predictions": {
+            "path": f"{root.place}/p/{{day}}.{ending}",
+            "id": value("prediction_id", SCORED),
+            "score": value("score", SCORED),
+            "time": value("scored_at", SCORED),
+        },
+        "outcomes": {
+            "path": f"{root.place}/o/{{day}}.{ending}",
+            "id": value("prediction_id", OBSERVED),
+            "outcome": value("outcome", OBSERVED),
+            "time": value("observed_at", OBSERVED),
+        },
+    }
+
+
+def decimal_commas(root: Root) -> dict[str, Any]:
+    """Write scores as text with a decimal comma."""
+    config = dated(root, "p/{day}.parquet", "o/{day}.parquet")
+    for day in DAYS:
+        table = table_of(of_day(day, "scored_at"), SCORED)
+        texts = pa.array([f"{score!r}".replace(".", ",") for score in table["score"].to_pylist()])
+        table = table.set_column(table.column_names.index("score"), "Score, %", texts)
+        root.write(f"p/{day}.parquet", as_parquet(table))
+    score = {"sql": """CAST(replace("Score, %", ',', '.') AS DOUBLE)"""}
+    return config | {"predictions": config["predictions"] | {"score": score}}
+
+
 SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "a file for each day": lambda root: dated(root, "p/{day}.parquet", "o/{day}.parquet"),
     "hive": lambda root: dated(root, "p/ds={day}/0.parquet", "o/ds={day}/0.parquet"),
@@ -453,6 +529,12 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "objects of JSON lines": lambda root: in_structs(root, "jsonl", DATE_TEXT),
     "structs of Delta": lambda root: in_structs(root, "delta"),
     "structs of Iceberg": lambda root: in_structs(root, "iceberg"),
+    "structs in structs": lambda root: computed(root, "parquet", "structs"),
+    "maps": lambda root: computed(root, "parquet", "map"),
+    "lists": lambda root: computed(root, "parquet", "list"),
+    "JSON in text": lambda root: computed(root, "parquet", "json"),
+    "objects in objects of JSON lines": lambda root: computed(root, "jsonl", "json"),
+    "decimal commas": decimal_commas,
     "score and outcome in one row": lambda root: together(root, "parquet"),
     "score and outcome in one row of CSV": lambda root: together(root, "csv"),
     "score and outcome in one row of JSON lines": lambda root: together(root, "jsonl"),
