@@ -128,8 +128,14 @@ def explain(
 
 def _clearest(reference: Reference, values: Values, held: Sequence[Condition]) -> Values:
     """Keep the values with most evidence, and those that were named before."""
-    singles = np.arange(len(values.conditions))[:, None]
-    evidence = fit_sets(reference, lay_out({}, values), singles).evidence.max(axis=1)
+    count = len(values.conditions)
+    parts = [range(i, min(count, i + MOST_TRIED)) for i in range(0, count, MOST_TRIED)]
+    # A part of them at a time, because what values share is laid out for each pair.
+    fitted = [
+        fit_sets(reference, lay_out({}, values.chosen(part)), np.arange(len(part))[:, None])
+        for part in parts
+    ]
+    evidence = np.concatenate([sets.evidence.max(axis=1) for sets in fitted])
     kept = {*np.argsort(-evidence, kind="stable")[:MOST_TRIED].tolist()}
     kept |= {i for i, condition in enumerate(values.conditions) if condition in held}
     return values.chosen(sorted(kept))

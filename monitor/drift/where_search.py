@@ -45,6 +45,8 @@ class Found:
         On the other half: of a change that is within the tolerance; nan if there is none.
     rows : float
         Share of the outcomes that these rows have, on the other half.
+    kind : str
+        The distortion that was found; empty if no condition was.
     """
 
     conditions: tuple[Condition, ...]
@@ -54,6 +56,7 @@ class Found:
     rest: Estimate | None = None
     p_value: float = nan
     rows: float = nan
+    kind: str = ""
 
     @property
     def confirmed(self) -> bool:
@@ -63,40 +66,50 @@ class Found:
 
 def best_condition(
     reference: Reference,
-    kind: str,
+    kinds: Sequence[str],
     before: Sequence[Columns],
     after: Sequence[Columns],
-) -> Condition | None:
-    """Find the value whose rows moved more clearly than all rows together.
+) -> tuple[Condition, str] | None:
+    """Find the value whose rows moved more clearly than all rows together, and how.
 
     Parameters
     ----------
-    reference, kind
+    reference : Reference
         As for `monitor.drift.where.where_of`.
+    kinds : sequence of str
+        The distortions that are looked for, in either direction.
     before, after : sequence of mapping
         Counts of the rows that meet the conditions so far.
 
     Returns
     -------
-    Condition or None
-        None if no value has ``z**2`` larger than that of all rows by ``2 log m``, with m the
-        number of values that were compared.
+    (Condition, str) or None
+        The value and its kind. None if along no direction a value has ``z**2`` larger than that of
+        all rows by ``2 log m``, with m the number of comparisons over all directions.
     """
-    direction = KINDS.index(kind) // 2
     sums = sum_columns(reference, before, after)
+    directions = sorted({KINDS.index(kind) // 2 for kind in kinds})
     changes = {
-        Condition(column, value): change
+        (Condition(column, value), direction): change
         for column, (old, now) in sums.items()
         for value in now
         if value != OTHER and value in old
+        for direction in directions
         if (change := change_of(reference, direction, old[value], now[value]))
     }
     if not changes:
         return None
-    whole = change_of(reference, direction, *whole_of(*next(iter(sums.values()))))
-    best = max(changes, key=lambda one: (_clarity(changes[one]), one.column, one.value))
-    least = (_clarity(whole) if whole else 0.0) + 2.0 * log(len(changes))
-    return best if _clarity(changes[best]) > least else None
+    together = whole_of(*next(iter(sums.values())))
+    wholes = {j: change_of(reference, j, *together) for j in directions}
+    clear = {
+        one: _clarity(change)
+        for one, change in changes.items()
+        if _clarity(change) > _clarity(wholes[one[1]]) + 2.0 * log(len(changes))
+    }
+    if not clear:
+        return None
+    best = max(clear, key=lambda one: (clear[one], one[0].column, one[0].value))
+    return best[0], KINDS[2 * best[1] + (changes[best].value > 0.0)]
 
 
 def confirm(
@@ -112,8 +125,10 @@ def confirm(
 
     Parameters
     ----------
-    reference, kind
+    reference : Reference
         As for `best_condition`.
+    kind : str
+        The distortion that was found.
     conditions : sequence of Condition
         What was found.
     inside, outside : tuple of sequences of ColumnPart
@@ -134,11 +149,12 @@ def confirm(
         rest=relative_slope(*rest),
         p_value=exceeding(change, tolerance) if change else nan,
         rows=kept[1].rows / total if total else nan,
+        kind=kind,
     )
 
 
-def _clarity(change: Estimate) -> float:
-    return (change.value / change.standard_error) ** 2
+def _clarity(change: Estimate | None) -> float:
+    return (change.value / change.standard_error) ** 2 if change else 0.0
 
 
 def _added(reference: Reference, days: Sequence[ColumnPart]) -> Sums:

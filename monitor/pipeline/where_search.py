@@ -10,6 +10,7 @@ from datetime import date, datetime
 import numpy as np
 
 from monitor.config import Config, Model, WatchedColumn
+from monitor.drift.evidence import KINDS
 from monitor.drift.places import Condition
 from monitor.drift.reference import Reference
 from monitor.drift.where_search import DEEPEST, Found, best_condition, confirm
@@ -37,7 +38,6 @@ class _Search:
     databases: Databases
     watched: Sequence[WatchedColumn]
     reference: Reference
-    kind: str
 
 
 def search(
@@ -71,7 +71,7 @@ def search(
     """
     model, store = config.model(name), Store(config.store)
     verdict = verdict_of(store, name, day)
-    compared, reference, span, kind = compared_days(name, read_references(config, name), verdict)
+    compared, reference, span, _ = compared_days(name, read_references(config, name), verdict)
     final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]
     old = [d for d in final if compared.first <= d <= compared.last]
     new = [d for d in final if span[0] <= d <= span[1]]
@@ -82,7 +82,7 @@ def search(
     with open_databases(config.engine) as databases:
         began = clock()
         watched = columns_to_search(name, model, columns, old[0], databases)
-        task = _Search(name, model, store, databases, watched, reference, kind)
+        task = _Search(name, model, store, databases, watched, reference)
         _count(task, old[0], watched, ())
         each = (clock() - began).total_seconds()
         say(_time_needed(each, [len(a) + len(b) for a, b in halves]))
@@ -100,16 +100,18 @@ def _time_needed(each: float, days: Sequence[int]) -> str:
 def _descend(task: _Search, searched: Halves, others: Halves, say: Callable[[str], None]) -> Found:
     """Add one condition after the other, and confirm them; say what is being read."""
     conditions: list[Condition] = []
+    kinds: Sequence[str] = KINDS
     while len(conditions) < DEEPEST:
         left = [w for w in task.watched if w.name not in {c.column for c in conditions}]
         if not left:
             break
         say(f"{_so_far(conditions)}: reads {len(searched[0]) + len(searched[1])} days")
         counted = [[_count(task, d, left, conditions) for d in days] for days in searched]
-        best = best_condition(task.reference, task.kind, *counted)
+        best = best_condition(task.reference, kinds, *counted)
         if best is None:
             break
-        conditions.append(best)
+        conditions.append(best[0])
+        kinds = [best[1]]
     number = len(searched[0]) + len(searched[1])
     if not conditions:
         return Found((), number, 0)
@@ -121,7 +123,7 @@ def _descend(task: _Search, searched: Halves, others: Halves, say: Callable[[str
         for days, parts in zip(others, inside, strict=True)
     ]
     return confirm(
-        *(task.reference, task.kind, conditions),
+        *(task.reference, kinds[0], conditions),
         (inside[0], inside[1]),
         (outside[0], outside[1]),
         searched=number,

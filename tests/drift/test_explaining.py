@@ -10,7 +10,7 @@ from monitor.drift.explaining import explain
 from monitor.drift.places import Condition, Explanation
 from monitor.drift.where import where_of
 from monitor.words.where import where_sentence
-from tests.support.planted import Planted, planted
+from studies.where.planted import Planted, planted
 
 WORLDS = 5  # of one cause, and as many of two
 

@@ -5,6 +5,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.column_sums import sum_columns
+from monitor.drift.evidence import KINDS
 from monitor.drift.places import Condition, Where
 from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.where import where_of
@@ -210,11 +211,11 @@ def singles(days: list[Columns]) -> list[Columns]:
 def test_a_search_takes_the_value_that_moved_most_clearly() -> None:
     """A device that drifts is the first condition; where all drift alike there is none."""
     reference, before, after = weeks(1, slopes(tv=0.7))
-    found = best_condition(reference, "too_extreme", singles(before), singles(after))
+    found = best_condition(reference, KINDS, singles(before), singles(after))
     alike, old, new = weeks(4, slopes() * 0.75)
 
-    assert found == Condition("device", "tv")
-    assert best_condition(alike, "too_extreme", singles(old), singles(new)) is None
+    assert found == (Condition("device", "tv"), "too_extreme")
+    assert best_condition(alike, KINDS, singles(old), singles(new)) is None
 
 
 def test_a_search_of_sound_days_finds_nothing_that_is_confirmed() -> None:

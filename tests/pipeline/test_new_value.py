@@ -1,0 +1,73 @@
+"""A value that the reference does not know, and that is broken: it is named, and how new it is."""
+
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from scipy.special import expit
+
+from monitor.config import load_config
+from monitor.drift.places import Condition
+from monitor.logs import summarise_day
+from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.where import answer_where
+from monitor.store.store import Store
+
+FIRST, REFERENCE, SOUND, LATER, ROWS = date(2026, 1, 1), 14, 2, 7, 8_000
+DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + SOUND + LATER)]
+APPEARED = DAYS[REFERENCE + SOUND]
+CONFIG = """\
+store: store
+models:
+  bids:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {in_predictions: true}
+    segments:
+      - {column: system, values: [ios, web], primary: true}
+      - {column: version, top: 20}
+    verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
+"""
+
+
+def write_day(folder: Path, day: date) -> None:
+    """Draw a day; later a fifth of the rows has a new version, with a slope of 0.4."""
+    rng = np.random.default_rng(day.toordinal())
+    logits = rng.normal(-0.5, 1.3, ROWS)
+    version = rng.choice(["v16", "v17", "v18"], ROWS)
+    version = np.where((rng.random(ROWS) < 0.2) & (day >= APPEARED), "v19", version)
+    slopes = np.where(version == "v19", 0.4, 1.0)
+    table = {
+        "score": expit(logits),
+        "system": rng.choice(["ios", "web"], ROWS),
+        "version": version,
+        "outcome": (rng.random(ROWS) < expit(slopes * logits)).astype(np.int8),
+    }
+    pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+
+
+def test_it_is_named_with_its_first_day(tmp_path: Path) -> None:
+    """It has no past of its own, but the rest is as before without it."""
+    (tmp_path / "predictions").mkdir()
+    (tmp_path / "monitor.yaml").write_text(CONFIG)
+    config = load_config(tmp_path / "monitor.yaml")
+    store = Store(config.store)
+    for day in DAYS:
+        write_day(tmp_path, day)
+        found = summarise_day("bids", config.model("bids"), day, as_of=day + timedelta(days=2))
+        store.write_summary(replace(found, final=True))
+    judge_days(config, "bids", read_references(config, "bids"), DAYS[0])
+    whole = store.read_verdicts("bids", DAYS[-1])[0][0]
+
+    assert whole.explanation
+    (named,) = whole.explanation.conditions
+    assert (named, named.first) == (Condition("version", "v19"), APPEARED)
+    assert whole.explanation.slope
+    assert whole.explanation.slope.low < 0.4 < whole.explanation.slope.high
+    assert not whole.explanation.in_segments  # version is watched, and has no verdicts of its own
+    assert ", in version = v19, scores are too extreme" in whole.reasons[0]
+    assert f" version = v19 is new since {APPEARED}, so its outcomes" in whole.reasons[-1]
+    assert answer_where(config, "bids").where == whole.where
