@@ -7,7 +7,8 @@ that drifted have less of it, whether they are more or fewer. What has hardly le
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import combinations
 from math import log10
 
 import numpy as np
@@ -32,6 +33,7 @@ from monitor.drift.value_sets import (
     ValueSets,
     fit_sets,
     lay_out,
+    rows_of_both,
     values_of,
 )
 from monitor.metrics.core.estimate import Estimate
@@ -123,7 +125,13 @@ def explain(
         return None
     clear = [one for one in found if one.score > found[0].score - NEARLY]
     chosen = next((one for one in clear if {*one.members} == before), clear[0])
-    return _explanation(reference, values, chosen, [one for one in clear if one is not chosen])
+    instead = [one for one in clear if one is not chosen]
+    explanation = _explanation(reference, values, chosen, instead)
+    counted = all(
+        rows_of_both(sums, *pair) is not None
+        for pair in combinations(explanation.conditions if explanation else (), 2)
+    )
+    return replace(explanation, counted=counted) if explanation else None
 
 
 def _clearest(reference: Reference, values: Values, held: Sequence[Condition]) -> Values:

@@ -83,6 +83,8 @@ class Explanation:
         How far they moved along it, in logit.
     instead : tuple of str
         Other values that explain the drift hardly less well, the clearest first.
+    counted : bool
+        Whether it is known how many rows the values share: their columns are crossed, or one.
     in_segments : bool
         Whether each of the values is a segment with an alert of its own: its drift is open, or was
         since the whole drifts.
@@ -96,6 +98,7 @@ class Explanation:
     kind: str = "too_extreme"
     size: float = 0.0
     instead: tuple[str, ...] = ()
+    counted: bool = True
     in_segments: bool = False
 
 

@@ -139,7 +139,7 @@ def lay_out(sums: AllSums, values: Values) -> Layout:
     for i, one in enumerate(values.conditions):
         informations[:, i, i], shares[i, i] = own[:, i], values.shares[i]
         for j, other in enumerate(values.conditions[:i] if sums else ()):
-            both = _both(sums, one, other)
+            both = rows_of_both(sums, one, other)
             if both is None:
                 continue
             known = np.array([of.informations for of in both])
@@ -158,7 +158,7 @@ def lay_out(sums: AllSums, values: Values) -> Layout:
     )
 
 
-def _both(sums: AllSums, one: Condition, other: Condition) -> tuple[Sums, Sums] | None:
+def rows_of_both(sums: AllSums, one: Condition, other: Condition) -> tuple[Sums, Sums] | None:
     """Find the rows that have two values; None if their columns are not crossed."""
     if one.column == other.column:
         return nothing(), nothing()

@@ -25,7 +25,7 @@ def where_sentence(found: Where) -> str:
             f"{explanation.share:.0%} of the evidence comes from {explained_by(explanation)}, "
             f"{explanation.rows:.1%} of the outcomes{_of(explanation.slope)}; without "
             f"{'it' if len(explanation.conditions) == 1 else 'them'} the rest is as before"
-            f"{_of(explanation.rest)}.{_new(explanation)}{_instead(explanation)}"
+            f"{_of(explanation.rest)}.{_new(explanation)}{_uncounted(explanation)}{_instead(explanation)}"
         )
     if not flagged:
         return "No value of the configured columns differs from its own reference."
@@ -41,6 +41,16 @@ def _new(explanation: Explanation) -> str:
     """Say which of the values the reference does not know, and since when there are any."""
     new = [f"{name_of(c)} is new since {c.first}" for c in explanation.conditions if c.first]
     return f" {listed(new)}, so its outcomes are compared with the curve of all." if new else ""
+
+
+def _uncounted(explanation: Explanation) -> str:
+    """Say that values may be off because they share rows with others."""
+    if explanation.counted:
+        return ""
+    return (
+        " How many rows these values share is not counted, so one may be off because of another: "
+        "cross their columns to be sure."
+    )
 
 
 def _instead(explanation: Explanation) -> str:

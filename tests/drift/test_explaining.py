@@ -34,6 +34,7 @@ def test_what_is_named_was_planted(world: Planted) -> None:
 
     assert {*found.conditions} <= world.causes
     assert len(world.causes) > 1 or {*found.conditions} == world.causes
+    assert found.counted is (len(found.conditions) == 1)  # no columns are crossed
 
 
 def test_its_kind_and_size_are_those_of_the_cause(world: Planted) -> None:
