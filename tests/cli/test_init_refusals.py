@@ -125,12 +125,12 @@ UNFINISHED: dict[str, tuple[Callable[[Path], object], set[str], tuple[str, ...]]
     "grades as scores": (
         grades,
         {"predictions.id", "predictions.score", "outcomes.id"},
-        ("score is VARCHAR with grades such as A, B, C: log the probability that a grade stands",),
+        ("score is VARCHAR with grades such as A, B, C: write the probability that each stands",),
     ),
     "points as scores": (
         points,
         {"predictions.id", "predictions.score", "outcomes.id"},
-        ("points of a scorecard: log the probability that they stand for, 1 / (1 + exp((points",),
+        ('a scorecard: write the probability that they stand for, {sql: "1 / (1 + exp((',),
     ),
 }
 

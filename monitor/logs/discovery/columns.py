@@ -1,5 +1,6 @@
 """What the columns of a sample contain: the facts that every guess rests on."""
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,7 @@ KINDS = {
     "DATE": "date",
 }
 NUMBERS = ("integer", "real")
+PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,11 @@ class Column:
     def uniqueness(self) -> float:
         """Return the share of different values in the rows that have one."""
         return self.distinct / max(1, self.rows - self.nulls)
+
+
+def in_sql(name: str) -> str:
+    """Write a name in SQL for people, in quotes only if it needs them."""
+    return name if PLAIN.fullmatch(name) else quoted(name)
 
 
 def columns_of(

@@ -1,14 +1,18 @@
 """What names of score and outcome say that values cannot: horizons, cut durations. Pure."""
 
+import json
 import re
 from collections.abc import Sequence
 
-from monitor.logs.discovery.columns import NUMBERS, Column
+from monitor.logs.conversions import text
+from monitor.logs.discovery.columns import NUMBERS, Column, in_sql
 from monitor.logs.discovery.roles import words
 
 HORIZON = re.compile(r"(?<![A-Za-z0-9])(\d{1,3})_?(d|days?|w|weeks?|m|mo|months?)(?![A-Za-z0-9])")
 DAYS = {"d": 1, "w": 7, "m": 30}
 CENSORED = ("censored", "censor", "censoring", "truncated")
+LABELS = ("label", "class", "predicted", "prediction", "pred", "decision", "argmax")
+LEAST_CONFIDENCE = 0.5 - 1e-6  # of the likelier of two labels
 DURATION = ("duration", "tenure", "survival", "tte", "lifetime")
 
 
@@ -66,3 +70,32 @@ def about_names(score: str, outcome: str, wait: int, beside: Sequence[Column]) -
             f"been watched long enough; the outcome is whether it happened within the horizon"
         )
     return doubts
+
+
+def about_confidence(score: Column, beside: Sequence[Column]) -> list[str]:
+    """Say whether a score may be the confidence in a predicted label.
+
+    Parameters
+    ----------
+    score : Column
+        That was chosen.
+    beside : sequence of Column
+        The columns of the predictions.
+    """
+    labels = [
+        c
+        for c in beside
+        if len(c.values) == 2 and {*LABELS} & {*words(c.name)}  # noqa: PLR2004 - a label and another
+    ]
+    if not labels or not score.least >= LEAST_CONFIDENCE or score.greatest > 1:
+        return []
+    label = labels[0]
+    value = max(label.values)
+    written = value if label.kind in ("integer", "boolean") else text(value)
+    name = in_sql(score.name)
+    sql = f"CASE WHEN {in_sql(label.name)} = {written} THEN {name} ELSE 1 - {name} END"
+    sentence = (
+        f"`{score.name}` is never below 0.5 and stands beside `{label.name}`; if it is the "
+        f"probability of that label, write score: {{sql: {json.dumps(sql, ensure_ascii=False)}}}"
+    )
+    return [sentence]

@@ -12,7 +12,7 @@ from monitor.logs.discovery.entities import EntityColumn, entity_column
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import LEAST_UNIQUENESS, UNIQUE, Key, find_key
 from monitor.logs.discovery.listing import Survey, Table
-from monitor.logs.discovery.meanings import about_names
+from monitor.logs.discovery.meanings import about_confidence, about_names
 from monitor.logs.discovery.naming import Pattern, patterns
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate
@@ -169,7 +169,8 @@ def _about_names(pair: Pair) -> list[str]:
         else pair.arrived.age_of(arrivals.COMPLETE)
     )
     names = pair.scores[0].column, pair.outcomes[0].column
-    return about_names(*names, wait, pair.observed.columns)
+    confident = about_confidence(pair.scored.column(names[0]), pair.scored.columns)
+    return [*confident, *about_names(*names, wait, pair.observed.columns)]
 
 
 def _live(session: Session, log: Log) -> Log:

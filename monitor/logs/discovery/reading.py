@@ -14,7 +14,7 @@ from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column, columns_of
 from monitor.logs.discovery.listing import Survey
 from monitor.logs.discovery.naming import Pattern
-from monitor.logs.discovery.rows import add, ask, open_rows, tables
+from monitor.logs.discovery.rows import add, ask, leaves_of, open_rows, tables
 from monitor.logs.session import DAMAGE, Session, first_line
 
 ROWS_PER_DAY = 20_000  # of each sampled day
@@ -53,6 +53,8 @@ class Log:
         What the sample contains.
     nested : tuple of (str, str)
         The columns that are structs, maps or lists, with their types; the sample is without them.
+    inner : tuple of str
+        The columns that are fields of structs, by their dotted names.
     where : str or None
         The filter in SQL of the rows that are counted.
     doubts : tuple of str
@@ -68,6 +70,7 @@ class Log:
     columns: tuple[Column, ...]
     span: tuple[date, date] | None = None
     nested: tuple[tuple[str, str], ...] = ()
+    inner: tuple[str, ...] = ()
     where: str | None = None
     doubts: tuple[str, ...] = ()
 
@@ -115,19 +118,19 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
     if not rows:
         msg = f"{place}: the sampled files have no rows; name files that have some."
         raise DataError(msg)
-    nested = _nested(session, place, format_, read[0] if read else None)
-    return Log(place, format_, pattern, days, tuple(read), table, named, nested=nested)
+    nested, inner = _nested(session, place, format_, read[0] if read else None)
+    return Log(place, format_, pattern, days, tuple(read), table, named, None, nested, inner)
 
 
 def _nested(
     session: Session, place: str, format_: str, day: date | None
-) -> tuple[tuple[str, str], ...]:
-    rows = open_rows(session, place, format_, day, most=1, files=1)
-    return tuple(
-        (name, str(native))
-        for name, native in (zip(rows.columns, rows.types, strict=True) if rows else ())
-        if NESTED.search(str(native))
-    )
+) -> tuple[tuple[tuple[str, str], ...], tuple[str, ...]]:
+    """List the nested columns with their types, and the names of the fields within structs."""
+    rows = open_rows(session, place, format_, day, files=1, nested=True)
+    if rows is None:
+        return (), ()
+    types = zip(rows.columns, map(str, rows.types), strict=True)
+    return tuple(t for t in types if NESTED.search(t[1])), tuple(leaves_of(rows))
 
 
 def _remedy(error: Exception, format_: str) -> str:

@@ -10,8 +10,11 @@ from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import PredictionLog
 from monitor.files import list_files, open_filesystem
+from monitor.logs.conversions import quoted
 from monitor.logs.session import Session
 from monitor.logs.tables import TABLE_NAMES, open_table
+
+MOST_LEAVES = 200  # fields of structs that are looked at
 
 
 def open_rows(
@@ -23,8 +26,11 @@ def open_rows(
     most: int | None = None,
     files: int | None = None,
     columns: Sequence[str] = (),
+    nested: bool = False,
 ) -> duckdb.DuckDBPyRelation | None:
     """Open rows; columns of a format without types are texts.
+
+    The fields of structs of files are columns too, with dotted names.
 
     Parameters
     ----------
@@ -42,6 +48,8 @@ def open_rows(
         At most so many files of a day.
     columns : sequence of str
         The columns to read from a table; by default all that are not nested.
+    nested : bool
+        Whether columns of files are given as they are.
 
     Returns
     -------
@@ -54,7 +62,7 @@ def open_rows(
     names = list_files(place, day or date.min)[: files if day else None]
     if not names:
         return None
-    rows = _rows_of_files(session, names, format_)
+    rows = _rows_of_files(session, names, format_, nested=nested)
     # Parquet counts its rows in the footer, and a limit keeps filters and threads from the files.
     few = format_ == "parquet" and most and len(rows) <= most
     return rows if few or most is None else rows.limit(most)
@@ -84,17 +92,56 @@ def add(session: Session, query: str, table: str) -> None:
         connection.execute(f"CREATE OR REPLACE TABLE {table} AS {both}")
 
 
-def _rows_of_files(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:
+def _rows_of_files(
+    session: Session, names: Sequence[str], format_: str, *, nested: bool
+) -> duckdb.DuckDBPyRelation:
     filesystem, _ = open_filesystem(names[0])
     if isinstance(filesystem, LocalFileSystem):
         names = [name.removeprefix("file://") for name in names]
     else:
         session.read_through(filesystem, names)
+    rows = _opened(session, names, format_)
+    if nested:
+        return rows
+    leaves = leaves_of(rows)
+    kept = [
+        quoted(name)
+        for name in rows.columns
+        if format_ == "parquet" or name not in {leaf.partition(".")[0] for leaf in leaves}
+    ]
+    fields = [f"{sql} AS {quoted(name)}" for name, sql in leaves.items()]
+    flat = rows.select(", ".join([*kept, *fields])) if leaves else rows
+    return flat if format_ != "json" else flat.select("COLUMNS(*)::VARCHAR")
+
+
+def leaves_of(rows: duckdb.DuckDBPyRelation) -> dict[str, str]:
+    """List the fields of structs, however deep, as a dotted name and as SQL.
+
+    A name that is also that of a column is left out.
+    """
+    found = dict[str, str]()
+    waiting: list[tuple[str, str, Any]] = [
+        (name, quoted(name), native)
+        for name, native in zip(rows.columns, rows.types, strict=True)
+        if native.id == "struct"
+    ]
+    while waiting:
+        name, sql, native = waiting.pop(0)
+        for field, inner in native.children:
+            below = f"{name}.{field}", f"{sql}.{quoted(field)}", inner
+            if inner.id == "struct":
+                waiting.append(below)
+            elif inner.id not in ("list", "map", "array", "union") and len(found) < MOST_LEAVES:
+                found[below[0]] = below[1]
+    return {name: sql for name, sql in found.items() if name not in rows.columns}
+
+
+def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:
     listed = "[" + ", ".join("'" + name.replace("'", "''") + "'" for name in names) + "]"
     columns, options = {
         "parquet": ("*", f"read_parquet({listed}, hive_types_autocast = false, "),
         "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
-        "json": ("COLUMNS(*)::VARCHAR", f"read_json({listed}, format = 'auto', "),
+        "json": ("*", f"read_json({listed}, format = 'auto', "),
     }[format_]
     return session.connection.sql(f"SELECT {columns} FROM {options} hive_partitioning = true)")
 

@@ -1,7 +1,7 @@
 """What the logs of a model show becomes settings, each with its reason."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
 
@@ -9,9 +9,10 @@ from monitor.arrivals import DAYS_LOOKED_AT, ENOUGH, LEAST
 from monitor.config import AUTO_SETTLED_AFTER, LONGEST_WAIT, TODO, WEEKDAYS
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.arrivals import COMPLETE, Arrivals
+from monitor.logs.discovery.columns import PLAIN, in_sql
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.pairing import Pair
-from monitor.logs.discovery.reading import Log
+from monitor.logs.discovery.reading import TEXTUAL, Log
 from monitor.logs.discovery.segments import SegmentColumn, segment_columns
 from monitor.summary import days_between
 
@@ -23,6 +24,7 @@ AUTO = (
     "have come; the rest then counts as late."
 )
 MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
+OF_COLUMNS = ("id", "score", "time", "weight", "entity", "outcome")  # keys that name columns
 DAYS_OF_CLICKS = 0.5  # share of predictions with an outcome, below which absence means something
 
 
@@ -72,7 +74,40 @@ def settings_of(pair: Pair) -> list[Setting]:
         settings += [*_absent(pair.arrived), *_cast(pair), _settled(pair, pair.arrived)]
     else:
         settings.append(_settled_in_one(pair, pair.arrived))
-    return [*settings, *_zone(pair), *_calendar(pair), *_segments(pair), *_checks(pair)]
+    settings += [*_zone(pair), *_calendar(pair), *_segments(pair), *_checks(pair)]
+    return [_with_fields(setting, _log(setting.section, pair)) for setting in settings]
+
+
+def _with_fields(setting: Setting, log: Log) -> Setting:
+    """Write the names of fields of structs as expressions, which a dotted name is not."""
+    if setting.key == "segments":
+        value = dict(setting.value)
+        return replace(setting, value={**value, "column": value_of(value["column"], log)})
+    if setting.key == "day" and setting.value in log.inner:
+        whole, *fields = setting.value.split(".")
+        field = {"column": whole, "field": fields[0]}
+        why = f"{setting.value} dates the rows, but only a column or a field of one can be named."
+        return (
+            replace(setting, value=field)
+            if len(fields) == 1
+            else replace(setting, value=TODO, why=why)
+        )
+    if setting.key not in OF_COLUMNS:
+        return setting
+    several = isinstance(setting.value, list)
+    named = [value_of(name, log) for name in (setting.value if several else [setting.value])]
+    return replace(setting, value=named if several else named[0])
+
+
+def value_of(name: str, log: Log) -> str | dict[str, str]:
+    """Write how the configuration names a column of a log, which may be a field of a struct."""
+    if name not in log.inner:
+        return name
+    whole, *fields = name.split(".")
+    if log.format in TEXTUAL:
+        path = ".".join(field if PLAIN.fullmatch(field) else f'"{field}"' for field in fields)
+        return {"sql": f"{in_sql(whole)}->>'$.{path}'"}
+    return {"sql": ".".join(map(in_sql, (whole, *fields)))}
 
 
 def _where(section: str, log: Log) -> Iterator[Setting]:
@@ -355,7 +390,7 @@ def _gaps(log: Log) -> int:
 
 
 def _log(section: str, pair: Pair) -> Log:
-    return pair.scored if section == "predictions" else pair.observed
+    return pair.observed if section == "outcomes" else pair.scored
 
 
 def _sentence(text: str) -> str:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from monitor.logs.conversions import quoted, text
-from monitor.logs.discovery.columns import Column, columns_of
+from monitor.logs.discovery.columns import Column, columns_of, in_sql
 from monitor.logs.discovery.reading import PARTITION, TEXTUAL, Log
 from monitor.logs.discovery.roles import words
 from monitor.logs.discovery.rows import ask
@@ -21,7 +21,6 @@ OTHERS = (
 FLAGS = ("champion", "live", "prod", "production", "active")  # of a column of two values
 MOST_VALUES = 6
 UNIQUE = 0.99
-PLAIN = re.compile(r"[a-z_][a-z0-9_]*")
 
 
 @dataclass(frozen=True)
@@ -34,7 +33,7 @@ class Subset:
 
 def live_rows(log: Log) -> Subset | None:
     """Find a column whose values say which rows are those of the model in production."""
-    for column in log.columns:
+    for column in (c for c in log.columns if c.name not in log.inner):
         spoken = {value: value.strip().lower() for value in column.values}
         known = all(word in (*LIVE, *TESTED, *OTHERS) for word in spoken.values())
         if column.kind == "text" and 1 < len(spoken) <= MOST_VALUES and known:
@@ -63,7 +62,7 @@ def version_rows(
         The columns of the outcomes: one that both logs have belongs to the id.
     """
     for column in log.columns:
-        if not 1 < len(column.values) <= MOST_VALUES or column.name in (*key, *others):
+        if not 1 < len(column.values) <= MOST_VALUES or column.name in (*key, *others, *log.inner):
             continue
         together = ", ".join(map(quoted, (*key, column.name)))
         alone = ", ".join(map(quoted, key))
@@ -79,7 +78,7 @@ def version_rows(
 
 def subset(column: Column, value: str, before: str = "") -> Subset:
     """Choose the rows of a value of a column."""
-    name = column.name if PLAIN.fullmatch(column.name) else quoted(column.name)
+    name = in_sql(column.name)
     if column.type == "BOOLEAN":
         where = name
     else:

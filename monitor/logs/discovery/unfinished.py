@@ -4,13 +4,14 @@ from collections.abc import Iterator, Sequence
 
 from monitor.config import TODO
 from monitor.logs.discovery import roles
-from monitor.logs.discovery.columns import NUMBERS, Column
+from monitor.logs.discovery.columns import NUMBERS, Column, in_sql
 from monitor.logs.discovery.pairing import is_dated
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import Setting
 
 MOST_SHOWN = 12  # columns in a comment
 FEW = 12  # values of grades
+ROUNDED = 1e-3  # how far the sum of mean probabilities may be from 1
 CREDIT = 250.0, 1000.0  # where the points of credit scores lie
 
 
@@ -65,6 +66,14 @@ def _id(section: str, log: Log | None) -> Iterator[Setting]:
 
 
 def _score(log: Log | None) -> Iterator[Setting]:
+    if log and (parts := _classes(log)):
+        why = (
+            f"{', '.join(parts)} add up to 1, so the model has several classes: write classes: "
+            f"{{names: [NAME, …], columns: [{', '.join(parts)}]}}, with the values of the outcome "
+            f"as names. If it has not, write score: COLUMN in place of classes."
+        )
+        yield Setting("predictions", "classes", TODO, why)
+        return
     found = roles.scores(log.columns) if log else []
     if found:
         yield Setting("predictions", "score", found[0].column, found[0].reason)
@@ -92,6 +101,13 @@ def _outcome(log: Log | None) -> Iterator[Setting]:
     yield Setting("outcomes", "outcome", TODO, why.rstrip())
 
 
+def _classes(log: Log) -> list[str]:
+    """List columns that could be the probabilities of classes; none if they are not."""
+    parts = [c for c in log.columns if c.kind == "real" and c.within == 1]
+    several = len(parts) > 2 and abs(sum(c.mean for c in parts) - 1) < ROUNDED  # noqa: PLR2004 - two are one score
+    return [c.name for c in parts] if several else []
+
+
 def how_to_map(column: Column) -> str:
     """Say of a column that is named like a score why it is none, and how it becomes one."""
     begin = f"{column.name} is {column.type}"
@@ -99,16 +115,20 @@ def how_to_map(column: Column) -> str:
         begin = f"{begin} from {column.least:.4g} to {column.greatest:.4g}"
         if CREDIT[0] <= column.least and column.greatest <= CREDIT[1]:
             return (
-                f"{begin}, points of a scorecard: log the probability that they stand for, "
-                f"1 / (1 + exp((points - offset) / factor)), with the offset and the factor of the "
-                f"scorecard."
+                f"{begin}, points of a scorecard: write the probability that they stand for, "
+                f'{{sql: "1 / (1 + exp(({in_sql(column.name)} - offset) / factor))"}}, with the '
+                f"numbers of the scorecard."
             )
     elif column.kind == "text" and 0 < column.distinct <= FEW:
         return (
-            f"{begin} with grades such as {', '.join(sorted(column.values)[:3])}: log the "
-            f"probability that a grade stands for."
+            f"{begin} with grades such as {', '.join(sorted(column.values)[:3])}: write the "
+            f'probability that each stands for, {{sql: "CASE {in_sql(column.name)} WHEN '
+            f"'{min(column.values)}' THEN 0.01 … END\"}}."
         )
-    return f"{begin}; write it as a number from 0 to 1."
+    return (
+        f"{begin}; write it as a number from 0 to 1, such as "
+        f'{{sql: "CAST({in_sql(column.name)} AS DOUBLE)"}}.'
+    )
 
 
 def _list(log: Log | None) -> str:
@@ -116,5 +136,5 @@ def _list(log: Log | None) -> str:
         return ""
     columns = ", ".join(f"{c.name} {c.type}" for c in log.columns[:MOST_SHOWN])
     nested = ", ".join(f"{name} {type_}" for name, type_ in log.nested[:MOST_SHOWN])
-    fields = f" Of a struct write {{column: NAME, field: NAME}}: {nested}." if nested else ""
+    fields = f' Of a map or a list write {{sql: "NAME[1]"}}: {nested}.' if nested else ""
     return f"The log has: {columns}.{fields}"

@@ -137,6 +137,50 @@ def test_repeats_that_no_column_explains_are_to_decide(tmp_path: Path) -> None:
     assert "checks.prediction_repeated" not in found(model)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_a_confidence_beside_its_label_is_said(seed: int, tmp_path: Path) -> None:
+    """The sentence has the expression that reads the planted score; other scores have none."""
+    rng = np.random.default_rng(60 + seed)
+    name, words = str(rng.choice(["predicted", "pred_label", "class"])), ["no", "yes"]
+    for n in range(DAYS):
+        ids, scores, labels = draw(rng, n)
+        day = FIRST + timedelta(n)
+        likely = scores > 0.5
+        said = np.array(words)[likely.astype(int)]
+        confidence = np.where(likely, scores, 1 - scores)
+        put(tmp_path / "a" / "p", rng, day, {"id": ids, "confidence": confidence, name: said})
+        put(tmp_path / "a" / "o", rng, day, {"id": ids, "outcome": labels})
+        put(tmp_path / "b" / "p", rng, day, {"id": ids, "confidence": scores, name: said})
+        put(tmp_path / "b" / "o", rng, day, {"id": ids, "outcome": labels})
+
+    confident, plain = guess([str(tmp_path / "a"), str(tmp_path / "b")]).models
+
+    sql = f"CASE WHEN {name} = 'yes' THEN confidence ELSE 1 - confidence END"
+    assert [doubt for doubt in confident.doubts if f'write score: {{sql: "{sql}"}}' in doubt]
+    assert not [doubt for doubt in plain.doubts if "sql" in doubt]
+
+
+@pytest.mark.parametrize("count", [3, 5])
+def test_probabilities_of_classes_are_to_decide(count: int, tmp_path: Path) -> None:
+    """Columns that add up to 1 are named, with how to write them."""
+    rng = np.random.default_rng(count)
+    names = [f"p_{kind}" for kind in "abcdefg"[:count]]
+    for n in range(DAYS):
+        ids, _, _ = draw(rng, n)
+        vectors = rng.dirichlet(np.ones(count), ROWS)
+        columns = dict(zip(names, vectors.T, strict=True))
+        happened = np.array([*"abcdefg"])[[rng.choice(count, p=vector) for vector in vectors]]
+        day = FIRST + timedelta(n)
+        put(tmp_path / "p", rng, day, {"id": ids, **columns})
+        put(tmp_path / "o", rng, day, {"id": ids, "species": happened})
+
+    (model,) = guess([str(tmp_path)]).models
+
+    (setting,) = [s for s in model.to_decide if s.key == "classes"]
+    assert all(name in setting.why for name in names)
+    assert "several classes: write classes: {names:" in setting.why
+
+
 def test_horizons_and_durations(tmp_path: Path) -> None:
     """A horizon that the outcomes do not wait for, and a flag of censoring, are said."""
     rng = np.random.default_rng(3)
