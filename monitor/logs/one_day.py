@@ -136,7 +136,7 @@ def _joined(session: Session, batch: Batch) -> Frame:
     (day,) = batch.days
     logs = open_logs(session, batch.model, day, batch.partitions[day])
     predictions, outcomes = read_counts(session.once((logs, "rows"), lambda: count_rows(logs)))
-    query = _write(batch, logs)
+    query = session.once((logs, batch.negative), lambda: _write(batch, logs))
     clean, _ = contract.without_repeats(
         logs, run(query), predictions=predictions, outcomes=outcomes
     )

@@ -24,7 +24,7 @@ from tests.support.workers import made_once
 
 Run = Callable[..., Ended]
 NAMES = ('sea "lion"', "o'cat", "dog, big")  # each needs quoting of another kind
-FIRST, DAYS, ROWS = date(2026, 1, 1), 12, 600
+FIRST, DAYS, ROWS = date(2026, 1, 1), 6, 1_200
 CONFIG = """\
 store: store
 engine: {{kind: {engine}}}
