@@ -181,6 +181,10 @@ def last_drift() -> stat.Panel:
         "{{ending}}": ended,
         "{{state}} since": milliseconds(newest("shift_started_date_seconds", JUDGED, "state")),
         "new reference awaited": milliseconds(newest("awaited_reference_date_seconds", JUDGED)),
+        "taken by {{by}}": milliseconds(newest("acknowledged_timestamp_seconds", JUDGED, "by")),
+        "taken until": milliseconds(
+            f"({newest('acknowledged_until_timestamp_seconds', JUDGED)} > 0)"
+        ),
         "review known_drifts": milliseconds(newest("known_drift_review_date_seconds", MODEL)),
     }
     panel = number({**days, "after": lasted}, unit=MOMENT).decimals(0)
@@ -190,8 +194,9 @@ def last_drift() -> stat.Panel:
         "Last drift over",
         "When and why the last calibration drift ended, and how long it lasted: recovered, "
         "acknowledged in the configuration, or compared with a new reference. Also since when the "
-        "prior or the level has moved, which reference has too few days, and until when a span of "
-        "known_drifts is longer than a month.",
+        "prior or the level has moved, which reference has too few days, until when a span of "
+        "known_drifts is longer than a month, and who has taken the open drift, since when and "
+        "until when.",
         none="none has ended",
         width=5,
     )

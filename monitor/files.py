@@ -139,6 +139,48 @@ def replace(
             file.write(content)
 
 
+def create(filesystem: fsspec.AbstractFileSystem, path: str, content: bytes) -> bool:
+    """Write `content` to `path` if nothing is there, whole or not at all, and say whether it is.
+
+    On a local disk the bytes are forced to the disk under another name first, and then linked,
+    which fails if the name is taken.
+    """
+    if isinstance(filesystem, LocalFileSystem):
+        return _link(Path(path), content)
+    try:
+        filesystem.pipe_file(path, content, mode="create")
+    except OSError:
+        if not filesystem.exists(path):
+            raise
+        # If its answer is lost, the request is sent again, and finds what it wrote at first.
+        return bool(filesystem.cat_file(path, start=0) == content)
+    return True
+
+
+def _link(target: Path, content: bytes) -> bool:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    sweep(target.parent)
+    with temporary_file(target) as (file, beside):
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+        try:
+            target.hardlink_to(beside)
+        except FileExistsError:
+            return False
+    _force(target.parent)
+    return True
+
+
+def _force(folder: Path) -> None:
+    """Force the names in a folder to the disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 @contextmanager
 def replacing(
     target: Path, *, sweeps: bool = True, before: Callable[[], None] = lambda: None
@@ -156,11 +198,7 @@ def replacing(
         os.fsync(file.fileno())
         before()
         beside.replace(target)
-    folder = os.open(target.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+    _force(target.parent)
 
 
 def describe_files(template: str, day: date) -> list[list[str]]:

@@ -15,6 +15,7 @@ from typing import Annotated, Any
 import typer
 from typer.main import get_command
 
+from monitor.cli.acknowledging import ack
 from monitor.cli.assets import assets
 from monitor.cli.days import backfill, check, evaluate, run
 from monitor.cli.init import init
@@ -84,6 +85,7 @@ for command in (
     where,
     recalibrate,
     report,
+    ack,
     serve,
     push,
     textfile,

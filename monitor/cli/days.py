@@ -29,6 +29,7 @@ from monitor.cli.options import (
 from monitor.cli.printing import print_json, progress, say, stop_at
 from monitor.cli.reporting import write_configured_pages
 from monitor.config import Config, Model, load_config
+from monitor.decisions import lasting
 from monitor.errors import ConfigError, DataError
 
 WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
@@ -99,6 +100,8 @@ def check_logs(
     from monitor.read.results import results_of
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
+    from monitor.store.store import Store
+    from monitor.words.acknowledging import long_taken
     from monitor.words.advice import late_outcomes, long_acknowledgement, waits_for
     from monitor.words.labels import chosen_sentence
 
@@ -127,11 +130,13 @@ def check_logs(
             for span in model.verdicts.known_drifts
             if (found := long_acknowledgement(span.last, until))
         ]
+        decisions = lasting(Store(config.store).decisions(model_name)).values()
+        taken = [long for one in decisions if (long := long_taken(one, until))]
         awaited = awaited_in_store(own, model_name)
         incomplete = late_in_logs(own, model_name, as_of=until)
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         late = [late_outcomes(incomplete)] if incomplete else []
-        for sentence in [*unsure, *known, *filter(None, [awaited]), *late]:
+        for sentence in [*unsure, *known, *taken, *filter(None, [awaited]), *late]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
             "day": looked_at,
@@ -144,6 +149,7 @@ def check_logs(
             "sensitivity": able,
             "late": incomplete,
             "known_drifts": known,
+            "taken": taken,
             "awaited_reference": awaited,
         }
 

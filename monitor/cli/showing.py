@@ -169,6 +169,7 @@ def _show_newest(
     as_json: bool,
 ) -> None:
     """Show what stands of a segment, and its last days."""
+    from monitor.read.acknowledgements import who_has_taken
     from monitor.read.labels import chosen_on
     from monitor.read.standing import nearest_to_week, standing
     from monitor.read.unfinished import unfinished
@@ -192,18 +193,20 @@ def _show_newest(
     last = stands.verdict.day if stands.verdict else None
     trusted = _trust(results, model, segment, stands.verdict) if stands.verdict else None
     chosen_labels = chosen_on(results, stands)
+    today = now().astimezone(ZoneInfo(model.time_zone)).date()
+    taken = who_has_taken(results, stands.verdict, today)
     recent = recent_weeks(results, segment, week, last)
     judged = results.of_segment(segment, results.days("verdicts")[-days:]) if days else []
     if as_json:
         found: dict[str, Any] = {"trust": trusted and trusted._asdict()}
+        found["taken"] = taken
         found |= standing_document(stands) | (recent.document if recent else {})
         found["verdicts"] = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
         found["evaluations"] = [*map(document, chosen)]
         further = {"unfinished": stopped, "doubts": model.doubts, "chosen_labels": chosen_labels}
         print_json({**found, **further})
         return
-    today = now().astimezone(ZoneInfo(model.time_zone)).date()
-    say(standing_text(stands, trusted, today, usual_age=model.settled_after + 1))
+    say(standing_text(stands, trusted, today, taken, usual_age=model.settled_after + 1))
     if chosen_labels:
         say(chosen_sentence(chosen_labels), style="yellow", soft_wrap=True)
     say_doubts("", model.doubts)
@@ -249,12 +252,14 @@ def _show_past(
 
 def _show_incidents(results: "Results", segment: str, *, as_json: bool) -> None:
     from monitor.read.incidents import incidents
+    from monitor.report.decisions import decision_documents
     from monitor.report.incidents import incident_details
 
     must_be_stored(results.model, results.days("verdicts"))
     found = incidents(results).get(segment, [])
     text = incident_details(f"{results.model}, segment {shown(segment)}, all incidents", found)
-    answer({"incidents": found}, text, as_json=as_json)
+    decided = decision_documents(results.store.decisions(results.model))
+    answer({"incidents": found, "decisions": decided}, text, as_json=as_json)
 
 
 def demo(

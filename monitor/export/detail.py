@@ -19,6 +19,8 @@ Detail = Literal["verdict", "measures", "full"]
 # alert on unusually many rejected rows, whose gauges have a series for each window and reason.
 OF_VERDICTS = frozenset(
     [
+        "calibration_acknowledged_timestamp_seconds",
+        "calibration_acknowledged_until_timestamp_seconds",
         "calibration_awaited_reference_date_seconds",
         "calibration_blind_info",
         "calibration_build_info",

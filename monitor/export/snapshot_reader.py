@@ -16,6 +16,7 @@ from monitor.errors import ConfigError, DataError, within_memory
 from monitor.evaluation.evaluate import Evaluation
 from monitor.export.few_classes import with_few_classes
 from monitor.measures.snapshot import Snapshot
+from monitor.read.acknowledgements import taken
 from monitor.read.results import Files, Results, results_of, results_read_before
 from monitor.read.standing import newest
 from monitor.run_record import RunRecord
@@ -120,7 +121,9 @@ class Reader:
                 raise
             files.clear()
             latest = newest(results)
-        if before and before.run == run and _are_the_same(before.files, files):
+        holders = {(name, of): one for of, one in taken(results, latest.judged).items()}
+        same = before and before.run == run and _are_the_same(before.files, files)
+        if before and same and before.snapshot.taken == holders:
             return before.snapshot
         # Only runs count arrivals, so as long as there was none these are the same.
         known = before.snapshot.delays if before and before.run == run else None
@@ -137,6 +140,7 @@ class Reader:
             left_out={name: left_out} if exported else {},
             invalid=frozenset({name} & self.config.invalid.keys()),
             delays=self._delays(results, latest.evaluations) if known is None else known,
+            taken=holders,
         )
         self._cached[name] = Cached(snapshot, run, files)
         return snapshot

@@ -6,6 +6,7 @@ from datetime import UTC, date, datetime, time
 
 from monitor.arrivals import Delay
 from monitor.config import Model
+from monitor.decisions import Acknowledgement
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.run_record import RunRecord
@@ -38,6 +39,8 @@ class Snapshot:
         When the outcomes of each model arrive, if complete days have been counted.
     faults : mapping of str to str
         Why the results of a model cannot be read; it has no evaluations and no verdicts then.
+    taken : mapping of (str, str) to Acknowledgement
+        Who has taken the drift that is open, by model and segment.
     """
 
     models: Mapping[str, Model]
@@ -49,6 +52,7 @@ class Snapshot:
     invalid: frozenset[str] = frozenset()
     delays: Mapping[str, Delay] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
+    taken: Mapping[tuple[str, str], Acknowledgement] = field(default_factory=dict)
 
 
 def seconds_of(day: date) -> float:

@@ -13,7 +13,7 @@ from monitor.measures.measure import Base, Parts, Scope, held, itself
 from monitor.measures.snapshot import Snapshot
 from monitor.measures.window_scopes import NEVER_RUN
 from monitor.metrics.core.estimate import Estimate
-from monitor.segment_names import WHOLE
+from monitor.segment_names import WHOLE, printable
 from monitor.summary import end_of_day
 
 NO_REFERENCE = "without a reference"
@@ -24,6 +24,32 @@ NO_COLUMNS = f"{NO_DRIFT}, and of models without `segments`"
 VERDICTS = Base(
     ("model", "segment"), lambda snapshot: (((v.model, v.segment), v) for v in snapshot.verdicts)
 )
+
+
+def found_on(verdict: Verdict) -> date | None:
+    """Give the day on which a drift was found that is open, or has become worse; None without one.
+
+    That of the level is found on the first of its days in a row.
+    """
+    if incident := verdict.incident:
+        return incident.worse.found if incident.worse else incident.opened
+    return verdict.shifted if verdict.state == "level_drift" else None
+
+
+def _taken(snapshot: Snapshot) -> Parts[float]:
+    """Give the end of the last day for which a drift is taken; 0 if nobody has taken it."""
+    for labels, v in VERDICTS.records(snapshot):
+        if found_on(v):
+            one = snapshot.taken.get((v.model, v.segment))
+            zone = snapshot.models[v.model].time_zone
+            yield labels, end_of_day(one.until, zone).timestamp() if one else 0.0
+
+
+def _takers(snapshot: Snapshot) -> Parts[float]:
+    """Name who has taken a drift, with the moment."""
+    for labels, _ in VERDICTS.records(snapshot):
+        if one := snapshot.taken.get((labels[0], labels[1])):
+            yield (*labels, printable(one.by)), one.at.timestamp()
 
 
 def _days(day: Callable[[Verdict], date | None]) -> Base:
@@ -85,6 +111,12 @@ def _explained(where: Where) -> Parts[float]:
     return [((explained_by(explanation),), explanation.share)] if explanation else []
 
 
+TAKEN: Scope[float] = Scope(
+    Base(VERDICTS.labels, _taken), "without an open calibration drift or level drift", (), itself
+)
+TAKER: Scope[float] = Scope(
+    Base((*VERDICTS.labels, "by"), _takers), "while nobody has taken the drift", (), itself
+)
 PLACES = Base(
     ("model",), lambda snapshot: [((v.model,), v.where) for v in snapshot.verdicts if v.where]
 )

@@ -207,6 +207,18 @@ OF_VERDICTS = (
         lambda worse: worse.slope,
     ),
     Measure(
+        "acknowledged_until_timestamp_seconds",
+        of.TAKEN,
+        "End of the last day until which somebody has taken the open drift; 0 if nobody has.",
+        units.TIME,
+    ),
+    Measure(
+        "acknowledged_timestamp_seconds",
+        of.TAKER,
+        "When somebody took the open drift, and who.",
+        units.TIME,
+    ),
+    Measure(
         "drift_undecided",
         of.INCIDENT,
         "Whether the last 13 weeks say neither that the open calibration drift lasts nor that it "

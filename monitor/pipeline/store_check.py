@@ -57,6 +57,7 @@ def check_store(store: Store, name: str) -> StoreCheck:
     damaged = {(k, d): error for k, d, error in store.broken_links(name)} | damaged
     records = store.records(name)
     of_records = [error for record in records if (error := store.record_damage(name, record))]
+    of_decisions, lost = store.decision_damage(name)
     missing = [
         (kind, day) for kind, day in _missing(store, name, days) if (kind, day) not in damaged
     ]
@@ -65,10 +66,16 @@ def check_store(store: Store, name: str) -> StoreCheck:
     of_records_alone = [one for one in records if one in RECORDS or one.startswith(DIGESTS)]
     return StoreCheck(
         name,
-        files=alone + len(store.days_alone("runs", name)) + len(of_records_alone) + len(months),
+        files=alone
+        + len(store.days_alone("runs", name))
+        + len(of_records_alone)
+        + len(months)
+        + len(store.decision_names(name)),
         # The days of a damaged month share its error.
-        damaged=tuple(dict.fromkeys(map(str, [*damaged.values(), *of_records]))),
-        missing=tuple(_sentence(name, kind, day) for kind, day in missing),
+        damaged=tuple(
+            dict.fromkeys(map(str, [*damaged.values(), *of_records, *filter(None, [of_decisions])]))
+        ),
+        missing=(*(_sentence(name, kind, day) for kind, day in missing), *map(_lost, lost)),
         left_over=tuple(_left_over(store, name, days)),
     )
 
@@ -104,12 +111,17 @@ def _sentence(name: str, kind: str, day: date) -> str:
     return f"{name}: {kind}/{name}/{day}.parquet is missing; run {command}."
 
 
+def _lost(file: str) -> str:
+    return f"{file.split('/')[1]}: {file} is missing; restore it from a backup."
+
+
 def _left_over(store: Store, name: str, days: dict[str, list[date]]) -> Iterator[str]:
     expected = {f"{kind}/{name}/{day}.parquet" for kind in DAILY for day in days[kind]}
     records = *RECORDS, *days["summaries"], *store.digest_records(name)
     expected |= {f"runs/{name}/{record}.json" for record in records}
     months = [(kind, month) for kind in KINDS for month in store.months(kind, name)]
     expected |= {f"{kind}/{name}/{month}" for kind, month in months}
+    expected |= {*store.decision_names(name)}
     for file in store.names(name):
         place = file.removeprefix(f"runs/{name}/")
         if file not in expected and not LOCKS.fullmatch(place):

@@ -73,7 +73,12 @@ def _columns(of: object, names: Sequence[str]) -> dict[str, Any]:
 
 
 def standing_text(
-    standing: Standing, trusted: Trust | None, today: date, *, usual_age: int
+    standing: Standing,
+    trusted: Trust | None,
+    today: date,
+    taken: str | None = None,
+    *,
+    usual_age: int,
 ) -> RenderableType:
     """Write the verdict, an answer and its reasons, causes of the week's error, and expectations.
 
@@ -90,8 +95,9 @@ def standing_text(
         parts.append(head)
         if trusted:
             parts += [_said("Can it be trusted? ", trusted.answer)]
-            parts += [_said("What to do? ", trusted.step), Text()]
-            parts.append(Text("Why", style="bold"))
+            parts += [_said("What to do? ", trusted.step)]
+            parts += [_said("Who has it? ", taken)] if taken else []
+            parts += [Text(), Text("Why", style="bold")]
         parts += [*map(_indented, sentences), Text()]
     if standing.waiting:
         parts.append(expectation_table(standing.waiting))

@@ -521,6 +521,8 @@ def _vanished(root: str, model: str) -> str:
 def remedy(name: str, together: Sequence[date] = ()) -> str:
     """Give the command that writes a file of the store again."""
     kind, model, file = name.split("/")
+    if kind == "decisions":
+        return "restore it from a backup, or delete it, and what it decided no longer holds"
     if kind in {"runs", "arrivals", "revisions"}:
         return "delete it, then run again"
     command = "backfill" if kind in BACKFILLED else "evaluate"

@@ -12,8 +12,10 @@
     <root>/revisions/<model>/2026-03-01.parquet     what verdicts of that day said before
     <root>/runs/<model>/2026-03-01.json             times and input files; not reproducible
     <root>/<kind>/<model>/2026-03.01-31.parquet     the files of those days as one, by `compact`
+    <root>/decisions/<model>/1.json                 what people have decided about the model
 
-Rule 1: the same input gives the same bytes in all but the last two, which depend on when runs were.
+Rule 1: the same input gives the same bytes in all but revisions and runs, which depend on when runs
+were, and decisions.
 Rule 2: every file carries a digest of its bytes, and no byte is used before the digest is checked.
 Rules about the files themselves are those of `day_files`.
 """
@@ -35,9 +37,10 @@ from monitor.evaluation.attribution import Causes
 from monitor.evaluation.evaluate import Evaluation
 from monitor.files import reaching
 from monitor.run_record import FailedDay, RunRecord
-from monitor.store.chain import MADE_FROM, Chain
+from monitor.store.chain import MADE_FROM
 from monitor.store.column_table import column_table, columns_of
 from monitor.store.day_files import OF_LOGS, PARSING_ERRORS, TRIES, damage_of, parsing, remedy
+from monitor.store.decision_log import DecisionLog
 from monitor.store.entity_table import entities_of, entity_table
 from monitor.store.evaluation_table import OF_CAUSES, causes_of_day, evaluation_of, evaluation_table
 from monitor.store.fit_record import laid_out, read_back
@@ -75,7 +78,7 @@ class Mapped:
 
 
 @dataclass(frozen=True)
-class Store(Chain):
+class Store(DecisionLog):
     """What is in the files of a store, as the values that the other rooms use.
 
     Attributes

@@ -64,8 +64,18 @@ FIRED = (
 ABSENT = f"{{{{ if or ({SEEN}) ({FIRED}) }}}}page{{{{ else }}}}ticket{{{{ end }}}}"
 OF_STREAM = r'{{ $of := printf "model=%q,segment=%q" $labels.model $labels.segment }}'
 ASKED = 'query (printf "last_over_time(calibration_drift_undecided{%s}[26h]) == 1" $of)'
+TAKEN = (
+    'query (printf "calibration:acknowledged:until_timestamp_seconds{%[1]s} and last_over_time('
+    'calibration:acknowledged:until_timestamp_seconds{%[1]s}[26h] offset 2m)" $of)'
+)
+OF_MODEL = r'{{ $of := printf "model=%q,segment=\"all\"" $labels.model }}'
+LESS_IF_TAKEN = (
+    f'{OF_MODEL}{{{{ if or (eq $labels.severity "info") ({TAKEN}) }}}}info{{{{ else }}}}ticket'
+    "{{ end }}"
+)
 LESS_IF_UNDECIDED = (
-    f'{OF_STREAM}{{{{ if and (eq $labels.severity "page") ({ASKED}) }}}}ticket'
+    f"{OF_STREAM}{{{{ if {TAKEN} }}}}info"
+    f'{{{{ else if and (eq $labels.severity "page") ({ASKED}) }}}}ticket'
     "{{ else }}{{ $labels.severity }}{{ end }}"
 )
 RECEIVERS = {"page": "pagerduty", "ticket": "slack-tickets", "info": "slack-digest"}
@@ -156,7 +166,7 @@ class TestPrograms:
 
     def test_promtool_accepts_the_rules(self) -> None:
         """The rules are valid and none stands twice."""
-        assert "SUCCESS: 33 rules found" in told("promtool", "check", "rules", RULES)
+        assert "SUCCESS: 34 rules found" in told("promtool", "check", "rules", RULES)
 
     @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
     def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:
@@ -226,7 +236,7 @@ class TestAlerts:
             given
             in {
                 "page": {"{{ $labels.severity }}", LESS_IF_UNDECIDED, ABSENT},
-                "ticket": {lowered, "ticket"},
+                "ticket": {lowered, LESS_IF_TAKEN, "ticket"},
                 "info": {"info"},
                 "none": {"none"},
             }[urgency]
@@ -391,7 +401,7 @@ class TestCommands:
     def test_are_found(self) -> None:
         """The runbook shows these commands and no other, so none below is overlooked."""
         program = "calibration-monitor"
-        ours = "backfill check evaluate prune recalibrate run serve show store where"
+        ours = "ack backfill check evaluate prune recalibrate run serve show store where"
         shown = {tuple(call.split()[:2]) for call in CALLS}
 
         assert shown == {*((program, name) for name in ours.split()), ("amtool", "silence")}

@@ -60,7 +60,8 @@ def test_incidents_are_listed_with_their_end(
                 "closed": f"{NEXT}",
                 "ended": "recovered",
             }
-        ]
+        ],
+        "decisions": [],
     }
     assert (table.code, table.err) == (0, "")
     assert "all incidents" in table.out

@@ -11,6 +11,7 @@ import numpy as np
 
 from monitor.arrivals import Arrivals
 from monitor.config import Config
+from monitor.decisions import Acknowledgement
 from monitor.drift.class_facts import ClassFacts
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import Ended, Incident, Shift, Worse, new_detector
@@ -235,6 +236,9 @@ def expose(config: Config) -> str:
     return exposition(map(lines, snapshots.values())).decode()
 
 
+AT = datetime(2026, 3, 3, 3, 7, tzinfo=UTC)  # when the drift was taken
+
+
 def fill_store(folder: Path) -> Config:
     """Fill a store with two models, three days, segments, and windows of two lengths."""
     config = configure(
@@ -269,6 +273,8 @@ def fill_store(folder: Path) -> Config:
     for day, evaluations in days.items():
         store.write_evaluations("fraud", day, evaluations, inputs="")
     store.write_verdicts("fraud", FINAL, [verdict("all", DRIFT), verdict("DE", None)], basis="")
+    taken = Acknowledgement(1, AT, "Ana", "a new feature", "all", FINAL, date(2026, 3, 31))
+    store.decide("fraud", lambda *_: taken)
     never = (0,) * 26
     arrivals = Arrivals(date(2026, 1, 20), (5, 2, 0, 1, *never), (12, 3, 1, 0, *never))
     store.write_arrivals("fraud", arrivals)

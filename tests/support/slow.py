@@ -20,6 +20,7 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     OF_SPARK,
     "tests/cli/test_base_install.py",
     "tests/alerts/test_restarts.py",
+    "tests/alerts/test_acknowledging.py",
     "tests/store/test_fencing.py",
     "tests/alerts/test_messages.py",
     "tests/alerts/test_alertmanager.py",

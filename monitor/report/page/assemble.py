@@ -10,7 +10,9 @@ from monitor.config import Config
 from monitor.drift.inputs import ModelReference
 from monitor.errors import DataError
 from monitor.evaluation.evaluate import Evaluation
+from monitor.measures.verdict_scopes import found_on
 from monitor.metrics.core.tally import Tally, merge
+from monitor.read.acknowledgements import who_has_taken
 from monitor.read.incidents import incidents
 from monitor.read.labels import chosen_on
 from monitor.read.results import Results, results_of
@@ -97,6 +99,7 @@ def model_page(
         classes=_classes(whole.week),
         where=tables.where_rows(verdicts),
         facts=facts(model, references, whole.verdict, span[chosen]),
+        taken=None if day else who_has_taken(results, next(filter(found_on, verdicts), None)),
     )
 
 

@@ -159,6 +159,8 @@ class Page:
         The classes on the day that the page opens with; no rows if the model has two.
     where : Table
         The values of columns where the drift sits that is open on that day; no rows without one.
+    taken : str or None
+        Who has taken the drift of that day, or the command that takes it; None without one.
     """
 
     model: str
@@ -175,6 +177,7 @@ class Page:
     facts: Sequence[tuple[str, str]]
     classes: Table
     where: Table
+    taken: str | None = None
 
     @property
     def day(self) -> DayOnPage:

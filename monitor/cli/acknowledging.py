@@ -1,0 +1,202 @@
+"""The command with which somebody takes a drift, so that it wakes nobody else."""
+
+import re
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Annotated
+from zoneinfo import ZoneInfo
+
+import typer
+
+from monitor.cli.options import (
+    DEFAULT_CONFIG,
+    AsJson,
+    ConfigPath,
+    chosen_models,
+    config_with_index,
+    must_be_one_of,
+    must_be_stored,
+    now,
+)
+from monitor.cli.printing import answer, stop_at
+from monitor.cli.reporting import write_configured_pages
+from monitor.config import Config, Model
+from monitor.decisions import USUAL, Acknowledgement, Decision, End, lasting
+from monitor.errors import ConfigError
+from monitor.segment_names import WHOLE, shown
+
+if TYPE_CHECKING:
+    from monitor.read.results import Results
+
+MOST = {"--by": 60, "--why": 1000, "--ticket": 500}  # characters
+LONGEST = timedelta(days=366)
+ADDRESS = re.compile(r"https?://[^\s/]+\S*")
+
+
+def ack(
+    name: Annotated[str | None, typer.Argument(metavar="[MODEL]", show_default=False)] = None,
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    segment: Annotated[
+        str, typer.Option(help="Only this segment; without it the model with every segment.")
+    ] = WHOLE,
+    until: Annotated[
+        datetime | None,
+        typer.Option(
+            formats=["%Y-%m-%d"],
+            help="The last day for which it holds. Without it, 31 days from today; `check` "
+            "reminds of one that holds for longer.",
+        ),
+    ] = None,
+    by: Annotated[str, typer.Option(help="Who has taken it: a name or a team.")] = "",
+    why: Annotated[str, typer.Option(help="Why it needs nobody else, or why it ends.")] = "",
+    ticket: Annotated[str, typer.Option(help="Address at which the work is tracked.")] = "",
+    end: Annotated[
+        bool, typer.Option("--end", help="End the acknowledgement before its last day.")
+    ] = False,
+    list_them: Annotated[
+        bool, typer.Option("--list", help="List all decisions, and stop.")
+    ] = False,
+    as_json: AsJson = False,
+) -> None:
+    """Take a drift: its alert becomes a line of the digest that names who has taken it.
+
+    Verdicts, evidence and incidents stay as they are. A drift that is found later pages, and so
+    does this one when it becomes worse, or when the last day is over. The store keeps every
+    decision; `show --incidents --json` gives them all. Plans belong into known_drifts of the
+    configuration.
+    """
+    from monitor.report.decisions import decision_documents
+
+    config = config_with_index(config_path, name)
+    if list_them:
+        _list(config, name, as_json=as_json)
+        return
+    if name is None:
+        msg = "ack: name the model, or list what is decided with --list."
+        raise ConfigError(msg)
+    model, said = config.model(name), _checked({"--by": by, "--why": why, "--ticket": ticket})
+    must_be_one_of("--segment", segment, tuple(dict.fromkeys((WHOLE, *model.segment_names))))
+    make = (
+        _ending(name, segment, said, until)
+        if end
+        else _acknowledging(config, name, model, segment, said, until)
+    )
+    made = _results(config, name).store.decide(name, make)
+    answer(
+        {"decision": decision_documents([made])[0]},
+        _told(name, made),
+        as_json=as_json,
+        soft_wrap=True,
+    )
+    stop_at(write_configured_pages(config, [name]))
+
+
+def _checked(texts: dict[str, str]) -> dict[str, str]:
+    """Raise ConfigError for a text that is missing, too long, or not for people."""
+    for option, text in texts.items():
+        if not text.strip() and option != "--ticket":
+            msg = f"{option}: is missing; say it, because others will read it."
+            raise ConfigError(msg)
+        if len(text) > MOST[option] or not text.isprintable():
+            msg = (
+                f"{option} {shown(text[: MOST[option]])}: must be one line of at most "
+                f"{MOST[option]:,} characters; shorten it."
+            )
+            raise ConfigError(msg)
+    if texts["--ticket"] and not ADDRESS.fullmatch(texts["--ticket"]):
+        msg = (
+            f"--ticket {shown(texts['--ticket'])}: is no address; write for example "
+            f"https://tickets.example.org/OPS-17."
+        )
+        raise ConfigError(msg)
+    return {option[2:]: text.strip() for option, text in texts.items()}
+
+
+def _results(config: Config, name: str) -> "Results":
+    from monitor.read.results import results_of
+
+    return results_of(config.store, name, kept=True)
+
+
+def _acknowledging(
+    config: Config,
+    name: str,
+    model: Model,
+    segment: str,
+    said: dict[str, str],
+    until: datetime | None,
+) -> Callable[[int, Sequence[Decision]], Acknowledgement]:
+    """Prepare an acknowledgement of what is open in a segment, or anywhere in the model."""
+    from monitor.measures.verdict_scopes import found_on
+    from monitor.read.standing import newest_verdicts
+
+    results = _results(config, name)
+    must_be_stored(name, results.days("verdicts"))
+    verdicts = newest_verdicts(results)
+    if not any(found_on(v) for v in verdicts if segment in (WHOLE, v.segment)):
+        part = name if segment == WHOLE else f"{name}, segment {shown(segment)}"
+        msg = (
+            f"{part}: no drift is open on {verdicts[0].day}, so there is nothing to acknowledge; "
+            f"for a change that is planned, use verdicts.known_drifts of the configuration."
+        )
+        raise ConfigError(msg)
+    at = now()
+    today = at.astimezone(ZoneInfo(model.time_zone)).date()
+    last = until.date() if until else today + USUAL
+    if not today <= last <= today + LONGEST:
+        msg = (
+            f"--until {last}: must be a day from {today} to {today + LONGEST}; what lasts "
+            f"longer is no drift to wait for: configure a new reference."
+        )
+        raise ConfigError(msg)
+
+    def make(number: int, _: Sequence[Decision]) -> Acknowledgement:
+        who = (said["by"], said["why"], segment)
+        return Acknowledgement(number, at, *who, verdicts[0].day, last, said["ticket"])
+
+    return make
+
+
+def _ending(
+    name: str, segment: str, said: dict[str, str], until: datetime | None
+) -> Callable[[int, Sequence[Decision]], End]:
+    """Prepare the end of the acknowledgement of a segment, or of the model."""
+    if until or said["ticket"]:
+        msg = "--end: ends it today; leave out --until and --ticket."
+        raise ConfigError(msg)
+    at = now()
+
+    def make(number: int, before: Sequence[Decision]) -> End:
+        found = lasting(before)
+        if segment not in found:
+            there = ", ".join(shown(each) for each in found) or "none"
+            msg = (
+                f"{name}, segment {shown(segment)}: nothing is acknowledged that --end could end; "
+                f"acknowledged are: {there}."
+            )
+            raise ConfigError(msg)
+        return End(number, at, said["by"], said["why"], found[segment].number)
+
+    return make
+
+
+def _told(name: str, made: Decision) -> str:
+    if isinstance(made, End):
+        return f"{name}: acknowledgement {made.of} has ended; the alert pages again if it lasts."
+    part = "" if made.segment == WHOLE else f", segment {shown(made.segment)}"
+    return (
+        f"{name}{part}: taken by {made.by} until {made.until}. What was found up to "
+        f"{made.found_by} does not page until then."
+    )
+
+
+def _list(config: Config, name: str | None, *, as_json: bool) -> None:
+    from monitor.report.decisions import decision_documents, decision_table
+
+    models = chosen_models(config, name)
+    found = {each: _results(config, each).store.decisions(each) for each in models}
+    today = {
+        each: now().astimezone(ZoneInfo(model.time_zone)).date() for each, model in models.items()
+    }
+    document = {each: decision_documents(decisions) for each, decisions in found.items()}
+    answer({"models": document}, decision_table(found, today), as_json=as_json)

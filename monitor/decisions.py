@@ -1,0 +1,112 @@
+"""What people have decided about a model: who has taken a drift, until when, and why. Pure.
+
+Rule: a decision is never changed or removed. What ends one is a further one, so their list says at
+any time who knew of what.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+
+from monitor.segment_names import WHOLE
+
+USUAL = timedelta(days=31)  # after which an acknowledgement expires if no day is named
+
+
+@dataclass(frozen=True)
+class Acknowledgement:
+    """Somebody has taken a drift: until a day it needs nobody else.
+
+    Attributes
+    ----------
+    number : int
+        Its place among the decisions about a model, from 1 on.
+    at : datetime
+        When it was made.
+    by, why, ticket : str
+        Who has taken it, why nobody else is needed, and where the work is tracked; the last may be
+        empty.
+    segment : str
+        Of which segment; `all` for the model with every segment.
+    found_by : date
+        The newest day that was judged then: what is found on a later day is another drift.
+    until : date
+        The last day for which it holds.
+    """
+
+    number: int
+    at: datetime
+    by: str
+    why: str
+    segment: str
+    found_by: date
+    until: date
+    ticket: str = ""
+
+
+@dataclass(frozen=True)
+class End:
+    """An acknowledgement ends before its last day.
+
+    Attributes
+    ----------
+    number, at, by, why : int, datetime, str, str
+        As in `Acknowledgement`.
+    of : int
+        The number of the acknowledgement.
+    """
+
+    number: int
+    at: datetime
+    by: str
+    why: str
+    of: int
+
+
+Decision = Acknowledgement | End
+
+
+def lasting(decisions: Iterable[Decision]) -> dict[str, Acknowledgement]:
+    """Find the acknowledgement of each segment that was neither ended nor replaced.
+
+    Whether its last day is over depends on the clock, so that is not asked here.
+
+    Examples
+    --------
+    >>> moment, day = datetime(2026, 3, 1), date(2026, 3, 1)
+    >>> taken = Acknowledgement(1, moment, "Ana", "new feature", "DE", day, day)
+    >>> lasting([taken]) == {"DE": taken}
+    True
+    >>> lasting([taken, End(2, moment, "Ana", "rolled back", 1)])
+    {}
+    """
+    found = dict[str, Acknowledgement]()
+    for decision in sorted(decisions, key=lambda one: one.number):
+        if isinstance(decision, Acknowledgement):
+            found[decision.segment] = decision
+        else:
+            found = {name: one for name, one in found.items() if one.number != decision.of}
+    return found
+
+
+def taken_by(
+    acknowledgements: Mapping[str, Acknowledgement], segment: str, found: date
+) -> Acknowledgement | None:
+    """Find who has taken what was found in a segment on a day; None if nobody has.
+
+    Parameters
+    ----------
+    acknowledgements : mapping of str to Acknowledgement
+        Those that last, by segment.
+    segment : str
+        Its name.
+    found : date
+        The day on which it was found, or has become worse.
+    """
+    both: Sequence[Acknowledgement | None]
+    both = acknowledgements.get(segment), acknowledgements.get(WHOLE)
+    return max(
+        (one for one in both if one and found <= one.found_by),
+        key=lambda one: one.number,
+        default=None,
+    )
