@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from monitor.drift.detector import Acknowledged, Detector, EndReason, Incident
+from monitor.drift.verdict import Verdict
 from monitor.read.results import Results
 from monitor.segment_names import THIRD, WHOLE
 
@@ -52,9 +53,13 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
     because a verdict holds the open drift, or else the last one that is over.
     """
 
-    def detector(place: int) -> Detector | None:
+    def verdict(place: int) -> Verdict | None:
         found = results.of_segment(segment, days[place : place + 1]) if place >= 0 else ()
-        return found[0].detector if found else None
+        return found[0] if found else None
+
+    def detector(place: int) -> Detector | None:
+        found = verdict(place)
+        return found.detector if found else None
 
     found, newest = list[IncidentSummary](), detector(len(days) - 1)
     end: tuple[date | None, EndReason | None] = (None, None)
@@ -62,9 +67,7 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
     while now := detector(place):
         if now.incident:
             opening = bisect_left(days, now.incident.opened)
-            first = detector(opening)
-            named = first.incident if first and first.incident else now.incident
-            found.append(_summary(named, *end))
+            found.append(_summary(*_as_told(verdict(opening), now.incident), *end))
             place, end = opening - 1, (days[opening], None)
         elif before := [one for one in now.acknowledged if one.closed in (None, days[place])]:
             place, end = bisect_left(days, before[0].opened) - 1, (None, None)
@@ -76,15 +79,22 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
         else:
             break
     for one in newest.acknowledged if newest else ():
-        first = detector(bisect_left(days, one.opened))
-        renamed = first.incident if first and first.incident else one
+        renamed = _as_told(verdict(bisect_left(days, one.opened)), one)
         found = [other for other in found if other.opened != one.opened]
-        found.append(_summary(renamed, one.closed, "acknowledged"))
+        found.append(_summary(*renamed, one.closed, "acknowledged"))
     return sorted(found, key=lambda one: one.opened)
 
 
+def _as_told(
+    first: Verdict | None, known: Incident | Acknowledged
+) -> tuple[Incident | Acknowledged, str]:
+    """Give a drift as on the day on which it opened, if that is stored, and its kind then."""
+    incident = first.detector.incident if first else None
+    return (incident, first.headline(incident).kind) if first and incident else (known, known.kind)
+
+
 def _summary(
-    incident: Incident | Acknowledged, closed: date | None, ended: EndReason | None
+    incident: Incident | Acknowledged, kind: str, closed: date | None, ended: EndReason | None
 ) -> IncidentSummary:
     since = (incident.started, incident.start_low, incident.start_high)
-    return IncidentSummary(incident.opened, *since, incident.kind, incident.evidence, closed, ended)
+    return IncidentSummary(incident.opened, *since, kind, incident.evidence, closed, ended)

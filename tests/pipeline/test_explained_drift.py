@@ -18,6 +18,10 @@ from monitor.export.text import exposition, lines
 from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
+from monitor.read.incidents import incidents
+from monitor.read.results import results_of
+from monitor.report.page.assemble import model_page
+from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.verdict import in_short
@@ -110,6 +114,24 @@ def test_show_and_gauges_speak_of_it(folder: Path, wholes: list[Verdict]) -> Non
     slope = wholes[-1].explanation and wholes[-1].explanation.slope
     assert slope
     assert float(found[f"calibration_drift_slope{{{whole}}}"]) == slope.value
+
+
+def test_the_list_of_incidents_and_the_page_speak_of_it(
+    folder: Path, wholes: list[Verdict]
+) -> None:
+    """The first day would have called the mixture by another kind."""
+    config = load_config(folder / "monitor.yaml")
+    (found,) = incidents(results_of(config.store, "bids"))[WHOLE]
+    page = model_page(config, "bids", read_references(config, "bids").fitted)
+    slope = wholes[-1].explanation and wholes[-1].explanation.slope
+
+    assert wholes[0].incident
+    assert wholes[0].incident.kind != "too_extreme"
+    assert found.kind == "too_extreme"
+    (figure,) = [figure for figure in page.day.figures if figure.label == "Slope"]
+    assert slope
+    assert figure.value == f"{slope.value:.2f}"
+    assert figure.note.endswith("; of system = ios")
 
 
 def test_one_call_or_several_say_the_same(folder: Path) -> None:

@@ -47,6 +47,7 @@ def stored(verdicts: Sequence[tuple[str, bool, Any]]) -> Results:
                 state=state,
                 final=final,
                 shown=final or state == "data_error",
+                headline=lambda incident: incident,  # no values explain it
                 detector=SimpleNamespace(
                     incident=found if segment == "all" else None,
                     ended=None if found or segment == "DE" else ended(of_all[:i]),

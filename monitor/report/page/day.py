@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import date
 from math import isnan
 
+from monitor.drift.places import explained_by
 from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.score_errors import Errors
@@ -73,9 +74,10 @@ def _figures(
     figures = []
     if verdict and verdict.compared:
         figures.append(_evidence(verdict))
-    if verdict and verdict.slope:
-        slope = verdict.slope
+    explained = verdict.explanation if verdict else None
+    if verdict and (slope := explained.slope if explained else verdict.slope):
         note = f"{interval(slope)}; 1 is as in the reference"
+        note += f"; of {explained_by(explained)}" if explained else ""
         figures.append(Figure("Slope", minus(f"{slope.value:.2f}"), note))
     if verdict and verdict.shift:
         note = f"log-odds since the reference, {interval(verdict.shift, '+z.2f')}"
