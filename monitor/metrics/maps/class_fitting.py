@@ -181,14 +181,15 @@ def _softmax(moved: Floats) -> tuple[Floats, Floats]:
 
 
 def _family(logs: Floats, kind: VectorKind, knots: Floats) -> _Family:
+    # No product of BLAS over rows: its last digits depend on the number of threads.
     centred = logs - logs.mean(axis=1, keepdims=True)  # so that slope and intercept do not fight
     count = len(logs)
     if kind == "temperature":
         return _Family(
             1,
             move=lambda p: p * centred,
-            pull=lambda g: np.array([np.vdot(g, centred)]),
-            curve=lambda v: np.array([np.vdot(v, centred**2)]),
+            pull=lambda g: np.array([(g * centred).sum()]),
+            curve=lambda v: np.array([(v * centred**2).sum()]),
             stiffness=np.zeros(1),
         )
     if kind == "order_preserving":
@@ -198,7 +199,7 @@ def _family(logs: Floats, kind: VectorKind, knots: Floats) -> _Family:
             knots.size,
             move=lambda p: np.einsum("j,jkn->kn", p, ramps),
             pull=lambda g: np.einsum("jkn,kn->j", ramps, g),
-            curve=lambda v: np.array([np.vdot(v, ramp**2) for ramp in ramps]),
+            curve=lambda v: np.array([(v * ramp**2).sum() for ramp in ramps]),
             stiffness=np.full(knots.size, USUAL_SLOPE**-2),
             steps=True,
         )
@@ -214,9 +215,9 @@ def _family(logs: Floats, kind: VectorKind, knots: Floats) -> _Family:
     np.fill_diagonal(mix, USUAL_SLOPE**-2)
     return _Family(
         count**2,
-        move=lambda p: p.reshape(count, count) @ centred,
-        pull=lambda g: (g @ centred.T).ravel(),
-        curve=lambda v: (v @ (centred**2).T).ravel(),
+        move=lambda p: np.einsum("ij,jn->in", p.reshape(count, count), centred),
+        pull=lambda g: np.einsum("in,jn->ij", g, centred).ravel(),
+        curve=lambda v: np.einsum("in,jn->ij", v, centred**2).ravel(),
         stiffness=mix.ravel(),
     )
 

@@ -1,5 +1,8 @@
 """Maps of class vectors: what is fitted, what is chosen, and how it is applied."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 
 import numpy as np
@@ -242,3 +245,28 @@ def test_impossible_maps_are_refused(found: VectorMap, message: str) -> None:
     """What the types of a file do not say."""
     with pytest.raises(ValueError, match=message):
         check_vector_map(found)
+
+
+FITS = """
+from tests.metrics.maps.test_class_fitting import drawn, fit_vector_map
+rows = drawn(lambda x: 0.7 * x, days=4)
+for kind in ("temperature", "order_preserving", "vector", "dirichlet"):
+    print(repr(fit_vector_map(rows, kind)))
+"""
+
+
+def test_fits_do_not_depend_on_threads() -> None:
+    """The same bits with one thread of BLAS and with two, of sums that are long enough for two."""
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", FITS],
+            env={**os.environ, "OPENBLAS_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    }
+
+    assert len(found) == 1
+    assert found.pop().count("VectorMap") == 4
