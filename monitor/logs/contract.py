@@ -207,7 +207,10 @@ def without_repeats(
             logs.predictions, left_on="outcome_id", right_on="id", how="semi"
         )
         if rows := _total(conflicts):
-            saying, show = "outcomes contradict another", partial(_conflicting, conflicts)
+            saying, show = (
+                "outcomes contradict another",
+                partial(_conflicting, conflicts, latest=logs.latest),
+            )
             violations.append(Violation("outcome_conflicting", rows, outcomes, saying, show))
         observed = merged.filter(~differs).with_columns(observed=nw.lit(1, nw.Int8))
     if scored is logs.predictions and observed is logs.outcomes:
@@ -275,6 +278,12 @@ def outcome_violations(
     return [Violation(check, rows, of, said, shown) for check, rows, said, shown in listed if rows]
 
 
+# What leaving out rows does, where it does not do it to both outcomes alike.
+BIASES = {
+    "outcome_conflicting": ", which biases the prevalence if most corrections are to one value"
+}
+
+
 def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> None:
     """Stop the day if a check that is set to fail is broken.
 
@@ -287,7 +296,7 @@ def enforce(what: str, violations: Sequence[Violation], checks: Checks) -> None:
     complaints = [
         f"{what}: {v.rows:,} of {v.of:,} {v.saying}, {example.text}; {example.remark}"
         f"fix the log, then rerun this day; or set checks.{v.check} to reject, and such rows are "
-        f"left out and counted."
+        f"left out and counted{BIASES.get(v.check, '')}."
         for v, example in broken
     ]
     if complaints:
@@ -375,8 +384,11 @@ def _repeated(ids: Frame) -> Example:
     return Example(f"first id {identity}, {times} times")
 
 
-def _conflicting(conflicts: Frame) -> Example:
+def _conflicting(conflicts: Frame, *, latest: bool) -> Example:
     columns = "outcome_id", "outcome", "greatest", "nulls"
     identity, least, greatest, nulls = _first_row(conflicts.sort("outcome_id"), *columns)
     other = greatest if nulls == "0" else "null"
-    return Example(f"first id {identity}, which has {least} and {other}")
+    correct = "if later outcomes correct earlier ones, set outcomes.duplicates to latest. Else "
+    return Example(
+        f"first id {identity}, which has {least} and {other}", remark="" if latest else correct
+    )

@@ -365,11 +365,19 @@ THREE_PROBLEMS = (
     + "\nctr 2026-03-02: 1 of 40 outcomes are neither 0 nor 1, first 7 (id 207)"
     + MEND.format("outcome_invalid"),
 )
+OF_CORRECTIONS = (
+    "; if later outcomes correct earlier ones, set outcomes.duplicates to latest. Else fix the "
+    "log, then rerun this day; or set checks.outcome_conflicting to reject, and such rows are left "
+    "out and counted, which biases the prevalence if most corrections are to one value."
+)
 BROKEN_LOGS = {
     **MISSING,
     **MISTYPED,
     **{
-        case: (damage, said + MEND.format(check))
+        case: (
+            damage,
+            said + (OF_CORRECTIONS if check == "outcome_conflicting" else MEND.format(check)),
+        )
         for case, (damage, said, check) in BROKEN_ROWS.items()
     },
     **{case: (damage, f + UNREADABLE) for case, (damage, f) in UNREADABLE_FILES.items()},

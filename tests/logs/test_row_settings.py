@@ -498,6 +498,22 @@ def test_a_correction_on_a_later_day_wins(tmp_path: Path) -> None:
     assert found == [(2, 2, 0), (2, 2, 1)]
 
 
+def test_corrections_are_offered_before_rejecting(tmp_path: Path) -> None:
+    """The message names `latest` first, and says what rejecting does; with `latest` it does not."""
+    scored = {"prediction_id": [1, 2, 3, 4], "score": SCORES}
+    observed = {"prediction_id": [1, 2, 3, 4, 4], "outcome": [0, 1, 0, 0, 1], "at": [NOON] * 5}
+    first = "set outcomes.duplicates to latest. Else fix the log"
+
+    with pytest.raises(DataError) as plain:
+        summarise(tmp_path, scored, observed)
+    with pytest.raises(DataError) as latest:
+        summarise(tmp_path, scored, observed, outcomes={"duplicates": "latest", "time": "at"})
+
+    assert first in str(plain.value)
+    assert "left out and counted, which biases the prevalence if" in str(plain.value)
+    assert "set outcomes.duplicates" not in str(latest.value)
+
+
 def test_two_latest_outcomes_contradict_each_other(tmp_path: Path) -> None:
     """Neither of two outcomes of the same time is later, so both are in conflict."""
     predictions = {"prediction_id": [1, 2], "score": SCORES[:2]}
