@@ -19,6 +19,7 @@ from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import Gain, Gains, Level, MapFile, Training
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
+from monitor.pipeline.prune import plan
 from monitor.pipeline.run import RunReport, run
 from monitor.pipeline.store_check import check_store
 from monitor.pipeline.task import Task
@@ -337,7 +338,10 @@ def verdicts_of(folder: Path, found: VectorMap | None) -> dict[date, Verdict]:
 
 
 def test_deploying_begins_a_reference(tmp_path: Path) -> None:
-    """The mapped training days are what mapped vectors are compared with at once: ok."""
+    """The mapped training days are what mapped vectors are compared with at once: ok.
+
+    `prune` keeps them, however old, and removes those of the comparison.
+    """
     found = verdicts_of(tmp_path, RIGHT)
 
     assert {found[day].state for day in DAYS[14:]} == {"ok"}
@@ -346,6 +350,10 @@ def test_deploying_begins_a_reference(tmp_path: Path) -> None:
     assert after
     assert before.low < 0.6 < before.high < 0.8
     assert after.low < 1.0 < after.high
+    config = load_config(tmp_path / "monitor.yaml")
+    pruning = plan(config, "pets", keep_days=8, today=DAYS[-1] + timedelta(days=60))
+    assert pruning.days["mapped"] == DAYS[15:18]
+    assert pruning.reference == TRAINED
 
 
 def test_a_deployed_map_that_was_forgotten_is_found(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/cli/test_showing.py",
     "tests/cli/test_recalibrating",
     "tests/cli/test_control_characters.py",
-    "tests/pipeline/test_classes.py",
+    "tests/pipeline/test_class",
     "tests/pipeline/test_late_outcomes.py",
     "tests/pipeline/test_prune.py",
     "tests/pipeline/test_where.py",
