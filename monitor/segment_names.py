@@ -1,11 +1,27 @@
 """The segments that the program names itself, and how a name from the logs is shown to people."""
 
+import re
+from collections.abc import Container
+
 WHOLE = "all"  # all segments together, and the only segment of a model that has none
 OTHER = "other"  # rows whose value the configuration does not list
 THIRD = "third choices"  # of a model with classes, its pairs of the first and the third choice
 FAMILIES = (WHOLE, THIRD)  # of pairs: where the mean of their evidence is enough, the whole alerts
 RESERVED = frozenset({*FAMILIES, OTHER})
+AGAINST = " against "  # between the names of the classes of a pair
 CROSSED = " x "  # between the names of crossed columns, and between their values
+
+
+def is_pair(name: str, classes: Container[str]) -> bool:
+    """Say whether a name is that of a pair of classes.
+
+    Examples
+    --------
+    >>> is_pair("cat against dog", ["cat", "dog"]), is_pair("for against", ["cat", "dog"])
+    (True, False)
+    """
+    places = [found.start() for found in re.finditer(f"(?={AGAINST})", name)]
+    return any(name[:i] in classes and name[i + len(AGAINST) :] in classes for i in places)
 
 
 def printable(text: str, *, kept: str = "\u00a0") -> str:

@@ -32,7 +32,7 @@ from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
 from monitor.errors import ConfigError
-from monitor.segment_names import OTHER, RESERVED, THIRD, WHOLE
+from monitor.segment_names import OTHER, RESERVED, THIRD, WHOLE, is_pair
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 AUTO_SETTLED_AFTER = 28  # days to wait for outcomes until `settled_after: auto` is found
@@ -606,16 +606,23 @@ class Model(Section):
             "outcomes.weight": self.outcomes.weight is not None,
             "outcomes.outcome_means": self.outcomes.outcome_means is not None,
             "outcomes.absent_means": self.outcomes.absent_means is not None,
-            "segments": self.segments is not None or bool(self.columns),
-            "strata": self.strata is not None,
+            "segments that are not primary": bool(self.columns),
+            "map beside segments or strata": bool(self.map and (self.segments or self.strata)),
         }
         if idle := [name for name, is_set in given.items() if is_set]:
             msg = (
                 f"predictions.classes cannot be combined with {', '.join(idle)}; remove "
-                f"{'it' if len(idle) == 1 else 'them'}. For parts of the traffic, configure a "
-                f"model for each with predictions.where"
+                f"{'it' if len(idle) == 1 else 'them'}"
             )
             raise ValueError(msg)
+        names = {*self.predictions.classes.names}
+        for value in self.segments.values if self.segments else ():
+            if is_pair(value, names):
+                msg = (
+                    f"segments.values must not list {brief(value)}, because it is the name of a "
+                    f"pair of predictions.classes.names; log another value"
+                )
+                raise ValueError(msg)
         return self
 
     def may_lack(self, day: date) -> bool:

@@ -1,7 +1,7 @@
 """The classes of a week: which became more or less frequent, and which pair is worst. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import sqrt
 
 import numpy as np
@@ -95,8 +95,8 @@ class ClassFacts:
     right: float
     right_before: float
     judged: float
-    worst: WorstPair | None
-    others: Others | None
+    worst: WorstPair | None = None
+    others: Others | None = None
     off: str | None = None
 
 
@@ -139,7 +139,7 @@ def about_classes(
     others: OtherPairs | None,
     tolerated: float,
 ) -> ClassFacts:
-    """Find what the classes of a week say, compared with the reference.
+    """Find what the classes of a week say of the whole, compared with the reference.
 
     Parameters
     ----------
@@ -156,13 +156,20 @@ def about_classes(
     tolerated : float
         The change of a slope that is tolerated.
     """
+    return replace(
+        about_frequencies(before, now, least),
+        worst=_worst_pair(drift, pairs, tolerated) if drift else None,
+        others=_others(others) if drift and others else None,
+    )
+
+
+def about_frequencies(before: ClassDay, now: ClassDay, least: float) -> ClassFacts:
+    """Find how often classes and first choices came true, of the whole or of a segment."""
     return ClassFacts(
         shifts=tuple(class_shifts(before, now, least)),
         right=now.right / max(1, now.total),
         right_before=before.right / max(1, before.total),
         judged=now.judged / max(1, now.total),
-        worst=_worst_pair(drift, pairs, tolerated) if drift else None,
-        others=_others(others) if drift and others else None,
     )
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from monitor.drift.pairs import ClassDay, PairCurves, Parts, coded, sum_of_days
-from monitor.drift.reference import Reference, merge_days
+from monitor.drift.reference import RARE, Reference, merge_days
 from monitor.metrics.beyond_binary.class_counts import MOST_PAIRS
 from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.estimate import Estimate
@@ -127,8 +127,8 @@ def class_levels(whole: Reference, curves: PairCurves, span: Span) -> ClassLevel
     along = np.vstack([whole.basis, whole.directions])
     parts = coded(merge_days([{**pairs, **day.equal} for pairs, day in span]), curves)
     levels = {
-        pair: _level(whole.curve, along, curve, part)
-        for (pair, curve), part in sorted(parts.items(), key=lambda of: of[0])
+        pair: _level(whole.curve, along, pair if pair in curves.codes else RARE, part)
+        for (*_, pair), part in sorted(parts.items(), key=lambda of: of[0])
         if all(pair in day.pairs or len(day.pairs) < MOST_PAIRS for _, day in span)
         if min(part.positives.sum(), (part.counts - part.positives).sum()) >= LEAST_OF_EACH
     }

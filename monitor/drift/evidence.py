@@ -478,6 +478,6 @@ def _rows(reference: Reference, parts: Mapping[Any, Coarse]) -> tuple[list[_Rows
             directions = np.ascontiguousarray(reference.directions[:, cells])
             basis = np.ascontiguousarray(reference.basis[:, cells])
             curve = reference.curve[cells]
-            group = reference.groups.get(name[1]) if reference.groups else None
+            group = reference.group_of(name)
             rows.append(_Rows(curve, counts[seen], positives[seen], directions, basis, group))
     return rows, 1.0 - inside / total if total else 0.0

@@ -24,6 +24,7 @@ from monitor.drift.entities import (
 from monitor.drift.pairs import (
     SAME,
     ClassDay,
+    Key,
     PairCurves,
     Parts,
     class_day,
@@ -138,17 +139,17 @@ class ModelReference:
 class Day:
     """What a day brings to the verdict; `complaint` says why it has no summary.
 
-    Its parts go by segment and stratum. `class_weights` are those of its summary. `late` says how
-    many outcomes arrive after it has settled, if they are too many. `classes` says how often each
-    class came true, of a model with classes; its parts are the pairs. `entities` are the rows of
-    its parts by bucket of their entity, empty without the key `entity`.
+    Its parts go by segment and stratum, with classes also by pair. `class_weights` are those of its
+    summary. `late` says how many outcomes arrive after it has settled, if they are too many.
+    `classes` says how often each class came true, of a model with classes. `entities` are the rows
+    of its parts by bucket of their entity, empty without the key `entity`.
     """
 
     day: date
     final: bool
     known_at: datetime
     coverage: float
-    parts: Mapping[tuple[str, str], Coarse]
+    parts: Parts
     complaint: str | None = None
     class_weights: tuple[float, float] = NO_SAMPLE
     late: Late | None = None
@@ -164,6 +165,7 @@ def inputs_of(summary: Summary) -> Day:
     """Bring a summary onto the grid of the detector."""
     matched = sum(part.tally.total for part in summary.segments.values())
     predicted = sum(part.predicted for part in summary.segments.values())
+    right = {name: part.tally.total_positives for name, part in summary.segments.items()}
     return Day(
         day=summary.days[-1],
         final=summary.final,
@@ -178,7 +180,7 @@ def inputs_of(summary: Summary) -> Day:
             if leaf.predicted
         },
         class_weights=summary.class_weights,
-        classes=class_day(summary.classes) if summary.classes else None,
+        classes=class_day(summary.classes, right) if summary.classes else None,
         entities=summary.entities,
     )
 
@@ -199,11 +201,8 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
     classes, parts = sum_of_days(day.classes for day in days), [day.parts for day in days]
     sampled = any(day.class_weights != NO_SAMPLE for day in days)
     curves = fit_codes(parts) if classes else SAME
-    names = (
-        streams_of_pairs(parts)
-        if classes
-        else list(dict.fromkeys(segment for day in days for segment in segments_of(day)))
-    )
+    segments = list(dict.fromkeys(segment for day in days for segment in segments_of(day)))
+    names = [*segments, *streams_of_pairs(parts)] if classes else segments
 
     def fit(days: Sequence[Parts]) -> Reference:
         found = fit_reference(
@@ -226,8 +225,12 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
     for name in names if names != [WHOLE] else ():
         alone = [found for day in days if (found := parts_of_stream(day, name))]
         missing = what_a_reference_lacks(alone)
-        streams[name] = missing or with_entities(fit(alone), days, name)
+        if classes and name in segments:  # the pairs of all segments have their curves in common
+            streams[name] = missing or fit_family(alone, curves)
+        else:
+            streams[name] = missing or with_entities(fit(alone), days, name)
     streams = {name: _of_population(found, days, name) for name, found in streams.items()}
+    span = class_span(days, classes) if classes else []
     fitted = ModelReference(
         days[0].day,
         days[-1].day,
@@ -235,7 +238,7 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         curves=curves,
         third_curves=third_curves,
         classes=classes,
-        levels=fit_class_levels(whole, curves, class_span(days, classes)) if classes else None,
+        levels=fit_class_levels(whole, curves, span) if span else None,
         limit=limit_of_whole(streams, limits),
     )
     detectable = {
@@ -261,11 +264,16 @@ def _third_choices(days: Sequence[Day]) -> tuple[list[Parts], str]:
 
 
 def class_span(days: Sequence[Day], classes: ClassDay) -> list[tuple[Parts, ClassDay]]:
-    """Give pairs and outcomes of the days that have the same classes."""
+    """Give pairs and outcomes of the days that have the same classes, and the traffic in one part.
+
+    Over several parts, whose priors move apart, the levels of pairs would not follow the
+    frequencies of the classes.
+    """
     return [
         (day.parts, day.classes)
         for day in days
         if day.classes and day.classes.names == classes.names
+        if all(key[:-1] == (WHOLE, WHOLE) for key in day.parts)
     ]
 
 
@@ -333,9 +341,10 @@ def limit_alone(limits: Limits, stream: str, segments: int = 1) -> float:
 def prevalence_of(days: Sequence[Day], name: str) -> float:
     """Give the prevalence of a stream over days, in the population that their logs are samples of.
 
-    nan without an outcome. Of a whole with classes it is how often the first choice was right.
+    nan without an outcome. Of vectors it is how often the first choice was right.
     """
-    if name == WHOLE and (classes := sum_of_days(day.classes for day in days)):
+    together = sum_of_days(day.classes for day in days)
+    if together and (classes := together.of(name)):
         return classes.right / classes.total if classes.total else nan
     positives = total = 0.0
     for day in days:
@@ -348,7 +357,7 @@ def prevalence_of(days: Sequence[Day], name: str) -> float:
 
 
 def _of_population(reference: Reference | str, days: Sequence[Day], name: str) -> Reference | str:
-    classes = name == WHOLE and days[0].classes
+    classes = days[0].classes and days[0].classes.of(name)
     sampled = any(day.class_weights != NO_SAMPLE for day in days)
     if isinstance(reference, str) or not (classes or sampled):
         return reference
@@ -405,23 +414,24 @@ def reference_of_day(day: date, references: Sequence[ModelReference]) -> ModelRe
 
 
 def segments_of(day: Day) -> list[str]:
-    """Name the segments of a day, once for each of their strata.
+    """Name the segments of a day, some more than once.
 
-    Pairs have none: only some of them get a verdict of their own, which the reference says.
+    Pairs are none: only some of them get a verdict of their own, which the reference says.
     """
-    return [] if day.classes else [segment for segment, _ in day.parts]
+    return list(day.classes.segments) if day.classes else [segment for segment, _ in day.parts]
 
 
-def parts_of_stream(day: Day, name: str) -> dict[tuple[str, str], Coarse]:
+def parts_of_stream(day: Day, name: str) -> dict[Key, Coarse]:
     """Give the parts of a day whose evidence a stream sums."""
     if name == THIRD and day.classes:
         return dict(day.classes.third)
-    return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0])}
+    return {key: part for key, part in day.parts.items() if name in (WHOLE, key[0], *key[2:])}
 
 
-def weighed_parts(day: Day, name: str, reference: ModelReference) -> dict[tuple[str, str], Coarse]:
+def weighed_parts(day: Day, name: str, reference: ModelReference) -> dict[Key, Coarse]:
     """Give those parts with the scores that the curve of the stream is a function of."""
     parts = parts_of_stream(day, name)
-    if not day.classes or name not in FAMILIES:
-        return parts
-    return coded(parts, reference.curves if name == WHOLE else reference.third_curves)
+    if day.classes and name == THIRD:
+        return coded(parts, reference.third_curves)
+    vectors = reference.classes and reference.classes.of(name)
+    return coded(parts, reference.curves) if vectors else parts

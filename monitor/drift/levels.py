@@ -17,7 +17,7 @@ CERTAIN = 3.29  # standard errors: one in a thousand by chance
 CERTAIN_LASTING = 3.0  # standard errors: of the clearest of all starts within a year
 LEAST_LASTING = 27  # days before the last one: shorter shifts are the week's matter
 UNUSUAL = 2.0  # times as far as the inputs moved by themselves on the reference's days
-Level = Literal["as before", "prior", "lift", "prior or inputs"]
+Level = Literal["as before", "prior", "lift", "prior or inputs", "not looked for"]
 
 
 @dataclass(frozen=True)

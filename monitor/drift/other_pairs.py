@@ -64,21 +64,22 @@ def other_pairs(
     in the reference, ``U / sqrt(I (1 + I v))`` is standard normal if nothing changed. A pair
     stands out beyond ``sqrt(2 log(2 n / 0.001))``, which any of n exceeds once in a thousand.
     """
-    of_pair = dict[tuple[str, str], list[Coarse]]()
+    of_pair = dict[str, list[Coarse]]()
     for day in days:
-        for (pair, curve), part in coded(day, curves).items():
+        for (*_, pair), part in coded(day, curves).items():
             if pair not in named:
-                of_pair.setdefault((pair, curve), []).append(part)
-    errors = {key: _error(whole, key[1]) for key in of_pair}
-    off = {key: _distance(whole, parts, errors[key]) for key, parts in of_pair.items()}
-    worst = max(off, key=lambda key: (off[key], key), default=None)
+                of_pair.setdefault(pair, []).append(part)
+    errors = {pair: _error(whole, pair) for pair in of_pair}
+    off = {pair: _distance(whole, parts, errors[pair]) for pair, parts in of_pair.items()}
+    worst = max(off, key=lambda pair: (off[pair], pair), default=None)
     if worst is None or off[worst] < sqrt(2.0 * log(2.0 * len(off) / BY_CHANCE)):
         return OtherPairs(len(off), "", np.zeros(len(SLOPES)), 0.0)
-    return OtherPairs(len(off), worst[0], _slopes(whole, of_pair[worst]), errors[worst])
+    return OtherPairs(len(off), worst, _slopes(whole, of_pair[worst]), errors[worst])
 
 
-def _error(whole: Reference, curve: str) -> float:
-    own = whole.group_variances[whole.groups[curve], 0] if whole.groups else 0.0
+def _error(whole: Reference, pair: str) -> float:
+    group = whole.group_of((pair,))
+    own = 0.0 if group is None else whole.group_variances[group, 0]
     return sqrt(float(whole.errors[0] ** 2 + own))
 
 

@@ -18,8 +18,9 @@ import numpy as np
 
 from monitor.drift.curve import fit_curve
 from monitor.drift.own_calibration import own_slope
-from monitor.drift.reference import DIRECTIONS, Reference, dispersions
-from monitor.metrics.beyond_binary.class_counts import ClassCounts, Pairs, pair_name
+from monitor.drift.reference import DIRECTIONS, RARE, Reference, dispersions
+from monitor.metrics.beyond_binary.class_counts import ClassCounts, pair_name
+from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import CELLS_PER_LOGIT, LOGIT_LIMIT, Floats, Ints
 from monitor.metrics.logistic.conditional import project_directions
@@ -32,8 +33,7 @@ STEPS = 5  # of Newton's method
 RISE = 1e-9  # a cell: makes flat parts of a curve rise
 MOST_STREAMS = 20  # pairs with a verdict of their own: those that the reference knows best
 TOP = DIRECTIONS.index("top")
-RARE = "rare pairs"  # those without a curve of their own
-Key = tuple[str, str]
+Key = tuple[str, ...]  # segment and stratum, of a model with classes also the pair
 Parts = Mapping[Key, Coarse]
 
 
@@ -53,11 +53,13 @@ class ClassDay:
         Rows whose first choice came true.
     pairs : mapping of str to (int, int)
         The places of both classes of each pair that is counted.
-    equal : mapping of (str, str) to Coarse
+    equal : mapping of (str, str, str) to Coarse
         On a single day, the pairs with outcomes of one class only: they say nothing of a curve, but
         count in the level of a week.
-    third : mapping of (str, str) to Coarse
+    third : mapping of (str, str, str) to Coarse
         On a single day, the pairs of the first and the third choice that say something.
+    segments : mapping of str to ClassDay
+        The same of each segment, as far as it is no mapping; empty of a model without segments.
     """
 
     names: tuple[str, ...]
@@ -67,11 +69,16 @@ class ClassDay:
     pairs: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     equal: Parts = field(default_factory=dict)
     third: Parts = field(default_factory=dict)
+    segments: Mapping[str, "ClassDay"] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
         """All rows."""
         return int(self.outcomes.sum())
+
+    def of(self, stream: str) -> "ClassDay | None":
+        """Give that of the whole or of a segment; None of a stream that counts no vectors."""
+        return self if stream == WHOLE else self.segments.get(stream)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,14 +103,35 @@ class PairCurves:
 SAME = PairCurves({}, {}, np.zeros(3))
 
 
-def class_day(counts: ClassCounts) -> ClassDay:
-    """Take what the verdict needs besides the pairs."""
-    right = counts.raw.top.total_positives
-    pairs = {pair_name(counts.names, pair): pair for pair in counts.pairs}
+def class_day(counts: ClassCounts, right: Mapping[str, int]) -> ClassDay:
+    """Take what the verdict needs besides the pairs.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        Of the day.
+    right : mapping of str to int
+        Rows whose first choice came true, by segment.
+    """
+    names, of_segments = counts.names, dict[str, list[ClassPart]]()
+    for (segment, _), part in counts.parts.items():
+        of_segments.setdefault(segment, []).append(part)
+    segments = {
+        segment: ClassDay(
+            names,
+            np.sum([part.outcomes for part in parts], axis=0),
+            sum(part.judged for part in parts),
+            right[segment],
+        )
+        for segment, parts in of_segments.items()
+        if segment != WHOLE  # it has this name where the model has strata only
+    }
     return ClassDay(
-        *(counts.names, counts.outcomes, counts.judged, right, pairs),
-        equal=_parts(counts.names, counts.pairs, both=False),
-        third=_parts(counts.names, counts.third, both=True),
+        *(names, counts.outcomes, counts.judged, sum(right.values())),
+        pairs={pair_name(names, pair): pair for pair in counts.pairs},
+        equal=_parts(counts, "pairs", both=False),
+        third=_parts(counts, "third", both=True),
+        segments=segments,
     )
 
 
@@ -112,22 +140,37 @@ def sum_of_days(days: Iterable[ClassDay | None]) -> ClassDay | None:
     with_classes = [day for day in days if day]
     if not with_classes:
         return None
-    alike = [day for day in with_classes if day.names == with_classes[-1].names]
-    outcomes = np.sum([day.outcomes for day in alike], axis=0)
-    judged, right = sum(day.judged for day in alike), sum(day.right for day in alike)
-    pairs = {name: pair for day in alike for name, pair in day.pairs.items()}
-    return ClassDay(alike[-1].names, outcomes, judged, right, pairs)
+    return _added([day for day in with_classes if day.names == with_classes[-1].names])
+
+
+def _added(days: Sequence[ClassDay]) -> ClassDay:
+    segments = dict.fromkeys(segment for day in days for segment in day.segments)
+    return ClassDay(
+        days[-1].names,
+        np.sum([day.outcomes for day in days], axis=0),
+        sum(day.judged for day in days),
+        sum(day.right for day in days),
+        {name: pair for day in days for name, pair in day.pairs.items()},
+        segments={
+            segment: _added([day.segments[segment] for day in days if segment in day.segments])
+            for segment in segments
+        },
+    )
 
 
 def pair_parts(counts: ClassCounts) -> dict[Key, Coarse]:
     """Name the pairs of a day that say something: those with outcomes of both classes."""
-    return _parts(counts.names, counts.pairs, both=True)
+    return _parts(counts, "pairs", both=True)
 
 
-def _parts(names: Sequence[str], pairs: Pairs, *, both: bool) -> dict[Key, Coarse]:
+def _parts(counts: ClassCounts, family: str, *, both: bool) -> dict[Key, Coarse]:
+    """Name the pairs of a family that have outcomes of both classes, or of one."""
+    parts: Mapping[tuple[str, str], ClassCounts | ClassPart]
+    parts = counts.parts or {(WHOLE, WHOLE): counts}
     return {
-        (pair_name(names, pair), WHOLE): counted
-        for pair, counted in pairs.items()
+        (*part, pair_name(counts.names, pair)): counted
+        for part, of_part in parts.items()
+        for pair, counted in getattr(of_part, family).items()
         if (0 < int(counted.positives.sum()) < int(counted.counts.sum())) is both
     }
 
@@ -148,7 +191,7 @@ def fit_codes(days: Sequence[Parts]) -> PairCurves:
     knows keep the common curve, and if no pair differs, all do. Without that, hundreds of curves
     would follow the chance of the reference, and every later day would look too extreme.
     """
-    of_pair = {pair: _days_of(days, [pair]) for pair in _pairs(days)}
+    of_pair = by_pair(days)
     ranked = sorted(of_pair, key=lambda pair: (-_rarer(of_pair[pair]), pair))[:MOST_CURVES]
     everything = [part for found in of_pair.values() for part in found]
     counts, positives = (
@@ -220,16 +263,8 @@ def _deviation(
 
 
 def coded(parts: Parts, curves: PairCurves) -> dict[Key, Coarse]:
-    """Replace the scores of each pair by those that have as many outcomes on the common curve.
-
-    A part is named by its pair and the curve, `RARE` if it has none of its own.
-    """
-    if not curves.codes:
-        return {(pair, RARE): part for (pair, _), part in parts.items()}
-    return {
-        (pair, pair if pair in curves.codes else RARE): _moved(part, curves.codes.get(pair))
-        for (pair, _), part in parts.items()
-    }
+    """Replace the scores of each pair by those that have as many outcomes on the common curve."""
+    return {key: _moved(part, curves.codes.get(key[-1])) for key, part in parts.items()}
 
 
 def without_top(reference: Reference) -> Reference:
@@ -267,10 +302,10 @@ def with_curves(whole: Reference, days: Sequence[Parts], curves: PairCurves) -> 
     informations = np.zeros((len(groups), len(DIRECTIONS)))
     at, along = whole.curve[whole.known], np.ascontiguousarray(whole.directions[:, whole.known])
     for day in days:
-        for (_, curve), part in coded(day, curves).items():
+        for (*_, pair), part in coded(day, curves).items():
             counts, positives = part.counts[whole.known], part.positives[whole.known]
             _, cross = project_directions(at, counts, positives, along, along)
-            informations[groups[curve]] += cross[:, 0]
+            informations[groups.get(pair, groups[RARE])] += cross[:, 0]
     variances = np.array([*curves.variances.values(), curves.spread])
     return replace(
         reference,
@@ -282,17 +317,17 @@ def with_curves(whole: Reference, days: Sequence[Parts], curves: PairCurves) -> 
 
 def streams_of_pairs(days: Sequence[Parts]) -> list[str]:
     """Choose the pairs that get a verdict of their own, the best known first."""
-    rarer = {pair: _rarer(_days_of(days, [pair])) for pair in _pairs(days)}
+    rarer = {pair: _rarer(parts) for pair, parts in by_pair(days).items()}
     return sorted(rarer, key=lambda pair: (-rarer[pair], pair))[:MOST_STREAMS]
 
 
-def _pairs(days: Sequence[Parts]) -> list[str]:
-    return sorted({pair for day in days for pair, _ in day})
-
-
-def _days_of(days: Sequence[Parts], pairs: Sequence[str]) -> list[Coarse]:
-    chosen = set(pairs)
-    return [part for day in days for (pair, _), part in day.items() if pair in chosen]
+def by_pair(days: Sequence[Parts]) -> dict[str, list[Coarse]]:
+    """Give the parts of each pair, day after day."""
+    found = dict[str, list[Coarse]]()
+    for day in days:
+        for (*_, pair), part in day.items():
+            found.setdefault(pair, []).append(part)
+    return dict(sorted(found.items()))
 
 
 def _rarer(parts: Sequence[Coarse]) -> int:

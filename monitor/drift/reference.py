@@ -26,6 +26,7 @@ from monitor.metrics.logistic.level import Level, Lift, combine_lifts, compare_l
 DIRECTIONS = ("slope", "quadratic", "cubic", "top")  # the rows of every array of directions
 LEAST_DAYS = 14
 LEAST_OF_EACH = 300  # positive outcomes, and negative ones
+RARE = "rare pairs"  # of classes: those without a curve of their own
 TOLERATED, SOUGHT = 1.25, 6.0  # standard errors of the reference curve
 MONTH, SOUGHT_IN_A_MONTH = 30, 1.5  # days, and standard errors of what they say
 
@@ -96,8 +97,8 @@ class Reference:
         What the days say of wrong labels; None where outcomes cannot be recorded as their opposite
         at random.
     groups : mapping of str to int
-        Of a stream whose parts got curves of their own before, by the second part of their names:
-        the place of each curve in `group_variances`. Empty for all others.
+        Of a stream whose pairs of classes got curves of their own before, by pair: the place of
+        each curve in `group_variances`, and that of `RARE`. Empty for all others.
     group_variances : ndarray of shape (g, 4)
         Variance of each such curve along each direction. Then `cross` has g further columns: the
         information of each direction with itself, by curve.
@@ -134,6 +135,10 @@ class Reference:
     group_variances: Floats = field(default_factory=lambda: np.zeros((0, 4)))
     hanging: Floats = field(default_factory=lambda: np.ones(4))
     design_effects: DesignEffects = NO_DESIGN_EFFECTS
+
+    def group_of(self, part: Any) -> int | None:
+        """Give the place in `group_variances` of the curve of a part; None if there are none."""
+        return self.groups.get(part[-1], self.groups[RARE]) if self.groups else None
 
     @property
     def dispersions(self) -> Floats:

@@ -6,7 +6,7 @@ Rule 2: a change is news only if it leads further from the reference of the mode
 moves the start and the size of the incident, and raises no alert.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
@@ -39,7 +39,7 @@ from monitor.drift.inputs import (
     with_entities,
 )
 from monitor.drift.label_noise import wrong_share
-from monitor.drift.pairs import without_top
+from monitor.drift.pairs import Parts, without_top
 from monitor.drift.past import Profiles
 from monitor.drift.reference import (
     Reference,
@@ -48,7 +48,6 @@ from monitor.drift.reference import (
     what_a_reference_lacks,
 )
 from monitor.drift.variance import WEEK
-from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
 
 FULL = 28  # days of the other reference, after which it stays
@@ -56,7 +55,6 @@ MOST = 200  # days among which enough outcomes have to be
 # Standard errors by which a distortion may have grown, if days are independent, and has grown, even
 # if they hang together.
 POSSIBLE, CERTAIN = 1.0, 2.5
-Parts = Mapping[tuple[str, str], Coarse]
 ONE_DAY = timedelta(days=1)
 
 

@@ -24,7 +24,7 @@ from monitor.drift.acknowledging import (
     with_record,
 )
 from monitor.drift.arriving import could_explain, is_withheld, released, withheld
-from monitor.drift.class_facts import ClassFacts, about_classes
+from monitor.drift.class_facts import ClassFacts, about_classes, about_frequencies
 from monitor.drift.class_levels import OffClass, class_levels, off_class
 from monitor.drift.detectable import Detectable
 from monitor.drift.detector import (
@@ -738,10 +738,14 @@ def _week(stream: Stream, recent: Sequence[Day], limits: Limits) -> Week:
     if stream.name == THIRD:
         return Week(slope=slope)
     compared = stream.reference
-    if stream.name == WHOLE and isinstance(compared, ModelReference) and compared.classes:
+    classes = compared.classes if isinstance(compared, ModelReference) else None
+    if classes and stream.name in classes.segments:
+        return Week(slope=slope, moved="not looked for")
+    if stream.name == WHOLE and isinstance(compared, ModelReference) and classes:
         off = _off_class(reference, compared, recent, limits)
         slope = _slope(*_drifting(stream, reference, compared), recent[-1].day)
-        return Week(off=off, slope=slope, moved=_moved_classes(off))
+        moved = _moved_classes(off) if compared.levels else "not looked for"
+        return Week(off=off, slope=slope, moved=moved)
     lift = _lift(reference, stream, recent)
     return Week(
         lift,
@@ -890,21 +894,26 @@ def _classes(
     recent: Sequence[Day],
     limits: Limits,
 ) -> ClassFacts | None:
-    """Compare the classes of the week with those of the reference; None for two classes."""
-    if name != WHOLE or reference is None or reference.classes is None:
+    """Compare the classes of the week with those of the reference; None if there are none."""
+    before = reference.classes.of(name) if reference and reference.classes else None
+    if reference is None or before is None:
         return None
     days = _week_of_classes(recent, reference)
-    week = sum_of_days(day.classes for day in days)
-    if week is None or week.names != reference.classes.names:
+    together = sum_of_days(day.classes for day in days)
+    week = together.of(name) if together else None
+    if week is None or week.names != before.names:
         return None
+    if name != WHOLE:
+        return about_frequencies(before, week, limits.prior_shift)
     pairs = {
         pair: (detectors[pair], own)
         for pair, own in reference.streams.items()
-        if pair not in FAMILIES and isinstance(own, Reference) and pair in detectors
+        if pair not in {*FAMILIES, *before.segments}
+        if isinstance(own, Reference) and pair in detectors
     }
     drift, whole = detectors.get(WHOLE, new_detector()).incident, reference.streams[WHOLE]
     return about_classes(
-        reference.classes,
+        before,
         week,
         least=limits.prior_shift,
         drift=drift,
@@ -973,8 +982,8 @@ def _no_contrast(day: Day, name: str) -> Obstacle:
     parts = parts_of_stream(day, name).values()
     counts = np.sum([part.counts for part in parts], axis=0)
     positives = np.sum([part.positives for part in parts], axis=0)
-    if name == WHOLE and day.classes:
-        equal = np.count_nonzero(day.classes.outcomes) == 1
+    if day.classes and (classes := day.classes.of(name)):
+        equal = np.count_nonzero(classes.outcomes) == 1
     else:
         equal = positives.sum() in (0, counts.sum())
     if equal:

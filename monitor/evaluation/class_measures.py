@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from math import sqrt
 
 import numpy as np
 
 from monitor.evaluation.score_errors import Errors, Settings, errors_of
 from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts, Reading, Sums
+from monitor.metrics.beyond_binary.class_pairs import Pairs
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.tally import Tally
@@ -104,14 +106,20 @@ def _watched(counts: ClassCounts, settings: Settings) -> list[int]:
     return sorted(ranked[: settings.most_classes])
 
 
-def slope_of_pairs(days: Sequence[ClassCounts]) -> Estimate | None:
-    """Fit the slope that all pairs share, each with an intercept of its own every day."""
+def slope_of_pairs(days: Sequence[Sequence[Pairs]]) -> Estimate | None:
+    """Fit the slope that all pairs share, each with an intercept of its own every day.
+
+    Parameters
+    ----------
+    days : sequence of sequence of mapping to Coarse
+        The pairs of each day, by part of the traffic: those of a part have intercepts of their own.
+    """
     totals: dict[tuple[int, int], int] = {}
-    for day in days:
-        for pair, counted in day.pairs.items():
+    for part in chain.from_iterable(days):
+        for pair, counted in part.items():
             totals[pair] = totals.get(pair, 0) + int(counted.counts.sum())
     chosen = sorted(totals, key=lambda pair: (-totals[pair], pair))[:SLOPE_PAIRS]
-    strata = [day.pairs[pair] for day in days for pair in chosen if pair in day.pairs]
+    strata = [part[pair] for day in days for pair in chosen for part in day if pair in part]
     slope = fit_slope(CENTRES, strata) if strata else None
     return Estimate.normal(*slope) if slope else None
 

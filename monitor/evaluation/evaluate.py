@@ -168,7 +168,14 @@ def evaluate(
     if window.classes:
         found = _evaluate_classes(days, window, window.classes, window_days, settings)
         found = replace(found, map_gain=gain(WHOLE)) if gain else found
-        return _with_map([found], mapped, settings, compress) if mapped else [found]
+        of_segments = [
+            _evaluate_first_choices(days, window, name, window_days, settings)
+            for name in window.segments
+            if name != WHOLE  # it has this name where the model has no segments
+        ]
+        if mapped:
+            (found,) = _with_map([found], mapped, settings, compress)
+        return [found, *of_segments]
     evaluations, strata_of = [], _strata(days)
     for name, part in {WHOLE: whole(window), **window.segments}.items():
         strata = strata_of[name]
@@ -229,7 +236,7 @@ def _with_map(
         if errors and e.segment == WHOLE and _has_interval(window, e.window_days, settings):
             errors = _with_ece_interval(errors, t, "raw", rng, held)
         slope = (
-            slope_of_pairs([day.classes for day in days if day.classes])
+            _slope_of_pairs(days, e.segment)
             if window.classes
             else _slope(strata_of[e.segment], compress)
         )
@@ -260,9 +267,25 @@ def _evaluate_classes(
         raw=raw,
         prior=prior,
         null=null,
-        slope=slope_of_pairs([day.classes for day in days if day.classes]),
+        slope=_slope_of_pairs(days, WHOLE),
         classes=class_measures(counts, settings, rng),
     )
+
+
+def _evaluate_first_choices(
+    days: Sequence[Summary], window: Summary, name: str, window_days: int, settings: Settings
+) -> Evaluation:
+    """Evaluate the first choices of a segment, and the slope of its pairs."""
+    part = window.segments[name]
+    described = _described(window, name, part, window_days)
+    if not part.tally.total:
+        return described
+    raw = errors_of(part.tally, settings, _generator(window, name, window_days))
+    return replace(described, raw=raw, slope=_slope_of_pairs(days, name))
+
+
+def _slope_of_pairs(days: Sequence[Summary], name: str) -> Estimate | None:
+    return slope_of_pairs([day.classes.pairs_of(name) for day in days if day.classes])
 
 
 def _described(window: Summary, name: str, part: Segment, window_days: int) -> Evaluation:

@@ -4,7 +4,7 @@ A small day is kept in memory; a large one is read again for each step, so memor
 with the rows.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import narwhals as nw
 import numpy as np
@@ -18,7 +18,9 @@ from monitor.metrics.beyond_binary.class_counts import (
     choose_classes,
     count_classes,
     score_sums,
+    with_parts,
 )
+from monitor.metrics.beyond_binary.class_parts import PlacedBatch, count_parts
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
@@ -27,17 +29,22 @@ VALUES_AT_A_TIME = 2**21
 VALUES_KEPT = 2**25  # probabilities: 256 MB
 
 
-def count_day(joined: Frame, classes: Classes) -> ClassCounts:
+def count_day(
+    joined: Frame, classes: Classes, parts: Sequence[tuple[str, str]] = ()
+) -> ClassCounts:
     """Count the rows of a day whose outcome is known.
 
     Parameters
     ----------
     joined : LazyFrame
-        The join of a day, with `status`, `vector` and `label`.
+        The join of a day, with `status`, `vector`, `label` and `part`.
     classes : Classes
         The configured classes.
+    parts : sequence of (str, str)
+        Segment and stratum of each part; none if the traffic is not divided.
     """
-    return _count(_remembered(lambda: _batches(_matched(joined), len(classes.names))), classes)
+    read = _remembered(lambda: _batches(_matched(joined), len(classes.names)))
+    return _count(read, classes, parts)
 
 
 def count_mapped_day(joined: Frame, classes: Classes, found: VectorMap) -> tuple[Ints, ClassCounts]:
@@ -52,19 +59,35 @@ def count_mapped_day(joined: Frame, classes: Classes, found: VectorMap) -> tuple
     """
     count = len(classes.names)
     read = _remembered(lambda: _batches(_matched(joined), count))
-    logged = sum((score_sums(vectors) for vectors, _ in read()), np.zeros(count, np.int64))
+    logged = sum((score_sums(vectors) for vectors, *_ in read()), np.zeros(count, np.int64))
 
-    def mapped() -> Iterator[Batch]:
-        return ((apply_vector_map(vectors, found), labels) for vectors, labels in read())
+    def mapped() -> Iterator[PlacedBatch]:
+        return (
+            (apply_vector_map(vectors, found), labels, places) for vectors, labels, places in read()
+        )
 
     return logged, _count(_remembered(mapped), classes)
 
 
-def _count(read: Callable[[], Iterable[Batch]], classes: Classes) -> ClassCounts:
+def _count(
+    placed: Callable[[], Iterable[PlacedBatch]],
+    classes: Classes,
+    parts: Sequence[tuple[str, str]] = (),
+) -> ClassCounts:
     count = len(classes.names)
+
+    def read() -> Iterator[Batch]:
+        return ((vectors, labels) for vectors, labels, _ in placed())
+
     watched, pairs, third = choose_classes(read(), count, classes.watched)
     weights = fit_class_weights(read, count)
-    return count_classes(classes.names, read(), weights, watched=watched, pairs=pairs, third=third)
+    if not parts:
+        return count_classes(
+            classes.names, read(), weights, watched=watched, pairs=pairs, third=third
+        )
+    counts = count_classes(classes.names, read(), weights, watched=watched, pairs=())
+    found = count_parts(placed(), count, len(parts))
+    return with_parts(counts, dict(zip(parts, found, strict=True)))
 
 
 def read_matched(joined: Frame, classes: Classes) -> Batch:
@@ -83,20 +106,23 @@ def read_matched(joined: Frame, classes: Classes) -> Batch:
 
 
 def _matched(joined: Frame) -> Frame:
-    return joined.filter(nw.col("status") == int(Status.MATCHED)).select("vector", "label")
+    return joined.filter(nw.col("status") == int(Status.MATCHED)).select("vector", "label", "part")
 
 
-def _batches(rows: Frame, count: int) -> Iterator[Batch]:
+def _batches(rows: Frame, count: int) -> Iterator[PlacedBatch]:
     relation = rows.to_native()
     for batch in relation.to_arrow_reader(max(1, VALUES_AT_A_TIME // count)):
         values = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-        labels = batch.column("label").to_numpy(zero_copy_only=False)
-        yield values.astype(np.float64).reshape(-1, count), labels.astype(np.int64)
+        labels, places = (
+            batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64)
+            for name in ("label", "part")
+        )
+        yield values.astype(np.float64).reshape(-1, count), labels, places
 
 
-def _remembered(read: Callable[[], Iterator[Batch]]) -> Callable[[], Iterable[Batch]]:
+def _remembered(read: Callable[[], Iterator[PlacedBatch]]) -> Callable[[], Iterable[PlacedBatch]]:
     """Keep what is read, unless it is too much."""
-    kept, values = list[Batch](), 0
+    kept, values = list[PlacedBatch](), 0
     for batch in read():
         kept.append(batch)
         values += batch[0].size

@@ -86,7 +86,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     contract.enforce(batch.what, violations, model.checks)
     filtered = _left_out_by_filters(session, model, day)
     classes = model.predictions.classes
-    of_classes = count_day(result.query.joined, classes) if classes else None
+    of_classes = count_day(result.query.joined, classes, _parts(model)) if classes else None
     weights = _class_weights(batch, result)
     if weights[0] != weights[1]:
         query = _write(batch, clean, odds_factor=weights[0] / weights[1])
@@ -160,6 +160,13 @@ def _columns(result: _Result, model: Model, names: Names, frequent: Frequent) ->
     if result.coded:
         return count_codes(result.coded, model, names)
     return count_columns(result.query.joined, model, frequent) if model.columns else {}
+
+
+def _parts(model: Model) -> list[tuple[str, str]]:
+    """Name segment and stratum of each part, as rows are numbered; none of a model without."""
+    if not (model.segments or model.strata):
+        return []
+    return [(name, stratum) for name in model.segment_names for stratum in model.stratum_names]
 
 
 def _left_out_by_filters(session: Session, model: Model, day: date) -> dict[str, tuple[int, int]]:

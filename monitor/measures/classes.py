@@ -26,7 +26,8 @@ from monitor.measures.windows import around
 from monitor.segment_names import FAMILIES
 
 TWO_CLASSES = "of models with two classes"
-NO_TCE = f"{TWO_CLASSES}; with fewer outcomes than the fixed size; before there is a reference"
+ONLY_WHOLE = f"{TWO_CLASSES}; of segments"
+NO_TCE = f"{ONLY_WHOLE}; with fewer outcomes than the fixed size; before there is a reference"
 
 Read = Callable[[Errors], float]
 Over = Callable[[Read], float]  # joins what is read of every class
@@ -81,15 +82,20 @@ def _pairs_left_out(snapshot: Snapshot) -> Parts[float]:
     for e in snapshot.evaluations:
         if e.classes:
             seen[e.model] = max(e.classes.pairs, seen.get(e.model, 0))
-    exported = Counter(v.model for v in snapshot.verdicts if v.segment not in FAMILIES)
+    segments = {(e.model, e.segment) for e in snapshot.evaluations}
+    exported = Counter(
+        v.model
+        for v in snapshot.verdicts
+        if v.segment not in FAMILIES and (v.model, v.segment) not in segments
+    )
     return [((model,), max(0, pairs - exported[model])) for model, pairs in seen.items()]
 
 
-MEASURED: Scope[ClassMeasures] = Scope(WINDOWS, TWO_CLASSES, (), held("classes"))
-VECTORS: Scope[VectorErrors] = Scope(WINDOWS, TWO_CLASSES, ("adjusted",), _vectors)
-CLASS: Scope[ClassErrors] = Scope(WINDOWS, TWO_CLASSES, ("class",), _by_class)
-CLASS_ERRORS: Scope[Errors] = Scope(WINDOWS, TWO_CLASSES, ("class", "adjusted"), _class_errors)
-OVER_CLASSES: Scope[Over] = Scope(WINDOWS, TWO_CLASSES, ("adjusted", "over"), _over_classes)
+MEASURED: Scope[ClassMeasures] = Scope(WINDOWS, ONLY_WHOLE, (), held("classes"))
+VECTORS: Scope[VectorErrors] = Scope(WINDOWS, ONLY_WHOLE, ("adjusted",), _vectors)
+CLASS: Scope[ClassErrors] = Scope(WINDOWS, ONLY_WHOLE, ("class",), _by_class)
+CLASS_ERRORS: Scope[Errors] = Scope(WINDOWS, ONLY_WHOLE, ("class", "adjusted"), _class_errors)
+OVER_CLASSES: Scope[Over] = Scope(WINDOWS, ONLY_WHOLE, ("adjusted", "over"), _over_classes)
 CLASSES_LEFT_OUT: Scope[float] = Scope(Base(("model",), _classes_left_out), TWO_CLASSES, (), itself)
 PAIRS_LEFT_OUT: Scope[float] = Scope(Base(("model",), _pairs_left_out), TWO_CLASSES, (), itself)
 

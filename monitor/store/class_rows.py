@@ -1,18 +1,23 @@
 """The counts of classes inside the table of a day's summary: parts beside the segments. Pure."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from monitor.metrics.beyond_binary.class_counts import ClassCounts, Reading, Sums
+from monitor.metrics.beyond_binary.class_counts import ClassCounts, Reading, Sums, with_parts
+from monitor.metrics.beyond_binary.class_pairs import Pairs
+from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.core.tally import Tally
 from monitor.summary import Segment
 
-# Names of the first column of the table. A model with classes has no segments of such names.
+# Names of the first column of the table. In the table of a model with segments or strata they begin
+# with `APART`, which no value of a segment has; those of a part with its segment and its stratum.
 TOP, CLASS, PAIR, THIRD = "adjusted first choice", "class", "pair", "third pair"
+OUTCOMES = "outcomes"  # of a part: rows by class, whose number is the cell
+APART = "\0"
 READINGS = ("raw", "adjusted")
 Part = tuple[str, str]
 Numbers = Mapping[str, Ints]
@@ -20,39 +25,54 @@ Numbers = Mapping[str, Ints]
 
 def class_parts(counts: ClassCounts) -> Iterator[tuple[Part, Segment]]:
     """List the tallies that are parts of the table; that of the first choices is the whole's."""
-    yield (TOP, READINGS[1]), _alone(counts.adjusted.top)
+    apart = APART if counts.parts else ""
+    yield (apart + TOP, READINGS[1]), _alone(counts.adjusted.top)
     for reading in READINGS:
         for k, tally in getattr(counts, reading).by_class.items():
-            yield (f"{CLASS} {reading}", str(k)), _alone(tally)
+            yield (f"{apart}{CLASS} {reading}", str(k)), _alone(tally)
 
 
 def pair_numbers(counts: ClassCounts) -> Iterator[tuple[Part, dict[str, Ints]]]:
-    """Lay out the tallies of pairs, which are on the coarse grid."""
-    for kind, pairs in ((PAIR, counts.pairs), (THIRD, counts.third)):
+    """Lay out the tallies of pairs, which are on the coarse grid, and the outcomes of each part."""
+    if not counts.parts:
+        yield from _pair_numbers("", counts)
+    for (segment, stratum), part in counts.parts.items():
+        first = APART.join(["", segment, stratum, ""])
+        seen = np.nonzero(part.outcomes)[0]
+        yield (first + OUTCOMES, ""), _numbers(seen, part.outcomes[seen], np.zeros_like(seen))
+        yield from _pair_numbers(first, part)
+
+
+def _pair_numbers(
+    first: str, of: ClassCounts | ClassPart
+) -> Iterator[tuple[Part, dict[str, Ints]]]:
+    for kind, pairs in ((PAIR, of.pairs), (THIRD, of.third)):
         for (a, b), pair in pairs.items():
             cells = np.nonzero(pair.counts)[0]
-            nothing = np.zeros(cells.size, np.int64)
-            yield (
-                (kind, f"{a} {b}"),
-                {
-                    "cell": cells,
-                    "count": pair.counts[cells],
-                    "positives": pair.positives[cells],
-                    "offset_sum": nothing,
-                    "awaited": nothing,
-                },
-            )
+            numbers = _numbers(cells, pair.counts[cells], pair.positives[cells])
+            yield (first + kind, f"{a} {b}"), numbers
+
+
+def _numbers(cells: Ints, counts: Ints, positives: Ints) -> dict[str, Ints]:
+    nothing = np.zeros(cells.size, np.int64)
+    return {
+        "cell": cells,
+        "count": counts,
+        "positives": positives,
+        "offset_sum": nothing,
+        "awaited": nothing,
+    }
 
 
 def class_facts(counts: ClassCounts) -> dict[str, Any]:
     """Give what is no tally, for the metadata of the table."""
+    pairs = {"pairs": list(counts.pairs), "third": list(counts.third)}
     return {
         "names": counts.names,
         "outcomes": counts.outcomes.tolist(),
         "score_sums": counts.score_sums.tolist(),
         "watched": list(counts.raw.by_class),
-        "pairs": list(counts.pairs),
-        "third": list(counts.third),
+        **({"divided": True} if counts.parts else pairs),
         **{
             name: {of: vars(getattr(getattr(counts, name), of)) for of in ("brier", "log")}
             for name in READINGS
@@ -65,6 +85,9 @@ def class_counts_of(
     top: Tally,
     tally_of: Callable[[Part], Tally],
     numbers_of: Callable[[Part], Numbers],
+    *,
+    parts: Sequence[Part],
+    named: Iterable[Part],
 ) -> ClassCounts:
     """Read the counts back.
 
@@ -75,28 +98,61 @@ def class_counts_of(
     top : Tally
         Of the first choices, as logged.
     tally_of, numbers_of : callable
-        The tally, or the columns, of a part.
+        The tally, or the columns, of a part of the table.
+    parts : sequence of (str, str)
+        Segment and stratum of each part of the traffic.
+    named : iterable of (str, str)
+        All parts of the table.
     """
-    watched: Sequence[int] = facts["watched"]
+    divided = "divided" in facts
+    apart, watched = APART if divided else "", facts["watched"]
 
     def reading(name: str, first: Tally) -> Reading:
         return Reading(
             top=first,
-            by_class={k: tally_of((f"{CLASS} {name}", str(k))) for k in watched},
+            by_class={k: tally_of((f"{apart}{CLASS} {name}", str(k))) for k in watched},
             brier=Sums(**facts[name]["brier"]),
             log=Sums(**facts[name]["log"]),
         )
 
-    return ClassCounts(
+    def pairs(kind: str, listed: Iterable[tuple[int, int]]) -> Pairs:
+        return {(a, b): _coarse(numbers_of((kind, f"{a} {b}"))) for a, b in listed}
+
+    counts = ClassCounts(
         names=tuple(facts["names"]),
         outcomes=np.array(facts["outcomes"], np.int64),
         score_sums=np.array(facts["score_sums"], np.int64),
         raw=reading("raw", top),
-        adjusted=reading("adjusted", tally_of((TOP, READINGS[1]))),
-        pairs={(a, b): _coarse(numbers_of((PAIR, f"{a} {b}"))) for a, b in facts["pairs"]},
+        adjusted=reading("adjusted", tally_of((apart + TOP, READINGS[1]))),
+        pairs={} if divided else pairs(PAIR, facts["pairs"]),
         # Files of earlier versions do not have them.
-        third={(a, b): _coarse(numbers_of((THIRD, f"{a} {b}"))) for a, b in facts.get("third", ())},
+        third=pairs(THIRD, facts.get("third", ())),
     )
+    if not divided:
+        return counts
+    return with_parts(counts, _parts(parts, named, numbers_of, len(counts.names)))
+
+
+def _parts(
+    parts: Sequence[Part],
+    named: Iterable[Part],
+    numbers_of: Callable[[Part], Numbers],
+    classes: int,
+) -> dict[Part, ClassPart]:
+    """Read the parts of the traffic back, in their order."""
+    outcomes = {part: np.zeros(classes, np.int64) for part in parts}
+    pairs, third = ({part: dict[tuple[int, int], Coarse]() for part in parts} for _ in range(2))
+    for name, pair in named:
+        if name.count(APART) != len(("segment", "stratum", "kind")):
+            continue  # of the whole
+        _, segment, stratum, kind = name.split(APART)
+        numbers = numbers_of((name, pair))
+        if kind == OUTCOMES:
+            outcomes[segment, stratum][numbers["cell"]] = numbers["count"]
+        else:
+            a, b = map(int, pair.split())
+            (pairs if kind == PAIR else third)[segment, stratum][a, b] = _coarse(numbers)
+    return {part: ClassPart(outcomes[part], pairs[part], third[part]) for part in parts}
 
 
 def _alone(tally: Tally) -> Segment:

@@ -10,8 +10,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, representative_scores
-from monitor.metrics.core.tally import Cells, Tally
-from monitor.segment_names import WHOLE
+from monitor.metrics.core.tally import Cells, Tally, merge
 from monitor.store.class_rows import class_counts_of, class_facts, class_parts, pair_numbers
 from monitor.store.ranges import check_owner, check_rows, check_summary
 from monitor.summary import NO_SAMPLE, Awaited, Segment, Summary, stratified
@@ -118,9 +117,11 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         class_weights=tuple(about.get("class_weights", NO_SAMPLE)),
         classes=class_counts_of(
             about["classes"],
-            segments[WHOLE].tally,
+            merge(part.tally for part in segments.values()),
             lambda part: segment_of(part, 0).tally,
             numbers_of,
+            parts=[(name, of) for name, strata in about["predicted"].items() for of in strata],
+            named=rows,
         )
         if "classes" in about
         else None,

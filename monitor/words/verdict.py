@@ -244,7 +244,8 @@ def _moved(v: Verdict) -> str:
     if v.state != "prior_shift":
         return ""
     if v.facts.classes:
-        return "The frequencies of classes moved; pairs of classes show nothing else."
+        only = "" if v.facts.moved == "not looked for" else "; pairs of classes show nothing else"
+        return f"The frequencies of classes moved{only}."
     return "Only the prior moved."
 
 

@@ -5,12 +5,15 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from monitor.config import load_config
 from monitor.errors import DataError
 from monitor.logs import Databases, summarise_day, summarise_days
+from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.core.buckets import BucketCounts
+from monitor.metrics.core.coarse import Coarse
 from monitor.summary import ColumnPart, Segment, Summary
 from tests.combinations.configuring import configuration
 from tests.combinations.covering import Row
@@ -37,13 +40,35 @@ def counted(summary: Summary) -> Counts:
         },
         entities={key: of_buckets(counts) for key, counts in summary.entities.items()},
         weights=summary.class_weights,
-        classes=(
-            dict(zip(summary.classes.names, map(int, summary.classes.outcomes), strict=True))
-            if summary.classes
-            else {}
-        ),
+        **(of_classes(summary.classes) if summary.classes else {}),
         final=summary.final,
     )
+
+
+def of_classes(counts: ClassCounts) -> dict[str, Any]:
+    """Write outcomes and pairs of every part so; those of the whole are their sums."""
+    parts: dict[tuple[str, str], Any] = {**counts.parts} or {("all", "all"): counts}
+    assert sum(sum(of.outcomes) for of in parts.values()) == counts.total
+    assert sum(of.judged for of in parts.values()) == counts.judged
+    return {
+        "classes": {
+            part: dict(zip(counts.names, map(int, of.outcomes), strict=True))
+            for part, of in parts.items()
+        },
+        "pairs": {
+            (*part, rank, counts.names[a], counts.names[b]): of_pair(pair)
+            for part, of in parts.items()
+            for rank, pairs in (("second", of.pairs), ("third", of.third))
+            for (a, b), pair in pairs.items()
+            if pair.counts.any()
+        },
+    }
+
+
+def of_pair(pair: Coarse) -> dict[int, tuple[int, int]]:
+    """Write the cells of a pair so."""
+    cells = map(int, np.flatnonzero(pair.counts))
+    return {cell: (int(pair.counts[cell]), int(pair.positives[cell])) for cell in cells}
 
 
 def of_part(part: Segment) -> Part:

@@ -41,7 +41,8 @@ class Counts:
         default_factory=dict
     )
     weights: tuple[float, float] = (1.0, 1.0)
-    classes: dict[str, int] = field(default_factory=dict)
+    classes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
+    pairs: dict[tuple[str, ...], Cells] = field(default_factory=dict)  # by part, rank and classes
     final: bool = False
     stopped: str = ""  # why there are no counts, in words of the message
 
@@ -399,6 +400,8 @@ def _count_rows(day: Day, joined: pd.DataFrame, found: Counts) -> None:
             matched = [row for row in mine if row["status"] == "matched"]
             if matched and "entity" in settings:
                 found.entities[segment, stratum] = _by_bucket(matched)
+            if classes := settings.get("classes"):
+                _count_classes(classes, (segment, stratum), matched, found)
     for column, name in _watched(model).items():
         of_value: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
@@ -407,9 +410,34 @@ def _count_rows(day: Day, joined: pd.DataFrame, found: Counts) -> None:
             value: (len(mine), _cells(mine, coarse=16)) for value, mine in of_value.items()
         }
     found.final = _is_final(day, rows)
-    if classes := model["predictions"].get("classes"):
-        labels = Counter(_label(classes, r["said"]) for r in rows if r["status"] == "matched")
-        found.classes = {name: labels[i] for i, name in enumerate(classes["names"])}
+
+
+def _count_classes(
+    classes: dict[str, Any], part: tuple[str, str], rows: list[dict[str, Any]], found: Counts
+) -> None:
+    labels = Counter(_label(classes, row["said"]) for row in rows)
+    found.classes[part] = {name: labels[i] for i, name in enumerate(classes["names"])}
+    for pair, cells in _pairs(classes, rows).items():
+        found.pairs[*part, *pair] = cells
+
+
+def _pairs(
+    classes: dict[str, Any], rows: list[dict[str, Any]]
+) -> dict[tuple[str, str, str], Cells]:
+    """Count rows in the pairs of the highest score with the second and with the third."""
+    found = dict[tuple[str, str, str], dict[int, tuple[int, int]]]()
+    for row in rows:
+        vector, label = _vector(classes, row) or [], _label(classes, row["said"])
+        ranked = sorted(range(len(vector)), key=lambda k: (-vector[k], k))
+        for rank in ("second", "third"):
+            a, b = sorted((ranked[0], ranked[1 if rank == "second" else 2]))
+            if label in (a, b):
+                share = vector[a] / (vector[a] + vector[b])
+                cells = found.setdefault((rank, classes["names"][a], classes["names"][b]), {})
+                cell = floor((log(share / (1 - share)) + 16) * 32)
+                every, hits = cells.get(cell, (0, 0))
+                cells[cell] = (every + 1, hits + (label == a))
+    return found
 
 
 def _bucket(model: dict[str, Any], row: Mapping[str, Any], place: float) -> int:

@@ -180,7 +180,7 @@ def test_a_pair_may_be_missing_on_the_last_day_of_a_reference() -> None:
     assert last.classes is not None
     gone = "class 0 against class 1"
     pairs = {pair: of for pair, of in last.classes.pairs.items() if pair != gone}
-    parts = {key: part for key, part in last.parts.items() if key[0] != gone}
+    parts = {key: part for key, part in last.parts.items() if key[-1] != gone}
     days[-1] = replace(last, parts=parts, classes=replace(last.classes, pairs=pairs))
 
     levels = fit_model_reference(days, Limits()).levels

@@ -89,7 +89,7 @@ def test_verdicts_of_pairs_are_limited() -> None:
     reference = fit_model_reference(drawn[:REFERENCE], Limits())
     (verdicts,) = judge("pets", drawn[-1:], references=[reference], lack="", limits=Limits())
 
-    assert len({pair for day in drawn for pair, _ in day.parts}) > 100
+    assert len({pair for day in drawn for *_, pair in day.parts}) > 100
     assert [v.segment for v in verdicts[: len(FAMILIES)]] == [*FAMILIES]
     assert len(verdicts) == len(FAMILIES) + 20
 
@@ -174,4 +174,4 @@ def test_a_pair_that_says_nothing_is_left_out() -> None:
     counts = count_classes("abc", [rows], np.zeros(3), watched=[], pairs=[(0, 1), (1, 2)])
 
     assert counts.pairs[0, 1].counts.sum() == 5
-    assert list(pair_parts(counts)) == [("b against c", "all")]
+    assert list(pair_parts(counts)) == [("all", "all", "b against c")]

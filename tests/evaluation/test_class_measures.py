@@ -89,7 +89,7 @@ def test_the_slope_is_that_of_the_pairs() -> None:
     for truth in (1.0, 0.8):
         days = [day(number, slope=truth)[0].classes for number in range(4)]
 
-        slope = slope_of_pairs(days)
+        slope = slope_of_pairs([[day.pairs] for day in days])
 
         assert abs(slope.value - truth) < 3.3 * slope.standard_error  # one in a thousand by chance
         assert slope.high - slope.low < 0.15

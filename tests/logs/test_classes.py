@@ -322,7 +322,12 @@ def test_sums_are_normalised_where_configured(tmp_path: Path) -> None:
         ("names: [cat, dog]", "", "needs either columns, one for each class, or vector"),
         ("names: [cat, dog], columns: [a]", "", "columns lists 1 columns and names 2 classes"),
         (f"{LIST}, watch: [cow]", "", "watch lists cow, which names does not"),
-        (LIST, "    segments: {column: a, values: [b]}\n", "cannot be combined with segments"),
+        (LIST, "    segments: [{column: a, top: 3}]\n", "with segments that are not primary"),
+        (
+            LIST,
+            "    segments: {column: a, values: [x, cat against fish]}\n",
+            "must not list 'cat against fish', because it is the name of a pair",
+        ),
     ],
 )
 def test_wrong_settings_are_refused(classes: str, more: str, said: str, tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Logs of a model with classes, drawn so that the truth is known."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -37,8 +38,12 @@ def write_day(
     *,
     form: str = "list",
     names: Sequence[str] = NAMES,
+    more: Mapping[str, Sequence[str]] = MappingProxyType({}),
 ) -> None:
-    """Write a day of both logs, its vectors as a list, a struct, a map or columns."""
+    """Write a day of both logs, its vectors as a list, a struct, a map or columns.
+
+    The predictions have `more` columns, as segments.
+    """
     ids = pa.array([f"{day}-{i}" for i in range(len(vectors))])
     columns = {
         "list": lambda: {"p": pa.array(list(vectors))},
@@ -53,7 +58,7 @@ def write_day(
         "columns": lambda: {f"p_{name}": vectors[:, k] for k, name in enumerate(names)},
     }[form]()
     logs = {
-        "predictions": {"prediction_id": ids, **columns},
+        "predictions": {"prediction_id": ids, **columns, **more},
         "outcomes": {"prediction_id": ids, "outcome": outcomes},
     }
     for kind, content in logs.items():

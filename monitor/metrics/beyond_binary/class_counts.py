@@ -12,9 +12,21 @@ from itertools import chain
 
 import numpy as np
 
-from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT, Coarse, sum_of
+from monitor.metrics.beyond_binary.class_pairs import (
+    SECOND,
+    THIRD,
+    Pairs,
+    rank_classes,
+    ranks,
+    rows_of_pairs,
+    sum_of_pairs,
+    with_first,
+)
+from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_parts
+from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, locate
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
+from monitor.segment_names import AGAINST, WHOLE
 
 MOST_WATCHED = 20  # classes of a window that are measured one by one unless more are configured
 MOST_TALLIED = 50  # classes of a day: those most frequent over a week are among them every day
@@ -22,8 +34,6 @@ MOST_PAIRS = 500  # pairs of classes whose tallies are kept, those of most rows
 UNIT = 2.0**32  # of a fixed-point number
 LEAST_SCORE = 1e-16  # in the log score, which would be infinite for a class of probability 0
 Batch = tuple[Floats, Ints]  # vectors of shape (n, c), and the classes that came true
-Pairs = Mapping[tuple[int, int], Coarse]
-SECOND, THIRD = 2, 3  # rank of the score that makes a pair with the highest one
 
 
 @dataclass(frozen=True)
@@ -74,6 +84,9 @@ class ClassCounts:
         them: ``p_a / (p_a + p_b)``, positive where the outcome is a.
     third : mapping of (int, int) to Coarse
         The same of the classes of the highest and of the third highest score; empty of two classes.
+    parts : mapping of (str, str) to ClassPart
+        The same by segment and stratum, of a model that has any, also those without rows; then
+        `pairs` and `third` are their sums.
     """
 
     names: tuple[str, ...]
@@ -83,6 +96,7 @@ class ClassCounts:
     adjusted: Reading
     pairs: Pairs
     third: Pairs = field(default_factory=dict)
+    parts: Mapping[tuple[str, str], ClassPart] = field(default_factory=dict)
 
     @property
     def total(self) -> int:
@@ -94,6 +108,11 @@ class ClassCounts:
         """Rows of the pairs: those that a verdict rests on."""
         return sum(int(pair.counts.sum()) for pair in self.pairs.values())
 
+    def pairs_of(self, segment: str) -> list[Pairs]:
+        """List the pairs of each part of a segment, or of the whole."""
+        parts = [part.pairs for key, part in self.parts.items() if segment in (WHOLE, key[0])]
+        return parts or [self.pairs]
+
 
 def pair_name(names: Sequence[str], pair: tuple[int, int]) -> str:
     """Name a pair for people.
@@ -103,7 +122,7 @@ def pair_name(names: Sequence[str], pair: tuple[int, int]) -> str:
     >>> pair_name(["cat", "dog"], (0, 1))
     'cat against dog'
     """
-    return f"{names[pair[0]]} against {names[pair[1]]}"
+    return AGAINST.join(names[k] for k in pair)
 
 
 def count_classes(
@@ -170,14 +189,26 @@ def merge_class_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
     if any(part.names != first.names for part in parts):
         msg = "the classes differ between days; run the days before the change again."
         raise ValueError(msg)
+    held = dict.fromkeys(key for part in parts for key in part.parts)
     return ClassCounts(
         names=first.names,
         outcomes=np.sum([part.outcomes for part in parts], axis=0),
         score_sums=np.sum([part.score_sums for part in parts], axis=0),
         raw=_merged([part.raw for part in parts]),
         adjusted=_merged([part.adjusted for part in parts]),
-        pairs=_sum_of_pairs([part.pairs for part in parts]),
-        third=_sum_of_pairs([part.third for part in parts]),
+        pairs=sum_of_pairs([part.pairs for part in parts]),
+        third=sum_of_pairs([part.third for part in parts]),
+        parts={key: sum_of_parts([p.parts[key] for p in parts if key in p.parts]) for key in held},
+    )
+
+
+def with_parts(counts: ClassCounts, parts: Mapping[tuple[str, str], ClassPart]) -> ClassCounts:
+    """Add the counts of the parts of the traffic; the pairs of the whole are their sums."""
+    return replace(
+        counts,
+        pairs=sum_of_pairs([part.pairs for part in parts.values()]),
+        third=sum_of_pairs([part.third for part in parts.values()]),
+        parts=parts,
     )
 
 
@@ -209,12 +240,12 @@ def choose_classes(
     ([0, 1, 2], [(0, 1)], [(0, 2), (1, 2)])
     """
     seen = np.zeros(classes, np.int64)
-    together = {rank: np.zeros(classes * classes, np.int64) for rank in _ranks(classes)}
+    together = {rank: np.zeros(classes * classes, np.int64) for rank in ranks(classes)}
     for vectors, labels in chain.from_iterable(map(_small, batches)):
         seen += np.bincount(labels, minlength=classes)
-        ranked = _ranked(vectors)
+        ranked = rank_classes(vectors)
         for rank, rows in together.items():
-            low, high = _with_first(ranked, rank)
+            low, high = with_first(ranked, rank)
             numbers, counts = np.unique(low * classes + high, return_counts=True)
             rows[numbers] += counts
     chosen = sorted(np.argsort(-seen, kind="stable")[:MOST_TALLIED].tolist())
@@ -247,7 +278,7 @@ def score_sums(vectors: Floats) -> Ints:
 
 def _of_batch(empty: ClassCounts, batch: Batch, log_weights: Floats) -> ClassCounts:
     vectors, labels = batch
-    watched, ranked = list(empty.raw.by_class), _ranked(vectors)
+    watched, ranked = list(empty.raw.by_class), rank_classes(vectors)
     return replace(
         empty,
         outcomes=np.bincount(labels, minlength=len(empty.names)),
@@ -321,34 +352,9 @@ def _tally(scores: Floats, right: np.ndarray[tuple[int], np.dtype[np.bool_]]) ->
     return from_cells(Cells(seen, sums[seen].astype(np.int64)), counts[seen], hits[seen])
 
 
-def _ranks(classes: int) -> range:
-    """List the ranks that make a pair with the highest score."""
-    return range(SECOND, min(THIRD, classes) + 1)
-
-
-def _ranked(vectors: Floats) -> list[Ints]:
-    """Find the classes that each vector ranks highest, the highest first; at most three."""
-    rest, ranked, rows = vectors.copy(), list[Ints](), np.arange(len(vectors))
-    for _ in range(min(THIRD, vectors.shape[1])):
-        ranked.append(rest.argmax(axis=1))
-        rest[rows, ranked[-1]] = -1.0
-    return ranked
-
-
-def _with_first(ranked: Sequence[Ints], rank: int) -> tuple[Ints, Ints]:
-    """Give the pair of the highest score and that of a rank, the lower class first."""
-    first, other = ranked[0], ranked[rank - 1]
-    return np.minimum(first, other), np.maximum(first, other)
-
-
 def _most_frequent(together: Ints, classes: int) -> list[tuple[int, int]]:
     ranked = np.argsort(-together, kind="stable")[:MOST_PAIRS]
     return sorted(divmod(int(place), classes) for place in ranked if together[place])
-
-
-def _sum_of_pairs(parts: Sequence[Pairs]) -> dict[tuple[int, int], Coarse]:
-    every = dict.fromkeys(pair for part in parts for pair in part)
-    return {pair: sum_of([part[pair] for part in parts if pair in part]) for pair in every}
 
 
 def _pairs(
@@ -359,12 +365,9 @@ def _pairs(
     pairs: Sequence[tuple[int, int]],
 ) -> dict[tuple[int, int], Coarse]:
     classes = vectors.shape[1]
-    low, high = _with_first(ranked, rank)
-    kept = (labels == low) | (labels == high)
-    vectors, labels, low, high = vectors[kept], labels[kept], low[kept], high[kept]
-    rows = np.arange(len(labels))
-    of_low, of_high = vectors[rows, low], vectors[rows, high]
-    cells = locate(of_low / (of_low + of_high))[0] // CELLS_IN_ONE
+    low, high = with_first(ranked, rank)
+    kept, cells = rows_of_pairs(vectors, labels, low, high)
+    labels, low, high = labels[kept], low[kept], high[kept]
     known = np.array([a * classes + b for a, b in pairs], np.int64)
     code = low * classes + high
     place = np.minimum(np.searchsorted(known, code), max(0, len(known) - 1))

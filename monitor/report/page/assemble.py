@@ -1,6 +1,6 @@
 """The page of one model, assembled from the store."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import date, timedelta
@@ -96,11 +96,19 @@ def model_page(
         rejected=tables.rejected_rows(days, chosen),
         waiting=tables.waiting_rows(stands.waiting),
         sensitivity=tables.sensitivity_rows(verdicts),
+        parts=_parts(whole.week, {name for name, of in known[chosen].items() if of.week}),
         classes=_classes(whole.week),
         where=tables.where_rows(verdicts),
         facts=facts(model, references, whole.verdict, span[chosen]),
         taken=None if day else who_has_taken(results, next(filter(found_on, verdicts), None)),
     )
+
+
+def _parts(week: Evaluation | None, measured: Collection[str]) -> str:
+    """Name what has a row in the table of parts; pairs of classes have no measures."""
+    if not (week and week.classes):
+        return "Segments"
+    return "Pairs of classes" if len(measured) == 1 else "Segments and pairs of classes"
 
 
 def _classes(week: Evaluation | None) -> Table:

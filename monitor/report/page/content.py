@@ -155,6 +155,8 @@ class Page:
         be found at this volume.
     facts : sequence of (str, str)
         How the page was computed.
+    parts : str
+        What the table of parts lists: segments, pairs of classes, or both.
     classes : Table
         The classes on the day that the page opens with; no rows if the model has two.
     where : Table
@@ -175,6 +177,7 @@ class Page:
     waiting: Table
     sensitivity: Table
     facts: Sequence[tuple[str, str]]
+    parts: str
     classes: Table
     where: Table
     taken: str | None = None

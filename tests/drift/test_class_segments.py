@@ -1,0 +1,87 @@
+"""Segments of a model with classes: a small one is named, and no prior of any opens a drift."""
+
+import numpy as np
+import pytest
+
+from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.pairs import by_pair
+from monitor.drift.reference import RARE, Reference
+from monitor.drift.verdict import Verdict, judge
+from monitor.segment_names import FAMILIES, THIRD, WHOLE
+from monitor.words.verdict import sentences
+from studies.classes.segments import divided_stream
+from studies.classes.worlds import NONE, REFERENCE, Drift, World
+
+FIVE = World("5 classes", 5, rows=20_000, group=5)
+BENT = World("5 classes, each bent in its own way", 5, rows=20_000, group=5, bent=0.3)
+START, SEGMENTS = 2, 4
+
+
+def days_of(world: World, drift: Drift, days: int) -> list[Day]:
+    """Draw the days of a stream."""
+    return [*divided_stream(world, drift, 1, days=days, start=START, segments=SEGMENTS)]
+
+
+def judged(days: list[Day]) -> list[dict[str, Verdict]]:
+    """Fit the reference, and judge the days after it, by stream."""
+    reference = fit_model_reference(days[:REFERENCE], Limits())
+    verdicts = judge("pets", days[REFERENCE:], references=[reference], lack="", limits=Limits())
+    return [{v.segment: v for v in of_day} for of_day in verdicts]
+
+
+def test_a_small_segment_that_bends_is_found_and_named() -> None:
+    """3 % of the rows get logits 1.25 times as large; nothing else opens."""
+    found = judged(days_of(FIVE, Drift("sharper", sharpened=1.25), START + 10))
+    opened = [name for name, v in found[-1].items() if v.incident]
+    small = found[-1]["small"]
+
+    assert opened == ["small"]
+    assert small.incident is not None
+    assert small.incident.kind == "too_extreme"
+    assert small.slope is not None
+    assert small.slope.low < 0.8 < small.slope.high
+    assert not any(found[START - 1][name].incident for name in found[0])
+
+
+@pytest.mark.parametrize("world", [FIVE, BENT], ids=lambda world: world.name)
+def test_no_class_prior_of_a_segment_opens_a_drift(world: World) -> None:
+    """The priors of each segment wander by themselves, and its curves may have bends of its own."""
+    found = judged(days_of(world, NONE, 25))
+
+    assert not any(v.incident for of_day in found for v in of_day.values())
+    assert {v.state for v in found[-1].values()} <= {"ok", "prior_shift"}
+    assert found[-1]["small"].facts.classes is not None
+    assert found[-1]["small"].facts.classes.shifts
+    said = " ".join(sentences(found[-1]["small"]))
+    assert "The frequencies of classes moved. " in said
+    assert "More frequent than in the reference: class 2 (" in said
+
+
+def test_streams_sum_the_parts_that_are_theirs() -> None:
+    """The whole has every part, a segment and a pair have their own."""
+    days = days_of(BENT, NONE, 0)
+    reference = fit_model_reference(days, Limits())
+    pairs = by_pair([day.parts for day in days])
+    rows = {
+        name: int(own.counts.counts.sum())
+        for name, own in reference.streams.items()
+        if isinstance(own, Reference)
+    }
+    segments = [f"segment {number}" for number in range(1, SEGMENTS)]
+
+    assert [*rows][: 2 + SEGMENTS] == [*FAMILIES, "small", *segments]
+    assert rows[WHOLE] == sum(rows[name] for name in ("small", *segments))
+    assert {name: rows[name] for name in pairs} == {
+        name: sum(int(part.counts.sum()) for part in parts) for name, parts in pairs.items()
+    }
+    assert reference.classes is not None
+    assert reference.classes.total == sum(s.total for s in reference.classes.segments.values())
+    np.testing.assert_array_equal(
+        reference.classes.outcomes,
+        np.sum([s.outcomes for s in reference.classes.segments.values()], axis=0),
+    )
+    # A segment has the curves of the pairs in common with the whole.
+    small = reference.streams["small"]
+    assert isinstance(small, Reference)
+    assert [*small.groups] == ([*reference.curves.codes, RARE] if reference.curves.codes else [])
+    assert THIRD in rows

@@ -1,0 +1,237 @@
+"""A model with classes and segments from its logs to the verdict of a segment, gauges and page."""
+
+from collections.abc import Callable
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from monitor.config import Config, load_config
+from monitor.export.snapshot_reader import Reader
+from monitor.export.text import exposition, lines
+from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
+from monitor.store.class_rows import CLASS, TOP
+from monitor.store.store import Store
+from monitor.store.summary_table import summary_of, summary_table
+from tests.support.class_logs import NAMES, draw, write_day
+
+FIRST = date(2026, 1, 1)
+DAYS = [FIRST + timedelta(days=number) for number in range(36)]
+BROKEN = DAYS[30]  # from then on the logits of one segment are too large by 1 / 0.5
+SHARES = {"DE": 0.7, "FR": 0.1, "IT": 0.2}
+CONFIG = """\
+store: {store}
+models:
+  pets:
+    predictions:
+      path: "logs/predictions/{{day}}.parquet"
+      classes: {{names: [{names}], vector: p}}
+    outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
+    segments: {{column: country, values: [{segments}]}}
+    {strata}
+    settled_after: 0
+    windows: [1, 7]
+"""
+
+
+def configure(folder: Path, store: str, segments: str = "DE, FR", strata: str = "") -> Config:
+    """Configure the model with a store of its own."""
+    path = folder / f"{store}.yaml"
+    path.write_text(
+        CONFIG.format(store=store, names=", ".join(NAMES), segments=segments, strata=strata)
+    )
+    return load_config(path)
+
+
+def run_days(config: Config, first: date, last: date, jobs: int = 1) -> None:
+    """Process days."""
+    report = run(
+        config,
+        Task("pets", first, last, DAYS[-1] + timedelta(days=1)),
+        clock=lambda: datetime(2026, 3, 1, tzinfo=UTC),
+        jobs=jobs,
+    )
+    assert report.failures == ()
+
+
+def rows_of_day(day: date, rows: int = 2_500) -> tuple[np.ndarray, np.ndarray, list[str]]:
+    """Draw the rows of all countries, each with class priors of its own."""
+    rng = np.random.default_rng(day.toordinal())
+    vectors, labels, countries = list[np.ndarray](), list[np.ndarray](), list[str]()
+    for country, share in SHARES.items():
+        weights = np.exp(rng.normal(0.0, 0.5, 3))
+        off = country == "FR" and day >= BROKEN
+        drawn = draw(rng, round(rows * share), slope=0.5 if off else 1.0, priors=list(weights))
+        vectors.append(drawn[0])
+        labels.append(drawn[1])
+        countries += [country] * len(drawn[1])
+    return np.concatenate(vectors), np.concatenate(labels), countries
+
+
+@pytest.fixture(scope="module")
+def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs, and process all days in one call."""
+    folder = tmp_path_factory.mktemp("pets")
+    for day in DAYS:
+        vectors, labels, countries = rows_of_day(day)
+        outcomes = pa.array(np.array(NAMES)[labels])
+        write_day(folder / "logs", day, vectors, outcomes, more={"country": countries})
+    run_days(configure(folder, "whole"), DAYS[0], DAYS[-1], jobs=2)
+    return folder
+
+
+def test_one_call_or_two_leave_the_same_bytes(logs: Path) -> None:
+    """Whatever the calls and the jobs."""
+    config = configure(logs, "parts")
+    run_days(config, DAYS[0], DAYS[31])
+    run_days(config, DAYS[32], DAYS[-1])
+
+    kinds = ("summaries", "evaluations", "verdicts")
+    parts, whole = (
+        {
+            f"{kind}/{path.name}": path.read_bytes()
+            for kind in kinds
+            for path in (logs / store / kind / "pets").iterdir()
+        }
+        for store in ("parts", "whole")
+    )
+    assert parts == whole
+
+
+def test_pairs_of_a_segment_are_those_of_pandas(logs: Path) -> None:
+    """As a data frame ranks, filters and groups the rows of a stored day."""
+    config = configure(logs, "whole")
+    counts = Store(config.store).read_summary("pets", DAYS[3])[0].classes
+    vectors, labels, countries = rows_of_day(DAYS[3])
+    frame = pd.DataFrame(np.sort(vectors)[:, ::-1], columns=["first", "second", "third"])
+    order = np.argsort(-vectors, axis=1)
+    frame["country"] = pd.Series(countries).where(lambda c: c.isin(["DE", "FR"]), "other")
+    frame["label"] = labels
+    assert counts is not None
+    for rank, (name, family) in enumerate((("second", "pairs"), ("third", "third")), 1):
+        best, other = order[:, 0], order[:, rank]
+        one = frame.assign(
+            low=np.minimum(best, other),
+            high=np.maximum(best, other),
+            odds=np.log(frame["first"] / frame[name]) * np.where(best < other, 1, -1),
+        )
+        one = one[(one.label == one.low) | (one.label == one.high)]
+        one = one.assign(
+            cell=np.floor((one.odds + 16) * 32).astype(int), hit=(one.label == one.low).astype(int)
+        )
+        plain = one.groupby(["country", "low", "high", "cell"]).hit.agg(["size", "sum"])
+        found = {
+            (segment, *pair, cell): (int(tally.counts[cell]), int(tally.positives[cell]))
+            for (segment, stratum), part in counts.parts.items()
+            if stratum == "all"
+            for pair, tally in getattr(part, family).items()
+            for cell in map(int, np.flatnonzero(tally.counts))
+        }
+        assert found == {
+            key: tuple(map(int, row))
+            for key, row in zip(plain.index, plain.to_numpy(), strict=True)
+        }
+
+
+def test_the_segment_is_named_and_the_others_are_not(logs: Path) -> None:
+    """A tenth of the rows drifts: its verdict says how, and whose classes were how frequent."""
+    found = {
+        v.segment: v
+        for v in Store(configure(logs, "whole").store).read_verdicts("pets", DAYS[-1])[0]
+    }
+    said = " ".join(found["FR"].reasons)
+
+    assert list(found)[:5] == ["all", "third choices", "DE", "FR", "other"]
+    assert {*list(found)[5:]} == {"cat against dog", "cat against fish", "dog against fish"}
+    assert found["FR"].state == "calibration_drift"
+    assert found["FR"].incident is not None
+    assert found["FR"].incident.kind == "too_extreme"
+    assert abs((found["FR"].incident.started - BROKEN).days) <= 3
+    assert found["FR"].slope is not None
+    assert found["FR"].slope.low < 0.5 < found["FR"].slope.high
+    assert "The first choice was right in " in said
+    assert "prevalence" not in said.lower()
+    assert not found["DE"].incident
+    assert not found["other"].incident
+
+
+def test_measures_of_a_segment_are_those_of_its_first_choices(logs: Path) -> None:
+    """And the slope that its pairs share; vectors are measured for the whole only."""
+    week = {
+        e.segment: e
+        for e in Store(configure(logs, "whole").store).read_evaluations("pets", DAYS[-1])[0]
+        if e.window_days == 7
+    }
+    right, rows = 0, 0
+    for day in DAYS[-7:]:
+        vectors, labels, countries = rows_of_day(day)
+        mine = np.array(countries) == "FR"
+        right += int((vectors.argmax(axis=1) == labels)[mine].sum())
+        rows += int(mine.sum())
+
+    assert [*week] == ["all", "DE", "FR", "other"]
+    assert (week["FR"].positives, week["FR"].matched) == (right, rows)
+    assert week["FR"].raw is not None
+    assert (week["FR"].prior, week["FR"].classes) == (None, None)
+    assert week["FR"].slope is not None
+    assert week["DE"].slope is not None
+    assert week["FR"].slope.high < 0.8 < week["DE"].slope.low
+    assert sum(e.matched for name, e in week.items() if name != "all") == week["all"].matched
+
+
+def test_gauges_show_and_page_have_segments_and_pairs(
+    logs: Path, command: Callable[..., Any]
+) -> None:
+    """People and Prometheus see both."""
+    config = configure(logs, "whole")
+    text = exposition([lines(Reader(config, most_segments=50).snapshots()["pets"])]).decode()
+    place = ("--config", logs / "whole.yaml", "--model", "pets")
+    whole, segment = (command("show", *place, *more) for more in ((), ("--segment", "FR")))
+    page = command("report", *place, "--out", logs / "pets.html")
+
+    assert 'calibration_slope{maturity="final",model="pets",segment="FR",window="7d"}' in text
+    assert 'calibration_verdict{model="pets",segment="FR",state="calibration_drift"} 1.0' in text
+    assert 'calibration_pairs_left_out{model="pets"} 0.0' in text
+    assert (whole.code, segment.code, page.code) == (0, 0, 0), segment.err
+    assert "FR" in whole.out
+    assert "scores are too extreme" in " ".join(segment.out.split())
+    assert "Segments and pairs of classes</h2>" in (logs / "pets.html").read_text()
+
+
+def test_no_name_of_a_segment_is_taken_for_a_tally_of_classes(tmp_path: Path) -> None:
+    """Segments and strata may be named as the rows of classes are; all comes back."""
+    names = (f"{CLASS} raw", TOP, "pair")
+    strata = ("0", "adjusted", "0 1")
+    for day in DAYS[:2]:
+        vectors, labels, _ = rows_of_day(day, 300)
+        rng = np.random.default_rng(1)
+        more = {
+            "country": [*rng.choice(names, len(labels))],
+            "tier": [*rng.choice(strata, len(labels))],
+        }
+        write_day(tmp_path / "logs", day, vectors, pa.array(np.array(NAMES)[labels]), more=more)
+    config = configure(
+        tmp_path,
+        "odd",
+        ", ".join(names),
+        strata='strata: {column: tier, values: ["0", "adjusted", "0 1"]}',
+    )
+    run_days(config, DAYS[0], DAYS[1])
+    summary, _ = Store(config.store).read_summary("pets", DAYS[0])
+    again = summary_of("pets", DAYS[0], summary_table(summary))
+    counts = summary.classes
+
+    assert counts is not None
+    assert again.classes is not None
+    assert summary_table(again).equals(summary_table(summary), check_metadata=True)
+    assert {key[0] for key in counts.parts} == {*names, "other"}
+    for (segment, stratum), part in counts.parts.items():
+        leaf = summary.segments[segment].strata[stratum]
+        assert int(part.outcomes.sum()) == leaf.tally.total
+        assert part.judged <= leaf.predicted
+    assert counts.judged == sum(part.judged for part in counts.parts.values())
