@@ -129,7 +129,8 @@ def class_day(counts: ClassCounts, right: Mapping[str, int]) -> ClassDay:
     return ClassDay(
         *(names, counts.outcomes, counts.judged, sum(right.values())),
         pairs={pair_name(names, pair): pair for pair in counts.pairs},
-        equal=_parts(counts, "pairs", both=False),
+        # Only levels need these, which are not looked for in several parts.
+        equal={} if counts.parts else _parts(counts, "pairs", both=False),
         third=_parts(counts, "third", both=True),
         segments=segments,
     )

@@ -1,22 +1,36 @@
-"""How soon a change in a small segment of a model with classes is found, and how often falsely.
+"""Watch models with classes and 30 segments, of which a small one drifts.
+
+    python -m studies.classes.segments [--streams 2] [--days 180] [--write]
 
 Every segment is a stream of its own: clouds, class priors that wander and, in a bent world, factors
 of the logits are its own too.
 """
 
-from collections.abc import Iterator
+import argparse
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from statistics import median
 
 import numpy as np
 
-from monitor.drift.inputs import Day, inputs_of
+from monitor.drift.inputs import Day, Limits, fit_model_reference, inputs_of
+from monitor.drift.verdict import judge
 from monitor.metrics.beyond_binary.class_counts import count_classes, with_parts
 from monitor.metrics.beyond_binary.class_parts import count_parts
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.segment_names import WHOLE
+from monitor.segment_names import FAMILIES, WHOLE
 from monitor.summary import Segment, Summary, end_of_day
-from studies.classes.worlds import NONE, Drift, Rows, World, stream
+from studies.classes.run import START, YEAR, day_number, page_with
+from studies.classes.worlds import DRIFTS, NONE, REFERENCE, Drift, Rows, World, stream
 
+BEGIN = "<!-- studies/classes/segments.py -->"
+SEED = 9_000  # no other study of classes draws these streams
 SMALL = 0.03  # share of the rows of the segment that changes
+FOLLOWED = 20  # days of a drift
+WORLDS = (
+    World("5 classes, 20,000 rows", 5, rows=20_000),
+    World("5 classes, 20,000 rows, each bent in its own way", 5, rows=20_000, bent=0.3),
+)
 
 
 def segments_of_world(count: int) -> dict[str, float]:
@@ -75,3 +89,64 @@ def day_of_segments(rows: dict[str, Rows]) -> Day:
         ),
     )
     return inputs_of(summary)
+
+
+def openings(days: Sequence[Day]) -> list[tuple[int, str]]:
+    """Fit the reference of a stream, and give days and names of all that opens after it."""
+    reference = fit_model_reference(days[:REFERENCE], Limits())
+    judged = judge("study", days[REFERENCE:], references=[reference], lack="", limits=Limits())
+    return [
+        (day_number(v.day), v.segment)
+        for verdicts in judged
+        for v in verdicts
+        if v.incident and v.incident.opened == v.day
+    ]
+
+
+def row(world: World, streams: int, days: int) -> str:
+    """Watch the streams of a world, and write its row."""
+    opened, delays = Counter[str](), list[int]()
+    for seed in range(streams):
+        drawn = [*divided_stream(world, NONE, SEED + seed, days=days, start=days + 1)]
+        opened.update(kind_of(name) for _, name in openings(drawn))
+    beside = 0
+    for seed in range(2 * streams):
+        drawn = [
+            *divided_stream(world, DRIFTS[0], SEED + 500 + seed, days=START + FOLLOWED, start=START)
+        ]
+        found = [(day, name) for day, name in openings(drawn) if day >= START]
+        delays += [day - START + 1 for day, name in found if name == "small"][:1]
+        beside += sum(name.startswith("segment") for _, name in found)
+    years = streams * days / YEAR
+    middle = f"{median(delays):.0f} days ({min(delays)} to {max(delays)}), " if delays else ""
+    counts = [f"{opened[kind]} in {years:.1f}" for kind in ("whole", "segment", "pair")]
+    cells = [world.name, *counts, f"{middle}{len(delays)} of {2 * streams}", f"{beside}"]
+    return f"| {' | '.join(cells)} |"
+
+
+def kind_of(name: str) -> str:
+    """Say of what a stream is."""
+    if name in FAMILIES:
+        return "whole"
+    return "segment" if name == "small" or name.startswith("segment") else "pair"
+
+
+def main() -> None:
+    """Read the command line and run."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--streams", type=int, default=2)
+    parser.add_argument("--days", type=int, default=180)
+    parser.add_argument("--write", action="store_true")
+    given = parser.parse_args()
+    names = ("world", "openings of the whole in stream-years", "of 30 segments", "of pairs")
+    names += (f"small segment: {DRIFTS[0].name}", "other segments that opened then")
+    rows = [f"| {' | '.join(names)} |", "|---|" + "---|" * (len(names) - 1)]
+    for world in WORLDS:
+        rows.append(row(world, given.streams, given.days))
+        print(rows[-1], flush=True)
+    if given.write:
+        page_with(BEGIN, rows)
+
+
+if __name__ == "__main__":
+    main()

@@ -21,7 +21,7 @@ from monitor.metrics.beyond_binary.class_pairs import (
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import Floats, Ints
 
-MOST_OF_PARTS = 1_000  # pairs of all parts whose tallies are kept, those of most rows
+MOST_OF_PARTS = 2_000  # pairs of all parts whose tallies are kept, those of most rows
 PlacedBatch = tuple[Floats, Ints, Ints]  # vectors, the classes that came true, and the parts
 
 
@@ -61,7 +61,7 @@ def count_parts(batches: Iterable[PlacedBatch], classes: int, parts: int) -> lis
     -------
     list of ClassPart
         Of each part; the same for the same rows in any order and in batches of any size. Of all
-        parts together the 1,000 pairs with most rows are kept; which they are rests on the scores
+        parts together the 2,000 pairs with most rows are kept; which they are rests on the scores
         alone.
 
     Examples
