@@ -295,7 +295,9 @@ def _with_buckets(day: Day, name: str) -> tuple[Tally, BucketCounts] | None:
     parts = {key: part for key, part in parts_of_stream(day, name).items() if key in day.entities}
     if not parts:
         return None
-    return tally_of(sum_of([*parts.values()])), merge_buckets(day.entities[key] for key in parts)
+    return tally_of(sum_of([*parts.values()])), merge_buckets(
+        held for key, held in day.entities.items() if key in parts
+    )
 
 
 def entity_sums(reference: Reference, day: Day, name: str) -> BucketSums:

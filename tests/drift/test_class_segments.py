@@ -30,8 +30,8 @@ def judged(days: list[Day]) -> list[dict[str, Verdict]]:
 
 
 def test_a_small_segment_that_bends_is_found_and_named() -> None:
-    """3 % of the rows get logits 1.25 times as large; nothing else opens."""
-    found = judged(days_of(FIVE, Drift("sharper", sharpened=1.25), START + 10))
+    """3 % of the rows, 600 a day, get logits 1.6 times as large; nothing else opens."""
+    found = judged(days_of(FIVE, Drift("sharper", sharpened=1.6), START + 6))
     opened = [name for name, v in found[-1].items() if v.incident]
     small = found[-1]["small"]
 
@@ -39,7 +39,7 @@ def test_a_small_segment_that_bends_is_found_and_named() -> None:
     assert small.incident is not None
     assert small.incident.kind == "too_extreme"
     assert small.slope is not None
-    assert small.slope.low < 0.8 < small.slope.high
+    assert small.slope.low < 1.0 / 1.6 < small.slope.high
     assert not any(found[START - 1][name].incident for name in found[0])
 
 
