@@ -34,11 +34,12 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
     Raises
     ------
     ConfigError
-        If the model watches no column, or the day has no verdict.
+        If the model has classes or watches no column, or the day has no verdict.
     DataError
         If there is no reference, or a file of the store cannot be read.
     """
     model, store = config.model(name), Store(config.store)
+    check_two_classes(name, model)
     if not (model.columns or model.segments):
         msg = (
             f"{name}: segments names no column, so there is nowhere to look; list columns in "
@@ -48,6 +49,17 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
     verdict = verdict_of(store, name, day)
     held = _named(verdict)
     return _compare(_Reader(model, store, name), read_references(config, name), verdict, held)
+
+
+def check_two_classes(name: str, model: Model) -> None:
+    """Raise ConfigError for a model with classes: pairs of classes are not counted by column."""
+    if model.predictions.classes:
+        msg = (
+            f"{name}: pairs of classes are not counted by column, so where their drift sits cannot "
+            f"be said; make one column primary in models.{name}.segments, and read the verdicts of "
+            f"its segments with calibration-monitor show --model {name} --segment NAME."
+        )
+        raise ConfigError(msg)
 
 
 def verdict_of(store: Store, name: str, day: date | None) -> Verdict:

@@ -20,7 +20,7 @@ from monitor.logs.databases import Databases
 from monitor.metrics.core.coarse import COARSE_COUNT, coarsen
 from monitor.metrics.core.grid import Ints
 from monitor.pipeline.references import read_references
-from monitor.pipeline.where import compared_days, verdict_of
+from monitor.pipeline.where import check_two_classes, compared_days, verdict_of
 from monitor.segment_names import shown
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns
@@ -70,6 +70,7 @@ def search(
         As `answer_where`, and if a log cannot be read or has no such column.
     """
     model, store = config.model(name), Store(config.store)
+    check_two_classes(name, model)
     verdict = verdict_of(store, name, day)
     compared, reference, span, _ = compared_days(name, read_references(config, name), verdict)
     final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]

@@ -8,7 +8,8 @@ of the logits are its own too.
 
 import argparse
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from itertools import islice
 from statistics import median
 
 import numpy as np
@@ -91,10 +92,10 @@ def day_of_segments(rows: dict[str, Rows]) -> Day:
     return inputs_of(summary)
 
 
-def openings(days: Sequence[Day]) -> list[tuple[int, str]]:
+def openings(days: Iterator[Day]) -> list[tuple[int, str]]:
     """Fit the reference of a stream, and give days and names of all that opens after it."""
-    reference = fit_model_reference(days[:REFERENCE], Limits())
-    judged = judge("study", days[REFERENCE:], references=[reference], lack="", limits=Limits())
+    reference = fit_model_reference([*islice(days, REFERENCE)], Limits())
+    judged = judge("study", days, references=[reference], lack="", limits=Limits())
     return [
         (day_number(v.day), v.segment)
         for verdicts in judged
@@ -107,13 +108,13 @@ def row(world: World, streams: int, days: int) -> str:
     """Watch the streams of a world, and write its row."""
     opened, delays = Counter[str](), list[int]()
     for seed in range(streams):
-        drawn = [*divided_stream(world, NONE, SEED + seed, days=days, start=days + 1)]
+        drawn = divided_stream(world, NONE, SEED + seed, days=days, start=days + 1)
         opened.update(kind_of(name) for _, name in openings(drawn))
     beside = 0
     for seed in range(2 * streams):
-        drawn = [
-            *divided_stream(world, DRIFTS[0], SEED + 500 + seed, days=START + FOLLOWED, start=START)
-        ]
+        drawn = divided_stream(
+            *(world, DRIFTS[0], SEED + 500 + seed), days=START + FOLLOWED, start=START
+        )
         found = [(day, name) for day, name in openings(drawn) if day >= START]
         delays += [day - START + 1 for day, name in found if name == "small"][:1]
         beside += sum(name.startswith("segment") for _, name in found)

@@ -203,6 +203,16 @@ def test_gauges_show_and_page_have_segments_and_pairs(
     assert "Segments and pairs of classes</h2>" in (logs / "pets.html").read_text()
 
 
+@pytest.mark.parametrize("more", [(), ("--columns", "country")])
+def test_where_is_refused(more: tuple[str, ...], logs: Path, command: Callable[..., Any]) -> None:
+    """The curves of pairs are no curve of first choices; segments have verdicts of their own."""
+    configure(logs, "whole")
+    ended = command("where", "--config", logs / "whole.yaml", "--model", "pets", *more)
+
+    assert ended.code == 2
+    assert "show --model pets --segment NAME" in " ".join(ended.err.split())
+
+
 def test_no_name_of_a_segment_is_taken_for_a_tally_of_classes(tmp_path: Path) -> None:
     """Segments and strata may be named as the rows of classes are; all comes back."""
     names = (f"{CLASS} raw", TOP, "pair")

@@ -203,7 +203,16 @@ def merge_class_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
 
 
 def with_parts(counts: ClassCounts, parts: Mapping[tuple[str, str], ClassPart]) -> ClassCounts:
-    """Add the counts of the parts of the traffic; the pairs of the whole are their sums."""
+    """Add the counts of the parts of the traffic; the pairs of the whole are their sums.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.3]]), np.array([0])
+    >>> counts = count_classes("ab", [rows], np.zeros(2), watched=[], pairs=[])
+    >>> pairs = {(0, 1): Coarse(np.array([3, 0]), np.array([1, 0]))}
+    >>> with_parts(counts, {("DE", "all"): ClassPart(counts.outcomes, pairs, {})}).judged
+    3
+    """
     return replace(
         counts,
         pairs=sum_of_pairs([part.pairs for part in parts.values()]),

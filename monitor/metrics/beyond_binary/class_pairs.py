@@ -42,7 +42,13 @@ def rank_classes(vectors: Floats) -> list[Ints]:
 
 
 def with_first(ranked: Sequence[Ints], rank: int) -> tuple[Ints, Ints]:
-    """Give the pair of the highest score and that of a rank, the lower class first."""
+    """Give the pair of the highest score and that of a rank, the lower class first.
+
+    Examples
+    --------
+    >>> with_first([np.array([1]), np.array([2]), np.array([0])], THIRD)
+    (array([0]), array([1]))
+    """
     first, other = ranked[0], ranked[rank - 1]
     return np.minimum(first, other), np.maximum(first, other)
 
@@ -63,6 +69,12 @@ def rows_of_pairs(vectors: Floats, labels: Ints, low: Ints, high: Ints) -> tuple
         Whether the outcome is one of both.
     cells : ndarray of shape (m,)
         Of these rows, where ``p_low / (p_low + p_high)`` lies.
+
+    Examples
+    --------
+    >>> vectors, low, high = np.full((2, 4), 0.25), np.array([0, 0]), np.array([1, 1])
+    >>> rows_of_pairs(vectors, np.array([1, 2]), low, high)
+    (array([ True, False]), array([512]))
     """
     kept = (labels == low) | (labels == high)
     rows = np.nonzero(kept)[0]
@@ -71,6 +83,13 @@ def rows_of_pairs(vectors: Floats, labels: Ints, low: Ints, high: Ints) -> tuple
 
 
 def sum_of_pairs(parts: Sequence[Pairs]) -> dict[tuple[int, int], Coarse]:
-    """Add the tallies of pairs up."""
+    """Add the tallies of pairs up.
+
+    Examples
+    --------
+    >>> one = {(0, 1): Coarse(np.array([2, 0]), np.array([1, 0]))}
+    >>> sum_of_pairs([one, one])[0, 1].counts
+    array([4, 0])
+    """
     every = dict.fromkeys(pair for part in parts for pair in part)
     return {pair: sum_of([part[pair] for part in parts if pair in part]) for pair in every}

@@ -86,7 +86,15 @@ def count_parts(batches: Iterable[PlacedBatch], classes: int, parts: int) -> lis
 
 
 def sum_of_parts(parts: Sequence[ClassPart]) -> ClassPart:
-    """Add counts of a part up; at least one."""
+    """Add counts of a part up; at least one.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.2, 0.1]]), np.array([0]), np.array([0])
+    >>> (part,) = count_parts([rows], 3, 1)
+    >>> sum_of_parts([part, part]).judged
+    2
+    """
     return ClassPart(
         np.sum([part.outcomes for part in parts], axis=0),
         sum_of_pairs([part.pairs for part in parts]),
