@@ -110,8 +110,9 @@ class ClassCounts:
 
     def pairs_of(self, segment: str) -> list[Pairs]:
         """List the pairs of each part of a segment, or of the whole."""
-        parts = [part.pairs for key, part in self.parts.items() if segment in (WHOLE, key[0])]
-        return parts or [self.pairs]
+        if segment == WHOLE and not self.parts:
+            return [self.pairs]
+        return [part.pairs for key, part in self.parts.items() if segment in (WHOLE, key[0])]
 
 
 def pair_name(names: Sequence[str], pair: tuple[int, int]) -> str:
