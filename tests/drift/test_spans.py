@@ -74,9 +74,15 @@ def table(verdicts: Sequence[Verdict]) -> pa.Table:
 
 
 def assert_same(found: Sequence[Sequence[Verdict]], expected: Sequence[Sequence[Verdict]]) -> None:
-    """Compare what the store would hold of every day."""
-    for one, other in zip(found, expected, strict=True):
-        assert table(one).equals(table(other)), one[0].day
+    """Compare what the store would hold of every day.
+
+    One table of all days is made much sooner than one of each, which only name the day.
+    """
+    assert [len(day) for day in found] == [len(day) for day in expected]
+    one, other = (table([v for day in days for v in day]) for days in (found, expected))
+    if not one.equals(other):
+        differ = [a for a, b in zip(found, expected, strict=True) if not table(a).equals(table(b))]
+        pytest.fail(f"the verdicts of {differ[0][0].day} differ")
 
 
 @pytest.mark.parametrize("judge_every", [1, 2, 7, 10])
