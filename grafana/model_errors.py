@@ -24,7 +24,8 @@ from monitor.measures.windows import OF_WINDOWS
 NO_WINDOW = "no final window yet"
 TWICE = (
     "Raw: as the consumer got the scores. Prior: with a shift of the base rate forgiven. Map: "
-    "through the calibration map of the configuration, if it names one."
+    "through the calibration map of the configuration, if it names one. Population: of all "
+    "predictions, where labels are chosen by score (label_rate)."
 )
 
 

@@ -39,12 +39,15 @@ def coverage() -> timeseries.Panel:
     ratios = {
         "outcomes known": newest("outcome_coverage_ratio", WINDOW),
         "days present": newest("window_present_ratio", WINDOW),
+        "near a labelled score": newest("population_reached_ratio", WINDOW),
     }
     return said(
         lines(ratios, unit="percentunit").min(0).max(1),
         "Coverage",
         "The share of predictions whose outcome has arrived, and the share of the window's days "
-        "that are there. Missing outcomes can look like a shift of the base rate: look here first.",
+        "that are there. Missing outcomes can look like a shift of the base rate: look here first. "
+        "Where labels are chosen by score, also the share of predictions with scores like those "
+        "that have an outcome.",
         none=NO_WINDOW,
         width=6,
     )

@@ -20,6 +20,7 @@ from panels import (
 from queries import JUDGED, WINDOW, interval, milliseconds, newest, verdict, while_open
 
 EXPECTED = "expected, before outcomes"
+ALL, ALL_SCORES = "outcomes, all predictions", "scores, all predictions"
 
 
 def verdicts() -> list[statetimeline.Panel]:
@@ -137,17 +138,22 @@ def prevalence() -> timeseries.Panel:
         "scores": newest("mean_score_ratio", WINDOW),
         "reference": newest("reference_prevalence_ratio", JUDGED),
         **interval("expected_prevalence_ratio", JUDGED, "model", EXPECTED),
+        **interval("population_prevalence_ratio", WINDOW, "model", ALL),
+        **interval("population_mean_score_ratio", WINDOW, "model", ALL_SCORES),
     }
     panel = colored(lines(ratios, unit="percentunit"), {"outcomes": "blue", "scores": "orange"})
     panel.override_by_name(EXPECTED, dashed("purple"))
-    band(panel, f"{EXPECTED} low", f"{EXPECTED} high", "purple")
+    for name, color in {EXPECTED: "purple", ALL: "blue", ALL_SCORES: "orange"}.items():
+        band(panel, f"{name} low", f"{name} high", color)
     return said(
         panel.override_by_name("reference", dashed(GREY)),
         "Prevalence",
         "The share of outcomes that are 1, beside the mean score and the share in the reference. "
         "The purple line is a forecast for days whose outcomes are not in yet, made where the "
         "daily job runs with --unsettled, with its 95 % interval; it is right only if nothing but "
-        "the base rate moved.",
+        "the base rate moved. Where labels are chosen by score, the bands are 95 % intervals of "
+        "the prevalence and the mean score of all predictions, and the other lines are of the "
+        "labelled ones.",
         none="no final window yet",
         width=6,
     )

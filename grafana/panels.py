@@ -20,7 +20,7 @@ GREY = "#8e8e8e"
 MOMENT = "time:YYYY-MM-DD"
 VERDICT_COLOURS = ("green", "blue", "yellow", "orange", "super-light-red", "red", GREY, "purple")
 VERDICTS = dict(zip(STATES, VERDICT_COLOURS, strict=True))
-ADJUSTED = {"raw": "orange", "prior": "blue", "map": "green"}
+ADJUSTED = {"raw": "orange", "prior": "blue", "map": "green", "population": "purple"}
 CAUSES = {"prior_shift": "blue", "slope": "red", "shape": "orange", "rest": GREY}
 KINDS = {
     "too_extreme": "red",

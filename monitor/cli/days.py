@@ -120,7 +120,7 @@ def check_logs(
         ]
         tell(summary_table(f"{model_name}, logs of {looked_at}", summary))
         wait = waits_for(model.horizon, model.settled_after)
-        by_score = chosen and chosen_sentence(chosen)
+        by_score = chosen and not model.label_rate and chosen_sentence(chosen)
         said = [*lost, *filter(None, [wait, again, by_score])]
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:

@@ -192,7 +192,7 @@ def _show_newest(
     stands = standing(results, segment, week).sound()
     last = stands.verdict.day if stands.verdict else None
     trusted = _trust(results, model, segment, stands.verdict) if stands.verdict else None
-    chosen_labels = chosen_on(results, stands)
+    chosen_labels = None if model.label_rate else chosen_on(results, stands)
     today = now().astimezone(ZoneInfo(model.time_zone)).date()
     taken = who_has_taken(results, stands.verdict, today)
     recent = recent_weeks(results, segment, week, last)

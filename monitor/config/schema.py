@@ -493,6 +493,9 @@ class Model(Section):
         The other entries of a list of `segments`, whose values are counted beside it.
     horizon : int or None
         The outcome is "within so many days": `settled_after` is as many if it is not given.
+    label_rate : str or None
+        `by_score` if who gets an outcome was chosen by the score: then the measures of all
+        predictions are estimated too.
     doubts : tuple of str
         What nobody has looked at yet since `init` guessed it; a person deletes them.
     """
@@ -510,6 +513,7 @@ class Model(Section):
     report_url: WebAddress = ""
     time_zone: TimeZone = "UTC"
     horizon: Horizon | None = None
+    label_rate: Literal["by_score"] | None = None
     settled_after: Annotated[int, Field(ge=0, le=LONGEST_WAIT)] = 1
     windows: Windows = (1, 7, 28)
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
@@ -623,6 +627,26 @@ class Model(Section):
                     f"pair of predictions.classes.names; log another value"
                 )
                 raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _can_weigh_labels(self) -> Self:
+        if self.label_rate is None:
+            return self
+        given = {
+            "predictions.classes": self.predictions.classes is not None,
+            "predictions.entity": self.predictions.entity is not None,
+            "predictions.weight": self.predictions.weight is not None,
+            "outcomes.weight": self.outcomes.weight is not None,
+            "outcomes.absent_means": self.outcomes.absent_means is not None,
+        }
+        if idle := [name for name, is_set in given.items() if is_set]:
+            msg = (
+                f"label_rate cannot be combined with {', '.join(idle)}; remove label_rate, or "
+                f"{'it' if len(idle) == 1 else 'them'}: what label_rate weighs are single rows, "
+                f"chosen by the score of one of two outcomes"
+            )
+            raise ValueError(msg)
         return self
 
     def may_lack(self, day: date) -> bool:

@@ -109,7 +109,7 @@ def chosen_labels(day: Summary) -> ChosenLabels | None:
 
 def _test(part: Segment) -> Iterator[tuple[float, list[ScoreGroup]]]:
     """Give the probability of rates as unequal as those of a segment, if they are unequal."""
-    known, late = _by_coarse_cell(part)
+    known, late = by_coarse_cell(part)
     fewest = min(known.sum(), late.sum())
     number = min(MOST_GROUPS, int(fewest) // LEAST_IN_GROUP)
     if number < 2:  # noqa: PLR2004 - groups that can differ
@@ -130,8 +130,16 @@ def _test(part: Segment) -> Iterator[tuple[float, list[ScoreGroup]]]:
     yield p, [ScoreGroup(*of) for of in ends]
 
 
-def _by_coarse_cell(part: Segment) -> tuple[Ints, Ints]:
-    """Count predictions with an outcome and those without."""
+def by_coarse_cell(part: Segment) -> tuple[Ints, Ints]:
+    """Count predictions with an outcome, and those without, by coarse cell.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally_on_grid
+    >>> known, late = by_coarse_cell(Segment(tally_on_grid([0.5], [1]), 1))
+    >>> int(known[512]), int(late.sum())
+    (1, 0)
+    """
     cells = part.tally.cells.numbers if part.tally.cells else part.awaited.cells[:0]
     sides = (cells, part.tally.counts), (part.awaited.cells, part.awaited.counts)
     known, late = np.zeros((2, COARSE_COUNT), np.int64)

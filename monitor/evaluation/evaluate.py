@@ -25,6 +25,7 @@ from monitor.evaluation.attribution import (
 from monitor.evaluation.class_measures import ClassMeasures, class_measures, slope_of_pairs
 from monitor.evaluation.expected_prevalence import Expectation, expected_of_population
 from monitor.evaluation.map_gain import MapGain
+from monitor.evaluation.population import Population, population_of
 from monitor.evaluation.score_errors import Errors, Settings, errors_of, errors_of_each, widened
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.binned.binning import paper_sizes
@@ -95,6 +96,9 @@ class Evaluation:
     interval of `expected`, which counts rows; `design_effect` is by how much that makes the
     variance of the number of positives larger.
 
+    Of a model whose labels are chosen by score all numbers are those of the labelled predictions,
+    and `population` holds those of all.
+
     Of a model with classes, a positive outcome is a first choice that was right; `prior` is
     adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;
     and `shift`, `causes` and `correction`, which speak of one intercept, are None.
@@ -127,6 +131,7 @@ class Evaluation:
     map_slope: Estimate | None = None
     map_gain: MapGain | None = None
     design_effect: float | None = None
+    population: Population | None = None
 
 
 def evaluate(
@@ -187,6 +192,7 @@ def evaluate(
             mean_score=rates[1],
             slope=slope,
             causes=mean_causes(strata, (part.tally, buckets_of(window, name)), explain),
+            population=population_of(part, settings.alpha) if settings.by_score else None,
         )
         if expect and not window.final:
             expected = expect(name, part)

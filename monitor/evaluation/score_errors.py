@@ -64,6 +64,9 @@ class Settings:
         N* of each class against the rest.
     most_classes : int
         Classes that are measured one by one: those with most outcomes in the window.
+    by_score : bool
+        Whether it depends on the score which predictions get an outcome, so that all predictions
+        are measured too.
     """
 
     alpha: float
@@ -72,6 +75,7 @@ class Settings:
     interval_days: int = 28
     class_sizes: Mapping[str, int] = field(default_factory=dict, repr=False)
     most_classes: int = field(default=MOST_WATCHED, repr=False)
+    by_score: bool = field(default=False, repr=False)
 
 
 def errors_of(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:

@@ -6,12 +6,19 @@ from monitor.measures.classes import OF_CLASSES
 from monitor.measures.measure import Measure
 from monitor.measures.runs import OF_RUNS
 from monitor.measures.verdicts import OF_VERDICTS
-from monitor.measures.windows import COUNTS, NOT_EXPORTED, OF_EXPECTATIONS, OF_WINDOWS
+from monitor.measures.windows import (
+    COUNTS,
+    NOT_EXPORTED,
+    OF_EXPECTATIONS,
+    OF_POPULATION,
+    OF_WINDOWS,
+)
 
 MEASURES: tuple[Measure[Any], ...] = (
     *OF_WINDOWS,
     *OF_CLASSES,
     *COUNTS,
+    *OF_POPULATION,
     *NOT_EXPORTED,
     *OF_VERDICTS,
     *OF_EXPECTATIONS,

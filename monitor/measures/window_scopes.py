@@ -10,6 +10,7 @@ from monitor.evaluation.attribution import Causes, InterceptCorrection
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.evaluation.map_gain import MapGain
+from monitor.evaluation.population import Population
 from monitor.evaluation.score_errors import Errors
 from monitor.measures.measure import Base, Labels, Parts, R, Scope, held, itself
 from monitor.measures.snapshot import Snapshot
@@ -53,8 +54,9 @@ STREAMS = Base(
 
 
 def scores(e: Evaluation) -> Parts[Errors]:
-    """List the errors of raw, prior-adjusted and mapped scores."""
-    readings = (("raw", e.raw), ("prior", e.prior), ("map", e.map))
+    """List the errors of raw, prior-adjusted and mapped scores, and of those of all predictions."""
+    of_all = e.population and e.population.errors
+    readings = (("raw", e.raw), ("prior", e.prior), ("map", e.map), ("population", of_all))
     return [((adjusted,), errors) for adjusted, errors in readings if errors]
 
 
@@ -121,6 +123,12 @@ CHANCE: Scope[float] = Scope(
     QUANTILES.absent,
     ("quantile",),
     lambda e: [((name,), value) for name, value in vars(e.null).items()] if e.null else [],
+)
+POPULATION: Scope[Population] = Scope(
+    WINDOWS,
+    "without outcomes, or without `label_rate` in the configuration",
+    (),
+    held("population"),
 )
 MAP_GAIN: Scope[MapGain] = Scope(STREAMS, NO_MAP, (), held("map_gain"))
 EXPECTED: Scope[Expectation] = Scope(STREAMS, NOTHING_AWAITED, (), held("expected"))

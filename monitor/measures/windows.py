@@ -269,6 +269,39 @@ COUNTS = (
         units.TIME,
     ),
 )
+OF_POPULATION = (
+    Measure(
+        "population_prevalence_ratio",
+        of.POPULATION,
+        "Prevalence of all predictions, estimated from those that were chosen by score to get an "
+        "outcome.",
+        units.RATIO,
+        lambda population: population.prevalence,
+        interval=INTERVAL,
+        row="prevalence",
+        adjusted="population",
+    ),
+    Measure(
+        "population_mean_score_ratio",
+        of.POPULATION,
+        "Mean score of all predictions at whose scores there are outcomes.",
+        units.RATIO,
+        lambda population: population.mean_score,
+        interval=INTERVAL,
+        row="mean_score",
+        adjusted="population",
+    ),
+    Measure(
+        "population_reached_ratio",
+        of.POPULATION,
+        "Share of all predictions at whose scores there are outcomes, so that they can be "
+        "estimated.",
+        units.RATIO,
+        lambda population: population.reached,
+        row="reached",
+        adjusted="population",
+    ),
+)
 NOT_EXPORTED = (
     unexported(
         "positives",

@@ -91,6 +91,8 @@ def _evaluations(
 ) -> Iterator[Evaluation]:
     """Evaluate every window that ends at a day; `summaries` are those of the longest."""
     shadowing = cache.shadowing
+    # The scores of a chosen reference are not those of all predictions.
+    expect = None if settings.by_score else partial(references.expect, day)
     for length in cache.model.windows:
         of_window = _window(summaries, day, length)
         days = [summary.days[0] for summary in of_window]
@@ -100,7 +102,7 @@ def _evaluations(
             settings=settings,
             explain=cache.causes,
             compress=cache.compress,
-            expect=partial(references.expect, day) if length == 1 else None,
+            expect=expect if length == 1 else None,
             mapped=_mapped(cache, days) if shadowing and shadowing.covers(days) else (),
             gain=partial(shadowing.gain, day) if shadowing and length == 1 else None,
         )
@@ -138,11 +140,13 @@ def _basis(
         tce_size=references.tce_size(day),
         class_sizes=references.class_sizes(day),
         most_classes=max(MOST_WATCHED, len(classes.watch)) if classes else 0,
+        by_score=model.label_rate is not None,
     )
     marks = [mark for _, mark in parts]
     if not parts[-1][0].final:  # its expected prevalence depends on the reference too
         marks += chain.from_iterable(references.marks)
     sizes = [repr(settings.class_sizes)] if settings.class_sizes else []
+    sizes += ["label_rate: by_score"] if settings.by_score else []
     of_map = shadowing.marks(day) if shadowing else []
     by = program.digest("evaluations")
     return settings, fingerprint([by, model.windows, repr(settings), *sizes, *marks, *of_map])

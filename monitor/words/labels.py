@@ -1,10 +1,13 @@
 """What is said of labels that were chosen by their score. Pure."""
 
 from monitor.evaluation.chosen_labels import ChosenLabels, ScoreGroup
+from monitor.evaluation.population import Population
+from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE, shown
 from monitor.words.numbers import percent
 
 PAGE = "docs/chosen-labels.md"
+LEAST_LEFT_OUT = 0.005  # of the predictions; less is not said
 
 
 def chosen_sentence(found: ChosenLabels) -> str:
@@ -15,9 +18,41 @@ def chosen_sentence(found: ChosenLabels) -> str:
         f"the predictions with {_scores(found.most)} have an outcome, and "
         f"{percent(found.least.rate)} of those with {_scores(found.least)}. Verdict and slope are "
         f"right all the same; prevalence, mean score, ECE, TCE, RBS and causes are those of the "
-        f"labelled predictions, not of all. If outcomes are only late, raise settled_after. See "
-        f"{PAGE}."
+        f"labelled predictions, not of all: set label_rate to by_score to have those of all too. "
+        f"If outcomes are only late, raise settled_after. See {PAGE}."
     )
+
+
+def population_sentence(found: Population, labelled: float, span: str) -> str:
+    """Give the measures of all predictions; `labelled` is the prevalence of those with an outcome.
+
+    Parameters
+    ----------
+    found : Population
+        Of a span of days.
+    labelled : float
+        A ratio in [0, 1].
+    span : str
+        Which days.
+    """
+    rates = f"prevalence {_share(found.prevalence)}, mean score {_share(found.mean_score)}"
+    root = found.errors.rbs_interval
+    errors = f"ECE {found.errors.ece:.3f}, RBS {root:.3f}" if root else ""
+    left = 1.0 - found.reached
+    beyond = (
+        f" {percent(left)} of them have scores at which nothing is labelled, and are left out."
+        if left >= LEAST_LEFT_OUT
+        else ""
+    )
+    return (
+        f"All predictions of the {span}, estimated from those labelled by score: {rates}, "
+        f"{errors}. The labelled ones alone have a prevalence of {percent(labelled)}, and all "
+        f"other numbers are theirs.{beyond}"
+    )
+
+
+def _share(of: Estimate) -> str:
+    return f"{of:.1%}"
 
 
 def _scores(group: ScoreGroup) -> str:

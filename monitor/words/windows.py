@@ -6,6 +6,7 @@ from monitor.evaluation.attribution import NAMES, Causes, InterceptCorrection
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
+from monitor.words.labels import population_sentence
 
 
 def week_sentences(
@@ -15,10 +16,13 @@ def week_sentences(
 
     Incomplete outcomes have another prior than complete ones, so nothing is said of them.
     """
-    if not week.causes or not week.correction or incomplete:
-        return ()
     span = f"{week.window_days} days to {week.day}" if week.window_days > 1 else f"day {week.day}"
+    of_all = week.population
+    said = (population_sentence(of_all, week.prevalence, span),) if of_all else ()
+    if not week.causes or not week.correction or incomplete:
+        return said
     return (
+        *said,
         causes_sentence(week.causes, span),
         correction_sentence(week.correction, span, drifting=drifting),
         *hanging_sentences(week, span),

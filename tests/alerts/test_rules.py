@@ -91,7 +91,7 @@ CLOSED: dict[str, set[str]] = {
     "state": set(STATES),
     "kind": set(KINDS),
     "maturity": {"final", "provisional"},
-    "adjusted": {"raw", "prior", "map"},
+    "adjusted": {"raw", "prior", "map", "population"},
     "cause": {"prior_shift", "slope", "shape", "rest"},
     "quantile": {"0.05", "0.5", "0.95", "0.99"},
     "reason": set(ROW_CHECKS),

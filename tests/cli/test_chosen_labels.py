@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from monitor.store.store import Store
 from tests.conftest import run_command
 from tests.support.label_worlds import BY_SCORE, SILENT, draw
 
@@ -17,7 +18,10 @@ DAY = date(2026, 3, 2)
 RULES = {
     "reviewed": BY_SCORE["2 %, and half of the highest"],
     "sampled": SILENT["10 % at random"],
+    "weighed": BY_SCORE["2 %, and half of the highest"],
 }
+SETTINGS = {"weighed": {"label_rate": "by_score"}}
+OF_ALL = "All predictions of the 7 days to 2026-03-02, estimated from those labelled by score"
 SAID = "Labels seem to be chosen by score: on 2026-03-02"
 
 
@@ -25,10 +29,11 @@ SAID = "Labels seem to be chosen by score: on 2026-03-02"
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write a day of two models, of which one has its labels chosen by score, and run it."""
     root, rng = tmp_path_factory.mktemp("labels"), np.random.default_rng(1)
-    models = {}
+    models, prevalence = {}, {}
     for name, rule in RULES.items():
         scores, outcomes = draw(8_000, -1.5, rng)
         has = rng.random(scores.size) < rule(scores, outcomes)
+        prevalence[name] = float(outcomes.mean())
         outcome = pa.array(outcomes.astype(int), mask=~has)
         rows = {"prediction_id": np.arange(scores.size), "score": scores, "outcome": outcome}
         pq.write_table(pa.table(rows), root / f"{name}-{DAY}.parquet")
@@ -36,14 +41,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "predictions": {"path": f"{name}-{{day}}.parquet"},
             "outcomes": {"in_predictions": True},
             "settled_after": 0,
+            **SETTINGS.get(name, {}),
         }
+    (root / "prevalence.json").write_text(json.dumps(prevalence))
     (root / "monitor.yaml").write_text(yaml.safe_dump({"store": "store", "models": models}))
     done = run_command("run", "--day", DAY, "--config", root / "monitor.yaml")
     assert done.code == 0, done.err
     return root
 
 
-@pytest.mark.parametrize("model", RULES)
+@pytest.mark.parametrize("model", ["reviewed", "sampled"])
 def test_check_and_show_say_so(folder: Path, model: str) -> None:
     """One sentence for people, and the facts for programs."""
     of_model = ("--model", model, "--config", folder / "monitor.yaml")
@@ -66,3 +73,25 @@ def test_the_page_says_so(folder: Path) -> None:
     for model in RULES:
         page = (folder / "pages" / "models" / f"{model}.html").read_text()
         assert (SAID in page) == (model == "reviewed")
+        assert (OF_ALL in page) == (model == "weighed")
+
+
+def test_the_setting_gives_the_numbers_of_all(folder: Path) -> None:
+    """`show` says those of all predictions; those of the labelled ones stay."""
+    config = folder / "monitor.yaml"
+    truth = json.loads((folder / "prevalence.json").read_text())["weighed"]
+    store = Store(str(folder / "store"))
+    (whole,) = (e for e in store.read_evaluations("weighed", DAY)[0] if e.window_days == 7)
+    (plain,) = (e for e in store.read_evaluations("reviewed", DAY)[0] if e.window_days == 7)
+
+    shown = run_command("show", "--model", "weighed", "--config", config)
+    checked = run_command("check", "--day", DAY, "--model", "weighed", "--config", config)
+
+    assert (shown.code, checked.code) == (0, 0), shown.err + checked.err
+    assert OF_ALL in " ".join(shown.out.split())
+    assert SAID not in shown.out + checked.out
+    assert plain.population is None
+    assert whole.population
+    assert whole.prevalence > 1.5 * whole.population.prevalence.value
+    assert f"prevalence {whole.population.prevalence:.1%}" in " ".join(shown.out.split())
+    assert whole.population.prevalence.low < truth < whole.population.prevalence.high

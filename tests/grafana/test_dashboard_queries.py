@@ -45,12 +45,16 @@ NOT_HERE = {
     "calibration_failed_value",
     "calibration_report_info",
 }
-# Of models with a calibration map in the shadow, and with classes.
+# Of models with a map in the shadow, with classes, and with labels chosen by score.
 OF_OTHERS = {
     "calibration_judged_outcomes_ratio",
     "calibration_classes_left_out",
     "calibration_pairs_left_out",
-    *(g.name for g in CATALOGUE if re.match("calibration_(map|vector|class|classwise)_", g.name)),
+    *(
+        g.name
+        for g in CATALOGUE
+        if re.match("calibration_(map|vector|class|classwise|population)_", g.name)
+    ),
 }
 NOT_HERE |= OF_OTHERS
 

@@ -25,6 +25,7 @@ from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, Vector
 from monitor.evaluation.evaluate import Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.evaluation.map_gain import MapGain
+from monitor.evaluation.population import Population
 from monitor.evaluation.score_errors import Errors
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
@@ -34,6 +35,19 @@ from monitor.store.store import Store
 
 OLDER, FINAL, PROVISIONAL = date(2026, 2, 28), date(2026, 3, 1), date(2026, 3, 2)
 LOGS = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
+
+
+POPULATION = Population(
+    prevalence=Estimate(0.0971, 0.0962, 0.0983),
+    mean_score=Estimate(0.0974, 0.0965, 0.0986),
+    errors=Errors(
+        tce_published=0.0977,
+        ece=0.0978,
+        rbs=0.0979,
+        rbs_interval=Estimate(0.0979, 0.0967, 0.0988),
+    ),
+    reached=0.9968,
+)
 
 
 def evaluation(
@@ -86,6 +100,7 @@ def evaluation(
         if (segment, window) == ("all", 1) and day == FINAL
         else None,
         classes=CLASSES if (model, segment, window) == ("fraud", "all", 7) else None,
+        population=POPULATION if (segment, window) == ("DE", 1) else None,
         **further(Evaluation, number),
     )
 
@@ -96,7 +111,7 @@ BY_HAND = {
     *("model", "segment", "day", "window_days", "days_present", "final", "known_at", "predicted"),
     *("matched", "positives", "rejected", "coverage", "prevalence", "mean_score", "shift", "raw"),
     *("prior", "null", "slope", "causes", "expected", "correction", "map", "map_slope"),
-    *("map_gain", "classes"),
+    *("map_gain", "classes", "population"),
 }
 
 

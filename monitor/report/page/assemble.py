@@ -80,7 +80,8 @@ def model_page(
     ]
     chosen = len(days) - 1 if day else span.index(judged)
     if span[chosen] == judged:
-        said = [chosen_sentence(found)] if (found := chosen_on(results, stands)) else []
+        found = None if model.label_rate else chosen_on(results, stands)
+        said = [chosen_sentence(found)] if found else []
         days[chosen] = replace(days[chosen], reasons=(*reasons(stands), *said))
     whole = known[chosen].get(WHOLE, Standing())
     verdicts = [of.verdict for of in known[chosen].values() if of.verdict]

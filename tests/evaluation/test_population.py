@@ -1,0 +1,177 @@
+"""All predictions from labels chosen by score: exact if all are labelled, else near the truth."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.special import expit, logit
+from scipy.stats import binom
+
+from monitor.evaluation.evaluate import evaluate
+from monitor.evaluation.population import LEAST_IN_GROUP, Population, population_of
+from monitor.evaluation.score_errors import Settings, errors_of
+from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.grid import locate
+from monitor.metrics.core.tally import tally_on_grid
+from monitor.summary import NOTHING_AWAITED, Segment, awaited
+from tests.support.label_worlds import BY_SCORE, SILENT, Rule, day_of, draw, part_of
+
+SETTINGS = Settings(alpha=0.05, null_replicates=100)
+SAME = 1e-12  # the same sum in another order
+
+
+def of(part: Segment) -> Population:
+    """Measure all predictions of a part."""
+    found = population_of(part, SETTINGS.alpha)
+    assert found
+    return found
+
+
+def everything(scores: np.ndarray, _: np.ndarray) -> np.ndarray:
+    """Label all."""
+    return np.ones(scores.size)
+
+
+@pytest.mark.parametrize("centre", [0.0, -4.0])
+def test_all_labelled_is_the_tally_itself(centre: float) -> None:
+    """Then nothing is weighed: TCE is equal, and means are to the last digits."""
+    rng = np.random.default_rng(1)
+    part = part_of(*draw(20_000, centre, rng, slope=0.7), everything, rng)
+    t, plain = part.tally, errors_of(part.tally, SETTINGS, rng)
+
+    found = of(part)
+
+    assert found.reached == 1.0
+    assert found.errors.tce_published == plain.tce_published
+    assert found.errors.ece == pytest.approx(plain.ece, rel=SAME)
+    assert found.errors.rbs == pytest.approx(plain.rbs, rel=SAME)
+    assert found.prevalence.value == pytest.approx(t.prevalence, rel=SAME)
+    assert found.mean_score.value == pytest.approx(t.mean_score, rel=SAME)
+    # The variance is that of the fitted line, which is as good as that of the rows.
+    assert found.errors.rbs_interval
+    assert plain.rbs_interval
+    assert found.errors.rbs_interval.low == pytest.approx(plain.rbs_interval.low, rel=0.005)
+
+
+def test_a_rate_in_each_group_weighs_exactly() -> None:
+    """Ten in a hundred at 0.2, all of ten at 0.8: the rates by hand."""
+    tally = tally_on_grid([0.2] * 10 + [0.8] * 10, [1] + [0] * 9 + [1] * 7 + [0] * 3)
+    part = Segment(tally, 110, awaited(locate(np.array([0.2]))[0], np.array([90])))
+
+    found = of(part)
+
+    # A prediction without an outcome has the middle of its cell, 1/1024 in logit at most away.
+    assert found.prevalence.value == pytest.approx((100 * 0.1 + 10 * 0.7) / 110, rel=1e-3)
+    assert found.mean_score.value == pytest.approx((100 * 0.2 + 10 * 0.8) / 110, rel=1e-3)
+    squared = 100 * (0.1 * 0.8**2 + 0.9 * 0.2**2) + 10 * (0.7 * 0.2**2 + 0.3 * 0.8**2)
+    assert found.errors.rbs**2 == pytest.approx(squared / 110, rel=1e-3)
+
+
+RULES = BY_SCORE | {"10 % at random": SILENT["10 % at random"]}
+del RULES["accepted below 0.3"]  # there is nothing to be known above
+
+
+@pytest.mark.parametrize("rule", RULES)
+@pytest.mark.parametrize("slope", [1.0, 0.6])
+def test_intervals_hold_the_truth(rule: str, slope: float) -> None:
+    """Of 60 days about 57; without weights the prevalence of some is twice as high."""
+    rng, days = np.random.default_rng(3), 60
+    scores, right = many(slope)
+    truths = (
+        right.mean(),
+        scores.mean(),
+        np.sqrt((right * (1 - scores) ** 2 + (1 - right) * scores**2).mean()),
+    )
+
+    held = np.zeros(3, int)
+    for _ in range(days):
+        found = of(part_of(*draw(20_000, -1.5, rng, slope=slope), RULES[rule], rng))
+        ends = found.prevalence, found.mean_score, found.errors.rbs_interval
+        held += [holds(one, truth) for one, truth in zip(ends, truths, strict=True)]
+
+    assert held.min() >= binom.ppf(1e-3, days, 0.95)
+
+
+def many(slope: float) -> tuple[np.ndarray, np.ndarray]:
+    """Give a million scores, and their right probabilities."""
+    logits = np.random.default_rng(7).normal(-1.5, 1.3, 1_000_000)
+    return expit(logits), expit(-1.5 + slope * (logits + 1.5))
+
+
+def holds(one: Estimate | None, truth: float) -> bool:
+    """Say whether an interval holds the truth."""
+    return one is not None and one.low <= truth <= one.high
+
+
+def test_errors_are_those_of_all() -> None:
+    """ECE and TCE are nearer to those of all predictions, all labelled, than the sample's are."""
+    rng = np.random.default_rng(4)
+    scores, outcomes = draw(100_000, -1.5, rng, slope=0.6)
+    all_ = part_of(scores, outcomes, everything, rng)
+    some = part_of(scores, outcomes, BY_SCORE["the riskier the likelier"], rng)
+    truth, plain = (errors_of(part.tally, SETTINGS, rng) for part in (all_, some))
+
+    found = of(some).errors
+
+    assert abs(found.ece - truth.ece) < 0.5 * abs(plain.ece - truth.ece)
+    assert abs(found.tce_published - truth.tce_published) < 0.1
+
+
+def test_scores_without_labels_are_left_out() -> None:
+    """Of cases accepted below 0.3, the numbers are those of scores below 0.3 and a little."""
+    rng = np.random.default_rng(5)
+    scores, outcomes = draw(50_000, -1.0, rng)
+    found = of(part_of(scores, outcomes, BY_SCORE["accepted below 0.3"], rng))
+    border = expit(logit(0.3) + 0.5)
+
+    assert found.reached == pytest.approx((scores < border).mean(), abs=0.02)  # a coarse cell
+    assert found.mean_score.value == pytest.approx(scores[scores < border].mean(), rel=0.02)
+
+
+def test_few_labels_in_a_tail_leave_nothing_out() -> None:
+    """At a hundredth, whatever lies beyond the highest labelled score is there by chance."""
+    rng = np.random.default_rng(6)
+    rule: Rule = SILENT["1 % at random"]
+    reached = [of(part_of(*draw(20_000, -1.5, rng), rule, rng)).reached for _ in range(20)]
+
+    assert min(reached) > 0.99
+
+
+@pytest.mark.parametrize("labelled", [1, LEAST_IN_GROUP - 1, LEAST_IN_GROUP, 25])
+@pytest.mark.parametrize("outcome", [0, 1])
+def test_few_labels_make_a_number_all_the_same(labelled: int, outcome: int) -> None:
+    """One label, or outcomes that are all equal, are wide intervals inside [0, 1]."""
+    tally = tally_on_grid(np.linspace(0.1, 0.9, labelled), np.full(labelled, outcome))
+    part = Segment(tally, labelled + 50, awaited(np.array([8192]), np.array([50])))
+
+    found = of(part)
+
+    for one in (found.prevalence, found.errors.rbs_interval):
+        assert one
+        assert 0.0 <= one.low <= one.value <= one.high <= 1.0
+        assert one.high - one.low > 0.05
+
+
+def test_nothing_labelled_is_nothing() -> None:
+    """And without the setting a window has no such numbers."""
+    rng = np.random.default_rng(8)
+    empty = Segment(tally_on_grid([], []), 0, NOTHING_AWAITED)
+    part = part_of(*draw(5_000, -1.0, rng), BY_SCORE["the riskier the likelier"], rng)
+
+    assert population_of(empty, 0.05) is None
+    for settings, known in ((SETTINGS, False), (replace(SETTINGS, by_score=True), True)):
+        (whole, *_) = evaluate([day_of(part)], window_days=1, settings=settings)
+        assert (whole.population is not None) == known
+
+
+def test_the_setting_moves_no_other_number() -> None:
+    """All others are those of the labelled predictions, to the last digit."""
+    rng = np.random.default_rng(9)
+    day = day_of(part_of(*draw(20_000, -1.0, rng), BY_SCORE["the riskier the likelier"], rng))
+    settings = replace(SETTINGS, tce_size=1_000, interval_days=1)
+
+    (plain, *_) = evaluate([day], window_days=1, settings=settings)
+    (whole, *_) = evaluate([day], window_days=1, settings=replace(settings, by_score=True))
+
+    assert replace(whole, population=None) == plain
+    assert whole.population
