@@ -58,8 +58,9 @@ def ack(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Take a drift: its alert becomes a line of the digest that names who has taken it.
+    """Take a drift, so that it pages nobody else.
 
+    Its alert becomes a line of the digest that names who has taken it, and until when.
     Verdicts, evidence and incidents stay as they are. A drift that is found later pages, and so
     does this one when it becomes worse, or when the last day is over. The store keeps every
     decision; `show --incidents --json` gives them all. Plans belong into known_drifts of the

@@ -4,6 +4,7 @@ They lie in the top folders of the repository, where people look for them, and t
 them inside the package (`force-include` in pyproject.toml).
 """
 
+import json
 from collections.abc import Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -68,17 +69,26 @@ def composed() -> dict[str, bytes]:
     rules = (_source() / RULES).read_text(encoding="utf-8")
     rule = "apiVersion: monitoring.coreos.com/v1\nkind: PrometheusRule\n"
     rule += METADATA.format(name="calibration-monitor") + "spec:\n" + indent(rules, "  ")
-    boards = "apiVersion: v1\nkind: ConfigMap\n"
-    boards += METADATA.format(name="calibration-monitor-dashboards")
-    boards += '    grafana_dashboard: "1" # which the sidecar of Grafana\'s Helm chart looks for\n'
-    boards += "data:\n"
-    for path in sorted((_source() / DASHBOARDS).glob("*.json")):
-        text = path.read_text(encoding="utf-8")
-        boards += f"  calibration-{path.name}: |\n" + indent(text, "    ")
-    return {
-        f"{KUBERNETES}/dashboards.yaml": boards.encode(),
-        f"{KUBERNETES}/prometheusrule.yaml": rule.encode(),
+    boards = {
+        f"{KUBERNETES}/dashboard-{path.stem}.yaml": _config_map(path).encode()
+        for path in sorted((_source() / DASHBOARDS).glob("*.json"))
     }
+    return {**boards, f"{KUBERNETES}/prometheusrule.yaml": rule.encode()}
+
+
+def _config_map(path: Path) -> str:
+    """Put a dashboard into a manifest of its own, without blanks.
+
+    `kubectl apply` keeps a whole manifest in an annotation, which holds 262,144 bytes at most.
+    """
+    dashboard = json.loads(path.read_text(encoding="utf-8"))
+    text = json.dumps(dashboard, separators=(",", ":"), ensure_ascii=False)
+    manifest = "apiVersion: v1\nkind: ConfigMap\n"
+    manifest += METADATA.format(name=f"calibration-monitor-dashboard-{path.stem}")
+    manifest += (
+        '    grafana_dashboard: "1" # which the sidecar of Grafana\'s Helm chart looks for\n'
+    )
+    return f"{manifest}data:\n  calibration-{path.name}: |\n    {text}\n"
 
 
 def _source() -> Path:

@@ -21,8 +21,8 @@ from monitor.cli.options import (
     of_each,
     seconds,
 )
-from monitor.cli.printing import answer, stop_at
-from monitor.config import Model, load_config
+from monitor.cli.printing import answer, err, stop_at
+from monitor.config import Config, Model, load_config
 from monitor.errors import ConfigError, DataError
 
 Detail = Literal["verdict", "measures", "full"]  # as monitor.export.detail, which loads more
@@ -83,12 +83,31 @@ def serve(
     said = [f"serving {listening}, stop with Ctrl-C"]
     if exporter.config().report:
         said.append(f"report pages: {server.url}/reports/")
+    if not url and linked_to_this_machine(exporter.config(), address):
+        err.print(
+            f"links to report pages lead to {server.url}, which only this machine can open; give "
+            f"the address at which people reach this server with --url.",
+            style="yellow",
+            soft_wrap=True,
+        )
     answer({"listening": listening}, *said, as_json=as_json, soft_wrap=True)
     try:
         thread.join()
     except KeyboardInterrupt:
         server.shutdown()
         server.server_close()
+
+
+def linked_to_this_machine(config: Config, address: str) -> bool:
+    """Say whether alerts link to pages at an address that no other machine can open.
+
+    Examples
+    --------
+    >>> linked_to_this_machine(Config(store="store", models={}), "127.0.0.1")
+    False
+    """
+    own = address == "localhost" or address.startswith("127.") or address == "::1"
+    return own and config.report is not None and not config.report.url
 
 
 def push(

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 import yaml
 
 from monitor.cli.assets import shipped
@@ -59,12 +60,24 @@ def test_manifests_hold_the_rules_and_dashboards(tmp_path: Path, command: Comman
     command("assets", "--into", tmp_path)
     folder = tmp_path / "deploy" / "kubernetes"
     rule = yaml.safe_load((folder / "prometheusrule.yaml").read_text())
-    boards = yaml.safe_load((folder / "dashboards.yaml").read_text())
     rules = yaml.safe_load((ROOT / "alerts" / "calibration.rules.yml").read_text())
 
     assert rule["spec"] == rules
-    assert boards["metadata"]["labels"]["grafana_dashboard"] == "1"
-    assert {name: json.loads(text)["uid"] for name, text in boards["data"].items()} == {
-        "calibration-fleet.json": "calibration-fleet",
-        "calibration-model.json": "calibration-model",
+
+
+@pytest.mark.parametrize("name", ["fleet", "model"])
+def test_a_dashboard_has_a_manifest_that_kubectl_takes(
+    name: str, tmp_path: Path, command: Command
+) -> None:
+    """`kubectl apply` writes the manifest as JSON into an annotation of 262,144 bytes at most."""
+    command("assets", "--into", tmp_path)
+    path = tmp_path / "deploy" / "kubernetes" / f"dashboard-{name}.yaml"
+    manifest = yaml.safe_load(path.read_text())
+    dashboard = json.loads((ROOT / "grafana" / "dashboards" / f"{name}.json").read_text())
+
+    assert path.stat().st_size < 200_000
+    assert len(json.dumps(manifest).encode()) < 262_144
+    assert manifest["metadata"]["labels"]["grafana_dashboard"] == "1"
+    assert {key: json.loads(text) for key, text in manifest["data"].items()} == {
+        f"calibration-{name}.json": dashboard
     }

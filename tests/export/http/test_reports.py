@@ -13,7 +13,7 @@ from monitor.export.http.app import Exporter
 from monitor.export.http.server import serve
 from monitor.store.store import Store
 from tests.conftest import run_command
-from tests.support.exporting import DAY, VERDICT, fill
+from tests.support.exporting import DAY, VERDICT, fill, serving
 from tests.support.servers import PATIENCE
 
 # Of the password "correct horse", as htpasswd writes it, at the lowest cost there is.
@@ -137,3 +137,26 @@ def test_alerts_link_to_the_pages_that_are_served(folder: Path) -> None:
     assert served == {f"http://{where}/reports/models/{name}.html" for name in names}
     assert given == {f"https://monitor.test/reports/models/{name}.html" for name in names}
     assert configured == {f"https://r.test/models/{name}.html" for name in names}
+
+
+@pytest.mark.parametrize(
+    ("url", "arguments", "warns"),
+    [
+        ("", (), True),
+        ("", ("--url", "https://monitor.example.org"), False),
+        ("https://pages.example.org", (), False),
+    ],
+)
+def test_warns_of_links_that_nobody_else_can_open(
+    folder: Path, url: str, arguments: tuple[str, ...], *, warns: bool
+) -> None:
+    """Without an address of its own for people, a link in an alert leads to 127.0.0.1."""
+    config = folder / "monitor.yaml"
+    report = {"path": "pages", **({"url": url} if url else {})}
+    config.write_text(json.dumps({**json.loads(config.read_text()), "report": report}))
+    with serving(folder, *arguments) as (program, where):
+        said = program.complained.read_text()
+
+    warning = f"links to report pages lead to http://{where}, which only this machine can open"
+    assert (warning in said) == warns
+    assert bool(said) == warns
