@@ -27,6 +27,7 @@ OF_VERDICTS = frozenset(
         "calibration_class_level_change_logit",
         "calibration_data_error_limit_seconds",
         "calibration_drift_explained_ratio",
+        "calibration_drift_in_segments",
         "calibration_drift_kind",
         "calibration_drift_slope",
         "calibration_drift_started_date_seconds",

@@ -17,7 +17,10 @@ import yaml
 from packaging.utils import canonicalize_name
 
 from monitor.cli import app
+from monitor.metrics.maps.calibration_map import IDENTITY
+from monitor.metrics.maps.map_file import Level, MapFile, Training
 from monitor.public_names import homes_of
+from monitor.store.map_file import write_map
 from tests.support.base_environment import BaseEnvironment, base_environment
 from tests.support.exporting import serving
 from tests.support.paths import ROOT
@@ -31,7 +34,14 @@ OF_OTHER_PROGRAMS = {"airflow", "celery", "slack", "docs", "dev"}  # Airflow's, 
 
 Call = tuple[str, ...]
 # What two commands must be given in this world: logs and a free place; a place for pages.
-FIRST: dict[Call, Call] = {("init",): ("logs", "--out", "-"), ("report",): ("--out", "pages")}
+FIRST: dict[Call, Call] = {
+    ("init",): ("logs", "--out", "-"),
+    ("report",): ("--out", "pages"),
+    ("map", "show"): ("map.json",),
+    ("map", "sql"): ("map.json",),
+    ("map", "compose"): ("map.json", "second.json"),
+}
+MAPS = "map.json", "second.json", "old.json"  # that the pages name
 SAME = {"--json", "--wait", "--recompute"}  # flags with which a command loads the same packages
 
 
@@ -189,6 +199,10 @@ def test_commands_work_or_name_their_extra(
     for call in [*calls, *documented(given)]:
         alike.setdefault(tuple(sorted(call)), call)  # the order of options makes no difference
     calls = [call for call in alike.values() if call[0] != "serve"]
+    training, level = Training(today, today, 1, 9, 3), Level("outcomes", today, today, 0.1)
+    for name in MAPS:
+        one = MapFile("fraud", "all", IDENTITY, training, level, None, None, "0.1.0")
+        write_map(str(folder / name), one)
     ended = base.commands_ended(folder, calls)
 
     for call, (code, _, err) in zip(calls, ended, strict=True):

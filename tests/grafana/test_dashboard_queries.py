@@ -32,9 +32,10 @@ MAY_BE_EMPTY = (
     *(ONE_OF_SEVERAL, "Invalid or unreadable", "Deployments", "Last drift over", "Report page"),
     *("What is wrong with the logs", "Explained by"),
 )
-# Of drifts that have ended, became worse or have no slope, of drifts in few of the segments, of
-# rows and of report pages: not in these two models.
+# Of drifts that have ended, became worse, have no slope or were taken, of drifts in few of the
+# segments, of rows and of report pages: not in these two models.
 NOT_HERE = {
+    "calibration_acknowledged_timestamp_seconds",
     "calibration_drift_explained_ratio",
     "calibration_drift_slope_before",
     "calibration_drift_size_logit",
