@@ -122,8 +122,8 @@ def _show_all(config: Config, *, as_json: bool) -> None:
     from monitor.report.verdicts import models_table
 
     entries = index_of(config).entries
-    found = [dict(zip(INDEX_COLUMNS, e.cells, strict=True)) | {"state": e.state} for e in entries]
-    answer({"models": found}, models_table(entries), as_json=as_json)
+    listed = [dict(zip(INDEX_COLUMNS, e.cells, strict=True)) | {"state": e.state} for e in entries]
+    answer({"models": listed}, models_table(entries), as_json=as_json)
 
 
 def _trust(results: "Results", model: Model, segment: str, verdict: "Verdict") -> "Trust":
@@ -241,13 +241,13 @@ def _show_past(
     must_be_stored(name, stored)
     which = f"{name}, segment {shown(segment)}"
     if morning:
-        found = known_on(results, segment, morning, time_zone=model.time_zone)
+        revised = known_on(results, segment, morning, time_zone=model.time_zone)
         title = f"{which}, as known on the morning of {morning}"
-        text = known_text(title, found, days or DAYS_SHOWN)
+        text = known_text(title, revised, days or DAYS_SHOWN)
     else:
-        found = revisions(results, segment, stored[-days:] if days else stored)
-        text = revision_table(f"{which}, verdicts that were revised", found)
-    answer({"as_of": morning, "revisions": document(found)}, text, as_json=as_json)
+        revised = revisions(results, segment, stored[-days:] if days else stored)
+        text = revision_table(f"{which}, verdicts that were revised", revised)
+    answer({"as_of": morning, "revisions": document(revised)}, text, as_json=as_json)
 
 
 def _show_incidents(results: "Results", segment: str, *, as_json: bool) -> None:
@@ -256,10 +256,10 @@ def _show_incidents(results: "Results", segment: str, *, as_json: bool) -> None:
     from monitor.report.incidents import incident_details
 
     must_be_stored(results.model, results.days("verdicts"))
-    found = incidents(results).get(segment, [])
-    text = incident_details(f"{results.model}, segment {shown(segment)}, all incidents", found)
+    past = incidents(results).get(segment, [])
+    text = incident_details(f"{results.model}, segment {shown(segment)}, all incidents", past)
     decided = decision_documents(results.store.decisions(results.model))
-    answer({"incidents": found, "decisions": decided}, text, as_json=as_json)
+    answer({"incidents": past, "decisions": decided}, text, as_json=as_json)
 
 
 def demo(
@@ -292,8 +292,8 @@ def demo(
     months = {name: flights.month_ends(config, name) for name in config.models}
     drifts, repairs = flights.drifts(config), flights.repairs(config)
     if as_json:
-        found = {"logs": logs, "reports": reports, "months": months, "drifts": drifts}
-        print_json({**found, "repairs": repairs})
+        document = {"logs": logs, "reports": reports, "months": months, "drifts": drifts}
+        print_json({**document, "repairs": repairs})
         return
     say(flights.introduction(logs), highlight=False)
     _print_results(months, drifts)

@@ -694,8 +694,8 @@ def best_fit(scores: Floats, informations: Floats) -> tuple[str, float]:
     with np.errstate(invalid="ignore", divide="ignore"):
         gains = np.where(informations > 0, scores**2 / informations, 0.0)
     direction = int(gains.argmax())
-    known = float(informations[direction])
-    size = float(scores[direction]) / known if known > 0.0 else 0.0
+    information = float(informations[direction])
+    size = float(scores[direction]) / information if information > 0.0 else 0.0
     return KINDS[2 * direction + int(scores[direction] > 0)], size
 
 
@@ -731,9 +731,9 @@ def best_profile(profiles: Floats) -> tuple[str, float]:
         spline = CubicSpline(sizes, profile)
         flat = spline.derivative().roots(extrapolate=False)
         candidates = np.append(flat[np.isfinite(flat)], sizes[[0, -1]])
-        found = max((float(spline(size)), float(size)) for size in candidates)
-        if found[0] > best[0]:
-            best, kind = found, KINDS[2 * j + int(found[1] > 0.0)]
+        highest = max((float(spline(size)), float(size)) for size in candidates)
+        if highest[0] > best[0]:
+            best, kind = highest, KINDS[2 * j + int(highest[1] > 0.0)]
     return kind, best[1]
 
 

@@ -97,11 +97,11 @@ def _distance(whole: Reference, days: Sequence[Coarse], error: float) -> float:
 
 def _slopes(whole: Reference, days: Sequence[Coarse]) -> Floats:
     at, along = _known(whole)
-    found = np.zeros(len(SLOPES))
+    slopes = np.zeros(len(SLOPES))
     for part in days:
         counts, positives = part.counts[whole.known], part.positives[whole.known]
-        found += score_slopes(at, counts, positives, along, np.array(SLOPES))
-    return found
+        slopes += score_slopes(at, counts, positives, along, np.array(SLOPES))
+    return slopes
 
 
 def _known(whole: Reference) -> tuple[Floats, Floats]:

@@ -239,11 +239,11 @@ def _own_curve(days: Sequence[Coarse], common: Floats) -> Floats:
 
 def _between_pairs(scores: Sequence[Floats], informations: Sequence[Floats]) -> Floats:
     """Estimate the variance of the deviations along each direction; 0 if chance explains them."""
-    z, known = np.array(scores), np.array(informations)
-    inside = np.where(known > 0.0, known, 1.0)
+    z, information = np.array(scores), np.array(informations)
+    inside = np.where(information > 0.0, information, 1.0)
     homogeneous = (z**2 / inside).sum(axis=0) - z.sum(axis=0) ** 2 / inside.sum(axis=0)
     excess = homogeneous - (len(z) - 1)
-    weight = known.sum(axis=0) - (known**2).sum(axis=0) / inside.sum(axis=0)
+    weight = information.sum(axis=0) - (information**2).sum(axis=0) / inside.sum(axis=0)
     certain = excess > CERTAIN * np.sqrt(2.0 * max(1, len(z) - 1))
     return np.where(certain & (weight > 0.0), excess / np.where(weight > 0.0, weight, 1.0), 0.0)
 
@@ -324,11 +324,11 @@ def streams_of_pairs(days: Sequence[Parts]) -> list[str]:
 
 def by_pair(days: Sequence[Parts]) -> dict[str, list[Coarse]]:
     """Give the parts of each pair, day after day."""
-    found = dict[str, list[Coarse]]()
+    grouped = dict[str, list[Coarse]]()
     for day in days:
         for (*_, pair), part in day.items():
-            found.setdefault(pair, []).append(part)
-    return dict(sorted(found.items()))
+            grouped.setdefault(pair, []).append(part)
+    return dict(sorted(grouped.items()))
 
 
 def _rarer(parts: Sequence[Coarse]) -> int:

@@ -449,10 +449,10 @@ def _fold(
 
 def _reached(detectors: Mapping[str, Detector], families: Sequence[str]) -> dict[str, float]:
     """Give the evidence of each stream, log10: of families of pairs the mean."""
-    found = {name: detector.evidence for name, detector in detectors.items()}
-    among = [name for name in families if name in found]
-    mean = mean_evidence([found[name] for name in among]) if among else 0.0
-    return found | dict.fromkeys(among, float(mean))
+    evidences = {name: detector.evidence for name, detector in detectors.items()}
+    among = [name for name in families if name in evidences]
+    mean = mean_evidence([evidences[name] for name in among]) if among else 0.0
+    return evidences | dict.fromkeys(among, float(mean))
 
 
 def days_to_recall(limits: Limits) -> timedelta:
@@ -467,7 +467,7 @@ def days_needed(
 
     The last ones, and those of open incidents that their second references rest on.
     """
-    spans = [span for found in detectors.values() if (span := own_span(found))]
+    spans = [span for detector in detectors.values() if (span := own_span(detector))]
     if days:
         spans.append((days[-1] - days_to_recall(limits) + timedelta(days=1), days[-1]))
     return [day for day in days if any(first <= day <= last for first, last in spans)]
@@ -491,13 +491,13 @@ def _own_days(
         if day.final and day.parts and is_evidence(day, reference, limits)
         if end_of_span(day.day, limits.judge_every) < ended
     ]
-    found = {
+    owns = {
         name: recalled(
             Watched(name, reference, limits, sums_of, unknown_profiles), detector, weighed
         )
         for name, detector in detectors.items()
     }
-    return {name: own for name, own in found.items() if own}
+    return {name: own for name, own in owns.items() if own}
 
 
 def _look_again(
@@ -505,9 +505,9 @@ def _look_again(
 ) -> tuple[dict[str, Detector], dict[str, Own]]:
     """Look beside every open incident for another change."""
     detectors, kept = dict(now.detectors), dict[str, Own]()
-    for name, found in now.detectors.items():
+    for name, detector in now.detectors.items():
         counted = now.counted if name in now.weighed else ()
-        detectors[name], remains = look_again(watched(name), found, own.get(name), counted, day)
+        detectors[name], remains = look_again(watched(name), detector, own.get(name), counted, day)
         if remains:
             kept[name] = remains
     return detectors, kept
@@ -524,15 +524,15 @@ def _weigh(
     before: Mapping[str, Detector], span: Sequence[Day], reference: ModelReference
 ) -> tuple[dict[str, Detector], dict[str, DayEvidence]]:
     """Add the days of a span to the detector of every stream that has a reference."""
-    detectors, found = dict(before), {}
+    detectors, evidences = dict(before), {}
     for name, of_stream in reference.streams.items() if span else ():
         if isinstance(of_stream, Reference):
             parts = merge_days([weighed_parts(day, name, reference) for day in span])
             days = [day.day for day in span]
-            detectors[name], found[name] = advance(
+            detectors[name], evidences[name] = advance(
                 before.get(name, new_detector()), of_stream, days, parts
             )
-    return detectors, found
+    return detectors, evidences
 
 
 def _held_down(
@@ -546,11 +546,11 @@ def _held_down(
 ) -> dict[str, Detector]:
     """Hold down every evidence that has been weighed and would raise an alert."""
     detectors = dict(before)
-    for name, found in weighed.items():
+    for name, evidence in weighed.items():
         own = reference.streams[name]
         if isinstance(own, Reference):
             detectors[name] = held_down(
-                *(detectors[name], found, own, days),
+                *(detectors[name], evidence, own, days),
                 enough=enough[name],
                 sums_of=partial(sums_of, own, name),
                 wander=limits.wander,
@@ -608,15 +608,15 @@ def _decide(
 ) -> dict[str, Detector]:
     """Open or close the incidents of the streams that have been weighed."""
     decided = dict(detectors)
-    for name, found in weighed.items():
+    for name, evidence in weighed.items():
         detector, own = detectors[name], reference.streams[name]
         since = partial(profiles, name, detector)
         alarm = detector.evidence >= enough[name]
-        if alarm and not detector.incident and _may_be_late(day, own, detector, found, since):
+        if alarm and not detector.incident and _may_be_late(day, own, detector, evidence, since):
             decided[name] = withheld(detector)
         else:
             decided[name] = update_incident(
-                *(detector, day.day, found),
+                *(detector, day.day, evidence),
                 alarm=alarm,
                 profiles_since=since,
                 hanging_since=_hanging(name, own, detector, day.day, sums_of),
@@ -634,8 +634,8 @@ def _hanging(
     """Give what finds how far the rows of a stream have hung together since a day."""
     if sums_of is None or isinstance(own, str):
         return independent
-    variances, known = detector.jitters, partial(sums_of, own, name)
-    return partial(hanging_since, day=day, day_variances=variances, sums_of=known)
+    variances, of_stream = detector.jitters, partial(sums_of, own, name)
+    return partial(hanging_since, day=day, day_variances=variances, sums_of=of_stream)
 
 
 def _withheld(
@@ -649,10 +649,10 @@ def _withheld(
     """Name the streams whose evidence stays withheld: it is a mark, which cannot be held down."""
     return {
         name
-        for name, found in weighed.items()
+        for name, evidence in weighed.items()
         if name in waiting
         if _may_be_late(
-            *(day, reference.streams[name], detectors[name], found),
+            *(day, reference.streams[name], detectors[name], evidence),
             partial(profiles, name, detectors[name]),
         )
     }
@@ -709,14 +709,14 @@ class Stream:
     @property
     def compared_with(self) -> tuple[date, ...]:
         """First and last day of the reference of all streams, if there is one."""
-        known = self.reference
-        return (known.first, known.last) if isinstance(known, ModelReference) else ()
+        compared = self.reference
+        return (compared.first, compared.last) if isinstance(compared, ModelReference) else ()
 
     @property
     def detectable(self) -> Detectable | None:
         """What the detector can find."""
-        known = not isinstance(self.reference, str)
-        return self.reference.detectable.get(self.name) if known else None  # type: ignore[union-attr]
+        has_reference = not isinstance(self.reference, str)
+        return self.reference.detectable.get(self.name) if has_reference else None  # type: ignore[union-attr]
 
 
 @dataclass(frozen=True)
@@ -875,8 +875,8 @@ def _speaks_of_outcomes(state: State, obstacle: Obstacle | None) -> bool:
 
 def _awaited(reference: ModelReference | str, day: date) -> tuple[date, str] | None:
     """Find the reference that a day would be compared with if it had enough days or outcomes."""
-    found = None if isinstance(reference, str) else reference.awaited
-    return found if found and day >= found[0] else None
+    awaited = None if isinstance(reference, str) else reference.awaited
+    return awaited if awaited and day >= awaited[0] else None
 
 
 def _is_compared(stream: Stream, day: date) -> bool:

@@ -145,14 +145,14 @@ def _with_places(
     same = [v for v in before if v.incident and v.incident.opened == incident.opened]
     held = _named(same[0]) if same else ()
     try:
-        found = _compare(reader, references, whole, held).where
+        places = _compare(reader, references, whole, held).where
     except DataError:
         return whole
-    if found.explanation:
-        in_segments = _have_alerts(reader.model, found.explanation, verdicts, incident)
-        explanation = replace(found.explanation, in_segments=in_segments)
-        found = replace(found, explanation=explanation)
-    return replace(whole, where=found)
+    if places.explanation:
+        in_segments = _have_alerts(reader.model, places.explanation, verdicts, incident)
+        explanation = replace(places.explanation, in_segments=in_segments)
+        places = replace(places, explanation=explanation)
+    return replace(whole, where=places)
 
 
 def _named(verdict: Verdict) -> tuple[Condition, ...]:

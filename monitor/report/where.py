@@ -27,32 +27,32 @@ COLUMNS = (
 
 def where_text(name: str, answer: "Answer", most: int) -> RenderableType:
     """Show the sentence, and the values that are most off."""
-    found = answer.where
+    places = answer.where
     state = "the drift that is open" if answer.drifting else "no drift is open"
     table = plain_table(f"{name}, {answer.first} to {answer.last} ({state})", COLUMNS)
-    for place in found.places[:most]:
+    for place in places.places[:most]:
         table.add_row(*_cells(place), style="" if place.flagged else "dim")
-    lines = [where_sentence(found)]
-    if new := [name_of(place) for place in found.places if place.new]:
+    lines = [where_sentence(places)]
+    if new := [name_of(place) for place in places.places if place.new]:
         more = f" and {len(new) - most} more" if len(new) > most else ""
         lines.append(f"New since the reference: {', '.join(new[:most])}{more}.")
-    if left := len(found.places) - most:
+    if left := len(places.places) - most:
         lines += [f"{left} more values are not shown; choose with --most."] if left > 0 else []
     return Group(Text("\n".join(lines)), table)
 
 
 def where_document(answer: "Answer", most: int) -> dict[str, Any]:
     """Lay the same out for programs."""
-    found = answer.where
+    places = answer.where
     return {
         "first": answer.first,
         "last": answer.last,
         "drifting": answer.drifting,
-        "kind": found.kind,
-        "sentence": where_sentence(found),
-        "explanation": found.explanation,
-        "segments": list(found.places[:most]),
-        "left_out": max(0, len(found.places) - most),
+        "kind": places.kind,
+        "sentence": where_sentence(places),
+        "explanation": places.explanation,
+        "segments": list(places.places[:most]),
+        "left_out": max(0, len(places.places) - most),
     }
 
 

@@ -109,12 +109,12 @@ def sensitivity_rows(verdicts: Sequence[Verdict]) -> Table:
 
 def where_rows(verdicts: Sequence[Verdict]) -> Table:
     """List the values of columns where the open drift sits: those that are most off."""
-    found = next((v.where for v in verdicts if v.where), None)
-    if found is None:
+    places = next((v.where for v in verdicts if v.where), None)
+    if places is None:
         return Table(WHERE, ())
-    few = found.worst(MOST_PLACES)
+    few = places.worst(MOST_PLACES)
     notes = [f"{few.left_out} more values are not shown."] if few.left_out else []
-    if new := [name_of(place) for place in found.places if place.new]:
+    if new := [name_of(place) for place in places.places if place.new]:
         more = f" and {len(new) - MOST_PLACES} more" if len(new) > MOST_PLACES else ""
         notes.append(f"New since the reference: {', '.join(new[:MOST_PLACES])}{more}.")
     return Table(WHERE, [_place(place) for place in few.places], notes)
