@@ -33,7 +33,8 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     )
     | dict.fromkeys(("windows", "alpha", "null_replicates"), "computed from counts")
     | {"map": "computed from counts; of vectors beside them, tests/pipeline/test_class_shadow.py"}
-    | {"verdicts": "computed from counts", "doubts": "read by people"},
+    | {"verdicts": "computed from counts", "doubts": "read by people"}
+    | {"label_rate": "computed from counts"},
     "Verdicts": {"*": "computed from counts"},
     "MapSetting": {"*": "computed from counts"},
     "Report": {"*": "where pages are kept"},

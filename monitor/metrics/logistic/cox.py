@@ -50,8 +50,6 @@ class Cox:
 def fit_cox(t: Tally) -> Cox:
     """Fit intercept and slope by maximum likelihood.
 
-    For analysis, not used by the daily job.
-
     Parameters
     ----------
     t : Tally
