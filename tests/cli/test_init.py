@@ -400,6 +400,10 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
         plain(dict, changed(label=lambda rows: [["no", "yes"][y] for y in rows["label"]])),
         {"outcomes.outcome_means": {"positive": ["yes"], "negative": ["no"]}},
     ),
+    "Ja and Nein": (
+        plain(dict, changed(label=lambda rows: [["Nein", "Ja"][y] for y in rows["label"]])),
+        {"outcomes.outcome_means": {"positive": ["Ja"], "negative": ["Nein"]}},
+    ),
     "words": (
         plain(dict, changed(label=words)),
         {

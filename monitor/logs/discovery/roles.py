@@ -41,11 +41,13 @@ POSITIVE_WORDS = {
     *("1", "1.0", "yes", "true", "t", "y", "positive", "pos", "fraud", "fraudulent", "chargeback"),
     *("click", "clicked", "converted", "default", "defaulted", "churn", "churned", "success"),
     *("won", "bad", "event", "purchased", "late", "readmitted", "died", "buy", "bought"),
+    *("ja", "oui", "si", "sí", "sim", "tak", "sì"),
 }
 NEGATIVE_WORDS = {
     *("0", "0.0", "-1", "-1.0", "no", "false", "f", "n", "negative", "neg", "legit", "genuine"),
     *("ok", "none", "no_click", "not_converted", "paid", "retained", "failure", "lost", "good"),
     *("no_event", "on_time", "survived", "no_fraud", "not_fraud", "view", "impression", "stayed"),
+    *("nein", "nee", "nej", "non", "não", "nao", "nie"),
 }
 EPOCHS = {"s": 1e9, "ms": 1e12, "us": 1e15}  # the years 2001 to 2033 are 1 to 2 of them
 
