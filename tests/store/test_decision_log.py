@@ -7,14 +7,13 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-import fsspec
 import pytest
-from moto.server import ThreadedMotoServer
 
 from monitor.decisions import Acknowledgement, Decision, End, lasting, taken_by
 from monitor.errors import DataError
 from monitor.pipeline.store_check import check_store
 from monitor.store.store import Store
+from tests.support.buckets import bucket_named
 
 DAY, AT = date(2026, 3, 2), datetime(2026, 3, 3, 3, 7, tzinfo=UTC)
 PROCESSES, EACH = 4, 6
@@ -45,17 +44,8 @@ def die_while_writing(root: str) -> None:
 @pytest.fixture(scope="module")
 def bucket() -> Iterator[str]:
     """Run an object store on this machine, with one bucket."""
-    server = ThreadedMotoServer("127.0.0.1", 0)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        fsspec.filesystem("s3", use_listings_cache=False, skip_instance_cache=True).mkdir("own")
-        yield "s3://own"
-    server.stop()
+    with bucket_named("own") as address:
+        yield address
 
 
 @pytest.mark.filterwarnings("ignore:datetime.datetime.utcnow:DeprecationWarning")

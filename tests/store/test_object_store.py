@@ -16,7 +16,6 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 from aiobotocore.endpoint import AioEndpoint
-from moto.server import ThreadedMotoServer
 from scipy.special import expit
 
 from monitor.config import Config, Model
@@ -28,6 +27,7 @@ from monitor.pipeline.task import Task
 from monitor.store.lease import RELEASED, leased
 from monitor.store.store import Store
 from tests.conftest import Ended
+from tests.support.buckets import bucket_named
 
 DAY = date(2026, 3, 1)
 NEXT_DAY = DAY + timedelta(days=1)
@@ -82,20 +82,11 @@ def lay_out(root: str, table: dict[str, dict[str, Any]], day: date) -> None:
         write(root, f"outcomes/{day + timedelta(days=1)}.parquet", empty)
 
 
-@pytest.fixture(scope="module")  # a filesystem keeps the address that it was opened with
+@pytest.fixture(scope="module")
 def bucket() -> Iterator[str]:
     """Run an object store on this machine, with one bucket."""
-    server = ThreadedMotoServer("127.0.0.1", 0)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
-        patch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
-        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-        fsspec.filesystem("s3", use_listings_cache=False, skip_instance_cache=True).mkdir("logs")
-        yield "s3://logs"
-    server.stop()
+    with bucket_named("logs") as address:
+        yield address
 
 
 KINDS = ("summaries", "evaluations", "verdicts")

@@ -1,0 +1,27 @@
+"""An object store on this machine."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import fsspec
+import pytest
+from moto.server import ThreadedMotoServer
+
+
+@contextmanager
+def bucket_named(name: str) -> Iterator[str]:
+    """Run an object store with one bucket; all stores of this process share their buckets."""
+    server = ThreadedMotoServer("127.0.0.1", 0)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ACCESS_KEY_ID", "nobody")
+        patch.setenv("AWS_SECRET_ACCESS_KEY", "nothing")
+        patch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+        # A filesystem keeps the address that it was opened with: of earlier tests, another one.
+        fsspec.filesystem("s3").clear_instance_cache()
+        fsspec.filesystem("s3", use_listings_cache=False, skip_instance_cache=True).mkdir(name)
+        yield f"s3://{name}"
+        fsspec.filesystem("s3").clear_instance_cache()
+    server.stop()
