@@ -395,6 +395,12 @@ def id_columns(log: PredictionLog | OutcomeLog) -> tuple[str, ...]:
     return (log.id,) if isinstance(log.id, str) else log.id
 
 
+def _named(given: Mapping[str, bool]) -> tuple[str, str] | None:
+    """Name the settings that are given, and the pronoun for them; None if none is."""
+    names = [name for name, is_given in given.items() if is_given]
+    return (", ".join(names), "it" if len(names) == 1 else "them") if names else None
+
+
 class Segments(Section):
     """A column of the predictions with a few listed values; all others count as `other`."""
 
@@ -613,15 +619,13 @@ class Model(Section):
             "segments that are not primary": bool(self.columns),
             "map beside segments or strata": bool(self.map and (self.segments or self.strata)),
         }
-        if idle := [name for name, is_set in given.items() if is_set]:
-            msg = (
-                f"predictions.classes cannot be combined with {', '.join(idle)}; remove "
-                f"{'it' if len(idle) == 1 else 'them'}"
-            )
+        if beside := _named(given):
+            names, them = beside
+            msg = f"predictions.classes cannot be combined with {names}; remove {them}"
             raise ValueError(msg)
-        names = {*self.predictions.classes.names}
+        classes = {*self.predictions.classes.names}
         for value in self.segments.values if self.segments else ():
-            if is_pair(value, names):
+            if is_pair(value, classes):
                 msg = (
                     f"segments.values must not list {brief(value)}, because it is the name of a "
                     f"pair of predictions.classes.names; log another value"
@@ -640,11 +644,11 @@ class Model(Section):
             "outcomes.weight": self.outcomes.weight is not None,
             "outcomes.absent_means": self.outcomes.absent_means is not None,
         }
-        if idle := [name for name, is_set in given.items() if is_set]:
+        if beside := _named(given):
+            names, them = beside
             msg = (
-                f"label_rate cannot be combined with {', '.join(idle)}; remove label_rate, or "
-                f"{'it' if len(idle) == 1 else 'them'}: what label_rate weighs are single rows, "
-                f"chosen by the score of one of two outcomes"
+                f"label_rate cannot be combined with {names}; remove label_rate, or {them}: what "
+                f"label_rate weighs are single rows, chosen by the score of one of two outcomes"
             )
             raise ValueError(msg)
         return self

@@ -1,4 +1,4 @@
-"""A drift of the whole that a segment explains: the segment is told, whichever of them opens first.
+"""A drift of the whole that a segment explains: the segment alerts, whichever opens first.
 
 All programs are real and all rules and routes are those of `alerts`; only waiting is shortened.
 """

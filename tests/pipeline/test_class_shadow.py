@@ -1,4 +1,4 @@
-"""A map of class vectors in the shadow: what it gains, what is told of it, and when deployed."""
+"""A map of class vectors in the shadow: what it gains, what `show` says, and its deployment."""
 
 import json
 import shutil

@@ -1,6 +1,5 @@
 """A drift of the whole that comes from one of four segments: everything speaks of that segment."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -15,7 +14,6 @@ from monitor.drift.places import Condition
 from monitor.drift.verdict import Verdict
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
-from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.read.incidents import incidents
@@ -25,6 +23,7 @@ from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.words.trust import trust
 from monitor.words.verdict import in_short
+from tests.support.drawn_days import judge_drawn_days
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 28, 8, 12_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
@@ -59,15 +58,7 @@ def write_day(folder: Path, day: date) -> None:
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the logs, and store summaries and verdicts."""
     path = tmp_path_factory.mktemp("explained")
-    (path / "predictions").mkdir()
-    (path / "monitor.yaml").write_text(CONFIG)
-    config = load_config(path / "monitor.yaml")
-    store = Store(config.store)
-    for day in DAYS:
-        write_day(path, day)
-        found = summarise_day("bids", config.model("bids"), day, as_of=day + timedelta(days=2))
-        store.write_summary(replace(found, final=True))
-    judge_days(config, "bids", read_references(config, "bids"), DAYS[0])
+    judge_drawn_days(path, CONFIG, DAYS, write_day)
     return path
 
 

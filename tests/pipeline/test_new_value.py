@@ -1,6 +1,5 @@
 """A value that the reference does not know, and that is broken: it is named, and how new it is."""
 
-from dataclasses import replace
 from datetime import date, timedelta
 from pathlib import Path
 
@@ -11,11 +10,8 @@ from scipy.special import expit
 
 from monitor.config import load_config
 from monitor.drift.places import Condition
-from monitor.logs import summarise_day
-from monitor.pipeline.references import read_references
-from monitor.pipeline.verdicts import judge_days
 from monitor.pipeline.where import answer_where
-from monitor.store.store import Store
+from tests.support.drawn_days import judge_drawn_days
 
 FIRST, REFERENCE, SOUND, LATER, ROWS = date(2026, 1, 1), 14, 2, 7, 8_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + SOUND + LATER)]
@@ -51,15 +47,7 @@ def write_day(folder: Path, day: date) -> None:
 
 def test_it_is_named_with_its_first_day(tmp_path: Path) -> None:
     """It has no past of its own, but the rest is as before without it."""
-    (tmp_path / "predictions").mkdir()
-    (tmp_path / "monitor.yaml").write_text(CONFIG)
-    config = load_config(tmp_path / "monitor.yaml")
-    store = Store(config.store)
-    for day in DAYS:
-        write_day(tmp_path, day)
-        found = summarise_day("bids", config.model("bids"), day, as_of=day + timedelta(days=2))
-        store.write_summary(replace(found, final=True))
-    judge_days(config, "bids", read_references(config, "bids"), DAYS[0])
+    store = judge_drawn_days(tmp_path, CONFIG, DAYS, write_day)
     whole = store.read_verdicts("bids", DAYS[-1])[0][0]
 
     assert whole.explanation
@@ -70,4 +58,5 @@ def test_it_is_named_with_its_first_day(tmp_path: Path) -> None:
     assert not whole.explanation.in_segments  # version is watched, and has no verdicts of its own
     assert ", in version = v19, scores are too extreme" in whole.reasons[0]
     assert f" version = v19 is new since {APPEARED}, so its outcomes" in whole.reasons[-1]
+    config = load_config(tmp_path / "monitor.yaml")
     assert answer_where(config, "bids").where == whole.where
