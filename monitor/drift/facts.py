@@ -10,6 +10,7 @@ from typing import Literal
 from monitor.arrivals import Late
 from monitor.drift.class_facts import ClassFacts
 from monitor.drift.detector import Ended, Incident
+from monitor.drift.lack import Lack
 from monitor.drift.levels import LastingShift, Level
 from monitor.drift.reference import Reference
 from monitor.drift.variance import neighbours_alike
@@ -62,9 +63,11 @@ class Facts:
     ----------
     obstacle : str or None
         What kept the day from being judged; one of `Obstacle`.
-    lack : str
-        What the check of the logs found, or what the reference lacks; empty if its days hold none
-        of these predictions.
+    complaint : str
+        What the check of the logs found, of a day whose logs failed it.
+    lack : Lack or None
+        What the reference lacks; None if it has a curve, if its days hold none of these
+        predictions, and while there is none.
     coverage : float or None
         The share of the predictions that have an outcome, while outcomes are awaited.
     reference : tuple of date
@@ -90,8 +93,8 @@ class Facts:
         The outcomes that arrive too late, where the verdict speaks of them.
     classes : ClassFacts or None
         What the classes of the week say, of a whole with classes.
-    awaited : str
-        What the configured reference lacks that is not used yet; empty if there is none.
+    awaits : Lack or None
+        What the configured reference lacks that is not used yet; None if there is none.
     alone : float or None
         The evidence if outcomes were independent, log10, where it is over the limit and was held
         down because rows of an entity hang together, or the stream wanders; None if it was not.
@@ -102,7 +105,8 @@ class Facts:
     """
 
     obstacle: Obstacle | None = None
-    lack: str = ""
+    complaint: str = ""
+    lack: Lack | None = None
     coverage: float | None = None
     reference: tuple[date, ...] = ()
     known_until: date | None = None
@@ -115,7 +119,7 @@ class Facts:
     prevalence: float | None = None
     late: Late | None = None
     classes: ClassFacts | None = None
-    awaited: str = ""
+    awaits: Lack | None = None
     alone: float | None = None
     wrong: float | None = None
     third: ThirdChoices | None = None

@@ -21,6 +21,7 @@ from monitor.drift.entities import (
     intercept_hanging,
     sum_buckets,
 )
+from monitor.drift.lack import Lack
 from monitor.drift.pairs import (
     SAME,
     ClassDay,
@@ -51,9 +52,6 @@ from monitor.segment_names import FAMILIES, THIRD, WHOLE
 from monitor.summary import NO_SAMPLE, Entities, Summary
 
 WITH_THIRD = 3  # classes: so many have third choices
-NOT_COUNTED = (
-    "with third choices, which earlier versions did not count; `backfill` reads these days again"
-)
 MOST_KEPT = 2_000  # sums of a day and stream: five years of one, 8 MB
 
 
@@ -108,15 +106,15 @@ class ModelReference:
 
     first: date
     last: date
-    streams: Mapping[str, Reference | str]
-    lack: str = ""
+    streams: Mapping[str, Reference | Lack]
+    lack: Lack | None = None
     detectable: Mapping[str, Detectable] = field(default_factory=dict)
     curves: PairCurves = SAME
     third_curves: PairCurves = SAME
     classes: ClassDay | None = None
     levels: ClassLevels | None = None
     deployed: date | None = None
-    awaited: tuple[date, str] | None = None
+    awaited: tuple[date, Lack] | None = None
     limit: float | None = None
 
     @property
@@ -217,11 +215,13 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         return with_curves(fit([coded(day, curves) for day in days]), days, curves)
 
     whole = fit_family(parts, curves) if classes else with_entities(fit(parts), days, WHOLE)
-    streams: dict[str, Reference | str] = {WHOLE: whole}
+    streams: dict[str, Reference | Lack] = {WHOLE: whole}
     third, lack = _third_choices(days)
     third_curves = fit_codes(third) if third else SAME
-    if third or lack:
-        streams[THIRD] = fit_family(third, third_curves) if third else lack
+    if third:
+        streams[THIRD] = fit_family(third, third_curves)
+    elif lack:
+        streams[THIRD] = lack
     for name in names if names != [WHOLE] else ():
         alone = [found for day in days if (found := parts_of_stream(day, name))]
         missing = what_a_reference_lacks(alone)
@@ -249,18 +249,18 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
     return replace(fitted, detectable=detectable)
 
 
-def _third_choices(days: Sequence[Day]) -> tuple[list[Parts], str]:
+def _third_choices(days: Sequence[Day]) -> tuple[list[Parts], Lack | None]:
     """Give the pairs of first and third choices of days that can be a reference, or what they lack.
 
     Nothing of both if the model has no third choices.
     """
     if not days[-1].classes or len(days[-1].classes.names) < WITH_THIRD:
-        return [], ""
+        return [], None
     parts = [day.classes.third for day in days if day.classes and day.classes.third]
     lack = what_a_reference_lacks(parts)
     if lack and len(parts) < len(days):
-        return [], f"{lack} {NOT_COUNTED}"
-    return ([], lack) if lack else (parts, "")
+        return [], replace(lack, uncounted=True)
+    return ([], lack) if lack else (parts, None)
 
 
 def class_span(days: Sequence[Day], classes: ClassDay) -> list[tuple[Parts, ClassDay]]:
@@ -317,7 +317,7 @@ def recalled_sums(recall: Recall) -> SumsOf:
     return sums_of
 
 
-def limit_of_whole(streams: Mapping[str, Reference | str], limits: Limits) -> float:
+def limit_of_whole(streams: Mapping[str, Reference | Lack], limits: Limits) -> float:
     """Give the evidence at which an incident of the whole opens, log10."""
     whole, third = (streams.get(name) for name in FAMILIES)
     if limits.calibrated and isinstance(whole, Reference):
@@ -358,10 +358,10 @@ def prevalence_of(days: Sequence[Day], name: str) -> float:
     return positives / total if total else nan
 
 
-def _of_population(reference: Reference | str, days: Sequence[Day], name: str) -> Reference | str:
+def _of_population(reference: Reference | Lack, days: Sequence[Day], name: str) -> Reference | Lack:
     classes = days[0].classes and days[0].classes.of(name)
     sampled = any(day.class_weights != NO_SAMPLE for day in days)
-    if isinstance(reference, str) or not (classes or sampled):
+    if isinstance(reference, Lack) or not (classes or sampled):
         return reference
     return replace(reference, prevalence=prevalence_of(days, name))
 

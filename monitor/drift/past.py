@@ -21,6 +21,7 @@ from monitor.drift.inputs import (
     weighed_parts,
 )
 from monitor.drift.label_noise import wrong_share
+from monitor.drift.lack import Lack
 from monitor.drift.reference import DIRECTIONS, Reference, merge_days
 from monitor.metrics.core.grid import Floats
 
@@ -63,7 +64,7 @@ def profiles_since(
     """
     own, spans, history = reference.streams[name], dict[int, list[Day]](), detector.history
     rows = history.firsts >= first.toordinal()
-    if isinstance(own, str) or not rows.any():
+    if isinstance(own, Lack) or not rows.any():
         return None
     for ordinal in range(int(history.firsts[rows][0]), today.toordinal() + 1):
         day = recall(date.fromordinal(ordinal))

@@ -14,6 +14,7 @@ import numpy as np
 
 from monitor.drift.curve import Curve, fit_curve
 from monitor.drift.label_noise import Noise, noise_of_reference
+from monitor.drift.lack import Lack
 from monitor.drift.own_calibration import own_intercept, own_slope
 from monitor.drift.variance import between_day_variance, span_starts
 from monitor.metrics.core.coarse import Coarse, sum_of
@@ -25,6 +26,7 @@ from monitor.metrics.logistic.level import Level, Lift, combine_lifts, compare_l
 
 DIRECTIONS = ("slope", "quadratic", "cubic", "top")  # the rows of every array of directions
 LEAST_DAYS = 14
+REFERENCE_DAYS = 28  # of the default reference, which is the first days
 LEAST_OF_EACH = 300  # positive outcomes, and negative ones
 RARE = "rare pairs"  # of classes: those without a curve of their own
 TOLERATED, SOUGHT = 1.25, 6.0  # standard errors of the reference curve
@@ -163,8 +165,8 @@ class Reference:
 
 def what_a_reference_lacks(
     days: Sequence[Mapping[Any, Coarse]], least_days: int = LEAST_DAYS
-) -> str | None:
-    """Say what is missing before a reference can be fitted; None if nothing is."""
+) -> Lack | None:
+    """Find what is missing before a reference can be fitted; None if nothing is."""
     positives = sum(int(part.positives.sum()) for day in days for part in day.values())
     total = sum(int(part.counts.sum()) for day in days for part in day.values())
     return what_counts_lack(len(days), positives, total - positives, least_days)
@@ -172,14 +174,14 @@ def what_a_reference_lacks(
 
 def what_counts_lack(
     days: int, positives: int, negatives: int, least_days: int = LEAST_DAYS
-) -> str | None:
-    """Say the same from the numbers of final days and of their outcomes."""
+) -> Lack | None:
+    """Find the same from the numbers of final days and of their outcomes."""
     if days < least_days:
-        return f"{days} of at least {least_days} final days"
+        return Lack("final days", days, least_days)
     if positives < LEAST_OF_EACH:
-        return f"{positives} of at least {LEAST_OF_EACH} positive outcomes"
+        return Lack("positive outcomes", positives, LEAST_OF_EACH)
     if negatives < LEAST_OF_EACH:
-        return f"{negatives} of at least {LEAST_OF_EACH} negative outcomes"
+        return Lack("negative outcomes", negatives, LEAST_OF_EACH)
     return None
 
 
@@ -234,9 +236,8 @@ def fit_reference(
     >>> bool(abs(found.curve - CENTRES)[n > 0].max() < 0.05)
     True
     """
-    lack = what_a_reference_lacks(days, least_days)
-    if lack:
-        msg = f"a reference needs more: {lack}."
+    if lack := what_a_reference_lacks(days, least_days):
+        msg = f"a reference needs more {lack.of}: {lack.there} of at least {lack.least}."
         raise ValueError(msg)
     days = [merge_days(days[i : i + judge_every]) for i in range(0, len(days), judge_every)]
     strata = [part for day in days for part in day.values()]

@@ -39,6 +39,7 @@ from monitor.drift.inputs import (
     with_entities,
 )
 from monitor.drift.label_noise import wrong_share
+from monitor.drift.lack import Lack
 from monitor.drift.pairs import Parts, without_top
 from monitor.drift.past import Profiles
 from monitor.drift.reference import (
@@ -207,7 +208,7 @@ def _changed(
 ) -> Incident | None:
     """Give the incident as it is since a change; None while nothing is certain, or it recovers."""
     own = watched.reference.streams[watched.name]
-    if isinstance(own, str):  # it has been weighed, so it has a reference
+    if isinstance(own, Lack):  # it has been weighed, so it has a reference
         return None
     sums = [
         sums_since(detector.history, day, detector.jitters)

@@ -23,6 +23,7 @@ from monitor.drift.entities import (
 from monitor.drift.evidence import KINDS, DayEvidence, curve_errors, day_evidence, day_profiles
 from monitor.drift.history import new_history
 from monitor.drift.inputs import Limits
+from monitor.drift.lack import Lack
 from monitor.drift.levels import Level, what_moved
 from monitor.drift.reference import (
     DIRECTIONS,
@@ -45,7 +46,6 @@ from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import WHOLE
 
 LIMITS = Limits()  # those of the daily verdict by default
-ONE_CLASS = "the second sample has no group with outcomes of both classes"
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,8 +57,9 @@ class Change:
     state : str
         A word of the daily verdict: `ok`, `prior_shift`, `level_drift`, `calibration_drift` or
         `insufficient_data`.
-    lack : str
-        What is missing, if the data are insufficient; else empty.
+    lack : Lack or None
+        What the first sample has too little of. If the data are insufficient without it, the
+        second sample has no group with outcomes of both classes.
     evidence, limit : float
         log10 of the evidence for another curve, and the one at which the curve counts as changed.
     kind : str or None
@@ -86,7 +87,7 @@ class Change:
     """
 
     state: State
-    lack: str = ""
+    lack: Lack | None = None
     evidence: float = 0.0
     limit: float = nan
     kind: str | None = None
@@ -147,9 +148,8 @@ def find_change(
     'calibration_drift'
     """
     prevalences = _prevalence(before), _prevalence(after)
-    lack = what_a_reference_lacks([{WHOLE: group} for group in before], least_days=1)
-    if lack:
-        return Change("insufficient_data", f"the first sample has {lack}", prevalences=prevalences)
+    if lack := what_a_reference_lacks([{WHOLE: group} for group in before], least_days=1):
+        return Change("insufficient_data", lack, prevalences=prevalences)
     reference = fit_reference([{WHOLE: group} for group in before], least_days=1, noise=False)
     phi, of_level = np.ones(len(DIRECTIONS)), 1.0
     if held:
@@ -162,7 +162,7 @@ def find_change(
         )
     groups = [day_evidence(reference, {WHOLE: group}, hedged=False) for group in after]
     if not any(group.informations[0] > 0.0 for group in groups):
-        return Change("insufficient_data", ONE_CLASS, prevalences=prevalences, reference=reference)
+        return Change("insufficient_data", prevalences=prevalences, reference=reference)
     evidence, limit = _evidence(groups, phi), -log10(alpha)
     lift = lift_since(reference.curve, reference.levels, merge_days([{WHOLE: g} for g in after]))
     if lift:

@@ -73,12 +73,13 @@ from monitor.drift.inputs import (
     weighed_parts,
 )
 from monitor.drift.label_noise import wrong_share
+from monitor.drift.lack import Lack
 from monitor.drift.levels import LastingShift, Level, lasting_shift, what_moved
 from monitor.drift.other_pairs import other_pairs
 from monitor.drift.pairs import sum_of_days
 from monitor.drift.past import Profiles, profiles_since
 from monitor.drift.places import Explanation, Where
-from monitor.drift.reference import Reference, lift_since, merge_days
+from monitor.drift.reference import REFERENCE_DAYS, Reference, lift_since, merge_days
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
@@ -100,6 +101,7 @@ DRIFTING = frozenset(["calibration_drift", "undecided"])  # an incident is open
 UNJUDGED = frozenset(["insufficient_data", "data_error"])
 SLOPE_KINDS = frozenset(KINDS[:2])  # those that a slope measures
 WEEK = 7  # days that the level and the prior are judged over
+NO_REFERENCE = Lack("first reference", 0, REFERENCE_DAYS)
 KEPT = 31  # days that are read once more for several streams
 
 
@@ -252,7 +254,6 @@ def judge(
     days: Iterable[Day],
     *,
     references: Sequence[ModelReference],
-    lack: str,
     limits: Limits,
     recent: Sequence[Day] = (),
     detectors: Mapping[str, Detector] | None = None,
@@ -268,8 +269,6 @@ def judge(
         In their order.
     references : sequence of ModelReference
         In their order; each rules from its first day to the first of the next.
-    lack : str
-        What is missing before the first.
     limits : Limits
         When something is worth saying.
     recent : sequence of Day
@@ -341,7 +340,7 @@ def judge(
         verdicts = [
             _verdict(
                 Stream(
-                    *(model, name, reference or lack, recorded.get(name, new_detector())),
+                    *(model, name, reference, recorded.get(name, new_detector())),
                     beside=_beside(name, reference, recorded),
                 ),
                 list(before),
@@ -629,10 +628,10 @@ def _decide(
 
 
 def _hanging(
-    name: str, own: Reference | str, detector: Detector, day: date, sums_of: SumsOf | None
+    name: str, own: Reference | Lack, detector: Detector, day: date, sums_of: SumsOf | None
 ) -> HangingSince:
     """Give what finds how far the rows of a stream have hung together since a day."""
-    if sums_of is None or isinstance(own, str):
+    if sums_of is None or isinstance(own, Lack):
         return independent
     variances, of_stream = detector.jitters, partial(sums_of, own, name)
     return partial(hanging_since, day=day, day_variances=variances, sums_of=of_stream)
@@ -660,13 +659,13 @@ def _withheld(
 
 def _may_be_late(
     day: Day,
-    reference: Reference | str,
+    reference: Reference | Lack,
     detector: Detector,
     evidence: DayEvidence,
     since: ProfilesSince,
 ) -> bool:
     """Return whether late outcomes could look like the drift that an alarm would report."""
-    if not day.late or isinstance(reference, str):
+    if not day.late or isinstance(reference, Lack):
         return False
     return could_explain(day.late, reference, opened_incident(detector, day.day, evidence, since))
 
@@ -680,7 +679,7 @@ class Stream:
 
     model: str
     name: str
-    reference: ModelReference | str
+    reference: ModelReference | None
     detector: Detector
     beside: Detector | None = None
 
@@ -700,23 +699,20 @@ class Stream:
         return is_withheld(self.detector) or bool(self.beside and is_withheld(self.beside))
 
     @property
-    def own_reference(self) -> Reference | str:
-        """The reference of this stream, or what it lacks."""
-        if isinstance(self.reference, str):
-            return self.reference
-        return self.reference.streams.get(self.name, self.reference.lack)
+    def own_reference(self) -> Reference | Lack | None:
+        """The reference of this stream, or what it lacks; None if its days hold none of it."""
+        compared = self.reference
+        return compared.streams.get(self.name, compared.lack) if compared else NO_REFERENCE
 
     @property
     def compared_with(self) -> tuple[date, ...]:
         """First and last day of the reference of all streams, if there is one."""
-        compared = self.reference
-        return (compared.first, compared.last) if isinstance(compared, ModelReference) else ()
+        return (self.reference.first, self.reference.last) if self.reference else ()
 
     @property
     def detectable(self) -> Detectable | None:
         """What the detector can find."""
-        has_reference = not isinstance(self.reference, str)
-        return self.reference.detectable.get(self.name) if has_reference else None  # type: ignore[union-attr]
+        return self.reference.detectable.get(self.name) if self.reference else None
 
 
 @dataclass(frozen=True)
@@ -731,17 +727,16 @@ class Week:
 
 
 def _week(stream: Stream, recent: Sequence[Day], limits: Limits) -> Week:
-    reference, detector = stream.own_reference, stream.detector
-    if isinstance(reference, str):
+    reference, compared, detector = stream.own_reference, stream.reference, stream.detector
+    if not (compared and isinstance(reference, Reference)):
         return Week()
     slope = _slope(reference, detector, recent[-1].day)
     if stream.name == THIRD:
         return Week(slope=slope)
-    compared = stream.reference
-    classes = compared.classes if isinstance(compared, ModelReference) else None
+    classes = compared.classes
     if classes and stream.name in classes.segments:
         return Week(slope=slope, moved="not looked for")
-    if stream.name == WHOLE and isinstance(compared, ModelReference) and classes:
+    if stream.name == WHOLE and classes:
         off = _off_class(reference, compared, recent, limits)
         slope = _slope(*_drifting(stream, reference, compared), recent[-1].day)
         moved = _moved_classes(off) if compared.levels else "not looked for"
@@ -807,7 +802,7 @@ def _verdict(
         detectable=stream.detectable,
         reached=reached if _is_compared(stream, day.day) else None,
         awaited=awaited[0] if awaited else None,
-        facts=replace(facts, awaited=awaited[1] if awaited else "", alone=alone),
+        facts=replace(facts, awaits=awaited[1] if awaited else None, alone=alone),
     )
 
 
@@ -828,25 +823,25 @@ def _state_and_facts(
         obstacle = obstacle or "level may be late outcomes"
     if obstacle:
         state = "data_error" if obstacle == "logs failed" else "insufficient_data"
-    own = stream.own_reference
+    compared = stream.own_reference
+    own = compared if isinstance(compared, Reference) else None
     return state, Facts(
         obstacle=obstacle,
-        lack=day.complaint or (own if isinstance(own, str) else ""),
+        complaint=day.complaint or "",
+        lack=compared if isinstance(compared, Lack) else None,
         coverage=day.coverage if obstacle == "outcomes awaited" else None,
         reference=stream.compared_with if obstacle == "part of the reference" else (),
         known_until=known_until,
         false_alert_days=false_alert_days(limits, stream.name),
         on_average=limits.calibrated and stream.name in FAMILIES,
-        faults=() if isinstance(own, str) else faults_of(own, limits.prior_shift),
+        faults=faults_of(own, limits.prior_shift) if own else (),
         moved=week.moved,
         lift=week.lift.lift if week.lift and week.moved == "lift" else None,
         lasting=week.lasting,
         prevalence=prevalence if isfinite(prevalence) else None,
         late=day.late if _speaks_of_outcomes(state, obstacle) else None,
         classes=classes and replace(classes, off=week.off.name if week.off else None),
-        wrong=None
-        if isinstance(own, str)
-        else wrong_share(own.noise, stream.detector.noise) or None,
+        wrong=wrong_share(own.noise, stream.detector.noise) or None if own else None,
         third=_third(stream.third) if stream.third else None,
     )
 
@@ -873,16 +868,16 @@ def _speaks_of_outcomes(state: State, obstacle: Obstacle | None) -> bool:
     return obstacle in MAY_BE_LATE if obstacle else state != "acknowledged"
 
 
-def _awaited(reference: ModelReference | str, day: date) -> tuple[date, str] | None:
+def _awaited(reference: ModelReference | None, day: date) -> tuple[date, Lack] | None:
     """Find the reference that a day would be compared with if it had enough days or outcomes."""
-    awaited = None if isinstance(reference, str) else reference.awaited
+    awaited = reference.awaited if reference else None
     return awaited if awaited and day >= awaited[0] else None
 
 
 def _is_compared(stream: Stream, day: date) -> bool:
     """Say whether a day has evidence that may be shown."""
     reference = stream.reference
-    after = isinstance(reference, ModelReference) and day > reference.last
+    after = reference is not None and day > reference.last
     whole = isinstance(stream.own_reference, Reference)
     return after and whole and not stream.withheld
 
@@ -952,11 +947,11 @@ def _obstacle(
     if not day.final:
         return "logs failed" if day.complaint else "outcomes awaited"
     reference, known = stream.reference, stream.incident or known_until
-    if isinstance(reference, ModelReference) and day.day <= reference.last:
+    if reference and day.day <= reference.last:
         return "part of the reference"
-    if isinstance(stream.own_reference, str):
+    if not (reference and isinstance(stream.own_reference, Reference)):
         return "no reference"
-    if isinstance(reference, ModelReference) and not same_classes(day, reference):
+    if not same_classes(day, reference):
         return "other classes"
     if day.late and stream.withheld and not known:
         return "drift may be late outcomes"
@@ -1012,7 +1007,7 @@ def _state(
 
 def _lift(reference: Reference, stream: Stream, recent: Sequence[Day]) -> Lift | None:
     """Compare the level of the week up to the last day with the reference's."""
-    ended = stream.reference.last if isinstance(stream.reference, ModelReference) else date.min
+    ended = stream.reference.last if stream.reference else date.min
     # A day of the reference is no part of what is compared with it, but for that day itself.
     ended = min(ended, recent[-1].day - timedelta(days=1))
     first = max(ended, recent[-1].day - timedelta(days=WEEK))

@@ -5,16 +5,17 @@ that was replaced since has another tag, and is counted again.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import NamedTuple
 
 from monitor.config import Model
 from monitor.drift.inputs import Day
-from monitor.drift.reference import LEAST_OF_EACH, what_counts_lack
+from monitor.drift.lack import Lack
+from monitor.drift.reference import LEAST_OF_EACH, REFERENCE_DAYS, what_counts_lack
 from monitor.store.store import Store
 from monitor.words.trust import Need
 
-REFERENCE_DAYS = 28  # of the default reference, which is the first days
 ReadDay = Callable[[date], Day]
 
 
@@ -33,7 +34,7 @@ class ReferenceSpan(NamedTuple):
     first: date
     last: date
     days: Sequence[date]
-    lack: str | None
+    lack: Lack | None
 
 
 def days_of_references(
@@ -74,6 +75,7 @@ def days_of_references(
     for span in model.verdicts.references:
         days = [day for day in stored if span.first <= day <= span.last and count(day).counts]
         lack = _lack([counts[day] for day in days])
+        lack = lack and replace(lack, span=(span.first, span.last))
         references.append(ReferenceSpan(span.first, span.last, days, lack))
     if not model.verdicts.references and (days := _first_days(stored, count)):
         references.append(ReferenceSpan(days[0], days[-1], days, None))
@@ -111,7 +113,7 @@ def needs_of_first(outcomes: Sequence[tuple[int, int]]) -> list[Need]:
     ]
 
 
-def _lack(counts: Sequence[Count]) -> str | None:
+def _lack(counts: Sequence[Count]) -> Lack | None:
     hits, misses = (sum(getattr(c, kind) for c in counts) for kind in ("positives", "negatives"))
     return what_counts_lack(len(counts), hits, misses)
 

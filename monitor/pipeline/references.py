@@ -20,12 +20,18 @@ from monitor.drift.inputs import (
     reference_of_day,
     with_entities,
 )
-from monitor.drift.reference import Reference, Sensitivity, fit_reference, what_a_reference_lacks
+from monitor.drift.reference import (
+    REFERENCE_DAYS,
+    Reference,
+    Sensitivity,
+    fit_reference,
+    what_a_reference_lacks,
+)
 from monitor.evaluation.expected_prevalence import Expectation, expect_prevalence
 from monitor.metrics.core.coarse import tally_of
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.progress import fingerprint
-from monitor.pipeline.reference_days import REFERENCE_DAYS, ReferenceSpan, days_of_references
+from monitor.pipeline.reference_days import ReferenceSpan, days_of_references
 from monitor.pipeline.shadow import read_model_map
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
@@ -33,8 +39,6 @@ from monitor.summary import Segment, Summary, all_scores
 from monitor.words.advice import (
     awaited_reference,
     days_like_this,
-    days_that_lack,
-    map_days_that_lack,
     sensitivity,
     too_few_like_this,
 )
@@ -130,8 +134,7 @@ def read_references(config: Config, name: str) -> References:
 
     def fit_span(span: ReferenceSpan, marks: Sequence[str]) -> ModelReference:
         if span.lack:
-            lack = days_that_lack(span.first, span.last, span.lack)
-            return ModelReference(span.first, span.last, {}, lack)
+            return ModelReference(span.first, span.last, {}, span.lack)
         return fit(marks, lambda: [read_day(day) for day in span.days])
 
     fitted = []
@@ -152,12 +155,7 @@ def awaited_in_store(config: Config, name: str) -> str | None:
     spans = days_of_references(
         model, store, name, lambda day: inputs_of(store.read_summary(name, day)[0]), keep=False
     )
-    unfitted = [
-        ModelReference(
-            one.first, one.last, {}, days_that_lack(*one[:2], one.lack) if one.lack else ""
-        )
-        for one in spans
-    ]
+    unfitted = [ModelReference(span.first, span.last, {}, span.lack) for span in spans]
     return References(in_force(unfitted), []).awaited
 
 
@@ -178,8 +176,8 @@ def _reference_of_map(
             marks.append(mark)
     if lack := what_a_reference_lacks([day.parts for day in days]):
         first, last = training.first, training.last
-        why = map_days_that_lack(setting.file, first, last, lack)
-        return ModelReference(first, last, {}, why, deployed=setting.deploy), marks
+        lack = replace(lack, span=(first, last), map_file=setting.file)
+        return ModelReference(first, last, {}, lack, deployed=setting.deploy), marks
     return replace(fit(marks, lambda: days), deployed=setting.deploy), marks
 
 

@@ -9,12 +9,10 @@ from monitor.arrivals import late
 from monitor.config import Config
 from monitor.drift.detector import Detector
 from monitor.drift.inputs import Day, failed_day, inputs_of
-from monitor.drift.reference import LEAST_OF_EACH
 from monitor.drift.verdict import days_needed, judge
 from monitor.errors import DataError
 from monitor.pipeline.neighbours import known_until
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
-from monitor.pipeline.reference_days import REFERENCE_DAYS
 from monitor.pipeline.references import References, limits_of
 from monitor.pipeline.where import place_adder
 from monitor.store.delays import delays
@@ -95,7 +93,6 @@ def judge_days(
         name,
         in_parallel(read, to_do, jobs),
         references=references.fitted,
-        lack=f"it takes {REFERENCE_DAYS} final days, and {LEAST_OF_EACH} outcomes of each kind",
         limits=limits,
         recent=recent,
         detectors=detectors,
@@ -137,7 +134,7 @@ def _complaints(
             if verdict.known_at < end_of_day(day, time_zone):  # told before the day was over
                 store.remove("verdicts", name, [day])
             else:
-                yield failed_day(day, verdict.known_at, verdict.facts.lack)
+                yield failed_day(day, verdict.known_at, verdict.facts.complaint)
     if as_of:
         known_at = end_of_day(as_of - timedelta(days=1), time_zone)
         yield from (failed_day(day, known_at, message) for day, message in fresh.items())

@@ -18,6 +18,7 @@ from monitor.drift.class_levels import ClassLevels, PairLevel
 from monitor.drift.detectable import Detectable, Together
 from monitor.drift.inputs import ModelReference
 from monitor.drift.label_noise import Noise
+from monitor.drift.lack import Lack
 from monitor.drift.pairs import ClassDay, PairCurves
 from monitor.drift.reference import Reference, Sensitivity
 from monitor.metrics.core.coarse import Coarse
@@ -28,7 +29,7 @@ from monitor.metrics.logistic.level import Level
 KINDS: dict[str, type] = {
     kind.__name__: kind
     for kind in (
-        *(ModelReference, Reference, Sensitivity, Detectable, Coarse, Level, Estimate),
+        *(ModelReference, Reference, Lack, Sensitivity, Detectable, Coarse, Level, Estimate),
         Noise,
         *(ClassDay, PairCurves, ClassLevels, PairLevel),  # of models with classes
         *(Together, DesignEffects),  # of models with entities

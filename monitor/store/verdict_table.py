@@ -82,6 +82,8 @@ def _verdict(row: dict[str, Any]) -> Verdict:
         {"since": fork.pop("since"), "detector": fork.pop("detector") | fork}
         for fork in detector["forks"] or ()
     ]
+    if facts := row.get("facts"):
+        row["facts"] = _facts_row(facts)
     verdict: Verdict = rebuilt(Verdict, row | {"detector": detector})
     verdict = replace(verdict, detector=_shaped(verdict.detector))
     if "facts" not in row:
@@ -112,10 +114,19 @@ def _rows(values: Floats | None) -> Floats | None:
     return None if values is None else values.reshape(len(DIRECTIONS), -1)
 
 
+def _facts_row(row: dict[str, Any]) -> dict[str, Any]:
+    """Take over facts of a file that had phrases for what was lacking, which `reasons` have too."""
+    if "complaint" in row:
+        return row
+    complaint = row["lack"] if row["obstacle"] == "logs failed" else ""
+    others = {name: value for name, value in row.items() if name not in ("lack", "awaited")}
+    return others | {"complaint": complaint}
+
+
 def _facts_before(verdict: Verdict) -> Facts:
     """Find what is decided by facts, of a file of before they were stored, in what it said."""
     if verdict.state == "data_error":
-        return Facts(obstacle="logs failed", lack=verdict.reasons[0])
+        return Facts(obstacle="logs failed", complaint=verdict.reasons[0])
     late = any(INCOMPLETE in said for said in verdict.reasons)
     return Facts(late=LATE_BEFORE if late else None)
 

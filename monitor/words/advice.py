@@ -15,6 +15,8 @@ from monitor.drift.detectable import (
     Detectable,
     Together,
 )
+from monitor.drift.lack import Lack
+from monitor.drift.reference import LEAST_OF_EACH
 
 NEVER_CONTRAST = "within each part of its days all scores or all outcomes are equal"
 COUNTED_AGAIN = (
@@ -53,27 +55,41 @@ def waits_for(horizon: int | None, settled_after: int) -> str:
     return f"settled_after is {settled_after}, which {why} horizon: {horizon}d."
 
 
-def awaited_reference(lack: str) -> str:
+def awaited_reference(lack: Lack) -> str:
     """Say that a new reference is not used yet, and which it is and what it lacks."""
     return (
-        f"A configured reference is not used yet: {ended(lack)} Until then the one before it "
+        f"A configured reference is not used yet: {missing(lack)}. Until then the one before it "
         "stays in force."
     )
 
 
-def days_that_lack(first: date, last: date, lack: str) -> str:
-    """Say what the days of a configured reference lack, and what to do."""
+def missing(lack: Lack) -> str:
+    """Say what days lack to be a reference and, where a person named them, what to do."""
+    few = too_few(lack)
+    if not lack.span:
+        return few
+    first, last = lack.span
+    if lack.map_file:
+        return (
+            f"the map of {lack.map_file} was fitted to the days from {first} to {last}, which have "
+            f"{few}: too few for a reference; name later days in verdicts.references"
+        )
     return (
-        f"the one from {first} to {last} has {lack}; wait for them, or name more days in "
+        f"the one from {first} to {last} has {few}; wait for them, or name more days in "
         "verdicts.references"
     )
 
 
-def map_days_that_lack(file: str, first: date, last: date, lack: str) -> str:
-    """Say what the days lack that a deployed map was fitted to, and what to do."""
+def too_few(lack: Lack) -> str:
+    """Say how many there are, and how many it takes."""
+    if lack.of == "first reference":
+        return f"it takes {lack.least} final days, and {LEAST_OF_EACH} outcomes of each kind"
+    few = f"{lack.there} of at least {lack.least} {lack.of}"
+    if not lack.uncounted:
+        return few
     return (
-        f"the map of {file} was fitted to the days from {first} to {last}, which have {lack}: too "
-        "few for a reference; name later days in verdicts.references"
+        f"{few} with third choices, which earlier versions did not count; `backfill` reads these "
+        "days again"
     )
 
 
@@ -165,9 +181,9 @@ def days_like_this(days: int) -> str:
     return f"With {days} days like this one as the reference"
 
 
-def too_few_like_this(days: int, lack: str) -> str:
+def too_few_like_this(days: int, lack: Lack) -> str:
     """Say that days like this one will not make a reference."""
-    return f"{days_like_this(days)} there would be {lack}: too few to find a drift."
+    return f"{days_like_this(days)} there would be {too_few(lack)}: too few to find a drift."
 
 
 def sensitivity(found: Detectable, begin: str = "With this reference") -> str:

@@ -3,6 +3,7 @@
 from math import isfinite
 
 from monitor.drift.two_samples import Change
+from monitor.words.advice import too_few
 from monitor.words.numbers import times
 from monitor.words.verdict import MEANINGS, MUCH_UNKNOWN
 
@@ -12,11 +13,16 @@ def sentences(found: Change) -> tuple[str, ...]:
 
     Examples
     --------
-    >>> sentences(Change("insufficient_data", "the first sample has no outcomes"))
-    ('There is too little to compare: the first sample has no outcomes.',)
+    >>> sentences(Change("insufficient_data", Lack("positive outcomes", 0, 300)))[0][32:]
+    'the first sample has 0 of at least 300 positive outcomes.'
     """
     if found.state == "insufficient_data":
-        return (f"There is too little to compare: {found.lack}.",)
+        few = (
+            f"the first sample has {too_few(found.lack)}"
+            if found.lack
+            else "the second sample has no group with outcomes of both classes"
+        )
+        return (f"There is too little to compare: {few}.",)
     return (*_what(found), *_silence(found), _prior(found), *_hanging(found))
 
 

@@ -6,7 +6,7 @@ from math import isfinite
 from monitor.arrivals import Late
 from monitor.drift.facts import MAY_BE_LATE, Obstacle
 from monitor.drift.verdict import Verdict
-from monitor.words.advice import ended, late_outcomes
+from monitor.words.advice import ended, late_outcomes, missing
 
 FIXED: Mapping[Obstacle, str] = {
     "other classes": "The classes are not those of the reference; name days with the new classes "
@@ -27,7 +27,7 @@ def why_not_judged(verdict: Verdict) -> str:
     """Say what kept a day from being judged; the complaint about a log begins with its model."""
     facts = verdict.facts
     if facts.obstacle == "logs failed":
-        return ended(facts.lack)
+        return ended(facts.complaint)
     if facts.obstacle == "outcomes awaited":
         share = f"{facts.coverage:.0%}" if facts.coverage and isfinite(facts.coverage) else "none"
         return f"Outcomes are still awaited: {share} of the predictions have one."
@@ -36,7 +36,8 @@ def why_not_judged(verdict: Verdict) -> str:
         place = "before" if verdict.day < first else "part of"
         return f"The day is {place} the reference, {first} to {last}."
     if facts.obstacle == "no reference":
-        return ended(f"There is no reference to compare with yet: {facts.lack or UNSEEN}")
+        why = missing(facts.lack) if facts.lack else UNSEEN
+        return f"There is no reference to compare with yet: {why}."
     if facts.late and facts.obstacle in MAY_BE_LATE:
         return _late(facts.late, facts.obstacle)
     return FIXED[facts.obstacle] if facts.obstacle else ""

@@ -81,8 +81,8 @@ def _sentences(v: Verdict) -> Iterator[str]:
             f"About {100 * v.facts.wrong:.2g}% of the outcomes seem to be wrong at random, which "
             "the verdict allows for."
         )
-    if v.awaited:
-        yield awaited_reference(v.facts.awaited)
+    if v.facts.awaits:
+        yield awaited_reference(v.facts.awaits)
     if v.where:
         yield where_sentence(v.where)
 
@@ -92,7 +92,7 @@ def in_short(v: Verdict) -> str:
     if v.state in DRIFTING and v.incident:
         return drift_in_short(v, v.incident)
     if v.state == "data_error":  # what is wrong; after that comes what to do
-        return ended(v.facts.lack).removeprefix(f"{v.model} {v.day}: ").split(";")[0]
+        return ended(v.facts.complaint).removeprefix(f"{v.model} {v.day}: ").split(";")[0]
     return ""
 
 

@@ -63,7 +63,7 @@ def watch(days: Iterator[Day]) -> Watched:
     streams = {name: of for name, of in fitted.streams.items() if name != THIRD}
     reference = replace(fitted, streams=streams)
     opened = list[tuple[str, int]]()
-    for verdicts in judge("study", days, references=[reference], lack="", limits=Limits()):
+    for verdicts in judge("study", days, references=[reference], limits=Limits()):
         for verdict in verdicts:
             incident = verdict.detector.incident
             if incident and incident.opened == verdict.day:

@@ -95,7 +95,7 @@ def day_of_segments(rows: dict[str, Rows]) -> Day:
 def openings(days: Iterator[Day]) -> list[tuple[int, str]]:
     """Fit the reference of a stream, and give days and names of all that opens after it."""
     reference = fit_model_reference([*islice(days, REFERENCE)], Limits())
-    judged = judge("study", days, references=[reference], lack="", limits=Limits())
+    judged = judge("study", days, references=[reference], limits=Limits())
     return [
         (day_number(v.day), v.segment)
         for verdicts in judged

@@ -51,9 +51,7 @@ def openings(days: Sequence[Day], limits: Limits) -> list[int]:
     fitted = fit_model_reference(days[:REFERENCE], limits)
     # Verdicts of single pairs change nothing of the whole, and take most of the time.
     reference = replace(fitted, streams={name: fitted.streams[name] for name in fitted.families})
-    judged = judge(
-        "study", islice(days, REFERENCE, None), references=[reference], lack="", limits=limits
-    )
+    judged = judge("study", islice(days, REFERENCE, None), references=[reference], limits=limits)
     of_whole = (next(v for v in verdicts if v.segment == WHOLE) for verdicts in judged)
     return [day_number(v.day) for v in of_whole if v.incident and v.incident.opened == v.day]
 

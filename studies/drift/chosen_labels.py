@@ -133,7 +133,6 @@ def watch(case: Case, seed: int) -> Stream:
     verdicts = judge(
         *("study", days[REFERENCE:]),
         references=[fit_model_reference(days[:REFERENCE], LIMITS)],
-        lack="",
         limits=LIMITS,
         recent=days[REFERENCE - WEEK : REFERENCE],
         recall={day.day: day for day in days}.get,

@@ -72,7 +72,6 @@ def openings(days: Sequence[Day]) -> list[tuple[int, int]]:
     verdicts = judge(
         *("study", days[REFERENCE:]),
         references=[reference],
-        lack="",
         limits=LIMITS,
         recent=days[REFERENCE - WEEK : REFERENCE],
         recall={day.day: day for day in days}.get,

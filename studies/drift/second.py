@@ -92,7 +92,7 @@ def follow(days: Sequence[Segments], reference: int, when: Sequence[date] = ()) 
         for of, parts in zip(when, days, strict=True)
     ]
     found = fit_model_reference(drawn[:reference], Limits())
-    verdicts = judge("study", drawn[reference:], references=[found], lack="", limits=Limits())
+    verdicts = judge("study", drawn[reference:], references=[found], limits=Limits())
     return summed([whole for whole, *_ in verdicts])
 
 

@@ -75,7 +75,7 @@ def watch(task: Task) -> dict[str, list[int]]:
     start, found = START if task.change else 0, dict[str, list[int]]()
     for setting, limits in SETTINGS.items():
         reference = fit_model_reference(days[:REFERENCE], limits)
-        verdicts = judge("m", days[REFERENCE:], references=[reference], lack="", limits=limits)
+        verdicts = judge("m", days[REFERENCE:], references=[reference], limits=limits)
         states = [whole.state == "calibration_drift" for whole, *_ in verdicts]
         opened = [t - start for t, now in enumerate(states) if now and not (t and states[t - 1])]
         if task.change and states[start - 1]:

@@ -69,7 +69,7 @@ def follow(scenario: Scenario, drift: str, seed: int) -> Said:
     """Judge a stream, and note the word of each day on which it can be said."""
     days, limits = days_of(scenario, drift, seed), Limits()
     reference = fit_model_reference(list(islice(days, scenario.eras[0][0])), limits)
-    said = judge("model", days, references=[reference], lack="", limits=limits)
+    said = judge("model", days, references=[reference], limits=limits)
     words = [word_of(verdicts[0]) for verdicts in said]
     return Said(tuple(words[START:] if drift != "sound" else words))
 

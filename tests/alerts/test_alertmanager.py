@@ -108,7 +108,7 @@ def judged(model: str) -> list[list[Verdict]]:
     ]
     limits = Limits()
     references = [fit_model_reference(days[:REFERENCE_DAYS], limits)]
-    return list(judge(model, days, references=references, lack="", limits=limits))
+    return list(judge(model, days, references=references, limits=limits))
 
 
 @pytest.fixture(scope="module")

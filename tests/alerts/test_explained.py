@@ -56,7 +56,7 @@ def drifted() -> list[Verdict]:
     ]
     limits = Limits()
     references = [fit_model_reference(days[:REFERENCE_DAYS], limits)]
-    whole, *segments = list(judge("m", days, references=references, lack="", limits=limits))[-1]
+    whole, *segments = list(judge("m", days, references=references, limits=limits))[-1]
     incident = whole.detector.incident
     assert incident is not None
     explanation = Explanation(

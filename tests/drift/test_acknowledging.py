@@ -52,7 +52,7 @@ def limits(*spans: Span) -> Limits:
 def judged(*spans: Span) -> dict[date, list[Verdict]]:
     """Fold all days."""
     reference = fit_model_reference(days()[:REFERENCE_DAYS], Limits())
-    found = judge("ctr", days(), references=[reference], lack="", limits=limits(*spans))
+    found = judge("ctr", days(), references=[reference], limits=limits(*spans))
     return {of_day[0].day: of_day for of_day in found}
 
 
@@ -174,7 +174,6 @@ def test_a_fold_goes_on_from_what_is_stored() -> None:
             "ctr",
             days()[place:],
             references=[reference],
-            lack="",
             limits=limits(*spans),
             recent=days()[:place],
             detectors={v.segment: v.detector for v in stored},

@@ -117,7 +117,7 @@ def test_whatever_else_is_configured_the_limit_of_the_reference_decides(days: An
         reference = fit_model_reference(every[:28], limits)
         assert reference.limit == limit_of_whole(reference.streams, limits)
         assert min(LEAST_LIMIT, np.log10(promised)) <= reference.limit <= np.log10(promised)
-        judged = list(judge("m", every[28:], references=[reference], lack="", limits=limits))
+        judged = list(judge("m", every[28:], references=[reference], limits=limits))
         for whole, *segments in judged:
             assert whole.limit == reference.limit
             assert not any(v.facts.on_average for v in segments if v.segment not in FAMILIES)

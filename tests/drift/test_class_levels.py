@@ -43,7 +43,7 @@ def fitted(world: World, seed: int) -> ModelReference:
 def last_week(world: World, drift: Drift, seed: int) -> list[Verdict]:
     """Judge the days after the reference; give the verdicts of the last one."""
     days = days_of(world, drift, seed)[REFERENCE:]
-    return [*judge("pets", days, references=[fitted(world, seed)], lack="", limits=Limits())][-1]
+    return [*judge("pets", days, references=[fitted(world, seed)], limits=Limits())][-1]
 
 
 @pytest.mark.parametrize("world", [THREE, FIVE], ids=lambda world: world.name)

@@ -25,7 +25,7 @@ def days_of(world: World, drift: Drift, days: int) -> list[Day]:
 def judged(days: list[Day]) -> list[dict[str, Verdict]]:
     """Fit the reference, and judge the days after it, by stream."""
     reference = fit_model_reference(days[:REFERENCE], Limits())
-    verdicts = judge("pets", days[REFERENCE:], references=[reference], lack="", limits=Limits())
+    verdicts = judge("pets", days[REFERENCE:], references=[reference], limits=Limits())
     return [{v.segment: v for v in of_day} for of_day in verdicts]
 
 

@@ -125,7 +125,7 @@ def fold(
         stored = verdicts_of(verdict_table(found[-1], about={})) if found else []
         detectors = {v.segment: v.detector for v in stored}
         found += judge(
-            "m", days[first:last], references=[reference], lack="", limits=limits,
+            "m", days[first:last], references=[reference], limits=limits,
             recent=[before[day] for day in days_needed([*before], detectors, limits)],
             detectors=detectors,
             recall=known.get,

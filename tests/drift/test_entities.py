@@ -252,7 +252,6 @@ def fold(days: Sequence[Day], first: int = REFERENCE, last: int | None = None) -
     judged = judge(
         *("m", days[first:last]),
         references=[reference],
-        lack="",
         limits=Limits(),
         recent=days[first - 7 : first],
         recall=known.get,
@@ -289,7 +288,6 @@ def test_a_fold_with_entities_is_the_same_daily_and_in_one_call() -> None:
         [[verdict]] = judge(
             *("m", [days[n]]),
             references=[reference],
-            lack="",
             limits=Limits(),
             recent=[known[day] for day in needed],
             detectors=detectors,

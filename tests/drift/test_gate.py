@@ -79,7 +79,6 @@ def test_what_is_withheld_is_not_held_down() -> None:
     verdicts = judge(
         *("model", late[REFERENCE:]),
         references=[fit_model_reference(days[:REFERENCE], Limits())],
-        lack="",
         limits=Limits(),
         recall={day.day: day for day in late}.get,
     )

@@ -48,7 +48,6 @@ def fold(
             for whole, *_ in judge(
                 *("model", batch),
                 references=[reference],
-                lack="",
                 limits=limits,
                 recent=[day for day in before if day.day in needed],
                 detectors=detectors,

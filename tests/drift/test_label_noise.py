@@ -207,7 +207,6 @@ def folded(days: list[Day], *, stops: tuple[int, ...] = ()) -> list[Verdict]:
             "ctr",
             days[first:last],
             references=[found],
-            lack="",
             limits=Limits(),
             recent=days[max(0, first - 14) : first],
             detectors={verdict.segment: verdict.detector for verdict in stored},

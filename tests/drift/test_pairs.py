@@ -44,7 +44,7 @@ def judged(
     """Fit the reference of a stream, and judge the days after it."""
     drawn = days_of(world, drift, seed, days=days, start=START)
     reference = fit_model_reference(list(islice(drawn, REFERENCE)), Limits())
-    verdicts = judge("pets", drawn, references=[reference], lack="", limits=Limits())
+    verdicts = judge("pets", drawn, references=[reference], limits=Limits())
     return reference, list(verdicts)
 
 
@@ -87,7 +87,7 @@ def test_verdicts_of_pairs_are_limited() -> None:
     """100 classes have hundreds of pairs; the 20 that the reference knows best get a verdict."""
     drawn = list(islice(days_of(WORLDS[2], NONE, 1, days=1, start=9), REFERENCE + 1))
     reference = fit_model_reference(drawn[:REFERENCE], Limits())
-    (verdicts,) = judge("pets", drawn[-1:], references=[reference], lack="", limits=Limits())
+    (verdicts,) = judge("pets", drawn[-1:], references=[reference], limits=Limits())
 
     assert len({pair for day in drawn for *_, pair in day.parts}) > 100
     assert [v.segment for v in verdicts[: len(FAMILIES)]] == [*FAMILIES]

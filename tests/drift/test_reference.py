@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
+from monitor.drift.lack import Lack
 from monitor.drift.reference import (
     DIRECTIONS,
     LEAST_DAYS,
@@ -429,20 +430,21 @@ def short(days: int, positives: int, negatives: int) -> Days:
 
 
 @pytest.mark.parametrize(
-    ("days", "message"),
+    ("days", "lack"),
     [
-        (short(13, 500, 500), "13 of at least 14 final days"),
-        (short(14, 299, 500), "299 of at least 300 positive outcomes"),
-        (short(14, 500, 299), "299 of at least 300 negative outcomes"),
+        (short(13, 500, 500), Lack("final days", 13, 14)),
+        (short(14, 299, 500), Lack("positive outcomes", 299, 300)),
+        (short(14, 500, 299), Lack("negative outcomes", 299, 300)),
         (short(14, 300, 300), None),
     ],
 )
-def test_what_is_missing_is_said(days: Days, message: str | None) -> None:
+def test_what_is_missing_is_said(days: Days, lack: Lack | None) -> None:
     """Too few days, positives or negatives are refused with how many there are; enough are not."""
     assert (LEAST_DAYS, LEAST_OF_EACH) == (14, 300)
-    assert what_a_reference_lacks(days) == message
-    if message:
-        with pytest.raises(ValueError, match=f"a reference needs more: {message}"):
+    assert what_a_reference_lacks(days) == lack
+    if lack:
+        message = f"a reference needs more {lack.of}: {lack.there} of at least {lack.least}."
+        with pytest.raises(ValueError, match=message):
             fit_reference(days)
     else:
         fit_reference(days)

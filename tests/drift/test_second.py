@@ -49,7 +49,7 @@ def judged(slopes: tuple[tuple[int, float], ...], seed: int, length: int) -> lis
     """Judge such a stream from the end of its reference on."""
     days = drawn(slopes, seed, length)
     reference = fit_model_reference(days[:REFERENCE], Limits())
-    found = judge("m", days[REFERENCE:], references=[reference], lack="", limits=Limits())
+    found = judge("m", days[REFERENCE:], references=[reference], limits=Limits())
     return [whole for whole, *_ in found]
 
 
@@ -152,7 +152,7 @@ def in_pieces(
         stored = verdicts_of(verdict_table(found[-1], about={})) if found else []
         detectors = {v.segment: v.detector for v in stored}
         found += judge(
-            "m", days[first:last], references=references, lack="", limits=limits,
+            "m", days[first:last], references=references, limits=limits,
             recent=[before[day] for day in days_needed([*before], detectors, limits)],
             detectors=detectors,
         )  # fmt: skip
@@ -168,7 +168,7 @@ def test_what_is_stored_and_the_days_needed_are_all_that_the_fold_needs(seed: in
         again = [d for d in days if FIRST + timedelta(80) <= d.day < FIRST + timedelta(108)]
         references.append(fit_model_reference([d for d in again if d.final], limits))
     ends = np.unique(np.random.default_rng(seed).integers(28, len(days), 12)).tolist()
-    at_once = list(judge("m", days, references=references, lack="", limits=limits))
+    at_once = list(judge("m", days, references=references, limits=limits))
 
     assert_same(in_pieces(days, references, limits, ends), at_once)
     assert any(v.detector.second for of_day in at_once for v in of_day)

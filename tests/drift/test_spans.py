@@ -11,6 +11,7 @@ from scipy.special import expit
 
 from monitor.drift.evidence import day_evidence
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.lack import Lack
 from monitor.drift.reference import Reference, merge_days
 from monitor.drift.verdict import Verdict, days_needed, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -48,7 +49,7 @@ def at_once(
     days: Sequence[Day], references: Sequence[ModelReference], limits: Limits
 ) -> list[list[Verdict]]:
     """Judge all days in one go."""
-    return list(judge("m", days, references=references, lack="none", limits=limits))
+    return list(judge("m", days, references=references, limits=limits))
 
 
 def day_by_day(
@@ -61,7 +62,7 @@ def day_by_day(
         stored = verdicts_of(table(found[-1])) if found else []
         detectors = {v.segment: v.detector for v in stored}
         found += judge(
-            "m", [day], references=references, lack="none", limits=limits,
+            "m", [day], references=references, limits=limits,
             recent=[before[d] for d in days_needed([*before], detectors, limits)],
             detectors=detectors,
         )  # fmt: skip
@@ -105,7 +106,9 @@ def test_day_by_day_is_all_at_once(judge_every: int, without: Sequence[int]) -> 
     references = [fit_model_reference([d for d in days if d.day < last], limits)]
     second = [d for d in days if MONDAY + timedelta(80) <= d.day < MONDAY + timedelta(92)]
     if second and judge_every == 1:
-        references.append(ModelReference(second[0].day, second[-1].day, {}, "12 days"))
+        references.append(
+            ModelReference(second[0].day, second[-1].day, {}, Lack("final days", 12, 14))
+        )
 
     assert_same(day_by_day(days, references, limits), at_once(days, references, limits))
 

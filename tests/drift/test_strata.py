@@ -135,7 +135,7 @@ def test_strata_are_weighed_apart() -> None:
 
     apart = [
         whole.evidence.ratios
-        for whole, *_ in judge("ctr", days[28:], references=[period], lack="", limits=Limits())
+        for whole, *_ in judge("ctr", days[28:], references=[period], limits=Limits())
         if whole.evidence
     ]
     leaves = {

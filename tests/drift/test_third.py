@@ -11,6 +11,7 @@ import pytest
 from monitor.arrivals import Late
 from monitor.drift.detector import family_limit, mean_evidence
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.lack import Lack
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.beyond_binary.class_counts import choose_classes, count_classes
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
@@ -51,7 +52,7 @@ def judged(
     days: Sequence[Day], reference: ModelReference, limits: Limits = USUAL
 ) -> list[dict[str, Verdict]]:
     """Judge the days after the reference, by stream."""
-    verdicts = judge("pets", days[REFERENCE:], references=[reference], lack="", limits=limits)
+    verdicts = judge("pets", days[REFERENCE:], references=[reference], limits=limits)
     return [{v.segment: v for v in of_day} for of_day in verdicts]
 
 
@@ -202,7 +203,7 @@ def test_a_new_reference_ends_the_drift_of_both() -> None:
     days = days_of(MOVED, days=45)
     first = fitted()
     second = fit_model_reference(days[REFERENCE + 10 : REFERENCE + 38], Limits())
-    verdicts = judge("pets", days[REFERENCE:], references=[first, second], lack="", limits=Limits())
+    verdicts = judge("pets", days[REFERENCE:], references=[first, second], limits=Limits())
     found = [{v.segment: v for v in of_day} for of_day in verdicts]
 
     assert found[9][WHOLE].incident is not None
@@ -233,7 +234,9 @@ def test_stores_of_before_say_why_third_choices_have_no_verdict() -> None:
     assert last[THIRD].state == "insufficient_data"
     assert "0 of at least 14 final days with third choices" in " ".join(sentences(last[THIRD]))
     assert "`backfill` reads these days again" in " ".join(sentences(last[THIRD]))
-    assert "8 of at least 14" in str(fit_model_reference(partly[:28], Limits()).streams[THIRD])
+    assert fit_model_reference(partly[:28], Limits()).streams[THIRD] == Lack(
+        "final days", 8, 14, uncounted=True
+    )
 
 
 def test_the_whole_lists_the_drifts_that_it_has_shown() -> None:

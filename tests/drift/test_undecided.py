@@ -107,7 +107,6 @@ def judged(*, undecided: bool) -> Verdict:
         "ctr",
         [last],
         references=[found],
-        lack="",
         limits=Limits(),
         recent=before[-6:],
         detectors=detectors,

@@ -132,7 +132,7 @@ def judged(days: Sequence[Mapping[str, Coarse]], *, reference: int = 28) -> list
         for t, day in enumerate(days)
     ]
     references = [fit_model_reference(watched[:reference], Limits())]
-    verdicts = judge("ctr", watched, references=references, lack="", limits=Limits())
+    verdicts = judge("ctr", watched, references=references, limits=Limits())
     return [whole for whole, *_ in verdicts][reference:]
 
 

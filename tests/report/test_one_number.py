@@ -101,7 +101,7 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         for place, found in enumerate(summaries)
     ]
     limits = limits_of(config.model("ctr"))
-    for of_day in judge("ctr", days, references=references.fitted, lack="", limits=limits):
+    for of_day in judge("ctr", days, references=references.fitted, limits=limits):
         store.write_verdicts("ctr", of_day[0].day, of_day, basis="")
     verdicts = [v for day in DAYS for v in store.read_verdicts("ctr", day)[0]]
     return World(config, {(v.day, v.segment): v for v in verdicts})

@@ -10,6 +10,7 @@ import pytest
 from scipy.special import expit
 
 from monitor.drift.inputs import Limits, ModelReference, fit_model_reference, inputs_of
+from monitor.drift.lack import Lack
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.store.fit_record import laid_out, read_back
 from monitor.summary import Segment, Summary, end_of_day
@@ -59,7 +60,7 @@ def test_a_fit_is_read_back_to_the_last_bit(fitted: ModelReference) -> None:
     found = read_back(json.loads(json.dumps(laid_out(fitted))))
 
     assert same(found, fitted)
-    assert isinstance(found.streams["FR"], str)
+    assert isinstance(found.streams["FR"], Lack)
 
 
 def test_so_is_a_fit_of_pairs_of_classes(fitted_to_pairs: ModelReference) -> None:

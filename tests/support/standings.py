@@ -150,7 +150,6 @@ class World:
             "ctr",
             days,
             references=self.references.fitted,
-            lack="no reference yet",
             limits=limits_of(self.config.model("ctr")),
             recent=[self.input(place) for place in range(recent)],
             detectors={name: v.detector for name, v in before.items()},

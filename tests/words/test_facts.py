@@ -1,8 +1,9 @@
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
-from typing import Any, get_args
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from monitor.arrivals import Late
@@ -11,6 +12,7 @@ from monitor.drift.detectable import Detectable, Together
 from monitor.drift.detector import Incident, Worse, new_detector
 from monitor.drift.evidence import KINDS, DayEvidence
 from monitor.drift.facts import MAY_BE_LATE, Facts, Fault, Obstacle
+from monitor.drift.lack import Lack
 from monitor.drift.levels import LastingShift, Level
 from monitor.drift.places import Condition, Explanation, Place, Where
 from monitor.drift.undecided import Quarter
@@ -119,6 +121,14 @@ def where_of(drawn: Drawn) -> Where:
     return Where("too_extreme", drawn.estimate(), places, drawn.maybe(explanation))
 
 
+def lack_of(drawn: Drawn) -> Lack:
+    """Draw what days lack, of one stream, of a configured reference, or of a map."""
+    there, file = int(drawn.rng.integers(0, 300)), drawn.one_of(["", "map.json"])
+    named = drawn.one_of([(), (DAY, DAY)])
+    of = drawn.one_of(get_args(get_type_hints(Lack)["of"]))
+    return Lack(of, there, 300, drawn.share() < 0.5, named, file if named else "")
+
+
 def facts_of(drawn: Drawn, state: str) -> Facts:
     """Draw facts that a state may come with."""
     obstacle = drawn.one_of(OBSTACLES[1:]) if state == "insufficient_data" else None
@@ -127,7 +137,8 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
     )
     return Facts(
         obstacle="logs failed" if state == "data_error" else obstacle,
-        lack=drawn.one_of(["", "3 of at least 14 final days", "ctr: no outcomes."]),
+        complaint="ctr: no outcomes." if state == "data_error" else "",
+        lack=drawn.maybe(lack_of(drawn)),
         coverage=drawn.one_of([None, 0.0, float("nan"), drawn.share()]),
         reference=tuple(sorted([drawn.day(), drawn.one_of([DAY, drawn.day()])])),
         known_until=drawn.day(),
@@ -139,7 +150,7 @@ def facts_of(drawn: Drawn, state: str) -> Facts:
         prevalence=drawn.maybe(drawn.share()),
         late=late if obstacle in MAY_BE_LATE else drawn.maybe(late),
         classes=drawn.maybe(classes_of(drawn)),
-        awaited="the one from 2026-03-01 lacks days",
+        awaits=lack_of(drawn),
         alone=drawn.maybe(drawn.number()),
         wrong=drawn.maybe(0.05 * drawn.share()),
     )
@@ -202,7 +213,7 @@ def test_the_sentences_that_were_said_are_a_record() -> None:
 
 
 @pytest.mark.parametrize(
-    ("state", "said", "incomplete", "lack"),
+    ("state", "said", "incomplete", "complaint"),
     [
         ("ok", "On average 9% arrive later (2 days), so the outcomes are incomplete; wait.", 1, ""),
         ("ok", "No evidence of a change since the reference, whatever the prior.", 0, ""),
@@ -215,7 +226,7 @@ def test_the_sentences_that_were_said_are_a_record() -> None:
     ],
 )
 def test_a_row_from_before_facts_were_stored_is_read(
-    state: Any, said: str, incomplete: int, lack: str
+    state: Any, said: str, incomplete: int, complaint: str
 ) -> None:
     """Its sentences stay, and what is decided by facts is found in them once."""
     told = replace(verdict_of(Drawn(2)), state=state, reasons=(said,))
@@ -225,4 +236,19 @@ def test_a_row_from_before_facts_were_stored_is_read(
 
     assert verdict.reasons == (said,)
     assert verdict.incomplete == bool(incomplete)
-    assert verdict.facts.lack == lack
+    assert verdict.facts.complaint == complaint
+
+
+@pytest.mark.parametrize("obstacle", ["logs failed", "no reference"])
+def test_a_row_with_phrases_for_what_was_lacking_is_read(obstacle: str) -> None:
+    """The complaint about a log is taken over; what a reference lacked stays in what was said."""
+    said = "ctr: 3 of at least 14 final days."
+    told = replace(verdict_of(Drawn(3)), reasons=(said,))
+    phrases = {"obstacle": obstacle, "lack": said, "awaited": "", "false_alert_days": 7}
+    table = verdict_table([told], about={}).drop_columns(["facts"])
+
+    (verdict,) = verdicts_of(table.append_column("facts", pa.array([phrases])))
+
+    assert verdict.reasons == (said,)
+    assert verdict.facts.complaint == (said if obstacle == "logs failed" else "")
+    assert (verdict.facts.lack, verdict.facts.false_alert_days) == (None, 7)

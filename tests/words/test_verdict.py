@@ -205,7 +205,7 @@ def test_a_broken_log_keeps_the_name_of_its_model() -> None:
         but(
             replace(SOUND, state="data_error"),
             obstacle="logs failed",
-            lack="ctr 2026-03-07: no outcomes",
+            complaint="ctr 2026-03-07: no outcomes",
         )
     )
 

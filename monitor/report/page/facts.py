@@ -9,7 +9,7 @@ from monitor.drift.detectable import REFERENCE_ERROR
 from monitor.drift.inputs import ModelReference, reference_of_day
 from monitor.drift.verdict import Verdict
 from monitor.report.page.words import interval, share
-from monitor.words.advice import sensitivity
+from monitor.words.advice import missing, sensitivity
 
 Fact = tuple[str, str]
 
@@ -69,7 +69,8 @@ def _reference(references: Sequence[ModelReference], verdict: Verdict | None, da
     if not compared:
         return "There is none yet."
     if compared.lack:
-        return f"{compared.lack[:1].upper()}{compared.lack[1:]}."
+        why = missing(compared.lack)
+        return f"{why[:1].upper()}{why[1:]}."
     span = f"{compared.first} to {compared.last}"
     if not verdict:
         return f"{span}."
