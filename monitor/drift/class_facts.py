@@ -123,9 +123,9 @@ def class_shifts(before: ClassDay, now: ClassDay, least: float) -> list[ClassShi
     hits, misses = counts + 0.5, totals - counts + 0.5
     change = np.diff(np.log(hits / misses), axis=0)[0]
     clear = np.abs(change) / np.sqrt((1.0 / hits + 1.0 / misses).sum(axis=0))
-    found = np.nonzero((clear > CERTAIN) & (np.abs(change) > least))[0]
+    shifted = np.nonzero((clear > CERTAIN) & (np.abs(change) > least))[0]
     shares = counts / np.maximum(totals, 1.0)
-    ranked = sorted(found.tolist(), key=lambda k: (-clear[k], k))
+    ranked = sorted(shifted.tolist(), key=lambda k: (-clear[k], k))
     return [ClassShift(now.names[k], float(shares[0, k]), float(shares[1, k])) for k in ranked]
 
 
@@ -179,10 +179,12 @@ def _worst_pair(
     """Find the pair whose outcomes fit the reference least since the drift began."""
     gains, slopes, kinds = dict[str, float](), dict[str, Floats](), dict[str, str]()
     for name, (detector, _) in pairs.items():
-        scores, known, slopes[name] = sums_since(detector.history, drift.started, detector.jitters)
-        inside = np.where(known > 0.0, known, 1.0)
-        gains[name] = float((np.where(known > 0.0, scores, 0.0) ** 2 / inside).max())
-        kinds[name], _ = best_fit(scores, known)
+        scores, informations, slopes[name] = sums_since(
+            detector.history, drift.started, detector.jitters
+        )
+        inside = np.where(informations > 0.0, informations, 1.0)
+        gains[name] = float((np.where(informations > 0.0, scores, 0.0) ** 2 / inside).max())
+        kinds[name], _ = best_fit(scores, informations)
     if not gains:
         return None
     worst = max(gains, key=lambda name: (gains[name], name))
@@ -206,6 +208,6 @@ def _slope_of(
     return best_slope(np.sum([slopes[name] for name in names], axis=0), error)
 
 
-def _others(found: OtherPairs) -> Others:
-    slope = best_slope(found.slopes, found.error) if found.worst else None
-    return Others(found.count, found.worst, slope)
+def _others(pairs: OtherPairs) -> Others:
+    slope = best_slope(pairs.slopes, pairs.error) if pairs.worst else None
+    return Others(pairs.count, pairs.worst, slope)

@@ -136,10 +136,10 @@ def class_levels(whole: Reference, curves: PairCurves, span: Span) -> ClassLevel
 
 
 def _level(curve: Floats, along: Floats, name: str, part: Coarse) -> PairLevel:
-    found = fit_level(curve, part)
-    chances = expit(curve + found.delta)
+    level = fit_level(curve, part)
+    chances = expit(curve + level.delta)
     weights = part.counts * chances * (1.0 - chances)
-    return PairLevel(name, found.delta, found.delta_variance, along @ weights / weights.sum())
+    return PairLevel(name, level.delta, level.delta_variance, along @ weights / weights.sum())
 
 
 def fit_class_levels(whole: Reference, curves: PairCurves, span: Span) -> ClassLevels:
@@ -161,8 +161,11 @@ def fit_class_levels(whole: Reference, curves: PairCurves, span: Span) -> ClassL
         week, rest = span[first : first + WEEK], [*span[:first], *span[first + WEEK :]]
         if rest and classes:
             now, before = (class_levels(whole, curves, days) for days in (week, rest))
-            for found in compare_levels(whole, classes, before, now):
-                distance, degrees = distance + found.distance, degrees + found.classes.size - 1
+            for compared in compare_levels(whole, classes, before, now):
+                distance, degrees = (
+                    distance + compared.distance,
+                    degrees + compared.classes.size - 1,
+                )
     levels = class_levels(whole, curves, span)
     dispersion = max(1.0, distance / degrees) if degrees else 1.0
     return ClassLevels(levels.pairs, levels.outcomes, dispersion)
@@ -198,27 +201,27 @@ def off_class(
     a single class, but for chance. Where no level moved, only the inputs did; where that of the
     class did not, its inputs may have.
     """
-    found = list(compare_levels(whole, classes, before, now))
-    enough = -float(ndtri(BY_CHANCE / 2.0 / max(1, sum(one.classes.size for one in found))))
+    compared = list(compare_levels(whole, classes, before, now))
+    enough = -float(ndtri(BY_CHANCE / 2.0 / max(1, sum(group.classes.size for group in compared))))
     clear = [
-        (abs(z), one, k)
-        for one in found
-        for k, z in enumerate(_pull(one) / np.sqrt(np.diag(one.precision)))
-        if abs(z) > enough and abs(_pull(one)[k] / one.precision[k, k]) > least
-        if abs(one.shifted).max() > CERTAIN
+        (abs(z), group, k)
+        for group in compared
+        for k, z in enumerate(_pull(group) / np.sqrt(np.diag(group.precision)))
+        if abs(z) > enough and abs(_pull(group)[k] / group.precision[k, k]) > least
+        if abs(group.shifted).max() > CERTAIN
     ]
     if not clear:
         return None
-    z, one, k = max(clear, key=lambda of: of[0])
-    known = float(one.precision[k, k])
-    change = Estimate.normal(float(_pull(one)[k]) / known, known**-0.5)
-    connected = one.classes.size >= LEAST_CONNECTED and abs(one.shifted[k]) > CERTAIN
-    alone = connected and z**2 > ALONE * one.distance
-    return OffClass(classes.names[one.classes[k]] if alone else "", change)
+    z, group, k = max(clear, key=lambda of: of[0])
+    precision = float(group.precision[k, k])
+    change = Estimate.normal(float(_pull(group)[k]) / precision, precision**-0.5)
+    connected = group.classes.size >= LEAST_CONNECTED and abs(group.shifted[k]) > CERTAIN
+    alone = connected and z**2 > ALONE * group.distance
+    return OffClass(classes.names[group.classes[k]] if alone else "", change)
 
 
-def _pull(found: Compared) -> Floats:
-    return np.asarray(found.precision @ found.moved)
+def _pull(compared: Compared) -> Floats:
+    return np.asarray(compared.precision @ compared.moved)
 
 
 def compare_levels(

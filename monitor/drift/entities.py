@@ -94,7 +94,7 @@ def sum_buckets(
     """
     span = known_cells(reference, list(parts.values()))
     both = [(part, entities[name]) for name, part in parts.items() if name in entities]
-    return sum((_of_part(reference, span, *one) for one in both), NOTHING)
+    return sum((_of_part(reference, span, *of_part) for of_part in both), NOTHING)
 
 
 def _of_part(reference: Reference, span: slice, part: Coarse, held: BucketCounts) -> BucketSums:
@@ -235,7 +235,7 @@ def held_down_by_entities(
 
 
 def most_evidence(
-    days: Ints, pull: Floats, known: Floats, phi: Floats, tolerances: Floats, effects: Floats
+    days: Ints, pull: Floats, informations: Floats, phi: Floats, tolerances: Floats, effects: Floats
 ) -> Floats:
     """Give the most that evidence may be, where outcomes hang together.
 
@@ -243,7 +243,7 @@ def most_evidence(
     ----------
     days : ndarray of shape (s,)
         Days on which a drift may have begun, by start.
-    pull, known, phi : ndarray of shape (s, ..., 4)
+    pull, informations, phi : ndarray of shape (s, ..., 4)
         Scores, informations and dispersion of the span since each start.
     tolerances, effects : ndarray of shape (4,)
         Of the last day.
@@ -254,7 +254,9 @@ def most_evidence(
         ``3 G`` of `held_down_by_entities`, down and up each direction.
     """
     reach, middles = effects - tolerances, 0.5 * (effects**2 - tolerances**2)
-    gains = ((reach * pull)[..., None] * SIGNS - (middles * known)[..., None]) / phi[..., None]
+    gains = ((reach * pull)[..., None] * SIGNS - (middles * informations)[..., None]) / phi[
+        ..., None
+    ]
     begun = np.where(np.isfinite(phi), days.reshape(-1, *[1] * (phi.ndim - 1)), 0.0)
     together = logsumexp(gains, axis=0, b=begun[..., None]) / log(10.0)
     return np.asarray(10.0 ** np.minimum(together + log10(HEADROOM), MOST))

@@ -117,15 +117,15 @@ def explain(
     if not every.conditions:
         return None
     values = _clearest(reference, every, held)
-    before = frozenset(i for i, one in enumerate(values.conditions) if one in held)
+    before = frozenset(i for i, each in enumerate(values.conditions) if each in held)
     price = log10(len(every.conditions))
-    found = _explaining(reference, lay_out(sums, values), before, price)
-    found.sort(key=lambda one: -one.score)
-    if not found:
+    sets = _explaining(reference, lay_out(sums, values), before, price)
+    sets.sort(key=lambda each: -each.score)
+    if not sets:
         return None
-    clear = [one for one in found if one.score > found[0].score - NEARLY]
-    chosen = next((one for one in clear if {*one.members} == before), clear[0])
-    instead = [one for one in clear if one is not chosen]
+    clear = [each for each in sets if each.score > sets[0].score - NEARLY]
+    chosen = next((each for each in clear if {*each.members} == before), clear[0])
+    instead = [each for each in clear if each is not chosen]
     explanation = _explanation(reference, values, chosen, instead)
     counted = all(
         rows_of_both(sums, *pair) is not None
@@ -156,7 +156,7 @@ def _explaining(
     price: float,
 ) -> list[_Found]:
     """Find the sets that explain the drift: of the smallest size that does, and of one more."""
-    found: list[_Found] = []
+    explaining: list[_Found] = []
     sound: list[frozenset[int]] = []  # what leaves nothing in the rest
     count, last = len(layout.past), MOST_TOGETHER
     members = np.arange(count)[:, None]
@@ -173,11 +173,11 @@ def _explaining(
             sound += [those] if unmoved[place] else []
             rows = _rows_of(layout, members[place])
             if needed[place] and rows <= MOST_ROWS:
-                found.append(_found(layout, sets, place, rows, price))
+                explaining.append(_found(layout, sets, place, rows, price))
         if sound:
             last = min(last, len(sound[0]) + 1)
         members = _one_more(members if members.shape[1] == 1 else _least_left(sets), count)
-    return found
+    return explaining
 
 
 def _found(layout: Layout, sets: ValueSets, place: int, rows: float, price: float) -> _Found:
@@ -201,8 +201,12 @@ def _found(layout: Layout, sets: ValueSets, place: int, rows: float, price: floa
 def _one_more(members: Ints, count: int) -> Ints:
     """Add a value to each set, in all ways."""
     size = members.shape[1] + 1
-    larger = {tuple(sorted({*one, value})) for one in members.tolist() for value in range(count)}
-    return np.array(sorted(one for one in larger if len(one) == size), np.int64).reshape(-1, size)
+    larger = {
+        tuple(sorted({*chosen, value})) for chosen in members.tolist() for value in range(count)
+    }
+    return np.array(sorted(chosen for chosen in larger if len(chosen) == size), np.int64).reshape(
+        -1, size
+    )
 
 
 def _least_left(sets: ValueSets) -> Ints:
@@ -238,21 +242,26 @@ def _exceeding(changes: Floats, errors: Floats, tolerances: Floats) -> Floats:
 
 
 def _explanation(
-    reference: Reference, values: Values, found: _Found, instead: Sequence[_Found]
+    reference: Reference, values: Values, chosen: _Found, instead: Sequence[_Found]
 ) -> Explanation | None:
     """Explain by values; None if they leave more than half of the evidence."""
-    members = found.members
+    members = chosen.members
     old, now = whole = values.wholes[members[0]]
     changes = [change_of(reference, j, *whole) for j in range(WIDTH)]
     evidence = max(evidence_of(change) for change in changes)
     rests = [
-        Estimate.normal(*of) for of in zip(found.rest.tolist(), found.errors.tolist(), strict=True)
+        Estimate.normal(*of)
+        for of in zip(chosen.rest.tolist(), chosen.errors.tolist(), strict=True)
     ]
     share = 1.0 - max(map(evidence_of, rests)) / evidence if evidence else 0.0
     if share < LEAST_EXPLAINED:
         return None
     parts = [values.parts[i] for i in members]
-    past = [part[0] for part, known in zip(parts, values.past[list(members)], strict=True) if known]
+    past = [
+        part[0]
+        for part, has_past in zip(parts, values.past[list(members)], strict=True)
+        if has_past
+    ]
     taken = (
         sum(past, nothing()) if len(past) == len(parts) else old,
         sum((p[1] for p in parts), nothing()),
@@ -260,14 +269,14 @@ def _explanation(
     alone = len({values.conditions[i].column for i in members}) == 1
     rest = relative_slope(old - sum(past, nothing()), now - taken[1]) if alone else _slope(rests[0])
     return Explanation(
-        _named(values, found),
+        _named(values, chosen),
         share,
         relative_slope(*taken),
         rest,
-        rows=found.rows,
-        kind=KINDS[2 * found.direction + (found.change > 0.0)],
-        size=found.change,
-        instead=tuple(name_all(_named(values, one)) for one in instead),
+        rows=chosen.rows,
+        kind=KINDS[2 * chosen.direction + (chosen.change > 0.0)],
+        size=chosen.change,
+        instead=tuple(name_all(_named(values, other)) for other in instead),
     )
 
 
@@ -275,6 +284,6 @@ def _slope(change: Estimate) -> Estimate:
     return Estimate.normal(1.0 + change.value, change.error)
 
 
-def _named(values: Values, found: _Found) -> tuple[Condition, ...]:
+def _named(values: Values, chosen: _Found) -> tuple[Condition, ...]:
     """Name the values of a set, the one with most evidence first."""
-    return tuple(values.conditions[i] for i in found.members)
+    return tuple(values.conditions[i] for i in chosen.members)

@@ -142,7 +142,9 @@ def faults_of(reference: Reference, least_shift: float) -> tuple[Fault, ...]:
     beyond_chance = intercept and (intercept.low > 0.0 or intercept.high < 0.0)
     if intercept and beyond_chance and abs(intercept.value) > least_shift:
         faults.append("intercept")
-    known = bool((reference.hanging > 1.0).any())  # then the errors of the reference hold it
-    if not known and neighbours_alike(reference.scores, reference.informations):
+    hangs_together = bool(
+        (reference.hanging > 1.0).any()
+    )  # then the errors of the reference hold it
+    if not hangs_together and neighbours_alike(reference.scores, reference.informations):
         faults.append("counted again")
     return tuple(faults)

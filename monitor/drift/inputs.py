@@ -203,13 +203,13 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
     names = [*segments, *streams_of_pairs(parts)] if classes else segments
 
     def fit(days: Sequence[Parts]) -> Reference:
-        found = fit_reference(
+        reference = fit_reference(
             days,
             sensitivity=limits.sensitivity,
             judge_every=limits.judge_every,
             noise=not (classes or sampled),  # a third class, or a weight, is no flip of two labels
         )
-        return without_top(found) if classes else found
+        return without_top(reference) if classes else reference
 
     def fit_family(days: Sequence[Parts], curves: PairCurves) -> Reference:
         return with_curves(fit([coded(day, curves) for day in days]), days, curves)
@@ -281,12 +281,12 @@ def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Refer
     """Let the errors of a stream's reference grow by how far the rows of its days hang together."""
     if not any(day.entities for day in days):
         return reference
-    known = sum((entity_sums(reference, day, name) for day in days), NOTHING)
+    sums = sum((entity_sums(reference, day, name) for day in days), NOTHING)
     of_days = [of_day for day in days if (of_day := _with_buckets(day, name))]
     held = merge_buckets(buckets for _, buckets in of_days)
     own = reference.own_intercept
     wider = intercept_hanging(reference.counts, held, own.value) if own else 1.0
-    grown = with_hanging(reference, hanging(reference, known), wider)
+    grown = with_hanging(reference, hanging(reference, sums), wider)
     return replace(grown, design_effects=design_effects(of_days))
 
 
@@ -310,9 +310,9 @@ def recalled_sums(recall: Recall) -> SumsOf:
 
     @lru_cache(MOST_KEPT)
     def sums_of(reference: Reference, name: str, day: date) -> BucketSums:
-        found = recall(day)
-        known = found is not None and found.final
-        return entity_sums(reference, found, name) if found and known else NOTHING
+        recalled = recall(day)
+        is_final = recalled is not None and recalled.final
+        return entity_sums(reference, recalled, name) if recalled and is_final else NOTHING
 
     return sums_of
 

@@ -37,8 +37,8 @@ def own_slope(strata: Sequence[Coarse], dispersion: float) -> Estimate | None:
     >>> round(own_slope([extreme], 1.0).value, 2)
     0.5
     """
-    found = fit_slope(CENTRES, strata)
-    return Estimate.normal(found[0], found[1] * sqrt(dispersion)) if found else None
+    fitted = fit_slope(CENTRES, strata)
+    return Estimate.normal(fitted[0], fitted[1] * sqrt(dispersion)) if fitted else None
 
 
 def own_intercept(strata: Sequence[Coarse]) -> Estimate | None:

@@ -194,7 +194,7 @@ def fit_codes(days: Sequence[Parts]) -> PairCurves:
     """
     of_pair = by_pair(days)
     ranked = sorted(of_pair, key=lambda pair: (-_rarer(of_pair[pair]), pair))[:MOST_CURVES]
-    everything = [part for found in of_pair.values() for part in found]
+    everything = [part for of_days in of_pair.values() for part in of_days]
     counts, positives = (
         np.stack([getattr(part, name) for part in everything]) for name in ("counts", "positives")
     )

@@ -171,8 +171,8 @@ def name_all(conditions: Sequence[Condition]) -> str:
     'device = tv or car'
     """
     values = dict[str, list[str]]()
-    for one in conditions:
-        values.setdefault(one.column, []).append(shown(one.value))
+    for condition in conditions:
+        values.setdefault(condition.column, []).append(shown(condition.value))
     return listed([f"{column} = {' or '.join(of)}" for column, of in values.items()])
 
 

@@ -83,9 +83,13 @@ def start_of(
     """
     kept = since_counted(history, counted)
     phi = 1.0 + day_variance * kept.informations[:, direction] / kept.days
-    pulls, known = sign * kept.scores[:, direction] / phi, kept.informations[:, direction] / phi
+    pulls, informations = (
+        sign * kept.scores[:, direction] / phi,
+        kept.informations[:, direction] / phi,
+    )
     step, *ramps = (
-        _weights(_share_by_start(kept, length), pulls, known, effect, error) + np.log(kept.days)
+        _weights(_share_by_start(kept, length), pulls, informations, effect, error)
+        + np.log(kept.days)
         for length in (STEP, *RAMPS)
     )
     gradually = logsumexp(ramps, axis=0) - np.log(len(RAMPS))
@@ -95,7 +99,7 @@ def start_of(
     middle = _quantile(either if gradual else step, 0.5)
     last_day = np.append(kept.firsts[1:] - 1, kept.firsts[-1])[high]
     days = (kept.firsts[middle], kept.firsts[low], last_day)
-    day, earliest, latest = (date.fromordinal(int(found)) for found in days)
+    day, earliest, latest = (date.fromordinal(int(ordinal)) for ordinal in days)
     return Start(day, earliest, latest, gradual)
 
 
@@ -115,11 +119,13 @@ def _share_by_start(history: History, length: int) -> Floats:
     return np.asarray(begun * np.minimum(1.0, (middles - history.firsts[:, None] + 1.0) / length))
 
 
-def _weights(shares: Floats, pulls: Floats, known: Floats, effect: float, error: float) -> Floats:
+def _weights(
+    shares: Floats, pulls: Floats, informations: Floats, effect: float, error: float
+) -> Floats:
     """Give the logarithm of the likelihood of each row as the first, up to a constant."""
-    pull, shared, information = shares @ pulls, shares @ known, shares**2 @ known
+    pull, shared, information = shares @ pulls, shares @ informations, shares**2 @ informations
     if error > 0.0:
-        of_error = shared / (known.sum() + error**-2)
+        of_error = shared / (informations.sum() + error**-2)
         pull, information = pull - of_error * pulls.sum(), information - of_error * shared
     fit = np.maximum(pull, 0.0) ** 2 / (2.0 * (information + effect**-2))
     return np.asarray(fit - 0.5 * np.log1p(effect**2 * information))

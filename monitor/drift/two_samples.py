@@ -243,7 +243,10 @@ def _level_state(moved: Level, lift: Lift | None) -> State:
 def _informations(reference: Reference, groups: Sequence[DayEvidence], phi: Floats) -> Floats:
     """Sum informations, each group's over its dispersion, at least phi."""
     of = [group.informations for group in groups]
-    own = [known / np.maximum(1.0 + reference.day_variances * known, phi) for known in of]
+    own = [
+        information / np.maximum(1.0 + reference.day_variances * information, phi)
+        for information in of
+    ]
     return np.asarray(np.sum(own, axis=0))
 
 

@@ -136,10 +136,10 @@ def lay_out(sums: AllSums, values: Values) -> Layout:
     ratios = own / np.maximum(whole, TINY)
     informations = ratios[:, :, None] * own[:, None]
     shares = np.multiply.outer(values.shares, values.shares)
-    for i, one in enumerate(values.conditions):
+    for i, condition in enumerate(values.conditions):
         informations[:, i, i], shares[i, i] = own[:, i], values.shares[i]
         for j, other in enumerate(values.conditions[:i] if sums else ()):
-            both = rows_of_both(sums, one, other)
+            both = rows_of_both(sums, condition, other)
             if both is None:
                 continue
             known = np.array([of.informations for of in both])
@@ -176,7 +176,7 @@ def fit_sets(reference: Reference, layout: Layout, members: Ints) -> ValueSets:
     count, size = members.shape
     change = np.zeros((count, WIDTH, size + 1))
     covariance = np.zeros((count, WIDTH, size + 1, size + 1))
-    known = np.ones(count)
+    rest_share = np.ones(count)
     for period, sign in ((1, 1.0), (0, -1.0)):
         there = layout.past[members] if period == 0 else np.ones(members.shape, bool)
         matrix = _matrix(layout, period, members, there)
@@ -189,7 +189,7 @@ def fit_sets(reference: Reference, layout: Layout, members: Ints) -> ValueSets:
         change += sign * np.einsum("ndij,ndj->ndi", inverse, scores)
         first = inverse[..., 0, 0]
         left = np.where(first > 0.0, 1.0 / np.where(first > 0.0, first, 1.0), 0.0)
-        known = np.minimum(known, (left / matrix[..., 0, 0]).min(axis=1))
+        rest_share = np.minimum(rest_share, (left / matrix[..., 0, 0]).min(axis=1))
         covariance += inverse + _wandering(reference, layout, period, members, there, left)
     return ValueSets(
         members,
@@ -197,7 +197,7 @@ def fit_sets(reference: Reference, layout: Layout, members: Ints) -> ValueSets:
         np.sqrt(np.maximum(covariance[..., 0, 0], TINY)),
         change[..., 1:],
         covariance[..., 1:, 1:],
-        known,
+        rest_share,
     )
 
 
@@ -232,9 +232,9 @@ def _wandering(
     rest = np.where(left > 0.0, rest / np.maximum(left, TINY) ** 2, 0.0)
     own = layout.informations[period, members, members]
     of_values = np.where(own > 0.0, squares / np.maximum(own, TINY) ** 2, 0.0)
-    found = np.empty((count, WIDTH, size + 1, size + 1))
-    found[...] = rest[..., None, None]
-    found[..., 0, 1:] = found[..., 1:, 0] = -rest[..., None]
+    covariances = np.empty((count, WIDTH, size + 1, size + 1))
+    covariances[...] = rest[..., None, None]
+    covariances[..., 0, 1:] = covariances[..., 1:, 0] = -rest[..., None]
     diagonal = np.arange(1, size + 1)
-    found[..., diagonal, diagonal] += np.moveaxis(of_values, 1, 2)
-    return np.asarray(reference.day_variances[:, None, None] * found)
+    covariances[..., diagonal, diagonal] += np.moveaxis(of_values, 1, 2)
+    return np.asarray(reference.day_variances[:, None, None] * covariances)

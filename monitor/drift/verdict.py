@@ -396,13 +396,13 @@ class Past:
 
     def profiles(self, today: date, reference: ModelReference, limits: Limits) -> Profiles:
         """Give what reads the profiles of the days since one up to today."""
-        known = {day.day: day for day in self.recent}
+        recent = {day.day: day for day in self.recent}
         return partial(
             profiles_since,
             today=today,
             reference=reference,
             limits=limits,
-            recall=lambda day: known.get(day) or self.recall(day),
+            recall=lambda day: recent.get(day) or self.recall(day),
         )
 
 
@@ -946,16 +946,16 @@ def _obstacle(
     """Find what keeps a day from being judged; a drift that is open or known outlasts a gap."""
     if not day.final:
         return "logs failed" if day.complaint else "outcomes awaited"
-    reference, known = stream.reference, stream.incident or known_until
+    reference, outlasts = stream.reference, stream.incident or known_until
     if reference and day.day <= reference.last:
         return "part of the reference"
     if not (reference and isinstance(stream.own_reference, Reference)):
         return "no reference"
     if not same_classes(day, reference):
         return "other classes"
-    if day.late and stream.withheld and not known:
+    if day.late and stream.withheld and not outlasts:
         return "drift may be late outcomes"
-    return None if known else _silent(stream, day, prevalence, judge_every)
+    return None if outlasts else _silent(stream, day, prevalence, judge_every)
 
 
 def _silent(stream: Stream, day: Day, prevalence: float, judge_every: int) -> Obstacle | None:

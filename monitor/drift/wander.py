@@ -37,14 +37,14 @@ class Wander(NamedTuple):
 NO_WANDER = Wander(0.0, 1.0)
 
 
-def fit_wander(middles: Floats, found: Floats, variances: Floats) -> Wander:
+def fit_wander(middles: Floats, deviations: Floats, variances: Floats) -> Wander:
     """Fit an AR(1) to deviations by restricted maximum likelihood, on a grid.
 
     Parameters
     ----------
     middles : ndarray of shape (n,)
         Day around which each deviation lies.
-    found, variances : ndarray of shape (n,)
+    deviations, variances : ndarray of shape (n,)
         Deviations, in logit, and their variances without wander.
 
     Returns
@@ -70,23 +70,23 @@ def fit_wander(middles: Floats, found: Floats, variances: Floats) -> Wander:
     >>> fit_wander(days, 0.01 * rng.normal(size=52), np.full(52, 1e-4))
     Wander(spread=0.0, memory=1.0)
     """
-    if found.size < LEAST_WEEKS:
+    if deviations.size < LEAST_WEEKS:
         return NO_WANDER
     spread, memory = (axis.ravel() for axis in np.meshgrid(SPREADS, MEMORIES, indexing="ij"))
     apart = np.abs(middles[:, None] - middles)
     shared = spread[:, None, None] ** 2 * np.exp(-apart / memory[:, None, None])
-    gains = _restricted(found, np.diag(variances) + shared)
+    gains = _restricted(deviations, np.diag(variances) + shared)
     best = int(gains.argmax())
-    without = float(_restricted(found, np.diag(variances)[None])[0])
+    without = float(_restricted(deviations, np.diag(variances)[None])[0])
     if gains[best] <= without + LEAST_GAIN:
         return NO_WANDER
     return Wander(float(spread[best]), float(memory[best]))
 
 
-def _restricted(found: Floats, covariances: Floats) -> Floats:
+def _restricted(deviations: Floats, covariances: Floats) -> Floats:
     """Give the logarithm of the restricted likelihood of each of several covariances."""
     halves = np.linalg.cholesky(covariances).diagonal(axis1=1, axis2=2)
-    sides = np.stack([np.ones(found.size), found], axis=1)
+    sides = np.stack([np.ones(deviations.size), deviations], axis=1)
     products = np.einsum("na,tnb->tab", sides, np.linalg.solve(covariances, sides[None]))
     information, pull, squares = products[:, 0, 0], products[:, 0, 1], products[:, 1, 1]
     size = np.log(halves).sum(axis=1) + 0.5 * np.log(information)
@@ -180,7 +180,7 @@ def _evidence(
     covariance = wander.spread**2 * np.exp(-apart / wander.memory)
     covariance += np.diag(1.0 / information + day_variance / days)
     sides = np.stack([np.ones(days.size), score / information], axis=1)
-    ones, found = np.linalg.solve(np.linalg.cholesky(covariance), sides).T
-    pull, known = np.cumsum(ones * found), np.cumsum(ones**2)
-    gains = (far - near) * np.outer(SIGNS, pull) - 0.5 * (far**2 - near**2) * known
+    of_constant, of_deviations = np.linalg.solve(np.linalg.cholesky(covariance), sides).T
+    pull, informations = np.cumsum(of_constant * of_deviations), np.cumsum(of_constant**2)
+    gains = (far - near) * np.outer(SIGNS, pull) - 0.5 * (far**2 - near**2) * informations
     return np.asarray((days * np.exp(np.minimum(gains, MOST))).sum(axis=1))

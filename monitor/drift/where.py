@@ -135,7 +135,7 @@ def _flag(reference: Reference, direction: int, places: Sequence[Place]) -> list
     """Flag the values that are off: Benjamini and Hochberg's procedure over all that are tested."""
     tolerance = float(reference.tolerances[direction])
     tested = [(exceeding(place.change, tolerance), place) for place in places if place.change]
-    tested.sort(key=lambda found: (found[0], found[1].column, found[1].value))
+    tested.sort(key=lambda test: (test[0], test[1].column, test[1].value))
     limits = FALSE_DISCOVERIES * (np.arange(len(tested)) + 1.0) / max(1, len(tested))
     below = [i for i, (p, _) in enumerate(tested) if p <= limits[i]]
     last = below[-1] + 1 if below else 0

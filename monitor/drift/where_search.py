@@ -102,13 +102,13 @@ def best_condition(
     together = whole_of(*next(iter(sums.values())))
     wholes = {j: change_of(reference, j, *together) for j in directions}
     clear = {
-        one: _clarity(change)
-        for one, change in changes.items()
-        if _clarity(change) > _clarity(wholes[one[1]]) + 2.0 * log(len(changes))
+        place: _clarity(change)
+        for place, change in changes.items()
+        if _clarity(change) > _clarity(wholes[place[1]]) + 2.0 * log(len(changes))
     }
     if not clear:
         return None
-    best = max(clear, key=lambda one: (clear[one], one[0].column, one[0].value))
+    best = max(clear, key=lambda place: (clear[place], place[0].column, place[0].value))
     return best[0], KINDS[2 * best[1] + (changes[best].value > 0.0)]
 
 
