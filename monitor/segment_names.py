@@ -8,6 +8,7 @@ OTHER = "other"  # rows whose value the configuration does not list
 THIRD = "third choices"  # of a model with classes, its pairs of the first and the third choice
 FAMILIES = (WHOLE, THIRD)  # of pairs: where the mean of their evidence is enough, the whole alerts
 RESERVED = frozenset({*FAMILIES, OTHER})
+PAIR = "pair"  # of classes, as the name of a column whose values they are
 AGAINST = " against "  # between the names of the classes of a pair
 CROSSED = " x "  # between the names of crossed columns, and between their values
 

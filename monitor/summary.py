@@ -101,16 +101,32 @@ class ColumnPart:
         Predictions whose outcome is known, and those whose outcome was 1.
     predicted : int
         All valid predictions.
+    pairs : mapping of (str, ...) to ColumnPart
+        Of a model with classes, which has no cells of its own: the pairs of the value, by family
+        of pairs, perhaps segment and stratum, and name.
     """
 
     cells: Ints
     counts: Ints
     positives: Ints
     predicted: int
+    pairs: Mapping[tuple[str, ...], "ColumnPart"] = field(default_factory=dict)
 
 
 Columns = Mapping[str, Mapping[str, ColumnPart]]  # by column and value
 Entities = Mapping[tuple[str, str], BucketCounts]  # by segment and stratum
+
+
+def column_part(counts: Ints, positives: Ints, predicted: int) -> ColumnPart:
+    """Keep the cells with rows, of arrays of shape (1024,)."""
+    cells = np.flatnonzero(counts)
+    return ColumnPart(cells, counts[cells], positives[cells], predicted)
+
+
+def paired_part(pairs: Mapping[tuple[str, ...], ColumnPart], predicted: int) -> ColumnPart:
+    """Make the part of a model with classes."""
+    none = np.zeros(0, np.int64)
+    return ColumnPart(none, none, none, predicted, pairs)
 
 
 @dataclass(frozen=True, eq=False)

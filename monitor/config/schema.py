@@ -32,7 +32,7 @@ from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
 from monitor.errors import ConfigError
-from monitor.segment_names import OTHER, RESERVED, THIRD, WHOLE, is_pair
+from monitor.segment_names import OTHER, PAIR, RESERVED, THIRD, WHOLE, is_pair
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 AUTO_SETTLED_AFTER = 28  # days to wait for outcomes until `settled_after: auto` is found
@@ -622,6 +622,15 @@ class Model(Section):
         if beside := _named(given):
             names, them = beside
             msg = f"predictions.classes cannot be combined with {names}; remove {them}"
+            raise ValueError(msg)
+        if PAIR in (
+            (self.segments and self.segments.column),
+            *(name for watched in self.columns for name in watched.columns),
+        ):
+            msg = (
+                f"segments must not name a column {brief(PAIR)}, as pairs of classes are called; "
+                f"log it under another name"
+            )
             raise ValueError(msg)
         classes = {*self.predictions.classes.names}
         for value in self.segments.values if self.segments else ():

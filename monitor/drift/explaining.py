@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log10
+from types import MappingProxyType
 
 import numpy as np
 from scipy.special import ndtr
@@ -49,6 +50,7 @@ LEAST_REST = 0.1  # of the information: from less, "as before" would only mean t
 CHANCE = 0.05  # that a value is called off in its own right by chance, of all values
 NOTHING_LEFT = 0.01  # a rest that is less likely without a change may need another value
 NEARLY = 2.0  # log10: sets of values with so much less evidence are named as well
+NOT_SHARED: AllSums = MappingProxyType({})
 STILL = 50.0  # times less likely may a sound rest be without values that were named before
 
 
@@ -82,7 +84,10 @@ class _Found:
 
 
 def explain(
-    reference: Reference, sums: AllSums, held: Sequence[Condition] = ()
+    reference: Reference,
+    sums: AllSums,
+    held: Sequence[Condition] = (),
+    shared: AllSums = NOT_SHARED,
 ) -> Explanation | None:
     """Find the few values without which all is as before.
 
@@ -94,6 +99,8 @@ def explain(
         The values of every column, in the reference and since the drift began.
     held : sequence of Condition
         Values that were named before: they stay unless the outcomes speak against them.
+    shared : mapping of str to (mapping, mapping)
+        Crossings of these columns whose values are not named themselves.
 
     Returns
     -------
@@ -119,7 +126,7 @@ def explain(
     values = _clearest(reference, every, held)
     before = frozenset(i for i, each in enumerate(values.conditions) if each in held)
     price = log10(len(every.conditions))
-    sets = _explaining(reference, lay_out(sums, values), before, price)
+    sets = _explaining(reference, lay_out({**sums, **shared}, values), before, price)
     sets.sort(key=lambda each: -each.score)
     if not sets:
         return None
@@ -128,7 +135,7 @@ def explain(
     instead = [each for each in clear if each is not chosen]
     explanation = _explanation(reference, values, chosen, instead)
     counted = all(
-        rows_of_both(sums, *pair) is not None
+        rows_of_both({**sums, **shared}, *pair) is not None
         for pair in combinations(explanation.conditions if explanation else (), 2)
     )
     return replace(explanation, counted=counted) if explanation else None

@@ -25,9 +25,10 @@ from monitor.drift.column_sums import (
     whole_of,
 )
 from monitor.drift.evidence import KINDS
-from monitor.drift.explaining import explain
+from monitor.drift.explaining import NOT_SHARED, explain
 from monitor.drift.places import Condition, Place, Where
 from monitor.drift.reference import Reference
+from monitor.drift.value_sets import AllSums
 from monitor.segment_names import OTHER
 
 FALSE_DISCOVERIES = 0.05  # at most this share of the values that are flagged, on average
@@ -59,6 +60,7 @@ def where_of(
     sums: Mapping[str, Periods],
     kind: str,
     held: Sequence[Condition] = (),
+    shared: AllSums = NOT_SHARED,
 ) -> Where:
     """Compare every value of every column with itself in the reference.
 
@@ -70,6 +72,8 @@ def where_of(
         Of each column, over the days of the reference and over those since the drift began.
     kind : str
         The distortion of the drift; see `monitor.drift.evidence.KINDS`.
+    held, shared
+        As for `monitor.drift.explaining.explain`.
 
     Returns
     -------
@@ -84,7 +88,7 @@ def where_of(
     false discoveries over all values (Benjamini and Hochberg, JRSS B 57, 1995). The evidence is
     ``(d**2 / variance - 1) / (2 ln 10)``.
     """
-    explanation = explain(reference, sums, held)
+    explanation = explain(reference, sums, held, shared)
     kind = explanation.kind if explanation else kind
     direction = KINDS.index(kind) // 2
     places = [

@@ -38,7 +38,7 @@ from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.segment_names import OTHER
-from monitor.summary import ColumnPart, Columns
+from monitor.summary import ColumnPart, Columns, column_part
 
 ROWS_AT_A_TIME, LARGEST_BYTE = 1_000_000, 255
 TABLE = "rows_with_codes"
@@ -181,8 +181,7 @@ def _parts(
     for name, codes in codes_of.items():
         rows, hits = counts[codes].sum(axis=0), positives[codes].sum(axis=0)
         if total := int(predicted[codes].sum()):
-            cells = np.flatnonzero(rows)
-            yield name, ColumnPart(cells, rows[cells], hits[cells], total)
+            yield name, column_part(rows, hits, total)
 
 
 @compiled

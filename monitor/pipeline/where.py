@@ -11,7 +11,8 @@ import numpy as np
 from monitor.config import Config, Crossing, Model, Watched
 from monitor.drift.column_sums import DaySums, added, sum_day
 from monitor.drift.detector import Incident
-from monitor.drift.inputs import ModelReference, reference_of_day
+from monitor.drift.inputs import ModelReference, inputs_of, reference_of_day
+from monitor.drift.pair_sums import columns_of_pairs, sum_paired_day, with_pair
 from monitor.drift.places import Condition, Explanation
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict
@@ -20,9 +21,9 @@ from monitor.errors import ConfigError, DataError
 from monitor.logs.column_labels import step_edge
 from monitor.metrics.core.coarse import coarsen
 from monitor.pipeline.references import References, read_references
-from monitor.segment_names import OTHER, WHOLE
+from monitor.segment_names import OTHER, PAIR, THIRD, WHOLE
 from monitor.store.store import Store
-from monitor.summary import ColumnPart, Columns, Summary
+from monitor.summary import ColumnPart, Columns, Summary, column_part
 
 USUAL_KIND, USUAL_DAYS = "too_extreme", 7  # looked for without an open drift
 MOST_DAYS, MOST_REMEMBERED = 28, 128  # of a drift; and of days that are read once
@@ -34,13 +35,12 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
     Raises
     ------
     ConfigError
-        If the model has classes or watches no column, or the day has no verdict.
+        If there is no column to look in, or the day has no verdict.
     DataError
         If there is no reference, or a file of the store cannot be read.
     """
     model, store = config.model(name), Store(config.store)
-    check_two_classes(name, model)
-    if not (model.columns or model.segments):
+    if not _has_places(model):
         msg = (
             f"{name}: segments names no column, so there is nowhere to look; list columns in "
             f"models.{name}.segments, then backfill the reference and the last days."
@@ -51,13 +51,18 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
     return _compare(_Reader(model, store, name), read_references(config, name), verdict, held)
 
 
+def _has_places(model: Model) -> bool:
+    """Whether a drift can sit somewhere: pairs of classes are values too."""
+    return bool(model.columns or model.segments or model.predictions.classes)
+
+
 def check_two_classes(name: str, model: Model) -> None:
-    """Raise ConfigError for a model with classes: pairs of classes are not counted by column."""
+    """Raise ConfigError for a model with classes: its curves are of pairs, not of first choices."""
     if model.predictions.classes:
         msg = (
-            f"{name}: pairs of classes are not counted by column, so where their drift sits cannot "
-            f"be said; make one column primary in models.{name}.segments, and read the verdicts of "
-            f"its segments with calibration-monitor show --model {name} --segment NAME."
+            f"{name}: other columns than those of models.{name}.segments cannot be searched for a "
+            f"model with classes; calibration-monitor where --model {name} without --columns says "
+            f"in which pairs and segments its drift sits."
         )
         raise ConfigError(msg)
 
@@ -82,16 +87,18 @@ def compared_days(
 ) -> tuple[ModelReference, Reference, tuple[date, date], str]:
     """Find what an open drift is compared with: the reference, the days since it began, its kind.
 
-    Without a drift they are the days of the last week; they are the last four weeks at most.
+    Without a drift they are the days of the last week; they are the last four weeks at most. The
+    reference is that of third choices if the drift is theirs.
 
     Raises
     ------
     DataError
         If there is no reference.
     """
-    last, incident = verdict.day, verdict.detector.incident
+    last, incident = verdict.day, verdict.incident
     compared = reference_of_day(last, references.fitted)
-    reference = compared.streams.get(WHOLE) if compared else None
+    family = THIRD if incident and not verdict.detector.incident else WHOLE
+    reference = compared.streams.get(family) if compared else None
     if compared is None or not isinstance(reference, Reference):
         msg = f"{name}: there is no reference yet that days could be compared with."
         raise DataError(msg)
@@ -105,12 +112,11 @@ def place_adder(
 ) -> Callable[[list[Verdict]], list[Verdict]]:
     """Return what adds to the verdict of the whole where its open drift sits.
 
-    Only of models with two classes that have segments or further columns, and only if every day
-    that is needed was counted by them.
+    Only of models that have segments, further columns or classes, and only if every day that is
+    needed was counted by them.
     """
     model, store = config.model(name), Store(config.store)
-    # The curves of several classes are those of pairs, which no column is counted by.
-    if model.predictions.classes or not (model.columns or model.segments):
+    if not _has_places(model):
         return lambda verdicts: verdicts
     reader = _Reader(model, store, name)
     before: list[Verdict] = []  # of the whole, on the last day that was judged
@@ -139,7 +145,7 @@ def _with_places(
     verdicts: Sequence[Verdict],
     before: Sequence[Verdict],
 ) -> Verdict:
-    incident = whole.detector.incident
+    incident = whole.incident
     if not (whole.final and incident):
         return whole
     same = [v for v in before if v.incident and v.incident.opened == incident.opened]
@@ -173,10 +179,9 @@ def _have_alerts(
         if (v.detector.incident and v.detector.incident.undecided <= whole.undecided)
         or (v.detector.ended and v.detector.ended.closed >= whole.opened)
     }
-    return all(
-        model.segments is not None and c.column == model.segments.column and c.value in own
-        for c in explanation.conditions
-    )
+    judged = {PAIR if model.predictions.classes else None}
+    judged |= {model.segments.column if model.segments else None}
+    return all(c.column in judged and c.value in own for c in explanation.conditions)
 
 
 class _Reader:
@@ -194,9 +199,11 @@ class _Reader:
         if not summary.final:
             return None
         columns = dict(self.store.read_columns(self.name, day)) if self.model.columns else {}
-        if not self.model.segments:
-            return columns
-        return {self.model.segments.column: _primary(summary), **columns}
+        primary = self.model.segments.column if self.model.segments else None
+        if summary.classes:
+            predicted = {name: part.predicted for name, part in summary.segments.items()}
+            return {**columns_of_pairs(inputs_of(summary), primary, predicted), **columns}
+        return {primary: _primary(summary), **columns} if primary else columns
 
     def has(self, column: str, value: str, day: date) -> bool:
         """Say whether a final day has a prediction of a value."""
@@ -222,7 +229,11 @@ class _Reader:
             column: _regroup(values, named[column]) if column in named else values
             for column, values in columns.items()
         }
-        return sum_day(reference, grouped)
+        if not compared.classes:
+            return sum_day(reference, grouped)
+        if compared.streams.get(THIRD) is reference:
+            return sum_paired_day(reference, compared.third_curves, THIRD, grouped)
+        return sum_paired_day(reference, compared.curves, WHOLE, grouped)
 
 
 def _compare(
@@ -243,14 +254,16 @@ def _compare(
         for days in _days(reader, compared, span)
     )
     sums = added(before, after)
-    where = where_of(reference, sums, kind, held)
+    # What values share with pairs is known, but has no place of its own.
+    shared = {c: sums.pop(c) for c in map(with_pair, [*sums]) if compared.classes and c in sums}
+    where = where_of(reference, sums, kind, held, shared)
     if where.explanation:
         dated = tuple(
             c if c.value in sums[c.column][0] else _dated(reader, compared, span[1], c)
             for c in where.explanation.conditions
         )
         where = replace(where, explanation=replace(where.explanation, conditions=dated))
-    return Answer(*span, verdict.detector.incident is not None, where)
+    return Answer(*span, verdict.incident is not None, where)
 
 
 def _dated(
@@ -286,10 +299,7 @@ def _primary(summary: Summary) -> dict[str, ColumnPart]:
     parts = {}
     for value, segment in summary.segments.items():
         coarse = coarsen(segment.tally)
-        cells = np.flatnonzero(coarse.counts)
-        parts[value] = ColumnPart(
-            cells, coarse.counts[cells], coarse.positives[cells], segment.predicted
-        )
+        parts[value] = column_part(coarse.counts, coarse.positives, segment.predicted)
     return parts
 
 
@@ -354,4 +364,8 @@ def _merged(parts: Sequence[ColumnPart]) -> ColumnPart:
     counts, positives = np.zeros(cells.size, np.int64), np.zeros(cells.size, np.int64)
     np.add.at(counts, place, np.concatenate([p.counts for p in parts]))
     np.add.at(positives, place, np.concatenate([p.positives for p in parts]))
-    return ColumnPart(cells, counts, positives, sum(p.predicted for p in parts))
+    pairs = {
+        key: _merged([p.pairs[key] for p in parts if key in p.pairs])
+        for key in dict.fromkeys(key for p in parts for key in p.pairs)
+    }
+    return ColumnPart(cells, counts, positives, sum(p.predicted for p in parts), pairs)

@@ -1,7 +1,9 @@
 """A model with classes and segments from its logs to the verdict of a segment, gauges and page."""
 
+import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -203,14 +205,31 @@ def test_gauges_show_and_page_have_segments_and_pairs(
     assert "Segments and pairs of classes</h2>" in (logs / "pets.html").read_text()
 
 
-@pytest.mark.parametrize("more", [(), ("--columns", "country")])
-def test_where_is_refused(more: tuple[str, ...], logs: Path, command: Callable[..., Any]) -> None:
-    """The curves of pairs are no curve of first choices; segments have verdicts of their own."""
+def test_where_flags_the_segment_and_no_pair(logs: Path, command: Callable[..., Any]) -> None:
+    """All pairs of FR drift; it has a tenth of the rows, so the whole has no drift to explain."""
     configure(logs, "whole")
-    ended = command("where", "--config", logs / "whole.yaml", "--model", "pets", *more)
+    ended = command("where", "--config", logs / "whole.yaml", "--model", "pets", "--json")
+    found = json.loads(ended.out)
+    places = {(p["column"], p["value"]): p for p in found["segments"]}
+
+    assert ended.code == 0, ended.err
+    assert {*places} == {
+        *(("country", name) for name in ("DE", "FR", "other")),
+        *(("pair", f"{a} against {b}") for a, b in combinations(NAMES, 2)),
+    }
+    assert [key for key, place in places.items() if place["flagged"]] == [("country", "FR")]
+    assert places["country", "FR"]["slope"]["low"] < 0.5 < places["country", "FR"]["slope"]["high"]
+
+
+def test_a_search_of_other_columns_is_refused(logs: Path, command: Callable[..., Any]) -> None:
+    """The curves of pairs are no curve of first choices."""
+    configure(logs, "whole")
+    ended = command(
+        "where", "--config", logs / "whole.yaml", "--model", "pets", "--columns", "country"
+    )
 
     assert ended.code == 2
-    assert "show --model pets --segment NAME" in " ".join(ended.err.split())
+    assert "calibration-monitor where --model pets" in " ".join(ended.err.split())
 
 
 def test_no_name_of_a_segment_is_taken_for_a_tally_of_classes(tmp_path: Path) -> None:

@@ -1,0 +1,141 @@
+"""Pairs of classes as values of a column: which pair, or which segment, explains a drift."""
+
+from collections.abc import Sequence
+from dataclasses import fields, replace
+
+import numpy as np
+import pytest
+
+from monitor.drift.column_sums import Sums, added, nothing, sum_day
+from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
+from monitor.drift.pair_sums import columns_of_pairs, sum_paired_day, with_pair
+from monitor.drift.pairs import SAME
+from monitor.drift.places import Condition, Where
+from monitor.drift.reference import Reference
+from monitor.drift.where import where_of
+from monitor.metrics.core.coarse import sum_of
+from monitor.segment_names import CROSSED, FAMILIES, PAIR, THIRD, WHOLE
+from monitor.summary import ColumnPart, Columns, column_part, paired_part
+from studies.classes.segments import day_of_segments
+from studies.classes.worlds import NONE, REFERENCE, Drift, Rows, World, stream
+
+BENT = World("5 classes, each bent in its own way", 5, group=5, bent=0.3)
+ROWS = {"DE": 5_000, "FR": 2_000}  # a day, by segment
+SINCE = 7  # days of a drift
+PLANTED = Condition(PAIR, "class 0 against class 1")
+SEGMENT = Condition("country", "FR")
+
+
+def days_of(named: Condition | None) -> list[Day]:
+    """Draw a reference in two segments, and the days of a drift of a segment or of a pair."""
+    drift = Drift("all logits", sharpened=2.0)
+    streams = [
+        stream(
+            replace(BENT, rows=rows),
+            drift if named == Condition("country", name) else NONE,
+            number,
+            days=SINCE,
+            start=0,
+        )
+        for number, (name, rows) in enumerate(ROWS.items())
+    ]
+    rng = np.random.default_rng(3)
+    days = []
+    for number, of_day in enumerate(zip(*streams, strict=True)):
+        off = named == PLANTED and number >= REFERENCE
+        rows = [flattened(rng, of) if off else of for of in of_day]
+        days.append(day_of_segments(dict(zip(ROWS, rows, strict=True))))
+    return days
+
+
+def flattened(rng: np.random.Generator, rows: Rows) -> Rows:
+    """Draw the outcomes of the first pair again, at half the log-odds of its scores."""
+    first = np.sort(np.argsort(-rows.vectors, axis=1)[:, :2], axis=1)
+    mine = (first == [0, 1]).all(axis=1) & (rows.labels <= 1)
+    odds = (rows.vectors[:, 0] / rows.vectors[:, 1]) ** 0.5
+    drawn = rng.random(len(odds)) < 1.0 / (1.0 + odds)
+    return replace(rows, labels=np.where(mine, drawn, rows.labels))
+
+
+@pytest.fixture(scope="module")
+def fitted() -> ModelReference:
+    """Fit the reference, which has the same days whatever drifts."""
+    return fit_model_reference(days_of(None)[:REFERENCE], Limits())
+
+
+def columns(day: Day) -> Columns:
+    """Count a day by segment and pair."""
+    rows = {name: of.total for name, of in day.classes.segments.items()} if day.classes else {}
+    return columns_of_pairs(day, "country", rows)
+
+
+def place(days: Sequence[Day], fitted: ModelReference, family: str) -> Where:
+    """Say where the drift of a family sits."""
+    reference = fitted.streams[family]
+    assert isinstance(reference, Reference)
+    curves = fitted.third_curves if family == THIRD else fitted.curves
+    sums = [sum_paired_day(reference, curves, family, columns(day)) for day in days]
+    found = added(sums[:REFERENCE], sums[REFERENCE:])
+    shared = {with_pair("country"): found.pop(with_pair("country"))}
+    return where_of(reference, found, "too_extreme", (), shared)
+
+
+@pytest.mark.parametrize("named", [None, PLANTED, SEGMENT], ids=["nothing", "pair", "segment"])
+def test_what_drifts_is_named(named: Condition | None, fitted: ModelReference) -> None:
+    """A pair in both segments, or a segment in all its pairs, though all priors wander."""
+    found = place(days_of(named), fitted, WHOLE)
+
+    assert {p.column for p in found.places} == {PAIR, "country"}
+    assert bool(found.flagged) is bool(named)
+    assert bool(found.explanation) is bool(named)
+    if found.explanation and named:
+        assert found.explanation.conditions == (named,)
+        assert found.explanation.counted
+        assert found.explanation.slope
+        assert found.explanation.slope.high < 0.8
+        assert found.explanation.rest
+        assert found.explanation.rest.low < 1.0 < found.explanation.rest.high
+
+
+def test_sums_add_over_the_parts_of_a_pair(fitted: ModelReference) -> None:
+    """Each segment's pairs have intercepts of their own: a value sums them, and pools none."""
+    day = columns(days_of(None)[0])
+    for family in FAMILIES:
+        reference = fitted.streams[family]
+        assert isinstance(reference, Reference)
+        curves = fitted.third_curves if family == THIRD else fitted.curves
+        found = sum_paired_day(reference, curves, family, day)
+        parts = [
+            (segment, pair, sum_paired_day(reference, curves, family, {PAIR: {pair: one}})[PAIR])
+            for segment, of in day["country"].items()
+            for (which, _, _, pair), part in of.pairs.items()
+            if which == family
+            for one in [paired_part({(family, pair): part}, 0)]
+        ]
+        crossed = {f"{segment}{CROSSED}{pair}": sums[pair] for segment, pair, sums in parts}
+        assert {*found[with_pair("country")]} == {*crossed}
+        for name, mine in (*found["country"].items(), *found[PAIR].items()):
+            alone = [sums[pair] for segment, pair, sums in parts if name in (segment, pair)]
+            assert mine.rows == sum(of.rows for of in alone)
+            # Sums of a few hundred floats in another order.
+            np.testing.assert_allclose(mine.scores, sum(of.scores for of in alone), rtol=1e-9)
+            np.testing.assert_allclose(mine.squares, mine.informations**2)
+
+
+def test_two_classes_are_one_pair(fitted: ModelReference) -> None:
+    """A value with a single pair has the sums of a value of a model with two classes."""
+    reference = fitted.streams[WHOLE]
+    assert isinstance(reference, Reference)
+    together = sum_of([*days_of(None)[0].parts.values()])
+    plain = column_part(together.counts, together.positives, 9)
+    pair = paired_part({(WHOLE, "cat against dog"): plain}, 9)
+
+    def sums(part: ColumnPart) -> Sums:
+        return sum_paired_day(reference, SAME, WHOLE, {PAIR: {"a": part}})[PAIR]["a"]
+
+    wanted, found = sum_day(reference, {"a": {"a": plain}})["a"]["a"], sums(pair)
+    for field in fields(Sums):
+        np.testing.assert_array_equal(getattr(found, field.name), getattr(wanted, field.name))
+    empty = sums(paired_part({}, 4))
+    assert (empty.rows, empty.predicted) == (0, 4)
+    np.testing.assert_array_equal(empty.scores, nothing().scores)
