@@ -105,16 +105,16 @@ def delay_of(counted: Sequence[Arrivals]) -> Delay | None:
     """
     if not counted:
         return None
-    length = max(len(one.positives) for one in counted)
+    length = max(len(day.positives) for day in counted)
     padding = (0,) * length
 
     def total(of_days: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
-        return tuple(map(sum, zip(*((one + padding)[:length] for one in of_days), strict=True)))
+        return tuple(map(sum, zip(*((day + padding)[:length] for day in of_days), strict=True)))
 
     return Delay(
-        days=tuple(one.day for one in counted),
-        positives=total([one.positives for one in counted]),
-        negatives=total([one.negatives for one in counted]),
+        days=tuple(day.day for day in counted),
+        positives=total([day.positives for day in counted]),
+        negatives=total([day.negatives for day in counted]),
     )
 
 
@@ -168,7 +168,9 @@ def enough_after(delay: Delay) -> int | None:
     if sum(map(sum, kinds)) < LEAST:
         return None
     ages = [
-        next(age for age, known in enumerate(accumulate(counts)) if known >= ENOUGH * sum(counts))
+        next(
+            age for age, arrived in enumerate(accumulate(counts)) if arrived >= ENOUGH * sum(counts)
+        )
         for counts in kinds
     ]
     last_week = len(delay.positives) - 7

@@ -80,13 +80,13 @@ def lasting(decisions: Iterable[Decision]) -> dict[str, Acknowledgement]:
     >>> lasting([taken, End(2, moment, "Ana", "rolled back", 1)])
     {}
     """
-    found = dict[str, Acknowledgement]()
-    for decision in sorted(decisions, key=lambda one: one.number):
+    taken = dict[str, Acknowledgement]()
+    for decision in sorted(decisions, key=lambda each: each.number):
         if isinstance(decision, Acknowledgement):
-            found[decision.segment] = decision
+            taken[decision.segment] = decision
         else:
-            found = {name: one for name, one in found.items() if one.number != decision.of}
-    return found
+            taken = {name: each for name, each in taken.items() if each.number != decision.of}
+    return taken
 
 
 def taken_by(
@@ -106,7 +106,7 @@ def taken_by(
     both: Sequence[Acknowledgement | None]
     both = acknowledgements.get(segment), acknowledgements.get(WHOLE)
     return max(
-        (one for one in both if one and found <= one.found_by),
-        key=lambda one: one.number,
+        (each for each in both if each and found <= each.found_by),
+        key=lambda each: each.number,
         default=None,
     )

@@ -21,7 +21,7 @@ def is_pair(name: str, classes: Container[str]) -> bool:
     >>> is_pair("cat against dog", ["cat", "dog"]), is_pair("for against", ["cat", "dog"])
     (True, False)
     """
-    places = [found.start() for found in re.finditer(f"(?={AGAINST})", name)]
+    places = [match.start() for match in re.finditer(f"(?={AGAINST})", name)]
     return any(name[:i] in classes and name[i + len(AGAINST) :] in classes for i in places)
 
 

@@ -212,12 +212,12 @@ def all_scores(part: Segment) -> tuple[Floats, Ints]:
         msg = "only tallies on the grid have cells; use tally_on_grid."
         raise TypeError(msg)
     late = part.awaited
-    known = part.tally.cells
-    numbers, group = np.unique(np.concatenate([known.numbers, late.cells]), return_inverse=True)
+    cells = part.tally.cells
+    numbers, group = np.unique(np.concatenate([cells.numbers, late.cells]), return_inverse=True)
     counts, offsets = np.zeros(numbers.size, np.int64), np.zeros(numbers.size, np.int64)
     np.add.at(counts, group, np.concatenate([part.tally.counts, late.counts]))
     middles = late.counts * (OFFSETS_PER_CELL // 2)
-    np.add.at(offsets, group, np.concatenate([known.offset_sums, middles]))
+    np.add.at(offsets, group, np.concatenate([cells.offset_sums, middles]))
     return representative_scores(numbers, offsets, counts), counts
 
 

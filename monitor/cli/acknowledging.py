@@ -168,15 +168,15 @@ def _ending(
     at = now()
 
     def make(number: int, before: Sequence[Decision]) -> End:
-        found = lasting(before)
-        if segment not in found:
-            there = ", ".join(shown(each) for each in found) or "none"
+        taken = lasting(before)
+        if segment not in taken:
+            there = ", ".join(shown(each) for each in taken) or "none"
             msg = (
                 f"{name}, segment {shown(segment)}: nothing is acknowledged that --end could end; "
                 f"acknowledged are: {there}."
             )
             raise ConfigError(msg)
-        return End(number, at, said["by"], said["why"], found[segment].number)
+        return End(number, at, said["by"], said["why"], taken[segment].number)
 
     return make
 
@@ -195,9 +195,9 @@ def _list(config: Config, name: str | None, *, as_json: bool) -> None:
     from monitor.report.decisions import decision_documents, decision_table
 
     models = chosen_models(config, name)
-    found = {each: _results(config, each).store.decisions(each) for each in models}
+    by_model = {each: _results(config, each).store.decisions(each) for each in models}
     today = {
         each: now().astimezone(ZoneInfo(model.time_zone)).date() for each, model in models.items()
     }
-    document = {each: decision_documents(decisions) for each, decisions in found.items()}
-    answer({"models": document}, decision_table(found, today), as_json=as_json)
+    document = {each: decision_documents(decisions) for each, decisions in by_model.items()}
+    answer({"models": document}, decision_table(by_model, today), as_json=as_json)

@@ -66,9 +66,9 @@ def check(
         check_whole_store(load_config(config_path, only=name), name, as_json=as_json)
         return
     config = load_config(config_path, only=name)
-    found, errors = check_logs(config, name, day, as_of, _silent if as_json else say)
+    checked, errors = check_logs(config, name, day, as_of, _silent if as_json else say)
     if as_json:
-        print_json({"models": found})
+        print_json({"models": checked})
     stop_at(errors)
     if not as_json:
         say("The configuration and these logs are valid; nothing was written.")
@@ -125,18 +125,18 @@ def check_logs(
         noticed = [*map(str, said), *(remark.sentence for remark in wrong)]
         for sentence in [*able, *(f"{model_name}: {said}" for said in noticed)]:
             tell(sentence, markup=False, highlight=False, soft_wrap=True)
-        known = [
-            found
+        reminders = [
+            reminder
             for span in model.verdicts.known_drifts
-            if (found := long_acknowledgement(span.last, until))
+            if (reminder := long_acknowledgement(span.last, until))
         ]
         decisions = lasting(Store(config.store).decisions(model_name)).values()
-        taken = [long for one in decisions if (long := long_taken(one, until))]
+        taken = [long for decision in decisions if (long := long_taken(decision, until))]
         awaited = awaited_in_store(own, model_name)
         incomplete = late_in_logs(own, model_name, as_of=until)
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         late = [late_outcomes(incomplete)] if incomplete else []
-        for sentence in [*unsure, *known, *taken, *filter(None, [awaited]), *late]:
+        for sentence in [*unsure, *reminders, *taken, *filter(None, [awaited]), *late]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
             "day": looked_at,
@@ -148,7 +148,7 @@ def check_logs(
             "chosen_labels": chosen,
             "sensitivity": able,
             "late": incomplete,
-            "known_drifts": known,
+            "known_drifts": reminders,
             "taken": taken,
             "awaited_reference": awaited,
         }

@@ -65,9 +65,9 @@ def init(
         if not each.to_decide and (error := _check(models, number, target, told)):
             errors[each.name] = error
     if as_json:
-        found = {each.name: {**asdict(each), "to_decide": each.to_decide} for each in models}
+        guesses = {each.name: {**asdict(each), "to_decide": each.to_decide} for each in models}
         failed = {name: f"{error}" for name, error in errors.items()}
-        document: dict[str, object] = {"written": target, "models": found, "errors": failed}
+        document: dict[str, object] = {"written": target, "models": guesses, "errors": failed}
         print_json({**document, "left_out": guessed.left_out})
     else:
         _say_all(models, target, told)

@@ -50,9 +50,9 @@ def process(
     do = partial(_process, plan=plan, wait=wait, with_bars=with_bars and not as_json)
     done = dict[str, fleet.Done[Processed]]()
     with progress_of_models(len(names), quiet=as_json or alone) as on_done:
-        for one in fleet.of_models(do, config, names, jobs=jobs):
-            done[one.model] = one
-            on_done(one.model)
+        for of_model in fleet.of_models(do, config, names, jobs=jobs):
+            done[of_model.model] = of_model
+            on_done(of_model.model)
     errors = [error for each in names if (error := done[each].error)]
     errors += [*invalid_models(config, name), *write_configured_index(config)]
     results = [result for each in names if (result := done[each].result)]

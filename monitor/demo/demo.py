@@ -125,13 +125,13 @@ def repairs(config: Config) -> dict[str, Repair]:
     return repaired
 
 
-def repair_table(found: Mapping[str, Repair]) -> RenderableType:
+def repair_table(repairs: Mapping[str, Repair]) -> RenderableType:
     """Show for each model whether a map was worth it, and what it gained on later days."""
     days = f"{REPAIR_DAYS} days from {STRETCHED_FROM} on"
     title = f"The repair: maps of the {days}, and their gain"
     columns = ("model", "map", "worth\nit", "shape\npromised", "gained", "95 %", "level\ntoo")
     table = plain_table(title, columns)
-    for name, repair in found.items():
+    for name, repair in repairs.items():
         promised, later = repair.fitted.content.gains, repair.came
         if promised and later:
             table.add_row(

@@ -111,14 +111,14 @@ def _predictions(scored: pd.DataFrame, vectors: NDArray[np.float64]) -> dict[dat
     return by_day(pa.table(columns), scored["date"], last=LAST_DAY)
 
 
-def _known(known: pd.DataFrame) -> dict[date, pa.Table]:
+def _known(flights: pd.DataFrame) -> dict[date, pa.Table]:
     """Return the outcomes that became known on each day of New York's calendar."""
-    moments = known["departure"].astype("datetime64[us, UTC]")
-    landed = known["arr_delay"].notna()
-    moments = moments.where(~landed, observed_at(known[landed]).reindex(known.index))
+    moments = flights["departure"].astype("datetime64[us, UTC]")
+    landed = flights["arr_delay"].notna()
+    moments = moments.where(~landed, observed_at(flights[landed]).reindex(flights.index))
     columns = {
-        "prediction_id": known["prediction_id"],
-        "outcome": known["outcome"],
+        "prediction_id": flights["prediction_id"],
+        "outcome": flights["outcome"],
         "observed_at": moments,
     }
     table = pa.Table.from_pydict(columns, schema=pa.schema(CLASS_COLUMNS))

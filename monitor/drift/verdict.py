@@ -286,10 +286,10 @@ def judge(
     """
     recall = lru_cache(KEPT)(recall)
     before, stored, sums_of = deque(recent), detectors or {}, recalled_sums(recall)
-    record = {name: found.acknowledged for name, found in stored.items()}
-    shifts = {name: found.moved for name, found in stored.items()}
+    record = {name: detector.acknowledged for name, detector in stored.items()}
+    shifts = {name: detector.moved for name, detector in stored.items()}
     forks: Forks = forks_of(stored)
-    detectors = {name: alone(found) for name, found in stored.items()}
+    detectors = {name: alone(detector) for name, detector in stored.items()}
     own = _own_days(detectors, recent, references, limits, sums_of)
     for day in days:
         reference = reference_of_day(day.day, references)
@@ -329,14 +329,14 @@ def judge(
         }
         recorded = {
             name: with_record(
-                *(found, day.day, record.get(name, ())),
+                *(detector, day.day, record.get(name, ())),
                 {since: fork[name] for since, fork in beside.items() if name in fork},
             )
-            for name, found in now.detectors.items()
+            for name, detector in now.detectors.items()
         }
-        record = {name: found.acknowledged for name, found in recorded.items()}
+        record = {name: detector.acknowledged for name, detector in recorded.items()}
         forks = forks_of(recorded)
-        detectors = {name: alone(found) for name, found in recorded.items()}
+        detectors = {name: alone(detector) for name, detector in recorded.items()}
         verdicts = [
             _verdict(
                 Stream(
@@ -419,29 +419,29 @@ def _fold(
     detectors, weighed = dict(before), dict[str, DayEvidence]()
     counted = list[Day]()
     if not day.late:
-        detectors = {name: released(found) for name, found in detectors.items()}
+        detectors = {name: released(detector) for name, detector in detectors.items()}
     if reason := _reason_to_reset(day.day, reference, limits):
-        detectors = {n: reset(found, day.day, reason) for n, found in detectors.items()}
+        detectors = {n: reset(detector, day.day, reason) for n, detector in detectors.items()}
     elif reference:
         counted = [earlier for earlier in span if is_evidence(earlier, reference, limits)]
         detectors, weighed = _weigh(detectors, counted, reference)
-    waiting = {name for name, found in before.items() if day.late and is_withheld(found)}
+    waiting = {name for name, detector in before.items() if day.late and is_withheld(detector)}
     limits_of = partial(_limits, weighed=weighed, reference=reference, limits=limits)
     independent, enough = detectors, limits_of(detectors, waiting=waiting)
     if reference and weighed:
         profiles = past.profiles(day.day, reference, limits)
         stay = _withheld(waiting, detectors, day, weighed, reference, profiles)
-        fresh = {name: found for name, found in weighed.items() if name not in stay}
+        fresh = {name: evidence for name, evidence in weighed.items() if name not in stay}
         detectors = _held_down(detectors, counted, fresh, reference, limits, enough, past.sums_of)
         enough = limits_of(detectors, waiting=waiting)
     families = reference.families if reference else ()
     reached = _reached(detectors, families)
     alone = {n: e for n, e in _reached(independent, families).items() if e > reached[n]}
     if reference and weighed:
-        sums_of = past.sums_of if any(found.entities for found in counted) else None
+        sums_of = past.sums_of if any(day.entities for day in counted) else None
         detectors = _decide(detectors, day, weighed, reference, enough, reached, profiles, sums_of)
     # What no verdict of the day holds is forgotten, as by a fold that goes on from the store.
-    kept = {name: found for name, found in detectors.items() if name in names}
+    kept = {name: detector for name, detector in detectors.items() if name in names}
     together = dict.fromkeys(families, _limit_of_whole(reference, limits))
     return Folded(kept, weighed, reached, enough | together, alone, counted)
 

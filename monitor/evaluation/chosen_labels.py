@@ -102,23 +102,23 @@ def chosen_labels(day: Summary) -> ChosenLabels | None:
     ]
     if not tested:
         return None
-    p, name, groups = min(tested, key=lambda found: found[:2])
+    p, name, groups = min(tested, key=lambda segment: segment[:2])
     ordered = sorted(groups, key=lambda group: group.rate)
     return ChosenLabels(day.days[-1], name, ordered[-1], ordered[0], p)
 
 
 def _test(part: Segment) -> Iterator[tuple[float, list[ScoreGroup]]]:
     """Give the probability of rates as unequal as those of a segment, if they are unequal."""
-    known, late = by_coarse_cell(part)
-    fewest = min(known.sum(), late.sum())
+    labelled, late = by_coarse_cell(part)
+    fewest = min(labelled.sum(), late.sum())
     number = min(MOST_GROUPS, int(fewest) // LEAST_IN_GROUP)
     if number < 2:  # noqa: PLR2004 - groups that can differ
         return
-    seen = np.flatnonzero(known + late)
-    starts = _starts((known + late)[seen], number)
+    seen = np.flatnonzero(labelled + late)
+    starts = _starts((labelled + late)[seen], number)
     if starts.size < 2:  # noqa: PLR2004 - the same
         return
-    with_, without = (np.add.reduceat(rows[seen], starts) for rows in (known, late))
+    with_, without = (np.add.reduceat(rows[seen], starts) for rows in (labelled, late))
     rates = with_ / (with_ + without)
     if rates.max() < TIMES * rates.min():
         return
@@ -142,10 +142,10 @@ def by_coarse_cell(part: Segment) -> tuple[Ints, Ints]:
     """
     cells = part.tally.cells.numbers if part.tally.cells else part.awaited.cells[:0]
     sides = (cells, part.tally.counts), (part.awaited.cells, part.awaited.counts)
-    known, late = np.zeros((2, COARSE_COUNT), np.int64)
-    for sums, (numbers, counts) in zip((known, late), sides, strict=True):
+    labelled, late = np.zeros((2, COARSE_COUNT), np.int64)
+    for sums, (numbers, counts) in zip((labelled, late), sides, strict=True):
         np.add.at(sums, numbers // CELLS_IN_ONE, counts)
-    return known, late
+    return labelled, late
 
 
 def _starts(counts: Ints, number: int) -> Ints:

@@ -171,16 +171,16 @@ def evaluate(
     """
     window = merge_summaries(days)
     if window.classes:
-        found = _evaluate_classes(days, window, window.classes, window_days, settings)
-        found = replace(found, map_gain=gain(WHOLE)) if gain else found
+        of_whole = _evaluate_classes(days, window, window.classes, window_days, settings)
+        of_whole = replace(of_whole, map_gain=gain(WHOLE)) if gain else of_whole
         of_segments = [
             _evaluate_first_choices(days, window, name, window_days, settings)
             for name in window.segments
             if name != WHOLE  # it has this name where the model has no segments
         ]
         if mapped:
-            (found,) = _with_map([found], mapped, settings, compress)
-        return [found, *of_segments]
+            (of_whole,) = _with_map([of_whole], mapped, settings, compress)
+        return [of_whole, *of_segments]
     evaluations, strata_of = [], _strata(days)
     for name, part in {WHOLE: whole(window), **window.segments}.items():
         strata = strata_of[name]

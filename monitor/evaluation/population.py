@@ -114,9 +114,9 @@ def population_of(part: Segment, alpha: float) -> Population | None:
 
 
 def _weigh(part: Segment) -> _Weighed:
-    known, late = by_coarse_cell(part)
-    within = _within(known, known + late)
-    weights = _weights(known, known + late, within)
+    labelled, late = by_coarse_cell(part)
+    within = _within(labelled, labelled + late)
+    weights = _weights(labelled, labelled + late, within)
     scores, counts = all_scores(part)
     inside = within[locate(scores)[0] // CELLS_IN_ONE]
     reached = int(counts[inside].sum()) / part.predicted
@@ -179,10 +179,10 @@ def _mean(of: _Weighed, loss: Loss) -> Estimate:
 def _line(t: Tally) -> Callable[[Floats], Floats]:
     """Fit a Cox line; the scores themselves where there is none."""
     try:
-        found = fit_cox(t)
+        line = fit_cox(t)
     except ValueError:  # one outcome, one score, or scores that separate the outcomes
         return lambda scores: scores
-    return lambda scores: np.asarray(expit(found.intercept + found.slope * logit(scores)))
+    return lambda scores: np.asarray(expit(line.intercept + line.slope * logit(scores)))
 
 
 def _positive(scores: Floats) -> tuple[Floats, Floats]:
@@ -196,11 +196,11 @@ def _squared(scores: Floats) -> tuple[Floats, Floats]:
 
 
 def _prevalence(of: _Weighed) -> Estimate:
-    found = _mean(of, _positive)
-    rate = min(1.0, max(0.0, found.value))
+    mean = _mean(of, _positive)
+    rate = min(1.0, max(0.0, mean.value))
     if not 0.0 < rate < 1.0:
-        return Estimate(rate, max(0.0, found.low), min(1.0, found.high))
-    square = NORMAL_95**2 * found.standard_error**2 / (rate * (1.0 - rate))
+        return Estimate(rate, max(0.0, mean.low), min(1.0, mean.high))
+    square = NORMAL_95**2 * mean.standard_error**2 / (rate * (1.0 - rate))
     centre = (rate + square / 2.0) / (1.0 + square)
     reach = sqrt(square * (rate * (1.0 - rate) + square / 4.0)) / (1.0 + square)
     return Estimate(rate, max(0.0, centre - reach), min(1.0, centre + reach))
@@ -234,8 +234,8 @@ def _ece(t: Tally, weights: Floats) -> float:
 
 
 def _rbs(of: _Weighed) -> Estimate:
-    found = _mean(of, _squared)
-    root = sqrt(max(0.0, found.value))
-    error = found.standard_error / (2.0 * root) if root else found.standard_error
+    squared = _mean(of, _squared)
+    root = sqrt(max(0.0, squared.value))
+    error = squared.standard_error / (2.0 * root) if root else squared.standard_error
     reach = NORMAL_95 * error
     return Estimate(root, max(0.0, root - reach), min(1.0, root + reach))

@@ -22,7 +22,7 @@ def with_few_classes(evaluations: Sequence[Evaluation], most: int) -> list[Evalu
 
 
 def _few(classes: Sequence[ClassErrors], most: int) -> tuple[ClassErrors, ...]:
-    worst = max(classes, key=lambda one: one.prior.ece if one.prior else 0.0)
-    ranked = sorted(classes, key=lambda one: (one is not worst, -one.outcomes, one.name))
-    kept = {one.name for one in ranked[:most]}
-    return tuple(one for one in classes if one.name in kept)
+    worst = max(classes, key=lambda each: each.prior.ece if each.prior else 0.0)
+    ranked = sorted(classes, key=lambda each: (each is not worst, -each.outcomes, each.name))
+    kept = {each.name for each in ranked[:most]}
+    return tuple(each for each in classes if each.name in kept)

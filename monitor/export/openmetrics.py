@@ -99,12 +99,12 @@ def past(reader: Reader, name: str, first: date, last: date, *, until: datetime)
     newest = max((begin for _, begin, _, _ in spans), default=-inf)
     overdue = newest + models[name].verdicts.run_overdue_hours * SECONDS_AN_HOUR
     silent = min(until.timestamp(), overdue)
-    known = [
+    of_spans = [
         Known(begin, min(end, silent), snapshot)
         for day, begin, end, snapshot in spans
         if day <= last and begin < min(end, silent)
     ]
-    return sorted(known, key=lambda one: one.begin)
+    return sorted(of_spans, key=lambda span: span.begin)
 
 
 def _past_windows(
@@ -167,8 +167,8 @@ def openmetrics(models: Sequence[Sequence[Known]], *, repeat: int) -> Iterator[s
             continue  # of runs and configurations there is no history
         yield f"# TYPE {gauge.name} gauge\n"
         yield f"# HELP {gauge.name} {gauge.meaning.replace(chr(34), chr(92) + chr(34))}\n"
-        for known in models:
-            for labels, spans in _series(gauge, known).items():
+        for of_model in models:
+            for labels, spans in _series(gauge, of_model).items():
                 yield from _samples(gauge.name + labels_text(gauge.labels, labels), spans, repeat)
     yield "# EOF\n"
 
@@ -192,18 +192,18 @@ def write(path: Path, content: Iterable[str]) -> int:
 Span = tuple[float, float, float]  # begin, end, value
 
 
-def _series(gauge: Gauge, known: Iterable[Known]) -> dict[tuple[str, ...], list[Span]]:
+def _series(gauge: Gauge, spells: Iterable[Known]) -> dict[tuple[str, ...], list[Span]]:
     """Find when each series had which value; a value that did not change is one span."""
     series: dict[tuple[str, ...], list[Span]] = {}
-    for one in known:
-        for labels, value in gauge.samples(one.snapshot):
+    for spell in spells:
+        for labels, value in gauge.samples(spell.snapshot):
             if isnan(value):
                 continue
             spans = series.setdefault(labels, [])
-            if spans and spans[-1][1:] == (one.begin, value):
-                spans[-1] = spans[-1][0], one.end, value
+            if spans and spans[-1][1:] == (spell.begin, value):
+                spans[-1] = spans[-1][0], spell.end, value
             else:
-                spans.append((one.begin, one.end, value))
+                spans.append((spell.begin, spell.end, value))
     return series
 
 

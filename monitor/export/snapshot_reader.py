@@ -121,12 +121,12 @@ class Reader:
                 raise
             files.clear()
             latest = newest(results)
-        holders = {(name, of): one for of, one in taken(results, latest.judged).items()}
+        holders = {(name, of): holder for of, holder in taken(results, latest.judged).items()}
         same = before and before.run == run and _are_the_same(before.files, files)
         if before and same and before.snapshot.taken == holders:
             return before.snapshot
         # Only runs count arrivals, so as long as there was none these are the same.
-        known = before.snapshot.delays if before and before.run == run else None
+        delays = before.snapshot.delays if before and before.run == run else None
         exported, left_out = with_most_outcomes(latest.evaluations, self.most_segments)
         snapshot = Snapshot(
             models={name: settled_model(results.store, name, self.config.shown(name))},
@@ -139,7 +139,7 @@ class Reader:
             ],
             left_out={name: left_out} if exported else {},
             invalid=frozenset({name} & self.config.invalid.keys()),
-            delays=self._delays(results, latest.evaluations) if known is None else known,
+            delays=self._delays(results, latest.evaluations) if delays is None else delays,
             taken=holders,
         )
         self._cached[name] = Cached(snapshot, run, files)

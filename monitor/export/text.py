@@ -22,8 +22,8 @@ Parts = Sequence[Sequence[bytes]]  # of a text: of each gauge, what comes after 
 
 def lines(snapshot: Snapshot, gauges: Iterable[Gauge] = CATALOGUE) -> Lines:
     """Write the samples of every gauge, or of those given."""
-    known: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
-    return {gauge.name: _lines(gauge, snapshot, known) for gauge in gauges}
+    labels: dict[tuple[tuple[str, ...], tuple[str, ...]], str] = {}
+    return {gauge.name: _lines(gauge, snapshot, labels) for gauge in gauges}
 
 
 def exposition(models: Iterable[Lines], *, only: Container[str] | None = None) -> bytes:
@@ -49,7 +49,7 @@ def parts(models: Iterable[Lines], *, only: Container[str] | None = None) -> Par
         head = f"# HELP {gauge.name} {gauge.meaning}\n# TYPE {gauge.name} gauge\n"
         # A gauge without the label model is in the lines of every model; one copy is enough.
         of_models = several if "model" in gauge.labels else several[:1]
-        blocks.append([head.encode(), *(one[gauge.name] for one in of_models)])
+        blocks.append([head.encode(), *(of_model[gauge.name] for of_model in of_models)])
     return blocks
 
 
@@ -60,16 +60,16 @@ def labels_text(names: tuple[str, ...], values: tuple[str, ...]) -> str:
 
 
 def _lines(
-    gauge: Gauge, snapshot: Snapshot, known: dict[tuple[tuple[str, ...], tuple[str, ...]], str]
+    gauge: Gauge, snapshot: Snapshot, labels: dict[tuple[tuple[str, ...], tuple[str, ...]], str]
 ) -> bytes:
     written = []
     for values, value in gauge.samples(snapshot):
         if not isnan(value):
             key = gauge.labels, values
-            if key not in known:
-                known[key] = labels_text(*key)
+            if key not in labels:
+                labels[key] = labels_text(*key)
             number = floatToGoString(value)  # type: ignore[no-untyped-call]
-            written.append(f"{gauge.name}{known[key]} {number}\n")
+            written.append(f"{gauge.name}{labels[key]} {number}\n")
     return "".join(written).encode()
 
 

@@ -186,7 +186,7 @@ def mapped_classes_of_day(
     *,
     as_of: date,
     classes: Classes,
-    found: VectorMap,
+    vector_map: VectorMap,
     engine: Databases,
 ) -> tuple[Ints, ClassCounts]:
     """Count the vectors that `summarise_day` counts through a map.
@@ -195,7 +195,7 @@ def mapped_classes_of_day(
     ----------
     name, model, day, as_of, classes, engine
         As for `vectors_of_day`.
-    found : VectorMap
+    vector_map : VectorMap
         The map, of the same classes.
 
     Returns
@@ -212,7 +212,7 @@ def mapped_classes_of_day(
     """
     batch = batch_of(name, model, day, as_of=as_of)
     with open_session(batch.what, engine) as session:
-        return count_through_map(session, batch, classes, found)
+        return count_through_map(session, batch, classes, vector_map)
 
 
 def sql_of_vectors(

@@ -68,8 +68,8 @@ def parts_of_vector(log: OpenLog, classes: Classes) -> list[str]:
     if classes.columns:
         return [quoted(column) for column in classes.columns]
     name, types = quoted(classes.vector), next(iter(log.files.values()), {})
-    found = types.get(classes.vector)
-    if found and (isinstance(found.dtype, nw.Struct) or _of_map(found)):
+    type_ = types.get(classes.vector)
+    if type_ and (isinstance(type_.dtype, nw.Struct) or _of_map(type_)):
         return [f"{name}[{text(of)}]" for of in classes.names]
     as_list = f"TRY_CAST({name} AS DOUBLE[])" if log.is_text else name
     return [f"{as_list}[{place}]" for place in range(1, len(classes.names) + 1)]

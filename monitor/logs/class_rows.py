@@ -47,14 +47,16 @@ def count_day(
     return _count(read, classes, parts)
 
 
-def count_mapped_day(joined: Frame, classes: Classes, found: VectorMap) -> tuple[Ints, ClassCounts]:
+def count_mapped_day(
+    joined: Frame, classes: Classes, vector_map: VectorMap
+) -> tuple[Ints, ClassCounts]:
     """Count the rows of a day through a map; first the sums of what was logged, as in `count_day`.
 
     Parameters
     ----------
     joined, classes
         As for `count_day`.
-    found : VectorMap
+    vector_map : VectorMap
         The map.
     """
     count = len(classes.names)
@@ -63,7 +65,8 @@ def count_mapped_day(joined: Frame, classes: Classes, found: VectorMap) -> tuple
 
     def mapped() -> Iterator[PlacedBatch]:
         return (
-            (apply_vector_map(vectors, found), labels, places) for vectors, labels, places in read()
+            (apply_vector_map(vectors, vector_map), labels, places)
+            for vectors, labels, places in read()
         )
 
     return logged, _count(_remembered(mapped), classes)
@@ -86,8 +89,8 @@ def _count(
             classes.names, read(), weights, watched=watched, pairs=pairs, third=third
         )
     counts = count_classes(classes.names, read(), weights, watched=watched, pairs=())
-    found = count_parts(placed(), count, len(parts))
-    return with_parts(counts, dict(zip(parts, found, strict=True)))
+    of_parts = count_parts(placed(), count, len(parts))
+    return with_parts(counts, dict(zip(parts, of_parts, strict=True)))
 
 
 def read_matched(joined: Frame, classes: Classes) -> Batch:

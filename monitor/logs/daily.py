@@ -148,18 +148,18 @@ def _tally(groups: Groups, rows: npt.NDArray[np.bool_]) -> Tally:
 
 def _entities(groups: Groups, model: Model) -> Entities:
     """Count the matched rows of each part by bucket and bin of the score."""
-    found = {}
+    by_part = {}
     names = ((name, stratum) for name in model.segment_names for stratum in model.stratum_names)
     for place, key in enumerate(names):
         rows = (groups.statuses == Status.MATCHED) & (groups.parts == place)
         if rows.any():
-            found[key] = add_up_buckets(
+            by_part[key] = add_up_buckets(
                 groups.buckets[rows],
                 bins_of(groups.cells[rows]),
                 groups.counts[rows],
                 groups.positives[rows],
             )
-    return found
+    return by_part
 
 
 def _awaited(groups: Groups, place: int) -> Awaited:

@@ -83,8 +83,8 @@ def _middle(log: OpenLog, column: str, unit: TimeUnit | None) -> list[datetime]:
 
     That of Spark is one of ten thousand quantiles, because an exact one would sort all times.
     """
-    known = bool(log.files) and log.check(column, f"{log.kind}.time", lambda _: True, "a time")
-    if not known or not is_time(log.type_of(column), unit):
+    readable = bool(log.files) and log.check(column, f"{log.kind}.time", lambda _: True, "a time")
+    if not readable or not is_time(log.type_of(column), unit):
         return []
     times = log.read(None, moment=moment(column, f"{log.kind}.time", unit, zoned=True))
     row = (

@@ -114,7 +114,7 @@ def read_vectors(session: Session, batch: Batch, classes: Classes) -> Vectors:
 
 
 def count_through_map(
-    session: Session, batch: Batch, classes: Classes, found: VectorMap
+    session: Session, batch: Batch, classes: Classes, vector_map: VectorMap
 ) -> tuple[Ints, ClassCounts]:
     """Count the rows that `read_day` counts through a map; see `count_mapped_day`.
 
@@ -123,7 +123,7 @@ def count_through_map(
     DataError
         If they cannot be read.
     """
-    return count_mapped_day(_joined(session, batch), classes, found)
+    return count_mapped_day(_joined(session, batch), classes, vector_map)
 
 
 def read_parts_of_vector(session: Session, batch: Batch, classes: Classes) -> list[str]:

@@ -148,22 +148,22 @@ class OpenLog:
             return False
         for file, types in self.files.items():
             try:
-                found = self.session.type_of_expression(
+                type_ = self.session.type_of_expression(
                     quoted(column), {name: f"{types[name]}" for name in names}
                 )
             except duckdb.Error as error:
                 wrong = f"cannot be applied ({str(error).splitlines()[0]})"
-                found = None
+                type_ = None
             else:
-                wrong = f"gives {found}, must be {wanted}"
-            if found is None or not (self.is_text or fits(found)):
+                wrong = f"gives {type_}, must be {wanted}"
+            if type_ is None or not (self.is_text or fits(type_)):
                 msg = (
                     f"{self.session.what}: {setting} {wrong}: {named(column)} ({file}); correct it "
                     f"in the configuration, then rerun this day."
                 )
                 self.note(msg, "has another type")
                 return False
-            types[column] = found
+            types[column] = type_
         return True
 
     def note(self, msg: str, wrong: str) -> None:

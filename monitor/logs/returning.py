@@ -80,5 +80,5 @@ def _entities(session: Session, model: Model, day: date) -> Frame:
     log, columns = open_log(session, model, "predictions", [day]), entity_columns(model.predictions)
     rows = log.read(model.predictions.where, entity=digest_of(columns))
     view = session.show(f"entities of {day}", rows)
-    known = session.frame(view).filter(~nw.col("entity").is_null())
-    return known.group_by("entity").agg(nw.len().alias("rows"))
+    named = session.frame(view).filter(~nw.col("entity").is_null())
+    return named.group_by("entity").agg(nw.len().alias("rows"))

@@ -56,7 +56,7 @@ def _class_errors(e: Evaluation) -> Parts[Errors]:
 def _over_classes(e: Evaluation) -> Parts[Over]:
     for adjusted in ("raw", "prior") if e.classes else ():
         errors = [getattr(of_class, adjusted) for _, of_class in _by_class(e)]
-        yield (adjusted, "mean"), partial(_joined, lambda known: sum(known) / len(known), errors)
+        yield (adjusted, "mean"), partial(_joined, lambda values: sum(values) / len(values), errors)
         yield (adjusted, "worst"), partial(_joined, max, errors)
 
 
@@ -181,9 +181,7 @@ OF_CLASSES = (
         lambda measures: measures.judged,
         row="classes_judged",
     ),
-    unexported(
-        "classes", MEASURED, "Classes of the model.", units.CLASSES, lambda found: found.count
-    ),
+    unexported("classes", MEASURED, "Classes of the model.", units.CLASSES, lambda of: of.count),
     unexported(
         "outcomes[{class}]",
         CLASS,

@@ -40,16 +40,16 @@ def _taken(snapshot: Snapshot) -> Parts[float]:
     """Give the end of the last day for which a drift is taken; 0 if nobody has taken it."""
     for labels, v in VERDICTS.records(snapshot):
         if found_on(v):
-            one = snapshot.taken.get((v.model, v.segment))
+            taken = snapshot.taken.get((v.model, v.segment))
             zone = snapshot.models[v.model].time_zone
-            yield labels, end_of_day(one.until, zone).timestamp() if one else 0.0
+            yield labels, end_of_day(taken.until, zone).timestamp() if taken else 0.0
 
 
 def _takers(snapshot: Snapshot) -> Parts[float]:
     """Name who has taken a drift, with the moment."""
     for labels, _ in VERDICTS.records(snapshot):
-        if one := snapshot.taken.get((labels[0], labels[1])):
-            yield (*labels, printable(one.by)), one.at.timestamp()
+        if taken := snapshot.taken.get((labels[0], labels[1])):
+            yield (*labels, printable(taken.by)), taken.at.timestamp()
 
 
 def _days(day: Callable[[Verdict], date | None]) -> Base:

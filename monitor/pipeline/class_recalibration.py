@@ -99,8 +99,8 @@ def recalibrate_classes(
     if started and last and last < started:
         started = None
     begin = first or started
-    known = _days_of(store, name, classes, begin, last, most=None if begin else DEFAULT_DAYS)
-    rows, read = _read(config, name, classes, known, on_step)
+    final = _days_of(store, name, classes, begin, last, most=None if begin else DEFAULT_DAYS)
+    rows, read = _read(config, name, classes, final, on_step)
     try:
         choice = choose_vector_map(rows, kind, on_step=lambda *done: on_step("fit", *done))
     except ValueError as error:
@@ -108,7 +108,7 @@ def recalibrate_classes(
         raise DataError(msg) from None
     worth_it = choice.worth_it
     chosen = choice.chosen if kind or worth_it else choice.candidates[0]
-    days = [day.days[0] for day in known]
+    days = [day.days[0] for day in final]
     content = _content(config, name, rows, days, chosen, read)
     return ClassRecalibration(choice, content, worth_it, started is not None, kind is not None)
 
@@ -146,8 +146,8 @@ def _days_of(
     most: int | None,
 ) -> list[Summary]:
     """Read the final days with outcomes of these classes."""
-    found = final_days(store, name, first, last, most=most)
-    counted = [day for day in found if day.classes and day.classes.total]
+    final = final_days(store, name, first, last, most=most)
+    counted = [day for day in final if day.classes and day.classes.total]
     same = [day for day in counted if day.classes and day.classes.names == classes.names]
     if counted and not same:
         msg = (

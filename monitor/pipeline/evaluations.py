@@ -110,8 +110,8 @@ def _evaluations(
 
 def _mapped(cache: DayCache, days: Sequence[date]) -> list[Summary]:
     """Give the days as the map has them; none if one was not counted through it."""
-    found = [*filter(None, map(cache.map_day, days))]
-    return [summary for summary, _ in found] if len(found) == len(days) else []
+    mapped = [*filter(None, map(cache.map_day, days))]
+    return [summary for summary, _ in mapped] if len(mapped) == len(days) else []
 
 
 def stale_evaluations(

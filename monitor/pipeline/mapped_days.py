@@ -53,15 +53,17 @@ def count_mapped_days(
     if not classes:
         return []
     read = lru_cache(1)(partial(store.read_summary, name))
-    found = read_model_map(model, name, store, read)
+    model_map = read_model_map(model, name, store, read)
     needed = [
-        day for day in store.days("summaries", name) if found and _is_needed(found, day, read)
+        day
+        for day in store.days("summaries", name)
+        if model_map and _is_needed(model_map, day, read)
     ]
     if left := sorted({*store.days("mapped", name)}.difference(needed)):
         store.mark_stale(name, left[0])
         store.remove("mapped", name, left)
-    to_do = [day for day in needed if found and not _is_counted(found, day)]
-    if not to_do or not found or not isinstance(found.content, ClassMapFile):
+    to_do = [day for day in needed if model_map and not _is_counted(model_map, day)]
+    if not to_do or not model_map or not isinstance(model_map.content, ClassMapFile):
         return []
     store.mark_stale(name, to_do[0])
     failures = list[Failure]()
@@ -69,31 +71,31 @@ def count_mapped_days(
         for done, day in enumerate(to_do, 1):
             summary, made_from = read(day)
             try:
-                mapped = _count(name, model, summary, classes, found.content.map, databases)
+                mapped = _count(name, model, summary, classes, model_map.content.map, databases)
             except DataError as error:
                 lacks = f"{error} Until then the map of {name} lacks this day."
                 failures.append(Failure(day, lacks, error.fault))
             else:
-                store.write_mapped(mapped, by=found.mark, made_from=made_from)
+                store.write_mapped(mapped, by=model_map.mark, made_from=made_from)
             on_progress(PhaseProgress("map", day, done, len(to_do)))
     return failures
 
 
-def _is_needed(found: ModelMap, day: date, read: Read) -> bool:
+def _is_needed(model_map: ModelMap, day: date, read: Read) -> bool:
     """Say whether a day is compared, or makes the reference of a deployed map."""
-    trains = found.setting.deploy is not None and found.trains(day)
-    if not (trains or is_compared(found.setting, day, day)):
+    trains = model_map.setting.deploy is not None and model_map.trains(day)
+    if not (trains or is_compared(model_map.setting, day, day)):
         return False
-    summary, content = read(day)[0], found.content
+    summary, content = read(day)[0], model_map.content
     counts = summary.classes if summary.final else None
     same = isinstance(content, ClassMapFile) and counts and counts.names == content.map.classes
     return bool(counts and counts.total and same)
 
 
-def _is_counted(found: ModelMap, day: date) -> bool:
+def _is_counted(model_map: ModelMap, day: date) -> bool:
     """Say whether the counts of now are stored; damaged ones are made again."""
     try:
-        return found.map_day(day) is not None
+        return model_map.map_day(day) is not None
     except DataError as error:
         if not error.damaged:
             raise
@@ -105,7 +107,7 @@ def _count(
     model: Model,
     summary: Summary,
     classes: Classes,
-    found: VectorMap,
+    vector_map: VectorMap,
     databases: Databases,
 ) -> Summary:
     """Count the rows of a summary through a map."""
@@ -116,7 +118,7 @@ def _count(
             *(name, model, day),
             as_of=max(as_of, day + timedelta(days=1)),
             classes=classes,
-            found=found,
+            vector_map=vector_map,
             engine=databases,
         )
     if not (summary.classes and np.array_equal(sums, summary.classes.score_sums)):

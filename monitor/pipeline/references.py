@@ -65,13 +65,13 @@ class References:
     @property
     def awaited(self) -> str | None:
         """Say which configured reference is not used yet, and why; None if there is none."""
-        found = self.fitted[-1].awaited if self.fitted else None
-        return awaited_reference(found[1]) if found else None
+        awaited = self.fitted[-1].awaited if self.fitted else None
+        return awaited_reference(awaited[1]) if awaited else None
 
     @property
     def last(self) -> date:
         """The last day of any reference."""
-        return max((one.last for one in self.fitted), default=date.min)
+        return max((reference.last for reference in self.fitted), default=date.min)
 
     def expect(self, day: date, name: str, part: Segment) -> Expectation | None:
         """Estimate the prevalence to expect of a segment of a day from its scores alone."""
@@ -93,8 +93,8 @@ class References:
             return None
         if compared.classes:
             return _size(compared.classes.right, compared.classes.total)
-        known = whole.counts  # TCE is that of the rows, also if they are a sample
-        return standard_size(float(known.positives.sum() / known.counts.sum()))
+        rows = whole.counts  # TCE is that of the rows, also if they are a sample
+        return standard_size(float(rows.positives.sum() / rows.counts.sum()))
 
     def class_sizes(self, day: date) -> dict[str, int]:
         """Give N* of each class against the rest for a day; empty before there is a reference."""
@@ -142,11 +142,11 @@ def read_references(config: Config, name: str) -> References:
         marks = [store.summary_mark(name, day) for day in span.days]
         fitted.append((fit_span(span, marks), marks))
     if of_map := _reference_of_map(model, store, name, fit):
-        fitted = sorted([*fitted, of_map], key=lambda one: one[0].begins)
+        fitted = sorted([*fitted, of_map], key=lambda reference: reference[0].begins)
     if used.keys() != kept.keys():
         store.keep_fits(name, used)
-    found = in_force([one for one, _ in fitted])
-    return References(found, [marks for _, marks in fitted])
+    usable = in_force([reference for reference, _ in fitted])
+    return References(usable, [marks for _, marks in fitted])
 
 
 def awaited_in_store(config: Config, name: str) -> str | None:
@@ -163,13 +163,13 @@ def _reference_of_map(
     model: Model, store: Store, name: str, fit: Fit
 ) -> tuple[ModelReference, list[str]] | None:
     """Fit the reference of a deployed map: the days it was fitted to, through the map."""
-    found = read_model_map(model, name, store, partial(store.read_summary, name))
-    if not found or not found.setting.deploy:
+    model_map = read_model_map(model, name, store, partial(store.read_summary, name))
+    if not model_map or not model_map.setting.deploy:
         return None
-    setting, training = found.setting, found.content.training
-    days, marks = list[Day](), [found.mark, f"{setting.deploy}"]
-    for day in filter(found.trains, store.days("summaries", name)):
-        mapped, mark = found.map_day(day) or (None, "")
+    setting, training = model_map.setting, model_map.content.training
+    days, marks = list[Day](), [model_map.mark, f"{setting.deploy}"]
+    for day in filter(model_map.trains, store.days("summaries", name)):
+        mapped, mark = model_map.map_day(day) or (None, "")
         prepared = mapped and inputs_of(mapped)
         if prepared and prepared.final and prepared.parts:
             days.append(prepared)
@@ -190,8 +190,8 @@ def first_sensitivity(model: Model, summary: Summary) -> str:
     reference = fit_reference(days, sensitivity=limits.sensitivity, judge_every=limits.judge_every)
     # What hangs together within the day: which entities come back on others is not known yet.
     reference = with_entities(reference, [day], WHOLE)
-    found = what_is_detectable(reference, limit_of_whole({WHOLE: reference}, limits))
-    return sensitivity(found, days_like_this(REFERENCE_DAYS))
+    detectable = what_is_detectable(reference, limit_of_whole({WHOLE: reference}, limits))
+    return sensitivity(detectable, days_like_this(REFERENCE_DAYS))
 
 
 def limits_of(model: Model) -> Limits:

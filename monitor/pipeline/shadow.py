@@ -151,10 +151,10 @@ def _of_vectors(
     by = fingerprint([repr(content.map)])
 
     def map_day(day: date) -> MappedDay | None:
-        found = store.read_mapped(name, day) if day in store.days("mapped", name) else None
+        counted = store.read_mapped(name, day) if day in store.days("mapped", name) else None
         # Of another map or summary it is as good as none: a run that reads logs makes it again.
-        is_of_now = found and (found.by, found.made_from) == (by, read(day)[1])
-        return (found.summary, found.mark) if found and is_of_now else None
+        is_of_now = counted and (counted.by, counted.made_from) == (by, read(day)[1])
+        return (counted.summary, counted.mark) if counted and is_of_now else None
 
     def gains(day: date) -> Gains:
         (summary, mark), mapped = read(day), map_day(day)
@@ -165,12 +165,12 @@ def _of_vectors(
     return ModelMap(content, setting, by, map_day, gains)
 
 
-def shadow_days(found: ModelMap | None, stored: Sequence[date]) -> ShadowDays | None:
+def shadow_days(model_map: ModelMap | None, stored: Sequence[date]) -> ShadowDays | None:
     """Prepare the map of a model for its stored days; None if it has none."""
-    if not found:
+    if not model_map:
         return None
-    days = [day for day in stored if is_compared(found.setting, day, day)]
-    return ShadowDays(found, days, cache(found.gains))
+    days = [day for day in stored if is_compared(model_map.setting, day, day)]
+    return ShadowDays(model_map, days, cache(model_map.gains))
 
 
 def _must_fit(content: AnyMapFile, model: Model, name: str, setting: MapSetting) -> None:

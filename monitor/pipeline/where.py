@@ -250,7 +250,7 @@ def _compare(
     """
     compared, reference, span, kind = compared_days(reader.name, references, verdict)
     before, after = (
-        [found for day in days if (found := reader.sums(compared, reference, day)) is not None]
+        [of_day for day in days if (of_day := reader.sums(compared, reference, day)) is not None]
         for days in _days(reader, compared, span)
     )
     sums = added(before, after)

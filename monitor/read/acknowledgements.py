@@ -15,12 +15,14 @@ def taken(results: Results, verdicts: Iterable[Verdict]) -> dict[str, Acknowledg
 
     Decisions are read only if a drift is open, so a quiet model costs no request.
     """
-    found = {v.segment: day for v in verdicts if (day := found_on(v))}
-    if not found:
+    open_since = {v.segment: day for v in verdicts if (day := found_on(v))}
+    if not open_since:
         return {}
     acknowledgements = lasting(results.store.decisions(results.model))
-    by_segment = {name: taken_by(acknowledgements, name, day) for name, day in found.items()}
-    return {name: one for name, one in by_segment.items() if one}
+    by_segment = {name: taken_by(acknowledgements, name, day) for name, day in open_since.items()}
+    return {
+        name: acknowledgement for name, acknowledgement in by_segment.items() if acknowledgement
+    }
 
 
 def who_has_taken(
@@ -32,7 +34,7 @@ def who_has_taken(
     """
     if not verdict or not found_on(verdict):
         return None
-    one = taken(results, [verdict]).get(verdict.segment)
-    if one and (today is None or today <= one.until):
-        return acknowledged(one)
+    acknowledgement = taken(results, [verdict]).get(verdict.segment)
+    if acknowledgement and (today is None or today <= acknowledgement.until):
+        return acknowledged(acknowledgement)
     return f"Nobody; to take it: {how_to_acknowledge(verdict.model, verdict.segment)}"

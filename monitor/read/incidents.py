@@ -35,15 +35,17 @@ def incidents(results: Results, last: date | None = None) -> dict[str, list[Inci
     return by_segment | {WHOLE: of_families(by_segment)} if THIRD in by_segment else by_segment
 
 
-def of_families(found: Mapping[str, Sequence[IncidentSummary]]) -> list[IncidentSummary]:
+def of_families(by_segment: Mapping[str, Sequence[IncidentSummary]]) -> list[IncidentSummary]:
     """List what the whole has reported: where it had no drift of its own, that of third choices."""
-    own = found.get(WHOLE, [])
+    own = by_segment.get(WHOLE, [])
     beside = [
-        one
-        for one in found[THIRD]
-        if not any(o.opened <= one.opened and (not o.closed or one.opened < o.closed) for o in own)
+        drift
+        for drift in by_segment[THIRD]
+        if not any(
+            o.opened <= drift.opened and (not o.closed or drift.opened < o.closed) for o in own
+        )
     ]
-    return sorted([*own, *beside], key=lambda one: one.opened)
+    return sorted([*own, *beside], key=lambda drift: drift.opened)
 
 
 def of_segment(results: Results, days: Sequence[date], segment: str) -> list[IncidentSummary]:
@@ -54,22 +56,22 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
     """
 
     def verdict(place: int) -> Verdict | None:
-        found = results.of_segment(segment, days[place : place + 1]) if place >= 0 else ()
-        return found[0] if found else None
+        of_day = results.of_segment(segment, days[place : place + 1]) if place >= 0 else ()
+        return of_day[0] if of_day else None
 
     def detector(place: int) -> Detector | None:
-        found = verdict(place)
-        return found.detector if found else None
+        of_day = verdict(place)
+        return of_day.detector if of_day else None
 
-    found, newest = list[IncidentSummary](), detector(len(days) - 1)
+    drifts, newest = list[IncidentSummary](), detector(len(days) - 1)
     end: tuple[date | None, EndReason | None] = (None, None)
     place = len(days) - 1
     while now := detector(place):
         if now.incident:
             opening = bisect_left(days, now.incident.opened)
-            found.append(_summary(*_as_told(verdict(opening), now.incident), *end))
+            drifts.append(_summary(*_as_told(verdict(opening), now.incident), *end))
             place, end = opening - 1, (days[opening], None)
-        elif before := [one for one in now.acknowledged if one.closed in (None, days[place])]:
+        elif before := [taken for taken in now.acknowledged if taken.closed in (None, days[place])]:
             place, end = bisect_left(days, before[0].opened) - 1, (None, None)
         elif now.ended:
             place, end = (
@@ -78,19 +80,19 @@ def of_segment(results: Results, days: Sequence[date], segment: str) -> list[Inc
             )
         else:
             break
-    for one in newest.acknowledged if newest else ():
-        renamed = _as_told(verdict(bisect_left(days, one.opened)), one)
-        found = [other for other in found if other.opened != one.opened]
-        found.append(_summary(*renamed, one.closed, "acknowledged"))
-    return sorted(found, key=lambda one: one.opened)
+    for taken in newest.acknowledged if newest else ():
+        renamed = _as_told(verdict(bisect_left(days, taken.opened)), taken)
+        drifts = [other for other in drifts if other.opened != taken.opened]
+        drifts.append(_summary(*renamed, taken.closed, "acknowledged"))
+    return sorted(drifts, key=lambda drift: drift.opened)
 
 
 def _as_told(
-    first: Verdict | None, known: Incident | Acknowledged
+    first: Verdict | None, kept: Incident | Acknowledged
 ) -> tuple[Incident | Acknowledged, str]:
     """Give a drift as on the day on which it opened, if that is stored, and its kind then."""
     incident = first.detector.incident if first else None
-    return (incident, first.headline(incident).kind) if first and incident else (known, known.kind)
+    return (incident, first.headline(incident).kind) if first and incident else (kept, kept.kind)
 
 
 def _summary(

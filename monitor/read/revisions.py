@@ -11,7 +11,9 @@ from monitor.summary import end_of_day
 def revisions(results: Results, segment: str, days: Sequence[date]) -> list[Revision]:
     """List all that was ever said of days that were revised: the oldest first, day by day."""
     revised = set(results.days("revisions"))
-    return [one for day in days if day in revised for one in _history(results, segment, day)]
+    return [
+        revision for day in days if day in revised for revision in _history(results, segment, day)
+    ]
 
 
 def known_on(results: Results, segment: str, morning: date, *, time_zone: str) -> list[Revision]:
@@ -21,15 +23,15 @@ def known_on(results: Results, segment: str, morning: date, *, time_zone: str) -
     """
     midnight: datetime = end_of_day(morning - timedelta(days=1), time_zone)
     revised = set(results.days("revisions"))
-    found = [
+    newest_of_days = [
         as_known_on(midnight, morning, _history(results, segment, day, revised=day in revised))
         for day in results.days("verdicts")
         if day < morning
     ]
-    return [one for one in found if one]
+    return [revision for revision in newest_of_days if revision]
 
 
 def _history(results: Results, segment: str, day: date, *, revised: bool = True) -> list[Revision]:
     now = [revision_of(v, None) for v in results.verdicts(day)]
     before = results.store.read_revisions(results.model, day) if revised else []
-    return [one for one in (*before, *now) if one.segment == segment]
+    return [revision for revision in (*before, *now) if revision.segment == segment]

@@ -53,9 +53,9 @@ def unfinished(store: Store, model: str) -> Unfinished | None:
     if not span:
         return None
     summarised, evaluated, judged = (set(store.days(kind, model)) for kind in KINDS)
-    known = summarised | evaluated | judged
-    first = span[0] if span[0] > date.min else min(known, default=date.max)
-    last = span[1] or max(known, default=first)
+    days_of_any = summarised | evaluated | judged
+    first = span[0] if span[0] > date.min else min(days_of_any, default=date.max)
+    last = span[1] or max(days_of_any, default=first)
     days = set(days_between(first, last))
     return Unfinished(
         model=model,

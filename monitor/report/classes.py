@@ -23,8 +23,8 @@ NOTE = (
 
 def class_rows(measures: ClassMeasures) -> list[tuple[str, ...]]:
     """List the watched classes, the largest error first."""
-    ranked = sorted(measures.by_class, key=lambda one: (-_ece(one.prior), one.name))
-    return [_row(one) for one in ranked]
+    ranked = sorted(measures.by_class, key=lambda of_class: (-_ece(of_class.prior), of_class.name))
+    return [_row(of_class) for of_class in ranked]
 
 
 def vector_sentences(measures: ClassMeasures) -> list[str]:
@@ -53,14 +53,14 @@ def class_table(title: str, e: Evaluation) -> RenderableType:
     return Group(table, Text("\n".join([*vector_sentences(e.classes), NOTE]), style="dim"))
 
 
-def _row(one: ClassErrors) -> tuple[str, ...]:
-    enough = one.outcomes >= LEAST_FOR_ECE
-    raw, prior = (found if enough else None for found in (one.raw, one.prior))
+def _row(of_class: ClassErrors) -> tuple[str, ...]:
+    enough = of_class.outcomes >= LEAST_FOR_ECE
+    raw, prior = (errors if enough else None for errors in (of_class.raw, of_class.prior))
     return (
-        shown(one.name),
-        f"{one.outcomes:,}",
-        percent(one.prevalence),
-        percent(one.mean_score),
+        shown(of_class.name),
+        f"{of_class.outcomes:,}",
+        percent(of_class.prevalence),
+        percent(of_class.mean_score),
         f"{raw.ece:.3f}" if raw else "-",
         f"{prior.ece:.3f}" if prior else "-",
         f"{prior.tce.value:.0%}" if prior and prior.tce else "-",

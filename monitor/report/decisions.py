@@ -15,28 +15,35 @@ COLUMNS = ("model", "nr", "decided", "by", "segment", "until", "state", "why")
 
 
 def decision_table(
-    found: Mapping[str, Sequence[Decision]], today: Mapping[str, date]
+    by_model: Mapping[str, Sequence[Decision]], today: Mapping[str, date]
 ) -> RenderableType:
     """List the decisions about models, the oldest first; `today` is that of each model."""
     table = plain_table("Decisions", COLUMNS)
-    for name, decisions in found.items():
-        holding = {one.number for one in lasting(decisions).values() if one.until >= today[name]}
-        for one in decisions:
-            cells = _cells(one, holds=one.number in holding)
-            decided = (f"{one.number}", f"{one.at:%Y-%m-%d %H:%M} UTC", one.by)
-            table.add_row(Text(shown(name)), *map(Text, (*decided, *cells, one.why)))
+    for name, decisions in by_model.items():
+        holding = {
+            decision.number
+            for decision in lasting(decisions).values()
+            if decision.until >= today[name]
+        }
+        for decision in decisions:
+            cells = _cells(decision, holds=decision.number in holding)
+            decided = (f"{decision.number}", f"{decision.at:%Y-%m-%d %H:%M} UTC", decision.by)
+            table.add_row(Text(shown(name)), *map(Text, (*decided, *cells, decision.why)))
     return table
 
 
-def _cells(one: Decision, *, holds: bool) -> tuple[str, str, str]:
-    if isinstance(one, End):
-        return "", "", f"ends {one.of}"
-    return shown(one.segment), f"{one.until}", "holds" if holds else "over"
+def _cells(decision: Decision, *, holds: bool) -> tuple[str, str, str]:
+    if isinstance(decision, End):
+        return "", "", f"ends {decision.of}"
+    return shown(decision.segment), f"{decision.until}", "holds" if holds else "over"
 
 
 def decision_documents(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
     """Lay out decisions for programs, each with what it is."""
     return [
-        {"decision": "acknowledgement" if isinstance(one, Acknowledgement) else "end", **vars(one)}
-        for one in decisions
+        {
+            "decision": "acknowledgement" if isinstance(decision, Acknowledgement) else "end",
+            **vars(decision),
+        }
+        for decision in decisions
     ]

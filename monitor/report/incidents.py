@@ -19,11 +19,11 @@ def closing(e: IncidentSummary) -> str:
 
 
 def incident_table(
-    title: str, found: Mapping[str, Sequence[IncidentSummary]], label: str = "model"
+    title: str, by_name: Mapping[str, Sequence[IncidentSummary]], label: str = "model"
 ) -> RenderableType:
     """Show calibration drifts by model or by segment, one line each."""
     table = plain_table(title, (label, "found on", "since", "scores", "closed on"))
-    for name, of_model in found.items():
+    for name, of_model in by_name.items():
         for e in of_model:
             kind, closed = e.kind.replace("_", " "), closing(e)
             table.add_row(Text(shown(name)), f"{e.opened}", f"{e.started}", kind, closed)
@@ -32,11 +32,11 @@ def incident_table(
     return table
 
 
-def incident_details(title: str, found: Sequence[IncidentSummary]) -> RenderableType:
+def incident_details(title: str, drifts: Sequence[IncidentSummary]) -> RenderableType:
     """Show the calibration drifts of one segment with evidence, interval and reason."""
     columns = ("found on", "since", "90 %", "scores", "evidence", "closed on", "because")
     table = plain_table(title, columns)
-    for e in found:
+    for e in drifts:
         table.add_row(
             f"{e.opened}",
             f"{e.started}",
@@ -46,6 +46,6 @@ def incident_details(title: str, found: Sequence[IncidentSummary]) -> Renderable
             closing(e),
             e.ended or "",
         )
-    if not found:
+    if not drifts:
         table.add_row("none", *[""] * 6)
     return table

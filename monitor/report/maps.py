@@ -22,6 +22,6 @@ def mapped_table(steps: Sequence[CalibrationMap]) -> RenderableType:
     table = plain_table("What it makes of a score", ("score", "mapped", "fitted there"))
     low, high = steps[0].known
     for score, mapped in mapped_scores(steps).items():
-        known = "yes" if low <= float(score) <= high else "no"
-        table.add_row(score, f"{mapped:.4g}", known)
+        within = "yes" if low <= float(score) <= high else "no"
+        table.add_row(score, f"{mapped:.4g}", within)
     return table

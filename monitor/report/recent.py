@@ -71,11 +71,11 @@ class Recent:
                     "withheld": v.withheld,
                     "slope": v.slope,
                     "shift": v.shift,
-                    "prevalence": known.week and known.week.prevalence,
-                    "matched": known.week and known.week.matched,
+                    "prevalence": standing.week and standing.week.prevalence,
+                    "matched": standing.week and standing.week.matched,
                 }
-                for known in self.segments
-                if (v := known.verdict)
+                for standing in self.segments
+                if (v := standing.verdict)
             ],
         }
 
@@ -85,20 +85,20 @@ def recent_weeks(results: Results, segment: str, window: int, last: date | None)
     if last is None:
         return None
     span = days_between(last - timedelta(days=DAYS - 1), last)
-    known = [*day_by_day(results, span, window)]
-    of_segment = [by_segment.get(segment, Standing()) for by_segment in known]
+    by_day = [*day_by_day(results, span, window)]
+    of_segment = [by_segment.get(segment, Standing()) for by_segment in by_day]
     verdict = of_segment[-1].verdict
     compared = verdict if verdict and verdict.compared else None
     return Recent(
         [*map(_recent_day, span, of_segment)],
         compared.limit if compared else None,
         compared.reference_prevalence if compared else None,
-        [s for s in known[-1].values() if s.verdict and s.verdict.segment != WHOLE],
+        [s for s in by_day[-1].values() if s.verdict and s.verdict.segment != WHOLE],
     )
 
 
-def _recent_day(day: date, known: Standing) -> RecentDay:
-    v, alone = known.verdict, known.alone
+def _recent_day(day: date, standing: Standing) -> RecentDay:
+    v, alone = standing.verdict, standing.alone
     return RecentDay(
         day,
         v.state if v else None,
@@ -125,27 +125,27 @@ def sparkline(values: Sequence[float | None], low: float, high: float) -> str:
     return "".join(NOTHING if value is None else tick(value) for value in values)
 
 
-def recent_text(found: Recent) -> RenderableType:
+def recent_text(recent: Recent) -> RenderableType:
     """Show evidence, prevalence and slope of the last weeks as sparklines."""
-    first, last = found.days[0].day, found.days[-1].day
+    first, last = recent.days[0].day, recent.days[-1].day
     table = WholeTable(box=None, show_header=False, padding=(0, 2, 0, 0))
     for whole in (True, True, False):  # name and line, and words, which fold
         table.add_column(no_wrap=whole)
-    for name, low, high, words in _rows(found):
-        values = [getattr(day, name) for day in found.days]
+    for name, low, high, words in _rows(recent):
+        values = [getattr(day, name) for day in recent.days]
         seen = [value for value in values if value is not None]
         if seen:
             line = sparkline(values, min(low, *seen), max(high, *seen))
-            unknown = WITHHELD if name == "evidence" and found.days[-1].withheld else "not known"
+            unknown = WITHHELD if name == "evidence" and recent.days[-1].withheld else "not known"
             now = words(values[-1]) if values[-1] is not None else unknown
             table.add_row(name, Text(line, style="cyan"), now)
-    title = Text(f"The {len(found.days)} days from {first} to {last}", style="bold")
+    title = Text(f"The {len(recent.days)} days from {first} to {last}", style="bold")
     return Group(title, Padding(table, (0, 0, 1, 2)))
 
 
-def _rows(found: Recent) -> list[tuple[str, float, float, Callable[[float], str]]]:
+def _rows(recent: Recent) -> list[tuple[str, float, float, Callable[[float], str]]]:
     """Give what is drawn, the least span of values that its line shows, and today in words."""
-    limit, reference = found.limit, found.reference_prevalence
+    limit, reference = recent.limit, recent.reference_prevalence
     enough = f"; the limit is {times(limit)}" if limit is not None else ""
     compared = f"; {percent(reference)} in the reference" if reference is not None else ""
     return [
@@ -155,7 +155,7 @@ def _rows(found: Recent) -> list[tuple[str, float, float, Callable[[float], str]
     ]
 
 
-def segment_table(title: str, found: Recent) -> RenderableType:
+def segment_table(title: str, recent: Recent) -> RenderableType:
     """Show the verdict and the measures of every segment, one line each."""
     columns = (
         "segment",
@@ -167,8 +167,8 @@ def segment_table(title: str, found: Recent) -> RenderableType:
         "outcomes",
     )
     table = plain_table(title, columns)
-    for known in found.segments:
-        v, e = known.verdict, known.week
+    for standing in recent.segments:
+        v, e = standing.verdict, standing.week
         if not v:
             continue
         table.add_row(

@@ -12,21 +12,23 @@ from monitor.report.tables import plain_table
 from monitor.store.revisions import Revision
 
 
-def known_text(title: str, found: Sequence[Revision], shown: int) -> RenderableType:
+def known_text(title: str, revisions: Sequence[Revision], shown: int) -> RenderableType:
     """Show the newest verdict of a morning with its reasons, and those of the days before it."""
-    settled = [one for one in found if one.final or one.state == "data_error"]
+    settled = [
+        revision for revision in revisions if revision.final or revision.state == "data_error"
+    ]
     if not settled:
         return Text(f"{title}: no verdict was known.", style="bold")
     newest = settled[-1]
     head = Text(f"{title}\n{newest.day}: {newest.state}", style="bold")
     reasons = [Padding(Text(reason), (0, 0, 0, 2), expand=False) for reason in newest.reasons]
-    return Group(head, *reasons, revision_table("The days before it", found[-shown:]))
+    return Group(head, *reasons, revision_table("The days before it", revisions[-shown:]))
 
 
-def revision_table(title: str, found: Sequence[Revision]) -> RenderableType:
+def revision_table(title: str, revisions: Sequence[Revision]) -> RenderableType:
     """Show what was said of days, one line each."""
     table = plain_table(title, ("day", "known from", "until", "verdict", "outcomes"))
-    for revision in found:
+    for revision in revisions:
         table.add_row(
             f"{revision.day}",
             f"{revision.known_at:%Y-%m-%d %H:%M}",
@@ -34,11 +36,13 @@ def revision_table(title: str, found: Sequence[Revision]) -> RenderableType:
             revision.state,
             "settled" if revision.final else "arriving",
         )
-    if not found:
+    if not revisions:
         table.add_row("none", *[""] * 4)
     return Group(table, Text("'known from' is the time of the data, in UTC", style="dim"))
 
 
-def document(found: Sequence[Revision]) -> list[dict[str, Any]]:
+def document(revisions: Sequence[Revision]) -> list[dict[str, Any]]:
     """Give revisions as JSON."""
-    return [asdict(one) | {"known_at": one.known_at.isoformat()} for one in found]
+    return [
+        asdict(revision) | {"known_at": revision.known_at.isoformat()} for revision in revisions
+    ]

@@ -35,9 +35,9 @@ def reason(e: Evaluation) -> str:
 
 def document(e: Evaluation) -> dict[str, Any]:
     """Return an evaluation for JSON, without the numbers that say nothing, with the reason."""
-    known = replace(e, raw=_known(e, e.raw), prior=_known(e, e.prior))
+    shown = replace(e, raw=_known(e, e.raw), prior=_known(e, e.prior))
     return {
-        **{field.name: getattr(known, field.name) for field in fields(known)},
+        **{field.name: getattr(shown, field.name) for field in fields(shown)},
         "too_few": reason(e) or None,
     }
 

@@ -111,8 +111,8 @@ def expectation_table(waiting: Sequence[Evaluation]) -> RenderableType:
         "Outcomes are still arriving: no verdict yet, but the prevalence to expect", columns
     )
     for e in waiting:
-        known = (f"{e.day}*", f"{e.predicted:,}", percent(e.coverage))
-        table.add_row(*known, *(_expected_cells(e.expected) if e.expected else ["-"] * 4))
+        cells = (f"{e.day}*", f"{e.predicted:,}", percent(e.coverage))
+        table.add_row(*cells, *(_expected_cells(e.expected) if e.expected else ["-"] * 4))
     return Group(table, Text("\n".join(EXPECTED), style="dim"), Text())
 
 

@@ -73,8 +73,8 @@ def parse_map(content: bytes, path: str) -> AnyMapFile:
 
 
 def _parsed(document: dict[str, Any]) -> AnyMapFile:
-    text, found = json.dumps(document), document.get("map")
-    if isinstance(found, dict) and "classes" in found:
+    text, of_map = json.dumps(document), document.get("map")
+    if isinstance(of_map, dict) and "classes" in of_map:
         of_classes = TypeAdapter(ClassMapFile).validate_json(text)
         check_vector_map(of_classes.map)
         return of_classes

@@ -91,21 +91,22 @@ def _verdict(row: dict[str, Any]) -> Verdict:
     return verdict if "reached" in row else replace(verdict, reached=_reached_before(verdict))
 
 
-def _shaped(found: Detector) -> Detector:
+def _shaped(detector: Detector) -> Detector:
     """Give arrays their rows again."""
-    history, rows = found.history, len(found.history.firsts)
+    history, rows = detector.history, len(detector.history.firsts)
     sums = {
         name: getattr(history, name).reshape(rows, width)
         for name, width in zip(SUMS, WIDTHS, strict=True)
     }
     return replace(
-        found,
+        detector,
         history=replace(history, **sums),
-        cross=_rows(found.cross),
-        incident=found.incident
-        and replace(found.incident, profiles=_rows(found.incident.profiles)),
-        forks=tuple(replace(fork, detector=_shaped(fork.detector)) for fork in found.forks),
-        second=found.second and replace(found.second, detector=_shaped(found.second.detector)),
+        cross=_rows(detector.cross),
+        incident=detector.incident
+        and replace(detector.incident, profiles=_rows(detector.incident.profiles)),
+        forks=tuple(replace(fork, detector=_shaped(fork.detector)) for fork in detector.forks),
+        second=detector.second
+        and replace(detector.second, detector=_shaped(detector.second.detector)),
     )
 
 

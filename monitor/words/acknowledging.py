@@ -7,7 +7,7 @@ from monitor.decisions import USUAL, Acknowledgement
 from monitor.segment_names import WHOLE, printable, shown
 
 
-def acknowledged(one: Acknowledgement) -> str:
+def acknowledged(taken: Acknowledgement) -> str:
     """Say who has taken a drift, until when and why.
 
     Examples
@@ -17,8 +17,10 @@ def acknowledged(one: Acknowledgement) -> str:
     >>> acknowledged(Acknowledgement(1, datetime(2026, 3, 1), "Ana", "new feature", "DE", day, day))
     'Ana has taken it until 2026-03-01: new feature.'
     """
-    ticket = f" ({printable(one.ticket)})" if one.ticket else ""
-    return f"{printable(one.by)} has taken it until {one.until}: {printable(one.why)}{ticket}."
+    ticket = f" ({printable(taken.ticket)})" if taken.ticket else ""
+    return (
+        f"{printable(taken.by)} has taken it until {taken.until}: {printable(taken.why)}{ticket}."
+    )
 
 
 def how_to_acknowledge(model: str, segment: str = WHOLE) -> str:
@@ -33,7 +35,7 @@ def how_to_acknowledge(model: str, segment: str = WHOLE) -> str:
     return f"calibration-monitor ack {quote(model)}{part} --by NAME --why TEXT"
 
 
-def long_taken(one: Acknowledgement, today: date) -> str | None:
+def long_taken(taken: Acknowledgement, today: date) -> str | None:
     """Say that a drift is taken for longer than usual; None if it is not, or no longer.
 
     Examples
@@ -43,11 +45,11 @@ def long_taken(one: Acknowledgement, today: date) -> str | None:
     >>> one = Acknowledgement(1, datetime(2026, 3, 1), "Ana", "new feature", "all", first, last)
     >>> long_taken(one, date(2026, 6, 2))
     """
-    if today > one.until or one.until - one.at.date() <= USUAL:
+    if today > taken.until or taken.until - taken.at.date() <= USUAL:
         return None
-    part = "the model" if one.segment == WHOLE else f"segment {shown(one.segment)}"
+    part = "the model" if taken.segment == WHOLE else f"segment {shown(taken.segment)}"
     return (
-        f"{printable(one.by)} has taken {part} until {one.until}, for {(one.until - today).days:,} "
-        f"more days: until then the drift does not page. Ask whether it is still worked on; "
-        f"calibration-monitor ack --end ends it."
+        f"{printable(taken.by)} has taken {part} until {taken.until}, for "
+        f"{(taken.until - today).days:,} more days: until then the drift does not page. "
+        f"Ask whether it is still worked on; calibration-monitor ack --end ends it."
     )

@@ -108,65 +108,65 @@ def long_acknowledgement(last: date, today: date) -> str | None:
     )
 
 
-def what_can_be_found(found: Detectable, begin: str = "With this reference") -> str:
+def what_can_be_found(detectable: Detectable, begin: str = "With this reference") -> str:
     """Say which changes the detector finds, and how long a slope of 0.8 takes."""
-    if not found.found:  # the information is 0
+    if not detectable.found:  # the information is 0
         return f"{begin} no change of the slope can be found, because {NEVER_CONTRAST}."
     slope = 1.0 - USUAL_CHANGE
     takes = (
-        f"would take about {found.days:,.0f} days"
-        if isfinite(found.days)
+        f"would take about {detectable.days:,.0f} days"
+        if isfinite(detectable.days)
         else f"would take more than {LONGEST} days"
     )
     first = (
-        f"{begin}, changes of the slope below {found.tolerated:.2f} are tolerated and "
-        f"changes above {found.found:.2f} are found; a slope of {slope:.1f} {takes}."
+        f"{begin}, changes of the slope below {detectable.tolerated:.2f} are tolerated and "
+        f"changes above {detectable.found:.2f} are found; a slope of {slope:.1f} {takes}."
     )
-    if found.together:
-        return f"{first} {hanging_together(found.together, found.days)}"
-    if found.rarer >= FEW_A_DAY or found.within_patience is None:
+    if detectable.together:
+        return f"{first} {hanging_together(detectable.together, detectable.days)}"
+    if detectable.rarer >= FEW_A_DAY or detectable.within_patience is None:
         return first
     never = (
-        f"changes smaller than {found.within_patience:.2f} are not"
-        if isfinite(found.within_patience)
+        f"changes smaller than {detectable.within_patience:.2f} are not"
+        if isfinite(detectable.within_patience)
         else "no change of the slope is"
     )
-    few = f"With {found.rarer:.3g} of the rarer outcome a day, {never}"
+    few = f"With {detectable.rarer:.3g} of the rarer outcome a day, {never}"
     return f"{first} {few} found within {PATIENCE} days."
 
 
-def hanging_together(found: Together, days: float) -> str:
+def hanging_together(together: Together, days: float) -> str:
     """Say what a reference is worth whose rows hang together, and what a longer one would find.
 
     `days` are those that a slope of 0.8 takes with this one.
     """
     known = (
-        f"slopes nearer to 1 than {1.0 - found.least:.2f} are not told from chance"
-        if isfinite(found.least)
+        f"slopes nearer to 1 than {1.0 - together.least:.2f} are not told from chance"
+        if isfinite(together.least)
         else "no slope is told from chance"
     )
     worth = (
-        f"Outcomes of these days hang together: {found.days} days count as about "
-        f"{found.independent:.1f}. Within {PATIENCE} days {known}"
+        f"Outcomes of these days hang together: {together.days} days count as about "
+        f"{together.independent:.1f}. Within {PATIENCE} days {known}"
     )
-    if found.longer is None or found.longer >= days:
+    if together.longer is None or together.longer >= days:
         return f"{worth}."
     slope = 1.0 - USUAL_CHANGE
     return (
         f"{worth}; with a reference of {LONGER} days a slope of {slope:.1f} would take about "
-        f"{found.longer:,.0f} days."
+        f"{together.longer:,.0f} days."
     )
 
 
-def what_would_help(found: Detectable) -> str | None:
+def what_would_help(detectable: Detectable) -> str | None:
     """Say what to change where even a slope of 0.7 takes too long; None if it does not."""
-    if not found.found:
+    if not detectable.found:
         return "Fewer segments or strata, or days judged together (verdicts.judge_every), may help."
-    if found.days_strong <= TOO_LONG:
+    if detectable.days_strong <= TOO_LONG:
         return None
     takes = (
-        f"take about {found.days_strong:,.0f} days to be found"
-        if isfinite(found.days_strong)
+        f"take about {detectable.days_strong:,.0f} days to be found"
+        if isfinite(detectable.days_strong)
         else f"take more than {LONGEST} days to be found"
     )
     return (
@@ -186,6 +186,8 @@ def too_few_like_this(days: int, lack: Lack) -> str:
     return f"{days_like_this(days)} there would be {too_few(lack)}: too few to find a drift."
 
 
-def sensitivity(found: Detectable, begin: str = "With this reference") -> str:
+def sensitivity(detectable: Detectable, begin: str = "With this reference") -> str:
     """Say what can be found, and what would help."""
-    return " ".join(filter(None, [what_can_be_found(found, begin), what_would_help(found)]))
+    return " ".join(
+        filter(None, [what_can_be_found(detectable, begin), what_would_help(detectable)])
+    )

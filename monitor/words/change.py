@@ -8,7 +8,7 @@ from monitor.words.numbers import times
 from monitor.words.verdict import MEANINGS, MUCH_UNKNOWN
 
 
-def sentences(found: Change) -> tuple[str, ...]:
+def sentences(change: Change) -> tuple[str, ...]:
     """Say what changed, how certain that is, which scores it is not about, and what the prior did.
 
     Examples
@@ -16,32 +16,32 @@ def sentences(found: Change) -> tuple[str, ...]:
     >>> sentences(Change("insufficient_data", Lack("positive outcomes", 0, 300)))[0][32:]
     'the first sample has 0 of at least 300 positive outcomes.'
     """
-    if found.state == "insufficient_data":
+    if change.state == "insufficient_data":
         few = (
-            f"the first sample has {too_few(found.lack)}"
-            if found.lack
+            f"the first sample has {too_few(change.lack)}"
+            if change.lack
             else "the second sample has no group with outcomes of both classes"
         )
         return (f"There is too little to compare: {few}.",)
-    return (*_what(found), *_silence(found), _prior(found), *_hanging(found))
+    return (*_what(change), *_silence(change), _prior(change), *_hanging(change))
 
 
-def _what(found: Change) -> tuple[str, ...]:
-    if found.state == "calibration_drift" and found.kind and found.size:
-        slope = found.slope if found.kind in ("too_extreme", "too_timid") else None
-        about = f"by about {abs(found.size.value):.2f} in log-odds"
+def _what(change: Change) -> tuple[str, ...]:
+    if change.state == "calibration_drift" and change.kind and change.size:
+        slope = change.slope if change.kind in ("too_extreme", "too_timid") else None
+        about = f"by about {abs(change.size.value):.2f} in log-odds"
         size = f"slope {slope:.2f plain}" if slope else about
         return (
-            f"The curve changed: {MEANINGS[found.kind]} ({size}).",
+            f"The curve changed: {MEANINGS[change.kind]} ({size}).",
             (
-                f"The evidence is {times(found.evidence)} to 1; the limit is {times(found.limit)} "
-                "to 1."
+                f"The evidence is {times(change.evidence)} to 1; the limit is "
+                f"{times(change.limit)} to 1."
             ),
         )
     size = (
         f" More than half of such comparisons would find a change of the slope by "
-        f"{found.detectable:.2f}."
-        if isfinite(found.detectable)
+        f"{change.detectable:.2f}."
+        if isfinite(change.detectable)
         else " With so few outcomes, no change of the slope would be found."
     )
     level = {
@@ -49,37 +49,37 @@ def _what(found: Change) -> tuple[str, ...]:
         "lifted or lowered as a whole.",
         "prior or inputs": "The prevalence moved, and so did the scores: a shift of prior and "
         "inputs together cannot be distinguished from a curve that moved as a whole.",
-    }.get(found.moved, "Only the prior moved." if found.state == "prior_shift" else "")
+    }.get(change.moved, "Only the prior moved." if change.state == "prior_shift" else "")
     none = f"No evidence that the shape of the curve changed, whatever the prior.{size}"
     return (none, level) if level else (none,)
 
 
-def _silence(found: Change) -> tuple[str, ...]:
-    if found.unknown_share < MUCH_UNKNOWN:
+def _silence(change: Change) -> tuple[str, ...]:
+    if change.unknown_share < MUCH_UNKNOWN:
         return ()
     nothing = (
-        f"{found.unknown_share:.0%} of the scores of the second sample lie where the first has too "
-        "few outcomes: nothing is said of them."
+        f"{change.unknown_share:.0%} of the scores of the second sample lie where the first has "
+        "too few outcomes: nothing is said of them."
     )
     return (nothing,)
 
 
-def _prior(found: Change) -> str:
-    before, after = found.prevalences
+def _prior(change: Change) -> str:
+    before, after = change.prevalences
     prevalence = f"Prevalence {before:.2%} before, {after:.2%} after"
-    if not found.shift or not found.level_change:
+    if not change.shift or not change.level_change:
         return f"{prevalence}."
     return (
-        f"{prevalence}; the log-odds of all scores moved by {found.shift:+z.2f error}, of which "
-        f"{found.level_change.value:+z.2f} "
-        f"({found.level_change.standard_error:.2f}) did not come with the prevalence."
+        f"{prevalence}; the log-odds of all scores moved by {change.shift:+z.2f error}, of which "
+        f"{change.level_change.value:+z.2f} "
+        f"({change.level_change.standard_error:.2f}) did not come with the prevalence."
     )
 
 
-def _hanging(found: Change) -> tuple[str, ...]:
-    if found.independent is None:
+def _hanging(change: Change) -> tuple[str, ...]:
+    if change.independent is None:
         return ()
     about = (
-        f"as much of the slope as about {float(f'{found.independent:.2g}'):,.0f} independent rows"
+        f"as much of the slope as about {float(f'{change.independent:.2g}'):,.0f} independent rows"
     )
     return (f"Intervals and evidence count entities, not rows: the second sample says {about}.",)

@@ -9,31 +9,31 @@ NAMED = 3  # classes that a sentence names
 ENOUGH = 0.99  # of the outcomes: a verdict on more of them does not say on how many
 
 
-def frequencies(found: ClassFacts) -> str:
+def frequencies(facts: ClassFacts) -> str:
     """Say which classes became more or less frequent, and how often the first choice was right."""
-    more = [shift for shift in found.shifts if shift.now > shift.before]
-    less = [shift for shift in found.shifts if shift.now < shift.before]
+    more = [shift for shift in facts.shifts if shift.now > shift.before]
+    less = [shift for shift in facts.shifts if shift.now < shift.before]
     moved = [
         f"{word} frequent than in the reference: {_listed(shifts)}."
         for word, shifts in (("More", more), ("Less", less))
         if shifts
     ]
     right = (
-        f"The first choice was right in {found.right:.1%} of the week, {found.right_before:.1%} "
+        f"The first choice was right in {facts.right:.1%} of the week, {facts.right_before:.1%} "
         "of the reference."
     )
     return " ".join([*moved, right])
 
 
-def moved(found: ClassFacts, change: Estimate | None) -> str:
+def moved(facts: ClassFacts, change: Estimate | None) -> str:
     """Say which class came true more or less often than frequencies explain."""
-    if found.off is None or change is None:
+    if facts.off is None or change is None:
         return ""
     size = f"{abs(change.value):.2f} in logit (standard error {change.error:.2f})"
-    if found.off:
+    if facts.off:
         often, low = ("more", "low") if change.value > 0.0 else ("less", "high")
         return (
-            f"{found.off} comes true {often} often than its scores and the frequencies of the "
+            f"{facts.off} comes true {often} often than its scores and the frequencies of the "
             f"classes explain: as if its scores were too {low} by {size}. A shift of priors and "
             "inputs together would have to fit this class alone."
         )
@@ -50,20 +50,20 @@ def _listed(shifts: Sequence[ClassShift]) -> str:
     return ", ".join(named) + (f" and {left_out} more" if left_out else "")
 
 
-def rests_on(found: ClassFacts) -> str:
+def rests_on(facts: ClassFacts) -> str:
     """Say on which share of the outcomes the verdict rests; empty if it is nearly all of them."""
-    if found.judged >= ENOUGH:
+    if facts.judged >= ENOUGH:
         return ""
     return (
-        f"The verdict rests on {found.judged:.0%} of the week's outcomes: those that are one of "
+        f"The verdict rests on {facts.judged:.0%} of the week's outcomes: those that are one of "
         "the two classes with the highest scores."
     )
 
 
-def worst_pairs(found: ClassFacts) -> str:
+def worst_pairs(facts: ClassFacts) -> str:
     """Name the worst pair and count the pairs without a verdict; empty without a drift."""
-    worst = _worst(found.worst) if found.worst else ""
-    others = _others(found.others) if found.others and found.others.count else ""
+    worst = _worst(facts.worst) if facts.worst else ""
+    others = _others(facts.others) if facts.others and facts.others.count else ""
     return " ".join(filter(None, [worst, others]))
 
 

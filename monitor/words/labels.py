@@ -10,35 +10,37 @@ PAGE = "docs/chosen-labels.md"
 LEAST_LEFT_OUT = 0.005  # of the predictions; less is not said
 
 
-def chosen_sentence(found: ChosenLabels) -> str:
+def chosen_sentence(chosen: ChosenLabels) -> str:
     """Say that labels look chosen by score, what is right all the same, and what is not."""
-    where = "" if found.segment == WHOLE else f" in {shown(found.segment)}"
+    where = "" if chosen.segment == WHOLE else f" in {shown(chosen.segment)}"
     return (
-        f"Labels seem to be chosen by score{where}: on {found.day} {percent(found.most.rate)} of "
-        f"the predictions with {_scores(found.most)} have an outcome, and "
-        f"{percent(found.least.rate)} of those with {_scores(found.least)}. Verdict and slope are "
-        f"right all the same; prevalence, mean score, ECE, TCE, RBS and causes are those of the "
-        f"labelled predictions, not of all: set label_rate to by_score to have those of all too. "
-        f"If outcomes are only late, raise settled_after. See {PAGE}."
+        f"Labels seem to be chosen by score{where}: on {chosen.day} {percent(chosen.most.rate)} of "
+        f"the predictions with {_scores(chosen.most)} have an outcome, and "
+        f"{percent(chosen.least.rate)} of those with {_scores(chosen.least)}. Verdict and slope "
+        f"are right all the same; prevalence, mean score, ECE, TCE, RBS and causes are those of "
+        f"the labelled predictions, not of all: set label_rate to by_score to have those of "
+        f"all too. If outcomes are only late, raise settled_after. See {PAGE}."
     )
 
 
-def population_sentence(found: Population, labelled: float, span: str) -> str:
+def population_sentence(population: Population, labelled: float, span: str) -> str:
     """Give the measures of all predictions; `labelled` is the prevalence of those with an outcome.
 
     Parameters
     ----------
-    found : Population
+    population : Population
         Of a span of days.
     labelled : float
         A ratio in [0, 1].
     span : str
         Which days.
     """
-    rates = f"prevalence {_share(found.prevalence)}, mean score {_share(found.mean_score)}"
-    root = found.errors.rbs_interval
-    errors = f"ECE {found.errors.ece:.3f}, RBS {root:.3f}" if root else ""
-    left = 1.0 - found.reached
+    rates = (
+        f"prevalence {_share(population.prevalence)}, mean score {_share(population.mean_score)}"
+    )
+    root = population.errors.rbs_interval
+    errors = f"ECE {population.errors.ece:.3f}, RBS {root:.3f}" if root else ""
+    left = 1.0 - population.reached
     beyond = (
         f" {percent(left)} of them have scores at which nothing is labelled, and are left out."
         if left >= LEAST_LEFT_OUT

@@ -146,7 +146,7 @@ def _parts_of_classes(c: Candidate[VectorMap]) -> str:
     )
 
 
-def formula_of_classes(found: VectorMap) -> str:
+def formula_of_classes(vector_map: VectorMap) -> str:
     """Say what a map does to the logarithms of class probabilities.
 
     Examples
@@ -154,25 +154,25 @@ def formula_of_classes(found: VectorMap) -> str:
     >>> formula_of_classes(VectorMap("temperature", ("a", "b"), parameters=(0.8,)))
     'It multiplies all logits by 0.800, which is a temperature of 1.250.'
     """
-    if found.kind == "temperature":
-        (factor,) = found.parameters
+    if vector_map.kind == "temperature":
+        (factor,) = vector_map.parameters
         return (
             f"It multiplies all logits by {factor:.3f}, which is a temperature of "
             f"{1.0 / factor:.3f}."
         )
-    if found.kind == "order_preserving":
-        return f"It bends the logits of all classes alike, at {len(found.knots)} knots."
-    if found.kind == "dirichlet":
+    if vector_map.kind == "order_preserving":
+        return f"It bends the logits of all classes alike, at {len(vector_map.knots)} knots."
+    if vector_map.kind == "dirichlet":
         return "It mixes the logits of the classes with a matrix, and adds an intercept to each."
     largest = sorted(
-        zip(found.classes, found.parameters or found.level, strict=True),
-        key=lambda one: -abs(one[1] - (1.0 if found.parameters else 0.0)),
+        zip(vector_map.classes, vector_map.parameters or vector_map.level, strict=True),
+        key=lambda by_class: -abs(by_class[1] - (1.0 if vector_map.parameters else 0.0)),
     )[:CLASSES_SHOWN]
     of = ", ".join(
-        f"{printable(name)} {value:{'.3f' if found.parameters else '+.3f'}}"
+        f"{printable(name)} {value:{'.3f' if vector_map.parameters else '+.3f'}}"
         for name, value in largest
     )
-    if found.parameters:
+    if vector_map.parameters:
         return f"It multiplies the logit of each class (farthest from 1: {of}), and adds to it."
     return f"It adds to the logit of each class (the largest: {of})."
 
@@ -259,7 +259,7 @@ def _settling(choice: Choice[Any]) -> tuple[str, ...]:
     return (f"About {days} more days like these would settle it.",)
 
 
-def formula(found: CalibrationMap) -> str:
+def formula(calibration_map: CalibrationMap) -> str:
     """Say what a map does to the log-odds of a score.
 
     Examples
@@ -267,19 +267,20 @@ def formula(found: CalibrationMap) -> str:
     >>> formula(CalibrationMap("platt", 0.25, (0.6,)))
     'It multiplies the log-odds of a score by 0.600 and adds +0.250.'
     """
-    if found.kind == "platt":
+    if calibration_map.kind == "platt":
         return (
-            f"It multiplies the log-odds of a score by {found.parameters[0]:.3f} and adds "
-            f"{found.level:+z.3f}."
+            f"It multiplies the log-odds of a score by {calibration_map.parameters[0]:.3f} and "
+            f"adds {calibration_map.level:+z.3f}."
         )
-    if found.kind == "beta":
-        a, b = found.parameters
+    if calibration_map.kind == "beta":
+        a, b = calibration_map.parameters
         return (
-            f"Its log-odds are {a:.3f} ln(s) - {b:.3f} ln(1 - s) {found.level:+z.3f}, s the score."
+            f"Its log-odds are {a:.3f} ln(s) - {b:.3f} ln(1 - s) {calibration_map.level:+z.3f}, s "
+            "the score."
         )
-    if found.knots:
-        return f"It bends the log-odds of a score at {len(found.knots)} knots."
-    return f"It adds {found.level:+z.3f} to the log-odds of a score."
+    if calibration_map.knots:
+        return f"It bends the log-odds of a score at {len(calibration_map.knots)} knots."
+    return f"It adds {calibration_map.level:+z.3f} to the log-odds of a score."
 
 
 def _level(content: MapFile) -> str:
@@ -293,14 +294,14 @@ def _level(content: MapFile) -> str:
     return f"Its level is {source} (standard error {level.standard_error:.3f})."
 
 
-def _extrapolation(found: CalibrationMap, share: float) -> str:
-    low, high = found.known
+def _extrapolation(calibration_map: CalibrationMap, share: float) -> str:
+    low, high = calibration_map.known
     return (
         f"It keeps the order of all scores. Below {low:.4g} and above {high:.4g}, where "
         f"{percent(share)} of the scores lie, it extrapolates."
     )
 
 
-def _between(found: Estimate) -> str:
-    word = "gained" if found.value > 0.0 else "lost"
-    return f"{word} {abs(found.value):z.4f} ({found:z.4f interval})"
+def _between(gain: Estimate) -> str:
+    word = "gained" if gain.value > 0.0 else "lost"
+    return f"{word} {abs(gain.value):z.4f} ({gain:z.4f interval})"

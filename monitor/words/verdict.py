@@ -119,12 +119,12 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
     if v.facts.classes:
         yield classes.worst_pairs(v.facts.classes)
     # The limit of a segment depends on how many others alert that day.
-    known = f"; the limit is {times(v.limit)}" if v.segment in FAMILIES and v.limit else ""
+    limit = f"; the limit is {times(v.limit)}" if v.segment in FAMILIES and v.limit else ""
     took = "It took the place of another drift. " if incident.started > incident.opened else ""
     took = "" if incident.worse else took
     yield (
         f"{took}On {incident.opened} the evidence for a drift, over all days on which it may have "
-        f"begun, reached {times(incident.evidence)} to 1{known}."
+        f"begun, reached {times(incident.evidence)} to 1{limit}."
     )
     if incident.recovery > WORTH_SAYING:
         yield (
@@ -191,8 +191,12 @@ def _no_drift(v: Verdict) -> Iterator[str]:
         yield late_outcomes(v.facts.late)
     if own := " and ".join(own_faults(v)):
         yield f"Unchanged since the reference, whose own scores are {own}."
-    known = v.detectable
-    size = f" of the slope larger than {known.found:.2f}" if known and known.found > 0.0 else ""
+    detectable = v.detectable
+    size = (
+        f" of the slope larger than {detectable.found:.2f}"
+        if detectable and detectable.found > 0.0
+        else ""
+    )
     yield f"No evidence of a change{size} since the reference, whatever the prior."
     yield _held_down(v)
     yield _moved(v)
@@ -279,12 +283,12 @@ def _prior(v: Verdict) -> str:
 
 def _lasting(v: Verdict) -> str:
     """Say what a single week does not show of the prior."""
-    found = v.facts.lasting
-    if not found or v.state == "level_drift":
+    lasting = v.facts.lasting
+    if not lasting or v.state == "level_drift":
         return ""
-    days = (v.day - found.since).days + 1
-    shift = found.shift
+    days = (v.day - lasting.since).days + 1
+    shift = lasting.shift
     return (
-        f"Over the {days} days since {found.since} the log-odds of all scores are "
+        f"Over the {days} days since {lasting.since} the log-odds of all scores are "
         f"{shift.value:+z.2f} away from the reference ({shift:+z.2f interval})."
     )

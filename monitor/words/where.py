@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # its room needs mathematics, and commands that only show sta
 MOST_NAMED = 5
 
 
-def where_sentence(found: Where) -> str:
+def where_sentence(where: Where) -> str:
     """Say which values explain a drift, or that no few of them do.
 
     Examples
@@ -19,7 +19,7 @@ def where_sentence(found: Where) -> str:
     >>> where_sentence(Where("too_extreme", None, (), None))
     'No value of the configured columns differs from its own reference.'
     """
-    flagged, explanation = found.flagged, found.explanation
+    flagged, explanation = where.flagged, where.explanation
     if explanation:
         return (
             f"{explanation.share:.0%} of the evidence comes from {explained_by(explanation)}, "
@@ -32,7 +32,7 @@ def where_sentence(found: Where) -> str:
     names = listed([name_of(place) for place in flagged[:MOST_NAMED]])
     more = f" and {len(flagged) - MOST_NAMED} more" if len(flagged) > MOST_NAMED else ""
     return (
-        f"{len(flagged)} of {len(found.tested)} values differ from their own reference, most of "
+        f"{len(flagged)} of {len(where.tested)} values differ from their own reference, most of "
         f"all {names}{more}; no few values explain the drift."
     )
 
@@ -65,7 +65,7 @@ def _instead(explanation: Explanation) -> str:
     )
 
 
-def search_sentence(found: "Found") -> str:
+def search_sentence(search: "Found") -> str:
     """Say what was found, and whether the other half of the days confirms it.
 
     Examples
@@ -74,21 +74,21 @@ def search_sentence(found: "Found") -> str:
     >>> search_sentence(Found((), 10, 0))
     'No condition on these columns tells more than all rows together (10 days).'
     """
-    if not found.conditions:
+    if not search.conditions:
         return (
             "No condition on these columns tells more than all rows together "
-            f"({found.searched} days)."
+            f"({search.searched} days)."
         )
-    said = " and ".join(name_of(one) for one in found.conditions)
-    if not found.confirmed:
+    said = " and ".join(name_of(condition) for condition in search.conditions)
+    if not search.confirmed:
         return (
-            f"{said} was found on {found.searched} days, but {found.confirmed_on} other days do "
-            f"not confirm it (p = {found.p_value:.2g})."
+            f"{said} was found on {search.searched} days, but {search.confirmed_on} other days do "
+            f"not confirm it (p = {search.p_value:.2g})."
         )
     return (
-        f"{said}{_slope_of(found.slope)}, {found.rows:.1%} of the outcomes; found on "
-        f"{found.searched} days and confirmed on {found.confirmed_on} others "
-        f"(p = {found.p_value:.1g}). The rest{_slope_of(found.rest)}."
+        f"{said}{_slope_of(search.slope)}, {search.rows:.1%} of the outcomes; found on "
+        f"{search.searched} days and confirmed on {search.confirmed_on} others "
+        f"(p = {search.p_value:.1g}). The rest{_slope_of(search.rest)}."
     )
 
 

@@ -71,8 +71,8 @@ def correction_sentence(correction: InterceptCorrection, span: str, *, drifting:
 def map_sentence(gain: MapGain) -> str:
     """Say what the calibration map in the shadow gained, and whether it has begun to harm."""
 
-    def by(found: Estimate, unit: str) -> str:
-        return f"by {found.value:.4f}{unit} ({found:.4f interval})"
+    def by(change: Estimate, unit: str) -> str:
+        return f"by {change.value:.4f}{unit} ({change:.4f interval})"
 
     nats = " nats a prediction"
     if gain.harms:

@@ -56,22 +56,22 @@ def choose(
     best = {name: _best(of, named, points) for name, of in fits.items()}
     usable = _without_decisions(best, probabilities, ones) or [*best]
     outcome = best_outcome({name: fits[name][best[name]] for name in usable}, points)
-    score, found = best[outcome], fits[outcome]
+    score, against = best[outcome], fits[outcome]
     ordered = [
-        with_reason(c, f"log loss {found[c.column].loss:.4f}" if c.column in found else "")
+        with_reason(c, f"log loss {against[c.column].loss:.4f}" if c.column in against else "")
         for c in scores
         if c.points > 0 or c.column == score
     ]
     first = next(c for c in ordered if c.column == score)
-    if found[score].flipped and not first.settings:
+    if against[score].flipped and not first.settings:
         turned = with_reason(first, _reversed(score, outcome), OTHER_CLASS)
         ordered[ordered.index(first)] = turned
     ordered.sort(key=lambda c: c.column != score)
     chosen = sorted(outcomes, key=lambda c: c.column != outcome)
-    p = 1 - probabilities[score] if found[score].flipped else probabilities[score]
+    p = 1 - probabilities[score] if against[score].flipped else probabilities[score]
     remarks = _remarks(p, ones[outcome])
     doubts = [
-        *_about_score(score, outcome, found, probabilities, points),
+        *_about_score(score, outcome, against, probabilities, points),
         *_about_outcome(outcome, usable, fits, best, ones, points),
     ]
     return Choice(ordered, chosen, remarks, tuple(doubts))
@@ -80,8 +80,8 @@ def choose(
 def _best(of: Mapping[str, Fit], named: Sequence[Candidate], points: Mapping[str, float]) -> str:
     """Choose the score of an outcome, of those with a fitting name if one of them predicts it."""
     strong = {c.column: of[c.column] for c in named if c.column in of}
-    predicting = any(one.predicts for one in strong.values())
-    weak = any(one.predicts for one in of.values())
+    predicting = any(fit.predicts for fit in strong.values())
+    weak = any(fit.predicts for fit in of.values())
     return best_score(strong if predicting or (strong and not weak) else of, points)
 
 
@@ -110,12 +110,12 @@ def _remarks(p: Floats, y: Floats) -> list[Remark]:
 def _about_score(
     score: str,
     outcome: str,
-    found: Mapping[str, Fit],
+    fits: Mapping[str, Fit],
     probabilities: Mapping[str, Floats],
     points: Mapping[str, float],
 ) -> list[str]:
     """Say which other score predicts the outcome too, or that none does."""
-    own = found[score]
+    own = fits[score]
     if not own.predicts:
         few = np.count_nonzero(~np.isnan(own.shifted)) < MANY
         none = (
@@ -126,23 +126,23 @@ def _about_score(
     doubts = [_reversed(score, outcome)] if own.flipped else []
     rivals = [
         name
-        for name, one in found.items()
+        for name, fit in fits.items()
         if name != score
-        and (one.predicts or points[name] > points[score])
+        and (fit.predicts or points[name] > points[score])
         and not same(
-            1 - probabilities[name] if one.flipped else probabilities[name],
+            1 - probabilities[name] if fit.flipped else probabilities[name],
             1 - probabilities[score] if own.flipped else probabilities[score],
         )
-        and (points[name] >= points[score] or not is_better(one.shifted - own.shifted))
+        and (points[name] >= points[score] or not is_better(fit.shifted - own.shifted))
     ]
     if rivals:
-        rival = min(rivals, key=lambda name: (float(np.nanmean(found[name].shifted)), name))
-        doubts.append(_compared(score, rival, found))
+        rival = min(rivals, key=lambda name: (float(np.nanmean(fits[name].shifted)), name))
+        doubts.append(_compared(score, rival, fits))
     return doubts
 
 
-def _compared(score: str, rival: str, found: Mapping[str, Fit]) -> str:
-    own, other = found[score], found[rival]
+def _compared(score: str, rival: str, fits: Mapping[str, Fit]) -> str:
+    own, other = fits[score], fits[rival]
     numbers = f"log loss {own.loss:.3f} and {other.loss:.3f}"
     if is_better(own.shifted - other.shifted):
         return (

@@ -36,12 +36,12 @@ def entity_column(session: Session, log: Log, day: str) -> EntityColumn | None:
     day : str
         SQL of the day of a row.
     """
-    found = [
+    candidates = [
         EntityColumn(column.name, share)
         for column in _candidates(log.columns)
         if (share := _again(session, log, column.name, day)) >= LEAST_AGAIN
     ]
-    return max(found, key=lambda one: one.again, default=None)
+    return max(candidates, key=lambda candidate: candidate.again, default=None)
 
 
 def _candidates(columns: Sequence[Column]) -> list[Column]:

@@ -166,12 +166,12 @@ def _late(
         f"SELECT a.cm_day AS day, count(*) AS rows, min(o.cm_day - a.cm_day) AS age FROM {ASKED} a "
         f"JOIN {OFFERED} o ON {joined_on(best, 'a', 'o')} AND o.cm_day >= a.cm_day GROUP BY 1"
     )
-    found = session.connection.execute(f"{met} ORDER BY 2 DESC, 1").fetchall()
-    days = tuple(sorted(day for day, *_ in found[:PROBED_DAYS]))
+    by_day = session.connection.execute(f"{met} ORDER BY 2 DESC, 1").fetchall()
+    days = tuple(sorted(day for day, *_ in by_day[:PROBED_DAYS]))
     for day in days:
         if day not in scored.sampled:
             add_day(session, scored, day)
-    return replace(best, days=days, since=min(age for *_, age in found))
+    return replace(best, days=days, since=min(age for *_, age in by_day))
 
 
 def _every(days: Sequence[date], first: date, step: int, span: int) -> list[date]:

@@ -24,8 +24,8 @@ def horizon(name: str) -> int | None:
     >>> horizon("y_30d"), horizon("default_12_months"), horizon("score_v2")
     (30, 360, None)
     """
-    found = HORIZON.search(name.lower())
-    return int(found[1]) * DAYS[found[2][0]] if found else None
+    match = HORIZON.search(name.lower())
+    return int(match[1]) * DAYS[match[2][0]] if match else None
 
 
 def about_names(score: str, outcome: str, wait: int, beside: Sequence[Column]) -> list[str]:

@@ -175,8 +175,8 @@ def _about_names(pair: Pair) -> list[str]:
 
 def _live(session: Session, log: Log) -> Log:
     """Leave out the rows of other splits and environments, where a log has scores."""
-    found = live_rows(log) if roles.scores(log.columns) else None
-    return only(session, log, found) if found else log
+    live = live_rows(log) if roles.scores(log.columns) else None
+    return only(session, log, live) if live else log
 
 
 def _match(session: Session, log: Log, others: Sequence[Log]) -> tuple[Log, Key] | None:

@@ -113,7 +113,7 @@ def best_score(fits: Mapping[str, Fit], points: Mapping[str, float]) -> str:
     points : mapping of str to float
         How well the names fit.
     """
-    able = {name: one for name, one in fits.items() if one.predicts} or fits
+    able = {name: fit for name, fit in fits.items() if fit.predicts} or fits
     first = min(able, key=lambda name: (float(np.nanmean(able[name].shifted)), name))
     tied = [n for n in able if not is_better(able[n].shifted - able[first].shifted)]
     least = min(able[n].loss for n in tied)
@@ -131,10 +131,10 @@ def best_outcome(fits: Mapping[str, Fit], points: Mapping[str, float]) -> str:
     points : mapping of str to float
         How well the names fit.
     """
-    able = {name: one for name, one in fits.items() if one.predicts} or fits
-    straight = {name: one for name, one in able.items() if not one.flipped} or able
-    most = max(one.worth for one in straight.values())
-    tied = [name for name, one in straight.items() if one.worth >= most - TIE]
+    able = {name: fit for name, fit in fits.items() if fit.predicts} or fits
+    straight = {name: fit for name, fit in able.items() if not fit.flipped} or able
+    most = max(fit.worth for fit in straight.values())
+    tied = [name for name, fit in straight.items() if fit.worth >= most - TIE]
     return max(tied, key=lambda name: (points[name], straight[name].worth, name))
 
 
@@ -191,5 +191,5 @@ def measured(
     return {
         outcome: fits
         for outcome, y in outcomes.items()
-        if (fits := {n: found for n, p in scores.items() if (found := fit(p, y))})
+        if (fits := {n: fitted for n, p in scores.items() if (fitted := fit(p, y))})
     }

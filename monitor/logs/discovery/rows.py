@@ -119,7 +119,7 @@ def leaves_of(rows: duckdb.DuckDBPyRelation) -> dict[str, str]:
 
     A name that is also that of a column is left out.
     """
-    found = dict[str, str]()
+    leaves = dict[str, str]()
     waiting: list[tuple[str, str, Any]] = [
         (name, quoted(name), native)
         for name, native in zip(rows.columns, rows.types, strict=True)
@@ -131,9 +131,9 @@ def leaves_of(rows: duckdb.DuckDBPyRelation) -> dict[str, str]:
             below = f"{name}.{field}", f"{sql}.{quoted(field)}", inner
             if inner.id == "struct":
                 waiting.append(below)
-            elif inner.id not in ("list", "map", "array", "union") and len(found) < MOST_LEAVES:
-                found[below[0]] = below[1]
-    return {name: sql for name, sql in found.items() if name not in rows.columns}
+            elif inner.id not in ("list", "map", "array", "union") and len(leaves) < MOST_LEAVES:
+                leaves[below[0]] = below[1]
+    return {name: sql for name, sql in leaves.items() if name not in rows.columns}
 
 
 def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.DuckDBPyRelation:

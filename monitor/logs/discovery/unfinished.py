@@ -74,11 +74,11 @@ def _score(log: Log | None) -> Iterator[Setting]:
         )
         yield Setting("predictions", "classes", TODO, why)
         return
-    found = roles.scores(log.columns) if log else []
-    if found:
-        yield Setting("predictions", "score", found[0].column, found[0].reason)
-        if "score_means" in found[0].settings:
-            yield Setting("predictions", "score_means", found[0].settings["score_means"])
+    scores = roles.scores(log.columns) if log else []
+    if scores:
+        yield Setting("predictions", "score", scores[0].column, scores[0].reason)
+        if "score_means" in scores[0].settings:
+            yield Setting("predictions", "score_means", scores[0].settings["score_means"])
         return
     named = [c for c in log.columns if roles.is_named_score(c)] if log else []
     said = " ".join(map(how_to_map, named))
@@ -87,11 +87,11 @@ def _score(log: Log | None) -> Iterator[Setting]:
 
 
 def _outcome(log: Log | None) -> Iterator[Setting]:
-    found = roles.outcomes(log.columns) if log else []
-    if found:
-        yield Setting("outcomes", "outcome", found[0].column, found[0].reason)
-        if "outcome_means" in found[0].settings:
-            yield Setting("outcomes", "outcome_means", found[0].settings["outcome_means"])
+    outcomes = roles.outcomes(log.columns) if log else []
+    if outcomes:
+        yield Setting("outcomes", "outcome", outcomes[0].column, outcomes[0].reason)
+        if "outcome_means" in outcomes[0].settings:
+            yield Setting("outcomes", "outcome_means", outcomes[0].settings["outcome_means"])
         return
     why = (
         "The column with what happened, 0 or 1. For other values add outcome_means: {positive: "

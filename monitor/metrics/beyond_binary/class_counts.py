@@ -165,7 +165,7 @@ def count_classes(
     """
     empty = _nothing(tuple(names), watched, pairs, third)
     return reduce(
-        lambda found, batch: merge_class_counts([found, _of_batch(empty, batch, log_weights)]),
+        lambda sums, batch: merge_class_counts([sums, _of_batch(empty, batch, log_weights)]),
         chain.from_iterable(map(_small, batches)),
         empty,
     )
@@ -378,10 +378,10 @@ def _pairs(
     low, high = with_first(ranked, rank)
     kept, cells = rows_of_pairs(vectors, labels, low, high)
     labels, low, high = labels[kept], low[kept], high[kept]
-    known = np.array([a * classes + b for a, b in pairs], np.int64)
+    codes = np.array([a * classes + b for a, b in pairs], np.int64)
     code = low * classes + high
-    place = np.minimum(np.searchsorted(known, code), max(0, len(known) - 1))
-    is_known = known[place] == code if len(known) else np.zeros(len(code), np.bool_)
+    place = np.minimum(np.searchsorted(codes, code), max(0, len(codes) - 1))
+    is_known = codes[place] == code if len(codes) else np.zeros(len(code), np.bool_)
     size = len(pairs) * COARSE_COUNT
     keys = place[is_known] * COARSE_COUNT + cells[is_known]
     hits = keys[labels[is_known] == low[is_known]]

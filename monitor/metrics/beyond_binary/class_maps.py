@@ -138,7 +138,7 @@ def fit_class_map(
     return ClassMap(kind, count, _fit_dirichlet(z, classes, penalty))
 
 
-def apply_class_map(scores: npt.ArrayLike, found: ClassMap) -> Floats:
+def apply_class_map(scores: npt.ArrayLike, class_map: ClassMap) -> Floats:
     """Recalibrate class probabilities.
 
     For analysis, not used by the daily job.
@@ -147,7 +147,7 @@ def apply_class_map(scores: npt.ArrayLike, found: ClassMap) -> Floats:
     ----------
     scores : array-like of shape (n, c)
         Predicted probabilities, as for `fit_class_map`.
-    found : ClassMap
+    class_map : ClassMap
         A fitted map of as many classes.
 
     Returns
@@ -172,17 +172,17 @@ def apply_class_map(scores: npt.ArrayLike, found: ClassMap) -> Floats:
     array([[0.511, 0.361, 0.128]])
     """
     rows, _ = check_class_scores(scores, np.zeros(len(np.asarray(scores)), np.int64))
-    if rows.shape[1] != found.classes:
-        msg = f"the map is of {found.classes} classes, the scores are of {rows.shape[1]}."
+    if rows.shape[1] != class_map.classes:
+        msg = f"the map is of {class_map.classes} classes, the scores are of {rows.shape[1]}."
         raise ValueError(msg)
-    z, parameters = log_scores(rows), found.parameters
-    if found.kind == "ensemble":
+    z, parameters = log_scores(rows), class_map.parameters
+    if class_map.kind == "ensemble":
         return np.tensordot(parameters[1:], _ensemble(z, parameters[0]), 1)
-    if found.kind == "temperature":
+    if class_map.kind == "temperature":
         moved = parameters[0] * z
-    elif found.kind == "order_preserving":
-        moved = np.tensordot(parameters, ramps_of(z, found.knots), 1)
-    elif found.kind == "vector":
+    elif class_map.kind == "order_preserving":
+        moved = np.tensordot(parameters, ramps_of(z, class_map.knots), 1)
+    elif class_map.kind == "vector":
         moved = parameters[0] * z + parameters[1]
     else:
         moved = z @ parameters[:, :-1].T + parameters[:, -1]

@@ -78,9 +78,9 @@ def count_parts(batches: Iterable[PlacedBatch], classes: int, parts: int) -> lis
         ranked = rank_classes(vectors)
         for rank, family in families.items():
             family.add(vectors, labels, places, *with_first(ranked, rank))
-    found = {rank: family.by_place() for rank, family in families.items()}
+    by_rank = {rank: family.by_place() for rank, family in families.items()}
     return [
-        ClassPart(of, *(found.get(rank, {}).get(place, {}) for rank in (SECOND, THIRD)))
+        ClassPart(of, *(by_rank.get(rank, {}).get(place, {}) for rank in (SECOND, THIRD)))
         for place, of in enumerate(outcomes)
     ]
 
@@ -134,11 +134,11 @@ class _Family:
         """Give the pairs of each part that are kept."""
         most = np.argsort(-self.rows.values[0], kind="stable")[:MOST_OF_PARTS]
         codes, cells = np.divmod(self.cells.keys, COARSE_COUNT)
-        found = dict[int, dict[tuple[int, int], Coarse]]()
+        places = dict[int, dict[tuple[int, int], Coarse]]()
         for code in np.intersect1d(self.rows.keys[most], codes).tolist():
             first, last = np.searchsorted(codes, [code, code + 1])
             counts = np.zeros((2, COARSE_COUNT), np.int64)
             counts[:, cells[first:last]] = self.cells.values[:, first:last]
             place, pair = divmod(code, self.classes**2)
-            found.setdefault(place, {})[divmod(pair, self.classes)] = Coarse(*counts)
-        return found
+            places.setdefault(place, {})[divmod(pair, self.classes)] = Coarse(*counts)
+        return places

@@ -135,7 +135,7 @@ def classwise(
     (0.08333333333333333, array([0.125, 0.   , 0.125]))
     """
     tallies = _one_vs_rest(*check_class_scores(scores, labels))
-    by_class = np.array([measure(one) for one in tallies], np.float64)
+    by_class = np.array([measure(tally) for tally in tallies], np.float64)
     return Classwise(float(by_class.mean()), by_class)
 
 
@@ -402,11 +402,11 @@ def _check_sums(rows: Floats) -> None:
 
 
 def _check_labels(labels: npt.NDArray[np.generic], classes: int) -> None:
-    known = np.isin(labels, np.arange(classes)) & (labels.dtype.kind in "biuf")  # "1" is no 1
-    if not known.all():
-        row = int(np.flatnonzero(~known)[0])
+    valid = np.isin(labels, np.arange(classes)) & (labels.dtype.kind in "biuf")  # "1" is no 1
+    if not valid.all():
+        row = int(np.flatnonzero(~valid)[0])
         msg = (
-            f"{int((~known).sum())} of {known.size} labels are not integers from 0 to "
+            f"{int((~valid).sum())} of {valid.size} labels are not integers from 0 to "
             f"{classes - 1}, first {labels[row : row + 1].tolist()[0]!r} at row {row}."
         )
         raise ValueError(msg)

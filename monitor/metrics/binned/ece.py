@@ -257,16 +257,16 @@ def debiased_mean_squared_gap(bins: Bins) -> float:
     >>> debiased_mean_squared_gap(uniform_bins(t, 2))
     -0.0625
     """
-    known = bins.counts > 1
-    if not known.any():
+    several = bins.counts > 1
+    if not several.any():
         msg = (
             f"a debiased error needs a bin of two predictions or more, got {bins.counts.size} "
             f"of one each: make fewer bins."
         )
         raise ValueError(msg)
-    counts, rates = bins.counts[known], bins.rates[known]
+    counts, rates = bins.counts[several], bins.rates[several]
     noise = rates * (1.0 - rates) / (counts - 1)
-    return float((counts * (_gaps(bins)[known] ** 2 - noise)).sum() / counts.sum())
+    return float((counts * (_gaps(bins)[several] ** 2 - noise)).sum() / counts.sum())
 
 
 def debiased_root_mean_squared_gap(bins: Bins) -> float:

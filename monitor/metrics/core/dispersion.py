@@ -192,14 +192,14 @@ def design_effects(days: Sequence[tuple[Tally, BucketCounts]]) -> DesignEffects:
     >>> round(found.scores_of_day, 1), round(found.scores, 1), round(found.outcomes, 1)
     (10.7, 21.4, 22.0)
     """
-    known = [(t, held) for t, held in days if held.counts.size]
-    if not known:
+    counted = [(t, held) for t, held in days if held.counts.size]
+    if not counted:
         return NO_DESIGN_EFFECTS
-    everything, held = merge(t for t, _ in known), merge_buckets(held for _, held in known)
+    everything, held = merge(t for t, _ in counted), merge_buckets(held for _, held in counted)
     return DesignEffects(
         outcomes=outcome_dispersion(held),
         scores=_of_mean_score(everything, held),
-        scores_of_day=fmean(starmap(_of_mean_score, known)),
+        scores_of_day=fmean(starmap(_of_mean_score, counted)),
     )
 
 

@@ -76,11 +76,13 @@ class Estimate:
         if not spec:
             return str(self)
         form, _, style = spec.partition(" ")
-        value, known = format(self.value, form), isfinite(self.low)
-        interval = f"95 % {self.low:{form}} to {self.high:{form}}" if known else "no interval"
+        value, has_interval = format(self.value, form), isfinite(self.low)
+        interval = (
+            f"95 % {self.low:{form}} to {self.high:{form}}" if has_interval else "no interval"
+        )
         written = {
-            "": f"{value} ({interval})" if known else value,
-            "plain": f"{value}, {interval}" if known else value,
+            "": f"{value} ({interval})" if has_interval else value,
+            "plain": f"{value}, {interval}" if has_interval else value,
             "interval": interval,
             "error": f"{value} (standard error {self.error:{form.replace('+', '')}})",
         }

@@ -5,7 +5,7 @@ from typing import get_args
 
 def check_option(name: str, value: object, options: object) -> None:
     """Raise ValueError unless the value is one of a `Literal`."""
-    known = get_args(options)
-    if value not in known:
-        msg = f"the {name} must be one of {', '.join(known)}, got {value!r}."
+    allowed = get_args(options)
+    if value not in allowed:
+        msg = f"the {name} must be one of {', '.join(allowed)}, got {value!r}."
         raise ValueError(msg)

@@ -369,12 +369,12 @@ def tjur_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     """
     value = tjur_r2(t)
     size, other_size = t.total_positives, t.total - t.total_positives
-    one = variance_of_mean(t.scores, t.positives)
+    of_positives = variance_of_mean(t.scores, t.positives)
     other = variance_of_mean(t.scores, t.counts - t.positives)
-    together = one + other
+    together = of_positives + other
     if not together > 0.0:  # nothing varies, or nan: one outcome of a kind
         return normal_interval(value, together, level=level)
-    degrees = together**2 / (one**2 / (size - 1) + other**2 / (other_size - 1))
+    degrees = together**2 / (of_positives**2 / (size - 1) + other**2 / (other_size - 1))
     interval = normal_interval(value, sqrt(together), level=level, degrees=degrees, scale="log")
     return replace(interval, high=min(interval.high, 1.0))
 

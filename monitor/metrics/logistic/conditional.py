@@ -316,7 +316,7 @@ def _score_slope(
     slope: float, x: Floats, counts: Ints, positives: Ints, ends: Ints
 ) -> tuple[float, float]:
     """Add up score and information of a slope over strata, given where each ends."""
-    score = known = 0.0
+    score = information = 0.0
     first = 0
     for end in ends:
         part = x[first:end]
@@ -324,9 +324,9 @@ def _score_slope(
             slope * part, counts[first:end], positives[first:end], part.reshape(1, -1)
         )
         score += scores[0]
-        known += informations[0]
+        information += informations[0]
         first = end
-    return score, known
+    return score, information
 
 
 @compiled

@@ -61,14 +61,14 @@ class CalibrationMap:
 IDENTITY = CalibrationMap("identity")
 
 
-def apply_calibration_map(scores: "Floats", found: CalibrationMap) -> "Floats":
+def apply_calibration_map(scores: "Floats", calibration_map: CalibrationMap) -> "Floats":
     """Map scores to calibrated probabilities.
 
     Parameters
     ----------
     scores : ndarray
         Probabilities in [0, 1], of any shape.
-    found : CalibrationMap
+    calibration_map : CalibrationMap
         The map.
 
     Returns
@@ -82,7 +82,7 @@ def apply_calibration_map(scores: "Floats", found: CalibrationMap) -> "Floats":
     >>> apply_calibration_map(np.array([0.0, 0.2, 0.5, 1.0]), half).round(4)
     array([0.    , 0.3559, 0.525 , 1.    ])
     """
-    moved = shape_of(log_odds(scores), found) + found.level
+    moved = shape_of(log_odds(scores), calibration_map) + calibration_map.level
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(moved, -LIMIT, LIMIT))))
 
 
@@ -112,14 +112,14 @@ def log_odds(scores: "Floats") -> "Floats":
     return np.asarray(np.log(inside) - np.log1p(-inside), np.float64)
 
 
-def shape_of(logits: "Floats", found: CalibrationMap) -> "Floats":
+def shape_of(logits: "Floats", calibration_map: CalibrationMap) -> "Floats":
     """Give g, the map without its level.
 
     Parameters
     ----------
     logits : ndarray
         Log-odds of scores.
-    found : CalibrationMap
+    calibration_map : CalibrationMap
         The map.
 
     Examples
@@ -127,12 +127,14 @@ def shape_of(logits: "Floats", found: CalibrationMap) -> "Floats":
     >>> shape_of(np.array([-1.0, 1.0]), CalibrationMap("platt", parameters=(0.5,)))
     array([-0.5,  0.5])
     """
-    if found.kind in ("identity", "intercept"):
+    if calibration_map.kind in ("identity", "intercept"):
         return logits
-    if found.kind == "isotonic":
-        return _between_points(logits, np.array(found.knots), np.array(found.parameters))
-    functions = functions_of(logits, found.kind, found.knots)
-    return np.tensordot(np.array(found.parameters), functions, 1)
+    if calibration_map.kind == "isotonic":
+        return _between_points(
+            logits, np.array(calibration_map.knots), np.array(calibration_map.parameters)
+        )
+    functions = functions_of(logits, calibration_map.kind, calibration_map.knots)
+    return np.tensordot(np.array(calibration_map.parameters), functions, 1)
 
 
 def functions_of(logits: "Floats", kind: Kind, knots: tuple[float, ...] = ()) -> "Floats":
@@ -161,12 +163,12 @@ def functions_of(logits: "Floats", kind: Kind, knots: tuple[float, ...] = ()) ->
     return ramps_of(logits, np.array(knots))
 
 
-def check_map(found: CalibrationMap) -> None:
+def check_map(calibration_map: CalibrationMap) -> None:
     """Check what the types of a map do not say.
 
     Parameters
     ----------
-    found : CalibrationMap
+    calibration_map : CalibrationMap
         A map that somebody else wrote.
 
     Raises
@@ -174,24 +176,27 @@ def check_map(found: CalibrationMap) -> None:
     ValueError
         If it is not strictly increasing, or has the wrong number of parameters or knots.
     """
-    size, knots = SIZES.get(found.kind, len(found.knots)), found.knots
+    size, knots = SIZES.get(calibration_map.kind, len(calibration_map.knots)), calibration_map.knots
     rising = all(a < b for a, b in pairwise(knots))
-    if found.kind == "isotonic":
-        increases = all(a < b for a, b in pairwise(found.parameters))
+    if calibration_map.kind == "isotonic":
+        increases = all(a < b for a, b in pairwise(calibration_map.parameters))
     else:
-        increases = all(value > 0.0 for value in found.parameters)
-    if len(found.parameters) != size:
-        msg = f"a map of the kind {found.kind} has {size} parameters, got {len(found.parameters)}."
-    elif (found.kind in SIZES) != (not knots) or len(knots) == 1:
-        msg = f"a map of the kind {found.kind} cannot have {len(knots)} knots."
+        increases = all(value > 0.0 for value in calibration_map.parameters)
+    if len(calibration_map.parameters) != size:
+        count = len(calibration_map.parameters)
+        msg = f"a map of the kind {calibration_map.kind} has {size} parameters, got {count}."
+    elif (calibration_map.kind in SIZES) != (not knots) or len(knots) == 1:
+        msg = f"a map of the kind {calibration_map.kind} cannot have {len(knots)} knots."
     elif not rising:
         msg = "the knots of the map are not strictly increasing."
     elif not increases:
         msg = "the map is not strictly increasing."
-    elif found.kind == "identity" and found.level != 0.0:
-        msg = f"the level of an identity is 0, got {found.level}; an intercept has a level."
-    elif not 0.0 <= found.known[0] <= found.known[1] <= 1.0:
-        msg = f"known scores are two in [0, 1] in their order, got {found.known}."
+    elif calibration_map.kind == "identity" and calibration_map.level != 0.0:
+        msg = (
+            f"the level of an identity is 0, got {calibration_map.level}; an intercept has a level."
+        )
+    elif not 0.0 <= calibration_map.known[0] <= calibration_map.known[1] <= 1.0:
+        msg = f"known scores are two in [0, 1] in their order, got {calibration_map.known}."
     else:
         return
     raise ValueError(msg)

@@ -260,22 +260,22 @@ def _losses_on_days_left_out(data: DailyCounts, kinds: Sequence[Kind], spans: In
         left_out = together.take(out)
         for kind in kinds:
             # A family that the rest cannot bear loses what the one before it does.
-            known = [k for k in kinds[: kinds.index(kind) + 1] if can_fit(rest, k)]
-            fitted = fit_calibration_map(rest, known[-1], shrink_level=True).map
+            able = [k for k in kinds[: kinds.index(kind) + 1] if can_fit(rest, k)]
+            fitted = fit_calibration_map(rest, able[-1], shrink_level=True).map
             log[kind][out], brier[kind][out] = losses_by_day(left_out, fitted)
             shape = shape_of(left_out.logits, fitted)
             own[kind][out] = own_losses(shape, left_out.counts, left_out.positives)
     return Losses(log, brier, own, together.counts.sum(axis=1))
 
 
-def losses_by_day(data: DailyCounts, found: CalibrationMap) -> tuple[Floats, Floats]:
+def losses_by_day(data: DailyCounts, calibration_map: CalibrationMap) -> tuple[Floats, Floats]:
     """Give the log loss and the Brier loss of each day, summed over its predictions.
 
     Parameters
     ----------
     data : DailyCounts
         Days.
-    found : CalibrationMap
+    calibration_map : CalibrationMap
         A map.
 
     Returns
@@ -289,7 +289,7 @@ def losses_by_day(data: DailyCounts, found: CalibrationMap) -> tuple[Floats, Flo
     >>> losses_by_day(data, CalibrationMap("identity"))
     (array([2.77258872]), array([1.]))
     """
-    p = apply_calibration_map(1.0 / (1.0 + np.exp(-data.logits)), found)
+    p = apply_calibration_map(1.0 / (1.0 + np.exp(-data.logits)), calibration_map)
     hits, misses = data.positives, data.counts - data.positives
     log_loss = -(hits * np.log(p) + misses * np.log1p(-p)).sum(axis=1)
     return log_loss, (hits * (1.0 - p) ** 2 + misses * p**2).sum(axis=1)

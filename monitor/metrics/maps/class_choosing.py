@@ -84,14 +84,14 @@ def choose_vector_map(
     return choose_among(fitted, losses, kind, days=rows.days)
 
 
-def vector_losses_by_day(rows: ClassRows, found: VectorMap) -> tuple[Floats, Floats]:
+def vector_losses_by_day(rows: ClassRows, vector_map: VectorMap) -> tuple[Floats, Floats]:
     """Give the log loss and the Brier loss of each day, summed over its rows.
 
     Parameters
     ----------
     rows : ClassRows
         Days.
-    found : VectorMap
+    vector_map : VectorMap
         A map.
 
     Returns
@@ -105,7 +105,7 @@ def vector_losses_by_day(rows: ClassRows, found: VectorMap) -> tuple[Floats, Flo
     >>> vector_losses_by_day(rows, VectorMap("identity", ("a", "b")))
     (array([1.38629436]), array([1.]))
     """
-    q = apply_vector_map(rows.vectors, found)
+    q = apply_vector_map(rows.vectors, vector_map)
     true = q[np.arange(rows.labels.size), rows.labels]
     brier = (q**2).sum(axis=1) - 2.0 * true + 1.0
     return _sums(-np.log(np.maximum(true, LEAST_SCORE)), rows.sizes), _sums(brier, rows.sizes)
@@ -127,10 +127,10 @@ def _losses_on_days_left_out(
         rest, left_out = rows.take(others), rows.take(out)
         for kind in kinds:
             # A family that the rest cannot bear loses what the one before it does.
-            known = [k for k in kinds[: kinds.index(kind) + 1] if can_fit_classes(rest, k)][-1]
-            start = replace(starts[known], levels=starts[known].levels[:, others])
-            found = fit_vector_map(rest, known, start)
-            log[kind][out], brier[kind][out] = vector_losses_by_day(left_out, found)
-            own[kind][out] = losses_at_own_levels(left_out, shape_of_logs(left_out.logs, found))
+            able = [k for k in kinds[: kinds.index(kind) + 1] if can_fit_classes(rest, k)][-1]
+            start = replace(starts[able], levels=starts[able].levels[:, others])
+            fitted = fit_vector_map(rest, able, start)
+            log[kind][out], brier[kind][out] = vector_losses_by_day(left_out, fitted)
+            own[kind][out] = losses_at_own_levels(left_out, shape_of_logs(left_out.logs, fitted))
         on_step(done, len(blocks))
     return Losses(log, brier, own, rows.sizes.astype(np.float64))

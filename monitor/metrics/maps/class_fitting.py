@@ -115,11 +115,11 @@ def fit_vector_map(rows: ClassRows, kind: VectorKind, start: Start | None = None
     if kind == "dirichlet":
         count = len(rows.classes)
         parameters = (np.eye(count) + begun.changes.reshape(count, count)).ravel()
-    found = VectorMap(kind, rows.classes, (), _plain(parameters), _plain(begun.knots))
+    fitted = VectorMap(kind, rows.classes, (), _plain(parameters), _plain(begun.knots))
     if kind not in WITH_LEVEL:
-        return found
-    level = _level(rows, shape_of_logs(rows.logs, found))
-    return replace(found, level=_plain(level - level.mean()))
+        return fitted
+    level = _level(rows, shape_of_logs(rows.logs, fitted))
+    return replace(fitted, level=_plain(level - level.mean()))
 
 
 def begin(rows: ClassRows, kind: VectorKind) -> Start:
@@ -254,8 +254,8 @@ def _fit_shape(rows: ClassRows, kind: VectorKind, start: Start | None) -> Start:
     at = np.zeros(curvature.size)
     if start:
         at = np.concatenate([start.changes, start.levels.ravel()])
-    found = _descend(objective, at, np.sqrt(curvature / total), least)
-    return Start(found[: family.size], found[family.size :].reshape(count, days), knots)
+    least_at = _descend(objective, at, np.sqrt(curvature / total), least)
+    return Start(least_at[: family.size], least_at[family.size :].reshape(count, days), knots)
 
 
 def _held(family: _Family, changes: Floats) -> tuple[float, Floats]:
@@ -280,8 +280,8 @@ def _fit_levels(shape: Floats, sums: Floats | Ints, sizes: Ints) -> Floats:
 
     q = _softmax(shape)[1]
     curvature = np.add.reduceat(q * (1.0 - q), starts, axis=1).ravel() + USUAL_LEVEL**-2
-    found = _descend(objective, np.zeros(sums.size), np.sqrt(curvature / total))
-    return np.asarray(found.reshape(sums.shape))
+    least_at = _descend(objective, np.zeros(sums.size), np.sqrt(curvature / total))
+    return np.asarray(least_at.reshape(sums.shape))
 
 
 def _descend(
@@ -294,14 +294,14 @@ def _descend(
         return loss, gradient / scale
 
     bounds = [(None if b is None else b * s, None) for b, s in zip(least, scale, strict=False)]
-    found, _, _ = fmin_l_bfgs_b(
+    least_at, _, _ = fmin_l_bfgs_b(
         *(scaled, start * scale),
         bounds=bounds or None,
         factr=PRECISION / np.finfo(float).eps,
         pgtol=1e-9,
         maxiter=500,
     )
-    return np.asarray(found / scale, np.float64)
+    return np.asarray(least_at / scale, np.float64)
 
 
 def _level(rows: ClassRows, shape: Floats) -> Floats:

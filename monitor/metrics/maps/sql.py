@@ -8,12 +8,12 @@ from monitor.metrics.maps.calibration_map import HIGHEST, LIMIT, LOWEST, Calibra
 from monitor.metrics.maps.vector_map import VectorMap
 
 
-def sql_expression(found: CalibrationMap, column: str = "score") -> str:
+def sql_expression(calibration_map: CalibrationMap, column: str = "score") -> str:
     """Write a map as one expression of a column of scores.
 
     Parameters
     ----------
-    found : CalibrationMap
+    calibration_map : CalibrationMap
         The map.
     column : str
         The column, quoted if the engine needs it; it must be a double.
@@ -37,19 +37,24 @@ def sql_expression(found: CalibrationMap, column: str = "score") -> str:
     """
     inside = f"least(greatest({column}, {_number(LOWEST)}), {_number(HIGHEST)})"
     logit = f"ln({inside}\n      / (1e0 - {inside}))"
-    if found.kind == "platt":
-        shape = f"{_number(found.parameters[0])} * {logit}"
-    elif found.kind == "beta":
-        a, b = map(_number, found.parameters)
+    if calibration_map.kind == "platt":
+        shape = f"{_number(calibration_map.parameters[0])} * {logit}"
+    elif calibration_map.kind == "beta":
+        a, b = map(_number, calibration_map.parameters)
         shape = f"{a} * ln({inside})\n    - {b} * ln(1e0 - {inside})"
-    elif found.knots:
-        pieces = _chords(found) if found.kind == "isotonic" else _arcs(found)
-        shape = _cases(pieces, found.knots, logit)
+    elif calibration_map.knots:
+        pieces = (
+            _chords(calibration_map)
+            if calibration_map.kind == "isotonic"
+            else _arcs(calibration_map)
+        )
+        shape = _cases(pieces, calibration_map.knots, logit)
     else:
         shape = logit
     return (
         f"CASE WHEN {column} >= 0e0 AND {column} <= 1e0 THEN\n"
-        f"  1e0 / (1e0 + exp(-least(greatest(\n    {shape}\n    + {_number(found.level)}\n"
+        f"  1e0 / (1e0 + exp(-least(greatest(\n    {shape}\n"
+        f"    + {_number(calibration_map.level)}\n"
         f"  , {_number(-LIMIT)}), {_number(LIMIT)})))\nEND"
     )
 
@@ -79,12 +84,12 @@ FARTHEST = 700.0  # log-odds: the exponential is finite
 SUM_TOLERANCE = 1e-4  # of the probabilities of a row, as in Python
 
 
-def sql_of_classes(found: VectorMap, scores: Sequence[str]) -> list[str]:
+def sql_of_classes(vector_map: VectorMap, scores: Sequence[str]) -> list[str]:
     """Write a map of class vectors as one expression for each class.
 
     Parameters
     ----------
-    found : VectorMap
+    vector_map : VectorMap
         The map.
     scores : sequence of str
         The probability of each class in SQL, a double, in the order of the map.
@@ -108,10 +113,10 @@ def sql_of_classes(found: VectorMap, scores: Sequence[str]) -> list[str]:
         + exp(least(0.5e0 * ln(greatest(b, 1e-12)) - (0.5e0 * ln(greatest(a, 1e-12))), 700.0e0)))
     END
     """
-    if found.kind == "identity":
+    if vector_map.kind == "identity":
         return list(scores)
     logs = [f"ln(greatest({score}, {_number(LEAST_SCORE)}))" for score in scores]
-    moved = _moved(found, logs)
+    moved = _moved(vector_map, logs)
     valid = " AND ".join(f"{score} >= 0e0 AND {score} <= 1e0" for score in scores)
     total = f"abs({' + '.join(scores)} - 1e0) <= {_number(SUM_TOLERANCE)}"
 
@@ -126,23 +131,24 @@ def sql_of_classes(found: VectorMap, scores: Sequence[str]) -> list[str]:
     return [of_class(k) for k in range(len(scores))]
 
 
-def _moved(found: VectorMap, logs: Sequence[str]) -> list[str]:
+def _moved(vector_map: VectorMap, logs: Sequence[str]) -> list[str]:
     """Write the mapped logarithms."""
-    level = [f" + {_number(of)}" for of in found.level] or [""] * len(logs)
-    if found.kind == "order_preserving":
-        spline = CalibrationMap("spline", 0.0, found.parameters, found.knots)
-        return [_cases(_arcs(spline), found.knots, log) for log in logs]
-    if found.kind == "dirichlet":
+    level = [f" + {_number(of)}" for of in vector_map.level] or [""] * len(logs)
+    if vector_map.kind == "order_preserving":
+        spline = CalibrationMap("spline", 0.0, vector_map.parameters, vector_map.knots)
+        return [_cases(_arcs(spline), vector_map.knots, log) for log in logs]
+    if vector_map.kind == "dirichlet":
         count = len(logs)
-        rows = [found.parameters[k * count : (k + 1) * count] for k in range(count)]
+        rows = [vector_map.parameters[k * count : (k + 1) * count] for k in range(count)]
         sums = [
             " + ".join(f"{_number(w)} * {log}" for w, log in zip(row, logs, strict=True))
             for row in rows
         ]
         return [f"{sum_}{of}" for sum_, of in zip(sums, level, strict=True)]
-    slopes = {"temperature": found.parameters * len(logs), "vector": found.parameters}.get(
-        found.kind, (1.0,) * len(logs)
-    )
+    slopes = {
+        "temperature": vector_map.parameters * len(logs),
+        "vector": vector_map.parameters,
+    }.get(vector_map.kind, (1.0,) * len(logs))
     return [f"{_number(w)} * {log}{of}" for w, log, of in zip(slopes, logs, level, strict=True)]
 
 
@@ -170,8 +176,8 @@ def _polynomial(piece: Piece, logit: str) -> str:
     return " + ".join(terms)
 
 
-def _chords(found: CalibrationMap) -> list[Piece]:
-    points = list(zip(found.knots, found.parameters, strict=True))
+def _chords(calibration_map: CalibrationMap) -> list[Piece]:
+    points = list(zip(calibration_map.knots, calibration_map.parameters, strict=True))
     inner = [(a, (u, (v - u) / (b - a))) for (a, u), (b, v) in pairwise(points)]
     return [
         (points[0][0], (points[0][1], 1.0)),
@@ -180,8 +186,8 @@ def _chords(found: CalibrationMap) -> list[Piece]:
     ]
 
 
-def _arcs(found: CalibrationMap) -> list[Piece]:
-    points, reached = list(zip(found.knots, found.parameters, strict=True)), 0.0
+def _arcs(calibration_map: CalibrationMap) -> list[Piece]:
+    points, reached = list(zip(calibration_map.knots, calibration_map.parameters, strict=True)), 0.0
     pieces: list[Piece] = [(points[0][0], (0.0, points[0][1]))]
     for (a, slope), (b, next_slope) in pairwise(points):
         pieces.append((a, (reached, slope, (next_slope - slope) / (2.0 * (b - a)))))

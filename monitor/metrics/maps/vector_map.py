@@ -66,14 +66,14 @@ class VectorMap:
         return not self.level
 
 
-def apply_vector_map(vectors: "Floats", found: VectorMap) -> "Floats":
+def apply_vector_map(vectors: "Floats", vector_map: VectorMap) -> "Floats":
     """Map vectors of class probabilities to calibrated ones.
 
     Parameters
     ----------
     vectors : ndarray of shape (n, c)
         Probabilities of the classes of the map in their order; each row sums to 1.
-    found : VectorMap
+    vector_map : VectorMap
         The map.
 
     Returns
@@ -87,13 +87,13 @@ def apply_vector_map(vectors: "Floats", found: VectorMap) -> "Floats":
     >>> apply_vector_map(np.array([[0.64, 0.32, 0.04]]), half).round(3)
     array([[0.511, 0.361, 0.128]])
     """
-    if found.kind == "identity":
+    if vector_map.kind == "identity":
         return vectors
-    moved = shape_of_logs(log_scores(vectors), found)
-    return np.asarray(softmax(moved + np.array(found.level or 0.0), axis=1))
+    moved = shape_of_logs(log_scores(vectors), vector_map)
+    return np.asarray(softmax(moved + np.array(vector_map.level or 0.0), axis=1))
 
 
-def shape_of_logs(logs: "Floats", found: VectorMap) -> "Floats":
+def shape_of_logs(logs: "Floats", vector_map: VectorMap) -> "Floats":
     """Give g, the map without its level, shape (n, c).
 
     Examples
@@ -102,13 +102,13 @@ def shape_of_logs(logs: "Floats", found: VectorMap) -> "Floats":
     >>> shape_of_logs(np.array([[-1.0, -2.0]]), double)
     array([[-2., -2.]])
     """
-    parameters = np.array(found.parameters)
-    if found.kind in ("identity", "intercept"):
+    parameters = np.array(vector_map.parameters)
+    if vector_map.kind in ("identity", "intercept"):
         return logs
-    if found.kind == "order_preserving":
-        return _sum(parameters[:, None, None] * ramps_of(logs, np.array(found.knots)))
-    if found.kind == "dirichlet":
-        count = len(found.classes)
+    if vector_map.kind == "order_preserving":
+        return _sum(parameters[:, None, None] * ramps_of(logs, np.array(vector_map.knots)))
+    if vector_map.kind == "dirichlet":
+        count = len(vector_map.classes)
         return _sum(logs[:, j, None] * parameters[j::count] for j in range(count))
     return np.asarray(parameters * logs)
 
@@ -118,12 +118,12 @@ def _sum(terms: "Iterable[Floats]") -> "Floats":
     return reduce(np.add, terms)
 
 
-def check_vector_map(found: VectorMap) -> None:
+def check_vector_map(vector_map: VectorMap) -> None:
     """Check what the types of a map do not say.
 
     Parameters
     ----------
-    found : VectorMap
+    vector_map : VectorMap
         A map that somebody else wrote.
 
     Raises
@@ -132,21 +132,22 @@ def check_vector_map(found: VectorMap) -> None:
         If it has the wrong number of classes, intercepts, parameters or knots, or would reorder
         where its kind does not.
     """
-    count, kind = len(found.classes), found.kind
+    count, kind = len(vector_map.classes), vector_map.kind
     sizes = {"temperature": 1, "vector": count, "dirichlet": count**2}
-    size = len(found.knots) if kind == "order_preserving" else sizes.get(kind, 0)
-    rising = all(a < b for a, b in pairwise(found.knots))
-    if len(set(found.classes)) != count or count < 2:  # noqa: PLR2004
+    size = len(vector_map.knots) if kind == "order_preserving" else sizes.get(kind, 0)
+    rising = all(a < b for a, b in pairwise(vector_map.knots))
+    if len(set(vector_map.classes)) != count or count < 2:  # noqa: PLR2004
         msg = f"a map has at least two classes with different names, got {count}."
-    elif len(found.level) != (count if kind in WITH_LEVEL else 0):
-        msg = f"a map of the kind {kind} cannot have {len(found.level)} intercepts."
-    elif len(found.parameters) != size:
-        msg = f"a map of the kind {kind} has {size} parameters, got {len(found.parameters)}."
-    elif (kind == "order_preserving") != (len(found.knots) > 1) or not rising:
-        msg = f"a map of the kind {kind} cannot have the {len(found.knots)} knots {found.knots}."
-    elif kind in ("temperature", "order_preserving") and not min(found.parameters) > 0.0:
+    elif len(vector_map.level) != (count if kind in WITH_LEVEL else 0):
+        msg = f"a map of the kind {kind} cannot have {len(vector_map.level)} intercepts."
+    elif len(vector_map.parameters) != size:
+        msg = f"a map of the kind {kind} has {size} parameters, got {len(vector_map.parameters)}."
+    elif (kind == "order_preserving") != (len(vector_map.knots) > 1) or not rising:
+        knots = vector_map.knots
+        msg = f"a map of the kind {kind} cannot have the {len(knots)} knots {knots}."
+    elif kind in ("temperature", "order_preserving") and not min(vector_map.parameters) > 0.0:
         msg = "the map is not strictly increasing."
-    elif not all(map(isfinite, (*found.level, *found.parameters, *found.knots))):
+    elif not all(map(isfinite, (*vector_map.level, *vector_map.parameters, *vector_map.knots))):
         msg = "a number of the map is not finite."
     else:
         return

@@ -145,7 +145,7 @@ def svg(axes: "Axes", *, title: str = "") -> str:
         )
     drawn = text.getvalue().decode()
     used = set(re.findall(r"#([\w-]+)", drawn))
-    return re.sub(r' id="([^"]*)"', lambda found: found[0] if found[1] in used else "", drawn)
+    return re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", drawn)
 
 
 def png(axes: "Axes", *, width: int = 800) -> bytes:

@@ -104,10 +104,10 @@ def _map_of(given: AnyMap) -> Sequence[CalibrationMap] | VectorMap:
     return content.steps if isinstance(content, MapFile) else content.map
 
 
-def _check_vectors(values: "Floats", found: VectorMap) -> None:
-    count = len(found.classes)
+def _check_vectors(values: "Floats", vector_map: VectorMap) -> None:
+    count = len(vector_map.classes)
     if values.ndim != 2 or values.shape[1] != count:  # noqa: PLR2004 - rows and classes
-        names = ", ".join(found.classes[:NAMES_SHOWN]) + (", …" if count > NAMES_SHOWN else "")
+        names = ", ".join(vector_map.classes[:NAMES_SHOWN]) + (", …" if count > NAMES_SHOWN else "")
         msg = (
             f"the map is of vectors of {count:,} classes ({names}), but the scores have the shape "
             f"{values.shape}; give one column for each class, in this order."

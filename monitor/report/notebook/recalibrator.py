@@ -171,13 +171,17 @@ class Recalibrator(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
         if not isinstance(content, MapFile) or content.before:
             msg = f"{path}: is not one map of one score; monitor.apply_map(scores, path) takes it."
             raise DataError(msg)
-        training, found = content.training, cls(content.map.kind)
-        found.map_, found.gains_, found.n_features_in_ = content.map, content.gains, 1
-        found.classes_ = np.array([0, 1])
-        found._level_error = content.level.standard_error
-        found._counted = training.outcomes, training.positives
-        found._days = np.array([training.first, training.last], "datetime64[D]")
-        return found
+        training, recalibrator = content.training, cls(content.map.kind)
+        recalibrator.map_, recalibrator.gains_, recalibrator.n_features_in_ = (
+            content.map,
+            content.gains,
+            1,
+        )
+        recalibrator.classes_ = np.array([0, 1])
+        recalibrator._level_error = content.level.standard_error
+        recalibrator._counted = training.outcomes, training.positives
+        recalibrator._days = np.array([training.first, training.last], "datetime64[D]")
+        return recalibrator
 
     def predict_proba(self, X: Any) -> "Floats":  # noqa: N803 - scikit-learn's name
         """Give the calibrated probabilities of both classes, shape (n, 2)."""

@@ -105,17 +105,17 @@ class ResultStore:
         rows = [
             {"model": name, "segment": segment, **vars(incident)}
             for name in self._models(model)
-            for segment, found in incidents(results_of(self.path, name, kept=True)).items()
-            for incident in found
+            for segment, drifts in incidents(results_of(self.path, name, kept=True)).items()
+            for incident in drifts
         ]
         return _in_order("incidents", rows)
 
     def _models(self, model: str | None) -> list[str]:
-        known = self.models()
-        if model is not None and model not in known:
-            msg = f"{self.path} has no results of {model!r}; it has those of {', '.join(known)}."
+        stored = self.models()
+        if model is not None and model not in stored:
+            msg = f"{self.path} has no results of {model!r}; it has those of {', '.join(stored)}."
             raise ConfigError(msg)
-        return known if model is None else [model]
+        return stored if model is None else [model]
 
     def _frame(
         self,

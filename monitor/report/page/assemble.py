@@ -73,18 +73,18 @@ def model_page(
     stands = standing(results, WHOLE, window, day).sound()
     judged = stands.verdict.day if stands.verdict else stored[-1]
     span = days_between(min(first, judged), stored[-1])
-    known = [*day_by_day(results, span, window)]
+    by_day = [*day_by_day(results, span, window)]
     days = [
         _day(d, of_day, tallies, references, window, model.alpha)
-        for d, of_day in zip(span, known, strict=True)
+        for d, of_day in zip(span, by_day, strict=True)
     ]
     chosen = len(days) - 1 if day else span.index(judged)
     if span[chosen] == judged:
-        found = None if model.label_rate else chosen_on(results, stands)
-        said = [chosen_sentence(found)] if found else []
+        by_score = None if model.label_rate else chosen_on(results, stands)
+        said = [chosen_sentence(by_score)] if by_score else []
         days[chosen] = replace(days[chosen], reasons=(*reasons(stands), *said))
-    whole = known[chosen].get(WHOLE, Standing())
-    verdicts = [of.verdict for of in known[chosen].values() if of.verdict]
+    whole = by_day[chosen].get(WHOLE, Standing())
+    verdicts = [of.verdict for of in by_day[chosen].values() if of.verdict]
     return Page(
         model=name,
         owner=model.owner,
@@ -97,7 +97,7 @@ def model_page(
         rejected=tables.rejected_rows(days, chosen),
         waiting=tables.waiting_rows(stands.waiting),
         sensitivity=tables.sensitivity_rows(verdicts),
-        parts=_parts(whole.week, {name for name, of in known[chosen].items() if of.week}),
+        parts=_parts(whole.week, {name for name, of in by_day[chosen].items() if of.week}),
         classes=_classes(whole.week),
         where=tables.where_rows(verdicts),
         facts=facts(model, references, whole.verdict, span[chosen]),
@@ -136,7 +136,7 @@ def _read(results: Results, span: Sequence[date], window: int) -> dict[date, Tal
 
 def _day(
     day: date,
-    known: Mapping[str, Standing],
+    standings: Mapping[str, Standing],
     tallies: Mapping[date, Tally],
     references: Sequence[ModelReference],
     window: int,
@@ -145,8 +145,8 @@ def _day(
     days = [d for d in days_between(day - timedelta(days=window - 1), day) if d in tallies]
     drawn = None
     if day in tallies:
-        whole = known.get(WHOLE, Standing())
+        whole = standings.get(WHOLE, Standing())
         classes = any(e and e.classes for e in (whole.alone, whole.week))
         merged = merge([tallies[d] for d in days])
         drawn = reliability(merged, days, references, alpha=alpha, first_choices=classes)
-    return day_on_page(day, known, reliability=drawn)
+    return day_on_page(day, standings, reliability=drawn)

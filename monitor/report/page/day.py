@@ -38,7 +38,7 @@ SEGMENT_COLUMNS = (
 
 
 def day_on_page(
-    day: date, known: Mapping[str, Standing], *, reliability: Reliability | None = None
+    day: date, standings: Mapping[str, Standing], *, reliability: Reliability | None = None
 ) -> DayOnPage:
     """Collect what is known of one day.
 
@@ -46,7 +46,7 @@ def day_on_page(
     ----------
     day : date
         The day.
-    known : mapping of str to Standing
+    standings : mapping of str to Standing
         By the day itself, of the whole and of its segments.
     reliability : Reliability, optional
         Of the window that ends on the day.
@@ -56,14 +56,16 @@ def day_on_page(
     DayOnPage
         With None for what is not known.
     """
-    whole = known.get(WHOLE, Standing())
+    whole = standings.get(WHOLE, Standing())
     return DayOnPage(
         day=day,
         whole=whole,
         reasons=reasons(whole),
         figures=_figures(whole.verdict, whole.alone, whole.week),
         reliability=reliability,
-        segments=[_segment(name, s.verdict, s.week) for name, s in known.items() if name != WHOLE],
+        segments=[
+            _segment(name, s.verdict, s.week) for name, s in standings.items() if name != WHOLE
+        ],
     )
 
 
@@ -83,9 +85,11 @@ def _figures(
         note = f"log-odds since the reference, {interval(verdict.shift, '+z.2f')}"
         figures.append(Figure("Prior shift", signed(verdict.shift.value), note))
     if alone and not isnan(alone.prevalence):
-        known = verdict and not isnan(verdict.reference_prevalence)
+        compared = verdict and not isnan(verdict.reference_prevalence)
         note = (
-            f"{share(verdict.reference_prevalence)} in the reference" if known and verdict else ""
+            f"{share(verdict.reference_prevalence)} in the reference"
+            if compared and verdict
+            else ""
         )
         mean = f"mean score {share(alone.mean_score)}"
         figures.append(Figure("Prevalence", share(alone.prevalence), f"{mean}; {note}".strip("; ")))

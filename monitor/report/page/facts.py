@@ -27,8 +27,8 @@ def facts(
         ("Outcomes", _outcomes(model)),
     ]
     if verdict:
-        known = f"{verdict.known_at:%Y-%m-%d %H:%M} UTC"
-        listed.append(("Outcomes known until", known))
+        until = f"{verdict.known_at:%Y-%m-%d %H:%M} UTC"
+        listed.append(("Outcomes known until", until))
     return [*listed, ("Program", f"calibration-monitor {program.version()}")]
 
 

@@ -213,8 +213,8 @@ def _bins(drawn: Reliability | None) -> dict[str, Any] | None:
     }
 
 
-def _interval(found: Estimate | None) -> list[float | None] | None:
-    return _round((found.value, found.low, found.high)) if found else None
+def _interval(estimate: Estimate | None) -> list[float | None] | None:
+    return _round((estimate.value, estimate.low, estimate.high)) if estimate else None
 
 
 def _round(values: Sequence[float]) -> list[float | None]:

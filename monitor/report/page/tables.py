@@ -74,13 +74,13 @@ def waiting_rows(waiting: Sequence[Evaluation]) -> Table:
 
 
 def _waiting(e: Evaluation) -> Row:
-    known = (f"{e.day}", f"{e.predicted:,}", share(e.coverage))
+    cells = (f"{e.day}", f"{e.predicted:,}", share(e.coverage))
     expected = e.expected
     if not expected:
-        return (*known, *[NONE] * 4)
+        return (*cells, *[NONE] * 4)
     span = NONE if isnan(expected.low) else f"{share(expected.low)} to {share(expected.high)}"
     return (
-        *known,
+        *cells,
         share(expected.prevalence),
         span,
         NONE if isnan(expected.fit_log10_p) else chance(expected.fit_log10_p),

@@ -76,7 +76,7 @@ def share(ratio: float | None) -> str:
     return f"{ratio:.1%}" if ratio >= SMALL or ratio == 0.0 else f"{100 * ratio:.2g}%"
 
 
-def interval(found: Estimate, form: str = "z.2f") -> str:
+def interval(estimate: Estimate, form: str = "z.2f") -> str:
     """Write the interval of an estimate; empty if it has none.
 
     Examples
@@ -84,4 +84,4 @@ def interval(found: Estimate, form: str = "z.2f") -> str:
     >>> interval(Estimate(0.46, 0.387, 0.541))
     '95 % 0.39 to 0.54'
     """
-    return minus(f"{found:{form} interval}") if isfinite(found.low) else ""
+    return minus(f"{estimate:{form} interval}") if isfinite(estimate.low) else ""
