@@ -11,7 +11,8 @@ from pydantic import TypeAdapter
 from monitor.export.gauges import CATALOGUE, Gauge
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
-from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Training
+from monitor.metrics.maps.map_file import Days, Gain, Gains, Level, MapFile, Step, Training
+from monitor.metrics.maps.part import Clause, Part
 from monitor.metrics.maps.vector_map import VectorMap
 from tests.support.filled_store import expose, fill_store
 
@@ -37,7 +38,9 @@ def pages() -> dict[Path, str]:
     page = between(gauges.read_text(encoding="utf-8"), "gauges", table)
     return {
         gauges: page,
-        SCHEMA: map_schema(MapFile, (CalibrationMap, Days, Gain, Gains, Level, Training)),
+        SCHEMA: map_schema(
+            MapFile, (CalibrationMap, Clause, Days, Gain, Gains, Level, Part, Step, Training)
+        ),
         SCHEMA_OF_CLASSES: map_schema(ClassMapFile, (ClassTraining, Days, Gain, Gains, VectorMap)),
     }
 

@@ -9,6 +9,7 @@ from monitor.cli.options import AsJson
 from monitor.cli.printing import answer, print_json, write_out
 from monitor.cli.recalibrating_classes import select_list
 from monitor.errors import ConfigError
+from monitor.metrics.maps.part import Engine
 
 if TYPE_CHECKING:
     from monitor.metrics.maps.map_file import MapFile
@@ -41,11 +42,16 @@ def sql(
             "must be named.",
         ),
     ] = None,
+    engine: Annotated[
+        Engine,
+        typer.Option(help="Whose quotes the condition has of a map that is for some rows."),
+    ] = "duckdb",
     as_json: AsJson = False,
 ) -> None:
     """Print a map as an SQL expression for DuckDB and Spark.
 
-    A map of class vectors is one expression for each class, for DuckDB.
+    Of a map for some rows it has their condition, and leaves all other scores as they are. A map of
+    class vectors is one expression for each class, for DuckDB.
     """
     from monitor.metrics.maps.map_file import MapFile
     from monitor.metrics.maps.sql import sql_of_classes, sql_of_steps
@@ -53,7 +59,7 @@ def sql(
 
     content = read_map(path)
     if isinstance(content, MapFile):
-        expression = sql_of_steps(content.steps, column or "score")
+        expression = sql_of_steps(content.steps, column or "score", engine)
         _write({"sql": expression}, f"{expression}\n", as_json=as_json)
         return
     names = content.map.classes

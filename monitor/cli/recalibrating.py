@@ -17,7 +17,8 @@ from monitor.cli.options import (
 )
 from monitor.cli.recalibrating_classes import recalibrate_vectors
 from monitor.config import load_config
-from monitor.segment_names import WHOLE, shown
+from monitor.errors import ConfigError
+from monitor.segment_names import WHOLE
 
 Start = Annotated[
     datetime | None,
@@ -36,7 +37,20 @@ End = Annotated[
 def recalibrate(
     name: ThisModel,
     config_path: ConfigPath = DEFAULT_CONFIG,
-    segment: Annotated[str, typer.Option(help="A segment, or all.")] = WHOLE,
+    segment: Annotated[
+        str | None,
+        typer.Option(
+            help="A segment, or all. Default: the part that explains the open drift, or all."
+        ),
+    ] = None,
+    part: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--part",
+            help="The rows with a value of a watched column, such as 'device = tv', as where names "
+            "it; several times for several values of one column.",
+        ),
+    ] = None,
     first: Start = None,
     last: End = None,
     kind: Annotated[
@@ -78,22 +92,29 @@ def recalibrate(
 ) -> None:
     """Fit a calibration map, and say what it is worth.
 
-    Needs no logs: the stored summaries are enough. Of a model with classes it reads rows of the
-    logs. The candidates are compared on days left out. A map of one score never reorders scores,
-    and never gives 0 or 1.
+    If one part of the rows explains the open drift, the map is for that part. A map for all is not
+    worth it if it harms a part. Needs no logs: the stored summaries are enough. Of a model with
+    classes it reads rows of the logs. The candidates are compared on days left out. A map of one
+    score never reorders scores, and never gives 0 or 1.
     """
     from monitor.metrics.maps.calibration_map import KINDS
-    from monitor.metrics.maps.sql import sql_expression
+    from monitor.metrics.maps.sql import sql_of_steps
+    from monitor.pipeline.parts import conditions_named
     from monitor.pipeline.recalibration import recalibrate as fit
-    from monitor.words.maps import map_sentences
+    from monitor.words.maps import map_sentences, rows_of
     from monitor.words.numbers import percent
+    from monitor.words.part_maps import part_sentences
 
     config = load_config(config_path, only=name)
-    names = dict.fromkeys((WHOLE, *config.model(name).segment_names))
-    must_be_one_of("--segment", segment, tuple(names))
+    model = config.model(name)
+    if segment is not None:
+        must_be_one_of("--segment", segment, (*dict.fromkeys((WHOLE, *model.segment_names)),))
+        if part:
+            msg = f"--segment {segment} and --part: leave one of them out."
+            raise ConfigError(msg)
     if first and last:
         day_range(first, last)
-    if classes := config.model(name).predictions.classes:
+    if classes := model.predictions.classes:
         recalibrate_vectors(
             config,
             name,
@@ -112,6 +133,7 @@ def recalibrate(
         config,
         name,
         segment,
+        part=conditions_named(model, name, part or ()),
         first=first.date() if first else None,
         last=last.date() if last else None,
         kind=kind_among(kind, KINDS[1:]),
@@ -119,22 +141,26 @@ def recalibrate(
     )
 
     def write_sql() -> str:
-        return sql_expression(fitted.content.map, column or "score") + "\n"
+        return sql_of_steps(fitted.content.steps, column or "score") + "\n"
 
     hand_over(
         fitted,
-        f"{name}, segment {shown(segment)}: {span(fitted)}; "
+        f"{name}, {rows_of(fitted.content)}: {span(fitted)}; "
         f"{fitted.content.training.outcomes:,} outcomes, {percent(fitted.prevalence)} positive",
-        map_sentences(
-            fitted.choice,
-            fitted.content,
-            worth_it=fitted.worth_it,
-            asked=fitted.asked,
-            extrapolated=fitted.extrapolated,
+        (
+            *part_sentences(fitted.content, fitted.for_all, fitted.explained),
+            *map_sentences(
+                fitted.choice,
+                fitted.content,
+                worth_it=fitted.worth_it,
+                asked=fitted.asked,
+                extrapolated=fitted.extrapolated,
+                harmed=bool(fitted.harmed) and not fitted.content.part,
+            ),
         ),
         out=out,
         sql=write_sql if sql else None,
         as_json=as_json,
         anyway="platt",
-        more={"extrapolated": fitted.extrapolated},
+        more={"extrapolated": fitted.extrapolated, "for_all": fitted.for_all},
     )

@@ -32,14 +32,17 @@ def where(
     under which the drift sits: it finds them on every second day, and confirms them on the others.
     """
     from monitor.pipeline.where import answer_where
-    from monitor.report.where import where_document, where_text
+    from monitor.report.where import repair_of, where_document, where_text
 
     config = load_config(config_path, only=name)
     if columns:
         _search(config, name, columns.split(","), day.date() if day else None, as_json=as_json)
         return
     places = answer_where(config, name, day.date() if day else None)
-    answer(where_document(places, most), where_text(name, places, most), as_json=as_json)
+    # A map of class vectors is for all rows.
+    commands = [] if config.model(name).predictions.classes else repair_of(name, places)
+    document = where_document(places, most, commands)
+    answer(document, where_text(name, places, most, commands), as_json=as_json)
 
 
 def _search(

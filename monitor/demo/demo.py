@@ -116,10 +116,10 @@ def repairs(config: Config) -> dict[str, Repair]:
     for name, model in config.models.items():
         if model.predictions.classes:
             continue
-        fitted = recalibrate(config, name, first=STRETCHED_FROM, last=last)
+        fitted = recalibrate(config, name, WHOLE, first=STRETCHED_FROM, last=last)
         if not fitted.worth_it:  # what would it have gained?
             kind = fitted.choice.best.fitted.map.kind
-            fitted = recalibrate(config, name, first=STRETCHED_FROM, last=last, kind=kind)
+            fitted = recalibrate(config, name, WHOLE, first=STRETCHED_FROM, last=last, kind=kind)
         later = came(config, fitted.content, last + timedelta(days=1))
         repaired[name] = Repair(fitted, later)
     return repaired

@@ -4,7 +4,7 @@ Rule: outcomes go before scores. Scores alone cannot tell a moved prior from mov
 level that follows moved inputs harms (docs/follow-prior.md).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 
 from scipy.special import logit
@@ -18,7 +18,7 @@ from monitor.metrics.maps.daily_counts import daily_counts
 from monitor.metrics.maps.likelihood import pooled_level
 from monitor.metrics.maps.map_file import Level, MapFile, with_level
 from monitor.store.store import Store
-from monitor.summary import NO_SAMPLE, Segment, Summary, all_scores, buckets_of, part_of
+from monitor.summary import NO_SAMPLE, Segment, Summary, all_scores, buckets_of
 
 NEWEST_DAYS = timedelta(days=7)  # whose outcomes give the newest level, and how old they may be
 LEAST_FIT = -3.0  # log10 of a probability: scores so unlike a mixture say nothing about the prior
@@ -26,7 +26,12 @@ LEAST_FIT = -3.0  # log10 of a probability: scores so unlike a mixture say nothi
 DayPart = tuple[Summary, Segment]
 
 
-def newest_level(store: Store, content: MapFile, trained: Sequence[DayPart]) -> MapFile:
+def newest_level(
+    store: Store,
+    content: MapFile,
+    trained: Sequence[DayPart],
+    rows_of: Callable[[Summary], Segment | None],
+) -> MapFile:
     """Give a map the level of the newest outcomes, or of the newest scores if those are too old.
 
     Parameters
@@ -37,6 +42,8 @@ def newest_level(store: Store, content: MapFile, trained: Sequence[DayPart]) -> 
         The map.
     trained : sequence of (Summary, Segment)
         The final days that it was fitted to, each with the part that it maps.
+    rows_of : callable
+        Gives the rows of a day that it maps; None if there are none.
 
     Returns
     -------
@@ -46,7 +53,7 @@ def newest_level(store: Store, content: MapFile, trained: Sequence[DayPart]) -> 
     """
     newest: DayPart | None = None
     recent: list[DayPart] = []
-    for day, part in _from_the_newest(store, content):
+    for day, part in _from_the_newest(store, content.model, rows_of):
         newest = newest or (day, part)
         if day.final and part.tally.total:
             if recent and recent[0][0].days[0] - day.days[0] >= NEWEST_DAYS:
@@ -58,10 +65,12 @@ def newest_level(store: Store, content: MapFile, trained: Sequence[DayPart]) -> 
     return _by_outcomes(content, days)
 
 
-def _from_the_newest(store: Store, content: MapFile) -> Iterator[DayPart]:
-    for day in reversed(store.days("summaries", content.model)):
-        summary, _ = store.read_summary(content.model, day)
-        part = part_of(summary, content.segment)
+def _from_the_newest(
+    store: Store, name: str, rows_of: Callable[[Summary], Segment | None]
+) -> Iterator[DayPart]:
+    for day in reversed(store.days("summaries", name)):
+        summary, _ = store.read_summary(name, day)
+        part = rows_of(summary)
         if part and part.predicted:
             yield summary, part
 

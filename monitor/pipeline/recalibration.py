@@ -1,17 +1,21 @@
 """From stored summaries to a calibration map: which days, which map, what it is worth."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from datetime import date
 from itertools import islice
+from typing import cast
 
 import numpy as np
 
 from monitor import program
-from monitor.config import Config
+from monitor.config import Config, Model
 from monitor.drift.inputs import reference_of_day
+from monitor.drift.places import Condition, Explanation, name_all, name_of
+from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
 from monitor.metrics.core.estimate import Estimate
+from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.calibration_map import IDENTITY, Kind, shape_of
 from monitor.metrics.maps.choosing import Candidate, Choice, choose_map, gains_of, losses_by_day
 from monitor.metrics.maps.daily_counts import DailyCounts, daily_counts
@@ -19,13 +23,18 @@ from monitor.metrics.maps.fitting import FittedMap
 from monitor.metrics.maps.likelihood import own_losses
 from monitor.metrics.maps.map_file import Days, Level, MapFile, Training
 from monitor.metrics.maps.mean_over_days import mean_over_days
-from monitor.pipeline.newest_level import newest_level
+from monitor.metrics.maps.part_gains import PartGain, gains_by_part
+from monitor.pipeline.newest_level import DayPart, newest_level
+from monitor.pipeline.parts import counts_of, part_named, tally_of_part, tally_of_rest
 from monitor.pipeline.references import read_references
+from monitor.pipeline.where import counts_by_value
 from monitor.segment_names import WHOLE, shown
 from monitor.store.store import Store
-from monitor.summary import NO_SAMPLE, Segment, Summary, part_of
+from monitor.summary import NO_SAMPLE, Columns, Segment, Summary, part_of
 
 DEFAULT_DAYS = 28  # if no drift is open
+LEAST_OUTCOMES = 30  # of each kind: parts with fewer say nothing about harm
+REST = "the rest"
 
 
 @dataclass(frozen=True)
@@ -48,6 +57,11 @@ class Recalibration:
         Share of the predictions whose score is outside the scores that the map was fitted to.
     prevalence : float
         Of the days.
+    explained : Explanation or None
+        Why the map is for a part although none was asked for: it explains the open drift.
+    for_all : tuple of PartGain
+        What a map for all gains in that part and in the rest; of a map for all, in every value of
+        every column that has enough outcomes.
     """
 
     choice: Choice[FittedMap]
@@ -57,6 +71,38 @@ class Recalibration:
     asked: bool
     extrapolated: float
     prevalence: float
+    explained: Explanation | None = None
+    for_all: tuple[PartGain, ...] = ()
+
+    @property
+    def harmed(self) -> tuple[PartGain, ...]:
+        """The parts that a map for all harms, the worst first."""
+        return tuple(sorted((p for p in self.for_all if p.harmed), key=lambda p: p.shape.value))
+
+
+@dataclass(frozen=True)
+class _Rows:
+    """The rows that a map is fitted to.
+
+    Attributes
+    ----------
+    segment : str
+        The segment that they are, or the whole.
+    conditions : tuple of Condition
+        The values that they have any of; none if they are all rows.
+    explained : Explanation or None
+        As for a `Recalibration`.
+    """
+
+    segment: str
+    conditions: tuple[Condition, ...] = ()
+    explained: Explanation | None = None
+
+    @property
+    def name(self) -> str:
+        """For messages."""
+        of = self.segment == WHOLE and self.conditions
+        return name_all(self.conditions) if of else f"segment {shown(self.segment)}"
 
 
 @dataclass(frozen=True)
@@ -83,8 +129,9 @@ class Came:
 def recalibrate(
     config: Config,
     name: str,
-    segment: str = WHOLE,
+    segment: str | None = None,
     *,
+    part: Sequence[Condition] = (),
     first: date | None = None,
     last: date | None = None,
     kind: Kind | None = None,
@@ -94,8 +141,12 @@ def recalibrate(
 
     Parameters
     ----------
-    config, name, segment : Config, str, str
-        The model, and a part of its traffic or the whole.
+    config, name : Config, str
+        The model.
+    segment : str, optional
+        A segment or the whole. By default the part that explains the open drift, or the whole.
+    part : sequence of Condition, optional
+        The rows that have any of these values of one column, instead of a segment.
     first, last : date, optional
         By default from the estimated start of the open drift, or else 28 days, to the newest
         final day.
@@ -107,34 +158,54 @@ def recalibrate(
     Returns
     -------
     Recalibration
-        The map and what it is worth.
+        The map and what it is worth. One for all is not worth it if it harms a part.
 
     Raises
     ------
+    ConfigError
+        If the part has no rule.
     DataError
         If the store has too few final days or outcomes, or cannot be read.
     """
-    store = Store(config.store)
-    started = None if first else start_of_drift(store, name, segment)
+    store, model = Store(config.store), config.model(name)
+    rows = _rows_to_map(store, model, name, segment, part)
+    started = None if first else _start_of_drift(store, name, rows)
     if started and last and last < started:  # days before the drift were asked for
         started = None
     most = None if first or started else DEFAULT_DAYS
     days = final_days(store, name, first or started, last, most=most)
-    trained = [(day, part) for day in days if (part := part_of(day, segment)) and part.tally.total]
+    by_value, groups = (
+        counts_by_value(config, name, [day.days[0] for day in days])
+        if days and (model.columns or model.segments)
+        else (None, {})
+    )
+    trained = [
+        (day, found)
+        for day in days
+        if (found := _of_day(rows, day, by_value)) and found.tally.total
+    ]
     if not trained:
         msg = (
-            f"{name}, segment {shown(segment)}: no final day with outcomes is stored"
+            f"{name}, {rows.name}: no final day with outcomes is stored"
             f"{f' from {first or started}' if first or started else ''}"
-            f"{f' to {last}' if last else ''}; run the daily job first, or name other days."
+            f"{f' to {last}' if last else ''}; run the daily job first, or name other days"
+            f"{' or another part' if rows.conditions else ''}."
         )
         raise DataError(msg)
     data = _counts(trained)
-    choice = _choose(data, name, segment, kind)
+    choice = _choose(data, name, rows.name, kind)
     worth_it = choice.worth_it or (follow_prior and choice.chosen.shape_gains)
     chosen = choice.chosen if kind or worth_it else choice.candidates[0]
-    content = _content(config, name, segment, trained, chosen)
+    for_all = (
+        _gains_for_all(rows, days, by_value, cast("Kind", chosen.kind), kind) if by_value else ()
+    )
+    if not rows.conditions and any(one.harmed for one in for_all):
+        worth_it = False
+        chosen = chosen if kind else choice.candidates[0]
+    mapped = part_named(model, rows.conditions, groups) if rows.conditions else None
+    content = replace(_content(config, name, rows.segment, trained, chosen), part=mapped)
     if follow_prior:
-        content = newest_level(store, content, trained)
+        content = newest_level(store, content, trained, lambda day: _of_day(rows, day, by_value))
     low, high = content.map.known
     scores = 1.0 / (1.0 + np.exp(-data.logits))
     outside = data.counts.sum(axis=0)[(scores < low) | (scores > high)].sum()
@@ -146,7 +217,92 @@ def recalibrate(
         asked=kind is not None,
         extrapolated=float(outside / data.counts.sum()),
         prevalence=float(data.positives.sum() / data.counts.sum()),
+        explained=rows.explained,
+        for_all=for_all,
     )
+
+
+def _rows_to_map(
+    store: Store, model: Model, name: str, segment: str | None, part: Sequence[Condition]
+) -> _Rows:
+    """Find the rows that a map is for: those asked for, or those that explain the open drift."""
+    explained = None
+    conditions = tuple(part)
+    column = model.segments.column if model.segments else None
+    if segment not in (None, WHOLE) and column:
+        conditions = (Condition(column, segment),)
+    elif segment is None and not part:
+        whole = _newest_verdict(store, name, WHOLE)
+        explained = whole.explanation if whole and whole.incident else None
+        # Rows of several columns are counted together only where these are crossed.
+        if explained and len({one.column for one in explained.conditions}) == 1:
+            conditions = explained.conditions
+        else:
+            explained = None
+    if len(conditions) == 1 and conditions[0].column == column:
+        return _Rows(conditions[0].value, conditions, explained)
+    return _Rows(WHOLE, conditions, explained)
+
+
+def _of_day(
+    rows: _Rows, day: Summary, by_value: Callable[[date], Columns] | None
+) -> Segment | None:
+    """Give the rows of a day that a map is for; values of columns are those of final days."""
+    if rows.segment != WHOLE or not rows.conditions:
+        return part_of(day, rows.segment)
+    if not day.final or not by_value:
+        return None
+    counted = counts_of(rows.conditions, by_value(day.days[0]))
+    return Segment(tally_of_part(counted), counted.predicted) if counted else None
+
+
+def _gains_for_all(
+    rows: _Rows,
+    days: Sequence[Summary],
+    by_value: Callable[[date], Columns],
+    chosen: Kind,
+    asked: Kind | None,
+) -> tuple[PartGain, ...]:
+    """Say what a map for all gains where it matters, on days left out."""
+    whole = [(day, part) for day in days if (part := part_of(day, WHOLE)) and part.tally.total]
+    data = _counts(whole)
+    kind = chosen
+    if rows.conditions:
+        try:
+            kind = cast("Kind", choose_map(data, asked).chosen.kind)
+        except ValueError:  # too few outcomes for any map of all
+            return ()
+    if kind == "identity":
+        return ()
+    if not rows.conditions:
+        parts = _parts_with_outcomes(whole, by_value)
+    else:
+        counted = [counts_of(rows.conditions, by_value(day.days[0])) for day, _ in whole]
+        both = zip(whole, counted, strict=True)
+        parts = {
+            name_all(rows.conditions): _counts_of(whole, map(tally_of_part, counted)),
+            REST: _counts_of(whole, [tally_of_rest(day, part) for (day, _), part in both]),
+        }
+    return gains_by_part(data, {n: p for n, p in parts.items() if p.rarer}, kind)
+
+
+def _parts_with_outcomes(
+    whole: Sequence[tuple[Summary, Segment]], by_value: Callable[[date], Columns]
+) -> dict[str, DailyCounts]:
+    """Count every value of every column that has enough outcomes for a gain to be seen."""
+    columns = [by_value(day.days[0]) for day, _ in whole]
+    values = dict.fromkeys(
+        (c, v) for of_day in columns for c, parts in of_day.items() for v in parts
+    )
+    found = dict[str, DailyCounts]()
+    for column, value in values:
+        parts = [of_day.get(column, {}).get(value) for of_day in columns]
+        hits = sum(int(part.positives.sum()) for part in parts if part)
+        rows = sum(int(part.counts.sum()) for part in parts if part)
+        if min(hits, rows - hits) >= LEAST_OUTCOMES:
+            tallies = map(tally_of_part, parts)
+            found[name_of(Condition(column, value))] = _counts_of(whole, tallies)
+    return found
 
 
 def came(config: Config, content: MapFile, first: date, last: date | None = None) -> Came | None:
@@ -172,10 +328,21 @@ def came(config: Config, content: MapFile, first: date, last: date | None = None
 
 def start_of_drift(store: Store, name: str, segment: str = WHOLE) -> date | None:
     """Give the estimated start of the open drift of the newest verdict; None if none is open."""
+    verdict = _newest_verdict(store, name, segment)
+    return verdict.incident.started if verdict and verdict.incident else None
+
+
+def _newest_verdict(store: Store, name: str, segment: str) -> Verdict | None:
     judged = store.days("verdicts", name)
     verdicts = store.read_verdicts(name, judged[-1])[0] if judged else []
-    incident = next((v.incident for v in verdicts if v.segment == segment), None)
-    return incident.started if incident else None
+    return next((verdict for verdict in verdicts if verdict.segment == segment), None)
+
+
+def _start_of_drift(store: Store, name: str, rows: _Rows) -> date | None:
+    """Find when the drift of some rows began: their own if they have a verdict, or of the whole."""
+    return start_of_drift(store, name, rows.segment) or (
+        start_of_drift(store, name) if rows.conditions else None
+    )
 
 
 def final_days(
@@ -188,17 +355,22 @@ def final_days(
     return [*islice((summary for summary in summaries if summary.final), most)][::-1]
 
 
-def _counts(parts: Sequence[tuple[Summary, Segment]]) -> DailyCounts:
-    weights = [day.class_weights for day, _ in parts]
+def _counts(parts: Sequence[DayPart]) -> DailyCounts:
+    return _counts_of(parts, (part.tally for _, part in parts))
+
+
+def _counts_of(days: Sequence[DayPart], tallies: Iterable[Tally]) -> DailyCounts:
+    """Count tallies of some days as their logs are weighted."""
+    weights = [day.class_weights for day, _ in days]
     sampled = any(each != NO_SAMPLE for each in weights)
-    return daily_counts([part.tally for _, part in parts], weights if sampled else ())
+    return daily_counts([*tallies], weights if sampled else ())
 
 
-def _choose(data: DailyCounts, name: str, segment: str, kind: Kind | None) -> Choice[FittedMap]:
+def _choose(data: DailyCounts, name: str, rows: str, kind: Kind | None) -> Choice[FittedMap]:
     try:
         return choose_map(data, kind)
     except ValueError as error:
-        msg = f"{name}, segment {shown(segment)}: {error}"
+        msg = f"{name}, {rows}: {error}"
         raise DataError(msg) from None
 
 

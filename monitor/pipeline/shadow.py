@@ -186,6 +186,13 @@ def _must_fit(content: AnyMapFile, model: Model, name: str, setting: MapSetting)
             f"that the model itself gives; name the map that was fitted to the logged scores."
         )
         raise ConfigError(msg)
+    if isinstance(content, MapFile) and content.part and content.segment == WHOLE:
+        msg = (
+            f"{key}.file: {setting.file} maps the rows with {content.part.name}, which stored days "
+            f"are not divided by; to compare and deploy it here, make the column primary in "
+            f"models.{name}.segments, backfill, and fit the map of its segment."
+        )
+        raise ConfigError(msg)
     if isinstance(content, MapFile) and content.segment not in (WHOLE, *model.segment_names):
         msg = (
             f"{key}.file: {setting.file} maps scores of the segment '{content.segment}', which "

@@ -27,6 +27,7 @@ from monitor.summary import ColumnPart, Columns, Summary, column_part
 
 USUAL_KIND, USUAL_DAYS = "too_extreme", 7  # looked for without an open drift
 MOST_DAYS, MOST_REMEMBERED = 28, 128  # of a drift; and of days that are read once
+Groups = Mapping[str, Mapping[str, str] | None]  # the names of the values of columns
 
 
 def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
@@ -220,20 +221,44 @@ class _Reader:
             for watched in self.model.columns
         }
 
-    def _sum_day(self, compared: ModelReference, reference: Reference, day: date) -> DaySums | None:
-        columns = self.day(day)
-        if columns is None:
-            return None
-        named = self.segments(compared)
-        grouped = {
+    def grouped(self, compared: ModelReference, day: date) -> Columns | None:
+        """Give what a final day counts, by the values as the reference divides them."""
+        columns, named = self.day(day), self.segments(compared)
+        return columns and {
             column: _regroup(values, named[column]) if column in named else values
             for column, values in columns.items()
         }
+
+    def _sum_day(self, compared: ModelReference, reference: Reference, day: date) -> DaySums | None:
+        grouped = self.grouped(compared, day)
+        if grouped is None:
+            return None
         if not compared.classes:
             return sum_day(reference, grouped)
         if compared.streams.get(THIRD) is reference:
             return sum_paired_day(reference, compared.third_curves, THIRD, grouped)
         return sum_paired_day(reference, compared.curves, WHOLE, grouped)
+
+
+def counts_by_value(
+    config: Config, name: str, days: Sequence[date]
+) -> tuple[Callable[[date], Columns], Groups]:
+    """Return what counts final days by the values of every column, and how these are named.
+
+    Values are those that the reference of the last day divides each column into. Without it, or if
+    one of the days was not counted by column, they are the segments alone.
+    """
+    model, store = config.model(name), Store(config.store)
+    reader = _Reader(model, store, name)
+    compared = reference_of_day(days[-1], read_references(config, name).fitted)
+    if compared and {*days} <= {*store.days("columns", name)}:
+        return lambda day: reader.grouped(compared, day) or {}, reader.segments(compared)
+
+    def primary(day: date) -> Columns:
+        segments = model.segments
+        return {segments.column: _primary(store.read_summary(name, day)[0])} if segments else {}
+
+    return primary, {}
 
 
 def _compare(
@@ -354,10 +379,11 @@ def _regroup(
     together: dict[str, list[ColumnPart]] = {}
     for value, part in values.items():
         together.setdefault(named.get(value, value), []).append(part)
-    return {name: _merged(parts) for name, parts in together.items()}
+    return {name: merge_parts(parts) for name, parts in together.items()}
 
 
-def _merged(parts: Sequence[ColumnPart]) -> ColumnPart:
+def merge_parts(parts: Sequence[ColumnPart]) -> ColumnPart:
+    """Add up at least one part; no two have a row in common."""
     if len(parts) == 1:
         return parts[0]
     cells, place = np.unique(np.concatenate([p.cells for p in parts]), return_inverse=True)
@@ -365,7 +391,7 @@ def _merged(parts: Sequence[ColumnPart]) -> ColumnPart:
     np.add.at(counts, place, np.concatenate([p.counts for p in parts]))
     np.add.at(positives, place, np.concatenate([p.positives for p in parts]))
     pairs = {
-        key: _merged([p.pairs[key] for p in parts if key in p.pairs])
+        key: merge_parts([p.pairs[key] for p in parts if key in p.pairs])
         for key in dict.fromkeys(key for p in parts for key in p.pairs)
     }
     return ColumnPart(cells, counts, positives, sum(p.predicted for p in parts), pairs)

@@ -1,5 +1,6 @@
 """Where a drift sits, as a table for the terminal and as a document."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Group, RenderableType
@@ -9,7 +10,7 @@ from monitor.drift.places import name_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.tables import plain_table
 from monitor.words.numbers import percent
-from monitor.words.where import where_sentence
+from monitor.words.where import repair_commands, where_sentence
 
 if TYPE_CHECKING:
     from monitor.drift.places import Place
@@ -25,8 +26,10 @@ COLUMNS = (
 )
 
 
-def where_text(name: str, answer: "Answer", most: int) -> RenderableType:
-    """Show the sentence, and the values that are most off."""
+def where_text(
+    name: str, answer: "Answer", most: int, commands: Sequence[str] = ()
+) -> RenderableType:
+    """Show the sentence, the values that are most off, and the commands that repair what broke."""
     places = answer.where
     state = "the drift that is open" if answer.drifting else "no drift is open"
     table = plain_table(f"{name}, {answer.first} to {answer.last} ({state})", COLUMNS)
@@ -38,10 +41,20 @@ def where_text(name: str, answer: "Answer", most: int) -> RenderableType:
         lines.append(f"New since the reference: {', '.join(new[:most])}{more}.")
     if left := len(places.places) - most:
         lines += [f"{left} more values are not shown; choose with --most."] if left > 0 else []
-    return Group(Text("\n".join(lines)), table)
+    below = [Text(command, no_wrap=True, overflow="ignore") for command in commands]
+    below = [Text("A map of that part alone:"), *below] if commands else []
+    return Group(Text("\n".join(lines)), table, *below)
 
 
-def where_document(answer: "Answer", most: int) -> dict[str, Any]:
+def repair_of(name: str, answer: "Answer") -> list[str]:
+    """Give the commands that repair what broke, ready to copy; none if no part explains a drift."""
+    explanation = answer.where.explanation
+    if not (answer.drifting and explanation):
+        return []
+    return [f"{command} --out map.json" for command in repair_commands(name, explanation)]
+
+
+def where_document(answer: "Answer", most: int, commands: Sequence[str] = ()) -> dict[str, Any]:
     """Lay the same out for programs."""
     places = answer.where
     return {
@@ -52,6 +65,7 @@ def where_document(answer: "Answer", most: int) -> dict[str, Any]:
         "sentence": where_sentence(places),
         "explanation": places.explanation,
         "segments": list(places.places[:most]),
+        "repair": commands,
         "left_out": max(0, len(places.places) - most),
     }
 

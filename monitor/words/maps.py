@@ -1,10 +1,11 @@
 """What a calibration map is worth, and what it does. Pure."""
 
+from math import inf
 from typing import Any
 
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import CalibrationMap
-from monitor.metrics.maps.choosing import Candidate, Choice
+from monitor.metrics.maps.choosing import CLEAR, CLEAR_INTERCEPT, Candidate, Choice
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.map_file import Gains, MapFile
 from monitor.metrics.maps.vector_map import VectorMap
@@ -30,7 +31,13 @@ LONG = 365  # days: more than anybody waits for
 
 
 def map_sentences(
-    choice: Choice[Any], content: MapFile, *, worth_it: bool, asked: bool, extrapolated: float
+    choice: Choice[Any],
+    content: MapFile,
+    *,
+    worth_it: bool,
+    asked: bool,
+    extrapolated: float,
+    harmed: bool = False,
 ) -> tuple[str, ...]:
     """Say which map is worth it, what it gains and from what, and what it cannot do.
 
@@ -42,7 +49,11 @@ def map_sentences(
         Whether the map is worth it, and whether its kind was asked for.
     extrapolated : float
         Share of the predictions beyond the scores that the map was fitted to, in [0, 1].
+    harmed : bool
+        Whether it is a map for all that would be worth it, but for the parts that it harms.
     """
+    if harmed and not asked:
+        return ("No map for all is worth it.",)
     if not worth_it and not asked:
         return (_nothing(choice), *_settling(choice), *_intercept(choice))
     if choice.chosen.kind == "identity":
@@ -93,7 +104,7 @@ def file_sentences(content: MapFile | ClassMapFile) -> tuple[str, ...]:
         The file.
     """
     training = content.training
-    of = f"segment {shown(content.segment)}" if isinstance(content, MapFile) else "classes"
+    of = rows_of(content) if isinstance(content, MapFile) else "classes"
     fitted = (
         f"{content.model}, {of}: {FAMILIES[content.map.kind]}, fitted to {training.outcomes:,} "
         f"outcomes of {training.days} days from {training.first} to {training.last}."
@@ -112,10 +123,19 @@ def file_sentences(content: MapFile | ClassMapFile) -> tuple[str, ...]:
     )
 
 
+def rows_of(content: MapFile) -> str:
+    """Name the rows that a map is for."""
+    part = content.part
+    return printable(part.name) if part else f"segment {shown(content.segment)}"
+
+
 def _of_file(content: MapFile | ClassMapFile) -> tuple[str, ...]:
     if isinstance(content, ClassMapFile):
         return (formula_of_classes(content.map),)
-    earlier = ", then ".join(FAMILIES[step.kind] for step in content.before)
+    earlier = ", then ".join(
+        FAMILIES[step.kind] + (f" where {printable(step.part.name)}" if step.part else "")
+        for step in content.before
+    )
     return (
         *([f"A score goes first through {earlier}."] if earlier else []),
         formula(content.map),
@@ -217,6 +237,23 @@ def _gain(choice: Choice[Any], *, worth_it: bool) -> str:
         f"{begin}. On days left out it {gained} {abs(c.log_loss.value):z.4f} nats of log loss for "
         f"each prediction ({c.log_loss:z.4f interval} on as many days to come) and "
         f"{c.brier.value:z.4f} of the Brier score ({c.brier:z.4f interval})."
+        f"{_why_all_the_same(c) if worth_it and c.log_loss.low < 0.0 else ''}"
+    )
+
+
+def _why_all_the_same(c: Candidate[Any]) -> str:
+    """Say why a map is worth it although its interval reaches below 0."""
+    if c.kind == "intercept":
+        error = c.log_loss.value / c.log_loss.standard_error
+        return (
+            f" It is worth it although that interval reaches below 0, because it gained "
+            f"{error:.1f} standard errors, more than the {CLEAR_INTERCEPT:g} that it takes."
+        )
+    error = c.shape.value / c.shape.standard_error if c.shape.standard_error else inf
+    return (
+        f" It is worth it although that interval reaches below 0, because only the prior of days "
+        f"to come makes it so wide: the shape gained {error:.1f} standard errors, more than the "
+        f"{CLEAR:g} that it takes."
     )
 
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
 from monitor.words.verdict import drift_in_short, in_short, own_faults
+from monitor.words.where import repair_commands
 
 NAMED = 3  # segments that a line names
 LOOK_AGAIN = "Look again in some weeks; it pages again if the outcomes say that it lasts."
@@ -80,7 +81,7 @@ def _not_judged(v: Verdict, until_first: str) -> Trust:
             f"Correct the logs, then {run}. The check says below what is wrong.",
         )
     if v.incident:
-        return Trust(f"No: {drift_in_short(v, v.incident)}.", _repair(v.model))
+        return Trust(f"No: {drift_in_short(v, v.incident)}.", _repair(v))
     if v.facts.obstacle == "outcomes awaited":
         return Trust(
             "Not known yet: outcomes are still awaited.", "Wait until the day has settled."
@@ -96,7 +97,7 @@ def _judged(v: Verdict) -> Trust:
     if v.state == "undecided":
         return Trust(f"Perhaps: {in_short(v)}, but it may be over.", LOOK_AGAIN)
     if v.state == "calibration_drift":
-        return Trust(f"No: {in_short(v)}.", _repair(v.model))
+        return Trust(f"No: {in_short(v)}.", _repair(v))
     if v.state == "acknowledged":
         until = v.facts.known_until
         return Trust(f"Not asked: drifts are acknowledged until {until}.", "Nothing until then.")
@@ -108,7 +109,13 @@ def _judged(v: Verdict) -> Trust:
     return ANSWERS[v.state]
 
 
-def _repair(model: str) -> str:
+def _repair(v: Verdict) -> str:
+    model = v.model
+    if v.explanation:
+        return " ".join(
+            f"{command} fits a map of that part alone."
+            for command in repair_commands(model, v.explanation)
+        )
     return (
         f"calibration-monitor where --model {model} says where it sits, and recalibrate --model "
         f"{model} what a map would repair."

@@ -1,5 +1,6 @@
 """Where a drift sits, in a sentence, and what a search for it found. Pure."""
 
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from monitor.drift.places import Explanation, Where, explained_by, listed, name_of
@@ -35,6 +36,22 @@ def where_sentence(where: Where) -> str:
         f"{len(flagged)} of {len(where.tested)} values differ from their own reference, most of "
         f"all {names}{more}; no few values explain the drift."
     )
+
+
+def repair_commands(model: str, explanation: Explanation) -> tuple[str, ...]:
+    """Write the command that fits a map of the values that explain a drift, for each column.
+
+    Examples
+    --------
+    >>> values = Condition("device", "tv"), Condition("device", "car")
+    >>> repair_commands("ads", Explanation(values, 0.9, None, None, 0.3))
+    ("calibration-monitor recalibrate --model ads --part 'device = tv' --part 'device = car'",)
+    """
+    by_column = dict[str, list[str]]()
+    for one in explanation.conditions:
+        by_column.setdefault(one.column, []).append(f"--part {quote(name_of(one))}")
+    begin = f"calibration-monitor recalibrate --model {model}"
+    return tuple(" ".join([begin, *parts]) for parts in by_column.values())
 
 
 def _new(explanation: Explanation) -> str:

@@ -19,6 +19,7 @@ from monitor.metrics.core.buckets import add_up_buckets, bins_of
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.map_file import Level, MapFile, Training
+from monitor.metrics.maps.part import Clause, Part
 from monitor.pipeline.evaluations import evaluate_days
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
@@ -32,6 +33,7 @@ DAYS = [FIRST + timedelta(days=i) for i in range(60)]
 BROKEN, SINCE, DEPLOY = DAYS[14], DAYS[36], DAYS[46]
 SLOPE = 0.6
 RIGHT = CalibrationMap("platt", parameters=(SLOPE,))
+TV = Clause("device", ("tv",))
 ROWS = 2_000
 CONFIG = """\
 store: {folder}/store
@@ -310,6 +312,7 @@ def test_a_deployed_map_is_measured_no_more(tmp_path: Path) -> None:
     [
         ({"model": "other"}, "maps scores of the model 'other'"),
         ({"segment": "IT"}, "maps scores of the segment 'IT'"),
+        ({"part": Part("device = tv", ((TV,),))}, "maps the rows with device = tv, which stored"),
         ({"before": (RIGHT,)}, "is composed of 2 maps, for the scores that the model itself"),
     ],
 )

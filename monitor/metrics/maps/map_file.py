@@ -10,6 +10,7 @@ from datetime import date
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from monitor.metrics.maps.calibration_map import CalibrationMap
+from monitor.metrics.maps.part import Part
 from monitor.segment_names import WHOLE
 
 if TYPE_CHECKING:
@@ -106,6 +107,19 @@ class Days:
 
 
 @dataclass(frozen=True)
+class Step(CalibrationMap):
+    """A map that the scores of some rows go through.
+
+    Attributes
+    ----------
+    part : Part or None
+        The rows; None if all do.
+    """
+
+    part: Part | None = None
+
+
+@dataclass(frozen=True)
 class MapFile:
     """A calibration map of a model, with everything that its file says.
 
@@ -127,8 +141,10 @@ class MapFile:
         The version of calibration-monitor that wrote it.
     format : int
         The version of this format.
-    before : tuple of CalibrationMap
+    before : tuple of Step
         The maps that a score goes through first, in their order; none unless it is composed.
+    part : Part or None
+        The rows that it maps; None if it maps all, or was written before files said so.
     """
 
     __pydantic_config__: ClassVar = STRICT
@@ -142,12 +158,13 @@ class MapFile:
     gains: Gains | None
     version: str
     format: Literal[1] = 1
-    before: tuple[CalibrationMap, ...] = ()
+    before: tuple[Step, ...] = ()
+    part: Part | None = None
 
     @property
-    def steps(self) -> tuple[CalibrationMap, ...]:
+    def steps(self) -> tuple[Step, ...]:
         """All maps that a score goes through, in their order."""
-        return (*self.before, self.map)
+        return (*self.before, Step(**vars(self.map), part=self.part))
 
 
 def composed(deployed: MapFile, newer: MapFile) -> MapFile:
@@ -168,7 +185,8 @@ def composed(deployed: MapFile, newer: MapFile) -> MapFile:
     Raises
     ------
     ValueError
-        If they map scores of different models, or of different segments.
+        If they map scores of different models, or of different segments and do not say which
+        rows those are.
 
     Examples
     --------
@@ -184,7 +202,7 @@ def composed(deployed: MapFile, newer: MapFile) -> MapFile:
     if deployed.model != newer.model:
         msg = f"the maps are of two models, '{deployed.model}' and '{newer.model}'."
         raise ValueError(msg)
-    if deployed.segment not in (WHOLE, newer.segment):
+    if deployed.segment not in (WHOLE, newer.segment) and not deployed.part:
         msg = (
             f"the deployed map is of the segment '{deployed.segment}' alone, the newer one of "
             f"'{newer.segment}'."
@@ -215,8 +233,11 @@ def map_text(content: "MapFile | ClassMapFile") -> str:
     'identity'
     """
     document = json.loads(json.dumps(asdict(content), default=date.isoformat))
-    if not document.get("before"):
-        document.pop("before", None)
+    # What files of earlier versions do not have is written only where there is something to say.
+    for where in (document, *document.get("before", ())):
+        for key in ("before", "part"):
+            if not where.get(key):
+                where.pop(key, None)
     return json.dumps({**document, "checksum": checksum(document)}, indent=1) + "\n"
 
 

@@ -5,6 +5,8 @@ from itertools import pairwise
 
 from monitor.metrics.core.log_scores import LEAST_SCORE
 from monitor.metrics.maps.calibration_map import HIGHEST, LIMIT, LOWEST, CalibrationMap
+from monitor.metrics.maps.map_file import Step
+from monitor.metrics.maps.part import Engine, condition_of
 from monitor.metrics.maps.vector_map import VectorMap
 
 
@@ -59,24 +61,31 @@ def sql_expression(calibration_map: CalibrationMap, column: str = "score") -> st
     )
 
 
-def sql_of_steps(steps: Sequence[CalibrationMap], column: str = "score") -> str:
+def sql_of_steps(steps: Sequence[Step], column: str = "score", engine: Engine = "duckdb") -> str:
     """Write several maps in their order as one expression; each holds the one before it.
 
     Parameters
     ----------
-    steps : sequence of CalibrationMap
-        At least one; a score goes through all of them.
+    steps : sequence of Step
+        At least one; a score goes through all whose part its row belongs to. Where it belongs to
+        none it stays as it is.
     column : str
         As for `sql_expression`.
+    engine : {"duckdb", "spark"}
+        Whose quotes the names and texts of conditions have; all else is the same in both.
 
     Examples
     --------
-    >>> up, down = CalibrationMap("intercept", 0.5), CalibrationMap("intercept", -0.5)
+    >>> up, down = Step("intercept", 0.5), Step("intercept", -0.5)
     >>> sql_of_steps([up, down], "p") == sql_expression(down, f"({sql_expression(up, 'p')})")
     True
     """
     for step in steps:
-        column = f"({sql_expression(step, column)})"
+        mapped = sql_expression(step, column)
+        if step.part:
+            condition = condition_of(step.part, engine)
+            mapped = f"CASE WHEN {condition} THEN\n{mapped}\nELSE {column} END"
+        column = f"({mapped})"
     return column[1:-1]
 
 

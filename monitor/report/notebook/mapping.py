@@ -53,7 +53,8 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
         Probabilities in [0, 1]: a list, an array, or a column of pandas, Polars or Arrow. For a
         map of class vectors of shape (n, c), in the order of its classes; each row sums to 1.
     calibration_map : MapFile, ClassMapFile, CalibrationMap, VectorMap or path
-        The map, or the path of its file. Read the file once if you map many times.
+        The map, or the path of its file. Read the file once if you map many times. One that is
+        for a part of the rows takes the scores of these rows.
 
     Returns
     -------
@@ -64,8 +65,8 @@ def apply_map(scores: Any, calibration_map: AnyMap) -> "Floats":
     Raises
     ------
     DataError
-        If a score is missing or outside [0, 1], the file is no map file, or vectors are not those
-        of its classes.
+        If a score is missing or outside [0, 1], the file is no map file, vectors are not those of
+        its classes, or its maps are for different rows.
 
     Examples
     --------
@@ -101,7 +102,16 @@ def _map_of(given: AnyMap) -> Sequence[CalibrationMap] | VectorMap:
     if isinstance(given, CalibrationMap):
         return [given]
     content = given if isinstance(given, MapFile | ClassMapFile) else read_map(given)
-    return content.steps if isinstance(content, MapFile) else content.map
+    if isinstance(content, ClassMapFile):
+        return content.map
+    if len({step.part for step in content.steps}) > 1:
+        names = ", then ".join(step.part.name if step.part else "all" for step in content.steps)
+        msg = (
+            f"the maps of this file are for different rows ({names}), which scores alone do not "
+            f"tell; apply each to its own rows, or use the SQL of calibration-monitor map sql."
+        )
+        raise DataError(msg)
+    return content.steps
 
 
 def _check_vectors(values: "Floats", vector_map: VectorMap) -> None:

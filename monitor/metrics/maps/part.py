@@ -1,0 +1,114 @@
+"""The rows that a calibration map is for, where it is not for all: their rule, in SQL.
+
+Rule: a row whose value is missing is `other`, so it meets a clause only if that takes others.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+Engine = Literal["duckdb", "spark"]
+
+
+@dataclass(frozen=True)
+class Clause:
+    """What the value of one column must be.
+
+    Attributes
+    ----------
+    column : str
+        The column, or an SQL expression on columns.
+    values : tuple of str
+        One of these, as text.
+    others : bool
+        None of the values instead, or missing.
+    low, high : float or None
+        Of a number: at least, and below.
+    expression : bool
+        Whether `column` is an expression.
+    """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
+
+    column: str
+    values: tuple[str, ...] = ()
+    others: bool = False
+    low: float | None = None
+    high: float | None = None
+    expression: bool = False
+
+
+@dataclass(frozen=True)
+class Part:
+    """Some rows of a log.
+
+    Attributes
+    ----------
+    name : str
+        For people, such as ``device = tv``.
+    any_of : tuple of tuple of Clause
+        A row belongs to it if it meets all clauses of any of these.
+    """
+
+    __pydantic_config__: ClassVar = {"extra": "forbid", "strict": True}
+
+    name: str
+    any_of: tuple[tuple[Clause, ...], ...]
+
+
+def condition_of(part: Part, engine: Engine = "duckdb") -> str:
+    """Write the condition that a row belongs to a part.
+
+    Parameters
+    ----------
+    part : Part
+        The rows.
+    engine : {"duckdb", "spark"}
+        Which quotes names and texts have.
+
+    Returns
+    -------
+    str
+        A condition in SQL; false or NULL for other rows.
+
+    Examples
+    --------
+    >>> tv, child = Clause("device", ("tv's",)), Clause("age", high=18.0)
+    >>> print(condition_of(Part("", ((tv, child),))))
+    CAST("device" AS STRING) = 'tv''s' AND CAST("age" AS DOUBLE) < 18.0e0
+    >>> print(condition_of(Part("", ((child,), (Clause("b", ("x", "y")),))), "spark"))
+    (CAST(`age` AS DOUBLE) < 18.0e0) OR (CAST(`b` AS STRING) IN ('x', 'y'))
+    """
+    met = [" AND ".join(_clause(one, engine) for one in all_of) for all_of in part.any_of]
+    return met[0] if len(met) == 1 else " OR ".join(f"({one})" for one in met)
+
+
+def _clause(one: Clause, engine: Engine) -> str:
+    column = f"({one.column})" if one.expression else _name(one.column, engine)
+    if one.low is not None or one.high is not None:
+        number = f"CAST({column} AS DOUBLE)"
+        # NaN is above all numbers in both engines, so only a clause without an end lets it in.
+        least = [] if one.low is None else [f"{number} >= {_number(one.low)}"]
+        end = f"NOT isnan({number})" if one.high is None else f"{number} < {_number(one.high)}"
+        return " AND ".join([*least, end])
+    texts, value = [_text(text, engine) for text in one.values], f"CAST({column} AS STRING)"
+    if one.others:
+        return f"coalesce({value} NOT IN ({', '.join(texts)}), TRUE)" if texts else "TRUE"
+    return f"{value} = {texts[0]}" if len(texts) == 1 else f"{value} IN ({', '.join(texts)})"
+
+
+def _number(value: float) -> str:
+    """Write a double; with an exponent, because engines take others for decimals."""
+    written = repr(float(value))
+    return written if "e" in written else f"{written}e0"
+
+
+def _name(column: str, engine: Engine) -> str:
+    mark = "`" if engine == "spark" else '"'
+    return mark + column.replace(mark, 2 * mark) + mark
+
+
+def _text(value: str, engine: Engine) -> str:
+    if engine == "spark":
+        escaped = value.replace("\\", "\\\\").replace("'", "\\'")
+        return f"'{escaped}'"
+    return "'" + value.replace("'", "''") + "'"

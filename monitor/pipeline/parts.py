@@ -1,0 +1,165 @@
+"""Parts of the rows that a map can be for: values of watched columns, their rule and their counts.
+
+A part is named as `where` names it: ``device = tv``, or ``country x device = DE x tv``.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from monitor.config import Crossing, Model, Segments, WatchedColumn, expression_of
+from monitor.drift.places import Condition, name_all, name_of
+from monitor.errors import ConfigError
+from monitor.logs.column_labels import LARGEST_STEP, range_names, step_edge
+from monitor.metrics.core.coarse import COARSE_COUNT, Coarse, coarsen, sum_of, tally_of
+from monitor.metrics.core.tally import Tally
+from monitor.metrics.maps.part import Clause, Part
+from monitor.pipeline.where import Groups, merge_parts
+from monitor.segment_names import CROSSED, OTHER, shown
+from monitor.summary import ColumnPart, Columns, Summary
+
+
+def conditions_named(model: Model, name: str, written: Sequence[str]) -> tuple[Condition, ...]:
+    """Read the names of values, as `--part` has them.
+
+    Raises
+    ------
+    ConfigError
+        If a name is not that of a watched column and a value, or they are of several columns.
+    """
+    columns = [w.name for w in model.columns]
+    columns += [model.segments.column] if model.segments else []
+    found = [_condition(text, columns, name) for text in written]
+    if len({one.column for one in found}) > 1:
+        msg = (
+            f"--part: {name_all(found)} are values of several columns; fit a map of each, or cross "
+            f"the columns in models.{name}.segments and name their combination."
+        )
+        raise ConfigError(msg)
+    return tuple(dict.fromkeys(found))
+
+
+def _condition(text: str, columns: Sequence[str], name: str) -> Condition:
+    for column in sorted(columns, key=len, reverse=True):
+        rest = text.strip().removeprefix(column).lstrip()
+        if text.strip().startswith(column) and rest.startswith("="):
+            value = rest[1:].strip()
+            inside = value[1:-1]
+            # As `shown` writes a value with blanks at its ends.
+            return Condition(column, inside if shown(inside) == value != inside else value)
+    if not columns:
+        msg = f"--part {text}: {name} has no segments; list columns in models.{name}.segments."
+    else:
+        msg = (
+            f"--part {text}: is no value of a watched column; write COLUMN = VALUE, as "
+            f"calibration-monitor where --model {name} names it, with one of the columns "
+            f"{', '.join(map(shown, columns))}."
+        )
+    raise ConfigError(msg)
+
+
+def part_named(model: Model, conditions: Sequence[Condition], groups: Groups) -> Part:
+    """Write the rule of rows that have any of some values.
+
+    Raises
+    ------
+    ConfigError
+        If a value has no rule, because it is what other values leave.
+    """
+    return Part(name_all(conditions), tuple(_clauses(model, one, groups) for one in conditions))
+
+
+def _clauses(model: Model, one: Condition, groups: Groups) -> tuple[Clause, ...]:
+    if model.segments and one.column == model.segments.column:
+        return (_primary_clause(model.segments, one.value),)
+    watched = next(w for w in model.columns if w.name == one.column)
+    if not isinstance(watched, Crossing):
+        return (_clause(watched, one, groups.get(one.column) or {}),)
+    values = one.value.split(CROSSED)
+    if one.value == OTHER or len(values) != len(watched.cross):
+        raise _no_rule(one)
+    parts = [Condition(*pair) for pair in zip(watched.cross, values, strict=True)]
+    return tuple(_crossed_clause(model, part) for part in parts)
+
+
+def _crossed_clause(model: Model, one: Condition) -> Clause:
+    watched = next((w for w in model.columns if w.name == one.column), None)
+    if isinstance(watched, WatchedColumn):
+        return _clause(watched, one, {})
+    if model.segments and one.column == model.segments.column:
+        return _primary_clause(model.segments, one.value)
+    return _clause_of_value(one)
+
+
+def _primary_clause(segments: Segments, value: str) -> Clause:
+    expression, others = expression_of(segments.column), value == OTHER
+    values = segments.values if others else (value,)
+    column = expression or segments.column
+    return Clause(column, values, others=others, expression=expression is not None)
+
+
+def _clause(watched: WatchedColumn, one: Condition, named: Mapping[str, str]) -> Clause:
+    if watched.values and one.value == OTHER:
+        return Clause(one.column, watched.values, others=True)
+    names = [*range_names(watched.edges)] if watched.edges else []
+    if watched.edges and one.value in names:
+        place = names.index(one.value)
+        low, high = (None, *watched.edges)[place], (*watched.edges, None)[place]
+        return Clause(one.column, low=low, high=high)
+    if watched.quantiles and one.value != OTHER:
+        return _clause_of_steps(one, sorted(int(s) for s, n in named.items() if n == one.value))
+    return _clause_of_value(one)
+
+
+def _clause_of_steps(one: Condition, steps: Sequence[int]) -> Clause:
+    """Write the range of numbers that some consecutive steps make."""
+    low, high = (_begin(step) for step in (steps[0], steps[-1] + 1)) if steps else (None, None)
+    if low is None and high is None:
+        raise _no_rule(one)
+    return Clause(one.column, low=low, high=high)
+
+
+def _begin(step: int) -> float | None:
+    """Give the least number of a step; None beyond all numbers. Steps are counted from 0."""
+    if abs(step) > LARGEST_STEP:
+        return None
+    return step_edge(step) if step >= 0 else step_edge(step - 1)
+
+
+def _clause_of_value(one: Condition) -> Clause:
+    if one.value == OTHER:
+        raise _no_rule(one)
+    return Clause(one.column, (one.value,))
+
+
+def _no_rule(one: Condition) -> ConfigError:
+    msg = (
+        f"--part {name_of(one)}: these rows are what other values leave, or a name of several "
+        f"columns that cannot be divided, so a map of them has no rule; list the values that "
+        f"matter in the configuration."
+    )
+    return ConfigError(msg)
+
+
+def counts_of(conditions: Sequence[Condition], columns: Columns) -> ColumnPart | None:
+    """Add up the rows of a day that have any of some values of a column; None if there are none."""
+    found = [columns.get(one.column, {}).get(one.value) for one in conditions]
+    there = [part for part in found if part]
+    return merge_parts(there) if there else None
+
+
+def tally_of_part(part: ColumnPart | None) -> Tally:
+    """Give its tally: every score is the centre of its coarse cell."""
+    counts, positives = np.zeros((2, COARSE_COUNT), np.int64)
+    if part:
+        counts[part.cells], positives[part.cells] = part.counts, part.positives
+    return tally_of(Coarse(counts, positives))
+
+
+def tally_of_rest(summary: Summary, part: ColumnPart | None) -> Tally:
+    """Give the tally of all rows of a day but those of a part."""
+    rest = sum_of([coarsen(segment.tally) for segment in summary.segments.values()])
+    if part:
+        rest.counts[part.cells] -= part.counts
+        rest.positives[part.cells] -= part.positives
+    return tally_of(rest)
