@@ -14,12 +14,13 @@ from zoneinfo import ZoneInfo
 
 import numpy as np
 
-from monitor.metrics.beyond_binary.class_counts import ClassCounts, merge_class_counts
+from monitor.metrics.beyond_binary.class_counts import ClassCounts, merge_class_counts, pair_name
+from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts, merge_buckets
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, Ints, representative_scores
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally, merge
-from monitor.segment_names import WHOLE
+from monitor.segment_names import THIRD, WHOLE
 
 NO_SAMPLE = 1.0, 1.0  # the weights of a log that has every row of its population
 
@@ -127,6 +128,16 @@ def paired_part(pairs: Mapping[tuple[str, ...], ColumnPart], predicted: int) -> 
     """Make the part of a model with classes."""
     none = np.zeros(0, np.int64)
     return ColumnPart(none, none, none, predicted, pairs)
+
+
+def named_pairs(names: Sequence[str], counted: ClassPart) -> dict[tuple[str, ...], ColumnPart]:
+    """Name the pairs of a part of the traffic by family and classes."""
+    families = {WHOLE: counted.pairs, THIRD: counted.third}
+    return {
+        (family, pair_name(names, pair)): column_part(of.counts, of.positives, int(of.counts.sum()))
+        for family, pairs in families.items()
+        for pair, of in pairs.items()
+    }
 
 
 @dataclass(frozen=True, eq=False)

@@ -616,7 +616,6 @@ class Model(Section):
             "outcomes.weight": self.outcomes.weight is not None,
             "outcomes.outcome_means": self.outcomes.outcome_means is not None,
             "outcomes.absent_means": self.outcomes.absent_means is not None,
-            "segments that are not primary": bool(self.columns),
             "map beside segments or strata": bool(self.map and (self.segments or self.strata)),
         }
         if beside := _named(given):

@@ -4,7 +4,8 @@ A small day is kept in memory; a large one is read again for each step, so memor
 with the rows.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import narwhals as nw
 import numpy as np
@@ -20,19 +21,25 @@ from monitor.metrics.beyond_binary.class_counts import (
     score_sums,
     with_parts,
 )
-from monitor.metrics.beyond_binary.class_parts import PlacedBatch, count_parts
+from monitor.metrics.beyond_binary.class_parts import ClassPart, PlacedBatch, count_parts
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
-from monitor.metrics.core.grid import Ints
+from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
 
+# Vectors, the classes that came true, and of shape (k, n) the part and the codes of each row.
+Batches = tuple[Floats, Ints, Ints]
+NO_CODES: Mapping[str, int] = MappingProxyType({})
 VALUES_AT_A_TIME = 2**21
 VALUES_KEPT = 2**25  # probabilities: 256 MB
 
 
 def count_day(
-    joined: Frame, classes: Classes, parts: Sequence[tuple[str, str]] = ()
-) -> ClassCounts:
-    """Count the rows of a day whose outcome is known.
+    joined: Frame,
+    classes: Classes,
+    parts: Sequence[tuple[str, str]] = (),
+    codes: Mapping[str, int] = NO_CODES,
+) -> tuple[ClassCounts, list[list[ClassPart]]]:
+    """Count the rows of a day whose outcome is known, and their pairs by the code of each column.
 
     Parameters
     ----------
@@ -42,9 +49,16 @@ def count_day(
         The configured classes.
     parts : sequence of (str, str)
         Segment and stratum of each part; none if the traffic is not divided.
+    codes : mapping of str to int
+        The columns of the join that hold codes of watched columns, and how many codes each has.
     """
-    read = _remembered(lambda: _batches(_matched(joined), len(classes.names)))
-    return _count(read, classes, parts)
+    count = len(classes.names)
+    read = _remembered(lambda: _batches(_matched(joined, [*codes]), count))
+    counts = _count(read, classes, parts)
+    return counts, [
+        count_parts(_placed(read(), place), count, size)
+        for place, size in enumerate(codes.values(), 1)
+    ]
 
 
 def count_mapped_day(
@@ -63,7 +77,7 @@ def count_mapped_day(
     read = _remembered(lambda: _batches(_matched(joined), count))
     logged = sum((score_sums(vectors) for vectors, *_ in read()), np.zeros(count, np.int64))
 
-    def mapped() -> Iterator[PlacedBatch]:
+    def mapped() -> Iterator[Batches]:
         return (
             (apply_vector_map(vectors, vector_map), labels, places)
             for vectors, labels, places in read()
@@ -73,7 +87,7 @@ def count_mapped_day(
 
 
 def _count(
-    placed: Callable[[], Iterable[PlacedBatch]],
+    placed: Callable[[], Iterable[Batches]],
     classes: Classes,
     parts: Sequence[tuple[str, str]] = (),
 ) -> ClassCounts:
@@ -89,7 +103,7 @@ def _count(
             classes.names, read(), weights, watched=watched, pairs=pairs, third=third
         )
     counts = count_classes(classes.names, read(), weights, watched=watched, pairs=())
-    of_parts = count_parts(placed(), count, len(parts))
+    of_parts = count_parts(_placed(placed(), 0), count, len(parts))
     return with_parts(counts, dict(zip(parts, of_parts, strict=True)))
 
 
@@ -108,24 +122,29 @@ def read_matched(joined: Frame, classes: Classes) -> Batch:
     return np.concatenate(vectors), np.concatenate(labels)
 
 
-def _matched(joined: Frame) -> Frame:
-    return joined.filter(nw.col("status") == int(Status.MATCHED)).select("vector", "label", "part")
+def _matched(joined: Frame, codes: Sequence[str] = ()) -> Frame:
+    matched = joined.filter(nw.col("status") == int(Status.MATCHED))
+    return matched.select("vector", "label", "part", *codes)
 
 
-def _batches(rows: Frame, count: int) -> Iterator[PlacedBatch]:
+def _placed(batches: Iterable[Batches], place: int) -> Iterator[PlacedBatch]:
+    """Take one of the places of each row."""
+    return ((vectors, labels, places[place]) for vectors, labels, places in batches)
+
+
+def _batches(rows: Frame, count: int) -> Iterator[Batches]:
     relation = rows.to_native()
     for batch in relation.to_arrow_reader(max(1, VALUES_AT_A_TIME // count)):
         values = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-        labels, places = (
-            batch.column(name).to_numpy(zero_copy_only=False).astype(np.int64)
-            for name in ("label", "part")
+        labels, *places = (
+            column.to_numpy(zero_copy_only=False).astype(np.int64) for column in batch.columns[1:]
         )
-        yield values.astype(np.float64).reshape(-1, count), labels, places
+        yield values.astype(np.float64).reshape(-1, count), labels, np.stack(places)
 
 
-def _remembered(read: Callable[[], Iterator[PlacedBatch]]) -> Callable[[], Iterable[PlacedBatch]]:
+def _remembered(read: Callable[[], Iterator[Batches]]) -> Callable[[], Iterable[Batches]]:
     """Keep what is read, unless it is too much."""
-    kept, values = list[PlacedBatch](), 0
+    kept, values = list[Batches](), 0
     for batch in read():
         kept.append(batch)
         values += batch[0].size

@@ -34,11 +34,12 @@ from monitor.logs.joining import (
 )
 from monitor.logs.session import Frame, Session
 from monitor.logs.sources import Logs
+from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_parts
 from monitor.metrics.core.coarse import CELLS_IN_ONE, COARSE_COUNT
 from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.grid import CELL_COUNT, Ints
 from monitor.segment_names import OTHER
-from monitor.summary import ColumnPart, Columns, column_part
+from monitor.summary import ColumnPart, Columns, column_part, named_pairs, paired_part
 
 ROWS_AT_A_TIME, LARGEST_BYTE = 1_000_000, 255
 TABLE = "rows_with_codes"
@@ -163,6 +164,34 @@ def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
         )
         for watched, low, high in zip(model.columns, starts[:-1], starts[1:], strict=True)
     }
+
+
+def pairs_of_codes(
+    columns: Columns, model: Model, names: Names, counted: Sequence[Sequence[ClassPart]]
+) -> Columns:
+    """Count the rows of a model with classes by pair, in the place of their first choices.
+
+    Parameters
+    ----------
+    columns, model, names
+        From and for `count_codes`.
+    counted : sequence of sequence of ClassPart
+        Of each watched column, the pairs of each code.
+    """
+    classes = model.predictions.classes
+    found = dict[str, Mapping[str, ColumnPart]]()
+    for watched, of_codes in zip(model.columns, counted, strict=True):
+        of_values = dict[str, list[ClassPart]]()
+        for name, of_code in zip([OTHER, *names[watched.name]], of_codes, strict=True):
+            of_values.setdefault(name, []).append(of_code)
+        found[watched.name] = {
+            value: paired_part(
+                named_pairs(classes.names if classes else (), sum_of_parts(of_values[value])),
+                part.predicted,
+            )
+            for value, part in columns[watched.name].items()
+        }
+    return found
 
 
 def _batches(rows: duckdb.DuckDBPyRelation) -> Iterator[tuple[Ints, Ints]]:

@@ -19,6 +19,7 @@ from monitor.logs.column_codes import (
     code_names,
     count_codes,
     group_with_codes,
+    pairs_of_codes,
     with_codes,
 )
 from monitor.logs.column_rows import Frequent, count_columns, frequent_values
@@ -40,6 +41,7 @@ from monitor.logs.sources import Logs, open_ids, open_logs
 from monitor.logs.weights import class_weights
 from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
+from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.grid import Ints
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.summary import Columns, days_between
@@ -86,18 +88,23 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     contract.enforce(batch.what, violations, model.checks)
     filtered = _left_out_by_filters(session, model, day)
     classes = model.predictions.classes
-    of_classes = count_day(result.query.joined, classes, _parts(model)) if classes else None
+    of_classes, by_code = None, list[list[ClassPart]]()
+    if classes:
+        sizes = (len(names[watched.name]) + 1 for watched in model.columns)
+        codes = dict(zip(logs.codes, sizes, strict=True))
+        of_classes, by_code = count_day(result.query.joined, classes, _parts(model), codes)
     weights = _class_weights(batch, result)
     if weights[0] != weights[1]:
         query = _write(batch, clean, odds_factor=weights[0] / weights[1])
         result = _run(session, query, clean)
     groups = result.groups
     apart = predictions and outcomes and not groups.met_rows and is_settled(batch, day, groups)
+    columns = _columns(result, model, names, frequent)
     rows = DayRows(
         *(day, groups, violations, filtered, weights),
         hint=contract.no_common_id(clean) if apart else "",
         classes=of_classes,
-        columns=_columns(result, model, names, frequent),
+        columns=pairs_of_codes(columns, model, names, by_code) if classes else columns,
     )
     return [rows]
 

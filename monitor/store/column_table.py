@@ -1,6 +1,7 @@
 """The counts of watched columns of a day as a table of the store: a row for each cell. Pure."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,25 +11,34 @@ from monitor.metrics.core.coarse import COARSE_COUNT
 from monitor.metrics.core.grid import Ints
 from monitor.summary import ColumnPart, Columns
 
-FORMAT = 1
+FORMAT, WITH_PAIRS = 1, 2
+NAMES, OF_PAIRS = ("column", "value"), ("family", "pair")
 NUMBERS = {"cell": pa.int32(), "count": pa.int64(), "positives": pa.int64()}
 
 
 def column_table(columns: Columns) -> pa.Table:
-    """Lay out the counts of a day."""
-    parts = [(c, v, part) for c, values in columns.items() for v, part in values.items()]
+    """Lay out the counts of a day; those of a model with classes have a pair for each row."""
+    parts: list[Any] = [(c, v, part) for c, values in columns.items() for v, part in values.items()]
+    paired = any(part.pairs for *_, part in parts)
+    names = (*NAMES, *OF_PAIRS) if paired else NAMES
+    if paired:
+        parts = [(c, v, *key, of) for c, v, part in parts for key, of in part.pairs.items()]
     lengths = [part.cells.size for *_, part in parts]
     table: dict[str, Any] = {
         name: pa.array(
             np.repeat(np.array([part[i] for part in parts], object), lengths), pa.string()
         )
-        for i, name in enumerate(("column", "value"))
+        for i, name in enumerate(names)
     }
     for name, field in zip(NUMBERS, ("cells", "counts", "positives"), strict=True):
         joined = [getattr(part, field) for *_, part in parts]
         table[name] = pa.array(np.concatenate([np.zeros(0, np.int64), *joined]), NUMBERS[name])
     predicted = {c: {v: part.predicted for v, part in of.items()} for c, of in columns.items()}
-    about = {"format": FORMAT, "cells": COARSE_COUNT, "predicted": predicted}
+    about = {
+        "format": WITH_PAIRS if paired else FORMAT,
+        "cells": COARSE_COUNT,
+        "predicted": predicted,
+    }
     return pa.table(table).replace_schema_metadata({"columns": json.dumps(about)})
 
 
@@ -41,7 +51,7 @@ def columns_of(table: pa.Table) -> Columns:
         If this program did not write it.
     """
     about = json.loads((table.schema.metadata or {})[b"columns"])
-    if about["format"] != FORMAT or about["cells"] != COARSE_COUNT:
+    if about["format"] not in (FORMAT, WITH_PAIRS) or about["cells"] != COARSE_COUNT:
         msg = f"format {about['format']} on {about['cells']} cells, not {FORMAT} on {COARSE_COUNT}"
         raise ValueError(msg)
     numbers = [table[name].to_numpy().astype(np.int64) for name in NUMBERS]
@@ -52,22 +62,32 @@ def columns_of(table: pa.Table) -> Columns:
     if np.any(positives < 0) or np.any(positives > counts):
         msg = "there are more positives than outcomes"
         raise ValueError(msg)
-    rows = _rows_of_keys(table)
-    none = np.zeros(0, np.int64)
+    rows, none = _rows_of_keys(table), np.zeros(0, np.int64)
 
-    def part(name: tuple[str, str], predicted: int) -> ColumnPart:
-        chosen = rows.get(name, none)
+    def part(chosen: Ints, predicted: int) -> ColumnPart:
         return ColumnPart(cells[chosen], counts[chosen], positives[chosen], predicted)
 
+    pairs = dict[tuple[str, ...], dict[tuple[str, ...], ColumnPart]]()
+    for (column, value, *pair), chosen in rows.items():
+        if pair:
+            of_value = pairs.setdefault((column, value), {})
+            of_value[tuple(pair)] = part(chosen, int(counts[chosen].sum()))
     return {
-        column: {value: part((column, value), predicted) for value, predicted in values.items()}
+        column: {
+            value: replace(
+                part(rows.get((column, value), none), predicted),
+                pairs=pairs.get((column, value), {}),
+            )
+            for value, predicted in values.items()
+        }
         for column, values in about["predicted"].items()
     }
 
 
-def _rows_of_keys(table: pa.Table) -> dict[tuple[str, str], Ints]:
-    by_name: dict[tuple[Any, Any], list[int]] = {}
-    named = zip(table["column"].to_pylist(), table["value"].to_pylist(), strict=True)
+def _rows_of_keys(table: pa.Table) -> dict[tuple[str, ...], Ints]:
+    by_name: dict[tuple[Any, ...], list[int]] = {}
+    names = [name for name in (*NAMES, *OF_PAIRS) if name in table.column_names]
+    named = zip(*(table[name].to_pylist() for name in names), strict=True)
     for place, key in enumerate(named):
         by_name.setdefault(key, []).append(place)
     return {key: np.array(rows, np.int64) for key, rows in by_name.items()}

@@ -20,6 +20,7 @@ from tests.combinations.covering import Row
 from tests.combinations.plain import Counts, Day, Part, count
 from tests.combinations.rows import DAY, logs, write
 
+RANKS = {"all": "second", "third choices": "third"}
 BEFORE = DAY - timedelta(days=1)
 
 
@@ -37,6 +38,12 @@ def counted(summary: Summary) -> Counts:
         columns={
             column: {value: of_value(part) for value, part in values.items()}
             for column, values in summary.columns.items()
+        },
+        column_pairs={
+            (column, value, RANKS[family], *pair.split(" against ")): of_value(of)[1]
+            for column, values in summary.columns.items()
+            for value, part in values.items()
+            for (family, pair), of in part.pairs.items()
         },
         entities={key: of_buckets(counts) for key, counts in summary.entities.items()},
         weights=summary.class_weights,

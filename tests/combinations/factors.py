@@ -73,9 +73,6 @@ REFUSED: dict[tuple[str, str], list[Apart]] = {
         WITH_CLASSES, [("weight", "predictions")]
     ),
     ("predictions.classes", "outcomes.weight"): _apart(WITH_CLASSES, [("weight", "outcomes")]),
-    ("predictions.classes", "segments that are not primary"): _apart(
-        WITH_CLASSES, [("segments", "list"), ("segments", "primary")]
-    ),
     ("predictions.classes", "predictions.entity"): _apart(WITH_CLASSES, _all("entity", "none")),
     ("in_predictions", "where"): _apart(TOGETHER, [("observed_where", "yes")]),
     ("in_predictions", "duplicates"): _apart(TOGETHER, [("observed_duplicates", "latest")]),

@@ -43,6 +43,7 @@ class Counts:
     weights: tuple[float, float] = (1.0, 1.0)
     classes: dict[tuple[str, str], dict[str, int]] = field(default_factory=dict)
     pairs: dict[tuple[str, ...], Cells] = field(default_factory=dict)  # by part, rank and classes
+    column_pairs: dict[tuple[str, ...], Cells] = field(default_factory=dict)  # column and value
     final: bool = False
     stopped: str = ""  # why there are no counts, in words of the message
 
@@ -402,14 +403,24 @@ def _count_rows(day: Day, joined: pd.DataFrame, found: Counts) -> None:
                 found.entities[segment, stratum] = _by_bucket(matched)
             if classes := settings.get("classes"):
                 _count_classes(classes, (segment, stratum), matched, found)
-    for column, name in _watched(model).items():
+    _count_columns(day, rows, found)
+    found.final = _is_final(day, rows)
+
+
+def _count_columns(day: Day, rows: list[dict[str, Any]], found: Counts) -> None:
+    classes = day.model["predictions"].get("classes")
+    for column, name in _watched(day.model).items():
         of_value: dict[str, list[dict[str, Any]]] = {}
         for row in rows:
             of_value.setdefault(name(row), []).append(row)
         found.columns[column] = {
-            value: (len(mine), _cells(mine, coarse=16)) for value, mine in of_value.items()
+            value: (len(mine), {} if classes else _cells(mine, coarse=16))
+            for value, mine in of_value.items()
         }
-    found.final = _is_final(day, rows)
+        for value, mine in of_value.items() if classes else ():
+            matched = [row for row in mine if row["status"] == "matched"]
+            for pair, cells in _pairs(classes, matched).items():
+                found.column_pairs[column, value, *pair] = cells
 
 
 def _count_classes(

@@ -322,7 +322,7 @@ def test_sums_are_normalised_where_configured(tmp_path: Path) -> None:
         ("names: [cat, dog]", "", "needs either columns, one for each class, or vector"),
         ("names: [cat, dog], columns: [a]", "", "columns lists 1 columns and names 2 classes"),
         (f"{LIST}, watch: [cow]", "", "watch lists cow, which names does not"),
-        (LIST, "    segments: [{column: a, top: 3}]\n", "with segments that are not primary"),
+        (LIST, "    segments: [{column: pair, top: 3}]\n", "must not name a column 'pair'"),
         (
             LIST,
             "    segments: {column: a, values: [x, cat against fish]}\n",

@@ -34,7 +34,10 @@ models:
       path: "logs/predictions/{{day}}.parquet"
       classes: {{names: [{names}], vector: p}}
     outcomes: {{path: "logs/outcomes/{{day}}.parquet"}}
-    segments: {{column: country, values: [{segments}]}}
+    segments:
+      - {{column: country, primary: true, values: [{segments}]}}
+      - {{column: device, top: 5}}
+      - {{cross: [country, device]}}
     {strata}
     settled_after: 0
     windows: [1, 7]
@@ -75,6 +78,11 @@ def rows_of_day(day: date, rows: int = 2_500) -> tuple[np.ndarray, np.ndarray, l
     return np.concatenate(vectors), np.concatenate(labels), countries
 
 
+def devices(countries: list[str]) -> dict[str, list[str]]:
+    """Spread the rows of each country over devices."""
+    return {"country": countries, "device": [f"d{place % 3}" for place in range(len(countries))]}
+
+
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Write the logs, and process all days in one call."""
@@ -82,7 +90,7 @@ def logs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for day in DAYS:
         vectors, labels, countries = rows_of_day(day)
         outcomes = pa.array(np.array(NAMES)[labels])
-        write_day(folder / "logs", day, vectors, outcomes, more={"country": countries})
+        write_day(folder / "logs", day, vectors, outcomes, more=devices(countries))
     run_days(configure(folder, "whole"), DAYS[0], DAYS[-1], jobs=2)
     return folder
 
@@ -93,7 +101,7 @@ def test_one_call_or_two_leave_the_same_bytes(logs: Path) -> None:
     run_days(config, DAYS[0], DAYS[31])
     run_days(config, DAYS[32], DAYS[-1])
 
-    kinds = ("summaries", "evaluations", "verdicts")
+    kinds = ("summaries", "columns", "evaluations", "verdicts")
     parts, whole = (
         {
             f"{kind}/{path.name}": path.read_bytes()
@@ -216,8 +224,12 @@ def test_where_flags_the_segment_and_no_pair(logs: Path, command: Callable[..., 
     assert {*places} == {
         *(("country", name) for name in ("DE", "FR", "other")),
         *(("pair", f"{a} against {b}") for a, b in combinations(NAMES, 2)),
+        *(("device", f"d{place}") for place in range(3)),
+        *(("country x device", f"{c} x d{i}") for c in ("DE", "FR", "other") for i in range(3)),
     }
-    assert [key for key, place in places.items() if place["flagged"]] == [("country", "FR")]
+    flagged = {key for key, place in places.items() if place["flagged"]}
+    assert ("country", "FR") in flagged
+    assert flagged <= {("country", "FR"), *(("country x device", f"FR x d{i}") for i in range(3))}
     assert places["country", "FR"]["slope"]["low"] < 0.5 < places["country", "FR"]["slope"]["high"]
 
 
@@ -240,7 +252,7 @@ def test_no_name_of_a_segment_is_taken_for_a_tally_of_classes(tmp_path: Path) ->
         vectors, labels, _ = rows_of_day(day, 300)
         rng = np.random.default_rng(1)
         more = {
-            "country": [*rng.choice(names, len(labels))],
+            **devices([*rng.choice(names, len(labels))]),
             "tier": [*rng.choice(strata, len(labels))],
         }
         write_day(tmp_path / "logs", day, vectors, pa.array(np.array(NAMES)[labels]), more=more)
