@@ -459,6 +459,7 @@ class Verdicts(Section):
     limit: Literal["guaranteed", "calibrated"] = "guaranteed"
     wander: Literal["ignored", "fitted"] = "ignored"
     segment_false_alert_days: Annotated[int, Field(ge=30, le=1_000_000)] = 365
+    value_severity: Literal["page", "ticket", "info", "none"] = "ticket"
     slope_tolerance: Annotated[float, Field(gt=0, lt=1)] = 0.03
     slope_effect: Annotated[float, Field(gt=0, lt=1)] = 0.10
     shape_tolerance: Annotated[float, Field(gt=0, lt=2)] = 0.05

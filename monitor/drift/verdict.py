@@ -81,6 +81,7 @@ from monitor.drift.past import Profiles, profiles_since
 from monitor.drift.places import Explanation, Where
 from monitor.drift.reference import REFERENCE_DAYS, Reference, lift_since, merge_days
 from monitor.drift.second import Own, Watched, look_again, own_span, recalled
+from monitor.drift.value_watch import ValueWatch
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.logistic.level import Lift
 from monitor.segment_names import FAMILIES, THIRD, WHOLE
@@ -171,6 +172,9 @@ class Verdict:
         First day of the configured reference that has too few days or outcomes to be used yet.
     facts : Facts
         What the sentences say beyond all this.
+    values : ValueWatch or None
+        Of the whole, what has accumulated for each value of the watched columns; None if none is
+        watched.
     """
 
     model: str
@@ -194,6 +198,7 @@ class Verdict:
     reached: float | None = None
     awaited: date | None = None
     facts: Facts = field(default_factory=Facts)
+    values: ValueWatch | None = None
 
     @property
     def incident(self) -> Incident | None:

@@ -14,6 +14,7 @@ from monitor.errors import DataError
 from monitor.pipeline.neighbours import known_until
 from monitor.pipeline.progress import Failure, PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References, limits_of
+from monitor.pipeline.watching import value_watcher, watches_values
 from monitor.pipeline.where import place_adder
 from monitor.store.delays import delays
 from monitor.store.store import Store
@@ -70,7 +71,9 @@ def judge_days(
     stored_days = set(stored)
     days = sorted({*stored, *complaints})
 
-    basis = fingerprint([program.digest("verdicts"), repr(limits), references.marks])
+    # Models without columns keep the basis that they had.
+    unwatched = ["no values"] if model.columns and not watches_values(model) else []
+    basis = fingerprint([program.digest("verdicts"), repr(limits), references.marks, *unwatched])
     stale = store.mark_stale(name, first)
     start, detectors = _where_to_begin(*(store, name, days, stale, basis), may_heal=may_heal)
     if start < stale:  # if this run is killed, the next one may not go on between two programs
@@ -100,7 +103,8 @@ def judge_days(
     )
     judged = set(store.days("verdicts", name)) if as_of else set()
     until = known_until(store, name, model, as_of) if as_of else None
-    for done, of_day in enumerate(map(place_adder(config, name, references), verdicts), 1):
+    placed = map(place_adder(config, name, references), verdicts)
+    for done, of_day in enumerate(map(value_watcher(config, name, references), placed), 1):
         day = of_day[0].day
         told = [replace(verdict, reasons=sentences(verdict)) for verdict in of_day]
         rests_on = {"basis": basis, "made_from": marks.get(day, "")}

@@ -49,7 +49,7 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
         raise ConfigError(msg)
     verdict = verdict_of(store, name, day)
     held = _named(verdict)
-    return _compare(_Reader(model, store, name), read_references(config, name), verdict, held)
+    return _compare(ColumnReader(model, store, name), read_references(config, name), verdict, held)
 
 
 def _has_places(model: Model) -> bool:
@@ -119,7 +119,7 @@ def place_adder(
     model, store = config.model(name), Store(config.store)
     if not _has_places(model):
         return lambda verdicts: verdicts
-    reader = _Reader(model, store, name)
+    reader = ColumnReader(model, store, name)
     before: list[Verdict] = []  # of the whole, on the last day that was judged
 
     def add(verdicts: list[Verdict]) -> list[Verdict]:
@@ -140,7 +140,7 @@ def _day_before(store: Store, name: str, day: date) -> list[Verdict]:
 
 
 def _with_places(
-    reader: "_Reader",
+    reader: "ColumnReader",
     references: References,
     whole: Verdict,
     verdicts: Sequence[Verdict],
@@ -185,7 +185,7 @@ def _have_alerts(
     return all(c.column in judged and c.value in own for c in explanation.conditions)
 
 
-class _Reader:
+class ColumnReader:
     """Reads the columns of days, and sums each day up once for each reference."""
 
     def __init__(self, model: Model, store: Store, name: str) -> None:
@@ -249,7 +249,7 @@ def counts_by_value(
     one of the days was not counted by column, they are the segments alone.
     """
     model, store = config.model(name), Store(config.store)
-    reader = _Reader(model, store, name)
+    reader = ColumnReader(model, store, name)
     compared = reference_of_day(days[-1], read_references(config, name).fitted)
     if compared and {*days} <= {*store.days("columns", name)}:
         return lambda day: reader.grouped(compared, day) or {}, reader.segments(compared)
@@ -262,7 +262,7 @@ def counts_by_value(
 
 
 def _compare(
-    reader: _Reader, references: References, verdict: Verdict, held: Sequence[Condition]
+    reader: "ColumnReader", references: References, verdict: Verdict, held: Sequence[Condition]
 ) -> Answer:
     """Compare the days of an open drift, the last four weeks at most, with their reference.
 
@@ -292,7 +292,7 @@ def _compare(
 
 
 def _dated(
-    reader: _Reader, compared: ModelReference, last: date, condition: Condition
+    reader: "ColumnReader", compared: ModelReference, last: date, condition: Condition
 ) -> Condition:
     """Add its first day to a value that the reference does not know."""
     for day in reader.store.days("summaries", reader.name):
@@ -302,7 +302,7 @@ def _dated(
 
 
 def _days(
-    reader: _Reader, compared: ModelReference, span: tuple[date, date]
+    reader: "ColumnReader", compared: ModelReference, span: tuple[date, date]
 ) -> tuple[list[date], list[date]]:
     """List the days of the reference and the later ones, all of which have counts of columns."""
     model, name = reader.model, reader.name

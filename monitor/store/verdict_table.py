@@ -14,12 +14,13 @@ from monitor.arrivals import Late
 from monitor.drift.detector import Acknowledged, Detector, Ended, Incident, Second, Shift
 from monitor.drift.evidence import DayEvidence
 from monitor.drift.facts import Facts
-from monitor.drift.history import SUMS, WIDTHS
+from monitor.drift.history import SUMS, WIDTHS, Singles
 from monitor.drift.places import Where
 from monitor.drift.reference import DIRECTIONS
+from monitor.drift.value_watch import ValueWatch
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.grid import Floats
-from monitor.store.fields import columns, layout, plain, rebuilt, struct
+from monitor.store.fields import LAYOUTS, columns, layout, plain, rebuilt, struct
 from monitor.store.sealing import rows_of
 
 OF_DETECTOR = (
@@ -36,7 +37,7 @@ DETECTOR = pa.struct([*columns(Detector, without=OF_DETECTOR).items()])
 ENDING = {"incident": layout(Incident), "ended": layout(Ended)}
 FORK = {"since": pa.date32(), "detector": DETECTOR, **ENDING}
 COLUMNS: dict[str, pa.DataType] = {
-    **columns(Verdict, without=("detector", "evidence", "where")),
+    **columns(Verdict, without=("detector", "evidence", "where", "values")),
     "evidence": pa.struct([*columns(DayEvidence, without=("cross", "noise", "profiles")).items()]),
     "where": pa.struct([*columns(Where, FULL, ("left_out", "flagged_left_out")).items()]),
     "detector": DETECTOR,
@@ -47,13 +48,18 @@ COLUMNS: dict[str, pa.DataType] = {
     "second": pa.struct([*columns(Second, without=("detector",)).items(), ("detector", DETECTOR)]),
 }
 VERDICTS = pa.schema(COLUMNS)
+# Of models whose columns are watched. What the reference says has single precision by then.
+OF_PAST = {"known": LAYOUTS[Singles], "new": LAYOUTS[Singles]}
+VALUES = pa.field("values", pa.struct([*columns(ValueWatch, OF_PAST).items()]))
 # What verdicts said of late outcomes before they stored it.
 INCOMPLETE, LATE_BEFORE = "so the outcomes are incomplete", Late(0, nan, nan, None)
 
 
 def verdict_table(verdicts: Sequence[Verdict], *, about: Mapping[str, str]) -> pa.Table:
     """Lay verdicts out as rows, with `about` as the metadata."""
-    table = pa.Table.from_pylist([_row(verdict) for verdict in verdicts], schema=VERDICTS)
+    watched = any(verdict.values for verdict in verdicts)
+    schema = VERDICTS.append(VALUES) if watched else VERDICTS
+    table = pa.Table.from_pylist([_row(verdict) for verdict in verdicts], schema=schema)
     return table.replace_schema_metadata(dict(about))
 
 
@@ -85,7 +91,11 @@ def _verdict(row: dict[str, Any]) -> Verdict:
     if facts := row.get("facts"):
         row["facts"] = _facts_row(facts)
     verdict: Verdict = rebuilt(Verdict, row | {"detector": detector})
-    verdict = replace(verdict, detector=_shaped(verdict.detector))
+    verdict = replace(
+        verdict,
+        detector=_shaped(verdict.detector),
+        values=verdict.values and _shaped_values(verdict.values),
+    )
     if "facts" not in row:
         verdict = replace(verdict, facts=_facts_before(verdict))
     return verdict if "reached" in row else replace(verdict, reached=_reached_before(verdict))
@@ -107,6 +117,21 @@ def _shaped(detector: Detector) -> Detector:
         forks=tuple(replace(fork, detector=_shaped(fork.detector)) for fork in detector.forks),
         second=detector.second
         and replace(detector.second, detector=_shaped(detector.second.detector)),
+    )
+
+
+def _shaped_values(found: ValueWatch) -> ValueWatch:
+    """Give the arrays of values their rows again."""
+    past, width = found.past, len(DIRECTIONS)
+    return replace(
+        found,
+        past=replace(
+            past,
+            known=past.known.reshape(len(past.names), -1, width),
+            new=past.new.reshape(len(past.columns), -1, width),
+        ),
+        sums=found.sums.reshape(len(past.names), -1),
+        own=found.own.reshape(len(past.names), -1),
     )
 
 

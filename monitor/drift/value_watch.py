@@ -1,0 +1,369 @@
+"""Evidence of every value of the watched columns, accumulated over days; incidents of values. Pure.
+
+Rule 1: a fold over days, as the detector of a stream: the same days give the same state, however
+they arrive.
+Rule 2: a value is off if it moved against the others of its column *and* against its own past. The
+first keeps a prior that moves in other columns from being taken for a drift of one value, the
+second keeps the values that stayed from being named for the one that moved.
+Rule 3: of values of several columns that may share the rows that moved, one is named, with the
+others beside it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import date, timedelta
+from math import log, sqrt
+
+import numpy as np
+
+from monitor.drift.detector import LEAST_AGE, LEAST_SIZE, RECOVERED, WEIGHTS, share_of_start
+from monitor.drift.evidence import KINDS, bounded, bounded_ratio
+from monitor.drift.history import Singles
+from monitor.drift.places import Condition
+from monitor.drift.value_past import ValuePast, ValueSums, against_others, numbered
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.segment_names import OTHER
+
+MOST_EVIDENCE = 1e30  # of a kind: beyond, a recovery of years would be needed to forget it
+MOST_BESIDE = 5  # values that an incident names beside its own
+REMEMBERED = 28  # days that an incident may have begun before it opens
+SIGNS = np.array([-1.0, 1.0])  # of the kinds of a direction
+DOUBT = 3.0  # standard errors by which a value must differ to be no part of another
+LEFT = 2.0  # standard errors below its estimate that a drift may still be there
+
+ValueDays = Callable[[date, date], Mapping[date, ValueSums]]  # the days from one to another
+
+
+@dataclass(frozen=True)
+class ValueIncident:
+    """An open drift of one value of a column.
+
+    Attributes
+    ----------
+    column, value : str
+        Whose.
+    opened, started : date
+        The day on which its evidence reached the limit, and the estimated first day of the drift.
+    kind : str
+        The distortion; see `monitor.drift.evidence.KINDS`.
+    size, size_error : float
+        The distortion against the other values of the column, in logit, signed, and its standard
+        error; as of the last day on which nothing spoke for recovery.
+    evidence : float
+        log10, on the day of the opening.
+    recovery : float
+        log10 of the evidence since the opening that the distortion is gone.
+    score, information : float
+        Sums since the start along the direction of the kind, each day's over its dispersion.
+    beside : tuple of str
+        Values of other columns that may be off because they share its rows.
+    """
+
+    column: str
+    value: str
+    opened: date
+    started: date
+    kind: str
+    size: float
+    size_error: float
+    evidence: float
+    recovery: float
+    score: float
+    information: float
+    beside: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> Condition:
+        """The value."""
+        return Condition(self.column, self.value)
+
+
+@dataclass(frozen=True, eq=False)
+class ValueWatch:
+    """Accumulated evidence of all values of a model.
+
+    Attributes
+    ----------
+    reference : date
+        First day of the reference that they are compared with.
+    past : ValuePast
+        What that says of them.
+    sums, own : ndarray of shape (m, 8)
+        M of each value and kind, against the others of its column and against its own past.
+    incidents : tuple of ValueIncident
+        The open drifts, in the order of their opening.
+    """
+
+    reference: date
+    past: ValuePast
+    sums: Singles
+    own: Singles
+    incidents: tuple[ValueIncident, ...] = ()
+
+    @property
+    def evidence(self) -> Floats:
+        """log10 of what speaks for a drift of each value, at least 0; shape (m,)."""
+        both = np.minimum(self.sums, self.own).astype(np.float64)
+        return np.asarray(np.log10(np.maximum(1.0, both @ WEIGHTS)))
+
+    @property
+    def watched(self) -> int:
+        """The number of values that may be named."""
+        return int(_nameable(self.past.names).sum())
+
+
+@dataclass(frozen=True, eq=False)
+class _Day:
+    """A day of m values: against their own past, and against the others; shape (m, 4) each."""
+
+    scores: Floats
+    informations: Floats
+    pulls: Floats
+    left: Floats
+
+
+def new_watch(reference: date, past: ValuePast) -> ValueWatch:
+    """Begin with no evidence of anything."""
+    none = np.zeros((len(past.names), len(KINDS)), np.float32)
+    return ValueWatch(reference, single(past), none, none)
+
+
+def single(past: ValuePast) -> ValuePast:
+    """Round to the precision that is stored, so that a stored fold goes on as one in memory."""
+    return replace(past, known=_single(past.known), new=_single(past.new))
+
+
+def _single(values: Floats) -> Floats:
+    return np.asarray(values.astype(np.float32).astype(np.float64))
+
+
+def watch_day(
+    watch: ValueWatch,
+    day: date,
+    sums: ValueSums,
+    *,
+    false_alert_days: float,
+    days_of: ValueDays,
+) -> ValueWatch:
+    """Add a day to the evidence of every value; open, carry on and close their incidents.
+
+    Parameters
+    ----------
+    watch : ValueWatch
+        Of the days before.
+    day : date
+        The day.
+    sums : ValueSums
+        What its values say.
+    false_alert_days : float
+        A: days between false alerts of all values together, at least and on average.
+    days_of : function of two dates
+        Reads the days from one to another, the last one included, once more; asked when an
+        incident opens.
+
+    Notes
+    -----
+    For each kind the day's evidence is ``E = exp((s (e - t) U - (e**2 - t**2) I / 2) / phi)`` with
+    score U and information I, tolerance t, effect e, sign s and the dispersion
+    ``phi = 1 + day_variance I``, and ``M = (M + w) E`` as in `monitor.drift.detector`; once with
+    both sums against the others of the column, and once with those against the own past. The
+    evidence of a value is the weighted mean over the kinds of the smaller one, so it rises no
+    faster than either. Alerts are those of e-d-BH over all values (`segment_limits`).
+    """
+    watch = _with_new(watch, sums.names)
+    today = _compared(watch.past, sums)
+    watch = replace(
+        watch,
+        sums=_accumulated(watch.past, watch.sums, today.pulls, today.left, today),
+        own=_accumulated(watch.past, watch.own, today.scores, today.informations, today),
+        incidents=tuple(
+            kept for one in watch.incidents if (kept := _carried_on(one, day, watch.past, today))
+        ),
+    )
+    alarmed = _alarmed(watch, false_alert_days)
+    if not alarmed.size:
+        return watch
+    spent = np.isin(np.arange(len(watch.sums)), alarmed)[:, None]
+    incidents = _with_alarms(watch, day, alarmed, days_of)
+    none = np.float32(0.0)
+    return replace(
+        watch,
+        sums=np.where(spent, none, watch.sums),
+        own=np.where(spent, none, watch.own),
+        incidents=incidents,
+    )
+
+
+def limits_of_values(evidence: Floats, false_alert_days: float) -> float:
+    """Give the evidence at which values alert today, log10, by e-d-BH.
+
+    Examples
+    --------
+    >>> round(limits_of_values(np.array([0.0, 2.5]), 100.0), 2)
+    2.3
+    """
+    count = evidence.size
+    among = np.log10(false_alert_days * count / np.arange(1, count + 1))
+    passed = np.flatnonzero(np.sort(evidence)[::-1] >= among)
+    return float(among[passed[-1]] if passed.size else among[0]) if count else float("inf")
+
+
+def _with_new(watch: ValueWatch, names: Sequence[Condition]) -> ValueWatch:
+    past = watch.past.with_new(names)
+    if past is watch.past:
+        return watch
+    before = {name: i for i, name in enumerate(watch.past.names)}
+    place = np.array([before.get(name, -1) for name in past.names])
+    none = np.zeros((1, len(KINDS)), np.float32)
+    sums, own = (np.vstack([of, none])[place] for of in (watch.sums, watch.own))
+    return replace(watch, past=past, sums=sums, own=own)
+
+
+def _compared(past: ValuePast, sums: ValueSums) -> _Day:
+    scores, informations = sums.of(past.names)
+    scores = scores - past.offsets * informations
+    return _Day(scores, informations, *against_others(numbered(past.names), scores, informations))
+
+
+def _accumulated(
+    past: ValuePast, before: Singles, scores: Floats, informations: Floats, today: _Day
+) -> Singles:
+    """Add a day to the sums of every kind; days without a value leave its sums alone."""
+    phi = 1.0 + past.day_variances * today.left
+    gains = _gains(past, scores, informations) / phi[..., None]
+    begun = share_of_start(past.tolerances, past.effects, today.left, past.day_variances)
+    seen = (today.left > 0.0)[..., None]
+    m = before.reshape(*begun.shape, 2).astype(np.float64)
+    now = np.minimum((m + begun[..., None]) * bounded_ratio(gains), MOST_EVIDENCE)
+    return np.where(seen, now, m).reshape(before.shape).astype(np.float32)
+
+
+def _gains(past: ValuePast, scores: Floats, informations: Floats) -> Floats:
+    """Give the log-likelihood of each effect over its tolerance, in nats; shape (m, 4, 2)."""
+    between = past.effects - past.tolerances
+    middle = 0.5 * (past.effects + past.tolerances)
+    pulls = SIGNS * scores[..., None]
+    return np.asarray(between[..., None] * (pulls - (middle * informations)[..., None]))
+
+
+def _alarmed(watch: ValueWatch, false_alert_days: float) -> Ints:
+    """List the values over the limit, the one with most evidence first."""
+    named = np.flatnonzero(_nameable(watch.past.names))
+    evidence = watch.evidence[named]
+    over = evidence >= limits_of_values(evidence, false_alert_days)
+    return named[over][np.argsort(-evidence[over], kind="stable")]
+
+
+def _nameable(names: Sequence[Condition]) -> np.ndarray:
+    return np.array([name.value != OTHER for name in names], bool)
+
+
+def _carried_on(
+    incident: ValueIncident, day: date, past: ValuePast, today: _Day
+) -> ValueIncident | None:
+    """Add a day to an open drift; None if it is over."""
+    if incident.name not in past.names:
+        return incident
+    i, (j, side) = past.names.index(incident.name), divmod(KINDS.index(incident.kind), 2)
+    pull, left = float(today.pulls[i, j]), float(today.left[i, j])
+    phi = 1.0 + float(past.day_variances[i, j]) * left
+    far = min(
+        float(past.effects[i, j]),
+        max(abs(incident.size) - LEFT * incident.size_error, LEAST_SIZE),
+    )
+    near = min(float(past.tolerances[i, j]), 0.5 * far)
+    said = ((far - near) * (0.5 * (far + near) * left - SIGNS[side] * pull)) / phi / log(10.0)
+    recovery = max(0.0, incident.recovery + float(bounded(np.array(said))))
+    if recovery >= RECOVERED and (day - incident.opened).days >= LEAST_AGE:
+        return None
+    now = replace(
+        incident,
+        recovery=recovery,
+        score=incident.score + pull / phi,
+        information=incident.information + left / phi,
+    )
+    return now if recovery else _measured(now)
+
+
+def _measured(incident: ValueIncident) -> ValueIncident:
+    known = incident.information
+    if not known > 0.0:
+        return incident
+    return replace(incident, size=incident.score / known, size_error=1.0 / sqrt(known))
+
+
+def _with_alarms(
+    watch: ValueWatch, day: date, alarmed: Ints, days_of: ValueDays
+) -> tuple[ValueIncident, ...]:
+    """Open an incident for each value that none explains; the others are named beside one."""
+    read = days_of(day - timedelta(days=REMEMBERED - 1), day)
+    days = {of: _compared(watch.past, sums) for of, sums in sorted(read.items())}
+    incidents = [*watch.incidents]
+    for i in alarmed.tolist():
+        name = watch.past.names[i]
+        known = [k for k, one in enumerate(incidents) if one.name == name]
+        if known:
+            incidents[known[0]] = _measured(replace(incidents[known[0]], recovery=0.0))
+            continue
+        found = _opened(watch, i, day, days)
+        leader = next(
+            (k for k, one in enumerate(incidents) if _may_be(watch.past, one, found, days)), None
+        )
+        if leader is None:
+            incidents.append(found)
+        else:
+            beside = dict.fromkeys([*incidents[leader].beside, f"{name.column} = {name.value}"])
+            incidents[leader] = replace(incidents[leader], beside=tuple(beside)[:MOST_BESIDE])
+    return tuple(incidents)
+
+
+def _opened(watch: ValueWatch, i: int, day: date, days: Mapping[date, _Day]) -> ValueIncident:
+    """Make the incident that an alarm opens, dated by the kind with most evidence."""
+    past, name = watch.past, watch.past.names[i]
+    kind = int((WEIGHTS * np.minimum(watch.sums[i], watch.own[i])).argmax())
+    j, side = divmod(kind, 2)
+    gains, pulls, known = [], [], []
+    for of in days.values():
+        phi = 1.0 + float(past.day_variances[i, j]) * float(of.left[i, j])
+        gains.append(float(_gains(past, of.pulls, of.left)[i, j, side]) / phi)
+        pulls.append(float(of.pulls[i, j]) / phi)
+        known.append(float(of.left[i, j]) / phi)
+    since = np.cumsum(gains[::-1])[::-1]
+    first = int(since.argmax()) if since.size else 0
+    return _measured(
+        ValueIncident(
+            column=name.column,
+            value=name.value,
+            opened=day,
+            started=[*days][first] if days else day,
+            kind=KINDS[kind],
+            size=0.0,
+            size_error=0.0,
+            evidence=float(watch.evidence[i]),
+            recovery=0.0,
+            score=sum(pulls[first:]),
+            information=sum(known[first:]),
+        )
+    )
+
+
+def _may_be(
+    past: ValuePast, leader: ValueIncident, other: ValueIncident, days: Mapping[date, _Day]
+) -> bool:
+    """Say whether what moved in a value may be rows that it shares with another that moved.
+
+    Then it has no more of what moved than that one, and did not move further.
+    """
+    if leader.column == other.column or leader.kind != other.kind:
+        return False
+    j = KINDS.index(leader.kind) // 2
+    since = [of for day, of in days.items() if day >= min(leader.started, other.started)]
+    moved, known = (
+        np.abs(sum(getattr(of, sums)[:, j] for of in since)) for sums in ("scores", "informations")
+    )
+    i, k = (past.names.index(one.name) for one in (leader, other))
+    if not min(known[i], known[k]) > 0.0:
+        return False
+    error = sqrt(1.0 / known[i] + 1.0 / known[k])
+    further = moved[k] / known[k] - moved[i] / known[i]
+    return bool(moved[k] <= moved[i] + DOUBT * sqrt(known[k]) and further <= DOUBT * error)

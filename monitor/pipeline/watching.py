@@ -1,0 +1,125 @@
+"""From stored counts of columns to what is watched of each of their values."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from datetime import date, timedelta
+from functools import lru_cache
+
+from monitor.config import Config, Model
+from monitor.drift.inputs import ModelReference, reference_of_day
+from monitor.drift.reference import LEAST_DAYS, Reference
+from monitor.drift.value_past import ValueSums, fit_values, value_sums
+from monitor.drift.value_watch import REMEMBERED, ValueWatch, new_watch, watch_day
+from monitor.drift.verdict import Verdict
+from monitor.errors import DataError
+from monitor.pipeline.references import References
+from monitor.pipeline.where import ColumnReader
+from monitor.segment_names import WHOLE
+from monitor.store.store import Store
+
+WATCHED_DAYS = REMEMBERED + 4  # sums that are kept in memory
+
+
+def watches_values(model: Model) -> bool:
+    """Say whether the values of the columns of a model have incidents of their own."""
+    two_classes = model.predictions.classes is None  # the curves of others are those of pairs
+    return bool(model.columns) and two_classes and model.verdicts.value_severity != "none"
+
+
+def value_watcher(
+    config: Config, name: str, references: References
+) -> Callable[[list[Verdict]], list[Verdict]]:
+    """Return what adds to the verdict of the whole what has accumulated for each value.
+
+    Days without counts of columns, and days that are no evidence, change nothing.
+    """
+    model, store = config.model(name), Store(config.store)
+    if not watches_values(model):
+        return lambda verdicts: verdicts
+    days = _Days(model, store, name)
+    before: list[ValueWatch | None] = []  # what was watched on the last day that was judged
+
+    def add(verdicts: list[Verdict]) -> list[Verdict]:
+        whole = next(verdict for verdict in verdicts if verdict.segment == WHOLE)
+        if not before:
+            before.append(_stored_before(store, name, whole.day))
+        compared = reference_of_day(whole.day, references.fitted)
+        before[0] = _watched(days, compared, whole, before[0], model)
+        return [replace(v, values=before[0]) if v is whole else v for v in verdicts]
+
+    return add
+
+
+def _stored_before(store: Store, name: str, day: date) -> ValueWatch | None:
+    """Read what was watched on the day that was judged before."""
+    earlier = [d for d in store.days("verdicts", name) if d < day]
+    verdicts = store.read_verdicts(name, earlier[-1])[0] if earlier else []
+    return next((v.values for v in verdicts if v.segment == WHOLE), None)
+
+
+def _watched(
+    days: "_Days",
+    compared: ModelReference | None,
+    whole: Verdict,
+    before: ValueWatch | None,
+    model: Model,
+) -> ValueWatch | None:
+    """Add a day to what was watched before; None without a reference."""
+    reference = compared.streams.get(WHOLE) if compared else None
+    # Columns are counted by the score that is logged, not by what a deployed map makes of it.
+    if compared is None or compared.deployed or not isinstance(reference, Reference):
+        return None
+    if whole.day <= compared.last:
+        return None
+    same = before is not None and before.reference == compared.first
+    watch = before if same else days.begin(compared, reference)
+    if watch is None:
+        return None
+    if whole.facts.known_until:
+        return new_watch(watch.reference, watch.past)
+    sums = None if whole.incomplete else days.sums(compared, reference, whole.day)
+    if sums is None:
+        return watch
+
+    def days_of(first: date, last: date) -> Mapping[date, ValueSums]:
+        first = max(first, compared.last + timedelta(days=1))
+        span = [first + timedelta(days=i) for i in range((last - first).days + 1)]
+        read = {day: days.sums(compared, reference, day) for day in span}
+        return {day: found for day, found in read.items() if found}
+
+    limits = model.verdicts
+    return watch_day(
+        *(watch, whole.day, sums),
+        false_alert_days=max(limits.false_alert_days, limits.segment_false_alert_days),
+        days_of=days_of,
+    )
+
+
+class _Days:
+    """Sums up the values of days, each once."""
+
+    def __init__(self, model: Model, store: Store, name: str) -> None:
+        self.reader, self.store, self.name = ColumnReader(model, store, name), store, name
+        self.watched = [watched.name for watched in model.columns]
+        self.counted = {*store.days("columns", name)} & {*store.days("summaries", name)}
+        self.sums = lru_cache(WATCHED_DAYS)(self._sums)
+
+    def _sums(self, compared: ModelReference, reference: Reference, day: date) -> ValueSums | None:
+        """Sum up a final day that was counted by column; None for others."""
+        try:
+            columns = self.reader.grouped(compared, day) if day in self.counted else None
+        except DataError:  # damaged: as if not counted, until a run heals it
+            return None
+        if columns is None:
+            return None
+        return value_sums(reference, {c: columns[c] for c in self.watched if c in columns})
+
+    def begin(self, compared: ModelReference, reference: Reference) -> ValueWatch | None:
+        """Learn of every value what it was in the reference; None if too few days were counted."""
+        days = [day for day in sorted(self.counted) if compared.first <= day <= compared.last]
+        sums = [found for day in days if (found := self._sums(compared, reference, day))]
+        return (
+            new_watch(compared.first, fit_values(reference, sums))
+            if len(sums) >= LEAST_DAYS
+            else None
+        )

@@ -1,0 +1,146 @@
+"""Values that are watched, from logs to the stored verdict."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date, timedelta
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.special import expit
+
+from monitor.config import Config, load_config
+from monitor.drift.verdict import Verdict
+from monitor.logs import summarise_day
+from monitor.pipeline.references import read_references
+from monitor.pipeline.verdicts import judge_days
+from monitor.segment_names import WHOLE
+from monitor.store.store import Store
+
+FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 12, 3_000
+DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
+CONFIG = """\
+store: store
+models:
+  ctr:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {in_predictions: true}
+    segments:
+      - {column: customer, top: 20}
+      - {column: device, values: [tv, web]}
+    verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
+  plain:
+    predictions: {path: "predictions/{day}.parquet"}
+    outcomes: {in_predictions: true}
+    verdicts: {references: [{first: 2026-01-01, last: 2026-01-14}]}
+"""
+
+
+def write_day(folder: Path, day: date) -> None:
+    """Draw a day; after the reference the outcomes of one customer of twenty have no slope."""
+    rng = np.random.default_rng(day.toordinal())
+    logits = rng.normal(-0.5, 1.3, ROWS)
+    customer = rng.integers(0, 20, ROWS)
+    slopes = np.where((customer == 7) & (day >= DAYS[REFERENCE]), 0.0, 1.0)
+    table = {
+        "score": expit(logits),
+        "customer": np.char.add("k", customer.astype(str)),
+        "device": rng.choice(["tv", "web", "car"], ROWS),
+        "outcome": (rng.random(ROWS) < expit(slopes * logits)).astype(np.int8),
+    }
+    pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+
+
+def store_day(config: Config, name: str, day: date) -> None:
+    """Store the summary of a day."""
+    found = summarise_day(name, config.model(name), day, as_of=day + timedelta(days=2))
+    Store(config.store).write_summary(replace(found, final=True))
+
+
+def judge(config: Config, name: str, first: date = DAYS[0]) -> None:
+    """Judge the days from one on."""
+    judge_days(config, name, read_references(config, name), first)
+
+
+@pytest.fixture(scope="module")
+def config(tmp_path_factory: pytest.TempPathFactory) -> Config:
+    """Write the logs, and store summaries and verdicts of all days at once."""
+    path = tmp_path_factory.mktemp("watching")
+    (path / "predictions").mkdir()
+    (path / "monitor.yaml").write_text(CONFIG)
+    config = load_config(path / "monitor.yaml")
+    for day in DAYS:
+        write_day(path, day)
+        for name in config.names:
+            store_day(config, name, day)
+    for name in config.names:
+        judge(config, name)
+    return config
+
+
+def wholes(config: Config, name: str = "ctr") -> Sequence[Verdict]:
+    """Read the verdicts of the whole."""
+    store = Store(config.store)
+    every = [v for day in DAYS for v in store.read_verdicts(name, day)[0]]
+    return [v for v in every if v.segment == WHOLE]
+
+
+def test_the_customer_is_named_while_the_whole_is_calm(config: Config) -> None:
+    """It has 5 % of the rows; the verdict of the whole has its incident as facts."""
+    verdicts = wholes(config)
+
+    assert not any(v.values for v in verdicts[:REFERENCE])
+    assert not any(v.incident for v in verdicts)
+    last = verdicts[-1].values
+    assert last is not None
+    (incident,) = last.incidents
+    assert (incident.column, incident.value) == ("customer", "k7")
+    assert incident.kind == "too_extreme"
+    assert abs((incident.started - DAYS[REFERENCE]).days) <= 1
+    assert incident.evidence > 4.0
+    assert incident.size < -0.5
+
+
+def test_the_same_bytes_daily_and_at_once(config: Config) -> None:
+    """A fold that goes on from the store day by day stores what one over all days did."""
+    store = Store(config.store)
+    at_once = {day: store.content("verdicts", "ctr", day) for day in DAYS}
+
+    for day in (DAYS[-2], DAYS[-1]):
+        store.remove("verdicts", "ctr", [d for d in DAYS if d >= day])
+        judge(config, "ctr", day)
+        assert {d: store.content("verdicts", "ctr", d) for d in DAYS} == at_once
+
+
+def test_a_day_that_was_not_counted_changes_nothing(config: Config) -> None:
+    """Nor does it stop what follows."""
+    store, missing = Store(config.store), DAYS[-3]
+    store.remove("columns", "ctr", [missing])
+    judge(config, "ctr", missing)
+    before, at, after = (v.values for v in wholes(config)[-4:-1])
+    store_day(config, "ctr", missing)
+    judge(config, "ctr", missing)
+
+    assert before is not None
+    assert at is not None
+    assert after is not None
+    np.testing.assert_array_equal(before.sums, at.sums)
+    assert not np.array_equal(at.sums, after.sums)
+
+
+def test_nothing_is_watched_without_columns_or_where_that_is_switched_off(config: Config) -> None:
+    """Such a model has no field of values in its files."""
+    store = Store(config.store)
+    folder = Path(config.store).parent
+    (folder / "off.yaml").write_text(
+        CONFIG.replace("{references", "{value_severity: none, references")
+    )
+    off = load_config(folder / "off.yaml")
+    judge(off, "ctr", DAYS[-1])  # what was judged with them is judged again
+
+    for name in config.names:
+        assert not any(v.values for v in wholes(config, name))
+        table = pq.read_schema(pa.BufferReader(store.content("verdicts", name, DAYS[-1])))
+        assert "values" not in table.names
