@@ -207,6 +207,18 @@ class Verdict:
         return self.detector.incident or (third.incident if third else None)
 
     @property
+    def has_reference(self) -> bool:
+        """Whether there is a reference of its predictions."""
+        return isfinite(self.reference_prevalence)
+
+    @property
+    def of_third_choices(self) -> bool:
+        """Whether its open drift is that of third choices."""
+        return self.incident is not None and (
+            self.segment == THIRD or self.detector.incident is None
+        )
+
+    @property
     def explanation(self) -> Explanation | None:
         """The few values that explain the open drift, if some do."""
         return self.where.explanation if self.where else None

@@ -28,6 +28,8 @@ from monitor.pipeline.newest_level import DayPart, newest_level
 from monitor.pipeline.parts import counts_of, part_named, tally_of_part, tally_of_rest
 from monitor.pipeline.references import read_references
 from monitor.pipeline.where import counts_by_value
+from monitor.read.results import results_of
+from monitor.read.standing import newest_verdicts
 from monitor.segment_names import WHOLE, shown
 from monitor.store.store import Store
 from monitor.summary import NO_SAMPLE, Columns, Segment, Summary, part_of
@@ -327,14 +329,13 @@ def came(config: Config, content: MapFile, first: date, last: date | None = None
 
 
 def start_of_drift(store: Store, name: str, segment: str = WHOLE) -> date | None:
-    """Give the estimated start of the open drift of the newest verdict; None if none is open."""
+    """Give the estimated start of the open drift of the verdict that stands; None without one."""
     verdict = _newest_verdict(store, name, segment)
     return verdict.incident.started if verdict and verdict.incident else None
 
 
 def _newest_verdict(store: Store, name: str, segment: str) -> Verdict | None:
-    judged = store.days("verdicts", name)
-    verdicts = store.read_verdicts(name, judged[-1])[0] if judged else []
+    verdicts = newest_verdicts(results_of(store.root, name))
     return next((verdict for verdict in verdicts if verdict.segment == segment), None)
 
 

@@ -21,6 +21,8 @@ from monitor.errors import ConfigError, DataError
 from monitor.logs.column_labels import step_edge
 from monitor.metrics.core.coarse import coarsen
 from monitor.pipeline.references import References, read_references
+from monitor.read.results import results_of
+from monitor.read.standing import newest_verdicts
 from monitor.segment_names import OTHER, PAIR, THIRD, WHOLE
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns, Summary, column_part
@@ -69,18 +71,22 @@ def check_two_classes(name: str, model: Model) -> None:
 
 
 def verdict_of(store: Store, name: str, day: date | None) -> Verdict:
-    """Read the verdict of the whole on a day, by default the newest.
+    """Read the verdict of the whole on a day, by default the one that stands.
 
     Raises
     ------
     ConfigError
         If there is none.
     """
-    judged = [d for d in store.days("verdicts", name) if day is None or d <= day]
-    if not judged or (day and judged[-1] != day):
+    results = results_of(store.root, name)
+    if day is None:
+        verdicts = newest_verdicts(results)
+    else:
+        verdicts = results.verdicts(day) if day in results.days("verdicts") else []
+    if not verdicts:
         msg = f"{name}: no verdict of {day or 'any day'} is stored; run that day first."
         raise ConfigError(msg)
-    return next(v for v in store.read_verdicts(name, judged[-1])[0] if v.segment == WHOLE)
+    return next(verdict for verdict in verdicts if verdict.segment == WHOLE)
 
 
 def compared_days(
@@ -98,7 +104,7 @@ def compared_days(
     """
     last, incident = verdict.day, verdict.incident
     compared = reference_of_day(last, references.fitted)
-    family = THIRD if incident and not verdict.detector.incident else WHOLE
+    family = THIRD if verdict.of_third_choices else WHOLE
     reference = compared.streams.get(family) if compared else None
     if compared is None or not isinstance(reference, Reference):
         msg = f"{name}: there is no reference yet that days could be compared with."

@@ -74,7 +74,7 @@ def _row(verdict: Verdict) -> dict[str, Any]:
     row["forks"] = [
         fork | {name: fork["detector"][name] for name in ENDING} for fork in row["forks"]
     ]
-    if isnan(verdict.reference_prevalence):
+    if not verdict.has_reference:
         row["reference_prevalence"] = None
     for place in row["where"]["places"] if row["where"] else ():
         place["share"] = None if isnan(place["share"]) else place["share"]
@@ -163,7 +163,7 @@ def _reached_before(verdict: Verdict) -> float | None:
     A later alarm of an open drift set the evidence to 0 without a trace: it was at the limit.
     """
     detector, incident = verdict.detector, verdict.detector.incident
-    if isnan(verdict.reference_prevalence) or verdict.withheld:
+    if not verdict.has_reference or verdict.withheld:
         return None
     if incident and incident.opened == verdict.day:
         return incident.evidence

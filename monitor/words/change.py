@@ -13,6 +13,7 @@ def sentences(change: Change) -> tuple[str, ...]:
 
     Examples
     --------
+    >>> from monitor.drift.lack import Lack
     >>> sentences(Change("insufficient_data", Lack("positive outcomes", 0, 300)))[0][32:]
     'the first sample has 0 of at least 300 positive outcomes.'
     """

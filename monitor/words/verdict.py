@@ -1,7 +1,6 @@
 """A verdict in words, for someone who was just woken up. Pure."""
 
 from collections.abc import Iterator
-from math import isnan
 
 from monitor.drift.detector import RECOVERED, Incident, Worse, shape_size
 from monitor.drift.places import explained_by
@@ -100,7 +99,7 @@ def drift_in_short(v: Verdict, incident: Incident) -> str:
     """Say in a few words what a drift is, since when, and how strong."""
     told = v.headline(incident)
     by = "" if told.kind in SLOPE_KINDS else f" by {told.size:.2f} in log-odds"
-    kind = ("third choices " if _of_third(v) else "") + told.kind.replace("_", " ")
+    kind = ("third choices " if v.of_third_choices else "") + told.kind.replace("_", " ")
     kind = f"{explained_by(v.explanation)}: {kind}" if v.explanation else kind
     since = ", gradually, since about" if incident.gradual else " since"
     worse = ", worse than before" if incident.worse else ""
@@ -140,14 +139,9 @@ def _drift(v: Verdict, incident: Incident) -> Iterator[str]:
         yield _rate(v)
 
 
-def _of_third(v: Verdict) -> bool:
-    """Return whether the open drift is that of third choices."""
-    return v.segment == THIRD or v.detector.incident is None
-
-
 def _meaning(v: Verdict, incident: Incident) -> str:
     """Say what the outcomes now say of the scores."""
-    if not _of_third(v):
+    if not v.of_third_choices:
         return MEANINGS[v.headline(incident).kind]
     seen = THIRD_CHOICES.get(incident.kind, "outcomes of third choices no longer fit their scores")
     return f"{seen}. Between the first and the third choice {MEANINGS[incident.kind]}"
@@ -271,7 +265,7 @@ def _prior(v: Verdict) -> str:
         return classes.frequencies(v.facts.classes)
     prevalence = v.facts.prevalence
     today = "not known for" if prevalence is None else f"{prevalence:.2%} on"
-    if v.shift is None or isnan(v.reference_prevalence):
+    if v.shift is None or not v.has_reference:
         return f"Prevalence {today} {v.day}."
     # The other verdicts speak of the level; this one would be the same at any prevalence.
     apart = " The drift was found apart from that." if v.state in DRIFTING else ""

@@ -85,12 +85,8 @@ def _figures(
         note = f"log-odds since the reference, {interval(verdict.shift, '+z.2f')}"
         figures.append(Figure("Prior shift", signed(verdict.shift.value), note))
     if alone and not isnan(alone.prevalence):
-        compared = verdict and not isnan(verdict.reference_prevalence)
-        note = (
-            f"{share(verdict.reference_prevalence)} in the reference"
-            if compared and verdict
-            else ""
-        )
+        compared = verdict if verdict and verdict.has_reference else None
+        note = f"{share(compared.reference_prevalence)} in the reference" if compared else ""
         mean = f"mean score {share(alone.mean_score)}"
         figures.append(Figure("Prevalence", share(alone.prevalence), f"{mean}; {note}".strip("; ")))
     if week and week.prior:
