@@ -21,8 +21,8 @@ def is_pair(name: str, classes: Container[str]) -> bool:
     >>> is_pair("cat against dog", ["cat", "dog"]), is_pair("for against", ["cat", "dog"])
     (True, False)
     """
-    places = [match.start() for match in re.finditer(f"(?={AGAINST})", name)]
-    return any(name[:i] in classes and name[i + len(AGAINST) :] in classes for i in places)
+    starts = [match.start() for match in re.finditer(f"(?={AGAINST})", name)]
+    return any(name[:i] in classes and name[i + len(AGAINST) :] in classes for i in starts)
 
 
 def printable(text: str, *, kept: str = "\u00a0") -> str:

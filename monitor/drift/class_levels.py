@@ -261,11 +261,11 @@ def _connected(
     whole: Reference, ends: Ints, pairs: Sequence[str], before: ClassLevels, now: ClassLevels
 ) -> Compared:
     """Compare classes with the first of them, by weighted least squares over their pairs."""
-    classes, places = np.unique(ends, return_inverse=True)
+    classes, numbers = np.unique(ends, return_inverse=True)
     incidence = np.zeros((len(pairs), classes.size))
     rows = np.arange(len(pairs))
-    incidence[rows, places.reshape(ends.shape)[:, 0]] = 1.0
-    incidence[rows, places.reshape(ends.shape)[:, 1]] = -1.0
+    incidence[rows, numbers.reshape(ends.shape)[:, 0]] = 1.0
+    incidence[rows, numbers.reshape(ends.shape)[:, 1]] = -1.0
     changes = np.array([now.pairs[pair].delta - before.pairs[pair].delta for pair in pairs])
     sampling = np.array([now.pairs[pair].variance + before.pairs[pair].variance for pair in pairs])
     of_curve = _curve_covariance(whole, [(before.pairs[pair], now.pairs[pair]) for pair in pairs])

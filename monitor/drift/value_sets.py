@@ -46,9 +46,9 @@ class Values:
         both = zip(self.parts, self.wholes, strict=True)
         return np.array([part.rows / whole.rows for (_, part), (_, whole) in both])
 
-    def chosen(self, places: Sequence[int]) -> "Values":
+    def chosen(self, indices: Sequence[int]) -> "Values":
         """Keep some of them."""
-        return Values(*(tuple(of[i] for i in places) for of in vars(self).values()))
+        return Values(*(tuple(of[i] for i in indices) for of in vars(self).values()))
 
 
 @dataclass(frozen=True, eq=False)

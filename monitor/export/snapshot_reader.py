@@ -173,8 +173,8 @@ def verdicts_to_export(
 
 def with_few_places(verdict: Verdict, most: int) -> Verdict:
     """Keep the values of columns that are most off, and the worst in every case."""
-    places = verdict.where
-    return replace(verdict, where=places.worst(max(1, most))) if places else verdict
+    where = verdict.where
+    return replace(verdict, where=where.worst(max(1, most))) if where else verdict
 
 
 def with_most_outcomes(

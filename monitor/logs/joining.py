@@ -493,8 +493,8 @@ def unpack(table: pa.Table, query: Query) -> Groups:
     columns = {name: table[name].cast(pa.int64()).to_numpy() for name in table.column_names}
     key, with_outcome = np.divmod(columns["key"], 2)
     key, cells = np.divmod(key, CELL_COUNT)
-    statuses, places = np.divmod(key, query.part_count)
-    parts, buckets = np.divmod(places, query.buckets)
+    statuses, part_and_bucket = np.divmod(key, query.part_count)
+    parts, buckets = np.divmod(part_and_bucket, query.buckets)
     return Groups(
         statuses=statuses,
         with_outcome=with_outcome,

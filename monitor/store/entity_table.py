@@ -58,8 +58,8 @@ def entities_of(table: pa.Table) -> Entities:
 
 
 def _check(part: BucketCounts) -> None:
-    places = part.buckets * BIN_COUNT + part.bins
-    if part.bins.max() >= BIN_COUNT or part.buckets.max() >= BUCKETS or np.any(np.diff(places) < 1):
+    keys = part.buckets * BIN_COUNT + part.bins
+    if part.bins.max() >= BIN_COUNT or part.buckets.max() >= BUCKETS or np.any(np.diff(keys) < 1):
         msg = "a bucket or a bin is out of range or out of order"
         raise ValueError(msg)
     if part.counts.min() < 1 or part.positives.min() < 0 or np.any(part.positives > part.counts):

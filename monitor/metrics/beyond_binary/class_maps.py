@@ -191,11 +191,11 @@ def apply_class_map(scores: npt.ArrayLike, class_map: ClassMap) -> Floats:
 
 def _loss(moved: Floats, labels: Ints) -> tuple[float, Floats]:
     """Give the mean log score, and its gradient by the moved logarithms."""
-    places = np.arange(labels.size)
+    rows = np.arange(labels.size)
     logs = log_softmax(moved, axis=1)
     pull = np.exp(logs)
-    pull[places, labels] -= 1.0
-    return float(-logs[places, labels].mean()), pull / labels.size
+    pull[rows, labels] -= 1.0
+    return float(-logs[rows, labels].mean()), pull / labels.size
 
 
 def _descend(objective: Objective, start: Floats, least: float | None = None) -> Floats:

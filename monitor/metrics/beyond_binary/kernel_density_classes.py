@@ -89,10 +89,10 @@ def kernel_density_class_error(
     width = likeliest_class_bandwidth(rows) if bandwidth is None else bandwidth
     came_true = np.eye(rows.shape[1])[classes]
     total = 0.0
-    for places, peaks, logs in _log_kernels(rows, width):
+    for chosen, peaks, logs in _log_kernels(rows, width):
         kernels = np.exp(logs - peaks[:, None])
         rates = kernels @ came_true / kernels.sum(axis=1, keepdims=True)
-        total += float((np.abs(rates - rows[places]) ** order).sum())
+        total += float((np.abs(rates - rows[chosen]) ** order).sum())
     return KernelDensityError((total / classes.size) ** (1.0 / order), width)
 
 
@@ -131,7 +131,7 @@ def _log_kernels(rows: Floats, bandwidth: float) -> Iterator[tuple[Ints, Floats,
     logs, powers = np.log(np.maximum(rows, TINY)), rows / bandwidth
     heights = gammaln((powers + 1.0).sum(axis=1)) - gammaln(powers + 1.0).sum(axis=1)
     for start in range(0, len(rows), ROWS_AT_ONCE):
-        places = np.arange(start, min(start + ROWS_AT_ONCE, len(rows)))
-        log_kernels = logs[places] @ powers.T + heights
-        log_kernels[np.arange(places.size), places] = -np.inf
-        yield places, log_kernels.max(axis=1), log_kernels
+        chosen = np.arange(start, min(start + ROWS_AT_ONCE, len(rows)))
+        log_kernels = logs[chosen] @ powers.T + heights
+        log_kernels[np.arange(chosen.size), chosen] = -np.inf
+        yield chosen, log_kernels.max(axis=1), log_kernels

@@ -81,10 +81,10 @@ def fit_variance_scaling(
     squares = errors**2
     _check_fit(squares, v)
     low, high = v.min(), v.max()
-    places = (v - low) / (high - low)
+    positions = (v - low) / (high - low)
     # In units of the mean squared error the solver's tolerances mean the same for any data.
     unit = squares.mean()
-    ends = [_descend(start, squares / unit, places) for start in _starts(squares, v, unit)]
+    ends = [_descend(start, squares / unit, positions) for start in _starts(squares, v, unit)]
     _, best = min(ends, key=lambda end: end[0])
     at_low, at_high = unit * np.exp(best)
     slope = (at_high - at_low) / (high - low)
@@ -141,9 +141,9 @@ def _starts(squares: Floats, variances: Floats, unit: float) -> list[Floats]:
     return [multiple, multiple[::-1].copy(), *corners]
 
 
-def _descend(start: Floats, squares: Floats, places: Floats) -> tuple[float, Floats]:
+def _descend(start: Floats, squares: Floats, positions: Floats) -> tuple[float, Floats]:
     """Return the least mean score found from one line, and the logs of its values at both ends."""
-    weights = np.stack([1.0 - places, places])
+    weights = np.stack([1.0 - positions, positions])
 
     def score(logs: Floats) -> tuple[float, Floats]:
         at_ends = np.exp(logs)

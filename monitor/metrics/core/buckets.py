@@ -66,8 +66,8 @@ def add_up_buckets(buckets: Ints, bins: Ints, counts: Ints, positives: Ints) -> 
     sums = np.zeros((2, BUCKETS * BIN_COUNT), np.int64)  # so few that days add without sorting
     np.add.at(sums[0], buckets * BIN_COUNT + bins, counts)
     np.add.at(sums[1], buckets * BIN_COUNT + bins, positives)
-    places = np.flatnonzero(sums[0])
-    return BucketCounts(places // BIN_COUNT, places % BIN_COUNT, *sums[:, places])
+    filled = np.flatnonzero(sums[0])
+    return BucketCounts(filled // BIN_COUNT, filled % BIN_COUNT, *sums[:, filled])
 
 
 def merge_buckets(parts: Iterable[BucketCounts]) -> BucketCounts:

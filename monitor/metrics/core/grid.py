@@ -80,5 +80,5 @@ def representative_scores(cells: Ints, offset_sums: Ints, counts: Ints) -> Float
     >>> representative_scores(np.array([8192]), np.array([0]), np.array([3]))
     array([0.5])
     """
-    places = cells + offset_sums / (counts * float(OFFSETS_PER_CELL))
-    return np.asarray(expit(places / CELLS_PER_LOGIT - LOGIT_LIMIT))
+    positions = cells + offset_sums / (counts * float(OFFSETS_PER_CELL))
+    return np.asarray(expit(positions / CELLS_PER_LOGIT - LOGIT_LIMIT))

@@ -69,42 +69,42 @@ def _curve(
 ) -> tuple[Floats, Floats]:
     size, days = logits.size, levels.size
     rows, hits = np.zeros((size, days)), np.zeros(size)
-    places, weights, values = np.zeros(size), np.zeros(size), np.zeros(size)
+    positions, weights, values = np.zeros(size), np.zeros(size), np.zeros(size)
     blocks = 0
     for j in range(size):  # the pool-adjacent-violators algorithm
         n = counts[:, j].sum()
         if n <= 0.0:
             continue
         rows[blocks], hits[blocks] = counts[:, j], positives[:, j].sum()
-        places[blocks], weights[blocks] = logits[j], n
+        positions[blocks], weights[blocks] = logits[j], n
         values[blocks] = _value(rows[blocks], hits[blocks], levels, 0.0)
         blocks += 1
         while blocks > 1 and values[blocks - 2] >= values[blocks - 1]:
             blocks -= 1
-            _join(blocks - 1, rows, hits, places, weights)
+            _join(blocks - 1, rows, hits, positions, weights)
             values[blocks - 1] = _value(rows[blocks - 1], hits[blocks - 1], levels, 0.0)
     kept = 0
     for b in range(blocks):
         rows[kept], hits[kept] = rows[b], hits[b]
-        places[kept], weights[kept] = places[b], weights[b]
+        positions[kept], weights[kept] = positions[b], weights[b]
         values[kept] = _value(rows[kept], hits[kept], levels, 0.5)
         kept += 1
         while kept > 1 and not (
             values[kept - 1] - values[kept - 2]
-            >= LEAST_SLOPE * (places[kept - 1] - places[kept - 2])
+            >= LEAST_SLOPE * (positions[kept - 1] - positions[kept - 2])
         ):
             kept -= 1
-            _join(kept - 1, rows, hits, places, weights)
+            _join(kept - 1, rows, hits, positions, weights)
             values[kept - 1] = _value(rows[kept - 1], hits[kept - 1], levels, 0.5)
-    return places[:kept].copy(), values[:kept].copy()
+    return positions[:kept].copy(), values[:kept].copy()
 
 
 @compiled
-def _join(place: int, rows: Floats, hits: Floats, places: Floats, weights: Floats) -> None:
+def _join(place: int, rows: Floats, hits: Floats, positions: Floats, weights: Floats) -> None:
     """Add the block after `place` to the one at it."""
     total = weights[place] + weights[place + 1]
-    places[place] = (
-        places[place] * weights[place] + places[place + 1] * weights[place + 1]
+    positions[place] = (
+        positions[place] * weights[place] + positions[place + 1] * weights[place + 1]
     ) / total
     weights[place] = total
     hits[place] += hits[place + 1]

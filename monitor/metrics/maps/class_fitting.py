@@ -229,7 +229,7 @@ def _fit_shape(rows: ClassRows, kind: VectorKind, start: Start | None) -> Start:
     if kind == "order_preserving":
         knots = start.knots if start else place_knots(rows.vectors, rows.logs)
     logs = np.ascontiguousarray(rows.logs.T)
-    family, places = _family(logs, kind, knots), np.arange(rows.labels.size)
+    family, columns = _family(logs, kind, knots), np.arange(rows.labels.size)
     starts, total = _starts(rows.sizes), rows.labels.size
 
     def objective(flat: Floats) -> tuple[float, Floats]:
@@ -237,8 +237,8 @@ def _fit_shape(rows: ClassRows, kind: VectorKind, start: Start | None) -> Start:
         moved = logs + family.move(changes)
         moved += np.repeat(levels, rows.sizes, axis=1)
         tops, pull = _softmax(moved)
-        loss = float((tops - moved[rows.labels, places]).sum())
-        pull[rows.labels, places] -= 1.0
+        loss = float((tops - moved[rows.labels, columns]).sum())
+        pull[rows.labels, columns] -= 1.0
         held, force = _held(family, changes)
         loss += held + 0.5 * float((levels**2).sum()) / USUAL_LEVEL**2
         by_level = np.add.reduceat(pull, starts, axis=1) + levels / USUAL_LEVEL**2

@@ -86,7 +86,7 @@ def daily_counts(
     groups = _groups(tallies, logits, moved=any(moves))
     distinct, group = np.unique(np.concatenate(groups), return_inverse=True)
     shape = (len(tallies), distinct.size)
-    counts, positives, places = np.zeros(shape), np.zeros(shape), np.zeros(distinct.size)
+    counts, positives, logit_sums = np.zeros(shape), np.zeros(shape), np.zeros(distinct.size)
     start = 0
     for day, (t, x) in enumerate(zip(tallies, logits, strict=True)):
         at = group[start : start + x.size]
@@ -94,11 +94,11 @@ def daily_counts(
         negative, positive = class_weights[day] if class_weights else (1.0, 1.0)
         np.add.at(positives[day], at, positive * t.positives)
         np.add.at(counts[day], at, positive * t.positives + negative * (t.counts - t.positives))
-        np.add.at(places, at, t.counts * x)
+        np.add.at(logit_sums, at, t.counts * x)
     rows = np.zeros(distinct.size)
     np.add.at(rows, group, np.concatenate([t.counts for t in tallies]))
     scale = rows.sum() / counts.sum()
-    return DailyCounts(places / rows, scale * counts, scale * positives)
+    return DailyCounts(logit_sums / rows, scale * counts, scale * positives)
 
 
 def _groups(tallies: Sequence[Tally], logits: Sequence[Floats], *, moved: bool) -> list[Floats]:

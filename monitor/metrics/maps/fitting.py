@@ -140,8 +140,8 @@ def _information(data: DailyCounts) -> Floats:
 
 def _quantiles(data: DailyCounts, shares: Floats) -> Floats:
     reached = np.cumsum(_information(data))
-    places = np.searchsorted(reached, shares * reached[-1])
-    return np.asarray(data.logits[np.minimum(places, data.logits.size - 1)])
+    nearest = np.searchsorted(reached, shares * reached[-1])
+    return np.asarray(data.logits[np.minimum(nearest, data.logits.size - 1)])
 
 
 def _knots(data: DailyCounts) -> tuple[float, ...]:

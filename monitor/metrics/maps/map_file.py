@@ -14,7 +14,7 @@ from monitor.metrics.maps.part import Part
 from monitor.segment_names import WHOLE
 
 if TYPE_CHECKING:
-    from monitor.metrics.maps.class_map_file import ClassMapFile
+    from _typeshed import DataclassInstance
 
 STRICT: dict[str, object] = {"extra": "forbid", "strict": True, "allow_inf_nan": False}
 
@@ -211,7 +211,7 @@ def composed(deployed: MapFile, newer: MapFile) -> MapFile:
     return replace(newer, before=(*deployed.steps, *newer.before))
 
 
-def map_text(content: "MapFile | ClassMapFile") -> str:
+def map_text(content: "DataclassInstance") -> str:
     """Write the content of a map file as JSON, with its check sum.
 
     Parameters

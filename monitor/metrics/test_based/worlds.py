@@ -23,7 +23,7 @@ def draw_worlds(rng: np.random.Generator, scores: Floats, counts: Ints, worlds: 
     """Draw each group's positives from its binomial distribution: a row for each world."""
     positives = np.empty((worlds, counts.size), np.int64)
     most = ENTRIES_PER_WORLD * worlds + FEW
-    ends, guide, places = np.empty(most), np.empty(2 * most, np.int64), np.empty(worlds)
+    ends, guide, draws = np.empty(most), np.empty(2 * most, np.int64), np.empty(worlds)
     for i in range(counts.size):
         n, rarer = counts[i], min(scores[i], 1.0 - scores[i])
         first, last = _span(n, rarer, REACH)
@@ -32,12 +32,12 @@ def draw_worlds(rng: np.random.Generator, scores: Floats, counts: Ints, worlds: 
                 positives[world, i] = rng.binomial(n, scores[i])
             continue
         for world in range(worlds):
-            places[world] = rng.random()
+            draws[world] = rng.random()
         table = ends[: last - first + 1]
         tabulate(first, n, rarer, table)
-        look_up(places, first, n, rarer, table, guide)
+        look_up(draws, first, n, rarer, table, guide)
         for world in range(worlds):
-            rare = int(places[world])
+            rare = int(draws[world])
             positives[world, i] = rare if rarer == scores[i] else n - rare
     return positives
 
@@ -63,22 +63,22 @@ def tabulate(first: int, n: int, q: float, ends: Floats) -> None:
 
 
 @compiled
-def look_up(places: Floats, first: int, n: int, q: float, ends: Floats, guide: Ints) -> None:
+def look_up(draws: Floats, first: int, n: int, q: float, ends: Floats, guide: Ints) -> None:
     """Replace places in [0, 1) by the counts in whose slices they lie."""
     size = ends.size
     if size <= FEW:
-        for i in range(places.size):
+        for i in range(draws.size):
             before = 0
             for j in range(size):  # to the end: a branch at the right slice takes longer
-                before += places[i] >= ends[j]
-            places[i] = first + before if before < size else _beyond(places[i], first, n, q, ends)
+                before += draws[i] >= ends[j]
+            draws[i] = first + before if before < size else _beyond(draws[i], first, n, q, ends)
         return
     steps = _fill_guide(ends, guide)
-    for i in range(places.size):
-        j = guide[int(places[i] * steps)]
-        while j < size and places[i] >= ends[j]:
+    for i in range(draws.size):
+        j = guide[int(draws[i] * steps)]
+        while j < size and draws[i] >= ends[j]:
             j += 1
-        places[i] = first + j if j < size else _beyond(places[i], first, n, q, ends)
+        draws[i] = first + j if j < size else _beyond(draws[i], first, n, q, ends)
 
 
 @compiled

@@ -95,12 +95,12 @@ def percent(share: float, _: object = None) -> str:
 
 def _logit_ticks(low: float, high: float) -> list[float]:
     """Take tens, and more where these are too few."""
-    places: list[float] = []
+    shown: list[float] = []
     for ticks in TICKS:
-        places = sorted([*places, *(p for p in ticks if low <= p <= high)])
-        if len(places) >= FEWEST_TICKS:
+        shown = sorted([*shown, *(p for p in ticks if low <= p <= high)])
+        if len(shown) >= FEWEST_TICKS:
             break
-    return places
+    return shown
 
 
 def show_days(axes: "Axes", days: Sequence[date]) -> None:
