@@ -31,7 +31,7 @@ def where(
     not the logs. With --columns it searches other columns of the logs for at most three conditions
     under which the drift sits: it finds them on every second day, and confirms them on the others.
     """
-    from monitor.pipeline.where import answer_where
+    from monitor.pipeline.asked_where import answer_where
     from monitor.report.where import repair_of, where_document, where_text
 
     config = load_config(config_path, only=name)

@@ -21,8 +21,6 @@ from monitor.errors import ConfigError, DataError
 from monitor.logs.column_labels import step_edge
 from monitor.metrics.core.coarse import coarsen
 from monitor.pipeline.references import References, read_references
-from monitor.read.results import results_of
-from monitor.read.standing import newest_verdicts
 from monitor.segment_names import OTHER, PAIR, THIRD, WHOLE
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns, Summary, column_part
@@ -32,26 +30,25 @@ MOST_DAYS, MOST_REMEMBERED = 28, 128  # of a drift; and of days that are read on
 Groups = Mapping[str, Mapping[str, str] | None]  # the names of the values of columns
 
 
-def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
-    """Say where the drift that is open on a day sits; without one, what the last week says.
+def answer_of(config: Config, name: str, references: References, verdict: Verdict) -> Answer:
+    """Say where the drift of a verdict sits; without one, what the week up to its day says.
 
     Raises
     ------
     ConfigError
-        If there is no column to look in, or the day has no verdict.
+        If there is no column to look in.
     DataError
         If there is no reference, or a file of the store cannot be read.
     """
-    model, store = config.model(name), Store(config.store)
+    model = config.model(name)
     if not _has_places(model):
         msg = (
             f"{name}: segments names no column, so there is nowhere to look; list columns in "
             f"models.{name}.segments, then backfill the reference and the last days."
         )
         raise ConfigError(msg)
-    verdict = verdict_of(store, name, day)
-    held = _named(verdict)
-    return _compare(ColumnReader(model, store, name), read_references(config, name), verdict, held)
+    reader = ColumnReader(model, Store(config.store), name)
+    return _compare(reader, references, verdict, _named(verdict))
 
 
 def _has_places(model: Model) -> bool:
@@ -68,25 +65,6 @@ def check_two_classes(name: str, model: Model) -> None:
             f"in which pairs and segments its drift sits."
         )
         raise ConfigError(msg)
-
-
-def verdict_of(store: Store, name: str, day: date | None) -> Verdict:
-    """Read the verdict of the whole on a day, by default the one that stands.
-
-    Raises
-    ------
-    ConfigError
-        If there is none.
-    """
-    results = results_of(store.root, name)
-    if day is None:
-        verdicts = newest_verdicts(results)
-    else:
-        verdicts = results.verdicts(day) if day in results.days("verdicts") else []
-    if not verdicts:
-        msg = f"{name}: no verdict of {day or 'any day'} is stored; run that day first."
-        raise ConfigError(msg)
-    return next(verdict for verdict in verdicts if verdict.segment == WHOLE)
 
 
 def compared_days(

@@ -19,8 +19,9 @@ from monitor.logs import columns_to_search, condition_sql, count_search, open_da
 from monitor.logs.databases import Databases
 from monitor.metrics.core.coarse import COARSE_COUNT, coarsen
 from monitor.metrics.core.grid import Ints
+from monitor.pipeline.asked_where import verdict_of
 from monitor.pipeline.references import read_references
-from monitor.pipeline.where import check_two_classes, compared_days, verdict_of
+from monitor.pipeline.where import check_two_classes, compared_days
 from monitor.segment_names import shown
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns
@@ -71,7 +72,7 @@ def search(
     """
     model, store = config.model(name), Store(config.store)
     check_two_classes(name, model)
-    verdict = verdict_of(store, name, day)
+    verdict = verdict_of(config, name, day)
     compared, reference, span, _ = compared_days(name, read_references(config, name), verdict)
     final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]
     old = [d for d in final if compared.first <= d <= compared.last]

@@ -10,7 +10,7 @@ from scipy.special import expit
 
 from monitor.config import load_config
 from monitor.drift.places import Condition
-from monitor.pipeline.where import answer_where
+from monitor.pipeline.asked_where import answer_where
 from tests.support.drawn_days import judge_drawn_days
 
 FIRST, REFERENCE, SOUND, LATER, ROWS = date(2026, 1, 1), 14, 2, 7, 8_000

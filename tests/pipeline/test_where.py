@@ -24,10 +24,11 @@ from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
 from monitor.logs import summarise_day
 from monitor.metrics.maps.part import condition_of
+from monitor.pipeline.asked_where import answer_where
 from monitor.pipeline.parts import part_named
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
-from monitor.pipeline.where import answer_where, counts_by_value
+from monitor.pipeline.where import counts_by_value
 from monitor.report.page.assemble import model_page
 from monitor.report.page.html import model_html
 from monitor.store.store import Store

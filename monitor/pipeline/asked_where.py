@@ -1,0 +1,46 @@
+"""Where the drift of a day sits, for a person who asks: what the fold of verdicts does not need."""
+
+from datetime import date
+
+from monitor.config import Config
+from monitor.drift.verdict import Verdict
+from monitor.drift.where import Answer
+from monitor.errors import ConfigError
+from monitor.pipeline.references import read_references
+from monitor.pipeline.where import answer_of
+from monitor.read.results import results_of
+from monitor.read.standing import newest_verdicts
+from monitor.segment_names import WHOLE
+
+
+def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
+    """Say where the drift that is open on a day sits; without one, what the last week says.
+
+    Raises
+    ------
+    ConfigError
+        If there is no column to look in, or the day has no verdict.
+    DataError
+        If there is no reference, or a file of the store cannot be read.
+    """
+    verdict = verdict_of(config, name, day)
+    return answer_of(config, name, read_references(config, name), verdict)
+
+
+def verdict_of(config: Config, name: str, day: date | None) -> Verdict:
+    """Read the verdict of the whole on a day, by default the one that stands.
+
+    Raises
+    ------
+    ConfigError
+        If there is none.
+    """
+    results = results_of(config.store, name)
+    if day is None:
+        verdicts = newest_verdicts(results)
+    else:
+        verdicts = results.verdicts(day) if day in results.days("verdicts") else []
+    if not verdicts:
+        msg = f"{name}: no verdict of {day or 'any day'} is stored; run that day first."
+        raise ConfigError(msg)
+    return next(verdict for verdict in verdicts if verdict.segment == WHOLE)
