@@ -7,7 +7,7 @@ from monitor.drift.verdict import Verdict
 from monitor.drift.where import Answer
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
-from monitor.pipeline.where import answer_of
+from monitor.pipeline.where import answer_of, check_columns
 from monitor.read.results import results_of
 from monitor.read.standing import newest_verdicts
 from monitor.segment_names import WHOLE
@@ -23,6 +23,7 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
     DataError
         If there is no reference, or a file of the store cannot be read.
     """
+    check_columns(name, config.model(name))
     verdict = verdict_of(config, name, day)
     return answer_of(config, name, read_references(config, name), verdict)
 

@@ -35,20 +35,21 @@ def answer_of(config: Config, name: str, references: References, verdict: Verdic
 
     Raises
     ------
-    ConfigError
-        If there is no column to look in.
     DataError
         If there is no reference, or a file of the store cannot be read.
     """
-    model = config.model(name)
+    reader = ColumnReader(config.model(name), Store(config.store), name)
+    return _compare(reader, references, verdict, _named(verdict))
+
+
+def check_columns(name: str, model: Model) -> None:
+    """Raise ConfigError for a model without a column in which a drift could sit."""
     if not _has_places(model):
         msg = (
             f"{name}: segments names no column, so there is nowhere to look; list columns in "
             f"models.{name}.segments, then backfill the reference and the last days."
         )
         raise ConfigError(msg)
-    reader = ColumnReader(model, Store(config.store), name)
-    return _compare(reader, references, verdict, _named(verdict))
 
 
 def _has_places(model: Model) -> bool:
