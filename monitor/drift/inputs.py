@@ -4,7 +4,7 @@ Rule: a day belongs to the reference that it is part of, else to the newest one 
 reference of mapped days begins where their map was deployed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime
 from functools import lru_cache
@@ -196,42 +196,58 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
     ValueError
         If the days do not make a reference of the whole.
     """
-    classes, parts = sum_of_days(day.classes for day in days), [day.parts for day in days]
+    classes = sum_of_days(day.classes for day in days)
+    fitted = _fit_classes(days, limits, classes) if classes else _fit_scores(days, limits)
+    streams = {name: _of_population(own, days, name) for name, own in fitted.streams.items()}
+    fitted = replace(fitted, streams=streams, limit=limit_of_whole(streams, limits))
+    detectable = {
+        name: what_is_detectable(own, limit_of_stream(fitted, limits, name))
+        for name, own in streams.items()
+        if isinstance(own, Reference)
+    }
+    return replace(fitted, detectable=detectable)
+
+
+def _fit_scores(days: Sequence[Day], limits: Limits) -> ModelReference:
+    """Fit the curve of one score, and that of each segment."""
     sampled = any(day.class_weights != NO_SAMPLE for day in days)
-    curves = fit_codes(parts) if classes else SAME
-    segments = list(dict.fromkeys(segment for day in days for segment in segments_of(day)))
-    names = [*segments, *streams_of_pairs(parts)] if classes else segments
 
-    def fit(days: Sequence[Parts]) -> Reference:
-        reference = fit_reference(
-            days,
-            sensitivity=limits.sensitivity,
-            judge_every=limits.judge_every,
-            noise=not (classes or sampled),  # a third class, or a weight, is no flip of two labels
-        )
-        return without_top(reference) if classes else reference
+    def fit(name: str, parts: Sequence[Parts]) -> Reference:
+        # A weighted row is no flip of two labels.
+        return with_entities(_fit(parts, limits, noise=not sampled), days, name)
 
-    def fit_family(days: Sequence[Parts], curves: PairCurves) -> Reference:
-        return with_curves(fit([coded(day, curves) for day in days]), days, curves)
+    streams: dict[str, Reference | Lack] = {WHOLE: fit(WHOLE, [day.parts for day in days])}
+    for name, alone in _streams_beside(days, _segments_of_days(days)):
+        streams[name] = what_a_reference_lacks(alone) or fit(name, alone)
+    return ModelReference(days[0].day, days[-1].day, streams)
 
-    whole = fit_family(parts, curves) if classes else with_entities(fit(parts), days, WHOLE)
+
+def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> ModelReference:
+    """Fit the curves of pairs of classes: of all, of third choices, of segments and of each."""
+
+    def fit(parts: Sequence[Parts]) -> Reference:
+        return without_top(_fit(parts, limits, noise=False))  # a third class is no flip of two
+
+    def fit_family(parts: Sequence[Parts], curves: PairCurves) -> Reference:
+        return with_curves(fit([coded(day, curves) for day in parts]), parts, curves)
+
+    parts, (third, lack) = [day.parts for day in days], _third_choices(days)
+    curves, third_curves = fit_codes(parts), fit_codes(third) if third else SAME
+    whole = fit_family(parts, curves)
     streams: dict[str, Reference | Lack] = {WHOLE: whole}
-    third, lack = _third_choices(days)
-    third_curves = fit_codes(third) if third else SAME
     if third:
         streams[THIRD] = fit_family(third, third_curves)
     elif lack:
         streams[THIRD] = lack
-    for name in names if names != [WHOLE] else ():
-        alone = [found for day in days if (found := parts_of_stream(day, name))]
+    segments = _segments_of_days(days)
+    for name, alone in _streams_beside(days, [*segments, *streams_of_pairs(parts)]):
         missing = what_a_reference_lacks(alone)
-        if classes and name in segments:  # the pairs of all segments have their curves in common
+        if name in segments:  # the pairs of all segments have their curves in common
             streams[name] = missing or fit_family(alone, curves)
         else:
             streams[name] = missing or with_entities(fit(alone), days, name)
-    streams = {name: _of_population(found, days, name) for name, found in streams.items()}
-    span = class_span(days, classes) if classes else []
-    fitted = ModelReference(
+    span = class_span(days, classes)
+    return ModelReference(
         days[0].day,
         days[-1].day,
         streams,
@@ -239,14 +255,23 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
         third_curves=third_curves,
         classes=classes,
         levels=fit_class_levels(whole, curves, span) if span else None,
-        limit=limit_of_whole(streams, limits),
     )
-    detectable = {
-        name: what_is_detectable(own, limit_of_stream(fitted, limits, name))
-        for name, own in streams.items()
-        if isinstance(own, Reference)
-    }
-    return replace(fitted, detectable=detectable)
+
+
+def _fit(parts: Sequence[Parts], limits: Limits, *, noise: bool) -> Reference:
+    return fit_reference(
+        parts, sensitivity=limits.sensitivity, judge_every=limits.judge_every, noise=noise
+    )
+
+
+def _segments_of_days(days: Sequence[Day]) -> list[str]:
+    return list(dict.fromkeys(segment for day in days for segment in segments_of(day)))
+
+
+def _streams_beside(days: Sequence[Day], names: Sequence[str]) -> Iterator[tuple[str, list[Parts]]]:
+    """Give the parts of each stream beside the whole, of the days that have any."""
+    for name in names if [*names] != [WHOLE] else ():
+        yield name, [alone for day in days if (alone := parts_of_stream(day, name))]
 
 
 def _third_choices(days: Sequence[Day]) -> tuple[list[Parts], Lack | None]:
