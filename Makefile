@@ -105,6 +105,8 @@ bench: $(VENV)/dev.stamp  ## Measure speed and memory (an hour)
 	@$(BIN)/python -m bench.segments
 	@echo "one large day with DuckDB, Spark and pandas"
 	@$(BIN)/python -m bench.engines
+	@echo "a day of files and of PostgreSQL"
+	@$(BIN)/python -m bench.databases
 	@echo "the measures compared with numpy's sorts; for other packages see python -m bench.metrics --help"
 	@$(BIN)/python -m bench.metrics
 	@echo "a scrape of 100 models"

@@ -2,13 +2,15 @@
 
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from datetime import date, datetime
 from itertools import pairwise
 from pathlib import Path
 from string import Formatter
-from typing import Any, BinaryIO
+from threading import RLock
+from typing import Any, BinaryIO, TypeVar
 
 import fsspec
 from fsspec.implementations.local import LocalFileSystem
@@ -21,6 +23,7 @@ DAY_FIELD = re.compile(r"\{day(?::[^}]*)?\}")
 DIRECTIVE = re.compile(r"(%-?\w)")
 GLOB_SIGN = re.compile(r"(\*\*/?|\*|\?|\[[^]]+\])")
 GLOB_MEANING = {"**/": "(?:.+/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}
+T = TypeVar("T")
 
 
 def open_filesystem(url: str) -> tuple[fsspec.AbstractFileSystem, str]:
@@ -253,13 +256,44 @@ def looking_once() -> Iterator[None]:
         yield
         return
     _SEEN.append({})
-    try:
-        yield
-    finally:
-        _SEEN.clear()
+    with ExitStack() as release:
+        _KEPT.append(_Kept(release, {}, RLock()))
+        try:
+            yield
+        finally:
+            _SEEN.clear()
+            _KEPT.clear()
+
+
+@dataclass(frozen=True)
+class _Kept:
+    """What is kept until the end of such a block, and what ends it."""
+
+    release: ExitStack
+    things: dict[Hashable, Any]
+    lock: RLock
 
 
 _SEEN: list[dict[tuple[str, str], Any]] = []  # at most one: what was found, by filesystem and path
+_KEPT: list[_Kept] = []  # at most one
+
+
+def keep_while_looking(key: Hashable, make: Callable[[ExitStack], T]) -> T | None:
+    """Make a thing once for a block of `looking_once`; None outside such a block.
+
+    Parameters
+    ----------
+    key : hashable
+        Tells it from others.
+    make : callable
+        Makes it, given what is released at the end of the block.
+    """
+    for kept in _KEPT:
+        with kept.lock:
+            if key not in kept.things:
+                kept.things[key] = make(kept.release)
+            return kept.things[key]  # type: ignore[no-any-return]
+    return None
 
 
 def _seen_once(filesystem: fsspec.AbstractFileSystem, path: str) -> dict[str, dict[str, Any]]:

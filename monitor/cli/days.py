@@ -31,6 +31,7 @@ from monitor.cli.reporting import write_configured_pages
 from monitor.config import Config, Model, load_config
 from monitor.decisions import lasting
 from monitor.errors import ConfigError, DataError
+from monitor.files import looking_once
 
 WHAT_IS_DONE_AGAIN = ("evaluated", "judged")
 
@@ -78,6 +79,7 @@ def _silent(*_: object, **__: object) -> None:
     """Say nothing, because a document is printed."""
 
 
+@looking_once()
 def check_logs(
     config: Config,
     name: str | None,

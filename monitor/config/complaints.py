@@ -148,7 +148,8 @@ def complaints(
             if (least := problem.get("ctx", {}).get("min_length", 1)) > 1:
                 rule = f"must have at least {least} items"
             of_all_keys = isinstance(problem["input"], dict) and "predictions" in problem["input"]
-            got = "" if of_all_keys else f", got {brief(problem['input'])}"
+            secret = problem["loc"][-1:] == ("connection",)  # it may be an address with a password
+            got = "" if of_all_keys or secret else f", got {brief(problem['input'])}"
             yield f"{place}: {rule}{got}; correct the value."
     if more := len(unknown[MOST_UNKNOWN:]):
         yield f"{path}: {more:,} more keys are not known; correct those above first."

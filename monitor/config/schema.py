@@ -57,8 +57,8 @@ YEAR, DAY_OF_YEAR = ({"%Y"}, {"%y"}), ({"%m", "%d"}, {"%j"})
 # Without leading zeros, the name of day 1 would also match that of day 12 if these are beside it.
 BESIDE_OPEN_END = re.compile(r"%-\w(?=[%\d*?[])|(?<=[\d*?\]])%-\w|%\w(?=%-)")
 
-Format = Literal["parquet", "csv", "json", "delta", "iceberg"]
-TABLES = "delta", "iceberg"  # formats whose path is the table, not its files
+Format = Literal["parquet", "csv", "json", "delta", "iceberg", "sql"]
+TABLES = "delta", "iceberg", "sql"  # formats that are a table, not files
 FORMAT_BY_NAME = re.compile(r"\.(?:(csv)|json|jsonl|ndjson)(?:\.gz)?$")
 TimeUnit = Literal["s", "ms", "us"]
 
@@ -131,6 +131,26 @@ def _names_no_day(path: str) -> str:
     return path
 
 
+def _is_a_variable(name: str) -> str:
+    """Raise ValueError for a text that may be an address itself, with a password in it."""
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_]*", name):
+        msg = (
+            "must be the name of an environment variable that holds the address, such as "
+            "WAREHOUSE_URL, not the address itself"
+        )
+        raise ValueError(msg)
+    return name
+
+
+def _is_a_query(sql: str) -> str:
+    """Raise ValueError for an empty query; leave out the sign that ends it."""
+    query = sql.strip().removesuffix(";").rstrip()
+    if not query or "\0" in query:
+        msg = "must be a query, such as SELECT id, score, scored_at FROM predictions"
+        raise ValueError(msg)
+    return query
+
+
 def _is_a_web_address(address: str) -> str:
     if not re.fullmatch(r"(https?://\S+)?", address):
         msg = "must be a web address, such as https://reports.example.org/fraud"
@@ -200,6 +220,8 @@ Given = Annotated[
     Field(min_length=1, max_length=100),
 ]
 Place = Annotated[str, AfterValidator(_is_a_place)]
+Query = Annotated[str, AfterValidator(_is_a_query)]
+Variable = Annotated[str, AfterValidator(_is_a_variable)]
 WebAddress = Annotated[str, AfterValidator(_is_a_web_address)]
 Schedule = Annotated[str, AfterValidator(check_schedule)]
 TimeZone = Annotated[str, AfterValidator(_is_time_zone)]
@@ -267,6 +289,11 @@ class _Log(Section):
         By default as the file name says: CSV, JSON lines, or else Parquet.
     catalog : str or None
         The catalog of PyIceberg's configuration that has the table; then the path is its name.
+    sql, connection : str or None
+        The query that gives the rows, if a database has them, and the environment variable that
+        holds the address of the database. Then the path is the name of that variable.
+    changed : str or None
+        The column that says when a row of a database was last changed.
     day : str or None
         The column that dates the rows, if the path does not name the day.
     time_unit : str or None
@@ -275,6 +302,9 @@ class _Log(Section):
 
     format: Format = "parquet"
     catalog: Column | None = None
+    sql: Query | None = None
+    connection: Variable | None = None
+    changed: Column | None = None
     day: Column | None = None
     time_unit: TimeUnit | None = None
 
@@ -287,11 +317,38 @@ class _Log(Section):
                 return {**content, "format": "csv" if match[1] else "json"}
         return content
 
+    @model_validator(mode="before")
+    @classmethod
+    def _is_at_its_connection(cls, content: object) -> object:
+        if isinstance(content, dict) and content.get("format") == "sql" and "path" not in content:
+            return {**content, "path": content.get("connection") or ""}
+        return content
+
+    @model_validator(mode="after")
+    def _is_a_query_or_not(self) -> Self:
+        of_query = {"sql": self.sql, "connection": self.connection, "day": self.day}
+        if self.format == "sql":
+            if missing := [name for name, value in of_query.items() if value is None]:
+                msg = f"format: sql needs {', '.join(missing)} too"
+                raise ValueError(msg)
+            if any(FIELD in column for column in (self.day, self.changed) if column):
+                msg = "day and changed must be columns of the query; give fields a name in sql"
+                raise ValueError(msg)
+        elif given := [k for k in ("sql", "connection", "changed") if getattr(self, k) is not None]:
+            msg = f"{', '.join(given)} needs format: sql"
+            raise ValueError(msg)
+        return self
+
     @field_validator("path", check_fields=False)
     @classmethod
     def _dates_its_rows(cls, path: str, info: ValidationInfo) -> str:
         if info.data.get("in_predictions") or not {"format", "day"} <= info.data.keys():
             return path  # there is none, or these are wrong themselves
+        if info.data["format"] == "sql":
+            if path != (info.data.get("connection", path) or ""):
+                msg = "is for files; remove it, because the rows are those of sql"
+                raise ValueError(msg)
+            return path
         if not path or "\0" in path:
             msg = "must be a path, or a URL such as s3://bucket/prefix"
             if cls is OutcomeLog:
@@ -380,6 +437,9 @@ class OutcomeLog(_Log):
             "id",
             "format",
             "catalog",
+            "sql",
+            "connection",
+            "changed",
             "day",
             "where",
             "duplicates",

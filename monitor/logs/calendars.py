@@ -1,13 +1,15 @@
 """The days of a log whose rows are dated by a column."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from functools import lru_cache
+from typing import Any
 
 from monitor.config import EARLIEST, LATEST, Engine, Model
 from monitor.errors import DataError, Fault
 from monitor.logs.conversions import Wanted, as_it_is
 from monitor.logs.opening import Kind, OpenLog, log_of, open_files, open_table_of, raise_all
+from monitor.logs.query_days import days_of_query, without_day
 from monitor.logs.session import open_session
 from monitor.logs.tables import Table
 from monitor.summary import days_between
@@ -48,9 +50,15 @@ def read_calendar(
         if not (log.dating and log.files):
             return Calendar((), 0)
         day = log.dating.day()
-        rows_by_day = dict(log.read(day=day).aggregate("day, count(*)").fetchall())
+        rows_by_day: dict[date | None, Any]
+        if isinstance(version, Table) and version.log.format == "sql":
+            rows_by_day = {**days_of_query(version, log.dating)}
+            if None in rows_by_day:
+                log = replace(log, table=without_day(version, log.dating))
+        else:
+            rows_by_day = dict(log.read(day=day).aggregate("day, count(*)").fetchall())
         undated = _count_undated(log, model, day) if rows_by_day.pop(None, 0) else 0
-    days = sorted(rows_by_day)
+    days = sorted(filter(None, rows_by_day))
     if kind == "outcomes" and days:
         days = days_between(days[0], days[-1])
     return Calendar(tuple(days), undated)

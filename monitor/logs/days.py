@@ -15,6 +15,7 @@ from monitor.logs.partitions import (
     days_of,
     has_day,
     no_partition,
+    place_key,
     place_of,
     present_days,
 )
@@ -217,7 +218,7 @@ def _must_be_present(what: str, model: Model, due: Sequence[date], present: Sequ
             msg = (
                 f"{what}: no outcomes of {missing} at {place_of(model, 'outcomes', missing)}; "
                 f"wait for the log (a day without outcomes needs an empty file), "
-                f"or correct outcomes.path in the configuration."
+                f"or correct {place_key(model, 'outcomes')} in the configuration."
             )
             raise DataError(msg, MISSING["outcomes"])
 

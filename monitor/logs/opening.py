@@ -129,6 +129,11 @@ class OpenLog:
                 )
                 self.note(msg, "is missing")
                 return False
+            if self.table and (unfit := self.table.unfit.get(column)):
+                self.note(
+                    f"{what}: column '{column}' of the {self.kind} {unfit}.", "has another type"
+                )
+                return False
             if not (self.is_text or fits(types[column])):
                 msg = (
                     f"{what}: column '{named(column)}' of the {self.kind} is {types[column]}, "
@@ -293,6 +298,8 @@ class OpenLog:
     def _rows_of_table(self, table: Table, columns: Sequence[str]) -> duckdb.DuckDBPyRelation:
         """Read columns of a table; the rows of some days are kept, because a query reads twice."""
         rows = self.scan(table, columns)
+        if table.log.format == "sql":
+            return self.session.keep_batches(rows)
         if self.days is None:
             return self.session.connection.from_arrow(rows)
         with reading_table(table.log):
@@ -362,6 +369,9 @@ def _check_dating(log: OpenLog) -> None:
     if dating := log.dating:
         wanted = f"a date, a time, {TIME_TYPES}"
         fits: Callable[[Type], bool] = lambda type_: is_day(type_, dating.unit)  # noqa: E731
+        if log.form == "sql":  # the database finds the day
+            wanted = "a date or a timestamp; convert it in sql"
+            fits = lambda type_: isinstance(type_.dtype, (nw.Date, nw.Datetime))  # noqa: E731
         log.check(dating.column, f"{log.kind}.day", fits, wanted)
 
 

@@ -6,13 +6,15 @@ from datetime import date, timedelta
 from typing import Any
 
 from monitor.config import TABLES, Model
-from monitor.errors import DataError, Fault
+from monitor.errors import ConfigError, DataError, Fault
 from monitor.files import describe_files, list_days, list_files
 from monitor.logs import spark_rows
 from monitor.logs.calendars import Calendar, check_dated, read_calendar
 from monitor.logs.opening import KINDS, Kind, OpenLog, log_of, open_files, open_table_of
+from monitor.logs.query_days import describe_days
 from monitor.logs.session import Session
 from monitor.logs.tables import open_table, table_around
+from monitor.logs.times import dating_of
 from monitor.summary import days_between
 
 MISSING = {log: Fault(log, "missing_day", "a day of the log is missing") for log in KINDS}
@@ -53,6 +55,12 @@ def open_log(session: Session, model: Model, kind: Kind, days: Sequence[date]) -
     if missing := sorted(set(days).difference(present_days(model, kind, days))):
         _refuse_table(session.what, model, kind, [])
         raise DataError(no_partition(session.what, model, kind, missing[0]), MISSING[kind])
+    if log.format == "sql" and session.spark is not None:
+        msg = (
+            f"{session.what}: format: sql is read by DuckDB only; set engine.kind to duckdb in the "
+            f"configuration."
+        )
+        raise ConfigError(msg)
     if log.format in TABLES:
         return _readable(open_table_of(session, model, kind, open_table(log), days))
     dated = days[:1] if log.day else days  # every day has the same files
@@ -119,6 +127,9 @@ def describe_inputs(model: Model, day: date, partitions: Sequence[date]) -> list
 
 def _describe(model: Model, kind: Kind, days: Sequence[date]) -> list[Any]:
     log = log_of(model, kind)
+    dating = dating_of(model, kind)
+    if log.format == "sql" and dating:
+        return describe_days(open_table(log), dating, days)
     if log.format in TABLES:
         return [open_table(log).version, [str(day) for day in days]]
     if log.day:
@@ -140,6 +151,11 @@ def place_of(model: Model, kind: Kind, day: date | None = None) -> str:
     return template.format(day=day) if day else template
 
 
+def place_key(model: Model, kind: Kind) -> str:
+    """Name the key of the configuration that says where a log is."""
+    return f"{kind}.{'sql' if log_of(model, kind).format == 'sql' else 'path'}"
+
+
 def no_partition(what: str, model: Model, kind: Kind, day: date) -> str:
     """Word that a day has no file."""
     present = days_of(model, kind)
@@ -148,5 +164,5 @@ def no_partition(what: str, model: Model, kind: Kind, day: date) -> str:
     )
     return (
         f"{what}: no {kind} of {day} at {place_of(model, kind, day)}; {range_}. "
-        f"Wait for the log, or correct {kind}.path in the configuration."
+        f"Wait for the log, or correct {place_key(model, kind)} in the configuration."
     )

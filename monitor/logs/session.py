@@ -225,6 +225,13 @@ class Session:
         self.connection.from_arrow(rows).create(name)
         return self.connection.table(name)
 
+    def keep_batches(self, rows: pa.RecordBatchReader) -> duckdb.DuckDBPyRelation:
+        """Store rows as `keep`, batch by batch: an error of reading is then raised as it is."""
+        kept = self.keep(rows.schema.empty_table().to_reader())
+        for batch in rows:
+            self.connection.from_arrow(pa.Table.from_batches([batch])).insert_into(self.kept[-1])
+        return kept
+
     def _keys_of(self, file: str) -> duckdb.DuckDBPyRelation:
         """Open a file of JSON lines with the keys of its first rows as columns."""
         self.files[file] = "json"

@@ -1,10 +1,11 @@
-"""Delta Lake and Iceberg tables, read through their own libraries as tables.
+"""Delta Lake and Iceberg tables and queries of a database, read through their own libraries.
 
 The files of a table include rows that were deleted or replaced since. Only its log says which
 count, so reading the files would count some rows twice.
 """
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,12 +19,22 @@ from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import OutcomeLog, PredictionLog
 from monitor.errors import ConfigError, DataError
-from monitor.files import list_folder, open_filesystem, reaching
+from monitor.files import keep_while_looking, list_folder, open_filesystem, reaching
+from monitor.logs.conversions import quoted
+from monitor.logs.queries import batches_of, schema_of, take_snapshot
 
 Range = tuple[Any, Any]  # from, and up to but without
 Scan = Callable[[Sequence[str], str, Sequence[Range]], pa.RecordBatchReader]
 
-TABLE_NAMES = {"delta": "a Delta Lake table", "iceberg": "an Iceberg table"}
+TABLE_NAMES = {
+    "delta": "a Delta Lake table",
+    "iceberg": "an Iceberg table",
+    "sql": "rows of a database",
+}
+EXTRAS = {"delta": "delta", "iceberg": "iceberg", "sql": "postgres"}
+# Types of PostgreSQL that would arrive as text, or as something else than they mean.
+CASTS = {"numeric": "double precision", "money": "numeric::double precision"}
+ROWS = "rows_of_the_log"  # what a query is called in those that are written around it
 METADATA_FILE = re.compile(r"v?(\d+).*\.metadata\.json(\.gz)?$")
 FOLDERS_KEPT = 1000
 
@@ -40,12 +51,16 @@ class Table:
         What identifies the version.
     number : int or None
         The version of a Delta Lake table, or the snapshot of an Iceberg table, which is None before
-        the first rows.
+        the first rows. A database has none.
     schema : Schema
         Its columns.
     scan : callable
         Reads columns of the rows whose value of one column lies in one of some ranges. It may read
         more rows.
+    snapshot : str or None
+        The snapshot of the database, if one is kept for the run.
+    unfit : mapping of str to str
+        Why columns cannot be read, and what to write instead.
     """
 
     log: PredictionLog | OutcomeLog
@@ -53,6 +68,8 @@ class Table:
     number: int | None
     schema: pa.Schema = field(compare=False)
     scan: Scan = field(compare=False)
+    snapshot: str | None = field(default=None, compare=False)
+    unfit: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Let another process open the same version."""
@@ -70,6 +87,9 @@ def open_table(log: PredictionLog | OutcomeLog, number: int | None = None) -> Ta
         If there is no such table, or it cannot be read.
     """
     with reading_table(log):
+        if log.format == "sql":
+            kept = keep_while_looking(("table", log), lambda _: query_table(log))
+            return kept or query_table(log)
         return _open_delta(log, number) if log.format == "delta" else _open_iceberg(log, number)
 
 
@@ -81,7 +101,7 @@ def reading_table(log: PredictionLog | OutcomeLog) -> Iterator[None]:
     except ImportError as error:
         msg = (
             f"{log.path}: reading {TABLE_NAMES[log.format]} needs a package that is not installed "
-            f"({error}); pip install 'calibration-monitor[{log.format}]'."
+            f"({error}); pip install 'calibration-monitor[{EXTRAS[log.format]}]'."
         )
         raise ConfigError(msg) from None
     except (ConfigError, DataError, MemoryError, duckdb.OutOfMemoryException):
@@ -157,6 +177,44 @@ def _open_iceberg(log: PredictionLog | OutcomeLog, number: int | None) -> Table:
 
     version = f"{table.metadata.table_uuid} {snapshot}"
     return Table(log, version, snapshot, table.schema().as_arrow(), scan)
+
+
+def query_table(log: PredictionLog | OutcomeLog, condition: str | None = None) -> Table:
+    """Open the rows of a query as a table, all of them or those that meet a condition."""
+    variable, begin = f"{log.connection}", f"FROM (\n{log.sql}\n) AS {ROWS}"
+    snapshot = take_snapshot(variable)
+    schema = schema_of(variable, snapshot.name, f"SELECT * {begin}")
+    names = Counter(name.lower() for name in schema.names)
+    if twice := [name for name, count in names.items() if count > 1]:
+        msg = (
+            f"the query of the database in {variable} gives two columns {twice[0]}; upper and "
+            f"lower case do not differ; give one of them another name in sql, then run again."
+        )
+        raise DataError(msg)
+
+    def scan(
+        columns: Sequence[str], dated_by: str, ranges: Sequence[Range]
+    ) -> pa.RecordBatchReader:
+        by = quoted(dated_by)
+        in_ranges = " OR ".join(f"({by} >= '{low}' AND {by} < '{high}')" for low, high in ranges)
+        where = " AND ".join(f"({part})" for part in (in_ranges, condition) if part)
+        fields = [schema.field(column) for column in columns or schema.names]
+        listed = ", ".join(quoted(field.name) for field in fields)
+        query = f"SELECT {listed} {begin}" + f" WHERE {where}" * bool(where)
+        batches = batches_of(variable, snapshot.name, query)
+        return pa.RecordBatchReader.from_batches(pa.schema(fields), batches)
+
+    unfit = {field.name: why for field in schema if (why := _why_unfit(field))}
+    return Table(log, snapshot.taken, None, schema, scan, snapshot.name, unfit)
+
+
+def _why_unfit(column: "pa.Field[Any]") -> str | None:
+    """Say what to write in the query instead of a column that does not arrive as what it is."""
+    name = (column.metadata or {}).get(b"POSTGRESQL:type", b"").decode()
+    if not (isinstance(column.type, pa.OpaqueType) or name in CASTS):
+        return None
+    target = CASTS.get(name, "text")
+    return f"is {name}; write {column.name}::{target} AS {column.name} in sql"
 
 
 def _newest_metadata(place: str) -> str:

@@ -25,6 +25,9 @@ ONCE_WRONG = (
     {"classes": "list", "outcome": "float", "format": "csv"},
 )
 ARRAY = [*covering(rules(), [PAIRS], seed=1), *(USUAL | row for row in ONCE_WRONG)]
+OF_OTHER_PLACES = {"catalog": "needs a catalog; tests/logs/test_shapes.py"} | dict.fromkeys(
+    ("sql", "connection", "changed"), "needs a database; tests/logs/test_databases.py"
+)
 # What changes no count of a day, or is no matter of rows; by section, all of it or some keys.
 NOT_COUNTED: dict[str, Mapping[str, str]] = {
     "Model": dict.fromkeys(
@@ -40,13 +43,14 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     "Report": {"*": "where pages are kept"},
     "Common": {"report": "where pages are kept"},
     "Config": {"report": "where pages are kept", "invalid": "no key"},
-    "PredictionLog": {"catalog": "needs a catalog; tests/logs/test_shapes.py"},
-    "OutcomeLog": {"catalog": "needs a catalog; tests/logs/test_shapes.py"},
+    "PredictionLog": OF_OTHER_PLACES,
+    "OutcomeLog": OF_OTHER_PLACES,
     "Engine": dict.fromkeys(("master", "remote", "conf"), "where Spark runs"),
 }
 # Values of settings with a few values, that are written elsewhere.
 ELSEWHERE = {
     "iceberg": "read by the code of Delta Lake tables; tests/logs/test_shapes.py",
+    "sql": "rows that are read by the code of tables; tests/logs/test_databases.py",
     "s": "seconds and microseconds differ from milliseconds by a factor; tests/logs/test_shapes.py",
     "us": "as seconds",
     "spark": "make fuzz",

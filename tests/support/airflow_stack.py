@@ -2,15 +2,12 @@
 
 import json
 import os
-import pwd
 import re
 import shutil
-import signal
 import subprocess
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPConnection
 from pathlib import Path
@@ -21,6 +18,7 @@ import psycopg
 import pytest
 
 from tests.support.paths import ROOT
+from tests.support.postgresql import postgresql, running
 from tests.support.servers import free_port
 
 T = TypeVar("T")
@@ -94,67 +92,6 @@ select dag_id, run_id, task_id, state, try_number, hostname, pid from task_insta
 order by dag_id, run_id, task_id"""
 
 
-@contextmanager
-def running(
-    log: Path, *call: str | Path, stop: int = signal.SIGTERM, **options: Any
-) -> Iterator["subprocess.Popen[bytes]"]:
-    """Run a program and what it starts, and end them with the test."""
-    with log.open("ab") as out:
-        process = subprocess.Popen(
-            call,
-            stdin=subprocess.DEVNULL,
-            stdout=out,
-            stderr=out,
-            start_new_session=True,
-            **options,
-        )
-    try:
-        yield process
-    finally:
-        process.send_signal(stop)
-        try:
-            process.wait(30)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        with suppress(ProcessLookupError):  # what it left behind in the group that it leads
-            os.killpg(process.pid, signal.SIGKILL)
-
-
-@contextmanager
-def postgresql(folder: Path) -> Iterator[str]:
-    """Run an empty PostgreSQL, which root must not: then the user of Debian's package does."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    programs = found[-1] if found else Path(shutil.which("postgres") or "/").parent
-    user: dict[str, Any] = {}
-    data = Path(tempfile.mkdtemp(prefix="postgresql-"))  # pytest's folders are for its user only
-    try:
-        if os.geteuid() == 0:
-            entry = pwd.getpwnam("postgres")
-            os.chown(data, entry.pw_uid, entry.pw_gid)
-            user = {"user": entry.pw_uid, "group": entry.pw_gid, "extra_groups": []}
-        make = [programs / "initdb", "-D", data, "-A", "trust", "-U", "airflow", "--no-sync"]
-        subprocess.run(make, check=True, capture_output=True, cwd="/", **user)
-        port = free_port()
-        settings = (f"-cport={port}", "-clisten_addresses=127.0.0.1", "-cfsync=off")
-        call = (programs / "postgres", "-D", data, "-k", data, *settings)
-        log = folder / "postgresql.log"
-        with running(log, *call, stop=signal.SIGINT, cwd="/", **user):
-            server = f"postgresql://airflow@127.0.0.1:{port}"
-            deadline = monotonic() + PATIENCE
-            while True:
-                try:
-                    with psycopg.connect(f"{server}/postgres", autocommit=True) as connection:
-                        connection.execute("create database airflow")
-                    break
-                except psycopg.OperationalError:
-                    assert monotonic() < deadline, log.read_text()
-                    sleep(0.1)
-            yield f"{server}/airflow"
-    finally:
-        shutil.rmtree(data)
-
-
 def environment_of(folder: Path, database: str, api: str) -> dict[str, str]:
     """Configure an Airflow whose DAGs, configuration and home are in a folder."""
     ours = {k: v for k, v in os.environ.items() if not k.startswith(("AIRFLOW", "PYTHONWARN"))}
@@ -199,7 +136,7 @@ def airflow(folder: Path, *, celery: bool) -> Iterator[Stack]:
     whole = (ROOT / "dags" / "calibration.py").read_text()
     (folder / "dags" / "fleet.py").write_text(f"import os\n\nos.environ |= {settings}\n{whole}")
     with ExitStack() as programs:
-        database = programs.enter_context(postgresql(folder))
+        database = programs.enter_context(postgresql(folder, "airflow"))
         api = f"127.0.0.1:{free_port()}"
         environment = environment_of(folder, database, api)
         port = api.partition(":")[2]

@@ -98,6 +98,7 @@ STARTERS = {
     "chromium",
     "installed",
     "listening",
+    "postgresql",
     "pushgateway",
     "serving",
     "started",

@@ -1,0 +1,471 @@
+"""Rows of a real PostgreSQL give the bytes of Parquet files, and its address stays secret."""
+
+import socket
+import sys
+import traceback
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import duckdb
+import numpy as np
+import psycopg
+import pyarrow as pa
+import pytest
+import yaml
+from adbc_driver_postgresql import dbapi
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from monitor.config import Config, Engine, Model, load_config
+from monitor.errors import ConfigError, DataError
+from monitor.files import looking_once
+from monitor.logs import days_of, describe_inputs, queries, summarise_day
+from monitor.logs.partitions import open_log
+from monitor.logs.session import Session
+from monitor.pipeline.run import run
+from monitor.pipeline.task import Task
+from monitor.store.store import Store
+from tests.logs.test_shapes import (
+    DAYS,
+    LONG_AFTER,
+    OBSERVED,
+    ROWS,
+    SCORED,
+    SHAPES,
+    Root,
+    as_parquet,
+    stored,
+    table_of,
+)
+from tests.support.postgresql import postgresql
+
+ENGINE = Engine(threads=1, memory_mb=200)
+PASSWORD = "pa:ss/w@rd %?#"  # noqa: S105 - every sign that an address writes in another way
+ADDRESS = "MONITOR_TEST_WAREHOUSE"
+FIRST = date(2026, 3, 1)
+
+# How the queries write the times, and the setting that dates the rows.
+QUERIES: dict[str, tuple[str, str]] = {
+    "a time": ("scored_at", "observed_at"),
+    "a time without zone": ("scored_at AT TIME ZONE 'UTC'", "observed_at AT TIME ZONE 'UTC'"),
+    "a date": ("(scored_at AT TIME ZONE 'UTC')::date", "(observed_at AT TIME ZONE 'UTC')::date"),
+}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Run a PostgreSQL with the rows of all shapes."""
+    folder = tmp_path_factory.mktemp("server")
+    with postgresql(folder, "warehouse", PASSWORD) as address:
+        known = [row for row in ROWS if row["observed_at"]]
+        write(address, "scores", table_of(ROWS, SCORED))
+        write(address, "outcomes", table_of(known, OBSERVED))
+        write(address, "together", table_of(ROWS, [*SCORED, "outcome", "observed_at"]))
+        yield address
+
+
+@pytest.fixture
+def database(server: str, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Name the database in the environment."""
+    monkeypatch.setenv(ADDRESS, server)
+    return server
+
+
+def write(address: str, name: str, table: pa.Table) -> None:
+    """Write a table of a database."""
+    with dbapi.connect(address) as connection, connection.cursor() as cursor:
+        cursor.adbc_ingest(name, table, mode="replace")
+        connection.commit()
+
+
+def change(address: str, *statements: str) -> None:
+    """Change a database."""
+    with psycopg.connect(address) as connection:
+        for statement in statements:
+            connection.execute(statement.encode())
+
+
+def log(sql: str, day: str, **settings: str) -> dict[str, str]:
+    """Configure the rows of a query."""
+    return {"format": "sql", "sql": sql, "connection": ADDRESS, "day": day, **settings}
+
+
+def of_tables(scored_at: str = "scored_at", observed_at: str = "observed_at") -> dict[str, Any]:
+    """Configure both tables, with the columns that date their rows."""
+    scored = f"SELECT *, {scored_at} AS at FROM scores"  # noqa: S608
+    observed = f"SELECT *, {observed_at} AS at FROM outcomes;"  # noqa: S608
+    return {"predictions": log(scored, "at"), "outcomes": log(observed, "at")}
+
+
+@looking_once()
+def bytes_of(config: dict[str, Any], folder: Path) -> list[bytes]:
+    """Summarise days as a run does, which connects once for what it asks of all days."""
+    return stored(config, folder)
+
+
+@pytest.mark.usefixtures("database")
+@pytest.mark.parametrize("kind", QUERIES)
+def test_queries_leave_the_bytes_of_files(kind: str, tmp_path: Path) -> None:
+    """Whatever dates the rows, a summary has the bytes that files give."""
+    config = of_tables(*QUERIES[kind])
+
+    files = SHAPES["one file with a date"](Root(f"{tmp_path}/files"))
+    assert bytes_of(config, tmp_path / "query") == bytes_of(files, tmp_path / "files")
+
+
+@pytest.mark.usefixtures("database")
+def test_a_table_that_is_updated_leaves_the_bytes_of_files(tmp_path: Path) -> None:
+    """Scores and outcomes may be columns of one query, and logs of different kinds may meet."""
+    files = SHAPES["a file for each day"](Root(f"{tmp_path}/files"))
+    together = {
+        "predictions": log("SELECT * FROM together", "scored_at", time="scored_at"),
+        "outcomes": {"in_predictions": True, "time": "observed_at"},
+    }
+    mixed = files | {
+        "predictions": log("SELECT * FROM scores -- all of them", "scored_at", time="scored_at")
+    }
+
+    expected = bytes_of(files, tmp_path / "a")
+    assert bytes_of(together, tmp_path / "b") == bytes_of(mixed, tmp_path / "c") == expected
+
+
+def drifting(address: str, folder: Path) -> list[dict[str, Any]]:
+    """Write the days of a model that drifts into files and a table; give both configurations."""
+    rng = np.random.default_rng(8)
+    days, count = 13, 13 * 300
+    at = [datetime(2026, 3, 1, 7, tzinfo=UTC) + timedelta(days=i % days) for i in range(count)]
+    score = rng.beta(2, 4, count)
+    late = np.array([t >= at[0] + timedelta(days=9) for t in at])
+    observed = [t + timedelta(hours=15) for t in at]
+    table = pa.table(
+        {
+            "prediction_id": np.arange(count),
+            "score": score,
+            "scored_at": pa.array(at, pa.timestamp("us", "UTC")),
+            "outcome": (rng.random(count) < np.where(late, score**0.5, score)).astype(np.int8),
+            "observed_at": pa.array(observed, pa.timestamp("us", "UTC")),
+        }
+    )
+    write(address, "drifting", table)
+    Root(f"{folder}").write("all.parquet", as_parquet(table))
+    files = {
+        "predictions": {"path": f"{folder}/all.parquet", "day": "scored_at"},
+        "outcomes": {"path": f"{folder}/all.parquet", "day": "observed_at"},
+    }
+    query = {
+        "predictions": log("SELECT * FROM drifting", "scored_at"),
+        "outcomes": log("SELECT * FROM drifting", "observed_at", changed="observed_at"),
+    }
+    return [files, query]
+
+
+JUDGED = {
+    "settled_after": 1,
+    "windows": [1, 3],
+    "verdicts": {"references": [{"first": "2026-03-01", "last": "2026-03-08"}]},
+}
+
+
+def results(logs: dict[str, Any], store: Path, *, until: date) -> dict[tuple[str, date], bytes]:
+    """Run all days of a model; give every summary, evaluation and verdict."""
+    config = Config.model_validate({"store": f"{store}", "models": {"ctr": {**JUDGED, **logs}}})
+    task = Task("ctr", FIRST, until, until + timedelta(days=5))
+    report = run(config, task, clock=lambda: datetime.now(UTC), jobs=1)
+    assert report.failures == ()
+    kept = Store(config.store)
+    return {
+        (kind, day): kept.content(kind, "ctr", day)
+        for kind in ("summaries", "evaluations", "verdicts")
+        for day in kept.days(kind, "ctr")
+    }
+
+
+def test_evaluations_and_verdicts_are_those_of_files(database: str, tmp_path: Path) -> None:
+    """A backfill of a drift leaves the same summaries, evaluations and verdicts."""
+    files, query = drifting(database, tmp_path)
+    until = FIRST + timedelta(days=12)
+
+    of_files = results(files, tmp_path / "a", until=until)
+
+    assert len(of_files) == 3 * 13
+    assert results(query, tmp_path / "b", until=until) == of_files
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Note every query that is sent."""
+    sent = list[str]()
+    original = queries._batches  # noqa: SLF001 - all that is sent
+
+    def noted(variable: str, connection: Any, query: str) -> Iterator[pa.RecordBatch]:
+        sent.append(query)
+        return original(variable, connection, query)
+
+    monkeypatch.setattr(queries, "_batches", noted)
+    return sent
+
+
+@pytest.mark.usefixtures("database")
+def test_a_run_counts_the_days_of_each_log_once(asked: list[str], tmp_path: Path) -> None:
+    """However many days a run has, it asks once for their days, and once for sums of rows."""
+    config = Config.model_validate(
+        {"store": f"{tmp_path}", "models": {"ctr": {"settled_after": 1, **of_tables()}}}
+    )
+    run(config, Task("ctr", DAYS[0], DAYS[1], LONG_AFTER), clock=lambda: datetime.now(UTC))
+
+    counting = [query for query in asked if "count(*)" in query]
+    assert len(counting) == 4  # two logs: their days, and the sums of their rows
+    assert sum("pg_export_snapshot" in query for query in asked) == 1
+
+
+CHANGES = (
+    "UPDATE changing SET outcome = 1 - outcome WHERE prediction_id = {}",
+    "INSERT INTO changing SELECT * FROM changing WHERE prediction_id = {}",
+    "DELETE FROM changing WHERE prediction_id = {}",
+)
+
+
+@pytest.mark.parametrize("settings", [{}, {"changed": "touched"}], ids=["rows", "changed"])
+def test_a_change_is_noticed_on_its_day_only(settings: dict[str, str], database: str) -> None:
+    """A day is read again if one of its rows changed, even if count and times stay as they were."""
+    change(
+        database,
+        "DROP TABLE IF EXISTS changing",
+        "CREATE TABLE changing AS SELECT *, timestamp '2026-01-01' AS touched FROM outcomes",
+    )
+    model = Model.model_validate(
+        {
+            "predictions": log("SELECT * FROM scores", "scored_at"),
+            "outcomes": log("SELECT * FROM changing", "observed_at", **settings),
+            "settled_after": 1,
+        }
+    )
+
+    @looking_once()
+    def described() -> list[Any]:
+        return [describe_inputs(model, day, [day])[1] for day in DAYS[:3]]
+
+    row = next(row for row in ROWS if row["observed_at"] and row["observed_at"].date() == DAYS[1])
+    touch = "UPDATE changing SET touched = '2025-12-31' WHERE prediction_id = {}"  # not the newest
+    before = described()
+    assert described() == before
+    for statement in CHANGES:
+        change(database, *(s.format(row["prediction_id"]) for s in (touch, statement)))
+        after = described()
+        assert [old == new for old, new in zip(before, after, strict=True)] == [True, False, True]
+        before = after
+
+
+def test_both_logs_are_read_in_one_snapshot(database: str) -> None:
+    """What is written while a run reads is not there for it, neither on this nor another day."""
+    change(database, "DROP TABLE IF EXISTS growing", "CREATE TABLE growing AS TABLE outcomes")
+    logs = of_tables() | {"outcomes": log("SELECT * FROM growing", "observed_at")}
+    model = Model.model_validate({"settled_after": 1, **logs})
+
+    with looking_once():
+        before = summarise_day("ctr", model, DAYS[0], as_of=LONG_AFTER, engine=ENGINE)
+        change(database, "DELETE FROM growing", "DELETE FROM scores WHERE FALSE")
+        again = summarise_day("ctr", model, DAYS[0], as_of=LONG_AFTER, engine=ENGINE)
+
+    assert again.segments["all"].tally.total == before.segments["all"].tally.total > 0
+    assert days_of(model, "outcomes") == []
+
+
+AS_AT = "scored_at AS at FROM scores"
+REFUSED = {
+    "numeric": (
+        f"SELECT prediction_id, score::numeric AS score, {AS_AT}",
+        "column 'score' of the predictions is numeric; write score::double precision AS score in",
+    ),
+    "money": (
+        f"SELECT prediction_id, (score * 100)::numeric::money AS score, {AS_AT}",
+        "column 'score' of the predictions is money; write score::numeric::double precision AS",
+    ),
+    "infinity": (
+        "SELECT prediction_id, score, timestamptz 'infinity' AS at FROM scores",
+        "of the query holds the time infinity, which is no time; leave out these rows with isfini",
+    ),
+    "infinity of a date": (
+        "SELECT prediction_id, score, date '-infinity' AS at FROM scores",
+        "column 'at' of the query holds the time infinity",
+    ),
+    "days as text": (
+        "SELECT prediction_id, score, scored_at::text AS at FROM scores",
+        "column 'at' of the predictions is VARCHAR, must be a date or a timestamp; convert it in",
+    ),
+    "no day": (
+        "SELECT prediction_id, score, NULLIF(scored_at, scored_at) AS at FROM scores",
+        "180 rows of the predictions at MONITOR_TEST_WAREHOUSE have no day, because column 'at' is",
+    ),
+    "an unknown column": (
+        f"SELECT prediction_id, scor AS score, {AS_AT}",
+        'in MONITOR_TEST_WAREHOUSE failed: column "scor" does not exist (SQLSTATE 42703); correct',
+    ),
+    "a column twice": (
+        f"SELECT *, 1 AS score, {AS_AT}",
+        "gives two columns score; upper and lower case do not differ; give one of them another",
+    ),
+    "a change of the database": (
+        "WITH gone AS (DELETE FROM scores RETURNING *) SELECT *, scored_at AS at FROM gone",
+        "failed: WITH clause containing a data-modifying statement must be at the top level (",
+    ),
+    "two queries": ("SELECT 1; DROP TABLE scores", "failed: syntax error at or near"),
+    "a value that cannot be converted": (
+        f"SELECT prediction_id, CAST(country AS float) AS score, {AS_AT}",
+        "invalid input syntax for type double precision",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_a_query_must_not_give_is_named(case: str, database: str) -> None:
+    """The message has the column or what the server says, and what to write instead."""
+    sql, expected = REFUSED[case]
+    model = Model.model_validate({**of_tables(), "predictions": log(sql, "at")})
+
+    with pytest.raises(DataError) as refusal:
+        summarise_day("ctr", model, DAYS[0], as_of=LONG_AFTER, engine=ENGINE)
+
+    assert expected in str(refusal.value)
+    with psycopg.connect(database) as connection:
+        assert connection.execute("SELECT count(*) FROM scores").fetchone() == (180,)
+
+
+@pytest.mark.usefixtures("database")
+def test_spark_does_not_read_a_query() -> None:
+    """The message has the setting to change."""
+    model = Model.model_validate(of_tables())
+    with pytest.raises(ConfigError, match=r"format: sql is read by DuckDB only; set engine\.kind"):
+        open_log(Session("ctr", duckdb.connect(), spark=object()), model, "predictions", DAYS[:1])
+
+
+def test_a_missing_variable_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without an address nothing is tried."""
+    monkeypatch.delenv(ADDRESS, raising=False)
+    with pytest.raises(ConfigError, match=f"the environment variable {ADDRESS} is not set"):
+        days_of(Model.model_validate(of_tables()), "predictions")
+
+
+def test_a_server_that_does_not_answer_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that is accepted and never answered ends, too."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        monkeypatch.setenv(
+            ADDRESS, f"postgresql://me:{quote(PASSWORD, safe='')}@127.0.0.1:{port}/x"
+        )
+        monkeypatch.setenv("PGCONNECT_TIMEOUT", "2")  # the shortest
+        with pytest.raises(DataError, match="no server answered"):
+            days_of(Model.model_validate(of_tables()), "predictions")
+
+
+TOKENS = st.text("0123456789abcdef", min_size=8, max_size=8)
+SIGNS = st.text(st.characters(min_codepoint=33, max_codepoint=126), max_size=3)
+FORMS = [
+    "postgresql://{user}:{secret}@{place}/{name}",
+    "postgresql://{user}:{secret}@{place}/{name}?password={secret}",
+    "postgresql://{secret}@{place}",
+    "postgresql://{place}/{secret}",
+    "postgres:/{user}:{secret}@{place}",
+    "{user}:{secret}@{place}",
+    "user={user} password={secret} host=127.0.0.1 port=1",
+    "user={user} password='{secret} host=127.0.0.1",
+    "password = {secret} host=127.0.0.1 port=1",
+    "{secret}",
+    "postgresql://{place}/?{secret}=1",
+    "postgresql://{place}/?sslmode={secret}",
+    "postgresql://{user}:%{secret}@{place}/{name}",
+    "postgresql://{user}:{secret}@{place}:{secret}/{name}",
+    "postgresql://127.0.0.1:1/{secret}?connect_timeout={secret}",
+]
+
+
+@st.composite
+def secrets(draw: st.DrawFn) -> tuple[str, list[str]]:
+    """Draw a password of any signs, and parts of it that no other text has by chance."""
+    tokens = [draw(TOKENS), draw(TOKENS)]
+    return draw(SIGNS) + tokens[0] + draw(SIGNS) + tokens[1] + draw(SIGNS), tokens
+
+
+def told(error: BaseException) -> str:
+    """Give everything that a log could show of an error, with all that it is linked to."""
+    shown, linked = list[str](), [error]
+    while linked:
+        one = linked.pop()
+        shown += [str(one), repr(one), *traceback.format_exception(one)]
+        linked += [other for other in (one.__cause__, one.__context__) if other]
+    return "\n".join(shown)
+
+
+@given(drawn=secrets(), form=st.sampled_from(FORMS), escaped=st.booleans())
+@settings(max_examples=100, deadline=None)
+def test_no_text_has_a_part_of_an_address(
+    server: str, drawn: tuple[str, list[str]], form: str, *, escaped: bool
+) -> None:
+    """Whatever an address is, an error about it holds neither its password nor another part."""
+    secret, tokens = drawn
+    place = server.rpartition("@")[2].partition("/")[0]
+    written = quote(secret, safe="") if escaped else secret
+    address = form.format(user="zq_user", secret=written, place=place, name="zq_name")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(ADDRESS, address)
+        with pytest.raises(DataError) as refusal:
+            days_of(Model.model_validate(of_tables()), "predictions")
+
+    shown = told(refusal.value)
+    assert [part for part in (*tokens, "zq_user", "zq_name", place) if part in shown] == []
+
+
+@given(drawn=secrets())
+@settings(max_examples=6, deadline=None)
+def test_no_message_of_the_server_has_a_part_of_an_address(
+    server: str, drawn: tuple[str, list[str]]
+) -> None:
+    """A query that finds out what the address says fails without showing it."""
+    secret, tokens = drawn
+    asking = "('x' || current_setting('application_name'))::int", "current_user::text::date"
+    for value in asking:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv(ADDRESS, f"{server}?application_name={quote(secret, safe='')}")
+            with pytest.raises(DataError, match="an error that is not shown") as refusal:
+                queries.ask(ADDRESS, None, f"SELECT {value} AS value")
+        assert not any(token in told(refusal.value) for token in tokens)
+
+
+COMPLAINTS = [
+    ({"connection": "postgresql://me:hush@h/x"}, "predictions.connection: must be the name of an"),
+    ({"connection": None}, "predictions: format: sql needs connection too"),
+    ({"sql": " ; "}, "predictions.sql: must be a query, such as SELECT id"),
+    ({"day": None}, "predictions: format: sql needs day too"),
+    ({"path": "p/{day}.parquet"}, "predictions.path: is for files; remove it, because the rows"),
+    ({"format": "parquet"}, "predictions: sql, connection needs format: sql"),
+    ({"day": {"column": "a", "field": "b"}}, "day and changed must be columns of the query; give"),
+]
+
+
+@pytest.mark.parametrize(("settings", "expected"), COMPLAINTS)
+def test_settings_of_a_query_are_checked(
+    settings: dict[str, Any], expected: str, tmp_path: Path
+) -> None:
+    """What is missing or too much is named; an address in the place of a name is not shown."""
+    logs = of_tables()
+    logs["predictions"] = {k: v for k, v in (logs["predictions"] | settings).items() if v}
+    if settings.get("format"):
+        logs["predictions"] |= {"path": "p/{day}.parquet", "day": None}
+    path = tmp_path / "monitor.yaml"
+    path.write_text(yaml.safe_dump({"store": "store", "models": {"ctr": logs}}))
+    with pytest.raises(ConfigError) as refusal:
+        load_config(path).model("ctr")
+
+    assert expected in str(refusal.value)
+    assert "hush" not in str(refusal.value)
+
+
+def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The message has the extra to install."""
+    monkeypatch.setenv(ADDRESS, "postgresql://127.0.0.1:1/x")
+    monkeypatch.setitem(sys.modules, "adbc_driver_postgresql", None)
+    with pytest.raises(ConfigError, match=r"pip install 'calibration-monitor\[postgres\]'"):
+        days_of(Model.model_validate(of_tables()), "predictions")
