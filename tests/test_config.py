@@ -87,6 +87,9 @@ def write_config(folder: Path, *, store: str = "store", predictions: str = "p/{d
     return path
 
 
+OF_LISTS = {"columns", "earlier_maps"}  # the other entries of `segments` and of `map`
+
+
 def test_the_example_loads() -> None:
     """The example is a valid configuration, and its places are below its folder."""
     config = load_config(EXAMPLE)
@@ -102,14 +105,14 @@ def test_the_example_loads() -> None:
 def test_the_example_holds_every_key(place: str) -> None:
     """The example contains every known key."""
     below = {"models"} if not place else set()
-    known = set(ROOMS[place].model_fields) - {"columns"}  # further entries of `segments`
+    known = set(ROOMS[place].model_fields) - OF_LISTS
     assert set(at(example(), place)) == known | below
 
 
 @pytest.mark.parametrize("place", TELLING)
 def test_the_example_states_the_defaults(place: str) -> None:
     """All other values of the example are the defaults."""
-    fields = {k: v for k, v in ROOMS[place].model_fields.items() if k != "columns"}
+    fields = {k: v for k, v in ROOMS[place].model_fields.items() if k not in OF_LISTS}
     content = at(example(), place)
     given = {k: tuple(v) if isinstance(v, list) else v for k, v in content.items()}
 

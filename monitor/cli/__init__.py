@@ -20,7 +20,7 @@ from monitor.cli.assets import assets
 from monitor.cli.days import backfill, check, evaluate, run
 from monitor.cli.init import init
 from monitor.cli.keeping import compact, prune
-from monitor.cli.maps import compose, sql
+from monitor.cli.maps import compose, retire, sql
 from monitor.cli.maps import show as show_map
 from monitor.cli.printing import err, write_out
 from monitor.cli.recalibrating import recalibrate
@@ -73,7 +73,7 @@ def _of_all(
 
 
 store = typer.Typer(help="Keep the store in order.", no_args_is_help=True)
-maps = typer.Typer(help="Read, print and compose map files.", no_args_is_help=True)
+maps = typer.Typer(help="Read and compose map files, and retire a map.", no_args_is_help=True)
 export = typer.Typer(help="Write past results for other programs.", no_args_is_help=True)
 for command in (
     init,
@@ -98,6 +98,7 @@ app.add_typer(maps, name="map")
 maps.command(epilog=EXIT_CODES)(show_map)
 maps.command(epilog=EXIT_CODES)(sql)
 maps.command(epilog=EXIT_CODES)(compose)
+maps.command(epilog=EXIT_CODES)(retire)
 app.add_typer(store, name="store")
 store.command(epilog=EXIT_CODES)(compact)
 app.add_typer(export, name="export")

@@ -1,11 +1,12 @@
-"""The commands about a map file: what it says, its SQL, and one map on top of another."""
+"""The commands about maps: what a file says, its SQL, one map on top of another, and an end."""
 
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from monitor.cli.options import AsJson
+from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, ThisModel
 from monitor.cli.printing import answer, print_json, write_out
 from monitor.cli.recalibrating_classes import select_list
 from monitor.errors import ConfigError
@@ -106,6 +107,59 @@ def compose(
     write_map(str(out), content)
     document = {"map": content, "written": str(out)}
     answer(document, f"written: {out}", as_json=as_json, soft_wrap=True, highlight=False)
+
+
+def retire(
+    name: ThisModel,
+    day: Annotated[
+        datetime,
+        typer.Option(
+            "--on",
+            formats=["%Y-%m-%d"],
+            help="The first day on which the log holds scores without the map.",
+        ),
+    ],
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    as_json: AsJson = False,
+) -> None:
+    """Say how a deployed map ends: what to write, and what its days are then compared with.
+
+    It changes nothing. The date belongs into the configuration, beside that of the deployment, so
+    that the same days give the same verdicts however often they are judged.
+    """
+    from monitor.config import load_config
+    from monitor.drift.inputs import reference_of_day
+    from monitor.pipeline.references import read_references
+
+    config, on = load_config(config_path, only=name), day.date()
+    setting = config.model(name).map
+    if not setting or not setting.deploy:
+        msg = f"{name}: no map is deployed, so none can be retired; see models.{name}.map."
+        raise ConfigError(msg)
+    if on <= setting.deploy:
+        msg = f"--on {on}: the map is deployed since {setting.deploy}; name a later day."
+        raise ConfigError(msg)
+    ended = {"map": setting.model_copy(update={"retire": on})}
+    models = {**config.models, name: config.model(name).model_copy(update=ended)}
+    planned = config.model_copy(update={"models": models})
+    compared = reference_of_day(on, read_references(planned, name).fitted)
+    dates = f"since: {setting.since}, deploy: {setting.deploy}, retire: {on}"
+    line = f"map: {{file: {Path(setting.file).name}, {dates}}}"
+    reference = (
+        f"From {on} on its days are compared with the reference of {compared.first} to "
+        f"{compared.last}, as before the map was deployed."
+        if compared
+        else "There is no reference yet that its days could be compared with."
+    )
+    again = f"calibration-monitor evaluate --model {name} --from {on}"
+    said = (
+        f"Write into the configuration of {name}: {line}",
+        reference,
+        "If the model is another one by then, name days of its own in verdicts.references.",
+        f"If days from then on are stored already, judge them again: {again}",
+    )
+    document = {"line": line, "reference": compared and (compared.first, compared.last)}
+    answer({**document, "sentences": said}, *said, as_json=as_json, soft_wrap=True, highlight=False)
 
 
 def _of_scores(path: str) -> "MapFile":

@@ -211,15 +211,15 @@ def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
         remote = "://" in template or Path(template).is_absolute()
         return template if remote else str(Path(literal(str(folder))) / template)
 
-    logs = {
+    logs: dict[str, Any] = {
         log: {**content[log], "path": resolve(content[log]["path"])}
         for log in LOGS
         if "path" in content[log] and not content[log].get("catalog")
     }
-    if content.get("map"):
-        file = content["map"]["file"]
-        logs["map"] = {
-            **content["map"],
-            "file": file if "://" in file else str(folder / file),
-        }
+    if maps := content.get("map"):
+        listed = [
+            {**one, "file": one["file"] if "://" in one["file"] else str(folder / one["file"])}
+            for one in (maps if isinstance(maps, list) else [maps])
+        ]
+        logs["map"] = listed if isinstance(maps, list) else listed[0]
     return {**content, **logs}

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import pairwise
 from string import Formatter
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import available_timezones
@@ -535,16 +536,27 @@ class Verdicts(Section):
 
 
 class MapSetting(Section):
-    """A calibration map that is compared with the scores from a day on, and perhaps deployed."""
+    """A calibration map that is compared with the scores from a day on, and perhaps deployed.
+
+    Attributes
+    ----------
+    since, deploy, retire : date or None
+        The first day on which it is compared, on which the log holds mapped scores, and on which
+        it holds them no more.
+    """
 
     file: Place
     since: Date
     deploy: Date | None = None
+    retire: Date | None = None
 
     @model_validator(mode="after")
     def _is_compared_before_it_is_deployed(self) -> Self:
         if self.deploy and self.deploy < self.since:
             msg = "deploy must not be before since"
+            raise ValueError(msg)
+        if self.retire and not (self.deploy and self.deploy < self.retire):
+            msg = "retire must be after deploy: a map ends that was deployed"
             raise ValueError(msg)
         return self
 
@@ -560,6 +572,8 @@ class Model(Section):
         The other entries of a list of `segments`, whose values are counted beside it.
     horizon : int or None
         The outcome is "within so many days": `settled_after` is as many if it is not given.
+    earlier_maps : tuple of MapSetting
+        All entries of a list of `map` but the last: maps that are, or were, deployed under it.
     label_rate : str or None
         `by_score` if who gets an outcome was chosen by the score: then the measures of all
         predictions are estimated too.
@@ -575,6 +589,7 @@ class Model(Section):
     columns: Columns = ()
     strata: Segments | None = None
     map: MapSetting | None = None
+    earlier_maps: Listed[MapSetting] = ()
     owner: str = ""
     severity: Literal["page", "ticket", "info"] = "ticket"
     report_url: WebAddress = ""
@@ -597,6 +612,27 @@ class Model(Section):
     def _reads_a_list_of_segments(cls, content: Any) -> Any:
         listed = isinstance(content, dict) and isinstance(content.get("segments"), list)
         return split_segments(content) if listed else content
+
+    @model_validator(mode="before")
+    @classmethod
+    def _reads_a_list_of_maps(cls, content: Any) -> Any:
+        maps = content.get("map") if isinstance(content, dict) else None
+        if not maps or not isinstance(maps, list):
+            return content
+        return {**content, "map": maps[-1], "earlier_maps": maps[:-1]}
+
+    @model_validator(mode="after")
+    def _maps_follow_each_other(self) -> Self:
+        for earlier, later in pairwise([*self.earlier_maps, *([self.map] if self.map else [])]):
+            # What a later map was fitted to are the scores that the earlier one makes.
+            end = earlier.retire or earlier.deploy
+            if end is None or end > later.since:
+                msg = (
+                    f"map: each but the last needs deploy, and it or retire must not be after "
+                    f"since of the next; the map of {earlier.since} has {end or 'neither'}"
+                )
+                raise ValueError(msg)
+        return self
 
     @model_validator(mode="before")
     @classmethod
@@ -678,6 +714,7 @@ class Model(Section):
             "outcomes.outcome_means": self.outcomes.outcome_means is not None,
             "outcomes.absent_means": self.outcomes.absent_means is not None,
             "map beside segments or strata": bool(self.map and (self.segments or self.strata)),
+            "several maps": bool(self.earlier_maps),
         }
         if beside := _named(given):
             names, them = beside

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import date
+from datetime import date, timedelta
 from functools import lru_cache, partial
 from math import log
 
 from monitor import program
-from monitor.config import Config, Model
+from monitor.config import Config, MapSetting, Model
 from monitor.drift.detectable import what_is_detectable
 from monitor.drift.inputs import (
     Day,
@@ -32,7 +32,7 @@ from monitor.metrics.core.coarse import tally_of
 from monitor.metrics.test_based.tce_at_size import standard_size
 from monitor.pipeline.progress import fingerprint
 from monitor.pipeline.reference_days import ReferenceSpan, days_of_references
-from monitor.pipeline.shadow import read_model_map
+from monitor.pipeline.shadow import read_map_of
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.summary import Segment, Summary, all_scores
@@ -44,6 +44,7 @@ from monitor.words.advice import (
 )
 
 Fit = Callable[[Sequence[str], Callable[[], Sequence[Day]]], ModelReference]  # marks, and days
+Marked = tuple[ModelReference, list[str]]
 READ_DAYS = 60  # days that are held in memory while references are fitted
 
 
@@ -137,12 +138,19 @@ def read_references(config: Config, name: str) -> References:
             return ModelReference(span.first, span.last, {}, span.lack)
         return fit(marks, lambda: [read_day(day) for day in span.days])
 
-    fitted = []
+    fitted = list[Marked]()
     for span in days_of_references(model, store, name, read_day):
         marks = [store.summary_mark(name, day) for day in span.days]
         fitted.append((fit_span(span, marks), marks))
-    if of_map := _reference_of_map(model, store, name, fit):
-        fitted = sorted([*fitted, of_map], key=lambda reference: reference[0].begins)
+    for setting in (*model.earlier_maps, *([model.map] if model.map else [])):
+        if setting.deploy:
+            before = _in_force_before(setting.deploy, fitted)
+            fitted.append(_reference_of_map(model, store, name, fit, setting))
+            if setting.retire and before:  # the scores are again those of before
+                reference, marks = before
+                again = replace(reference, deployed=setting.retire)
+                fitted.append((again, [*marks, f"{setting.retire}"]))
+            fitted.sort(key=lambda one: one[0].begins)
     if used.keys() != kept.keys():
         store.keep_fits(name, used)
     usable = in_force([reference for reference, _ in fitted])
@@ -159,14 +167,19 @@ def awaited_in_store(config: Config, name: str) -> str | None:
     return References(in_force(unfitted), []).awaited
 
 
+def _in_force_before(day: date, fitted: Sequence[Marked]) -> Marked | None:
+    """Find the reference that the scores of the days before a map are compared with."""
+    kept = in_force([one for one, _ in fitted])
+    found = reference_of_day(day - timedelta(days=1), kept)
+    return next((one for one in fitted if found and one[0].begins == found.begins), None)
+
+
 def _reference_of_map(
-    model: Model, store: Store, name: str, fit: Fit
-) -> tuple[ModelReference, list[str]] | None:
+    model: Model, store: Store, name: str, fit: Fit, setting: MapSetting
+) -> Marked:
     """Fit the reference of a deployed map: the days it was fitted to, through the map."""
-    model_map = read_model_map(model, name, store, partial(store.read_summary, name))
-    if not model_map or not model_map.setting.deploy:
-        return None
-    setting, training = model_map.setting, model_map.content.training
+    model_map = read_map_of(setting, model, name, store, partial(store.read_summary, name))
+    training = model_map.content.training
     days, marks = list[Day](), [model_map.mark, f"{setting.deploy}"]
     for day in filter(model_map.trains, store.days("summaries", name)):
         mapped, mark = model_map.map_day(day) or (None, "")

@@ -103,10 +103,17 @@ def is_compared(setting: MapSetting, first: date, last: date) -> bool:
 
 
 def read_model_map(model: Model, name: str, store: Store, read: Read) -> ModelMap | None:
-    """Read the map file that a model names; None if it names none.
+    """Read the newest map file that a model names, as `read_map_of`; None if it names none."""
+    return read_map_of(model.map, model, name, store, read) if model.map else None
+
+
+def read_map_of(setting: MapSetting, model: Model, name: str, store: Store, read: Read) -> ModelMap:
+    """Read a map file that a model names.
 
     Parameters
     ----------
+    setting : MapSetting
+        One of its maps.
     model, name : Model, str
         The model.
     store : Store
@@ -122,13 +129,11 @@ def read_model_map(model: Model, name: str, store: Store, read: Read) -> ModelMa
     DataError
         If it cannot be read.
     """
-    if not model.map:
-        return None
-    content = read_map(model.map.file)
-    _must_fit(content, model, name, model.map)
+    content = read_map(setting.file)
+    _must_fit(content, model, name, setting)
     if isinstance(content, ClassMapFile):
-        return _of_vectors(content, model.map, name, store, read)
-    return _of_scores(content, model.map, read)
+        return _of_vectors(content, setting, name, store, read)
+    return _of_scores(content, setting, read)
 
 
 def _of_scores(content: MapFile, setting: MapSetting, read: Read) -> ModelMap:

@@ -23,7 +23,7 @@ COMMANDS = (
     *("check", "run", "backfill", "evaluate", "show", "where", "recalibrate"),
     *("report", "ack", "serve"),
     *("push", "textfile", "assets", "prune", "demo"),
-    *("map show", "map sql", "map compose"),
+    *("map show", "map sql", "map compose", "map retire"),
     "store compact",
     "export openmetrics",
 )

@@ -36,6 +36,7 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     )
     | dict.fromkeys(("windows", "alpha", "null_replicates"), "computed from counts")
     | {"map": "computed from counts; of vectors beside them, tests/pipeline/test_class_shadow.py"}
+    | {"earlier_maps": "computed from counts"}
     | {"verdicts": "computed from counts", "doubts": "read by people"}
     | {"label_rate": "computed from counts"},
     "Verdicts": {"*": "computed from counts"},

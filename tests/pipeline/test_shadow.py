@@ -1,5 +1,6 @@
 """A calibration map in the shadow: its measures, its gain, and the reference when deployed."""
 
+import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
@@ -8,9 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+import yaml
 from scipy.special import expit, logit
+from typer.testing import CliRunner
 
+from monitor.cli import app
 from monitor.config import Config, load_config
+from monitor.drift.inputs import reference_of_day
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
@@ -30,7 +35,7 @@ from monitor.words.windows import map_sentence
 
 FIRST = date(2026, 1, 1)
 DAYS = [FIRST + timedelta(days=i) for i in range(60)]
-BROKEN, SINCE, DEPLOY = DAYS[14], DAYS[36], DAYS[46]
+BROKEN, SINCE, DEPLOY, RETIRE = DAYS[14], DAYS[36], DAYS[46], DAYS[52]
 SLOPE = 0.6
 RIGHT = CalibrationMap("platt", parameters=(SLOPE,))
 TV = Clause("device", ("tv",))
@@ -48,19 +53,19 @@ models:
 """
 
 
-def rows_of(day: date, segment: str) -> tuple[np.ndarray, np.ndarray]:
-    """Draw scores, which from BROKEN on are too extreme, and outcomes."""
+def rows_of(day: date, segment: str, *, repaired: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """Draw scores, which from BROKEN on are too extreme until they are repaired, and outcomes."""
     rng = np.random.default_rng([day.toordinal(), ord(segment[0])])
     x = rng.normal(-1.0, 1.2, ROWS)
-    slope = SLOPE if day >= BROKEN else 1.0
+    slope = SLOPE if day >= BROKEN and not repaired else 1.0
     return expit(x), rng.random(ROWS) < expit(slope * x)
 
 
-def summary(day: date, found: CalibrationMap | None = None) -> Summary:
+def summary(day: date, found: CalibrationMap | None = None, *, repaired: bool = False) -> Summary:
     """Count a day, perhaps with mapped scores in the log."""
     segments = {}
     for name in ("DE", "FR"):
-        scores, outcomes = rows_of(day, name)
+        scores, outcomes = rows_of(day, name, repaired=repaired)
         counted = scores if found is None else apply_calibration_map(scores, found)
         segments[name] = Segment(tally_on_grid(counted, outcomes), ROWS)
     known_at = datetime(2026, 4, 1, tzinfo=UTC)
@@ -68,7 +73,12 @@ def summary(day: date, found: CalibrationMap | None = None) -> Summary:
 
 
 def configure(
-    folder: Path, *, found: CalibrationMap = RIGHT, deploy: date | None = None, since: date = SINCE
+    folder: Path,
+    *,
+    found: CalibrationMap = RIGHT,
+    deploy: date | None = None,
+    retire: date | None = None,
+    since: date = SINCE,
 ) -> Config:
     """Write a configuration and the map that it names."""
     last = DAYS[34]
@@ -78,7 +88,7 @@ def configure(
         str(folder / "map.json"), MapFile("ctr", "all", found, training, level, None, None, "1.0")
     )
     path = folder / "monitor.yaml"
-    said = f", deploy: {deploy}" if deploy else ""
+    said = "".join(f", {key}: {on}" for key, on in (("deploy", deploy), ("retire", retire)) if on)
     path.write_text(CONFIG.format(folder=folder, since=since, deploy=said))
     return load_config(path)
 
@@ -293,6 +303,85 @@ def test_a_deployed_map_that_was_forgotten_is_found(tmp_path: Path) -> None:
     assert late.detector.incident
     assert late.detector.incident.kind == "too_extreme"
     assert late.detector.incident.opened >= DEPLOY
+
+
+def test_a_retired_map_gives_its_reference_back(tmp_path: Path) -> None:
+    """From `retire` on days are compared with the reference that the map replaced.
+
+    So scores that are right again without the map are ok, and in a log that still holds mapped
+    scores those drift; the days before are judged as before the map was retired.
+    """
+    again, kept = tmp_path / "again", tmp_path / "kept"
+    for folder in (again, kept):
+        folder.mkdir()
+    deployed = configure(again, deploy=DEPLOY)
+    before = judged(deployed, retired=None)
+    configs = [configure(folder, deploy=DEPLOY, retire=RETIRE) for folder in (again, kept)]
+    found, late = judged(configs[0], retired=RETIRE), judged(configs[1], retired=None)
+
+    assert {day: v.state for day, v in before.items() if day < RETIRE} == {
+        day: v.state for day, v in found.items() if day < RETIRE
+    }
+    assert {found[day].state for day in DAYS if day >= RETIRE} == {"ok"}
+    first = reference_of_day(RETIRE, read_references(configs[0], "ctr").fitted)
+    assert first
+    assert (first.first, first.last) == (DAYS[0], DAYS[13])
+    assert first.begins == RETIRE
+    assert late[DAYS[-1]].state == "calibration_drift"
+    incident = late[DAYS[-1]].detector.incident
+    assert incident
+    assert incident.kind == "too_timid"
+    assert incident.opened >= RETIRE
+
+
+def test_the_command_says_how_a_map_ends(tmp_path: Path) -> None:
+    """The line of the configuration and the reference of the days after it; a day too early."""
+    config = configure(tmp_path, deploy=DEPLOY)
+    for day in DAYS[:48]:
+        Store(config.store).write_summary(summary(day))
+    call = ["map", "retire", "-m", "ctr", "--config", f"{tmp_path}/monitor.yaml", "--json", "--on"]
+    told = json.loads(CliRunner().invoke(app, [*call, f"{RETIRE}"]).output)
+    early = CliRunner().invoke(app, [*call, f"{DEPLOY}"])
+
+    written = yaml.safe_load(told["line"])["map"]
+    assert written == {"file": "map.json", "since": SINCE, "deploy": DEPLOY, "retire": RETIRE}
+    assert told["reference"] == [f"{DAYS[0]}", f"{DAYS[13]}"]
+    assert isinstance(early.exception, ConfigError)
+    assert f"the map is deployed since {DEPLOY}; name a later day" in str(early.exception)
+
+
+def judged(config: Config, retired: date | None) -> dict[date, Verdict]:
+    """Judge sixty days whose logs hold mapped scores from DEPLOY on, until a map is retired.
+
+    From RETIRE on the model is right again as it is.
+    """
+    store = Store(config.store)
+    for day in DAYS:
+        mapped = day >= DEPLOY and not (retired and day >= retired)
+        store.write_summary(summary(day, RIGHT if mapped else None, repaired=day >= RETIRE))
+    judge_days(config, "ctr", read_references(config, "ctr"), FIRST)
+    return {day: store.read_verdicts("ctr", day)[0][0] for day in DAYS}
+
+
+@pytest.mark.parametrize(
+    ("maps", "words"),
+    [
+        ("[{file: a, since: 2026-02-01}, {file: b, since: 2026-03-01}]", "has neither"),
+        (
+            "[{file: a, since: 2026-02-01, deploy: 2026-02-05}, {file: b, since: 2026-02-03}]",
+            "must not be after since of the next; the map of 2026-02-01 has 2026-02-05",
+        ),
+        ("{file: a, since: 2026-02-01, retire: 2026-02-05}", "retire must be after deploy"),
+    ],
+)
+def test_dates_of_maps_that_cannot_be(tmp_path: Path, maps: str, words: str) -> None:
+    """The configuration says so at once."""
+    one = "{file: map.json, since: 2026-02-06}"
+    configure(tmp_path)
+    path = tmp_path / "monitor.yaml"
+    path.write_text(path.read_text().replace(one, maps))
+
+    assert words in load_config(path).invalid["ctr"].message
 
 
 def test_a_deployed_map_is_measured_no_more(tmp_path: Path) -> None:
