@@ -7,7 +7,7 @@ Rule 2: this room knows values, not their meaning; formulas are in `monitor.metr
 """
 
 from monitor.config.calendar import WEEKDAYS, Calendar, Span
-from monitor.config.classes import Classes
+from monitor.config.classes import Classes, Highest
 from monitor.config.columns import Crossing, Watched, WatchedColumn
 from monitor.config.loading import config_files, load_config
 from monitor.config.report_pages import REPORT_INDEX, report_page
@@ -65,6 +65,7 @@ __all__ = [
     "Crossing",
     "Engine",
     "Format",
+    "Highest",
     "Ids",
     "InvalidModel",
     "MapSetting",

@@ -17,6 +17,60 @@ Names = Annotated[Listed[ClassName], Field(max_length=MOST_CLASSES)]
 Columns = Annotated[Listed[Annotated[str, Field(min_length=1)]], Field(max_length=MOST_CLASSES)]
 
 
+OneOrMore = Annotated[
+    Columns,
+    BeforeValidator(lambda given: [given] if isinstance(given, str) else given),
+]
+
+
+class Highest(Section):
+    """The highest scores of each row, where the log has no others; at least three.
+
+    Attributes
+    ----------
+    classes, scores : tuple of str
+        A column with the list of their classes and one with the list of the scores, or a column
+        for each of them, the same number of both.
+    map : str
+        Or one map column from class to score.
+    true_score, squares : str
+        The columns with the probability of the class that came true, and with the sum of the
+        squares of all probabilities; without both there is neither log loss nor Brier score.
+    """
+
+    classes: OneOrMore = ()
+    scores: OneOrMore = ()
+    map: str = ""
+    true_score: str = ""
+    squares: str = ""
+
+    @model_validator(mode="after")
+    def _agrees_with_itself(self) -> Self:
+        if bool(self.map) == bool(self.classes or self.scores):
+            msg = "needs either map, one column, or both classes and scores"
+            raise ValueError(msg)
+        if len(self.classes) != len(self.scores):
+            msg = (
+                f"classes lists {len(self.classes)} columns and scores {len(self.scores)}; list "
+                f"one of each for every rank, in the same order"
+            )
+            raise ValueError(msg)
+        if bool(self.true_score) != bool(self.squares):
+            msg = "true_score and squares belong together; name both columns, or neither"
+            raise ValueError(msg)
+        return self
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the highest scores."""
+        return (self.map,) if self.map else (*self.classes, *self.scores)
+
+    @property
+    def of_outcome(self) -> tuple[str, ...]:
+        """The columns that log loss and Brier score are computed from; none without them."""
+        return (self.true_score, self.squares) if self.true_score else ()
+
+
 class Classes(Section):
     """The classes of a model with more than two outcomes.
 
@@ -28,6 +82,8 @@ class Classes(Section):
         The columns of the probabilities, one for each class.
     vector : str
         Or one column: a list in that order, or a struct with a field for each name.
+    top : Highest or None
+        Or the highest scores only.
     sums : str
         Whether probabilities that do not add up to 1 fail a check or are divided by their sum.
     watch : tuple of str
@@ -37,6 +93,7 @@ class Classes(Section):
     names: Annotated[Names, Field(min_length=2)]
     columns: Columns = ()
     vector: str = ""
+    top: Highest | None = None
     sums: Literal["check", "normalise"] = "check"
     watch: Annotated[Names, Field(max_length=50)] = ()
 
@@ -47,10 +104,16 @@ class Classes(Section):
                 twice = next(name for name in listed if listed.count(name) > 1)
                 msg = f"{what} must differ, but {brief(twice)} is listed twice"
                 raise ValueError(msg)
-        if bool(self.columns) == bool(self.vector):
+        if [bool(self.columns), bool(self.vector), bool(self.top)].count(True) != 1:
             msg = (
                 "needs either columns, one for each class, or vector, the list or struct column "
-                "with all probabilities"
+                "with all probabilities, or top, the columns with the highest ones"
+            )
+            raise ValueError(msg)
+        if self.top and (self.watch or self.sums == "normalise"):
+            msg = (
+                "watch and sums: normalise need the probabilities of all classes, but top has the "
+                "highest only; leave them out"
             )
             raise ValueError(msg)
         if self.columns and len(self.columns) != len(self.names):

@@ -713,6 +713,7 @@ class Model(Section):
             "outcomes.weight": self.outcomes.weight is not None,
             "outcomes.outcome_means": self.outcomes.outcome_means is not None,
             "outcomes.absent_means": self.outcomes.absent_means is not None,
+            "map beside predictions.classes.top": bool(self.map and self.predictions.classes.top),
             "map beside segments or strata": bool(self.map and (self.segments or self.strata)),
             "several maps": bool(self.earlier_maps),
         }

@@ -12,7 +12,6 @@ from monitor.metrics.beyond_binary.class_counts import UNIT, ClassCounts, Readin
 from monitor.metrics.beyond_binary.class_pairs import Pairs
 from monitor.metrics.core.coarse import CENTRES
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.conditional import fit_slope
 
 SLOPE_PAIRS = 50  # those of most rows, whose slope is fitted
@@ -70,8 +69,9 @@ class ClassMeasures:
     judged : float
         Share of the outcomes that are one of the two classes with the highest scores, and of a
         pair that is counted: the verdict rests on these.
-    raw, prior : VectorErrors
-        Of the scores as logged, and adjusted by the class weights of each day.
+    raw, prior : VectorErrors or None
+        Of the scores as logged, and adjusted by the class weights of each day; None as far as the
+        log has the highest scores only.
     by_class : tuple of ClassErrors
         The classes that are watched: of those that are tallied on every day of the window.
     pairs : int
@@ -80,8 +80,8 @@ class ClassMeasures:
 
     count: int
     judged: float
-    raw: VectorErrors
-    prior: VectorErrors
+    raw: VectorErrors | None
+    prior: VectorErrors | None
     by_class: tuple[ClassErrors, ...]
     pairs: int = 0
 
@@ -124,7 +124,9 @@ def slope_of_pairs(days: Sequence[Sequence[Pairs]]) -> Estimate | None:
     return Estimate.normal(*slope) if slope else None
 
 
-def _vector_errors(reading: Reading, total: int) -> VectorErrors:
+def _vector_errors(reading: Reading | None, total: int) -> VectorErrors | None:
+    if not (reading and reading.brier and reading.log):
+        return None
     brier, error = _mean(reading.brier, total)
     root = sqrt(brier)
     of_root = error / (2.0 * root) if root > 0.0 else 0.0  # delta method
@@ -147,14 +149,14 @@ def _of_class(
         settings.alpha, settings.null_replicates, tce_size=settings.class_sizes.get(name)
     )
 
-    def measured(t: Tally) -> Errors | None:
-        return errors_of(t, own, rng) if t.total else None
+    def measured(reading: Reading | None) -> Errors | None:
+        return errors_of(reading.by_class[k], own, rng) if reading and scores.total else None
 
     return ClassErrors(
         name=name,
         outcomes=int(counts.outcomes[k]),
         prevalence=float(counts.outcomes[k] / counts.total),
         mean_score=scores.mean_score,
-        raw=measured(scores),
-        prior=measured(counts.adjusted.by_class[k]),
+        raw=measured(counts.raw),
+        prior=measured(counts.adjusted),
     )

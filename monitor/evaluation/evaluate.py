@@ -262,12 +262,15 @@ def _evaluate_classes(
     described = _described(window, WHOLE, part, window_days)
     if not part.tally.total:
         return described
-    adjusted = counts.adjusted.top
-    null = _tce_null(window, adjusted, settings, rng)  # first: it is the same before a reference
-    raw, prior = (errors_of(t, settings, rng) for t in (part.tally, adjusted))
+    adjusted = counts.adjusted.top if counts.adjusted else None
+    # First: it is the same before a reference.
+    null = _tce_null(window, adjusted, settings, rng) if adjusted else None
+    raw = errors_of(part.tally, settings, rng)
+    prior = errors_of(adjusted, settings, rng) if adjusted else None
     if _has_interval(window, window_days, settings):
         raw = _with_ece_interval(raw, part.tally, "raw", rng)
-        prior = _with_ece_interval(prior, adjusted, "raw", rng)
+        if prior and adjusted:
+            prior = _with_ece_interval(prior, adjusted, "raw", rng)
     return replace(
         described,
         raw=raw,

@@ -15,6 +15,7 @@ import narwhals as nw
 from monitor.config import Classes
 from monitor.errors import ConfigError
 from monitor.logs.class_objects import of_map, of_text
+from monitor.logs.class_top import highest_scores, scores_of_outcome
 from monitor.logs.conversions import MISFIT, Wanted, number, quoted, text
 from monitor.logs.opening import OpenLog
 from monitor.logs.session import Session, Type
@@ -50,6 +51,7 @@ def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
     if classes.sums == "normalise":
         whole = "list_transform({v}, x -> x / list_sum({v}))"
     off = "false" if classes.sums == "normalise" else f"abs({total} - 1) > {SUM_TOLERANCE}"
+    off = f"{total} > 1 + {SUM_TOLERANCE}" if classes.top else off
     greatest = f"list_max({whole})"
     return {
         "vector": of_vector(whole),
@@ -60,6 +62,7 @@ def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
         "best": of_vector(f"list_position({whole}, {greatest}) - 1"),
         "total": of_vector(total),
         "off": of_vector(f"CAST({off} AS TINYINT)"),
+        **(scores_of_outcome(classes.top) if classes.top else {}),
     }
 
 
@@ -77,6 +80,8 @@ def parts_of_vector(log: OpenLog, classes: Classes) -> list[str]:
 
 def _vector(log: OpenLog, classes: Classes) -> tuple[tuple[str, ...], Any]:
     """Return the columns of the probabilities, and how to write them as a list."""
+    if classes.top:
+        return highest_scores(log, classes, classes.top)
     if classes.columns:
         for column in classes.columns:
             if not log.check(column, "predictions.classes.columns", _is_real, "floating point"):

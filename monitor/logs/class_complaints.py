@@ -24,6 +24,8 @@ def about_vector(status: Status, first: str, classes: Classes) -> str:
     >>> about_vector(Status.OUTCOME_INVALID, "Dog ", pets)
     "did you mean 'dog'? "
     """
+    if status == Status.SCORE_SUM and classes.top:
+        return "the highest scores may not add up to more than 1; "
     if status == Status.SCORE_SUM:
         labels = f"{LABELS}; " if float(first) > MOST_ROUNDED else ""
         return f"{labels}set predictions.classes.sums to normalise if they are rounded; else "

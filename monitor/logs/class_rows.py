@@ -11,14 +11,18 @@ import narwhals as nw
 import numpy as np
 
 from monitor.config import Classes
+from monitor.logs.class_top import OF_OUTCOME
 from monitor.logs.joining import Status
 from monitor.logs.session import Frame
 from monitor.metrics.beyond_binary.class_counts import (
     Batch,
     ClassCounts,
+    Sums,
     choose_classes,
     count_classes,
+    only_highest,
     score_sums,
+    vector_scores,
     with_parts,
 )
 from monitor.metrics.beyond_binary.class_parts import ClassPart, PlacedBatch, count_parts
@@ -55,6 +59,8 @@ def count_day(
     count = len(classes.names)
     read = _remembered(lambda: _batches(_matched(joined, [*codes]), count))
     counts = _count(read, classes, parts)
+    if classes.top:
+        counts = only_highest(counts, _vector_scores(joined) if classes.top.true_score else None)
     return counts, [
         count_parts(_placed(read(), place), count, size)
         for place, size in enumerate(codes.values(), 1)
@@ -97,7 +103,10 @@ def _count(
         return ((vectors, labels) for vectors, labels, _ in placed())
 
     watched, pairs, third = choose_classes(read(), count, classes.watched)
-    weights = fit_class_weights(read, count)
+    if classes.top:  # the others are not known, and those of one class against the rest neither
+        watched, weights = [], np.zeros(count)
+    else:
+        weights = fit_class_weights(read, count)
     if not parts:
         return count_classes(
             classes.names, read(), weights, watched=watched, pairs=pairs, third=third
@@ -105,6 +114,13 @@ def _count(
     counts = count_classes(classes.names, read(), weights, watched=watched, pairs=())
     of_parts = count_parts(_placed(placed(), 0), count, len(parts))
     return with_parts(counts, dict(zip(parts, of_parts, strict=True)))
+
+
+def _vector_scores(joined: Frame) -> tuple[Sums, Sums]:
+    """Sum Brier and log scores up, of what the log says of whole vectors."""
+    rows = joined.filter(nw.col("status") == int(Status.MATCHED)).select(*OF_OUTCOME)
+    table = rows.collect(backend="pyarrow")
+    return vector_scores(*(table[name].to_numpy() for name in OF_OUTCOME))
 
 
 def read_matched(joined: Frame, classes: Classes) -> Batch:

@@ -39,7 +39,10 @@ def _tce(errors: Errors) -> float:
 
 
 def _vectors(e: Evaluation) -> Parts[VectorErrors]:
-    return [(("raw",), e.classes.raw), (("prior",), e.classes.prior)] if e.classes else []
+    if not e.classes:
+        return []
+    both = (("raw",), e.classes.raw), (("prior",), e.classes.prior)
+    return [(name, errors) for name, errors in both if errors]
 
 
 def _by_class(e: Evaluation) -> Parts[ClassErrors]:
@@ -54,7 +57,7 @@ def _class_errors(e: Evaluation) -> Parts[Errors]:
 
 
 def _over_classes(e: Evaluation) -> Parts[Over]:
-    for adjusted in ("raw", "prior") if e.classes else ():
+    for adjusted in ("raw", "prior") if e.classes and e.classes.by_class else ():
         errors = [getattr(of_class, adjusted) for _, of_class in _by_class(e)]
         yield (adjusted, "mean"), partial(_joined, lambda values: sum(values) / len(values), errors)
         yield (adjusted, "worst"), partial(_joined, max, errors)

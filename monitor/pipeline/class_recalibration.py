@@ -84,7 +84,7 @@ def recalibrate_classes(
     Raises
     ------
     ConfigError
-        If the engine is Spark.
+        If the engine is Spark, or the log has the highest scores only.
     DataError
         If there are too few final days or outcomes, or their logs cannot be read.
     """
@@ -92,6 +92,12 @@ def recalibrate_classes(
         msg = (
             f"{name}: a map of class vectors is fitted to rows of the logs, which DuckDB reads for "
             f"a model with classes; set engine.kind to duckdb in the configuration."
+        )
+        raise ConfigError(msg)
+    if classes.top:
+        msg = (
+            f"{name}: a map of class vectors is fitted to the probabilities of all classes, but "
+            f"the log has the highest only (predictions.classes.top); log whole vectors."
         )
         raise ConfigError(msg)
     store = Store(config.store)

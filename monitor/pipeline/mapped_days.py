@@ -89,7 +89,8 @@ def _is_needed(model_map: ModelMap, day: date, read: Read) -> bool:
     summary, content = read(day)[0], model_map.content
     counts = summary.classes if summary.final else None
     same = isinstance(content, ClassMapFile) and counts and counts.names == content.map.classes
-    return bool(counts and counts.total and same)
+    # Of the highest scores only there is nothing to map.
+    return bool(counts and counts.total and counts.adjusted and same)
 
 
 def _is_counted(model_map: ModelMap, day: date) -> bool:

@@ -15,6 +15,10 @@ from monitor.segment_names import WHOLE, shown
 from monitor.words.numbers import percent
 
 COLUMNS = ("class", "outcomes", "share", "mean score", "ECE raw", "ECE prior", "TCE prior")
+ONLY_HIGHEST = (
+    "classes are not watched one by one, no class weights can be fitted, and vectors are measured "
+    "only if predictions.classes.top names true_score and squares"
+)
 NOTE = (
     "Above, prevalence is how often the first choice was right, and the mean score is its own. "
     "Prior: with class weights that make every mean score equal to the share of its class."
@@ -35,6 +39,8 @@ def vector_sentences(measures: ClassMeasures) -> list[str]:
         f"Prior: {_vector(measures.prior)}."
     )
     notes = [f"{left_out:,} of the classes are not watched one by one."] if left_out else []
+    if measures.prior is None:
+        notes = [f"The log has the highest scores of each row only, so {ONLY_HIGHEST}."]
     if measures.pairs > MOST_STREAMS:
         notes.append(
             f"Of {measures.pairs:,} pairs of classes the {MOST_STREAMS} that the reference knows "
@@ -71,6 +77,8 @@ def _ece(errors: Errors | None) -> float:
     return errors.ece if errors and not isnan(errors.ece) else -1.0
 
 
-def _vector(errors: VectorErrors) -> str:
+def _vector(errors: VectorErrors | None) -> str:
+    if errors is None:
+        return "-"
     log_loss = f"{errors.log_score.value:.3f} nats ({errors.log_score:.3f interval})"
     return f"root Brier score {errors.rbs:.3f}, log loss {log_loss}"

@@ -26,10 +26,17 @@ Numbers = Mapping[str, Ints]
 def class_parts(counts: ClassCounts) -> Iterator[tuple[Part, Segment]]:
     """List the tallies that are parts of the table; that of the first choices is the whole's."""
     apart = APART if counts.parts else ""
-    yield (apart + TOP, READINGS[1]), _alone(counts.adjusted.top)
-    for reading in READINGS:
-        for k, tally in getattr(counts, reading).by_class.items():
-            yield (f"{apart}{CLASS} {reading}", str(k)), _alone(tally)
+    if counts.adjusted:
+        yield (apart + TOP, READINGS[1]), _alone(counts.adjusted.top)
+    for name, reading in _readings(counts).items():
+        for k, tally in reading.by_class.items():
+            yield (f"{apart}{CLASS} {name}", str(k)), _alone(tally)
+
+
+def _readings(counts: ClassCounts) -> dict[str, Reading]:
+    """Name the readings; a log with the highest scores only has one."""
+    readings = zip(READINGS, (counts.raw, counts.adjusted), strict=True)
+    return {name: reading for name, reading in readings if reading}
 
 
 def pair_numbers(counts: ClassCounts) -> Iterator[tuple[Part, dict[str, Ints]]]:
@@ -74,8 +81,8 @@ def class_facts(counts: ClassCounts) -> dict[str, Any]:
         "watched": list(counts.raw.by_class),
         **({"divided": True} if counts.parts else pairs),
         **{
-            name: {of: vars(getattr(getattr(counts, name), of)) for of in ("brier", "log")}
-            for name in READINGS
+            name: {of: sums and vars(sums) for of, sums in (("brier", r.brier), ("log", r.log))}
+            for name, r in _readings(counts).items()
         },
     }
 
@@ -111,8 +118,7 @@ def class_counts_of(
         return Reading(
             top=first,
             by_class={k: tally_of((f"{apart}{CLASS} {name}", str(k))) for k in watched},
-            brier=Sums(**facts[name]["brier"]),
-            log=Sums(**facts[name]["log"]),
+            **{of: sums and Sums(**sums) for of, sums in facts[name].items()},
         )
 
     def pairs(kind: str, listed: Iterable[tuple[int, int]]) -> Pairs:
@@ -123,7 +129,9 @@ def class_counts_of(
         outcomes=np.array(facts["outcomes"], np.int64),
         score_sums=np.array(facts["score_sums"], np.int64),
         raw=reading("raw", top),
-        adjusted=reading("adjusted", tally_of((apart + TOP, READINGS[1]))),
+        adjusted=reading("adjusted", tally_of((apart + TOP, READINGS[1])))
+        if "adjusted" in facts
+        else None,
         pairs={} if divided else pairs(PAIR, facts["pairs"]),
         # Files of earlier versions do not have them.
         third=pairs(THIRD, facts.get("third", ())),

@@ -41,6 +41,8 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     | {"label_rate": "computed from counts"},
     "Verdicts": {"*": "computed from counts"},
     "MapSetting": {"*": "computed from counts"},
+    "Classes": {"top": "of three highest scores; tests/logs/test_class_top.py"},
+    "Highest": {"*": "tests/logs/test_class_top.py"},
     "Report": {"*": "where pages are kept"},
     "Common": {"report": "where pages are kept"},
     "Config": {"report": "where pages are kept", "invalid": "no key"},

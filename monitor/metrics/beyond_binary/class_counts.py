@@ -54,14 +54,14 @@ class Reading:
         The score of the first choice, and whether it was right.
     by_class : mapping of int to Tally
         Each watched class against the rest.
-    brier, log : Sums
-        Of the vector: ``sum_k (p_k - y_k)**2``, and ``-log p_y``.
+    brier, log : Sums or None
+        Of the vector: ``sum_k (p_k - y_k)**2``, and ``-log p_y``; None where the log does not say.
     """
 
     top: Tally
     by_class: Mapping[int, Tally]
-    brier: Sums
-    log: Sums
+    brier: Sums | None
+    log: Sums | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +78,8 @@ class ClassCounts:
         Sums of the probabilities, fixed-point.
     raw, adjusted : Reading
         The scores as logged, and with each day's class weights, which make the mean of every class
-        equal to its share of the outcomes.
+        equal to its share of the outcomes. Of a log with the highest scores only, `score_sums` are
+        0, `raw` has no classes, and `adjusted` is None.
     pairs : mapping of (int, int) to Coarse
         Of the rows whose two highest scores are those of classes a < b, and whose outcome is one of
         them: ``p_a / (p_a + p_b)``, positive where the outcome is a.
@@ -93,7 +94,7 @@ class ClassCounts:
     outcomes: Ints
     score_sums: Ints
     raw: Reading
-    adjusted: Reading
+    adjusted: Reading | None
     pairs: Pairs
     third: Pairs = field(default_factory=dict)
     parts: Mapping[tuple[str, str], ClassPart] = field(default_factory=dict)
@@ -191,12 +192,13 @@ def merge_class_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
         msg = "the classes differ between days; run the days before the change again."
         raise ValueError(msg)
     held = dict.fromkeys(key for part in parts for key in part.parts)
+    adjusted = [part.adjusted for part in parts if part.adjusted]
     return ClassCounts(
         names=first.names,
         outcomes=np.sum([part.outcomes for part in parts], axis=0),
         score_sums=np.sum([part.score_sums for part in parts], axis=0),
         raw=_merged([part.raw for part in parts]),
-        adjusted=_merged([part.adjusted for part in parts]),
+        adjusted=_merged(adjusted) if len(adjusted) == len(parts) else None,
         pairs=sum_of_pairs([part.pairs for part in parts]),
         third=sum_of_pairs([part.third for part in parts]),
         parts={key: sum_of_parts([p.parts[key] for p in parts if key in p.parts]) for key in held},
@@ -220,6 +222,50 @@ def with_parts(counts: ClassCounts, parts: Mapping[tuple[str, str], ClassPart]) 
         third=sum_of_pairs([part.third for part in parts.values()]),
         parts=parts,
     )
+
+
+def only_highest(counts: ClassCounts, scores: tuple[Sums, Sums] | None) -> ClassCounts:
+    """Forget what is not known of vectors whose lower scores were not logged.
+
+    Parameters
+    ----------
+    counts : ClassCounts
+        Of vectors with 0 in the place of these scores.
+    scores : tuple of (Sums, Sums), or None
+        From `vector_scores` of whole vectors; None if the log says nothing of them.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.5, 0.3, 0.0]]), np.array([0])
+    >>> counts = count_classes("abc", [rows], np.zeros(3), watched=[0], pairs=[(0, 1)])
+    >>> known = only_highest(counts, None)
+    >>> known.judged, known.raw.by_class, known.adjusted
+    (1, {}, None)
+    """
+    brier, log = scores or (None, None)
+    return replace(
+        counts,
+        score_sums=np.zeros_like(counts.score_sums),
+        raw=Reading(counts.raw.top, {}, brier, log),
+        adjusted=None,
+    )
+
+
+def vector_scores(true: Floats, squares: Floats) -> tuple[Sums, Sums]:
+    """Sum the Brier scores of vectors up, and their log scores.
+
+    Parameters
+    ----------
+    true, squares : ndarray of shape (n,)
+        The probability of the class that came true, and the sum of all squared probabilities.
+
+    Examples
+    --------
+    >>> brier, log = vector_scores(np.array([1.0]), np.array([1.0]))
+    >>> brier.total, log.total
+    (0, 0)
+    """
+    return _fixed(squares - 2.0 * true + 1.0), _fixed(-np.log(np.maximum(true, LEAST_SCORE)))
 
 
 def choose_classes(
@@ -332,19 +378,22 @@ def _merged(parts: Sequence[Reading]) -> Reading:
     )
 
 
-def _sum(parts: Sequence[Sums]) -> Sums:
-    return Sums(sum(part.total for part in parts), sum(part.squares for part in parts))
+def _sum(parts: Sequence[Sums | None]) -> Sums | None:
+    known = [part for part in parts if part]
+    if len(known) < len(parts):
+        return None
+    return Sums(sum(part.total for part in known), sum(part.squares for part in known))
 
 
 def _reading(vectors: Floats, labels: Ints, watched: Sequence[int]) -> Reading:
     true = vectors[np.arange(len(labels)), labels]
     first = vectors.argmax(axis=1)
-    brier = (vectors**2).sum(axis=1) - 2.0 * true + 1.0
+    brier, log = vector_scores(true, (vectors**2).sum(axis=1))
     return Reading(
         top=_tally(vectors[np.arange(len(labels)), first], first == labels),
         by_class={k: _tally(vectors[:, k], labels == k) for k in watched},
-        brier=_fixed(brier),
-        log=_fixed(-np.log(np.maximum(true, LEAST_SCORE))),
+        brier=brier,
+        log=log,
     )
 
 
