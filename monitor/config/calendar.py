@@ -1,4 +1,4 @@
-"""Spans of days, and the calendar of a model that does not score every day."""
+"""Spans of days, and the calendar of a log that does not have every day."""
 
 from datetime import date
 from itertools import pairwise
@@ -58,14 +58,14 @@ Weekdays = Annotated[Listed[Weekday], AfterValidator(_differ)]
 
 
 class Calendar(Section):
-    """The days on which a model scores.
+    """The days on which a model scores, or on which its outcomes come.
 
     Attributes
     ----------
     weekdays : tuple of str
         The days of the week.
     closed : tuple of Span
-        Days on which it does not score, such as holidays and an off-season, in order.
+        Days without logs, such as holidays and an off-season, in order.
     """
 
     weekdays: Weekdays = WEEKDAYS
@@ -79,6 +79,6 @@ class Calendar(Section):
         return self
 
     def has(self, day: date) -> bool:
-        """Return whether the model scores on a day."""
+        """Return whether there are logs of a day."""
         closed = any(span.first <= day <= span.last for span in self.closed)
         return WEEKDAYS[day.weekday()] in self.weekdays and not closed

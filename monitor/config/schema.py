@@ -396,6 +396,8 @@ class OutcomeLog(_Log):
     in_predictions : bool
         Whether the outcome is a column of the predictions, null until it is known. Then there is
         no path, and no id is needed.
+    calendar : Calendar or None
+        The days that have outcomes, if they do not come every day.
     outcome : str or None
         The column of the outcome; None if the log has only positives, such as clicks.
     absent_means : int or None
@@ -407,6 +409,7 @@ class OutcomeLog(_Log):
     id: Key = "prediction_id"
     outcome: Value | None = "outcome"
     time: Value | None = None
+    calendar: Calendar | None = None
     outcome_means: OutcomeMeans | None = None
     absent_means: DaysUntilNegative | None = None
     duplicates: Literal["keep_identical", "latest"] = "keep_identical"
@@ -441,6 +444,7 @@ class OutcomeLog(_Log):
             "sql",
             "connection",
             "changed",
+            "calendar",
             "day",
             "where",
             "duplicates",
@@ -764,6 +768,10 @@ class Model(Section):
         """Return whether a day without predictions is no error."""
         outside = self.calendar is not None and not self.calendar.has(day)
         return outside or self.checks.missing_day == "accept"
+
+    def may_lack_outcomes(self, day: date) -> bool:
+        """Return whether a day without a partition of outcomes is no error."""
+        return self.outcomes.calendar is not None and not self.outcomes.calendar.has(day)
 
     _settles_by_itself: bool = PrivateAttr(default=False)
 

@@ -20,10 +20,10 @@ from monitor.logs.batches import (
 )
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.days import (
+    awaits_no_outcomes,
     check_logs_exist,
     check_predictions_exist,
     first_morning,
-    is_quiet,
     newest_day,
     newest_settled_day,
     outcome_days,
@@ -44,6 +44,7 @@ __all__ = [
     "Databases",
     "LeftOut",
     "Returning",
+    "awaits_no_outcomes",
     "can_count_arrivals",
     "check_logs_exist",
     "check_predictions_exist",
@@ -57,7 +58,6 @@ __all__ = [
     "entities_of_day",
     "first_morning",
     "has_day",
-    "is_quiet",
     "mapped_classes_of_day",
     "mostly_left_out",
     "newest_day",

@@ -1,6 +1,6 @@
 """Which days have logs, and what to read for some of them."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
@@ -114,8 +114,12 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
     wait = timedelta(days=model.settled_after)
     observed = set(_partitions_before(model, "outcomes", as_of))
     for day in reversed(_partitions_before(model, "predictions", as_of)):
-        over = day + wait < as_of and (model.outcomes.in_predictions or is_quiet(model, day + wait))
-        if over or day + wait in observed:
+        due = days_between(day, day + wait)
+        over = due[-1] < as_of and (
+            model.outcomes.in_predictions
+            or (awaits_no_outcomes(model, due[-1]) and _has_last_of_calendar(model, due, observed))
+        )
+        if over or due[-1] in observed:
             return day
     msg = (
         f"{name}: no day before {as_of} has predictions at {place_of(model, 'predictions')} and "
@@ -123,6 +127,14 @@ def newest_settled_day(name: str, model: Model, *, as_of: date) -> date:
         f"logs, correct the paths, or choose an unsettled day with --day."
     )
     raise DataError(msg)
+
+
+def _has_last_of_calendar(model: Model, due: Sequence[date], observed: Container[date]) -> bool:
+    """Return whether the last partition of a calendar of outcomes is there, if one is due."""
+    if model.outcomes.calendar is None:
+        return True
+    last = next((day for day in reversed(due) if not model.may_lack_outcomes(day)), None)
+    return last is None or last in observed or awaits_no_outcomes(model, last)
 
 
 def newest_day(model: Model, *, as_of: date) -> date:
@@ -138,10 +150,15 @@ def first_morning(model: Model, *, as_of: date) -> date | None:
     return first + timedelta(days=model.settled_after + 1)
 
 
-def is_quiet(model: Model, day: date) -> bool:
-    """Return whether a day has no log at all, and the model may have such days."""
-    return model.may_lack(day) and not (
-        has_day(model, "predictions", day) or has_day(model, "outcomes", day)
+def awaits_no_outcomes(model: Model, day: date) -> bool:
+    """Return whether a day needs no partition of outcomes.
+
+    It lies outside the calendar of outcomes, or it has no log at all and the model may have such
+    days.
+    """
+    return model.may_lack_outcomes(day) or (
+        model.may_lack(day)
+        and not (has_day(model, "predictions", day) or has_day(model, "outcomes", day))
     )
 
 
@@ -208,13 +225,13 @@ def _absent_is_negative(
 def all_known(due: Sequence[date], partitions: Sequence[date], model: Model) -> bool:
     """Return whether every partition that is due was read, or belongs to a quiet day."""
     missing = sorted(set(due).difference(partitions))
-    return all(is_quiet(model, day) for day in missing)
+    return all(awaits_no_outcomes(model, day) for day in missing)
 
 
 def _must_be_present(what: str, model: Model, due: Sequence[date], present: Sequence[date]) -> None:
     """Raise DataError for a partition of outcomes that is missing, unless its day is quiet."""
     for missing in sorted(set(due).difference(present)):
-        if not is_quiet(model, missing):
+        if not awaits_no_outcomes(model, missing):
             msg = (
                 f"{what}: no outcomes of {missing} at {place_of(model, 'outcomes', missing)}; "
                 f"wait for the log (a day without outcomes needs an empty file), "

@@ -8,10 +8,10 @@ from monitor.config import Config, Model
 from monitor.errors import DataError
 from monitor.logs import (
     Databases,
+    awaits_no_outcomes,
     can_count_arrivals,
     count_arrivals,
     days_of,
-    is_quiet,
     open_databases,
     present_days,
 )
@@ -92,7 +92,7 @@ def _has_outcomes(model: Model, days: Sequence[date]) -> bool:
     if model.outcomes.in_predictions:
         return True
     missing = set(days).difference(present_days(model, "outcomes", days))
-    return all(is_quiet(model, day) for day in missing)
+    return all(awaits_no_outcomes(model, day) for day in missing)
 
 
 def _count(

@@ -40,7 +40,7 @@ def days_to_catch_up(config: Config, name: str, before: date, *, as_of: date) ->
                 return True
             # A day that settled because a log was absent is read again if that log comes.
             due = days_between(day, day + timedelta(days=model.settled_after))
-            complete = not any(model.may_lack(outcome_day) for outcome_day in due)
+            complete = not any(model.may_lack(d) or model.may_lack_outcomes(d) for d in due)
             settled = complete and store.read_summary(name, day)[0].final
             return not (settled or is_unchanged(store, name, model, day, as_of))
         except DataError as error:

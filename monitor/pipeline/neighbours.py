@@ -11,7 +11,7 @@ from datetime import date, timedelta
 
 from monitor.arrivals import horizon
 from monitor.config import Model
-from monitor.logs import is_quiet
+from monitor.logs import awaits_no_outcomes
 from monitor.pipeline.planning import is_unchanged
 from monitor.store.store import Store
 from monitor.summary import Summary, days_between, end_of_day
@@ -141,7 +141,7 @@ def _read_until(model: Model, summary: Summary) -> date:
     due = days_between(day, day + timedelta(days=model.settled_after))
     for following in due:
         if end_of_day(following, model.time_zone) > summary.known_at and not (
-            summary.final and is_quiet(model, following)
+            summary.final and awaits_no_outcomes(model, following)
         ):
             return following
     return due[-1] + timedelta(days=1)
