@@ -1,4 +1,4 @@
-"""What people have decided about a model: who has taken a drift, until when, and why. Pure.
+"""What people have decided about a model: who has taken a drift, and where it starts again. Pure.
 
 Rule: a decision is never changed or removed. What ends one is a further one, so their list says at
 any time who knew of what.
@@ -46,14 +46,14 @@ class Acknowledgement:
 
 @dataclass(frozen=True)
 class End:
-    """An acknowledgement ends before its last day.
+    """An acknowledgement ends before its last day, or a new reference no longer counts.
 
     Attributes
     ----------
     number, at, by, why : int, datetime, str, str
         As in `Acknowledgement`.
     of : int
-        The number of the acknowledgement.
+        The number of what it ends.
     """
 
     number: int
@@ -63,7 +63,26 @@ class End:
     of: int
 
 
-Decision = Acknowledgement | End
+@dataclass(frozen=True)
+class Rebase:
+    """A new reference begins: from a day on, other curves count as right.
+
+    Attributes
+    ----------
+    number, at, by, why : int, datetime, str, str
+        As in `Acknowledgement`.
+    first : date
+        The first day of the new reference, which ends when its days make one.
+    """
+
+    number: int
+    at: datetime
+    by: str
+    why: str
+    first: date
+
+
+Decision = Acknowledgement | End | Rebase
 
 
 def lasting(decisions: Iterable[Decision]) -> dict[str, Acknowledgement]:
@@ -84,9 +103,27 @@ def lasting(decisions: Iterable[Decision]) -> dict[str, Acknowledgement]:
     for decision in sorted(decisions, key=lambda each: each.number):
         if isinstance(decision, Acknowledgement):
             taken[decision.segment] = decision
-        else:
+        elif isinstance(decision, End):
             taken = {name: each for name, each in taken.items() if each.number != decision.of}
     return taken
+
+
+def rebased(decisions: Iterable[Decision]) -> list[Rebase]:
+    """Find the references that people have begun and that still count, by their first days.
+
+    Examples
+    --------
+    >>> moment, day = datetime(2026, 3, 1), date(2026, 3, 1)
+    >>> begun = Rebase(1, moment, "Ana", "trained on new data", day)
+    >>> rebased([begun]) == [begun]
+    True
+    >>> rebased([begun, End(2, moment, "Ana", "rolled back", 1)])
+    []
+    """
+    decisions = [*decisions]
+    ended = {decision.of for decision in decisions if isinstance(decision, End)}
+    begun = [d for d in decisions if isinstance(d, Rebase) and d.number not in ended]
+    return sorted(begun, key=lambda rebase: (rebase.first, rebase.number))
 
 
 def taken_by(

@@ -23,6 +23,7 @@ from monitor.cli.keeping import compact, prune
 from monitor.cli.maps import compose, retire, sql
 from monitor.cli.maps import show as show_map
 from monitor.cli.printing import err, write_out
+from monitor.cli.rebasing import rebase
 from monitor.cli.recalibrating import recalibrate
 from monitor.cli.reporting import report
 from monitor.cli.serving import openmetrics, push, serve, textfile
@@ -86,6 +87,7 @@ for command in (
     recalibrate,
     report,
     ack,
+    rebase,
     serve,
     push,
     textfile,

@@ -75,9 +75,9 @@ def ack(
     if name is None:
         msg = "ack: name the model, or list what is decided with --list."
         raise ConfigError(msg)
-    model, said = config.model(name), _checked({"--by": by, "--why": why, "--ticket": ticket})
+    model, said = config.model(name), checked_texts({"--by": by, "--why": why, "--ticket": ticket})
     must_be_one_of("--segment", segment, tuple(dict.fromkeys((WHOLE, *model.segment_names))))
-    make = (
+    make: Callable[[int, Sequence[Decision]], Acknowledgement | End] = (
         _ending(name, segment, said, until)
         if end
         else _acknowledging(config, name, model, segment, said, until)
@@ -92,8 +92,14 @@ def ack(
     stop_at(write_configured_pages(config, [name]))
 
 
-def _checked(texts: dict[str, str]) -> dict[str, str]:
-    """Raise ConfigError for a text that is missing, too long, or not for people."""
+def checked_texts(texts: dict[str, str]) -> dict[str, str]:
+    """Give texts of a decision without margins, by their options without dashes.
+
+    Raises
+    ------
+    ConfigError
+        If one is missing, too long, or not for people.
+    """
     for option, text in texts.items():
         if not text.strip() and option != "--ticket":
             msg = f"{option}: is missing; say it, because others will read it."
@@ -104,9 +110,10 @@ def _checked(texts: dict[str, str]) -> dict[str, str]:
                 f"{MOST[option]:,} characters; shorten it."
             )
             raise ConfigError(msg)
-    if texts["--ticket"] and not ADDRESS.fullmatch(texts["--ticket"]):
+    ticket = texts.get("--ticket")
+    if ticket and not ADDRESS.fullmatch(ticket):
         msg = (
-            f"--ticket {shown(texts['--ticket'])}: is no address; write for example "
+            f"--ticket {shown(ticket)}: is no address; write for example "
             f"https://tickets.example.org/OPS-17."
         )
         raise ConfigError(msg)
@@ -181,7 +188,7 @@ def _ending(
     return make
 
 
-def _told(name: str, made: Decision) -> str:
+def _told(name: str, made: Acknowledgement | End) -> str:
     if isinstance(made, End):
         return f"{name}: acknowledgement {made.of} has ended; the alert pages again if it lasts."
     part = "" if made.segment == WHOLE else f", segment {shown(made.segment)}"

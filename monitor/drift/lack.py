@@ -19,7 +19,8 @@ class Lack:
         Whether they are days with third choices, which earlier versions did not count.
     span : tuple of date
         First and last day of the configured reference, or of the days that a map was fitted to;
-        empty for the days of one stream, and while the first days do not make a reference.
+        only the first one of a reference that `rebase` has begun; empty for the days of one stream,
+        and while the first days do not make a reference.
     map_file : str
         The file of that map; empty for other references.
     """

@@ -162,9 +162,7 @@ SHIFT: Scope[date] = Scope(
     ("state",),
     lambda v: [((v.state,), v.shifted)] if v.shifted else [],
 )
-AWAITED: Scope[date] = Scope(
-    VERDICTS, "while every configured reference can be used", (), held("awaited")
-)
+AWAITED: Scope[date] = Scope(VERDICTS, "while every reference can be used", (), held("awaited"))
 DETECTABLE: Scope[Detectable] = Scope(VERDICTS, NO_REFERENCE, (), held("detectable"))
 PLACE: Scope[Place] = Scope(
     PLACES,

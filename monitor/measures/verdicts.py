@@ -162,7 +162,7 @@ OF_VERDICTS = (
     Measure(
         "awaited_reference_date_seconds",
         of.AWAITED,
-        "First day of the configured reference that has too few days or outcomes to be used yet: "
+        "First day of the new reference that has too few days or outcomes to be used yet: "
         "the Unix time of that date's midnight in UTC.",
         units.TIME,
         seconds_of,

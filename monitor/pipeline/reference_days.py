@@ -10,6 +10,7 @@ from datetime import date
 from typing import NamedTuple
 
 from monitor.config import Model
+from monitor.decisions import rebased
 from monitor.drift.inputs import Day
 from monitor.drift.lack import Lack
 from monitor.drift.reference import LEAST_OF_EACH, REFERENCE_DAYS, what_counts_lack
@@ -29,7 +30,7 @@ class Count(NamedTuple):
 
 
 class ReferenceSpan(NamedTuple):
-    """The days of a reference, and what they lack to be one; None if they lack nothing."""
+    """The days of a reference, and why they are not one yet; None if they are."""
 
     first: date
     last: date
@@ -38,11 +39,18 @@ class ReferenceSpan(NamedTuple):
 
 
 def days_of_references(
-    model: Model, store: Store, name: str, read_day: ReadDay, *, keep: bool = True
+    model: Model,
+    store: Store,
+    name: str,
+    read_day: ReadDay,
+    *,
+    begun: Sequence[date] | None = None,
+    keep: bool = True,
 ) -> list[ReferenceSpan]:
-    """Find the days of every reference: the configured ones, else the first that make one.
+    """Find the days of every reference, in their order.
 
-    A day that is not final, or has no predictions, is none of them.
+    They are the configured ones, else the first days that make one, and those that `rebase` has
+    begun. A day that is not final, or has no predictions, is none of them.
 
     Parameters
     ----------
@@ -50,6 +58,8 @@ def days_of_references(
         The model, and where its summaries are.
     read_day : callable
         Reads a day that is not counted yet, or was replaced since.
+    begun : sequence of date, optional
+        First days of references, instead of those that `rebase` has begun.
     keep : bool
         Whether to keep what was counted.
 
@@ -77,24 +87,26 @@ def days_of_references(
         lack = _lack([counts[day] for day in days])
         lack = lack and replace(lack, span=(span.first, span.last))
         references.append(ReferenceSpan(span.first, span.last, days, lack))
-    if not model.verdicts.references and (days := _first_days(stored, count)):
-        references.append(ReferenceSpan(days[0], days[-1], days, None))
+    if begun is None:
+        begun = [rebase.first for rebase in rebased(store.decisions(name))]
+    references += [_since(first, stored, count) for first in begun]
+    if not model.verdicts.references and not (first := _since(date.min, stored, count)).lack:
+        references.append(first._replace(first=first.days[0]))
     if keep and counts != before:
         store.keep_counts(name, counts)
-    return references
+    return sorted(references, key=lambda span: span.first)
 
 
-def _first_days(stored: Sequence[date], count: Callable[[date], Count]) -> list[date]:
-    """Take days until they make a reference; empty if they never do."""
-    taken, positives, negatives = list[date](), 0, 0
+def _since(first: date, stored: Sequence[date], count: Callable[[date], Count]) -> ReferenceSpan:
+    """Take days from one on until they make a reference, or as many as there are."""
+    taken, positives, negatives, lack = list[date](), 0, 0, what_counts_lack(0, 0, 0)
     for day in stored:
-        of_day = count(day)
-        if of_day.counts:
+        if lack and day >= first and (of_day := count(day)).counts:
             taken.append(day)
-        positives, negatives = positives + of_day.positives, negatives + of_day.negatives
-        if len(taken) >= REFERENCE_DAYS and min(positives, negatives) >= LEAST_OF_EACH:
-            return taken
-    return []
+            positives, negatives = positives + of_day.positives, negatives + of_day.negatives
+            lack = what_counts_lack(len(taken), positives, negatives, REFERENCE_DAYS)
+    last = taken[-1] if taken else first
+    return ReferenceSpan(first, last, taken, lack and replace(lack, span=(first,)))
 
 
 def needs_of_first(outcomes: Sequence[tuple[int, int]]) -> list[Need]:

@@ -65,7 +65,7 @@ class References:
 
     @property
     def awaited(self) -> str | None:
-        """Say which configured reference is not used yet, and why; None if there is none."""
+        """Say which new reference is not used yet, and why; None if there is none."""
         awaited = self.fitted[-1].awaited if self.fitted else None
         return awaited_reference(awaited[1]) if awaited else None
 
@@ -158,11 +158,8 @@ def read_references(config: Config, name: str) -> References:
 
 
 def awaited_in_store(config: Config, name: str) -> str | None:
-    """Say which configured reference is not used yet, and why, without writing anything."""
-    model, store = config.model(name), Store(config.store)
-    spans = days_of_references(
-        model, store, name, lambda day: inputs_of(store.read_summary(name, day)[0]), keep=False
-    )
+    """Say which new reference is not used yet, and why, without writing anything."""
+    spans = spans_in_store(config, name)
     unfitted = [ModelReference(span.first, span.last, {}, span.lack) for span in spans]
     return References(in_force(unfitted), []).awaited
 
@@ -172,6 +169,19 @@ def _in_force_before(day: date, fitted: Sequence[Marked]) -> Marked | None:
     kept = in_force([one for one, _ in fitted])
     found = reference_of_day(day - timedelta(days=1), kept)
     return next((one for one in fitted if found and one[0].begins == found.begins), None)
+
+
+def spans_in_store(
+    config: Config, name: str, begun: Sequence[date] | None = None
+) -> list[ReferenceSpan]:
+    """Find the days of every reference, without fitting or writing anything."""
+    store = Store(config.store)
+    return days_of_references(
+        *(config.model(name), store, name),
+        lambda day: inputs_of(store.read_summary(name, day)[0]),
+        begun=begun,
+        keep=False,
+    )
 
 
 def _reference_of_map(

@@ -7,7 +7,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from monitor.decisions import Acknowledgement, Decision, End, lasting
+from monitor.decisions import Decision, End, Rebase, lasting, rebased
 from monitor.report.tables import plain_table
 from monitor.segment_names import shown
 
@@ -25,6 +25,7 @@ def decision_table(
             for decision in lasting(decisions).values()
             if decision.until >= today[name]
         }
+        holding |= {begun.number for begun in rebased(decisions)}
         for decision in decisions:
             cells = _cells(decision, holds=decision.number in holding)
             decided = (f"{decision.number}", f"{decision.at:%Y-%m-%d %H:%M} UTC", decision.by)
@@ -35,15 +36,13 @@ def decision_table(
 def _cells(decision: Decision, *, holds: bool) -> tuple[str, str, str]:
     if isinstance(decision, End):
         return "", "", f"ends {decision.of}"
+    if isinstance(decision, Rebase):
+        return "", "", f"reference from {decision.first} on" if holds else "over"
     return shown(decision.segment), f"{decision.until}", "holds" if holds else "over"
 
 
 def decision_documents(decisions: Sequence[Decision]) -> list[dict[str, Any]]:
     """Lay out decisions for programs, each with what it is."""
     return [
-        {
-            "decision": "acknowledgement" if isinstance(decision, Acknowledgement) else "end",
-            **vars(decision),
-        }
-        for decision in decisions
+        {"decision": type(decision).__name__.lower(), **vars(decision)} for decision in decisions
     ]

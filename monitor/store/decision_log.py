@@ -16,19 +16,20 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, fields
 from datetime import date, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from monitor.decisions import Acknowledgement, Decision, End
+from monitor.decisions import Acknowledgement, Decision, End, Rebase
 from monitor.errors import DataError
 from monitor.files import create, reaching, writing
 from monitor.store.chain import Chain
 from monitor.store.day_files import damage_of, parsing
 from monitor.store.sealing import FORMAT, must_be_of, open_record, owner_of, sealed_record
 
-WHAT: dict[str, type[Decision]] = {"acknowledgement": Acknowledgement, "end": End}
+WHAT: dict[str, type[Decision]] = {"acknowledgement": Acknowledgement, "end": End, "rebase": Rebase}
 NAME = re.compile(r"([1-9]\d{0,8})\.json")
-OF_DAYS = "found_by", "until"
+OF_DAYS = "found_by", "until", "first"
 AFTER = "after"  # the digest of the decision before
+Made = TypeVar("Made", bound=Decision)
 
 
 class DecisionLog(Chain):
@@ -55,9 +56,7 @@ class DecisionLog(Chain):
         damage = damage_of(lambda: self._read_decisions(model))
         return damage, [_name(model, number) for number in sorted(missing)]
 
-    def decide(
-        self, model: str, decision: Callable[[int, Sequence[Decision]], Decision]
-    ) -> Decision:
+    def decide(self, model: str, decision: Callable[[int, Sequence[Decision]], Made]) -> Made:
         """Add a decision.
 
         Parameters

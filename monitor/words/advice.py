@@ -58,7 +58,7 @@ def waits_for(horizon: int | None, settled_after: int) -> str:
 def awaited_reference(lack: Lack) -> str:
     """Say that a new reference is not used yet, and which it is and what it lacks."""
     return (
-        f"A configured reference is not used yet: {missing(lack)}. Until then the one before it "
+        f"A new reference is not used yet: {missing(lack)}. Until then the one before it "
         "stays in force."
     )
 
@@ -68,7 +68,9 @@ def missing(lack: Lack) -> str:
     few = too_few(lack)
     if not lack.span:
         return few
-    first, last = lack.span
+    first, last = lack.span[0], lack.span[-1]
+    if len(lack.span) == 1:
+        return f"the one from {first} on has {few}; wait for them"
     if lack.map_file:
         return (
             f"the map of {lack.map_file} was fitted to the days from {first} to {last}, which have "

@@ -170,7 +170,12 @@ def test_only_the_base_dependencies_can_be_imported(base: BaseEnvironment) -> No
     assert not {"jinja2", "markupsafe", "matplotlib", "pandas", "sklearn", "bcrypt"} & importable
 
 
-ALWAYS = {"ack": ("--list",)}  # else it asks for a model with an open drift
+DECIDED = ("fraud", "--by", "Ana", "--why", "new model")
+ALWAYS = {
+    ("ack",): ("--list",),  # else it asks for a model with an open drift
+    ("rebase",): (*DECIDED, "--from", f"{date.today()}", "--wait"),  # noqa: DTZ011 - any late day
+    ("rebase", "--end"): DECIDED,
+}
 GROUPED = """
 from monitor.metrics.core import tally
 tally.tally([0.2, 0.8], [0, 1])
@@ -192,8 +197,9 @@ def test_commands_work_or_name_their_extra(
     given = values(today, gateway)
     tree = leaves(given)
     calls = [
-        (*leaf.words, *leaf.required, *ALWAYS.get(leaf.words[0], ()), *more)
+        (*leaf.words, *leaf.required, *ALWAYS.get((*leaf.words, *more), always), *more)
         for leaf in tree
+        for always in [ALWAYS.get(leaf.words, ())]
         for more in ((), *leaf.flags)
     ]
     alike: dict[Call, Call] = {}

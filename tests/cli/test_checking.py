@@ -275,7 +275,7 @@ def test_a_reference_that_is_too_short_is_said(tmp_path: Path, days: int, *, awa
     found = json.loads(try_command(tmp_path, *CHECK, "--json", **options).out)["models"]["ctr"]
 
     sentence = (
-        f"A configured reference is not used yet: the one from {second} to {spans[1]['last']} has "
+        f"A new reference is not used yet: the one from {second} to {spans[1]['last']} has "
         "13 of at least 14 final days; wait for them, or name more days in verdicts.references. "
         "Until then the one before it stays in force."
     )

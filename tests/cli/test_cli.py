@@ -21,7 +21,7 @@ from tests.support.paths import ROOT
 COMMANDS = (
     "init",
     *("check", "run", "backfill", "evaluate", "show", "where", "recalibrate"),
-    *("report", "ack", "serve"),
+    *("report", "ack", "rebase", "serve"),
     *("push", "textfile", "assets", "prune", "demo"),
     *("map show", "map sql", "map compose", "map retire"),
     "store compact",

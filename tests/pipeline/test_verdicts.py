@@ -371,7 +371,7 @@ def test_a_reference_that_is_too_short_is_not_used(
     told = command("evaluate", "--config", path, "--from", FIRST, "--to", DAYS[-1])
 
     lack = (
-        "A configured reference is not used yet: the one from 2026-02-06 to 2026-02-19 has 4 of at "
+        "A new reference is not used yet: the one from 2026-02-06 to 2026-02-19 has 4 of at "
         "least 14 final days; wait for them, or name more days in verdicts.references. Until then "
         "the one before it stays in force."
     )
