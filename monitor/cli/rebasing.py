@@ -94,18 +94,18 @@ def _checked_day(config: Config, name: str, first: datetime | None, *, wait: boo
         msg = "rebase: name the first day of the new reference with --from."
         raise ConfigError(msg)
     day = first.date()
-    newest = max((span.last for span in spans_in_store(config, name) if not span.lack), default=day)
-    if day <= newest:
+    complete = [span.last for span in spans_in_store(config, name) if not span.lack]
+    if complete and day <= (newest := max(complete)):
         msg = (
             f"--from {day}: a reference of {name} lasts until {newest}; begin the new one after "
             f"that day. Those of the configuration are in verdicts.references."
         )
         raise ConfigError(msg)
-    (new,) = spans_in_store(config, name, begun=[day])[-1:]
-    if new.lack and not wait:
+    lacks = [span.lack for span in spans_in_store(config, name, [day]) if span.first == day]
+    if lacks[-1] and not wait:
         msg = (
-            f"--from {day}: a new reference is not used yet: {missing(new.lack)}, or add --wait to "
-            f"keep the present one in force until then."
+            f"--from {day}: a new reference is not used yet: {missing(lacks[-1])}, or add --wait "
+            f"to keep the present one in force until then."
         )
         raise ConfigError(msg)
     return day

@@ -139,6 +139,17 @@ def test_a_short_one_waits_if_it_may(tmp_path: Path, command: Command) -> None:
     assert verdict(config, MORE[23]).state == "insufficient_data"  # its last day
 
 
+def test_may_begin_before_there_is_a_reference(tmp_path: Path, command: Command) -> None:
+    """Of a new model the first days need not be those that count."""
+    config = write_days(tmp_path, 2)
+    rebase = ("rebase", "ctr", "--config", tmp_path / "monitor.yaml", *WHO, "--from", DAYS[1])
+    assert "has 1 of at least 28 final days" in command(*rebase).err
+    assert command(*rebase, "--wait").code == 0
+    (decision,) = Store(config.store).decisions("ctr")
+    assert isinstance(decision, Rebase)
+    assert decision.first == DAYS[1]
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
