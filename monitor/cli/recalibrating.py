@@ -65,13 +65,14 @@ def recalibrate(
         Path | None, typer.Option("--out", help="Write the map to this JSON file.")
     ] = None,
     follow_prior: Annotated[
-        bool,
+        bool | None,
         typer.Option(
-            "--follow-prior",
+            "--follow-prior/--no-follow-prior",
             help="Give the map the level of the last 7 final days, or if these are more than a "
-            "week older than the newest scores, the one that those suggest.",
+            "week older than the newest scores, the one that those suggest. Default: if the "
+            "verdict says that the level moved and has stayed.",
         ),
-    ] = False,
+    ] = None,
     sql: Annotated[
         bool,
         typer.Option(
@@ -101,7 +102,7 @@ def recalibrate(
     from monitor.metrics.maps.sql import sql_of_steps
     from monitor.pipeline.parts import conditions_named
     from monitor.pipeline.recalibration import recalibrate as fit
-    from monitor.words.maps import map_sentences, rows_of
+    from monitor.words.maps import lasting_sentence, map_sentences, rows_of
     from monitor.words.numbers import percent
     from monitor.words.part_maps import part_sentences
 
@@ -125,7 +126,7 @@ def recalibrate(
             out=out,
             sql=sql,
             column=column,
-            follow_prior=follow_prior,
+            follow_prior=bool(follow_prior),
             as_json=as_json,
         )
         return
@@ -149,6 +150,7 @@ def recalibrate(
         f"{fitted.content.training.outcomes:,} outcomes, {percent(fitted.prevalence)} positive",
         (
             *part_sentences(fitted.content, fitted.for_all, fitted.explained),
+            *([lasting_sentence(fitted.lasting)] if fitted.lasting else []),
             *map_sentences(
                 fitted.choice,
                 fitted.content,
@@ -162,5 +164,9 @@ def recalibrate(
         sql=write_sql if sql else None,
         as_json=as_json,
         anyway="platt",
-        more={"extrapolated": fitted.extrapolated, "for_all": fitted.for_all},
+        more={
+            "extrapolated": fitted.extrapolated,
+            "for_all": fitted.for_all,
+            "lasting": fitted.lasting,
+        },
     )

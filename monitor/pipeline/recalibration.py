@@ -11,6 +11,7 @@ import numpy as np
 from monitor import program
 from monitor.config import Config, Model
 from monitor.drift.inputs import reference_of_day
+from monitor.drift.levels import LastingShift
 from monitor.drift.places import Condition, Explanation, name_all, name_of
 from monitor.drift.verdict import Verdict
 from monitor.errors import DataError
@@ -64,6 +65,8 @@ class Recalibration:
     for_all : tuple of PartGain
         What a map for all gains in that part and in the rest; of a map for all, in every value of
         every column that has enough outcomes.
+    lasting : LastingShift or None
+        Why the map follows the prior although that was not asked for: its shift has stayed.
     """
 
     choice: Choice[FittedMap]
@@ -75,6 +78,7 @@ class Recalibration:
     prevalence: float
     explained: Explanation | None = None
     for_all: tuple[PartGain, ...] = ()
+    lasting: LastingShift | None = None
 
     @property
     def harmed(self) -> tuple[PartGain, ...]:
@@ -137,7 +141,7 @@ def recalibrate(
     first: date | None = None,
     last: date | None = None,
     kind: Kind | None = None,
-    follow_prior: bool = False,
+    follow_prior: bool | None = None,
 ) -> Recalibration:
     """Fit a calibration map to the final days of the store.
 
@@ -154,8 +158,9 @@ def recalibrate(
         final day.
     kind : str, optional
         A family; by default the one that is worth it.
-    follow_prior : bool
-        Give the map the newest level.
+    follow_prior : bool, optional
+        Give the map the newest level; by default if the verdict says that the level moved and has
+        stayed, and no last day is named.
 
     Returns
     -------
@@ -196,7 +201,13 @@ def recalibrate(
         raise DataError(msg)
     data = _counts(trained)
     choice = _choose(data, name, rows.name, kind)
-    worth_it = choice.worth_it or (follow_prior and choice.chosen.shape_gains)
+    verdict = _newest_verdict(store, name, rows.segment)
+    lasting = verdict.facts.lasting if verdict and not last and follow_prior is None else None
+    follow_prior = follow_prior or lasting is not None
+    if lasting and not kind and not choice.chosen.shape_gains:  # the level alone, and for good
+        choice = replace(choice, chosen=choice.candidates[1])
+    worth_it = choice.worth_it or lasting is not None
+    worth_it = worth_it or (follow_prior and choice.chosen.shape_gains)
     chosen = choice.chosen if kind or worth_it else choice.candidates[0]
     for_all = (
         _gains_for_all(rows, days, by_value, cast("Kind", chosen.kind), kind) if by_value else ()
@@ -221,6 +232,7 @@ def recalibrate(
         prevalence=float(data.positives.sum() / data.counts.sum()),
         explained=rows.explained,
         for_all=for_all,
+        lasting=lasting,
     )
 
 

@@ -3,6 +3,7 @@
 from math import inf
 from typing import Any
 
+from monitor.drift.levels import LastingShift
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.choosing import CLEAR, CLEAR_INTERCEPT, Candidate, Choice
@@ -66,6 +67,14 @@ def map_sentences(
         formula(content.map),
         _level(content),
         _extrapolation(content.map, extrapolated),
+    )
+
+
+def lasting_sentence(found: LastingShift) -> str:
+    """Say why a map follows the prior by itself."""
+    return (
+        f"The log-odds of all scores moved by {found.shift:+z.2f error} and have stayed there "
+        f"since {found.since}, so the map has the newest level; --no-follow-prior leaves it out."
     )
 
 

@@ -51,7 +51,7 @@ def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = F
     Parameters
     ----------
     data : DailyCounts
-        With both outcomes.
+        With both outcomes. Of fewer than `can_fit` asks for, each outcome is drawn to the other.
     kind : str
         "identity", "intercept", "platt", "beta", "spline" or "isotonic".
     shrink_level : bool
@@ -71,6 +71,8 @@ def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = F
     shrink it, let d be its distance from the level that keeps the mean of the scores, and v the
     variance of d, because the prior wanders from day to day (`mean_over_days`): the level moves by
     ``d**2 / (d**2 + v)`` of d, which is the share with the least squared error, d for the truth.
+    With too few outcomes, those that were 1 count as ``(P + 1) / (P + 2)`` of P and those that were
+    0 as ``1 / (N + 2)`` of N (Platt 1999), so that rows which scores separate have a finite slope.
     Families: ``g = b x`` (Platt 1999); ``g = a ln s - b ln(1 - s)`` with both above 0 (Kull, Silva
     Filho and Flach 2017); a spline whose slope is linear between knots at quantiles of the
     information, penalised towards a line; centred isotonic regression (Oron and Flournoy 2017).
@@ -87,12 +89,22 @@ def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = F
     known = _known(data)
     if kind == "identity":
         return FittedMap(CalibrationMap("identity", known=known), 0.0)
+    if not can_fit(data, kind):
+        data = _drawn_together(data)
     together = merge_spans(data, spans_of(data))
     fitted = replace(_fit_shape(together, kind), known=known)
     level, error = pooled_level(shape_of(data.logits, fitted), together.counts, together.positives)
     if shrink_level and together.days >= FEWEST_DAYS:
         level = _shrunk(level, shape_of(data.logits, fitted), together)
     return FittedMap(replace(fitted, level=level), error)
+
+
+def _drawn_together(data: DailyCounts) -> DailyCounts:
+    hits = float(data.positives.sum())
+    misses = float(data.counts.sum()) - hits
+    positives = data.positives * (hits + 1.0) / (hits + 2.0)
+    negatives = (data.counts - data.positives) / (misses + 2.0)
+    return DailyCounts(data.logits, data.counts, positives + negatives)
 
 
 def _shrunk(level: float, shape: Floats, data: DailyCounts) -> float:

@@ -92,6 +92,25 @@ def test_one_day_gives_the_line_of_cox() -> None:
     assert found.map.level == pytest.approx(line.intercept, abs=1e-7)
 
 
+@pytest.mark.parametrize("outcomes", [[0, 1, 1], [1, 0, 1], [0, 0, 1]])
+def test_few_rows_have_the_line_of_platt(outcomes: list[int]) -> None:
+    """Of three rows, whether scores separate them or not, with Platt's targets of 1999."""
+    x, y = np.array([-2.2, -0.4, 1.4]), np.array(outcomes, float)
+    found = fit_calibration_map(DailyCounts(x, np.ones((1, 3)), y[None]), "platt").map
+    targets = np.where(y > 0, (y.sum() + 1) / (y.sum() + 2), 1 / (3 - y.sum() + 2))
+
+    def loss(line: np.ndarray) -> float:
+        z = line[0] + max(line[1], 1e-3) * x
+        return float((np.logaddexp(0.0, z) - targets * z).sum())
+
+    best = minimize(loss, [0.0, 0.5], method="Nelder-Mead", options={"xatol": 1e-9, "fatol": 1e-13})
+    # The simplex ends within 1e-6 of the minimum; slopes of maps are 0.001 at least.
+    level, slope = best.x[0], max(best.x[1], 1e-3)
+    assert [found.level, *found.parameters] == pytest.approx([level, slope], abs=1e-4)
+    assert abs(found.level) < 1.0
+    assert slope < 1.0
+
+
 def test_beta_is_the_optimum_that_another_optimiser_finds() -> None:
     """Quasi-Newton steps on slopes and all intercepts at once end at the same beta map."""
     data, rng = expected(SHAPES["wave"], rows=200.0), np.random.default_rng(2)
