@@ -107,9 +107,10 @@ class ValueWatch:
         return np.asarray(np.log10(np.maximum(1.0, both @ WEIGHTS)))
 
     @property
-    def watched(self) -> int:
-        """The number of values that may be named."""
-        return int(_nameable(self.past.names).sum())
+    def ranked(self) -> tuple[ValueIncident, ...]:
+        """The open drifts, the clearest first."""
+        clearest = sorted(self.incidents, key=lambda one: (-one.evidence, one.column, one.value))
+        return tuple(clearest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,10 @@ EXPECTED = (
 )
 # What `show --json` gives of a verdict and of a window.
 OF_VERDICT = ("state", "day", "reasons", "detectable", "reference_slope", "reference_intercept")
+OF_VALUE = (
+    *("column", "value", "kind", "opened", "started", "size", "size_error"),
+    *("evidence", "recovery", "beside"),
+)
 OF_WEEK = ("day", "window_days", "causes", "correction")
 ALL_COLUMNS = ("model", "verdict", "day", "what")
 COLOURS = {"ok": "green", "calibration_drift": "red", "data_error": "red"}
@@ -58,6 +62,7 @@ def document(standing: Standing) -> dict[str, Any]:
     week, about = standing.week, {"sentences": about_week(standing)}
     return {
         "verdict": standing.verdict and _columns(standing.verdict, OF_VERDICT),
+        "values": _values(standing.verdict) if standing.verdict else [],
         "week": week and _columns(week, OF_WEEK) | about,
         "map_gain": standing.map_gain,
         "expected": [
@@ -66,6 +71,11 @@ def document(standing: Standing) -> dict[str, Any]:
             for e in standing.waiting
         ],
     }
+
+
+def _values(verdict: Verdict) -> list[dict[str, Any]]:
+    """Lay out the values that drift by themselves, the clearest first."""
+    return [_columns(one, OF_VALUE) for one in (verdict.values.ranked if verdict.values else ())]
 
 
 def _columns(of: object, names: Sequence[str]) -> dict[str, Any]:

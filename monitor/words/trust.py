@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from monitor.drift.verdict import DRIFTING, State, Verdict
 from monitor.segment_names import shown
+from monitor.words.values import repair_of, values_in_short
 from monitor.words.verdict import drift_in_short, in_short, own_faults
 from monitor.words.where import repair_commands
 
@@ -70,6 +71,12 @@ def trust(verdict: Verdict, elsewhere: Sequence[str] = (), until_first: str = ""
         )
     if verdict.facts.obstacle:
         return _not_judged(verdict, until_first)
+    values = verdict.values.ranked if verdict.values else ()
+    if values and verdict.state not in DRIFTING:
+        return Trust(
+            f"Not everywhere: {values_in_short(values, NAMED)} drifted.",
+            f"{repair_of(verdict.model, values[0])} fits a map of that part alone.",
+        )
     return _judged(verdict)
 
 

@@ -11,6 +11,7 @@ from monitor.words import classes
 from monitor.words.advice import COUNTED_AGAIN, awaited_reference, ended, late_outcomes
 from monitor.words.numbers import odds, times
 from monitor.words.obstacles import why_not_judged
+from monitor.words.values import value_sentences
 from monitor.words.where import where_sentence
 
 # What the outcomes now say of the scores, compared with the reference.
@@ -50,7 +51,8 @@ MUCH_UNKNOWN = 0.05  # of the scores, where the reference does not know its curv
 def sentences(verdict: Verdict) -> tuple[str, ...]:
     """Say what, since when, how strong, which scores, what the prior did, how often it is false.
 
-    At the end which reference is awaited, and where an open drift sits.
+    At the end which reference is awaited, where an open drift sits, and which values drift by
+    themselves.
 
     Parameters
     ----------
@@ -84,6 +86,8 @@ def _sentences(v: Verdict) -> Iterator[str]:
         yield awaited_reference(v.facts.awaits)
     if v.where:
         yield where_sentence(v.where)
+    if v.values:
+        yield from value_sentences(v.values.ranked)
 
 
 def in_short(v: Verdict) -> str:

@@ -1,5 +1,6 @@
 """Values that are watched, from logs to the stored verdict."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -16,8 +17,12 @@ from monitor.drift.verdict import Verdict
 from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
+from monitor.read.results import results_of
+from monitor.read.standing import standing
+from monitor.report.verdicts import document
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
+from monitor.words.trust import trust
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 12, 3_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
@@ -101,6 +106,19 @@ def test_the_customer_is_named_while_the_whole_is_calm(config: Config) -> None:
     assert abs((incident.started - DAYS[REFERENCE]).days) <= 1
     assert incident.evidence > 4.0
     assert incident.size < -0.5
+
+
+def test_the_customer_is_said(config: Config) -> None:
+    """In the answer, with the command of its repair, in a sentence, and for programs."""
+    last = wholes(config)[-1]
+    answer, step = trust(last)
+    (value,) = document(standing(results_of(config.store, "ctr"), WHOLE, 7))["values"]
+
+    assert answer == "Not everywhere: customer = k7 drifted."
+    assert "recalibrate --model ctr --part 'customer = k7'" in step
+    said = r"customer = k7 drifts by itself: too extreme since 2026-01-1\d \(slope"
+    assert re.match(said, last.reasons[-1])
+    assert (value["column"], value["value"], value["kind"]) == ("customer", "k7", "too_extreme")
 
 
 def test_the_same_bytes_daily_and_at_once(config: Config) -> None:

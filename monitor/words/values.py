@@ -1,0 +1,55 @@
+"""Values of columns that drift by themselves, in sentences. Pure."""
+
+from collections.abc import Sequence
+from shlex import quote
+
+from monitor.drift.places import listed, name_of
+from monitor.drift.value_watch import ValueIncident
+from monitor.drift.verdict import SLOPE_KINDS
+from monitor.metrics.core.estimate import Estimate
+from monitor.words.numbers import odds
+
+MOST_TOLD = 5  # values with a sentence each
+
+
+def value_sentences(incidents: Sequence[ValueIncident]) -> list[str]:
+    """Say of each open drift of a value what, since when and how strong."""
+    told = [_sentence(one) for one in incidents[:MOST_TOLD]]
+    left = len(incidents) - MOST_TOLD
+    return [*told, f"{left} more values have drifted by themselves."] if left > 0 else told
+
+
+def values_in_short(incidents: Sequence[ValueIncident], most: int) -> str:
+    """Name the values that drift by themselves.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> day = date(2026, 3, 1)
+    >>> one = ValueIncident("os", "ios", day, day, "too_extreme", -0.5, 0.1, 5.0, 0.0, -50.0, 100.0)
+    >>> values_in_short([one, one, one], 1)
+    'os = ios and 2 more'
+    """
+    names = listed([name_of(one.name) for one in incidents[:most]])
+    left = len(incidents) - most
+    return f"{names} and {left} more" if left > 0 else names
+
+
+def repair_of(model: str, incident: ValueIncident) -> str:
+    """Write the command that fits a map of a value."""
+    return f"calibration-monitor recalibrate --model {model} --part {quote(name_of(incident.name))}"
+
+
+def _sentence(incident: ValueIncident) -> str:
+    size = Estimate.normal(incident.size, incident.size_error)
+    if incident.kind in SLOPE_KINDS:
+        slope = Estimate.normal(1.0 + incident.size, incident.size_error)
+        strong = f"slope {slope:.2f plain} against the other values of {incident.column}"
+    else:
+        strong = f"{size:+.2f plain} in log-odds against the other values of {incident.column}"
+    beside = listed([*incident.beside]) if incident.beside else ""
+    shared = f" {beside} may be off only because of rows that they share." if beside else ""
+    return (
+        f"{name_of(incident.name)} drifts by itself: {incident.kind.replace('_', ' ')} since "
+        f"{incident.started} ({strong}), found at {odds(incident.evidence)}.{shared}"
+    )
