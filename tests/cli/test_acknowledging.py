@@ -147,7 +147,14 @@ def test_show_and_page_tell_it(folder: Path, command: Command, tmp_path: Path) -
     free = "Nobody; to take it: calibration-monitor ack fraud"
     assert json.loads(command(*show, "--json").out)["taken"] == f"{free} --by NAME --why TEXT"
     assert free in " ".join(command(*show).out.split())
-    assert f"{free} --by NAME --why TEXT</p>" in pages()
+    before = pages()
+    assert f"{free} --by NAME --why TEXT</p>" in before
+    for command_to_copy in (
+        "where --model fraud",
+        "recalibrate --model fraud --out map.json",
+        "rebase fraud --from DAY --by NAME --why TEXT",
+    ):
+        assert f"<code>calibration-monitor {command_to_copy}</code>" in before
 
     assert command("ack", "fraud", *at, *WHO, "--until", f"{LATER}").code == 0
     has = f"Ana has taken it until {LATER}: a new feature."

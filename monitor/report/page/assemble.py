@@ -29,6 +29,7 @@ from monitor.store.settled import settled_model
 from monitor.summary import days_between
 from monitor.summary import whole as whole_of
 from monitor.words.labels import chosen_sentence
+from monitor.words.next_steps import next_steps
 
 DAYS_SHOWN = 90
 READERS = 8  # files that are read at a time: an object store takes its time for each
@@ -85,6 +86,7 @@ def model_page(
         days[chosen] = replace(days[chosen], reasons=(*reasons(stands), *said))
     whole = by_day[chosen].get(WHOLE, Standing())
     verdicts = [of.verdict for of in by_day[chosen].values() if of.verdict]
+    drifting = None if day else next(filter(found_on, verdicts), None)
     return Page(
         model=name,
         owner=model.owner,
@@ -101,7 +103,8 @@ def model_page(
         classes=_classes(whole.week),
         where=tables.where_rows(verdicts),
         facts=facts(model, references, whole.verdict, span[chosen]),
-        taken=None if day else who_has_taken(results, next(filter(found_on, verdicts), None)),
+        taken=who_has_taken(results, drifting),
+        next_steps=next_steps(drifting) if drifting else (),
     )
 
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from datetime import date
 
 from monitor.read.standing import Standing
+from monitor.words.next_steps import NextStep
 
 Row = tuple[str, ...]
 
@@ -163,6 +164,8 @@ class Page:
         The values of columns where the drift sits that is open on that day; no rows without one.
     taken : str or None
         Who has taken the drift of that day, or the command that takes it; None without one.
+    next_steps : sequence of NextStep
+        The commands that help with it; empty without a drift.
     """
 
     model: str
@@ -181,6 +184,7 @@ class Page:
     classes: Table
     where: Table
     taken: str | None = None
+    next_steps: Sequence[NextStep] = ()
 
     @property
     def day(self) -> DayOnPage:
