@@ -495,3 +495,29 @@ class TestFolder:
         """A folder without models is refused as a file without models is."""
         with pytest.raises(ConfigError, match=r"monitor\.yaml: models: is missing; add it"):
             load_config(self.write(tmp_path))
+
+
+@pytest.mark.parametrize(
+    ("renamed", "expected"),
+    [
+        ("{prob: prob}", "must name no column twice"),
+        ("{a: score, b: score}", "must name no column twice"),
+        ("[[prob, score]]", "must map names of columns in older files to those of today"),
+        ("{prob: 1}", "must map names of columns in older files to those of today"),
+        ("{}", "must map names of columns in older files to those of today"),
+        ("{prob: score}, format: delta, day: at", "renamed is for files; write {sql: 'coalesce("),
+    ],
+)
+def test_other_forms_of_renamed_columns_are_refused(
+    tmp_path: Path, renamed: str, expected: str
+) -> None:
+    """Each name is written once, and a table has both columns."""
+    path = tmp_path / "monitor.yaml"
+    place = "p" if "delta" in renamed else "p/{day}.parquet"
+    predictions = f'{{path: "{place}", renamed: {renamed}}}'
+    outcomes = '{path: "o/{day}.parquet"}'
+    path.write_text(
+        f"store: s\nmodels: {{ctr: {{predictions: {predictions}, outcomes: {outcomes}}}}}\n"
+    )
+    with pytest.raises(ConfigError, match=re.escape(expected)):
+        load_config(path).model("ctr")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
-from itertools import pairwise
+from itertools import chain, pairwise
 from string import Formatter
 from typing import Annotated, Any, Literal, Self
 from zoneinfo import available_timezones
@@ -197,6 +197,19 @@ def _read_expression(value: object) -> object:
     return EXPRESSION + check_expression(value["sql"])
 
 
+def _read_renamed(value: object) -> object:
+    """Read {old: new} as pairs."""
+    pairs = tuple(value.items()) if isinstance(value, dict) else value
+    names = [*chain.from_iterable(pairs)] if isinstance(pairs, tuple) else []
+    if not names or not all(isinstance(name, str) and name for name in names):
+        msg = "must map names of columns in older files to those of today, such as {prob: score}"
+        raise ValueError(msg)
+    if len(set(names)) < len(names):
+        msg = "must name no column twice"
+        raise ValueError(msg)
+    return pairs
+
+
 def expression_of(column: str) -> str | None:
     """Return the SQL expression that stands in the place of a name; None for a name.
 
@@ -215,6 +228,7 @@ Key = Annotated[
     Annotated[Value, Tag(ONE)] | Annotated[Listed[Value], Field(min_length=1), Tag(SEVERAL)],
     Discriminator(one_or_several),
 ]
+Renamed = Annotated[tuple[tuple[str, str], ...], BeforeValidator(_read_renamed)]
 Filter = Annotated[str, AfterValidator(check_filter)]
 Given = Annotated[
     Listed[Annotated[str | bool | int | float, BeforeValidator(is_scalar)]],
@@ -295,6 +309,8 @@ class _Log(Section):
         holds the address of the database. Then the path is the name of that variable.
     changed : str or None
         The column that says when a row of a database was last changed.
+    renamed : tuple of (str, str) or None
+        Columns of files that lack the second name: what these files call them, and that name.
     day : str or None
         The column that dates the rows, if the path does not name the day.
     time_unit : str or None
@@ -306,6 +322,7 @@ class _Log(Section):
     sql: Query | None = None
     connection: Variable | None = None
     changed: Column | None = None
+    renamed: Renamed | None = None
     day: Column | None = None
     time_unit: TimeUnit | None = None
 
@@ -335,7 +352,12 @@ class _Log(Section):
             if any(FIELD in column for column in (self.day, self.changed) if column):
                 msg = "day and changed must be columns of the query; give fields a name in sql"
                 raise ValueError(msg)
-        elif given := [k for k in ("sql", "connection", "changed") if getattr(self, k) is not None]:
+        if self.renamed and self.format in TABLES:
+            msg = "renamed is for files; write {sql: 'coalesce(new, old)'} in the place of the name"
+            raise ValueError(msg)
+        if self.format == "sql":
+            return self
+        if given := [k for k in ("sql", "connection", "changed") if getattr(self, k) is not None]:
             msg = f"{', '.join(given)} needs format: sql"
             raise ValueError(msg)
         return self
@@ -444,6 +466,7 @@ class OutcomeLog(_Log):
             "sql",
             "connection",
             "changed",
+            "renamed",
             "calendar",
             "day",
             "where",

@@ -250,12 +250,19 @@ class OpenLog:
         rows = (
             self._rows_of_table(self.table, in_rows)
             if self.table
-            else self.session.read(files, self.form, columns=in_rows, with_name=bool(in_path))
+            else self.session.read(
+                files, self.form, columns=_as_written(in_rows, types), with_name=bool(in_path)
+            )
         )
-        if in_path:
+        if in_path or any(types[column].written for column in in_rows):
             rows = rows.select(
                 # An expression of a column would read "a.b" as the field b of the column a.
-                *(duckdb.SQLExpression(quoted(c)).alias(c) for c in _whole(in_rows)),
+                *(
+                    duckdb.SQLExpression(
+                        f"coalesce({', '.join(map(quoted, _as_written([c], types)))})"
+                    ).alias(c)
+                    for c in _whole(in_rows)
+                ),
                 *(duckdb.SQLExpression(_in_path(column)).alias(column) for column in in_path),
             )
         return self.choose(rows, types, where, wanted)
@@ -359,7 +366,9 @@ def open_files(
             _must_be_a_readable_file(session.what, kind, name)
     else:
         session.reach(filesystem, names, log.format)
-    files = _inspect(session, log.format, names)
+    files = {
+        name: _renamed(types, log) for name, types in _inspect(session, log.format, names).items()
+    }
     opened = OpenLog(session, kind, log.format, files, dating_of(model, kind), days)
     _check_dating(opened)
     return opened
@@ -433,6 +442,26 @@ def _is_empty(session: Session, form: Format, name: str) -> bool:
 def _whole(columns: Iterable[str]) -> list[str]:
     """Name the columns, instead of their fields, each once."""
     return [*dict.fromkeys(column.partition(FIELD)[0] for column in columns)]
+
+
+def _as_written(columns: Iterable[str], types: Mapping[str, Type]) -> list[str]:
+    """Name columns as their file does."""
+    named_by = ((types[c].written if c in types else ()) or (c,) for c in columns)
+    return [*dict.fromkeys(chain.from_iterable(named_by))]
+
+
+def _renamed(types: Mapping[str, Type], log: PredictionLog | OutcomeLog) -> dict[str, Type]:
+    """Give the columns of a file the names of today; any row of JSON lines may have either."""
+    today = dict(types)
+    for old, new in log.renamed or ():
+        if log.format == "json" and old in types:
+            today[new] = replace(types[old], written=(new, old))
+        elif old in types and new not in types:
+            today = {
+                new if name == old else name: replace(kind, written=(old,)) if name == old else kind
+                for name, kind in today.items()
+            }
+    return today
 
 
 def _in_path(column: str) -> str:

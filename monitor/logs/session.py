@@ -41,11 +41,20 @@ Written = TypeVar("Written")
 
 @dataclass(frozen=True)
 class Type:
-    """The type of a column, its name for messages, and whether it stands only in the path."""
+    """The type of a column, its name for messages, and where it is if not under its own name.
+
+    Attributes
+    ----------
+    in_path : bool
+        Whether it stands only in the path.
+    written : tuple of str
+        What the file calls it, if it was renamed; the first of these that is not null counts.
+    """
 
     dtype: nw.dtypes.DType = field(compare=False)  # the name says as much, and is compared flatly
     name: str
     in_path: bool = False
+    written: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return self.name

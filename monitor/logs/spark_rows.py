@@ -66,6 +66,7 @@ def _is_plain(log: OpenLog, types: Mapping[str, Any], wanted: Mapping[str, Wante
     dated = log.dating.column if log.dating and log.days is not None else None
     return (
         log.form == "parquet"
+        and not any(type_.written for type_ in types.values())
         and not any(type_.name in UNKNOWN_TO_SPARK for type_ in types.values())
         and not (dated and isinstance(types[dated].dtype, nw.String))
         and all(_is_known_to_spark(value, types) for value in wanted.values())

@@ -28,6 +28,7 @@ ARRAY = [*covering(rules(), [PAIRS], seed=1), *(USUAL | row for row in ONCE_WRON
 OF_OTHER_PLACES = {"catalog": "needs a catalog; tests/logs/test_shapes.py"} | dict.fromkeys(
     ("sql", "connection", "changed"), "needs a database; tests/logs/test_databases.py"
 )
+OF_OTHER_PLACES["renamed"] = "as under the name of today; tests/logs/test_shapes.py"
 # What changes no count of a day, or is no matter of rows; by section, all of it or some keys.
 NOT_COUNTED: dict[str, Mapping[str, str]] = {
     "Model": dict.fromkeys(

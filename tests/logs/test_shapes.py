@@ -458,6 +458,66 @@ def computed(root: Root, ending: str, kind: str) -> dict[str, Any]:
     }
 
 
+def semicolons(root: Root) -> dict[str, Any]:
+    """Write CSV as programs of many countries do."""
+    config = dated(root, "p/{day}.csv", "o/{day}.csv")
+    for day in DAYS:
+        text = as_csv(table_of(of_day(day, "scored_at"), SCORED)).decode()
+        root.write(f"p/{day}.csv", text.replace(",", ";").replace(".", ",").encode())
+    scored = {
+        "score": {"sql": "CAST(replace(score, ',', '.') AS DOUBLE)"},
+        "time": {"sql": "CAST(replace(scored_at, ',', '.') AS TIMESTAMPTZ)"},
+    }
+    return config | {"predictions": config["predictions"] | scored}
+
+
+def renamed(root: Root, ending: str) -> dict[str, Any]:
+    """Give columns of the first two days other names; a row of JSON lines may have either."""
+    config = dated(root, f"p/{{day}}.{ending}", f"o/{{day}}.{ending}")
+    for log, at, columns, new, old in (
+        ("predictions", "scored_at", SCORED, "score", "prob"),
+        ("outcomes", "observed_at", OBSERVED, "outcome", "clicked"),
+    ):
+        for day in DAYS[:2]:
+            table = table_of(of_day(day, at), columns)
+            names = [old if name == new else name for name in table.column_names]
+            root.write(f"{log[0]}/{day}.{ending}", ENCODED[ending](table.rename_columns(names)))
+        config[log]["renamed"] = {old: new}
+    config["predictions"]["where"] = "score IS NOT NULL"
+    return config
+
+
+def retyped(root: Root) -> dict[str, Any]:
+    """Write ids and times of the first two days as text, and scores in single precision."""
+    config = dated(root, "p/{day}.parquet", "o/{day}.parquet")
+    for log, at, columns in (("p", "scored_at", SCORED), ("o", "observed_at", OBSERVED)):
+        for day in DAYS[:2]:
+            table = table_of(of_day(day, at), columns, **{at: ISO})
+            ids = table["prediction_id"].cast(pa.string())
+            root.write(
+                f"{log}/{day}.parquet", as_parquet(table.set_column(0, "prediction_id", ids))
+            )
+    for log, time in (("predictions", "scored_at"), ("outcomes", "observed_at")):
+        config[log] |= {
+            "id": {"sql": "CAST(prediction_id AS BIGINT)"},
+            "time": {"sql": f"CAST({time} AS TIMESTAMPTZ)"},
+        }
+    return config
+
+
+def in_columns(root: Root) -> dict[str, Any]:
+    """Write a column for each of the two outcomes."""
+    config = dated(root, "p/{day}.parquet", "o/{day}.parquet")
+    for day in DAYS:
+        table = table_of(of_day(day, "observed_at"), OBSERVED)
+        happened = [value == 1 for value in table["outcome"].to_pylist()]
+        table = table.drop_columns("outcome").append_column("clicked", pa.array(happened))
+        table = table.append_column("left", pa.array([not value for value in happened]))
+        root.write(f"o/{day}.parquet", as_parquet(table))
+    outcome = {"sql": 'CASE WHEN clicked THEN 1 WHEN "left" THEN 0 END'}
+    return config | {"outcomes": config["outcomes"] | {"outcome": outcome}}
+
+
 def decimal_commas(root: Root) -> dict[str, Any]:
     """Write scores as text with a decimal comma."""
     config = dated(root, "p/{day}.parquet", "o/{day}.parquet")
@@ -535,6 +595,12 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "JSON in text": lambda root: computed(root, "parquet", "json"),
     "objects in objects of JSON lines": lambda root: computed(root, "jsonl", "json"),
     "decimal commas": decimal_commas,
+    "semicolons of CSV": semicolons,
+    "a column renamed half-way": lambda root: renamed(root, "parquet"),
+    "a column renamed half-way of CSV": lambda root: renamed(root, "csv"),
+    "a column renamed half-way of JSON lines": lambda root: renamed(root, "jsonl"),
+    "a column retyped half-way": retyped,
+    "outcomes in columns": in_columns,
     "score and outcome in one row": lambda root: together(root, "parquet"),
     "score and outcome in one row of CSV": lambda root: together(root, "csv"),
     "score and outcome in one row of JSON lines": lambda root: together(root, "jsonl"),
