@@ -4,19 +4,18 @@ Rule: what is found on one half of the days is confirmed on the other, which too
 search. So it does not matter how many conditions were tried.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import log, nan
 
 from monitor.drift.column_sums import (
     AS_BEFORE,
+    Periods,
     Sums,
     change_of,
     exceeding,
     nothing,
     relative_slope,
-    sum_columns,
-    sum_part,
     whole_of,
 )
 from monitor.drift.evidence import KINDS
@@ -24,7 +23,6 @@ from monitor.drift.places import Condition
 from monitor.drift.reference import Reference
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import OTHER
-from monitor.summary import ColumnPart, Columns
 
 DEEPEST = 3  # conditions
 
@@ -67,8 +65,7 @@ class Found:
 def best_condition(
     reference: Reference,
     kinds: Sequence[str],
-    before: Sequence[Columns],
-    after: Sequence[Columns],
+    sums: Mapping[str, Periods],
 ) -> tuple[Condition, str] | None:
     """Find the value whose rows moved more clearly than all rows together, and how.
 
@@ -78,8 +75,9 @@ def best_condition(
         As for `monitor.drift.where.where_of`.
     kinds : sequence of str
         The distortions that are looked for, in either direction.
-    before, after : sequence of mapping
-        Counts of the rows that meet the conditions so far.
+    sums : mapping of str to (mapping, mapping)
+        The values of every column, over the days of the reference and over later days; of the rows
+        that meet the conditions so far.
 
     Returns
     -------
@@ -87,7 +85,6 @@ def best_condition(
         The value and its kind. None if along no direction a value has ``z**2`` larger than that of
         all rows by ``2 log m``, with m the number of comparisons over all directions.
     """
-    sums = sum_columns(reference, before, after)
     directions = sorted({KINDS.index(kind) // 2 for kind in kinds})
     changes = {
         (Condition(column, value), direction): change
@@ -116,8 +113,8 @@ def confirm(
     reference: Reference,
     kind: str,
     conditions: Sequence[Condition],
-    inside: tuple[Sequence[ColumnPart], Sequence[ColumnPart]],
-    outside: tuple[Sequence[ColumnPart], Sequence[ColumnPart]],
+    inside: tuple[Sequence[Sums], Sequence[Sums]],
+    outside: tuple[Sequence[Sums], Sequence[Sums]],
     *,
     searched: int,
 ) -> Found:
@@ -131,13 +128,13 @@ def confirm(
         The distortion that was found.
     conditions : sequence of Condition
         What was found.
-    inside, outside : tuple of sequences of ColumnPart
+    inside, outside : tuple of sequences of Sums
         The rows that meet them and all others: days of the reference, and later days.
     searched : int
         Number of days of the search.
     """
     direction = KINDS.index(kind) // 2
-    kept, rest = (tuple(_added(reference, days) for days in parts) for parts in (inside, outside))
+    kept, rest = ([sum(days, nothing()) for days in parts] for parts in (inside, outside))
     change = change_of(reference, direction, *kept)
     tolerance = float(reference.tolerances[direction])
     total = kept[1].rows + rest[1].rows
@@ -155,7 +152,3 @@ def confirm(
 
 def _clarity(change: Estimate | None) -> float:
     return (change.value / change.standard_error) ** 2 if change else 0.0
-
-
-def _added(reference: Reference, days: Sequence[ColumnPart]) -> Sums:
-    return sum((sum_part(reference, part) for part in days), nothing())

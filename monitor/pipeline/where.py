@@ -57,17 +57,6 @@ def _has_places(model: Model) -> bool:
     return bool(model.columns or model.segments or model.predictions.classes)
 
 
-def check_two_classes(name: str, model: Model) -> None:
-    """Raise ConfigError for a model with classes: its curves are of pairs, not of first choices."""
-    if model.predictions.classes:
-        msg = (
-            f"{name}: other columns than those of models.{name}.segments cannot be searched for a "
-            f"model with classes; calibration-monitor where --model {name} without --columns says "
-            f"in which pairs and segments its drift sits."
-        )
-        raise ConfigError(msg)
-
-
 def compared_days(
     name: str, references: References, verdict: Verdict
 ) -> tuple[ModelReference, Reference, tuple[date, date], str]:
@@ -218,11 +207,7 @@ class ColumnReader:
         grouped = self.grouped(compared, day)
         if grouped is None:
             return None
-        if not compared.classes:
-            return sum_day(reference, grouped)
-        if compared.streams.get(THIRD) is reference:
-            return sum_paired_day(reference, compared.third_curves, THIRD, grouped)
-        return sum_paired_day(reference, compared.curves, WHOLE, grouped)
+        return sums_of_day(compared, reference, grouped)
 
 
 def counts_by_value(
@@ -244,6 +229,15 @@ def counts_by_value(
         return {segments.column: _primary(store.read_summary(name, day)[0])} if segments else {}
 
     return primary, {}
+
+
+def sums_of_day(compared: ModelReference, reference: Reference, columns: Columns) -> DaySums:
+    """Sum up a day by column and value; with classes also what they share with pairs."""
+    if not compared.classes:
+        return sum_day(reference, columns)
+    if compared.streams.get(THIRD) is reference:
+        return sum_paired_day(reference, compared.third_curves, THIRD, columns)
+    return sum_paired_day(reference, compared.curves, WHOLE, columns)
 
 
 def _compare(

@@ -10,21 +10,24 @@ from datetime import date, datetime
 import numpy as np
 
 from monitor.config import Config, Model, WatchedColumn
+from monitor.drift.column_sums import DaySums, Sums, added
 from monitor.drift.evidence import KINDS
+from monitor.drift.inputs import ModelReference
 from monitor.drift.places import Condition
 from monitor.drift.reference import Reference
 from monitor.drift.where_search import DEEPEST, Found, best_condition, confirm
 from monitor.errors import DataError
 from monitor.logs import columns_to_search, condition_sql, count_search, open_databases
 from monitor.logs.databases import Databases
-from monitor.metrics.core.coarse import COARSE_COUNT, coarsen
+from monitor.metrics.beyond_binary.class_parts import ClassPart
+from monitor.metrics.core.coarse import COARSE_COUNT, coarsen, sum_of
 from monitor.metrics.core.grid import Ints
 from monitor.pipeline.asked_where import verdict_of
 from monitor.pipeline.references import read_references
-from monitor.pipeline.where import check_two_classes, compared_days
+from monitor.pipeline.where import compared_days, merge_parts, sums_of_day
 from monitor.segment_names import shown
 from monitor.store.store import Store
-from monitor.summary import ColumnPart, Columns
+from monitor.summary import ColumnPart, Columns, column_part, named_pairs, paired_part
 
 Halves = tuple[list[date], list[date]]  # days of the reference, and of the drift
 
@@ -38,6 +41,7 @@ class _Search:
     store: Store
     databases: Databases
     watched: Sequence[WatchedColumn]
+    compared: ModelReference
     reference: Reference
 
 
@@ -71,7 +75,6 @@ def search(
         As `answer_where`, and if a log cannot be read or has no such column.
     """
     model, store = config.model(name), Store(config.store)
-    check_two_classes(name, model)
     verdict = verdict_of(config, name, day)
     compared, reference, span, _ = compared_days(name, read_references(config, name), verdict)
     final = [d for d in store.days("summaries", name) if store.read_summary(name, d)[0].final]
@@ -84,7 +87,7 @@ def search(
     with open_databases(config.engine) as databases:
         began = clock()
         watched = columns_to_search(name, model, columns, old[0], databases)
-        task = _Search(name, model, store, databases, watched, reference)
+        task = _Search(name, model, store, databases, watched, compared, reference)
         _count(task, old[0], watched, ())
         each = (clock() - began).total_seconds()
         say(_time_needed(each, [len(a) + len(b) for a, b in halves]))
@@ -109,7 +112,8 @@ def _descend(task: _Search, searched: Halves, others: Halves, say: Callable[[str
             break
         say(f"{_so_far(conditions)}: reads {len(searched[0]) + len(searched[1])} days")
         counted = [[_count(task, d, left, conditions) for d in days] for days in searched]
-        best = best_condition(task.reference, kinds, *counted)
+        sums = added(*([_sums(task, day) for day in days] for days in counted))
+        best = best_condition(task.reference, kinds, sums)
         if best is None:
             break
         conditions.append(best[0])
@@ -119,15 +123,16 @@ def _descend(task: _Search, searched: Halves, others: Halves, say: Callable[[str
         return Found((), number, 0)
     say(f"{_so_far(conditions)}: reads {len(others[0]) + len(others[1])} other days to confirm it")
     last = [w for w in task.watched if w.name == conditions[-1].column]
-    inside = [[_inside(_count(task, d, last, conditions)) for d in days] for days in others]
-    outside = [
-        [_rest(task, d, part) for d, part in zip(days, parts, strict=True)]
-        for days, parts in zip(others, inside, strict=True)
-    ]
+    (kept, rest), (later_kept, later_rest) = (
+        zip(
+            *(_divided(task, day, _count(task, day, last, conditions)) for day in days), strict=True
+        )
+        for days in others
+    )
     return confirm(
         *(task.reference, kinds[0], conditions),
-        (inside[0], inside[1]),
-        (outside[0], outside[1]),
+        (kept, later_kept),
+        (rest, later_rest),
         searched=number,
     )
 
@@ -144,22 +149,43 @@ def _count(
     return count_search(task.name, task.model, day, columns, written, task.databases)
 
 
-def _inside(counted: Columns) -> ColumnPart:
-    """Add up the values of one column."""
-    parts = [part for values in counted.values() for part in values.values()]
-    return _part(*_dense(parts), predicted=sum(part.predicted for part in parts))
+def _sums(task: _Search, columns: Columns) -> DaySums:
+    """Sum up the columns of a day."""
+    sums = sums_of_day(task.compared, task.reference, columns)
+    return {column: sums[column] for column in columns}
 
 
-def _rest(task: _Search, day: date, inside: ColumnPart) -> ColumnPart:
-    """Take rows away from all rows of a day, which the store has."""
+def _divided(task: _Search, day: date, counted: Columns) -> tuple[Sums, Sums]:
+    """Sum up the rows of a day that have any of the values of one column, and all others."""
+    (values,) = counted.values()
+    inside = merge_parts([*values.values()]) if values else column_part(*_dense([]), 0)
+    both = {"inside": inside, "outside": _without(_whole(task, day), inside)}
+    sums = _sums(task, {"rows": both})["rows"]
+    return sums["inside"], sums["outside"]
+
+
+def _whole(task: _Search, day: date) -> ColumnPart:
+    """Count all rows of a day, which the store has."""
     summary, _ = task.store.read_summary(task.name, day)
-    counts, positives = _dense([inside])
-    wholes = [coarsen(segment.tally) for segment in summary.segments.values()]
     predicted = sum(segment.predicted for segment in summary.segments.values())
-    return _part(
-        sum(whole.counts for whole in wholes) - counts,
-        sum(whole.positives for whole in wholes) - positives,
-        predicted=predicted - inside.predicted,
+    if counts := summary.classes:
+        of_pairs = ClassPart(counts.outcomes, counts.pairs, counts.third)
+        return paired_part(named_pairs(counts.names, of_pairs), predicted)
+    tallies = [coarsen(segment.tally) for segment in summary.segments.values()]
+    together = sum_of(tallies)
+    return column_part(together.counts, together.positives, predicted)
+
+
+def _without(whole: ColumnPart, part: ColumnPart) -> ColumnPart:
+    """Take rows away from all rows."""
+    counts, positives = (a - b for a, b in zip(_dense([whole]), _dense([part]), strict=True))
+    cells = np.flatnonzero(counts > 0)
+    pairs = {
+        key: _without(of, part.pairs[key]) if key in part.pairs else of
+        for key, of in whole.pairs.items()
+    }
+    return ColumnPart(
+        cells, counts[cells], positives[cells], whole.predicted - part.predicted, pairs
     )
 
 
@@ -169,8 +195,3 @@ def _dense(parts: Sequence[ColumnPart]) -> tuple[Ints, Ints]:
         counts[part.cells] += part.counts
         positives[part.cells] += part.positives
     return counts, positives
-
-
-def _part(counts: Ints, positives: Ints, *, predicted: int) -> ColumnPart:
-    cells = np.flatnonzero(counts > 0)
-    return ColumnPart(cells, counts[cells], positives[cells], predicted)

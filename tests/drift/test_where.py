@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.column_sums import sum_columns
+from monitor.drift.column_sums import sum_columns, sum_part
 from monitor.drift.evidence import KINDS
 from monitor.drift.places import Condition, Where
 from monitor.drift.reference import Reference, fit_reference
@@ -211,11 +211,13 @@ def singles(days: list[Columns]) -> list[Columns]:
 def test_a_search_takes_the_value_that_moved_most_clearly() -> None:
     """A device that drifts is the first condition; where all drift alike there is none."""
     reference, before, after = weeks(1, slopes(tv=0.7))
-    found = best_condition(reference, KINDS, singles(before), singles(after))
+    found = best_condition(
+        reference, KINDS, sum_columns(reference, singles(before), singles(after))
+    )
     alike, old, new = weeks(4, slopes() * 0.75)
 
     assert found == (Condition("device", "tv"), "too_extreme")
-    assert best_condition(alike, KINDS, singles(old), singles(new)) is None
+    assert best_condition(alike, KINDS, sum_columns(alike, singles(old), singles(new))) is None
 
 
 def test_a_search_of_sound_days_finds_nothing_that_is_confirmed() -> None:
@@ -223,8 +225,13 @@ def test_a_search_of_sound_days_finds_nothing_that_is_confirmed() -> None:
     for seed in (10, 11, 12):
         reference, before, after = weeks(seed, slopes())
         chosen = Condition("device", "web")
-        inside = [[d["device"]["web"] for d in days[1::2]] for days in (before, after)]
-        outside = [[d["device"]["tv"] for d in days[1::2]] for days in (before, after)]
+        inside = [
+            [sum_part(reference, d["device"]["web"]) for d in days[1::2]]
+            for days in (before, after)
+        ]
+        outside = [
+            [sum_part(reference, d["device"]["tv"]) for d in days[1::2]] for days in (before, after)
+        ]
         found = confirm(
             *(reference, "too_extreme", [chosen]),
             (inside[0], inside[1]),
