@@ -18,6 +18,7 @@ from monitor.logs.discovery.roles import Candidate, with_reason
 from monitor.logs.plausibility import Remark, about_outcomes
 
 MANY = 500  # rows: with fewer, a score that seems to predict nothing is no news
+LABELS = 3  # scores with an outcome each, from which on they may be labels of one model
 TIE = 0.02  # of the entropy
 OTHER_CLASS = {"score_means": "probability_of_0"}
 
@@ -73,6 +74,9 @@ def choose(
     doubts = [
         *_about_score(score, outcome, against, probabilities, points),
         *_about_outcome(outcome, usable, fits, best, ones, points),
+        *_about_labels(
+            {best[name]: name for name in usable if fits[name][best[name]].predicts}, ones
+        ),
     ]
     return Choice(ordered, chosen, remarks, tuple(doubts))
 
@@ -158,6 +162,21 @@ def _reversed(score: str, outcome: str) -> str:
         f"higher `{score}` has fewer `{outcome}` of 1, so the score is taken for the probability "
         f"of the other class"
     )
+
+
+def _about_labels(outcomes: Mapping[str, str], ones: Mapping[str, Floats]) -> list[str]:
+    """Say that many outcomes have a score each, and several come true at once: they are labels."""
+    together = sum((np.nan_to_num(ones[name]) for name in outcomes.values()), np.zeros(1))
+    if len(outcomes) < LABELS or together.max() <= 1:
+        return []
+    pairs = [f"`{score}` and `{outcome}`" for score, outcome in sorted(outcomes.items())]
+    more = f" and {len(pairs) - LABELS} more pairs" if len(pairs) > LABELS else ""
+    sentence = (
+        f"{', '.join(pairs[:LABELS])}{more} each are a score and its outcome, and several come "
+        f"true at once: if they are labels of one model, log a row of score and outcome for each "
+        f"label, and name the column of the label in strata; otherwise write a model for each"
+    )
+    return [sentence]
 
 
 def _about_outcome(

@@ -181,6 +181,33 @@ def test_probabilities_of_classes_are_to_decide(count: int, tmp_path: Path) -> N
     assert "several classes: write classes: {names:" in setting.why
 
 
+def test_labels_that_come_true_together_are_named(tmp_path: Path) -> None:
+    """A score and an outcome for each label: rows can be logged for each, with strata by label."""
+    rng = np.random.default_rng(8)
+    for n in range(DAYS):
+        ids, *_ = draw(rng, n)
+        scores = expit(rng.normal([[-1.0, 0.0, 0.5]], 1.5, (ROWS, 3)))
+        labels = (rng.random((ROWS, 3)) < scores).astype(int)
+        day = FIRST + timedelta(n)
+        put(
+            tmp_path / "p",
+            rng,
+            day,
+            {"id": ids} | {f"p_{k}": scores[:, i] for i, k in enumerate("abc")},
+        )
+        put(
+            tmp_path / "o",
+            rng,
+            day,
+            {"id": ids} | {f"is_{k}": labels[:, i] for i, k in enumerate("abc")},
+        )
+
+    (model,) = guess([str(tmp_path)]).models
+
+    (said,) = [doubt for doubt in model.doubts if "strata" in doubt]
+    assert said.startswith("`p_a` and `is_a`, `p_b` and `is_b`, `p_c` and `is_c` each are a score")
+
+
 def test_horizons_and_durations(tmp_path: Path) -> None:
     """A horizon that the outcomes do not wait for, and a flag of censoring, are said."""
     rng = np.random.default_rng(3)
