@@ -20,13 +20,23 @@ from monitor.metrics.core.buckets import (
     add_up_buckets,
     bins_of,
 )
+from monitor.metrics.core.coarse import CELLS_IN_ONE, CENTRES, COARSE_COUNT
 from monitor.metrics.core.dispersion import bins_of_tally, bucket_sums
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
 from monitor.metrics.core.grid import OFFSETS_PER_CELL, Floats, locate, representative_scores
 from monitor.metrics.core.tally import Tally, on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.segment_names import WHOLE
-from monitor.summary import NO_SAMPLE, Awaited, Segment, Summary, awaited, buckets_of
+from monitor.summary import (
+    NO_SAMPLE,
+    Awaited,
+    ColumnPart,
+    Columns,
+    Segment,
+    Summary,
+    awaited,
+    buckets_of,
+)
 
 LEAST_DAYS = 3  # for an interval: the gains of days vary more than their outcomes do
 
@@ -97,6 +107,27 @@ def map_summary(summary: Summary, shadow: Shadow) -> Summary:
         for (name, stratum), part in summary.entities.items()
     }
     return replace(summary, segments=moved, entities=entities)
+
+
+def map_columns(summary: Summary, columns: Columns, shadow: Shadow) -> Columns:
+    """Give the counts by value that the scores would have made through a map for all rows.
+
+    The members of a coarse cell move together, to the cell of its mapped centre.
+    """
+    scores = _mapped(np.asarray(expit(CENTRES)), shadow.map, _sample_offset(summary))
+    cells = locate(scores)[0] // CELLS_IN_ONE
+
+    def moved(part: ColumnPart) -> ColumnPart:
+        counts, positives = np.zeros((2, COARSE_COUNT), np.int64)
+        np.add.at(counts, cells[part.cells], part.counts)
+        np.add.at(positives, cells[part.cells], part.positives)
+        seen = np.flatnonzero(counts)
+        return ColumnPart(seen, counts[seen], positives[seen], part.predicted)
+
+    return {
+        column: {value: moved(part) for value, part in values.items()}
+        for column, values in columns.items()
+    }
 
 
 def day_gains(summary: Summary, shadow: Shadow) -> dict[str, DayGain]:

@@ -18,10 +18,13 @@ from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict
 from monitor.drift.where import Answer, where_of
 from monitor.errors import ConfigError, DataError
+from monitor.evaluation.shadow import Shadow, map_columns, map_summary
 from monitor.logs.column_labels import step_edge
 from monitor.metrics.core.coarse import coarsen
+from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.references import References, read_references
 from monitor.segment_names import OTHER, PAIR, THIRD, WHOLE
+from monitor.store.map_file import read_map
 from monitor.store.store import Store
 from monitor.summary import ColumnPart, Columns, Summary, column_part
 
@@ -167,6 +170,7 @@ class ColumnReader:
         self.day = lru_cache(MOST_REMEMBERED)(self._read_day)
         self.sums = lru_cache(MOST_REMEMBERED)(self._sum_day)
         self.segments = lru_cache(1)(self._segments)
+        self.map_of = lru_cache(1)(self._map_of)
 
     def _read_day(self, day: date) -> Columns | None:
         """Read what a final day counts by column, the primary one too; None if it is not final."""
@@ -195,9 +199,38 @@ class ColumnReader:
             for watched in self.model.columns
         }
 
+    def _counted(self, compared: ModelReference, day: date) -> Columns | None:
+        """Give the counts of a day as the reference has its own: seen through a deployed map.
+
+        A map of a segment moves some rows of other columns, which ones is not known: these are left
+        out.
+        """
+        columns, found = self.day(day), self.map_of(compared)
+        primary = self.model.segments.column if self.model.segments else ""
+        if not columns or not found:
+            return columns
+        if found.segment != WHOLE:
+            columns = {primary: columns[primary]}
+        if day > compared.last:
+            return columns
+        summary, _ = self.store.read_summary(self.name, day)
+        mapped = map_columns(summary, columns, found)
+        return {**mapped, primary: _primary(map_summary(summary, found))} if primary else mapped
+
+    def _map_of(self, compared: ModelReference) -> Shadow | None:
+        """Find the map through which the days of a reference are seen; None if it is of logs."""
+        maps = (*self.model.earlier_maps, *([self.model.map] if self.model.map else []))
+        for setting in reversed(maps) if compared.deployed else ():
+            content = read_map(setting.file)
+            training = content.training
+            inside = training.first <= compared.first and compared.last <= training.last
+            if inside and setting.deploy and isinstance(content, MapFile):
+                return Shadow(content.map, content.segment)
+        return None
+
     def grouped(self, compared: ModelReference, day: date) -> Columns | None:
         """Give what a final day counts, by the values as the reference divides them."""
-        columns, named = self.day(day), self.segments(compared)
+        columns, named = self._counted(compared, day), self.segments(compared)
         return columns and {
             column: _regroup(values, named[column]) if column in named else values
             for column, values in columns.items()

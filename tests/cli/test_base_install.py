@@ -41,7 +41,7 @@ FIRST: dict[Call, Call] = {
     ("map", "sql"): ("map.json",),
     ("map", "compose"): ("map.json", "second.json"),
 }
-MAPS = "map.json", "second.json", "old.json"  # that the pages name
+MAPS = "map.json", "second.json", "old.json", "both.json"  # that the pages name
 SAME = {"--json", "--wait", "--recompute"}  # flags with which a command loads the same packages
 
 

@@ -19,8 +19,9 @@ from monitor.drift.inputs import reference_of_day
 from monitor.drift.verdict import Verdict
 from monitor.errors import ConfigError
 from monitor.evaluation.evaluate import Evaluation
-from monitor.evaluation.shadow import DayGain, Shadow, day_gains, map_gain, map_summary
+from monitor.evaluation.shadow import DayGain, Shadow, day_gains, map_columns, map_gain, map_summary
 from monitor.metrics.core.buckets import add_up_buckets, bins_of
+from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
 from monitor.metrics.maps.calibration_map import CalibrationMap, apply_calibration_map
 from monitor.metrics.maps.map_file import Level, MapFile, Training
@@ -30,7 +31,7 @@ from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.store.map_file import write_map
 from monitor.store.store import Store
-from monitor.summary import Segment, Summary, awaited, stratified
+from monitor.summary import ColumnPart, Segment, Summary, awaited, stratified
 from monitor.words.windows import map_sentence
 
 FIRST = date(2026, 1, 1)
@@ -272,6 +273,25 @@ def test_samples_are_mapped_as_their_population() -> None:
     assert found.awaited.counts.tolist() == [10]
     cell = int((logit(at_half) + 16.0) * 512)
     assert abs(int(found.awaited.cells[0]) - cell) <= 1
+
+
+def test_columns_are_mapped_as_their_rows() -> None:
+    """The counts by value are those of mapped scores, but for the width of a coarse cell, twice."""
+    day, found = FIRST, CalibrationMap("beta", 0.3, (0.7, 1.2))
+    scores, outcomes = rows_of(day, "DE")
+    logged, mapped = (
+        coarsen(tally_on_grid(s, outcomes)) for s in (scores, apply_calibration_map(scores, found))
+    )
+    cells = np.flatnonzero(logged.counts)
+    part = ColumnPart(cells, logged.counts[cells], logged.positives[cells], ROWS)
+    moved = map_columns(summary(day), {"device": {"tv": part}}, Shadow(found))["device"]["tv"]
+
+    for counts, ours in ((mapped.counts, moved.counts), (mapped.positives, moved.positives)):
+        places = np.repeat(np.arange(counts.size), counts)
+        theirs = np.repeat(moved.cells, ours)
+        assert theirs.size == places.size
+        assert np.abs(places - theirs).max() <= 2
+    assert moved.predicted == ROWS
 
 
 def verdicts_of(config: Config, logged: CalibrationMap | None) -> dict[date, Verdict]:

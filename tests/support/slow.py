@@ -36,6 +36,7 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/logs/test_batches.py",
     "tests/combinations/",
     "tests/site/test_site.py",
+    "tests/site/test_map_life.py",
     "tests/store/test_chain.py",
     "tests/store/test_refusing.py",
     "tests/site/test_tutorials.py",
