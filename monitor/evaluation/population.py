@@ -19,6 +19,7 @@ from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.metrics.core.grid import Floats, Ints, locate
 from monitor.metrics.core.special import expit, logit
 from monitor.metrics.core.tally import Tally
+from monitor.metrics.intervals.intervals import wilson
 from monitor.metrics.logistic.cox import fit_cox
 from monitor.metrics.test_based.tce import rejected_per_bin
 from monitor.summary import Segment, all_scores
@@ -200,10 +201,7 @@ def _prevalence(of: _Weighed) -> Estimate:
     rate = min(1.0, max(0.0, mean.value))
     if not 0.0 < rate < 1.0:
         return Estimate(rate, max(0.0, mean.low), min(1.0, mean.high))
-    square = NORMAL_95**2 * mean.standard_error**2 / (rate * (1.0 - rate))
-    centre = (rate + square / 2.0) / (1.0 + square)
-    reach = sqrt(square * (rate * (1.0 - rate) + square / 4.0)) / (1.0 + square)
-    return Estimate(rate, max(0.0, centre - reach), min(1.0, centre + reach))
+    return wilson(rate, NORMAL_95**2 * mean.standard_error**2 / (rate * (1.0 - rate)))
 
 
 def _mean_score(of: _Weighed) -> Estimate:

@@ -11,16 +11,15 @@ when outcomes came.
 from monitor.logs.arriving import can_count_arrivals, count_arrivals
 from monitor.logs.batches import (
     days_at_a_time,
-    mapped_classes_of_day,
     plan_batches,
-    sql_of_vectors,
     summarise_day,
     summarise_days,
-    vectors_of_day,
 )
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.days import (
     awaits_no_outcomes,
+    batch_of,
+    batch_of_summary,
     check_logs_exist,
     check_predictions_exist,
     first_morning,
@@ -30,6 +29,7 @@ from monitor.logs.days import (
 )
 from monitor.logs.left_out import LeftOut, mostly_left_out
 from monitor.logs.looking import what_looks_wrong
+from monitor.logs.one_day import count_through_map, read_parts_of_vector, read_vectors
 from monitor.logs.partitions import (
     days_of,
     describe_inputs,
@@ -45,6 +45,8 @@ __all__ = [
     "LeftOut",
     "Returning",
     "awaits_no_outcomes",
+    "batch_of",
+    "batch_of_summary",
     "can_count_arrivals",
     "check_logs_exist",
     "check_predictions_exist",
@@ -52,13 +54,13 @@ __all__ = [
     "condition_sql",
     "count_arrivals",
     "count_search",
+    "count_through_map",
     "days_at_a_time",
     "days_of",
     "describe_inputs",
     "entities_of_day",
     "first_morning",
     "has_day",
-    "mapped_classes_of_day",
     "mostly_left_out",
     "newest_day",
     "newest_settled_day",
@@ -66,10 +68,10 @@ __all__ = [
     "outcome_days",
     "plan_batches",
     "present_days",
-    "sql_of_vectors",
+    "read_parts_of_vector",
+    "read_vectors",
     "summarise_day",
     "summarise_days",
-    "vectors_of_day",
     "versions_of_tables",
     "what_looks_wrong",
 ]

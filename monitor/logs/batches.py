@@ -10,24 +10,15 @@ from contextlib import suppress
 from datetime import date
 from math import ceil
 
-from monitor.config import Classes, Engine, Model
+from monitor.config import Engine, Model
 from monitor.errors import ConfigError, DataError
 from monitor.logs.daily import summarise
 from monitor.logs.databases import Databases, open_databases
 from monitor.logs.days import Batch, batch_of, batches_of
 from monitor.logs.many_days import read_days
-from monitor.logs.one_day import (
-    count_through_map,
-    read_day,
-    read_parts_of_vector,
-    read_vectors,
-)
+from monitor.logs.one_day import read_day
 from monitor.logs.session import open_session
 from monitor.logs.sources import read_ids
-from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
-from monitor.metrics.beyond_binary.class_counts import ClassCounts
-from monitor.metrics.core.grid import Ints
-from monitor.metrics.maps.vector_map import VectorMap
 from monitor.summary import Summary
 
 MOST_DAYS = 31
@@ -162,66 +153,6 @@ def summarise_day(
     if isinstance(result, DataError):
         raise result
     return result
-
-
-def vectors_of_day(
-    name: str, model: Model, day: date, *, as_of: date, classes: Classes, engine: Databases
-) -> Vectors:
-    """Read the vectors and labels that `summarise_day` counts, in any order.
-
-    Raises
-    ------
-    DataError
-        If the logs are missing or unreadable.
-    """
-    batch = batch_of(name, model, day, as_of=as_of)
-    with open_session(batch.what, engine) as session:
-        return read_vectors(session, batch, classes)
-
-
-def mapped_classes_of_day(
-    name: str,
-    model: Model,
-    day: date,
-    *,
-    as_of: date,
-    classes: Classes,
-    vector_map: VectorMap,
-    engine: Databases,
-) -> tuple[Ints, ClassCounts]:
-    """Count the vectors that `summarise_day` counts through a map.
-
-    Parameters
-    ----------
-    name, model, day, as_of, classes, engine
-        As for `vectors_of_day`.
-    vector_map : VectorMap
-        The map, of the same classes.
-
-    Returns
-    -------
-    score_sums : ndarray of shape (c,)
-        Of the rows as logged, as in their `ClassCounts`: the same rows have the same.
-    counts : ClassCounts
-        Of the mapped rows.
-
-    Raises
-    ------
-    DataError
-        As `vectors_of_day`.
-    """
-    batch = batch_of(name, model, day, as_of=as_of)
-    with open_session(batch.what, engine) as session:
-        return count_through_map(session, batch, classes, vector_map)
-
-
-def sql_of_vectors(
-    name: str, model: Model, day: date, *, as_of: date, classes: Classes, engine: Databases
-) -> list[str]:
-    """Give the probability of each class as the predictions of a day have it, in SQL of DuckDB."""
-    batch = batch_of(name, model, day, as_of=as_of)
-    with open_session(batch.what, engine) as session:
-        return read_parts_of_vector(session, batch, classes)
 
 
 def _read_together(batch: Batch, databases: Databases) -> dict[date, Summary | DataError]:

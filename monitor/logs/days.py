@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import reduce
 from itertools import groupby
+from zoneinfo import ZoneInfo
 
 from monitor.config import Model
 from monitor.errors import DataError
@@ -21,7 +22,7 @@ from monitor.logs.partitions import (
 )
 from monitor.logs.session import DAMAGE, Session
 from monitor.logs.sources import check_readable
-from monitor.summary import days_between
+from monitor.summary import Summary, days_between
 
 
 @dataclass(frozen=True)
@@ -79,6 +80,13 @@ def batch_of(name: str, model: Model, day: date, *, as_of: date) -> Batch:
     partitions = outcome_days(f"{name} {day}", model, day, as_of=as_of)
     negative = _absent_is_negative(model, day, partitions, as_of=as_of)
     return Batch(name, model, as_of, {day: partitions}, negative)
+
+
+def batch_of_summary(name: str, model: Model, summary: Summary) -> Batch:
+    """Decide what to read for the rows of a summary: the outcomes that were known then."""
+    (day,) = summary.days
+    as_of = summary.known_at.astimezone(ZoneInfo(model.time_zone)).date()
+    return batch_of(name, model, day, as_of=max(as_of, day + timedelta(days=1)))
 
 
 def batches_of(name: str, model: Model, days: Iterable[date], *, as_of: date) -> list[Batch]:

@@ -24,6 +24,7 @@ from monitor.logs.column_codes import (
 )
 from monitor.logs.column_rows import Frequent, count_columns, frequent_values
 from monitor.logs.daily import DayRows, is_settled
+from monitor.logs.databases import Databases
 from monitor.logs.days import Batch, readable_days
 from monitor.logs.joining import (
     Groups,
@@ -36,7 +37,7 @@ from monitor.logs.joining import (
 from monitor.logs.lateness import count_late, days_of_late
 from monitor.logs.opening import KINDS
 from monitor.logs.partitions import has_day, open_log
-from monitor.logs.session import Frame, Session
+from monitor.logs.session import Frame, Session, open_session
 from monitor.logs.sources import Logs, open_ids, open_logs
 from monitor.logs.weights import class_weights
 from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
@@ -109,19 +110,20 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     return [rows]
 
 
-def read_vectors(session: Session, batch: Batch, classes: Classes) -> Vectors:
-    """Read the rows that `read_day` counts, of a model with classes.
+def read_vectors(batch: Batch, classes: Classes, engine: Databases) -> Vectors:
+    """Read the vectors and labels that `read_day` counts, in any order.
 
     Raises
     ------
     DataError
         If they cannot be read.
     """
-    return read_matched(_joined(session, batch), classes)
+    with open_session(batch.what, engine) as session:
+        return read_matched(_joined(session, batch), classes)
 
 
 def count_through_map(
-    session: Session, batch: Batch, classes: Classes, vector_map: VectorMap
+    batch: Batch, classes: Classes, vector_map: VectorMap, engine: Databases
 ) -> tuple[Ints, ClassCounts]:
     """Count the rows that `read_day` counts through a map; see `count_mapped_day`.
 
@@ -130,12 +132,15 @@ def count_through_map(
     DataError
         If they cannot be read.
     """
-    return count_mapped_day(_joined(session, batch), classes, vector_map)
+    with open_session(batch.what, engine) as session:
+        return count_mapped_day(_joined(session, batch), classes, vector_map)
 
 
-def read_parts_of_vector(session: Session, batch: Batch, classes: Classes) -> list[str]:
-    """Give the probability of each class in SQL, as the predictions of the first day have it."""
-    return parts_of_vector(open_log(session, batch.model, "predictions", batch.days[:1]), classes)
+def read_parts_of_vector(batch: Batch, classes: Classes, engine: Databases) -> list[str]:
+    """Give the probability of each class as the predictions of a day have it, in SQL of DuckDB."""
+    with open_session(batch.what, engine) as session:
+        log = open_log(session, batch.model, "predictions", batch.days)
+        return parts_of_vector(log, classes)
 
 
 def _joined(session: Session, batch: Batch) -> Frame:

@@ -6,14 +6,19 @@ The store has counts of classes and pairs, which determine no map of vectors, so
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import date
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from monitor import program
-from monitor.config import Classes, Config, Model
+from monitor.config import Classes, Config
 from monitor.errors import ConfigError, DataError
-from monitor.logs import Databases, open_databases, sql_of_vectors, vectors_of_day
+from monitor.logs import (
+    batch_of,
+    batch_of_summary,
+    open_databases,
+    read_parts_of_vector,
+    read_vectors,
+)
 from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.maps.choosing import Candidate, Choice, gains_of
 from monitor.metrics.maps.class_choosing import choose_vector_map
@@ -129,12 +134,8 @@ def sql_of_map(
     else:
         day = content.training.last
         with open_databases(config.engine) as databases:
-            scores = sql_of_vectors(
-                *(name, config.model(name), day),
-                as_of=date.max,
-                classes=classes,
-                engine=databases,
-            )
+            batch = batch_of(name, config.model(name), day, as_of=date.max)
+            scores = read_parts_of_vector(batch, classes, databases)
     scores = [f"CAST({score} AS DOUBLE)" for score in scores]
     if classes.sums == "normalise":
         total = " + ".join(scores)
@@ -179,7 +180,7 @@ def _read(
     each = MOST_VALUES // len(days)
     with open_databases(config.engine) as databases:
         for done, day in enumerate(days, 1):
-            vectors, labels = _rows_of(name, model, day, classes, databases)
+            vectors, labels = read_vectors(batch_of_summary(name, model, day), classes, databases)
             read += labels.size
             if labels.size:
                 drawn = rows_of_days(classes.names, [(vectors, labels)], each)
@@ -189,13 +190,6 @@ def _read(
         msg = f"{name}: the logs have no row with an outcome on these days any more; name others."
         raise DataError(msg)
     return rows_of_days(classes.names, kept, MOST_VALUES), read
-
-
-def _rows_of(name: str, model: Model, day: Summary, classes: Classes, databases: Databases) -> Rows:
-    """Read what the summary of a day counted: the outcomes that were known then."""
-    as_of = day.known_at.astimezone(ZoneInfo(model.time_zone)).date()
-    when = max(as_of, date.fromordinal(day.days[0].toordinal() + 1))
-    return vectors_of_day(name, model, day.days[0], as_of=when, classes=classes, engine=databases)
 
 
 def _content(

@@ -5,16 +5,15 @@ summary is made again, and one that the map of now does not need is removed.
 """
 
 from collections.abc import Callable
-from datetime import date, timedelta
+from datetime import date
 from functools import lru_cache, partial
-from zoneinfo import ZoneInfo
 
 import numpy as np
 
 from monitor.config import Classes, Config, Model
 from monitor.errors import DataError, within_memory
 from monitor.evaluation.shadow import mapped_summary
-from monitor.logs import Databases, mapped_classes_of_day, open_databases
+from monitor.logs import Databases, batch_of_summary, count_through_map, open_databases
 from monitor.metrics.maps.class_map_file import ClassMapFile
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.pipeline.progress import Failure, PhaseProgress
@@ -113,15 +112,9 @@ def _count(
 ) -> Summary:
     """Count the rows of a summary through a map."""
     (day,) = summary.days
-    as_of = summary.known_at.astimezone(ZoneInfo(model.time_zone)).date()
     with within_memory(f"{name} {day}"):
-        sums, counts = mapped_classes_of_day(
-            *(name, model, day),
-            as_of=max(as_of, day + timedelta(days=1)),
-            classes=classes,
-            vector_map=vector_map,
-            engine=databases,
-        )
+        batch = batch_of_summary(name, model, summary)
+        sums, counts = count_through_map(batch, classes, vector_map, databases)
     if not (summary.classes and np.array_equal(sums, summary.classes.score_sums)):
         msg = (
             f"{name} {day}: the logs are no longer those that were summarised, so what the map "

@@ -74,11 +74,8 @@ def _score(log: Log | None) -> Iterator[Setting]:
         )
         yield Setting("predictions", "classes", TODO, why)
         return
-    scores = roles.scores(log.columns) if log else []
-    if scores:
-        yield Setting("predictions", "score", scores[0].column, scores[0].reason)
-        if "score_means" in scores[0].settings:
-            yield Setting("predictions", "score_means", scores[0].settings["score_means"])
+    if log and (scores := roles.scores(log.columns)):
+        yield from _chosen("predictions", "score", scores[0])
         return
     named = [c for c in log.columns if roles.is_named_score(c)] if log else []
     said = " ".join(map(how_to_map, named))
@@ -86,12 +83,16 @@ def _score(log: Log | None) -> Iterator[Setting]:
     yield Setting("predictions", "score", TODO, why)
 
 
+def _chosen(section: str, key: str, candidate: roles.Candidate) -> Iterator[Setting]:
+    """Give the column of a role, and what its values mean."""
+    yield Setting(section, key, candidate.column, candidate.reason)
+    if (means := f"{key}_means") in candidate.settings:
+        yield Setting(section, means, candidate.settings[means])
+
+
 def _outcome(log: Log | None) -> Iterator[Setting]:
-    outcomes = roles.outcomes(log.columns) if log else []
-    if outcomes:
-        yield Setting("outcomes", "outcome", outcomes[0].column, outcomes[0].reason)
-        if "outcome_means" in outcomes[0].settings:
-            yield Setting("outcomes", "outcome_means", outcomes[0].settings["outcome_means"])
+    if log and (outcomes := roles.outcomes(log.columns)):
+        yield from _chosen("outcomes", "outcome", outcomes[0])
         return
     why = (
         "The column with what happened, 0 or 1. For other values add outcome_means: {positive: "

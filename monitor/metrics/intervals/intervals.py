@@ -114,7 +114,12 @@ def prevalence_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     >>> round(found.low, 3), round(found.high, 3)
     (0.0, 0.278)
     """
-    rate, square = t.prevalence, float(stdtrit(inf, 0.5 - level / 2.0)) ** 2 / t.total
+    square = float(stdtrit(inf, 0.5 - level / 2.0)) ** 2 / t.total
+    return wilson(t.prevalence, square)
+
+
+def wilson(rate: float, square: float) -> Estimate:
+    """Give Wilson's interval of a rate, with the squared quantile over the number of rows."""
     centre = (rate + square / 2.0) / (1.0 + square)
     reach = sqrt(square * (rate * (1.0 - rate) + square / 4.0)) / (1.0 + square)
     return Estimate(rate, max(0.0, centre - reach), min(1.0, centre + reach))
