@@ -20,8 +20,8 @@ COUNTS = "metrics", "summary.py", "arrivals.py", "segment_names.py"
 ROOMS: dict[Phase, tuple[str, ...]] = {
     "fits": (*COUNTS, "drift"),
     "summaries": (*COUNTS, "logs"),
-    "evaluations": (*COUNTS, "evaluation", "drift", "words", "pipeline"),
-    "verdicts": (*COUNTS, "evaluation", "drift", "words", "pipeline", "logs"),
+    "evaluations": (*COUNTS, "decisions.py", "evaluation", "drift", "words", "pipeline"),
+    "verdicts": (*COUNTS, "decisions.py", "evaluation", "drift", "words", "pipeline", "logs"),
 }
 
 
