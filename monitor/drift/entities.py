@@ -148,13 +148,13 @@ def hanging(reference: Reference, sums: BucketSums) -> Floats:
     ndarray of shape (4,)
         `Reference.hanging`.
     """
-    return _beyond(sums, reference.day_variances, reference.informations)
+    of_span = span_dispersions(sums.scores, sums.informations)
+    return hanging_beyond(of_span, reference.day_variances, reference.informations)
 
 
-def _beyond(sums: BucketSums, day_variances: Floats, informations: Floats) -> Floats:
+def hanging_beyond(of_span: Floats, day_variances: Floats, informations: Floats) -> Floats:
     """Compare the dispersion of a span with that which its days by themselves show."""
-    dispersion = span_dispersions(sums.scores, sums.informations)
-    return np.clip(dispersion / dispersions(day_variances, informations), 1.0, MOST_HANGING)
+    return np.clip(of_span / dispersions(day_variances, informations), 1.0, MOST_HANGING)
 
 
 def hanging_since(
@@ -163,7 +163,9 @@ def hanging_since(
     """Find `hanging` of the days from the first to a day; 1 where none has entities."""
     days = [sums_of(date.fromordinal(n)) for n in range(first.toordinal(), day.toordinal() + 1)]
     informations = np.array([of_day.informations.sum(axis=0) for of_day in days])
-    return _beyond(sum(days, NOTHING), day_variances, informations)
+    sums = sum(days, NOTHING)
+    of_span = span_dispersions(sums.scores, sums.informations)
+    return hanging_beyond(of_span, day_variances, informations)
 
 
 def intercept_hanging(everything: Coarse, held: BucketCounts, delta: float) -> float:
@@ -222,14 +224,28 @@ def held_down_by_entities(
     buckets, known_of_buckets = _since_each(kept, day, sums_of)
     if not known_of_buckets.any():
         return detector
+    return held_down_to(detector, evidence, kept, span_dispersions(buckets, known_of_buckets))
+
+
+def held_down_to(
+    detector: Detector, evidence: DayEvidence, kept: History, dispersion: Floats
+) -> Detector:
+    """Let the evidence be at most `most_evidence` of the rows of a history.
+
+    Parameters
+    ----------
+    detector, evidence : Detector, DayEvidence
+        As for `held_down_by_entities`.
+    kept : History
+        The rows on which a drift may have begun.
+    dispersion : ndarray of shape (r, 4)
+        Of the span since each of them; days that differ by nature raise it.
+    """
     days, pull, informations = (
         np.cumsum(values[::-1].astype(np.float64), axis=0)[::-1]
         for values in (kept.days, kept.scores, kept.informations)
     )
-    phi = np.maximum(
-        1.0 + detector.jitters * informations / days[:, None],
-        span_dispersions(buckets, known_of_buckets),
-    )
+    phi = np.maximum(1.0 + detector.jitters * informations / days[:, None], dispersion)
     most = most_evidence(kept.days, pull, informations, phi, evidence.tolerances, evidence.effects)
     return replace(detector, sums=np.minimum(detector.sums, most.ravel()))
 

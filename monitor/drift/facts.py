@@ -13,7 +13,6 @@ from monitor.drift.detector import Ended, Incident
 from monitor.drift.lack import Lack
 from monitor.drift.levels import LastingShift, Level
 from monitor.drift.reference import Reference
-from monitor.drift.variance import neighbours_alike
 
 Obstacle = Literal[
     "logs failed",
@@ -142,9 +141,6 @@ def faults_of(reference: Reference, least_shift: float) -> tuple[Fault, ...]:
     beyond_chance = intercept and (intercept.low > 0.0 or intercept.high < 0.0)
     if intercept and beyond_chance and abs(intercept.value) > least_shift:
         faults.append("intercept")
-    hangs_together = bool(
-        (reference.hanging > 1.0).any()
-    )  # then the errors of the reference hold it
-    if not hangs_together and neighbours_alike(reference.scores, reference.informations):
+    if reference.overlap > 1.0:
         faults.append("counted again")
     return tuple(faults)

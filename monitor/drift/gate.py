@@ -11,6 +11,7 @@ from monitor.drift.detector import Detector
 from monitor.drift.entities import BucketSums, held_down_by_entities
 from monitor.drift.evidence import DayEvidence
 from monitor.drift.inputs import Day
+from monitor.drift.overlap import held_down_by_overlap
 from monitor.drift.reference import Reference
 from monitor.drift.wander import held_down_by_wander
 
@@ -53,4 +54,6 @@ def held_down(
         return detector
     if any(day.entities for day in days):
         detector = held_down_by_entities(detector, evidence, days[-1].day, sums_of)
+    elif reference.overlap > 1.0:
+        detector = held_down_by_overlap(detector, reference, evidence)
     return held_down_by_wander(detector, reference, evidence) if wander else detector

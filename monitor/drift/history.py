@@ -138,13 +138,18 @@ def sums_since(
     history: History, first: date, day_variances: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Add up scores, informations and slopes of the rows from a day on, over their dispersion."""
-    kept = _rows(history, int(np.searchsorted(history.firsts, first.toordinal())))
+    kept = rows_since(history, first)
     phi = 1.0 + day_variances * kept.informations / kept.days[:, None]
     return (
         (kept.scores / phi).sum(axis=0),
         (kept.informations / phi).sum(axis=0),
         kept.slopes.sum(axis=0),
     )
+
+
+def rows_since(history: History, first: date) -> History:
+    """Keep the rows from a day on."""
+    return _rows(history, int(np.searchsorted(history.firsts, first.toordinal())))
 
 
 def week_slopes(history: History, day: date) -> Floats:

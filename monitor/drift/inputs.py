@@ -22,6 +22,7 @@ from monitor.drift.entities import (
     sum_buckets,
 )
 from monitor.drift.lack import Lack
+from monitor.drift.overlap import with_overlap
 from monitor.drift.pairs import (
     SAME,
     ClassDay,
@@ -198,7 +199,10 @@ def fit_model_reference(days: Sequence[Day], limits: Limits) -> ModelReference:
     """
     classes = sum_of_days(day.classes for day in days)
     fitted = _fit_classes(days, limits, classes) if classes else _fit_scores(days, limits)
-    streams = {name: _of_population(own, days, name) for name, own in fitted.streams.items()}
+    streams = {
+        name: own if isinstance(own, Lack) else _of_days(own, days, name)
+        for name, own in fitted.streams.items()
+    }
     fitted = replace(fitted, streams=streams, limit=limit_of_whole(streams, limits))
     detectable = {
         name: what_is_detectable(own, limit_of_stream(fitted, limits, name))
@@ -212,13 +216,12 @@ def _fit_scores(days: Sequence[Day], limits: Limits) -> ModelReference:
     """Fit the curve of one score, and that of each segment."""
     sampled = any(day.class_weights != NO_SAMPLE for day in days)
 
-    def fit(name: str, parts: Sequence[Parts]) -> Reference:
-        # A weighted row is no flip of two labels.
-        return with_entities(_fit(parts, limits, noise=not sampled), days, name)
+    def fit(parts: Sequence[Parts]) -> Reference:
+        return _fit(parts, limits, noise=not sampled)  # a weighted row is no flip of two labels
 
-    streams: dict[str, Reference | Lack] = {WHOLE: fit(WHOLE, [day.parts for day in days])}
+    streams: dict[str, Reference | Lack] = {WHOLE: fit([day.parts for day in days])}
     for name, alone in _streams_beside(days, _segments_of_days(days)):
-        streams[name] = what_a_reference_lacks(alone) or fit(name, alone)
+        streams[name] = what_a_reference_lacks(alone) or fit(alone)
     return ModelReference(days[0].day, days[-1].day, streams)
 
 
@@ -245,7 +248,7 @@ def _fit_classes(days: Sequence[Day], limits: Limits, classes: ClassDay) -> Mode
         if name in segments:  # the pairs of all segments have their curves in common
             streams[name] = missing or fit_family(alone, curves)
         else:
-            streams[name] = missing or with_entities(fit(alone), days, name)
+            streams[name] = missing or fit(alone)
     span = class_span(days, classes)
     return ModelReference(
         days[0].day,
@@ -300,6 +303,15 @@ def class_span(days: Sequence[Day], classes: ClassDay) -> list[tuple[Parts, Clas
         if day.classes and day.classes.names == classes.names
         if all(key[:-1] == (WHOLE, WHOLE) for key in day.parts)
     ]
+
+
+def with_dependence(reference: Reference, days: Sequence[Day], name: str) -> Reference:
+    """Let the errors of a stream's reference grow by how far its outcomes hang together.
+
+    Entities say so, where there are any; else whether neighbouring days are alike.
+    """
+    known = any(day.entities for day in days)
+    return with_entities(reference, days, name) if known else with_overlap(reference)
 
 
 def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Reference:
@@ -383,12 +395,14 @@ def prevalence_of(days: Sequence[Day], name: str) -> float:
     return positives / total if total else nan
 
 
-def _of_population(reference: Reference | Lack, days: Sequence[Day], name: str) -> Reference | Lack:
+def _of_days(reference: Reference, days: Sequence[Day], name: str) -> Reference:
+    """Give a reference what its curve alone does not tell of its days."""
+    own = with_dependence(reference, days, name)
     classes = days[0].classes and days[0].classes.of(name)
     sampled = any(day.class_weights != NO_SAMPLE for day in days)
-    if isinstance(reference, Lack) or not (classes or sampled):
-        return reference
-    return replace(reference, prevalence=prevalence_of(days, name))
+    if not (classes or sampled):
+        return own
+    return replace(own, prevalence=prevalence_of(days, name))
 
 
 def false_alert_days(limits: Limits, stream: str) -> int:

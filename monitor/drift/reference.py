@@ -109,6 +109,9 @@ class Reference:
         make it, because rows of an entity hang together; at least 1. See `monitor.drift.entities`.
     design_effects : DesignEffects
         Of its rows, where those of an entity hang together.
+    overlap : float
+        Days from one on which outcomes are independent of its own, where the same entities seem to
+        be counted again; 1 elsewhere, and with the key `entity`. See `monitor.drift.overlap`.
     """
 
     curve: Floats
@@ -137,6 +140,7 @@ class Reference:
     group_variances: Floats = field(default_factory=lambda: np.zeros((0, 4)))
     hanging: Floats = field(default_factory=lambda: np.ones(4))
     design_effects: DesignEffects = NO_DESIGN_EFFECTS
+    overlap: float = 1.0
 
     def group_of(self, part: Any) -> int | None:
         """Give the place in `group_variances` of the curve of a part; None if there are none."""

@@ -36,7 +36,7 @@ from monitor.drift.inputs import (
     SumsOf,
     limit_alone,
     weighed_parts,
-    with_entities,
+    with_dependence,
 )
 from monitor.drift.label_noise import wrong_share
 from monitor.drift.lack import Lack
@@ -366,5 +366,5 @@ def _fit(watched: Watched, days: Sequence[Day]) -> Reference:
         sensitivity=limits.sensitivity,
         judge_every=limits.judge_every,
     )
-    classes = watched.reference.classes
-    return without_top(fitted) if classes else with_entities(fitted, days, watched.name)
+    own = without_top(fitted) if watched.reference.classes else fitted
+    return with_dependence(own, days, watched.name)

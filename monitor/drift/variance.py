@@ -171,8 +171,8 @@ def between_week_variance(
     return max(0.0, excess) / (2.0 * float(np.concatenate(precisions).mean()))
 
 
-def neighbours_alike(scores: Floats, informations: Floats) -> bool:
-    """Say whether neighbouring days of a reference differ far less than chance makes them.
+def neighbour_ratio(scores: Floats, informations: Floats) -> float | None:
+    """Say how much less neighbouring days of a reference differ than by chance, if far less.
 
     The same entities counted on every day bring the same outcomes again; nothing else does.
 
@@ -180,6 +180,11 @@ def neighbours_alike(scores: Floats, informations: Floats) -> bool:
     ----------
     scores, informations : ndarray of shape (days, 4)
         What each day says of each direction.
+
+    Returns
+    -------
+    float or None
+        Q, below 0.35; None where days differ as much as chance may have it.
 
     Notes
     -----
@@ -192,8 +197,8 @@ def neighbours_alike(scores: Floats, informations: Floats) -> bool:
     --------
     >>> days = np.random.default_rng(1).normal(size=(28, 4))
     >>> known = np.full((28, 4), 100.0)
-    >>> neighbours_alike(10.0 * days, known), neighbours_alike(2.0 * days, known)
-    (False, True)
+    >>> neighbour_ratio(10.0 * days, known), round(neighbour_ratio(2.0 * days, known), 2)
+    (None, 0.03)
     """
     terms = []
     for pull, information in zip(scores.T, informations.T, strict=True):
@@ -203,4 +208,5 @@ def neighbours_alike(scores: Floats, informations: Floats) -> bool:
     squares = np.concatenate(terms)
     freedom = squares.size / PAIRS_A_FREEDOM
     ratio = float(squares.mean()) if freedom else 1.0
-    return ratio < LITTLE and bool(chdtr(freedom, freedom * ratio) < BY_CHANCE)
+    too_small = ratio < LITTLE and chdtr(freedom, freedom * ratio) < BY_CHANCE
+    return ratio if too_small else None

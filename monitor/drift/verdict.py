@@ -76,6 +76,7 @@ from monitor.drift.label_noise import wrong_share
 from monitor.drift.lack import Lack
 from monitor.drift.levels import LastingShift, Level, lasting_shift, what_moved
 from monitor.drift.other_pairs import other_pairs
+from monitor.drift.overlap import overlapping_since
 from monitor.drift.pairs import sum_of_days
 from monitor.drift.past import Profiles, profiles_since
 from monitor.drift.places import Explanation, Where
@@ -648,7 +649,11 @@ def _hanging(
     name: str, own: Reference | Lack, detector: Detector, day: date, sums_of: SumsOf | None
 ) -> HangingSince:
     """Give what finds how far the rows of a stream have hung together since a day."""
-    if sums_of is None or isinstance(own, Lack):
+    if isinstance(own, Lack):
+        return independent
+    if sums_of is None and own.overlap > 1.0:
+        return partial(overlapping_since, detector=detector, reference=own)
+    if sums_of is None:
         return independent
     variances, of_stream = detector.jitters, partial(sums_of, own, name)
     return partial(hanging_since, day=day, day_variances=variances, sums_of=of_stream)

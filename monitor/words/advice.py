@@ -21,8 +21,9 @@ from monitor.drift.reference import LEAST_OF_EACH
 NEVER_CONTRAST = "within each part of its days all scores or all outcomes are equal"
 COUNTED_AGAIN = (
     "Neighbouring days of the reference differ far less than chance alone makes them: the same "
-    "entities seem to be counted again, so alerts may be false more often than promised; set "
-    "predictions.entity to the columns that name them."
+    "entities seem to be counted again. The evidence is held down for that, so alerts should be "
+    "about as rarely false as promised; set predictions.entity to the columns that name them, so "
+    "that nothing has to be guessed."
 )
 TOO_LONG = 60  # days until a slope of 0.7 is found
 

@@ -1,6 +1,6 @@
 """What rows of one entity share is measured over any span, and priced."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import islice
 from math import inf, isfinite
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.detectable import days_to_find
+from monitor.drift.detectable import days_to_find, what_is_detectable
 from monitor.drift.detector import accumulate, new_detector
 from monitor.drift.entities import (
     NOTHING,
@@ -22,7 +22,7 @@ from monitor.drift.evidence import day_evidence, known_cells
 from monitor.drift.facts import faults_of
 from monitor.drift.inputs import Day, Limits, fit_model_reference
 from monitor.drift.paths import drawn_days, evidence_paths
-from monitor.drift.reference import Reference, with_hanging
+from monitor.drift.reference import Reference, fit_reference, with_hanging
 from monitor.drift.verdict import Verdict, days_needed, judge
 from monitor.metrics.core.buckets import BUCKETS, merge_buckets
 from monitor.metrics.core.dispersion import NO_DESIGN_EFFECTS, span_dispersions
@@ -141,11 +141,7 @@ def test_one_bucket_says_nothing_of_how_much_buckets_differ() -> None:
 def test_a_reference_of_the_same_customers_knows_its_curve_less_well() -> None:
     """Its errors grow by the root of what hangs together, and with them all that rests on them."""
     days = list(draw_days(panel(), 3, 1.0, 99, REFERENCE))
-    plain = fit_model_reference([replace(day, entities={}) for day in days], Limits())
-    priced = fit_model_reference(days, Limits())
-    before, now = plain.streams[WHOLE], priced.streams[WHOLE]
-    assert isinstance(before, Reference)
-    assert isinstance(now, Reference)
+    before, now = fit_reference([day.parts for day in days]), reference_of(days)
 
     growth = now.errors / before.errors
     assert (before.hanging == 1.0).all()
@@ -162,7 +158,7 @@ def test_a_reference_of_the_same_customers_knows_its_curve_less_well() -> None:
     assert now.design_effects.scores_of_day < 2.0
     assert now.design_effects.scores > 14.0
     assert now.design_effects.outcomes > 5.0
-    worth, unpriced = priced.detectable[WHOLE], plain.detectable[WHOLE]
+    worth, unpriced = what_is_detectable(now, 3.0), what_is_detectable(before, 3.0)
     assert worth.days > unpriced.days
     assert worth.together
     assert not unpriced.together
@@ -277,9 +273,16 @@ def held_stream() -> list[Day]:
     return list(draw_days(customers(0.03), 4, 0.8, REFERENCE + 5, REFERENCE + 60))
 
 
-def test_a_fold_with_entities_is_the_same_daily_and_in_one_call() -> None:
+def counted_again() -> list[Day]:
+    """Draw the same of a panel that is scored every day, without the key."""
+    days = draw_days(panel(), 5, 0.6, REFERENCE + 5, REFERENCE + 60)
+    return [replace(day, entities={}) for day in days]
+
+
+@pytest.mark.parametrize("draw", [held_stream, counted_again])
+def test_a_fold_is_the_same_daily_and_in_one_call(draw: Callable[[], list[Day]]) -> None:
     """Every day from the stored detectors of the day before: the same bytes, held down or not."""
-    days = held_stream()
+    days = draw()
     reference = fit_model_reference(days[:REFERENCE], Limits())
     together, daily, detectors = fold(days), list[Verdict](), None
     for n in range(REFERENCE, len(days)):

@@ -13,6 +13,7 @@ from monitor.drift.entities import BucketSums, held_down_by_entities, sum_bucket
 from monitor.drift.evidence import DayEvidence, day_evidence
 from monitor.drift.gate import held_down
 from monitor.drift.inputs import Day, Limits, fit_model_reference, limit_alone
+from monitor.drift.overlap import held_down_by_overlap
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import judge
 from monitor.drift.wander import held_down_by_wander
@@ -39,11 +40,16 @@ def over() -> Stream:
 
 @pytest.mark.parametrize("wander", [False, True])
 @pytest.mark.parametrize("entities", [False, True])
+@pytest.mark.parametrize("overlap", [1.0, 30.0])
 def test_only_an_alert_is_held_down_by_what_is_asked_for(
-    over: Stream, *, entities: bool, wander: bool
+    over: Stream, *, overlap: float, entities: bool, wander: bool
 ) -> None:
-    """Below its limit evidence stays; at it, it is that of both rules one after the other."""
+    """Below its limit evidence stays; at it, it is that of the rules one after the other.
+
+    Entities know more of what hangs together than days that are alike.
+    """
     reference, detector, evidence, days, sums = over
+    reference = replace(reference, overlap=overlap)
     seen = days[-7:] if entities else [replace(day, entities={}) for day in days[-7:]]
     known = {"sums_of": sums.__getitem__, "wander": wander}
 
@@ -53,11 +59,13 @@ def test_only_an_alert_is_held_down_by_what_is_asked_for(
     expected = detector
     if entities:
         expected = held_down_by_entities(expected, evidence, days[-1].day, sums_of=sums.__getitem__)
+    elif overlap > 1.0:
+        expected = held_down_by_overlap(expected, reference, evidence)
     if wander:
         expected = held_down_by_wander(expected, reference, evidence)
     assert above is detector
     assert np.array_equal(held.sums, expected.sums)
-    assert (held.evidence < detector.evidence) == (entities or wander)
+    assert (held.evidence < detector.evidence) == (entities or wander or overlap > 1.0)
 
 
 def test_segments_share_their_limit_and_the_whole_has_its_own() -> None:

@@ -13,7 +13,7 @@ from monitor.drift.variance import (
     LEAST_RARER,
     between_day_variance,
     between_week_variance,
-    neighbours_alike,
+    neighbour_ratio,
     span_starts,
 )
 from monitor.metrics.core.coarse import CENTRES, Coarse
@@ -156,7 +156,7 @@ def test_a_few_weeks_are_not_believed() -> None:
 def alike(days: list[dict]) -> bool:
     """Say whether the neighbouring days of a reference are alike."""
     reference = fit_reference(days)
-    return neighbours_alike(reference.scores, reference.informations)
+    return neighbour_ratio(reference.scores, reference.informations) is not None
 
 
 def scored_daily(rng: np.random.Generator, horizon: int, days: int) -> list[dict]:
@@ -173,7 +173,7 @@ def scored_daily(rng: np.random.Generator, horizon: int, days: int) -> list[dict
 
 @pytest.mark.parametrize("days", [14, 28])
 @pytest.mark.parametrize("horizon", [14, 30])
-def test_entities_that_are_counted_on_each_day_make_neighbours_alike(
+def test_entities_that_are_counted_on_each_day_make_neighbour_ratio(
     days: int, horizon: int
 ) -> None:
     """Overlapping horizons are noticed in every draw from 28 days on, and in 14 days mostly."""
@@ -193,17 +193,17 @@ def test_independent_days_are_not_alike(rows: int, days: int) -> None:
 
 
 @pytest.mark.parametrize("days", [14, 28, 200])
-def test_chance_makes_neighbours_alike_almost_never(days: int) -> None:
+def test_chance_makes_neighbour_ratio_almost_never(days: int) -> None:
     """None of 2,000 references of independent normal scores, whatever the days know."""
     rng = np.random.default_rng(days)
     known = rng.gamma(1.0, 50.0, (2_000, days, 4))
     pulls = rng.normal(size=known.shape) * np.sqrt(known)
 
-    assert not any(map(neighbours_alike, pulls, known))
+    assert not any(map(neighbour_ratio, pulls, known))
 
 
 def test_directions_that_no_score_moves_along_are_left_out() -> None:
     """Without any information nothing is alike."""
     none = np.zeros((28, 4))
 
-    assert not neighbours_alike(none, none)
+    assert not neighbour_ratio(none, none)

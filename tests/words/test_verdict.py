@@ -260,22 +260,17 @@ def wrong_from_the_start(**own: Estimate | None) -> Verdict:
     )
 
 
-def reference_with(spread: float = 1.0, hanging: float = 1.0, **own: Estimate | None) -> Any:
-    """Make what is looked at of a reference; its days differ so many times as much as by chance."""
-    scores = np.random.default_rng(1).normal(0.0, spread, (28, 4))
-    sums = {"scores": scores, "informations": np.ones((28, 4)), "hanging": np.full(4, hanging)}
-    return SimpleNamespace(**{"own_slope": None, "own_intercept": None, **sums, **own})
+def reference_with(overlap: float = 1.0, **own: Estimate | None) -> Any:
+    """Make what is looked at of a reference."""
+    return SimpleNamespace(**{"own_slope": None, "own_intercept": None, "overlap": overlap, **own})
 
 
-@pytest.mark.parametrize(
-    ("spread", "hanging", "faults"),
-    [(0.2, 1.0, ("counted again",)), (1.0, 1.0, ()), (0.2, 12.0, ()), (1.0, 12.0, ())],
-)
-def test_entities_that_are_named_are_not_called_counted_again(
-    spread: float, hanging: float, faults: tuple[str, ...]
+@pytest.mark.parametrize(("overlap", "faults"), [(1.0, ()), (9.0, ("counted again",))])
+def test_outcomes_that_overlap_are_called_counted_again(
+    overlap: float, faults: tuple[str, ...]
 ) -> None:
-    """With the key `entity` the reference is priced for rows that hang together."""
-    assert faults_of(reference_with(spread, hanging), LEAST_SHIFT) == faults
+    """A reference whose days are too alike has this fault; the key `entity` leaves it at 1."""
+    assert faults_of(reference_with(overlap), LEAST_SHIFT) == faults
 
 
 @pytest.mark.parametrize(
