@@ -16,7 +16,7 @@ from math import nan, sqrt
 import numpy as np
 
 from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
-from monitor.metrics.core.dispersion import design_effect, outcome_dispersion
+from monitor.metrics.core.dispersion import design_effect
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.special import expit
 from monitor.metrics.core.tally import Tally
@@ -129,7 +129,7 @@ def causes_of(t: Tally, held: BucketCounts = NO_BUCKETS) -> Causes | None:
     of f3 took from the gaps. What varies inside a bin stays unseen.
 
     With entities, sampling moves each map by the design effect of its terms, the mean of S by
-    that of what each prediction adds, and the rest by `outcome_dispersion`.
+    that of what each prediction adds, and the rest by the covariance of the gaps of its bins.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def causes_of(t: Tally, held: BucketCounts = NO_BUCKETS) -> Causes | None:
     maps = fit_nested_maps(t)
     if maps is None:
         return None
-    rest, phis = remaining_error(maps, outcome_dispersion(held)), _design_effects(maps, held)
+    rest, phis = remaining_error(maps, held), _design_effects(maps, held)
     return Causes(
         *_explained(maps, _scores(maps, "log"), rest.divergence, held, phis),
         *_explained(maps, _scores(maps, "brier"), rest.squared, held, phis),

@@ -149,9 +149,10 @@ def of_causes(causes: Causes) -> dict[str, float]:
 
 
 def intervals_of_causes(causes: Causes) -> dict[str, Estimate]:
-    """Give their intervals."""
+    """Give their intervals; none of a cause whose map could not be fitted."""
     both = zip(vars(causes.log_loss).values(), vars(causes.log_loss_errors).values(), strict=True)
-    return dict(zip(CAUSES, (Estimate.normal(*of) for of in both), strict=True))
+    of_all = {name: Estimate.normal(*of) for name, of in zip(CAUSES, both, strict=True)}
+    return {name: found for name, found in of_all.items() if found.standard_error > 0.0}
 
 
 def loss(right: Floats, p: Floats) -> float:

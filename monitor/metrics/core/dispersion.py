@@ -147,6 +147,46 @@ def design_effect(
     return float(np.clip(span_dispersions(*sums)[0], 1.0, t.total))
 
 
+def shared_covariance(
+    t: Tally, held: BucketCounts, if_positive: Floats, if_negative: Floats
+) -> Floats:
+    """Estimate the covariance of several sums over rows, where those of an entity hang together.
+
+    Parameters
+    ----------
+    t, held : Tally, BucketCounts
+        As for `design_effect`; there are entities.
+    if_positive, if_negative : ndarray of shape (j, m)
+        What a prediction of each group adds to each sum, by its outcome; 0 on average.
+
+    Returns
+    -------
+    ndarray of shape (j, j)
+        ``sum d d' / sqrt((1 - h) (1 - h'))`` over the buckets, with d and h of `span_dispersions`;
+        0 for a sum that a single bucket holds.
+
+    Examples
+    --------
+    >>> from monitor.metrics.core.tally import tally
+    >>> t = tally([0.4] * 640, [1, 0] * 320)
+    >>> of = np.arange(64)
+    >>> alike = BucketCounts(of, np.full(64, 62), np.full(64, 10), 10 * (of % 2))
+    >>> (shared_covariance(t, alike, np.ones((2, 1)), -np.ones((2, 1))) / t.total).round(1)
+    array([[10.2, 10.2],
+           [10.2, 10.2]])
+    """
+    bins = bins_of_tally(t)
+    each = [
+        bucket_sums(bins, t.counts, held, *both)
+        for both in zip(if_positive, if_negative, strict=True)
+    ]
+    sums, squares = np.concatenate(each, axis=-1)
+    shares = _ratio(squares, np.broadcast_to(squares.sum(axis=0), squares.shape))
+    left = 1.0 - (shares**2).sum(axis=0)
+    deviations = (sums - shares * sums.sum(axis=0)) * np.sqrt(_ratio(np.ones_like(left), left))
+    return np.asarray(deviations.T @ deviations)
+
+
 @dataclass(frozen=True)
 class DesignEffects:
     """By how much means over the rows of days vary more than those of independent rows.

@@ -7,8 +7,10 @@ import numpy as np
 
 from monitor.metrics.binned.binning import Bins, bins_of
 from monitor.metrics.binned.ece import debiased_mean_squared_gap
+from monitor.metrics.core.buckets import NO_BUCKETS, BucketCounts
+from monitor.metrics.core.dispersion import bins_of_tally, shared_covariance
 from monitor.metrics.core.estimate import Estimate
-from monitor.metrics.core.grid import Floats
+from monitor.metrics.core.grid import Floats, Ints
 from monitor.metrics.core.special import chdtrc, expit, xlogy
 from monitor.metrics.core.tally import Tally
 from monitor.metrics.logistic.recalibration_maps import NestedMaps, gram
@@ -37,15 +39,15 @@ class RemainingError:
     p_value: float
 
 
-def remaining_error(maps: NestedMaps, phi: float = 1.0) -> RemainingError:
+def remaining_error(maps: NestedMaps, held: BucketCounts = NO_BUCKETS) -> RemainingError:
     """Compare the outcomes with the last fitted map over bins of equal information.
 
     Parameters
     ----------
     maps : NestedMaps
         The last of them is judged, on the predictions that it was fitted on.
-    phi : float
-        By how much the outcomes of a bin vary more than independent ones, at least 1.
+    held : BucketCounts
+        The same predictions by bucket of their entity, where those of one entity may hang together.
 
     Returns
     -------
@@ -62,8 +64,12 @@ def remaining_error(maps: NestedMaps, phi: float = 1.0) -> RemainingError:
     ``K = sum pi_b x_b x_b'`` with x_b the mean of ``w x`` in the bin, and
     ``L = sum pi_b x_b x_b' / (p_b (1-p_b))``. Pearson's statistic is compared with chi-square
     of ``B - tr(A^-1 L)`` degrees of freedom, its mean (Moore and Spruill, Annals of
-    Statistics 3, 1975: the distribution lies between B - terms and B). Outcomes that vary phi
-    times as much bring phi times the corrections, and Pearson's statistic is divided by phi.
+    Statistics 3, 1975: the distribution lies between B - terms and B).
+
+    With entities C is the covariance of the gaps ``r_b - p_b``, from what every prediction adds to
+    them: ``1{in b} (y - p) / n_b - x_b' A^-1 x (y - p) / N``. Then the corrections are
+    ``sum pi_b C_bb`` and ``sum pi_b C_bb / (2 p_b (1-p_b))``, and Pearson's statistic is compared
+    by its first two moments (Satterthwaite).
 
     Examples
     --------
@@ -76,28 +82,64 @@ def remaining_error(maps: NestedMaps, phi: float = 1.0) -> RemainingError:
     logits, t = maps.logits[-1], maps.tally
     p = np.asarray(expit(logits))
     w = p * expit(-logits)
-    bins, x = information_bins(maps), maps.design[:, : maps.terms[-1]]
+    # Buckets know the score of a row by its bin, 1/4 wide in logit, so that one stays whole.
+    blocks = bins_of_tally(t) if held.counts.size else None
+    bins, x = information_bins(maps, blocks), maps.design[:, : maps.terms[-1]]
     if bins.counts.size <= x.shape[1]:
         unknown = Estimate.normal(nan, nan)
         return RemainingError(unknown, unknown, nan)
     inverse = np.linalg.inv(gram(x, t.counts * w) / t.total)
     means = np.add.reduceat((t.counts * w)[:, None] * x, bins.starts[:-1]) / bins.counts[:, None]
-    taken = (means * (means @ inverse)).sum(axis=1)  # of each bin
-    return _judge(bins, taken, t.total, phi)
+    pulls = means @ inverse
+    if held.counts.size:
+        return _judge_shared(bins, _gap_covariance(maps, held, bins, pulls), t.total)
+    taken = (means * pulls).sum(axis=1)  # of each bin
+    return _judge(bins, taken, t.total)
 
 
-def _judge(bins: Bins, taken: Floats, total: int, phi: float) -> RemainingError:
+def _gap_covariance(maps: NestedMaps, held: BucketCounts, bins: Bins, pulls: Floats) -> Floats:
+    """Estimate the covariance of the gaps of bins, shape (b, b), from buckets of entities."""
+    t, p = maps.tally, np.asarray(expit(maps.logits[-1]))
+    x = maps.design[:, : maps.terms[-1]]
+    inside = np.repeat(np.diag(1.0 / bins.counts), np.diff(bins.starts), axis=1)
+    adds = inside - pulls @ x.T / t.total
+    return shared_covariance(t, held, adds * (1.0 - p), -adds * p)
+
+
+def _judge_shared(bins: Bins, covariance: Floats, total: int) -> RemainingError:
     r, p, share = bins.rates, bins.mean_scores, bins.counts / total
-    squares, noise, variance = (r - p) ** 2, phi * r * (1.0 - r) / bins.counts, p * (1.0 - p)
+    variance = p * (1.0 - p)
+    gaps = r - p
+    divergences = xlogy(r, r / p) + xlogy(1.0 - r, (1.0 - r) / (1.0 - p))
+
+    def estimate(raw: Floats, weights: Floats) -> Estimate:
+        shared = weights[:, None] * covariance
+        square, signal = float((shared * shared.T).sum()), weights * gaps
+        linear = max(0.0, 4.0 * float(signal @ covariance @ signal) - 4.0 * square)
+        value = float((share * raw).sum()) - float(np.trace(shared))
+        return Estimate.normal(value, sqrt(linear + 2.0 * square))
+
+    scaled = (bins.counts / variance)[:, None] * covariance
+    first, second = float(np.trace(scaled)), float((scaled * scaled.T).sum())
+    statistic = float((bins.counts * gaps**2 / variance).sum())
+    return RemainingError(
+        estimate(gaps**2, share),
+        estimate(np.asarray(divergences), np.asarray(share / (2.0 * variance))),
+        float(chdtrc(first**2 / second, statistic * first / second)) if second else nan,
+    )
+
+
+def _judge(bins: Bins, taken: Floats, total: int) -> RemainingError:
+    r, p, share = bins.rates, bins.mean_scores, bins.counts / total
+    squares, noise, variance = (r - p) ** 2, r * (1.0 - r) / bins.counts, p * (1.0 - p)
     divergences = xlogy(r, r / p) + xlogy(1.0 - r, (1.0 - r) / (1.0 - p))
     freedom = r.size - float((share * taken / variance).sum())
-    divergence = float((share * divergences).sum()) - phi * freedom / (2.0 * total)
-    unbiased, raw = debiased_mean_squared_gap(bins), float((share * squares).sum())
-    squared = unbiased - (phi - 1.0) * (raw - unbiased) + phi * float((share * taken).sum()) / total
+    divergence = float((share * divergences).sum()) - freedom / (2.0 * total)
+    squared = debiased_mean_squared_gap(bins) + float((share * taken).sum()) / total
     return RemainingError(
         Estimate.normal(squared, _error(share, squares, noise)),
         Estimate.normal(divergence, _error(share / (2.0 * variance), squares, noise)),
-        float(chdtrc(freedom, (bins.counts * squares / variance).sum() / phi)),
+        float(chdtrc(freedom, (bins.counts * squares / variance).sum())),
     )
 
 
@@ -107,8 +149,15 @@ def _error(weights: Floats, squares: Floats, noise: Floats) -> float:
     return sqrt(max(0.0, linear) + float((2.0 * weights**2 * noise**2).sum()))
 
 
-def information_bins(maps: NestedMaps) -> Bins:
+def information_bins(maps: NestedMaps, blocks: Ints | None = None) -> Bins:
     """Cut into at most 20 bins of about equal information; groups stay whole.
+
+    Parameters
+    ----------
+    maps : NestedMaps
+        The last of them gives the information.
+    blocks : ndarray of shape (m,), optional
+        Number of the block of each group, rising; blocks stay whole too.
 
     Examples
     --------
@@ -120,10 +169,13 @@ def information_bins(maps: NestedMaps) -> Bins:
     """
     t, p = maps.tally, np.asarray(expit(maps.logits[-1]))
     sums = np.cumsum(t.counts * p * expit(-maps.logits[-1]))
+    ends = np.arange(1, p.size + 1)
+    if blocks is not None:
+        ends = ends[np.append(np.diff(blocks) > 0, True)]
     n = int(min(MOST_BINS, max(1.0, sums[-1] / INFORMATION_PER_BIN)))
     starts = [0]
     for cut in range(1, n):
-        end = int(np.abs(sums - cut / n * sums[-1]).argmin()) + 1
+        end = int(ends[np.abs(sums[ends - 1] - cut / n * sums[-1]).argmin()])
         before = sums[starts[-1] - 1] if starts[-1] else 0.0
         # A large group leaves little to its neighbours; they go to the next bin, or the last.
         if min(sums[end - 1] - before, sums[-1] - sums[end - 1]) >= LEAST_INFORMATION:
