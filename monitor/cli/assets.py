@@ -14,7 +14,9 @@ from typing import Annotated
 import typer
 
 from monitor.cli.options import AsJson
+from monitor.cli.owner_routes import with_owners
 from monitor.cli.printing import answer
+from monitor.config.owners import read_owners
 from monitor.errors import ConfigError
 from monitor.files import writing
 
@@ -23,6 +25,7 @@ CHECKOUT = Path(str(files("monitor"))).parent
 PARTS = ("alerts", "dags", "deploy", "grafana/dashboards", "grafana/provisioning")
 SINGLE = ("grafana/prometheus.yml", "monitor.example.yaml")
 RULES = "alerts/calibration.rules.yml"
+ROUTES = "alerts/alertmanager.yml"
 DASHBOARDS = "grafana/dashboards"
 KUBERNETES = "deploy/kubernetes"
 METADATA = """\
@@ -37,6 +40,14 @@ metadata:
 def assets(
     folder: Annotated[Path, typer.Option("--into", help="The folder to write them to.")],
     force: Annotated[bool, typer.Option("--force", help="Overwrite files that differ.")] = False,
+    owners: Annotated[
+        Path | None,
+        typer.Option(
+            "--owners",
+            help="A table of owners, such as {owners: {risk: {slack: '#risk'}}}: each gets a route "
+            "and receivers of Alertmanager.",
+        ),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write rules, dashboards, DAG and manifests.
@@ -44,6 +55,9 @@ def assets(
     Also the Alertmanager configuration, the runbook, and an example of monitor.yaml.
     """
     contents = {name: (_source() / name).read_bytes() for name in sorted(shipped())} | composed()
+    if owners:
+        shared = contents[ROUTES].decode("utf-8")
+        contents[ROUTES] = with_owners(shared, read_owners(owners)).encode("utf-8")
     if not force:
         _refuse_to_overwrite(folder, contents)
     for name, content in contents.items():

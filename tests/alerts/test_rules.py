@@ -401,7 +401,7 @@ class TestCommands:
     def test_are_found(self) -> None:
         """The runbook shows these commands and no other, so none below is overlooked."""
         program = "calibration-monitor"
-        ours = "ack backfill check evaluate prune recalibrate run serve show store where"
+        ours = "ack backfill check evaluate prune rebase recalibrate run serve show store where"
         shown = {tuple(call.split()[:2]) for call in CALLS}
 
         assert shown == {*((program, name) for name in ours.split()), ("amtool", "silence")}

@@ -1,0 +1,112 @@
+"""Routes of Alertmanager for each owner, added to those that all models share."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import yaml
+
+from monitor.config.owners import Owner
+
+SECRETS = "/etc/alertmanager/secrets/"
+SLACK = "https://slack.com/api/chat.postMessage"
+WRITTEN = """\
+# Written by calibration-monitor assets --owners; write it again when owners change.
+# The file without owners says what each route is for, and how to start Alertmanager.
+# Secrets are files, one value in each, readable by Alertmanager only:
+{secrets}
+"""
+Block = dict[str, Any]
+
+
+def with_owners(shared: str, owners: Mapping[str, Owner]) -> str:
+    """Add a route and receivers for each owner to a configuration of Alertmanager.
+
+    A page rings where the owner has a pager, tickets and the digest go to the owner's channel, and
+    what an owner has no channel for goes to the receivers that all share.
+
+    Parameters
+    ----------
+    shared : str
+        The configuration that is shipped.
+    owners : mapping of str to Owner
+        The table.
+    """
+    content = yaml.safe_load(shared)
+    receivers = {receiver["name"]: receiver for receiver in content["receivers"]}
+    _, page, info = content["route"]["routes"]
+    for place, (name, owner) in enumerate(owners.items(), start=1):  # after the watchdog
+        own = {
+            "page": {**_pagers(owner, receivers["pagerduty"]), **_webhook(owner)},
+            "ticket": {**_slack(owner, receivers["slack-tickets"]), **_webhook(owner)},
+            "info": _slack(owner, receivers["slack-digest"]),
+        }
+        named = {kind: f"{name} {kind}" for kind, configs in own.items() if configs}
+        content["receivers"] += [{"name": named[kind], **own[kind]} for kind in named]
+        inner = [
+            {**page, "receiver": named.get("page", page["receiver"])},
+            {**info, "receiver": named.get("info", info["receiver"])},
+        ]
+        tickets = named.get("ticket", content["route"]["receiver"])
+        route = {"matchers": [f'owner="{name}"'], "receiver": tickets, "routes": inner}
+        content["route"]["routes"].insert(place, route)
+    text: str = yaml.safe_dump(content, sort_keys=False, width=100, allow_unicode=True)
+    secrets = "\n".join(f"#   {path}" for path in sorted({*_secrets(content["receivers"])}))
+    return WRITTEN.format(secrets=secrets) + text
+
+
+def _pagers(owner: Owner, shared: Block) -> Block:
+    """Give the receivers of pages; empty if the owner has no pager."""
+    (pagerduty,) = shared["pagerduty_configs"]
+    links = [
+        {**link, "href": own or link["href"]}
+        for link, own in zip(pagerduty["links"], (owner.dashboard, owner.runbook), strict=True)
+    ]
+    found: Block = {}
+    if owner.pagerduty:
+        own = {"routing_key_file": SECRETS + owner.pagerduty, "client_url": links[0]["href"]}
+        found["pagerduty_configs"] = [{**pagerduty, **own, "links": links}]
+    if owner.opsgenie:
+        found["opsgenie_configs"] = [
+            {
+                "api_key_file": SECRETS + owner.opsgenie,
+                "send_resolved": True,
+                "message": pagerduty["description"],
+                "description": pagerduty["details"]["firing"],
+                "source": links[0]["href"],
+                "details": {"runbook": links[1]["href"]},
+                "priority": "P1",
+            }
+        ]
+    return found
+
+
+def _slack(owner: Owner, shared: Block) -> Block:
+    """Give the channel of Slack; empty if the owner has none."""
+    if not owner.slack:
+        return {}
+    (slack,) = shared["slack_configs"]
+    token = {"credentials_file": f"{SECRETS}slack-token"}
+    own = {"api_url": SLACK, "channel": owner.slack, "http_config": {"authorization": token}}
+    if owner.dashboard and slack["title_link"]:
+        own["title_link"] = owner.dashboard
+    inherited = {key: value for key, value in slack.items() if key != "api_url_file"}
+    return {"slack_configs": [{**own, **inherited, **own}]}
+
+
+def _webhook(owner: Owner) -> Block:
+    """Give the webhook; empty if the owner has none."""
+    if not owner.webhook:
+        return {}
+    token = owner.webhook_token and {"credentials_file": SECRETS + owner.webhook_token}
+    more = {"http_config": {"authorization": token}} if token else {}
+    return {"webhook_configs": [{"url": owner.webhook, "send_resolved": True, **more}]}
+
+
+def _secrets(part: Any) -> Iterator[str]:
+    """Find the files that a configuration names."""
+    if isinstance(part, str) and part.startswith(SECRETS):
+        yield part
+    for inner in (
+        part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    ):
+        yield from _secrets(inner)
