@@ -198,13 +198,15 @@ def _show_newest(
     recent = recent_weeks(results, segment, week, last)
     judged = results.of_segment(segment, results.days("verdicts")[-days:]) if days else []
     if as_json:
-        found: dict[str, Any] = {"trust": trusted and trusted._asdict()}
-        found["taken"] = taken
-        found |= standing_document(stands) | (recent.document if recent else {})
-        found["verdicts"] = [{"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged]
-        found["evaluations"] = [*map(document, chosen)]
+        content: dict[str, Any] = {"trust": trusted and trusted._asdict()}
+        content["taken"] = taken
+        content |= standing_document(stands) | (recent.document if recent else {})
+        content["verdicts"] = [
+            {"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged
+        ]
+        content["evaluations"] = [*map(document, chosen)]
         further = {"unfinished": stopped, "doubts": model.doubts, "chosen_labels": chosen_labels}
-        print_json({**found, **further})
+        print_json({**content, **further})
         return
     say(standing_text(stands, trusted, today, taken, usual_age=model.settled_after + 1))
     if chosen_labels:

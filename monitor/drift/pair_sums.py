@@ -74,21 +74,21 @@ def sum_paired_day(reference: Reference, curves: PairCurves, family: str, day: C
     day : mapping of str to mapping of str to ColumnPart
         Its columns, of which `PAIR` is one.
     """
-    found = dict[str, Mapping[str, Sums]]()
+    by_column = dict[str, Mapping[str, Sums]]()
     for column, values in day.items():
         by_value = {
             value: _by_pair(reference, curves, family, part) for value, part in values.items()
         }
-        found[column] = {
+        by_column[column] = {
             value: _together(of, values[value].predicted) for value, of in by_value.items()
         }
         if column != PAIR:
-            found[with_pair(column)] = {
+            by_column[with_pair(column)] = {
                 f"{value}{CROSSED}{pair}": sums
                 for value, of in by_value.items()
                 for pair, sums in of.items()
             }
-    return found
+    return by_column
 
 
 def with_pair(column: str) -> str:
@@ -105,17 +105,17 @@ def with_pair(column: str) -> str:
 def _by_pair(
     reference: Reference, curves: PairCurves, family: str, part: ColumnPart
 ) -> dict[str, Sums]:
-    found = dict[str, Sums]()
+    by_pair = dict[str, Sums]()
     for (of, *_, pair), counted in part.pairs.items():
         if of == family:
             code = curves.codes.get(pair)
             # Several rows may have the same cell then, which sums do not mind.
             moved = counted if code is None else replace(counted, cells=code[counted.cells])
-            found[pair] = found.get(pair, nothing()) + sum_part(reference, moved)
-    return found
+            by_pair[pair] = by_pair.get(pair, nothing()) + sum_part(reference, moved)
+    return by_pair
 
 
 def _together(of_pairs: Mapping[str, Sums], predicted: int) -> Sums:
     """Add pairs up, which vary from day to day in common."""
-    found = sum(of_pairs.values(), nothing())
-    return replace(found, predicted=predicted, squares=found.informations**2)
+    together = sum(of_pairs.values(), nothing())
+    return replace(together, predicted=predicted, squares=together.informations**2)

@@ -179,19 +179,19 @@ def pairs_of_codes(
         Of each watched column, the pairs of each code.
     """
     classes = model.predictions.classes
-    found = dict[str, Mapping[str, ColumnPart]]()
+    by_column = dict[str, Mapping[str, ColumnPart]]()
     for watched, of_codes in zip(model.columns, counted, strict=True):
         of_values = dict[str, list[ClassPart]]()
         for name, of_code in zip([OTHER, *names[watched.name]], of_codes, strict=True):
             of_values.setdefault(name, []).append(of_code)
-        found[watched.name] = {
+        by_column[watched.name] = {
             value: paired_part(
                 named_pairs(classes.names if classes else (), sum_of_parts(of_values[value])),
                 part.predicted,
             )
             for value, part in columns[watched.name].items()
         }
-    return found
+    return by_column
 
 
 def _batches(rows: duckdb.DuckDBPyRelation) -> Iterator[tuple[Ints, Ints]]:

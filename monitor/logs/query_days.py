@@ -44,10 +44,10 @@ def describe_days(table: Table, dating: Dating, days: Sequence[date]) -> list[li
     if not table.log.changed and days and not sums.keys() >= set(days):
         first, last = min(days), max([*days, *filter(None, counted)])
         end = min([last + timedelta(days=1), *sums])
-        found = _by_day(table, dating, "''", SUM.format(ROWS), first=first, end=end)
+        by_day = _by_day(table, dating, "''", SUM.format(ROWS), first=first, end=end)
         span = range((max(end, max(days) + timedelta(days=1)) - first).days)
         for day in (first + timedelta(days=i) for i in span):
-            sums.setdefault(day, found[day][2] if day in found else "")
+            sums.setdefault(day, by_day[day][2] if day in by_day else "")
     return [[str(day), *counted.get(day, ()), sums.get(day, "")] for day in days]
 
 

@@ -29,14 +29,14 @@ def conditions_named(model: Model, name: str, written: Sequence[str]) -> tuple[C
     """
     columns = [w.name for w in model.columns]
     columns += [model.segments.column] if model.segments else []
-    found = [_condition(text, columns, name) for text in written]
-    if len({one.column for one in found}) > 1:
+    conditions = [_condition(text, columns, name) for text in written]
+    if len({one.column for one in conditions}) > 1:
         msg = (
-            f"--part: {name_all(found)} are values of several columns; fit a map of each, or cross "
-            f"the columns in models.{name}.segments and name their combination."
+            f"--part: {name_all(conditions)} are values of several columns; fit a map of each, or "
+            f"cross the columns in models.{name}.segments and name their combination."
         )
         raise ConfigError(msg)
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(conditions))
 
 
 def _condition(text: str, columns: Sequence[str], name: str) -> Condition:
@@ -143,8 +143,8 @@ def _no_rule(one: Condition) -> ConfigError:
 
 def counts_of(conditions: Sequence[Condition], columns: Columns) -> ColumnPart | None:
     """Add up the rows of a day that have any of some values of a column; None if there are none."""
-    found = [columns.get(one.column, {}).get(one.value) for one in conditions]
-    there = [part for part in found if part]
+    parts = [columns.get(condition.column, {}).get(condition.value) for condition in conditions]
+    there = [part for part in parts if part]
     return merge_parts(there) if there else None
 
 

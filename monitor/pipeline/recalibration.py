@@ -308,15 +308,15 @@ def _parts_with_outcomes(
     values = dict.fromkeys(
         (c, v) for of_day in columns for c, parts in of_day.items() for v in parts
     )
-    found = dict[str, DailyCounts]()
+    by_part = dict[str, DailyCounts]()
     for column, value in values:
         parts = [of_day.get(column, {}).get(value) for of_day in columns]
         hits = sum(int(part.positives.sum()) for part in parts if part)
         rows = sum(int(part.counts.sum()) for part in parts if part)
         if min(hits, rows - hits) >= LEAST_OUTCOMES:
             tallies = map(tally_of_part, parts)
-            found[name_of(Condition(column, value))] = _counts_of(whole, tallies)
-    return found
+            by_part[name_of(Condition(column, value))] = _counts_of(whole, tallies)
+    return by_part
 
 
 def came(config: Config, content: MapFile, first: date, last: date | None = None) -> Came | None:

@@ -167,8 +167,10 @@ def awaited_in_store(config: Config, name: str) -> str | None:
 def _in_force_before(day: date, fitted: Sequence[Marked]) -> Marked | None:
     """Find the reference that the scores of the days before a map are compared with."""
     kept = in_force([one for one, _ in fitted])
-    found = reference_of_day(day - timedelta(days=1), kept)
-    return next((one for one in fitted if found and one[0].begins == found.begins), None)
+    in_force_then = reference_of_day(day - timedelta(days=1), kept)
+    return next(
+        (one for one in fitted if in_force_then and one[0].begins == in_force_then.begins), None
+    )
 
 
 def spans_in_store(

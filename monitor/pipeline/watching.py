@@ -85,7 +85,7 @@ def _watched(
         first = max(first, compared.last + timedelta(days=1))
         span = [first + timedelta(days=i) for i in range((last - first).days + 1)]
         read = {day: days.sums(compared, reference, day) for day in span}
-        return {day: found for day, found in read.items() if found}
+        return {day: of_day for day, of_day in read.items() if of_day}
 
     limits = model.verdicts
     return watch_day(
@@ -117,7 +117,7 @@ class _Days:
     def begin(self, compared: ModelReference, reference: Reference) -> ValueWatch | None:
         """Learn of every value what it was in the reference; None if too few days were counted."""
         days = [day for day in sorted(self.counted) if compared.first <= day <= compared.last]
-        sums = [found for day in days if (found := self._sums(compared, reference, day))]
+        sums = [of_day for day in days if (of_day := self._sums(compared, reference, day))]
         return (
             new_watch(compared.first, fit_values(reference, sums))
             if len(sums) >= LEAST_DAYS

@@ -205,17 +205,19 @@ class ColumnReader:
         A map of a segment moves some rows of other columns, which ones is not known: these are left
         out.
         """
-        columns, found = self.day(day), self.map_of(compared)
+        columns, deployed_map = self.day(day), self.map_of(compared)
         primary = self.model.segments.column if self.model.segments else ""
-        if not columns or not found:
+        if not columns or not deployed_map:
             return columns
-        if found.segment != WHOLE:
+        if deployed_map.segment != WHOLE:
             columns = {primary: columns[primary]}
         if day > compared.last:
             return columns
         summary, _ = self.store.read_summary(self.name, day)
-        mapped = map_columns(summary, columns, found)
-        return {**mapped, primary: _primary(map_summary(summary, found))} if primary else mapped
+        mapped = map_columns(summary, columns, deployed_map)
+        return (
+            {**mapped, primary: _primary(map_summary(summary, deployed_map))} if primary else mapped
+        )
 
     def _map_of(self, compared: ModelReference) -> Shadow | None:
         """Find the map through which the days of a reference are seen; None if it is of logs."""

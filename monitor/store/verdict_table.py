@@ -120,18 +120,18 @@ def _shaped(detector: Detector) -> Detector:
     )
 
 
-def _shaped_values(found: ValueWatch) -> ValueWatch:
+def _shaped_values(watch: ValueWatch) -> ValueWatch:
     """Give the arrays of values their rows again."""
-    past, width = found.past, len(DIRECTIONS)
+    past, width = watch.past, len(DIRECTIONS)
     return replace(
-        found,
+        watch,
         past=replace(
             past,
             known=past.known.reshape(len(past.names), -1, width),
             new=past.new.reshape(len(past.columns), -1, width),
         ),
-        sums=found.sums.reshape(len(past.names), -1),
-        own=found.own.reshape(len(past.names), -1),
+        sums=watch.sums.reshape(len(past.names), -1),
+        own=watch.own.reshape(len(past.names), -1),
     )
 
 

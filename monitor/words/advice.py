@@ -143,14 +143,14 @@ def hanging_together(together: Together, days: float) -> str:
 
     `days` are those that a slope of 0.8 takes with this one.
     """
-    known = (
+    told_apart = (
         f"slopes nearer to 1 than {1.0 - together.least:.2f} are not told from chance"
         if isfinite(together.least)
         else "no slope is told from chance"
     )
     worth = (
         f"Outcomes of these days hang together: {together.days} days count as about "
-        f"{together.independent:.1f}. Within {PATIENCE} days {known}"
+        f"{together.independent:.1f}. Within {PATIENCE} days {told_apart}"
     )
     if together.longer is None or together.longer >= days:
         return f"{worth}."

@@ -70,11 +70,11 @@ def map_sentences(
     )
 
 
-def lasting_sentence(found: LastingShift) -> str:
+def lasting_sentence(lasting: LastingShift) -> str:
     """Say why a map follows the prior by itself."""
     return (
-        f"The log-odds of all scores moved by {found.shift:+z.2f error} and have stayed there "
-        f"since {found.since}, so the map has the newest level; --no-follow-prior leaves it out."
+        f"The log-odds of all scores moved by {lasting.shift:+z.2f error} and have stayed there "
+        f"since {lasting.since}, so the map has the newest level; --no-follow-prior leaves it out."
     )
 
 

@@ -379,10 +379,10 @@ def _merged(parts: Sequence[Reading]) -> Reading:
 
 
 def _sum(parts: Sequence[Sums | None]) -> Sums | None:
-    known = [part for part in parts if part]
-    if len(known) < len(parts):
+    counted = [part for part in parts if part]
+    if len(counted) < len(parts):
         return None
-    return Sums(sum(part.total for part in known), sum(part.squares for part in known))
+    return Sums(sum(part.total for part in counted), sum(part.squares for part in counted))
 
 
 def _reading(vectors: Floats, labels: Ints, watched: Sequence[int]) -> Reading:

@@ -90,10 +90,10 @@ def gains_by_part(
     )
 
 
-def _losses(data: DailyCounts, found: CalibrationMap) -> tuple[Floats, Floats]:
+def _losses(data: DailyCounts, fitted: CalibrationMap) -> tuple[Floats, Floats]:
     """Give the log loss of each day, and that with the level that suits it."""
-    shape = shape_of(data.logits, found)
-    return losses_by_day(data, found)[0], own_losses(shape, data.counts, data.positives)
+    shape = shape_of(data.logits, fitted)
+    return losses_by_day(data, fitted)[0], own_losses(shape, data.counts, data.positives)
 
 
 def _part_gain(
