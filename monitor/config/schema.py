@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import date
+from functools import cache
 from itertools import chain, pairwise
 from string import Formatter
 from typing import Annotated, Any, Literal, Self
@@ -159,8 +160,11 @@ def _is_a_web_address(address: str) -> str:
     return address
 
 
+_time_zones = cache(available_timezones)  # which looks for them in hundreds of files
+
+
 def _is_time_zone(name: str) -> str:
-    if name not in available_timezones():
+    if name not in _time_zones():
         msg = "must be a name from the time zone database, such as UTC or America/New_York"
         raise ValueError(msg)
     return name

@@ -215,8 +215,8 @@ def read_flights() -> pd.DataFrame:
 def _prediction_ids(flights: pd.DataFrame, dates: pd.Series) -> list[str]:
     """Name each flight by facts of its schedule, such as 2013-03-01-UA1545-EWR-IAH-0515."""
     columns = ("carrier", "flight", "origin", "dest", "sched_dep_time")
-    days = np.datetime_as_string(dates.to_numpy(), unit="D")
-    facts = zip(days, *(flights[column] for column in columns), strict=True)
+    days = np.datetime_as_string(dates.to_numpy(), unit="D").tolist()
+    facts = zip(days, *(flights[c].to_numpy().tolist() for c in columns), strict=True)
     ids = [f"{day}-{line}{no}-{origin}-{to}-{at:04d}" for day, line, no, origin, to, at in facts]
     if len(set(ids)) < len(ids):
         twice = next(now for now, after in pairwise(sorted(ids)) if now == after)

@@ -114,6 +114,7 @@ class Databases:
         database = Database(duckdb.connect(config=settings), spill, release)
         # Otherwise messages would show times in the time zone of this machine.
         database.connection.execute("SET TimeZone = 'UTC'")
+        database.connection.execute("ATTACH ':memory:' AS drafts")
         return database
 
 

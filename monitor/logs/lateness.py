@@ -48,12 +48,13 @@ def count_late(
     if not scored_on or not seen_on:
         return {}
     predictions, outcomes = open_dated(session, model, scored_on, seen_on, chosen=False)
-    met = outcomes.join(
-        session.frame(predictions), left_on="outcome_id", right_on="id", how="inner"
-    ).with_columns(age=nw.col("seen_on") - nw.col("scored_on"))
-    late = met.filter(
-        nw.col("age") > model.settled_after, nw.col("age") <= horizon(model.settled_after)
-    )
-    counted = late.group_by("seen_on").agg(nw.len().cast(nw.Int64).alias("rows"))
+    with session.drafting():
+        met = outcomes.join(
+            session.frame(predictions), left_on="outcome_id", right_on="id", how="inner"
+        ).with_columns(age=nw.col("seen_on") - nw.col("scored_on"))
+        late = met.filter(
+            nw.col("age") > model.settled_after, nw.col("age") <= horizon(model.settled_after)
+        )
+        counted = late.group_by("seen_on").agg(nw.len().cast(nw.Int64).alias("rows"))
     rows = counted.collect(backend="pyarrow").rows()
     return {date.fromordinal(day): int(number) for day, number in rows}

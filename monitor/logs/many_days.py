@@ -7,7 +7,6 @@ is left to `one_day`.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import date, timedelta
-from functools import reduce
 from typing import Any
 
 import duckdb
@@ -21,7 +20,7 @@ from monitor.logs.days import Batch, readable_days
 from monitor.logs.joining import Groups, Status, repeated_ids, run, write
 from monitor.logs.lateness import count_late, days_of_late
 from monitor.logs.partitions import has_day, open_log
-from monitor.logs.session import Session
+from monitor.logs.session import Session, by_halves
 from monitor.logs.sources import Logs, prepare, read_ids, read_rows, settings_of_rows
 from monitor.logs.spark_days import tag, union
 from monitor.summary import days_between
@@ -248,4 +247,4 @@ def _with_nulls(ids: Rows, like: Rows) -> Rows:
 def _union(logs: Sequence[Rows]) -> Rows:
     if not isinstance(logs[0], duckdb.DuckDBPyRelation):
         return union(logs)
-    return reduce(duckdb.DuckDBPyRelation.union, logs)
+    return by_halves(logs, lambda halves: duckdb.DuckDBPyRelation.union(*halves))

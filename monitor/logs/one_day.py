@@ -73,16 +73,16 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     names = code_names(model, frequent.values) if model.columns and not session.spark else {}
     logs = with_codes(opened, model, names) if names else opened
     query = (
-        _write(batch, logs)
+        _write(session, batch, logs)
         if names
-        else session.once((logs, batch.negative), lambda: _write(batch, logs))
+        else session.once((logs, batch.negative), lambda: _write(session, batch, logs))
     )
     result = _run(session, query, logs)
     clean, violations = contract.without_repeats(
         logs, result.groups, predictions=predictions, outcomes=outcomes
     )
     if clean is not logs:
-        result = _run(session, _write(batch, clean), clean)
+        result = _run(session, _write(session, batch, clean), clean)
     violations += contract.row_violations(result.groups, result.query.joined, model)
     if day in batch.partitions[day] and result.groups.unmatched_rows:
         violations += _unmatched_outcomes(session, model, day)
@@ -96,7 +96,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         of_classes, by_code = count_day(result.query.joined, classes, _parts(model), codes)
     weights = _class_weights(batch, result)
     if weights[0] != weights[1]:
-        query = _write(batch, clean, odds_factor=weights[0] / weights[1])
+        query = _write(session, batch, clean, odds_factor=weights[0] / weights[1])
         result = _run(session, query, clean)
     groups = result.groups
     apart = predictions and outcomes and not groups.met_rows and is_settled(batch, day, groups)
@@ -148,15 +148,17 @@ def _joined(session: Session, batch: Batch) -> Frame:
     (day,) = batch.days
     logs = open_logs(session, batch.model, day, batch.partitions[day])
     predictions, outcomes = read_counts(session.once((logs, "rows"), lambda: count_rows(logs)))
-    query = session.once((logs, batch.negative), lambda: _write(batch, logs))
+    query = session.once((logs, batch.negative), lambda: _write(session, batch, logs))
     clean, _ = contract.without_repeats(
         logs, run(query), predictions=predictions, outcomes=outcomes
     )
-    return (query if clean is logs else _write(batch, clean)).joined
+    return (query if clean is logs else _write(session, batch, clean)).joined
 
 
-def _write(batch: Batch, logs: Logs, odds_factor: float = 1.0) -> Query:
-    return write(logs, batch.part_count, absent_is_negative=batch.negative, odds_factor=odds_factor)
+def _write(session: Session, batch: Batch, logs: Logs, odds_factor: float = 1.0) -> Query:
+    negative = batch.negative
+    with session.drafting():
+        return write(logs, batch.part_count, absent_is_negative=negative, odds_factor=odds_factor)
 
 
 def _run(session: Session, query: Query, logs: Logs) -> _Result:

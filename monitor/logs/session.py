@@ -27,6 +27,7 @@ DAMAGE = (duckdb.Error, UnicodeDecodeError, RecursionError)
 # Whatever else these raise is about what they read, too.
 READERS = {"duckdb", "_duckdb", "narwhals", "pyarrow", "fsspec"}
 
+DRAFTS = "drafts"  # the database of views without files
 SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
 UNREADABLE = Fault("logs", "unreadable", "a file cannot be read")
@@ -36,6 +37,7 @@ DEEP_LISTS = re.compile(r"(?:\[\]){100}")
 FORMAT_NAMES = {"parquet": "Parquet", "csv": "CSV", "json": "JSON lines"}
 
 Frame = nw.LazyFrame[Any]
+Rows = TypeVar("Rows")
 Written = TypeVar("Written")
 
 
@@ -258,8 +260,25 @@ class Session:
         the current content of the views, so one query serves all days.
         """
         if key not in self.queries:
-            self.queries[key] = write()
+            with self.drafting():
+                self.queries[key] = write()
         return self.queries[key]  # type: ignore[no-any-return]
+
+    @contextmanager
+    def drafting(self) -> Iterator[None]:
+        """Build queries over views of the same columns without files; run nothing meanwhile.
+
+        DuckDB understands the whole of a query again at each of its dozens of steps, and so would
+        look into the files again each time.
+        """
+        if self.spark is not None:
+            yield
+            return
+        self.connection.execute(f"USE {DRAFTS}")
+        try:
+            yield
+        finally:
+            self.connection.execute("USE memory")
 
     def show(self, name: str, relation: Any) -> View:
         """Make the view of this name show a relation of DuckDB or a frame of Spark."""
@@ -267,7 +286,18 @@ class Session:
             self.frames[name] = relation
             return View(name, tuple(relation.dtypes))
         relation.create_view(name, replace=True)
-        return View(name, tuple(zip(relation.columns, map(str, relation.types), strict=True)))
+        view = View(name, tuple(zip(relation.columns, map(str, relation.types), strict=True)))
+        if self.queries.get((DRAFTS, name)) != view:
+            self._draft(name, relation)
+            self.queries[DRAFTS, name] = view
+        return view
+
+    def _draft(self, name: str, relation: duckdb.DuckDBPyRelation) -> None:
+        """Make the view of this name in the drafts: one row of nulls of the same types."""
+        columns = zip(relation.columns, relation.types, strict=True)
+        nulls = [duckdb.ConstantExpression(None).cast(kind).alias(c) for c, kind in columns]
+        with self.drafting():
+            self.connection.sql("SELECT NULL").select(*nulls).create_view(name, replace=True)
 
     def count(self, rows: Any) -> int:
         """Count the rows of a relation of DuckDB or a frame of Spark."""
@@ -324,6 +354,23 @@ class Session:
                 with reaching(file):
                     filesystem.get_file(file, copied)
         self.copies.update(copies)
+
+
+def by_halves(parts: Sequence[Rows], union: Callable[[list[Rows]], Rows]) -> Rows:
+    """Put rows below one another.
+
+    DuckDB looks at all the files of a union when it is written. A chain of n unions would make it
+    look at n²/2 files.
+
+    Examples
+    --------
+    >>> by_halves(["a", "b", "c"], lambda halves: f"({' '.join(halves)})")
+    '(a (b c))'
+    """
+    middle = len(parts) // 2
+    if not middle:
+        return parts[0]
+    return union([by_halves(parts[:middle], union), by_halves(parts[middle:], union)])
 
 
 def with_structs(types: Mapping[str, str]) -> dict[str, str]:

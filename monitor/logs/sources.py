@@ -26,7 +26,7 @@ from monitor.logs.rows import (
     prepare_predictions,
     wrong_meaning,
 )
-from monitor.logs.session import Frame, Session, Type, View
+from monitor.logs.session import Frame, Session, Type, View, by_halves
 from monitor.logs.times import age_on, has_zone, is_time, known_by, moment
 
 ID_TYPES = "integer, string or UUID"
@@ -306,7 +306,7 @@ def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
         age = age_on(day, model.time_zone, observed_at["observed_at"])
         where = model.predictions.where
         parts.append(nw.from_native(_dated({day: log}, "scored_on", where, **outcome, age=age)))
-    view = session.show("outcomes by age", nw.concat(parts).to_native())
+    view = session.show("outcomes by age", by_halves(parts, nw.concat).to_native())
     return prepare_outcomes(session.frame(view), model)
 
 
@@ -338,7 +338,7 @@ def _dated(logs: Mapping[date, OpenLog], name: str, where: str | None, **wanted:
         nw.from_native(log.read(where, **wanted)).with_columns(nw.lit(day.toordinal()).alias(name))
         for day, log in logs.items()
     ]
-    return nw.concat(parts).to_native()
+    return by_halves(parts, nw.concat).to_native()
 
 
 def check_readable(session: Session, model: Model, day: date) -> None:

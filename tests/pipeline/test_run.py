@@ -1,6 +1,6 @@
 """Runs: the same bytes however the days are done, and nothing lost when they go wrong."""
 
-import os
+import json
 import shutil
 import signal
 import subprocess
@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -134,6 +135,22 @@ def expected(logs: Path) -> dict[str, bytes]:
     return results(logs)
 
 
+@pytest.fixture
+def finished(logs: Path, expected: dict[str, bytes], tmp_path: Path) -> Path:
+    """Copy the logs with the store after all ten days."""
+    assert expected
+    shutil.copytree(logs, tmp_path, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.fixture
+def nearly_finished(finished: Path) -> Path:
+    """Lose all results of the last day."""
+    for kind in ("summaries", "evaluations", "verdicts"):
+        (finished / f"store/{kind}/ctr/{DAYS[-1]}.parquet").unlink()
+    return finished
+
+
 def test_ten_days_give_thirty_files(expected: dict[str, bytes]) -> None:
     """Each day has a summary, evaluations and verdicts, and there is nothing else."""
     assert set(expected) == {
@@ -170,16 +187,13 @@ def test_same_bytes_with_one_thread(fresh: Path, expected: dict[str, bytes]) -> 
     assert results(fresh) == expected
 
 
-def test_a_run_reaches_forward_over_windows(fresh: Path) -> None:
+def test_a_run_reaches_forward_over_windows(finished: Path, expected: dict[str, bytes]) -> None:
     """A day done again changes the evaluations of its windows and of no other day."""
-    config = configure(fresh)
-    do(config, DAYS[0], DAYS[-1])
-    before = results(fresh)
-    write_log(fresh, DAYS[4], seed=99)
+    write_log(finished, DAYS[4], seed=99)
 
-    report = do(config, DAYS[4], DAYS[4])
+    report = do(configure(finished), DAYS[4], DAYS[4])
 
-    changed = [name for name, content in results(fresh).items() if content != before[name]]
+    changed = [name for name, content in results(finished).items() if content != expected[name]]
     assert report.evaluated == tuple(DAYS[4:7])
     assert changed == [
         f"store/summaries/ctr/{DAYS[4]}.parquet",
@@ -205,27 +219,18 @@ def test_unchanged_days_are_left_alone(fresh: Path) -> None:
     assert results(fresh).keys() == before.keys()
 
 
-@pytest.mark.parametrize(
-    ("changes", "read"),
-    [({"owner": "risk", "severity": "page"}, ()), ({"strata": STRATA}, tuple(DAYS))],
-    ids=["who is told", "how it is tallied"],
-)
-def test_logs_are_read_again_when_they_are_read_otherwise(
-    fresh: Path, changes: dict[str, object], read: tuple[date, ...]
-) -> None:
+def test_logs_are_read_again_when_they_are_read_otherwise(fresh: Path) -> None:
     """Only a setting that a summary rests on makes a repeated backfill read the logs again."""
     config = configure(fresh)
     do(config, DAYS[0], DAYS[-1])
-    model = Model.model_validate({**config.model("ctr").model_dump(), **changes})
 
-    report = do(
-        config.model_copy(update={"models": {"ctr": model}}),
-        DAYS[0],
-        DAYS[-1],
-        skip_unchanged=True,
-    )
+    def read_again(**changes: object) -> tuple[date, ...]:
+        model = Model.model_validate({**config.model("ctr").model_dump(), **changes})
+        changed = config.model_copy(update={"models": {"ctr": model}})
+        return do(changed, DAYS[0], DAYS[-1], skip_unchanged=True).summarised
 
-    assert report.summarised == read
+    assert read_again(owner="risk", severity="page") == ()
+    assert read_again(strata=STRATA) == tuple(DAYS)
 
 
 def test_a_lost_result_is_made_again(fresh: Path, expected: dict[str, bytes]) -> None:
@@ -295,11 +300,10 @@ def test_late_outcomes_make_a_day_final(fresh: Path) -> None:
     assert late.known_at - early.known_at == timedelta(days=1)
 
 
-def test_evaluate_needs_no_logs(fresh: Path) -> None:
+def test_evaluate_needs_no_logs(finished: Path) -> None:
     """After a window was changed, stored days are evaluated again without their logs."""
-    do(configure(fresh), DAYS[0], DAYS[-1])
-    wider = configure(fresh, windows="[1, 3, 7]")
-    shutil.rmtree(fresh / "logs")
+    wider = configure(finished, windows="[1, 3, 7]")
+    shutil.rmtree(finished / "logs")
 
     days = evaluate_days(wider, "ctr", read_references(wider, "ctr"), DAYS[0], DAYS[-1])
 
@@ -322,25 +326,39 @@ def test_steps_are_told_in_order(fresh: Path) -> None:
     ]
 
 
-# Lets a signal come to the program itself, when it has written so many files and is about to
-# rename the next: at the same point of every run, however fast the machine is.
+# Lets a signal come to each program itself, when it has written so many files and is about to
+# rename the next: at the same point of every run, however fast the machine is. They are branches
+# of one that has imported what takes long and starts no threads.
 INTERRUPTED = """\
-import os, sys
+import json, os, sys
 from pathlib import Path
+import monitor.drift.verdict, monitor.evaluation.evaluate
 from monitor.cli import main
 
-moment, signal, renames, replace = int(sys.argv.pop(1)), int(sys.argv.pop(1)), [], Path.replace
+replace = Path.replace
 
-def rename(self, target):
-    renames.append(target)
-    if len(renames) == moment:
-        os.kill(os.getpid(), signal)
-    return replace(self, target)
+def backfill(folder, moment, signal):
+    renames = []
 
-Path.replace = rename
-main()
+    def rename(self, target):
+        renames.append(target)
+        if len(renames) == moment:
+            os.kill(os.getpid(), signal)
+        return replace(self, target)
+
+    Path.replace = rename
+    os.dup2(os.open(f"{folder}/stderr", os.O_WRONLY | os.O_CREAT), 2)
+    sys.argv[1:] = [*arguments, "--config", f"{folder}/monitor.yaml"]
+    main()
+
+calls, arguments = map(json.loads, sys.argv[1:])
+for call in calls:
+    child = os.fork()
+    if not child:
+        backfill(*call)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
-BACKFILL = ("--model", "ctr", "--from", DAYS[0], "--to", DAYS[-1], "--jobs", "1")
+BACKFILL = ("--model", "ctr", "--from", f"{DAYS[0]}", "--to", f"{DAYS[-1]}", "--jobs", "1")
 
 # After how many files, and of how many days there are summaries, evaluations and verdicts then.
 # Before the first summary come two notes, after each one another.
@@ -354,13 +372,42 @@ MOMENTS = {
 }
 
 
-def interrupted(folder: Path, moment: int, number: int) -> subprocess.CompletedProcess[str]:
-    """Backfill all days in a program of its own, to which a signal comes."""
-    call = [sys.executable, "-c", INTERRUPTED, moment, number, "backfill", *BACKFILL]
-    environment = {**os.environ, "CALIBRATION_MONITOR_CONFIG": str(folder / "monitor.yaml")}
-    return subprocess.run(
-        [*map(str, call)], env=environment, capture_output=True, text=True, check=False
+CASES = [
+    *((when, signal.SIGKILL) for when in MOMENTS),
+    *((when, signal.SIGINT) for when in ("summarising", "evaluating", "judging")),
+]
+
+
+class Stopped(NamedTuple):
+    """The folder of a backfill to which a signal came, and how that ended."""
+
+    folder: Path
+    code: int
+    err: str
+
+
+@pytest.fixture(scope="module")
+def stopped(
+    logs: Path, tmp_path_factory: pytest.TempPathFactory
+) -> dict[tuple[str, signal.Signals], Stopped]:
+    """Backfill all days in programs of their own, to each of which a signal comes."""
+    folders = [tmp_path_factory.mktemp("stopped") for _ in CASES]
+    for folder in folders:
+        shutil.copytree(logs / "logs", folder / "logs")
+        configure(folder)
+    calls = [
+        (f"{folder}", MOMENTS[when][0], number)
+        for folder, (when, number) in zip(folders, CASES, strict=True)
+    ]
+    arguments = json.dumps(calls), json.dumps(["backfill", *BACKFILL])
+    done = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED, *arguments], capture_output=True, text=True, check=True
     )
+    ended = [
+        Stopped(folder, int(code), (folder / "stderr").read_text())
+        for folder, code in zip(folders, done.stdout.split(), strict=True)
+    ]
+    return dict(zip(CASES, ended, strict=True))
 
 
 def days_of_each(folder: Path) -> tuple[int, ...]:
@@ -377,64 +424,66 @@ def go_on(folder: Path, command: Callable[..., Ended]) -> None:
 
 @pytest.mark.parametrize("when", MOMENTS)
 def test_a_killed_backfill_goes_on(
-    fresh: Path, expected: dict[str, bytes], when: str, command: Callable[..., Ended]
+    stopped: dict[tuple[str, signal.Signals], Stopped],
+    expected: dict[str, bytes],
+    when: str,
+    command: Callable[..., Ended],
 ) -> None:
     """Killed in any phase, it leaves whole files only; the same command then does the rest."""
-    configure(fresh)
-    moment, of_each = MOMENTS[when]
+    folder, code, _ = stopped[when, signal.SIGKILL]
+    of_each = MOMENTS[when][1]
 
-    killed = interrupted(fresh, moment, signal.SIGKILL)
-
-    assert killed.returncode == -signal.SIGKILL
-    assert days_of_each(fresh) == of_each
-    left = results(fresh)
+    assert code == -signal.SIGKILL
+    assert days_of_each(folder) == of_each
+    left = results(folder)
     # Each verdict and evaluation that is there is that of an uninterrupted run.
     assert left == {name: expected[name] for name in left}
-    shown = command("show", "--config", fresh / "monitor.yaml", "--model", "ctr")
+    shown = command("show", "--config", folder / "monitor.yaml", "--model", "ctr")
     summarised, evaluated, judged = of_each
     counts = f"{summarised} have a summary, {evaluated} an evaluation and {judged} a verdict."
     # Once all verdicts are up to date, only the time of the run is missing.
     assert (f"Of these 10 days {counts}" in shown.out) == (when != "before the record")
     assert ("Without a summary" in shown.out) == (summarised < len(DAYS))
-    go_on(fresh, command)
-    assert results(fresh) == expected
-    whole = command("show", "--config", fresh / "monitor.yaml", "--model", "ctr")
+    go_on(folder, command)
+    assert results(folder) == expected
+    whole = command("show", "--config", folder / "monitor.yaml", "--model", "ctr")
     assert "was stopped" not in whole.out
 
 
-@pytest.mark.parametrize("when", ["summarising", "evaluating", "judging"])
+@pytest.mark.parametrize("when", [when for when, number in CASES if number == signal.SIGINT])
 def test_an_interrupted_backfill_goes_on(
-    fresh: Path, expected: dict[str, bytes], when: str, command: Callable[..., Ended]
+    stopped: dict[tuple[str, signal.Signals], Stopped],
+    expected: dict[str, bytes],
+    when: str,
+    command: Callable[..., Ended],
 ) -> None:
     """Ctrl-C ends with code 130 and one line that says how to go on, which is true."""
-    configure(fresh)
+    folder, code, err = stopped[when, signal.SIGINT]
 
-    stopped = interrupted(fresh, MOMENTS[when][0], signal.SIGINT)
-
-    assert stopped.returncode == 130
-    assert stopped.stderr.strip().splitlines()[-1] == (
+    assert code == 130
+    assert err.strip().splitlines()[-1] == (
         "interrupted; finished work is kept, and the same command continues from there"
     )
-    assert "Traceback" not in stopped.stderr
-    assert results(fresh) != expected
-    go_on(fresh, command)
-    assert results(fresh) == expected
+    assert "Traceback" not in err
+    assert results(folder) != expected
+    go_on(folder, command)
+    assert results(folder) == expected
 
 
 @pytest.fixture(scope="module")
-def five_weeks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Write the logs of 36 days."""
-    return write_logs(tmp_path_factory.mktemp("five-weeks"), FIVE_WEEKS)
+def three_weeks(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Write the logs of 21 days."""
+    return write_logs(tmp_path_factory.mktemp("three-weeks"), THREE_WEEKS)
 
 
-FIVE_WEEKS = [FIRST + timedelta(days=i) for i in range(36)]
+THREE_WEEKS = [FIRST + timedelta(days=i) for i in range(21)]
 TWO_WEEKS = f"{{references: [{{first: {FIRST}, last: {FIRST + timedelta(days=13)}}}]}}"
 WAYS = {
-    "one call": (2, lambda c: do(c, FIVE_WEEKS[0], FIVE_WEEKS[-1])),
-    "ten calls": (2, lambda c: [do(c, p[0], p[-1]) for p in in_parts(FIVE_WEEKS, 10)]),
+    "one call": (2, lambda c: do(c, THREE_WEEKS[0], THREE_WEEKS[-1])),
+    "ten calls": (2, lambda c: [do(c, p[0], p[-1]) for p in in_parts(THREE_WEEKS, 10)]),
     "otherwise": (
         1,
-        lambda c: [do(c, p[0], p[-1], jobs=3) for p in reversed(in_parts(FIVE_WEEKS, 3))],
+        lambda c: [do(c, p[0], p[-1], jobs=3) for p in reversed(in_parts(THREE_WEEKS, 3))],
     ),
 }
 
@@ -444,29 +493,29 @@ def in_parts(days: list[date], parts: int) -> list[list[date]]:
     return [days[part[0] : part[-1] + 1] for part in np.array_split(range(len(days)), parts)]
 
 
-def test_same_verdicts_however_the_days_are_done(five_weeks: Path) -> None:
+def test_same_verdicts_however_the_days_are_done(three_weeks: Path) -> None:
     """With a reference, one call, ten, and other threads, jobs and order give the same bytes."""
     found = []
     for threads, do_all in WAYS.values():
-        config = configure(five_weeks, threads=threads, windows="[1, 7, 28]", verdicts=TWO_WEEKS)
+        config = configure(three_weeks, threads=threads, windows="[1, 7]", verdicts=TWO_WEEKS)
         do_all(config)
-        found.append(results(five_weeks))
+        found.append(results(three_weeks))
         states = {
             verdict.state
-            for day in FIVE_WEEKS[14:]
+            for day in THREE_WEEKS[14:]
             for verdict in Store(config.store).read_verdicts("ctr", day)[0]
             if verdict.segment == "all"
         }
         assert states <= {"ok", "prior_shift", "level_drift", "calibration_drift"}
-        shutil.rmtree(five_weeks / "store")
+        shutil.rmtree(three_weeks / "store")
 
-    assert len(found[0]) == 3 * len(FIVE_WEEKS)
+    assert len(found[0]) == 3 * len(THREE_WEEKS)
     assert found[1] == found[0]
     assert found[2] == found[0]
 
 
 def test_references_are_fitted_once_in_a_run(
-    five_weeks: Path, monkeypatch: pytest.MonkeyPatch
+    three_weeks: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run that evaluates, reaches beyond a reference and judges fits each reference once."""
     first_days = []
@@ -475,30 +524,30 @@ def test_references_are_fitted_once_in_a_run(
         first_days.append(days[0].day)
         return fit_model_reference(days, limits)
 
-    config = configure(five_weeks, verdicts=TWO_WEEKS)
-    do(config, FIVE_WEEKS[0], FIVE_WEEKS[-1])
-    before = results(five_weeks)
-    kept = five_weeks / "store/runs/ctr/references.json"
+    config = configure(three_weeks, verdicts=TWO_WEEKS)
+    do(config, THREE_WEEKS[0], THREE_WEEKS[-1])
+    before = results(three_weeks)
+    kept = three_weeks / "store/runs/ctr/references.json"
     monkeypatch.setattr(references, "fit_model_reference", fit)
 
-    do(config, FIVE_WEEKS[5], FIVE_WEEKS[5])  # part of the reference of all later days
+    do(config, THREE_WEEKS[5], THREE_WEEKS[5])  # part of the reference of all later days
     fitted_again = list(first_days)
     kept.unlink()
-    report = do(config, FIVE_WEEKS[5], FIVE_WEEKS[5])
+    report = do(config, THREE_WEEKS[5], THREE_WEEKS[5])
 
-    assert report.evaluated == tuple(FIVE_WEEKS[5:8])
+    assert report.evaluated == tuple(THREE_WEEKS[5:8])
     assert not fitted_again  # by the second run, because the first one kept it
     assert first_days == [FIRST]
     assert kept.exists()
-    assert results(five_weeks) == before
-    shutil.rmtree(five_weeks / "store")
+    assert results(three_weeks) == before
+    shutil.rmtree(three_weeks / "store")
 
 
-def test_a_kept_fit_is_verified(five_weeks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_kept_fit_is_verified(three_weeks: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A damaged record is not used, nor a fit of other limits, sources or summaries."""
-    config = configure(five_weeks, verdicts=TWO_WEEKS)
-    do(config, FIVE_WEEKS[0], FIVE_WEEKS[20])
-    kept = five_weeks / "store/runs/ctr/references.json"
+    config = configure(three_weeks, verdicts=TWO_WEEKS)
+    do(config, THREE_WEEKS[0], THREE_WEEKS[20])
+    kept = three_weeks / "store/runs/ctr/references.json"
     sound = kept.read_bytes()
     fits = list[date]()
 
@@ -515,7 +564,7 @@ def test_a_kept_fit_is_verified(five_weeks: Path, monkeypatch: pytest.MonkeyPatc
     assert len(fits) == 1
 
     kept.write_bytes(sound)
-    other = configure(five_weeks, verdicts=TWO_WEEKS.replace("{", "{slope_tolerance: 0.04, ", 1))
+    other = configure(three_weeks, verdicts=TWO_WEEKS.replace("{", "{slope_tolerance: 0.04, ", 1))
     read_references(other, "ctr")
     assert len(fits) == 2
 
@@ -528,7 +577,7 @@ def test_a_kept_fit_is_verified(five_weeks: Path, monkeypatch: pytest.MonkeyPatc
     Store(config.store).write_summary(replace(summary, rejected={"score_null": 1}))
     read_references(config, "ctr")
     assert len(fits) == 4
-    shutil.rmtree(five_weeks / "store")
+    shutil.rmtree(three_weeks / "store")
 
 
 def test_reach_and_share() -> None:
@@ -557,11 +606,10 @@ def test_reach_and_share() -> None:
 
 
 def test_the_causes_of_earlier_days_are_recalled(
-    fresh: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
+    nearly_finished: Path, expected: dict[str, bytes], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of a window that begins before the run, only the day of the run is attributed."""
-    config = configure(fresh)
-    do(config, DAYS[0], DAYS[8])
+    config = configure(nearly_finished)
     attributed = list[int]()
     monkeypatch.setattr(
         day_cache, "causes_of", lambda t, held: attributed.append(t.total) or causes_of(t, held)
@@ -570,15 +618,14 @@ def test_the_causes_of_earlier_days_are_recalled(
     do(config, DAYS[9], DAYS[9])
 
     assert len(attributed) == 3  # segments
-    assert results(fresh) == expected
+    assert results(nearly_finished) == expected
 
 
 def test_causes_of_another_summary_are_not_recalled(
-    fresh: Path, expected: dict[str, bytes]
+    nearly_finished: Path, expected: dict[str, bytes]
 ) -> None:
     """Causes are not believed unless they say that they are of the summary that is stored."""
-    config = configure(fresh)
-    do(config, DAYS[0], DAYS[8])
+    config = configure(nearly_finished)
     store = Store(config.store)
     known, inputs = store.read_evaluations("ctr", DAYS[8])
     wrong = [replace(one, causes=known[0].causes) for one in known]
@@ -587,4 +634,4 @@ def test_causes_of_another_summary_are_not_recalled(
     do(config, DAYS[9], DAYS[9])
 
     last = f"store/evaluations/ctr/{DAYS[9]}.parquet"
-    assert results(fresh)[last] == expected[last]
+    assert results(nearly_finished)[last] == expected[last]
