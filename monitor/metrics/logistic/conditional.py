@@ -196,7 +196,7 @@ def adjusted_profile(eta: Floats, counts: Ints, positives: Ints) -> float:
 
     With at most 60 rows it is the exact conditional one, but for a constant of the outcomes.
     """
-    odds = np.exp(eta - eta.max())  # scaled, so that nothing overflows
+    odds = _scaled_odds(eta)
     hits, total = positives.sum(), counts.sum()
     if hits in (0, total):
         return 0.0
@@ -244,24 +244,47 @@ def project_directions(
     hits, total = positives.sum(), counts.sum()
     if hits in (0, total):
         return scores, cross
-    odds = np.exp(eta - eta.max())
+    odds = _scaled_odds(eta)
     factor, information = solve_factor(odds, counts, hits)
-    p = factor * odds / (1.0 + factor * odds)
-    weights = counts * p * (1.0 - p)
-    rest = positives - counts * p
+    weights, rest, centred = np.empty(eta.size), np.empty(eta.size), np.empty(eta.size)
+    for i in range(eta.size):
+        odds[i] *= factor
+        p = odds[i] / (1.0 + odds[i])
+        weights[i] = counts[i] * p * (1.0 - p)
+        rest[i] = positives[i] - counts[i] * p
     for j in range(directions.shape[0]):
-        along = directions[j]
-        centred = weights * (along - (weights * along).sum() / information)
-        scores[j], known = (along * rest).sum(), max(0.0, (centred * along).sum())
-        scale = 1.0
+        along, middle, score, known = directions[j], 0.0, 0.0, 0.0
+        for i in range(eta.size):
+            middle += weights[i] * along[i]
+        middle /= information
+        for i in range(eta.size):
+            centred[i] = weights[i] * (along[i] - middle)
+            score += along[i] * rest[i]
+            known += centred[i] * along[i]
+        known, scale = max(0.0, known), 1.0
         if total <= MOST_EXACT:
-            mean, variance = exact_moments(factor * odds, counts, hits, along)
-            scores[j] = (along * positives).sum() - mean
+            mean, variance = exact_moments(odds, counts, hits, along)
+            score = 0.0
+            for i in range(eta.size):
+                score += along[i] * positives[i]
+            score -= mean
             scale = variance / known if known > 0.0 else 0.0
-        cross[j, 0] = scale * known
+        scores[j], cross[j, 0] = score, scale * known
         for b in range(basis.shape[0]):
-            cross[j, 1 + b] = scale * (centred * basis[b]).sum()
+            both = 0.0
+            for i in range(eta.size):
+                both += centred[i] * basis[b, i]
+            cross[j, 1 + b] = scale * both
     return scores, cross
+
+
+@compiled
+def _scaled_odds(eta: Floats) -> Floats:
+    """Give odds that are 1 at most, so that nothing overflows."""
+    odds, most = np.empty(eta.size), eta.max()
+    for i in range(eta.size):
+        odds[i] = np.exp(eta[i] - most)
+    return odds
 
 
 @compiled

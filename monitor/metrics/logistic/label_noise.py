@@ -85,7 +85,6 @@ def prior_responses(curve: Floats, share: float) -> Floats:
     return (p - wrong) * (q - wrong) / ((1.0 - 2.0 * wrong) * p * q)
 
 
-@compiled
 def weigh_shares(
     curve: Floats, counts: Ints, positives: Ints, directions: Floats, shares: Floats
 ) -> Floats:
@@ -113,21 +112,18 @@ def weigh_shares(
     and add over parts and days. Groups whose log-odds differ by less than 1/8 count as one: a share
     is a matter of the whole curve.
     """
-    number, width = shares.size, directions.shape[0] + 1
-    profiles = np.zeros(number + width + width**2)
-    hits = positives.sum()
+    width = directions.shape[0] + 1
+    hits = int(positives.sum())
     if hits in (0, counts.sum()):
-        return profiles
+        return np.zeros(shares.size + width + width**2)
     curve, counts, positives, along = _merged(curve, counts, positives, directions)
-    along[-1] = prior_responses(curve, shares[number // 2])
-    for s in range(number):
-        moved = noisy_curve(curve, counts, hits, shares[s])
-        profiles[s] = adjusted_profile(moved, counts, positives)
-    profiles[:number] -= profiles[0]
+    along[-1] = prior_responses(curve, shares[shares.size // 2])
+    profiles = [
+        adjusted_profile(noisy_curve(curve, counts, hits, share), counts, positives)
+        for share in shares
+    ]
     scores, cross = project_directions(curve, counts, positives, along, along)
-    profiles[number : number + width] = scores
-    profiles[number + width :] = cross[:, 1:].copy().ravel()
-    return profiles
+    return np.concatenate([np.array(profiles) - profiles[0], scores, cross[:, 1:].ravel()])
 
 
 @compiled

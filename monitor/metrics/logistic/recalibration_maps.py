@@ -138,7 +138,8 @@ def gram(design: Floats, weights: Floats) -> Floats:
             for b in range(a + 1):
                 sums[a, b] += weights[i] * design[i, a] * design[i, b]
     for a in range(p):
-        sums[:a, a] = sums[a, :a]
+        for b in range(a):
+            sums[b, a] = sums[a, b]
     return sums
 
 

@@ -88,7 +88,7 @@ def remaining_error(maps: NestedMaps, held: BucketCounts = NO_BUCKETS) -> Remain
     if bins.counts.size <= x.shape[1]:
         unknown = Estimate.normal(nan, nan)
         return RemainingError(unknown, unknown, nan)
-    inverse = np.linalg.inv(gram(x, t.counts * w) / t.total)
+    inverse = np.linalg.inv(gram(np.ascontiguousarray(x), t.counts * w) / t.total)
     means = np.add.reduceat((t.counts * w)[:, None] * x, bins.starts[:-1]) / bins.counts[:, None]
     pulls = means @ inverse
     if held.counts.size:

@@ -165,11 +165,13 @@ def _rejected_in_bin(scores: Floats, counts: Ints, k: int, n: int, against: Sign
     if scores.size <= FEW_GROUPS:
         return _rejected_by_group(scores, counts, k, n, against)
     centre = int(np.searchsorted(scores, k / n))
-    below = _rejected_beyond(scores, counts, centre - 1, -1, k, n, against)
-    above = _rejected_beyond(scores, counts, centre, 1, k, n, against)
-    if min(below, above) == UNKNOWN:
-        return _rejected_by_edge(scores, counts, k, n, against)
-    return below + above
+    total = 0
+    for first, step in ((centre - 1, -1), (centre, 1)):  # in a loop, to be compiled once
+        rejected = _rejected_beyond(scores, counts, first, step, k, n, against)
+        if rejected == UNKNOWN:
+            return _rejected_by_edge(scores, counts, k, n, against)
+        total += rejected
+    return total
 
 
 @compiled

@@ -13,9 +13,8 @@ import numpy as np
 
 from monitor.metrics.binned.binning import pool
 from monitor.metrics.binomial.acceptance import check_alpha
-from monitor.metrics.core.compiled import compiled
 from monitor.metrics.core.estimate import CONFIDENCE, Estimate
-from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.grid import Floats
 from monitor.metrics.core.resampling import drawn, index_rows, lay_out
 from monitor.metrics.core.special import stdtrit
 from monitor.metrics.core.tally import Tally, have_same_groups
@@ -186,7 +185,15 @@ def tces_at_size(
         raise ValueError(msg)
     scores = np.stack([other.scores for other in tallies])
     values = np.empty((subsamples if size < t.total else 1, len(tallies)))  # one of the whole
-    _fill_values(rng, scores, t.counts, t.positives, size, float(alpha), values)
+    rows = lay_out(t.counts, t.positives)
+    ends = np.cumsum(rows)
+    guide, shift = index_rows(ends)
+    for i in range(len(values)):
+        groups, some, hits = drawn(rng, rows, ends, guide, shift, size)
+        starts = pool(some, hits, size // 20, size // 5, 0)
+        for j in range(len(tallies)):
+            rejected = count_rejected(scores[j][groups], some, hits, starts, float(alpha))
+            values[i, j] = rejected.sum() / size
     return [_summarised(column, size, t.total, level) for column in values.T]
 
 
@@ -216,25 +223,3 @@ def _check(t: Tally, size: int, subsamples: int, level: float) -> None:
     else:
         return
     raise ValueError(msg)
-
-
-@compiled
-def _fill_values(
-    rng: np.random.Generator,
-    scores: Floats,
-    counts: Ints,
-    positives: Ints,
-    size: int,
-    alpha: float,
-    values: Floats,
-) -> None:
-    """Fill `values` with the TCE of each subsample (rows) under each set of scores (columns)."""
-    rows = lay_out(counts, positives)
-    ends = np.cumsum(rows)
-    guide, shift = index_rows(ends)
-    for i in range(len(values)):
-        groups, some, hits = drawn(rng, rows, ends, guide, shift, size)
-        starts = pool(some, hits, size // 20, size // 5, 0)
-        for j in range(len(scores)):
-            rejected = count_rejected(scores[j][groups], some, hits, starts, alpha)
-            values[i, j] = rejected.sum() / size
