@@ -1,13 +1,13 @@
 """What was found stays on record, whatever span of known drifts is configured afterwards."""
 
 from datetime import UTC, date, datetime, timedelta
-from functools import cache, lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
 from scipy.special import expit
 
-from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.core.coarse import coarsen
 from monitor.metrics.core.tally import tally_on_grid
@@ -48,12 +48,37 @@ def limits(*spans: Span) -> Limits:
     return Limits(known_drifts=tuple((DAYS[first], DAYS[last]) for first, last in spans))
 
 
-@lru_cache
-def judged(*spans: Span) -> dict[date, list[Verdict]]:
-    """Fold all days."""
-    reference = fit_model_reference(days()[:REFERENCE_DAYS], Limits())
-    found = judge("ctr", days(), references=[reference], limits=limits(*spans))
+@cache
+def reference() -> ModelReference:
+    """Fit the first days."""
+    return fit_model_reference(days()[:REFERENCE_DAYS], Limits())
+
+
+def fold(
+    place: int, *spans: Span, before: list[Verdict] | None = None
+) -> dict[date, list[Verdict]]:
+    """Fold the days from a place on, with what the day before it left."""
+    found = judge(
+        "ctr",
+        days()[place:],
+        references=[reference()],
+        limits=limits(*spans),
+        recent=days()[:place],
+        detectors={v.segment: v.detector for v in before or ()},
+    )
     return {of_day[0].day: of_day for of_day in found}
+
+
+@cache
+def judged(*spans: Span) -> dict[date, list[Verdict]]:
+    """Fold all days; up to the last span they are those of a fold without it."""
+    if not spans:
+        return fold(0)
+    earlier, first = judged(*spans[:-1]), spans[-1][0]
+    return {
+        **{day: earlier[day] for day in DAYS[:first]},
+        **fold(first, *spans, before=earlier[DAYS[first - 1]]),
+    }
 
 
 def record(segment: str, *spans: Span) -> list[IncidentSummary]:
@@ -166,18 +191,11 @@ def test_spans_drawn_at_random() -> None:
 def test_a_fold_goes_on_from_what_is_stored() -> None:
     """From any day on the verdicts are the same, forks and record included."""
     spans = ((38, 45), (70, 75))
-    whole = judged(*spans)
-    reference = fit_model_reference(days()[:REFERENCE_DAYS], Limits())
+    whole = fold(0, *spans)
     for place in (39, 47, 60, 72, 80):
         stored = verdicts_of(verdict_table(whole[DAYS[place - 1]], about={}))
-        rest = judge(
-            "ctr",
-            days()[place:],
-            references=[reference],
-            limits=limits(*spans),
-            recent=days()[:place],
-            detectors={v.segment: v.detector for v in stored},
-        )
-        for of_day in rest:
-            expected = verdict_table(whole[of_day[0].day], about={})
+        for day, of_day in fold(place, *spans, before=stored).items():
+            expected = verdict_table(whole[day], about={})
             assert verdict_table(of_day, about={}).equals(expected)
+    for day, of_day in judged(*spans).items():
+        assert verdict_table(of_day, about={}).equals(verdict_table(whole[day], about={}))

@@ -1,9 +1,11 @@
 """Segments of a model with classes: a small one is named, and no prior of any opens a drift."""
 
+from functools import cache
+
 import numpy as np
 import pytest
 
-from monitor.drift.inputs import Day, Limits, fit_model_reference
+from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
 from monitor.drift.pairs import by_pair
 from monitor.drift.reference import RARE, Reference
 from monitor.drift.verdict import Verdict, judge
@@ -14,24 +16,31 @@ from studies.classes.worlds import NONE, REFERENCE, Drift, World
 
 FIVE = World("5 classes", 5, rows=20_000, group=5)
 BENT = World("5 classes, each bent in its own way", 5, rows=20_000, group=5, bent=0.3)
-START, SEGMENTS = 2, 4
+START, SOUND, SEGMENTS = 2, 25, 4
 
 
+@cache
 def days_of(world: World, drift: Drift, days: int) -> list[Day]:
-    """Draw the days of a stream."""
+    """Draw the days of a stream; those of its reference do not depend on the drift."""
     return [*divided_stream(world, drift, 1, days=days, start=START, segments=SEGMENTS)]
 
 
-def judged(days: list[Day]) -> list[dict[str, Verdict]]:
-    """Fit the reference, and judge the days after it, by stream."""
-    reference = fit_model_reference(days[:REFERENCE], Limits())
+@cache
+def reference_of(world: World) -> ModelReference:
+    """Fit the reference of all streams of a world."""
+    return fit_model_reference(days_of(world, NONE, SOUND)[:REFERENCE], Limits())
+
+
+def judged(world: World, days: list[Day]) -> list[dict[str, Verdict]]:
+    """Judge the days after the reference, by stream."""
+    reference = reference_of(world)
     verdicts = judge("pets", days[REFERENCE:], references=[reference], limits=Limits())
     return [{v.segment: v for v in of_day} for of_day in verdicts]
 
 
 def test_a_small_segment_that_bends_is_found_and_named() -> None:
     """3 % of the rows, 600 a day, get logits 1.6 times as large; nothing else opens."""
-    found = judged(days_of(FIVE, Drift("sharper", sharpened=1.6), START + 6))
+    found = judged(FIVE, days_of(FIVE, Drift("sharper", sharpened=1.6), START + 6))
     opened = [name for name, v in found[-1].items() if v.incident]
     small = found[-1]["small"]
 
@@ -46,7 +55,7 @@ def test_a_small_segment_that_bends_is_found_and_named() -> None:
 @pytest.mark.parametrize("world", [FIVE, BENT], ids=lambda world: world.name)
 def test_no_class_prior_of_a_segment_opens_a_drift(world: World) -> None:
     """The priors of each segment wander by themselves, and its curves may have bends of its own."""
-    found = judged(days_of(world, NONE, 25))
+    found = judged(world, days_of(world, NONE, SOUND))
 
     assert not any(v.incident for of_day in found for v in of_day.values())
     assert {v.state for v in found[-1].values()} <= {"ok", "prior_shift"}
@@ -59,8 +68,7 @@ def test_no_class_prior_of_a_segment_opens_a_drift(world: World) -> None:
 
 def test_streams_sum_the_parts_that_are_theirs() -> None:
     """The whole has every part, a segment and a pair have their own."""
-    days = days_of(BENT, NONE, 0)
-    reference = fit_model_reference(days, Limits())
+    days, reference = days_of(BENT, NONE, SOUND)[:REFERENCE], reference_of(BENT)
     pairs = by_pair([day.parts for day in days])
     rows = {
         name: int(own.counts.counts.sum())

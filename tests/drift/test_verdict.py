@@ -17,7 +17,7 @@ from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.verdict import Verdict, judge
 from monitor.metrics.core.coarse import CENTRES, Coarse, sum_of
 from monitor.metrics.logistic.conditional import score_directions
-from monitor.metrics.logistic.level import compare_levels, fit_level
+from monitor.metrics.logistic.level import Level, compare_levels, fit_level
 from monitor.words.advice import COUNTED_AGAIN
 from monitor.words.verdict import sentences
 from studies.drift.rules import FIRST, follow_detector, pool
@@ -36,12 +36,15 @@ from tests.drift.test_variance import scored_daily
 
 WORLD = World(0.05, 20_000)
 WEIGHTS, UNIT = shares(centre(WORLD.prevalence)), standardised(WORLD.prevalence)
-TRUE_LEVEL = fit_level(
-    CENTRES,
-    Coarse(*(np.rint(1e9 * WEIGHTS * share).astype(np.int64) for share in (1, expit(CENTRES)))),
-)
 Days = list[dict[str, Coarse]]
 ROWS = np.rint(2_000 * WEIGHTS).astype(np.int64)
+
+
+@cache
+def true_level() -> Level:
+    """Give the level of scores that are true."""
+    of_all = (np.rint(1e9 * WEIGHTS * share).astype(np.int64) for share in (1, expit(CENTRES)))
+    return fit_level(CENTRES, Coarse(*of_all))
 
 
 @cache
@@ -209,7 +212,7 @@ def test_tilted_scores_are_no_drift() -> None:
     ]
     found = fit_reference(days[:28])
 
-    lifts = [compare_levels(fit_level(CENTRES, d["all"]), TRUE_LEVEL) for d in days[28:]]
+    lifts = [compare_levels(fit_level(CENTRES, d["all"]), true_level()) for d in days[28:]]
 
     assert follow_detector(found, days[28:]) == []
     assert np.mean([abs(lift.shift) < 2 * lift.shift_error for lift in lifts]) >= 0.92

@@ -1,13 +1,14 @@
 """Words that choose between formulas: a misspelt one is refused, with those that there are."""
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, get_args
 
 import numpy as np
 import pytest
 
 from monitor.metrics.binned.binning import Tail, pava_bc
-from monitor.metrics.core.tally import shift, tally
+from monitor.metrics.core.tally import Tally, shift, tally
 from monitor.metrics.intervals.bootstrap import Method, bootstrap_interval
 from monitor.metrics.intervals.ece_interval import Adjustment, ece_interval
 from monitor.metrics.intervals.intervals import Scale, normal_interval, uncertainty_interval
@@ -22,9 +23,12 @@ from monitor.metrics.smooth.cumulative import (
     log10_tail_of_range,
 )
 
-SAMPLE = tally([0.2, 0.4, 0.4, 0.7, 0.8, 0.9], [0, 1, 0, 1, 0, 1])
-FITTED = shift(SAMPLE, fit_intercept(SAMPLE).delta)  # for the null that asks for it
-MOVED = 0.9 * FITTED.scores
+
+@cache
+def fitted() -> Tally:
+    """Forgive the intercept, for the null that asks for it."""
+    sample = tally([0.2, 0.4, 0.4, 0.7, 0.8, 0.9], [0, 1, 0, 1, 0, 1])
+    return shift(sample, fit_intercept(sample).delta)
 
 
 def rng() -> np.random.Generator:
@@ -33,21 +37,25 @@ def rng() -> np.random.Generator:
 
 
 CALLS: dict[str, tuple[str, Any, Callable[[Any], object]]] = {
-    "corp": ("rule", ScoringRule, lambda word: corp(FITTED, rule=word)),
-    "improvement": ("rule", ScoringRule, lambda word: improvement(FITTED, MOVED, rule=word)),
-    "uncertainty": ("rule", ScoringRule, lambda word: uncertainty_interval(FITTED, rule=word)),
-    "differences": ("null", Null, lambda word: cumulative_differences(FITTED, null=word)),
+    "corp": ("rule", ScoringRule, lambda word: corp(fitted(), rule=word)),
+    "improvement": (
+        "rule",
+        ScoringRule,
+        lambda word: improvement(fitted(), 0.9 * fitted().scores, rule=word),
+    ),
+    "uncertainty": ("rule", ScoringRule, lambda word: uncertainty_interval(fitted(), rule=word)),
+    "differences": ("null", Null, lambda word: cumulative_differences(fitted(), null=word)),
     "maximum": ("null", Null, lambda word: log10_tail_of_maximum(1.0, null=word)),
     "range": ("null", Null, lambda word: log10_tail_of_range(1.0, null=word)),
-    "pava_bc": ("tail", Tail, lambda word: pava_bc(FITTED, min_size=2, max_size=4, tail=word)),
-    "brier": ("convention", Convention, lambda word: brier(FITTED, convention=word)),
-    "rbs": ("convention", Convention, lambda word: rbs(FITTED, convention=word)),
+    "pava_bc": ("tail", Tail, lambda word: pava_bc(fitted(), min_size=2, max_size=4, tail=word)),
+    "brier": ("convention", Convention, lambda word: brier(fitted(), convention=word)),
+    "rbs": ("convention", Convention, lambda word: rbs(fitted(), convention=word)),
     "normal": ("scale", Scale, lambda word: normal_interval(0.5, 0.1, scale=word)),
-    "ece": ("adjusted", Adjustment, lambda word: ece_interval(FITTED, adjusted=word, rng=rng())),
+    "ece": ("adjusted", Adjustment, lambda word: ece_interval(fitted(), adjusted=word, rng=rng())),
     "bootstrap": (
         "method",
         Method,
-        lambda word: bootstrap_interval(FITTED, brier, method=word, rng=rng()),
+        lambda word: bootstrap_interval(fitted(), brier, method=word, rng=rng()),
     ),
 }
 

@@ -4,6 +4,7 @@ import hashlib
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields, is_dataclass, replace
+from functools import cache
 from math import isnan
 from typing import Any
 
@@ -18,13 +19,19 @@ import monitor
 from monitor.metrics import ece, monitor_sizes, pava_bc, rbs, tally_on_grid
 from monitor.report.notebook import frames
 from monitor.report.notebook.arrays import buckets_by
+from monitor.report.notebook.evaluating import SampleEvaluation
 from tests.support.filled_store import CLASSES, FINAL, PROVISIONAL, evaluation
 
 RNG = np.random.default_rng(5)
 SCORES = 1.0 / (1.0 + np.exp(-RNG.normal(-1.0, 1.5, 4_000)))
 OUTCOMES = (RNG.random(4_000) < SCORES).astype(np.int64)
 COUNTRIES = RNG.choice(["DE", "FR"], 4_000)
-FOUND = monitor.evaluate(OUTCOMES, SCORES, segments=COUNTRIES)
+
+
+@cache
+def evaluated() -> SampleEvaluation:
+    """Give the numbers of these columns."""
+    return monitor.evaluate(OUTCOMES, SCORES, segments=COUNTRIES)
 
 
 def value(
@@ -54,21 +61,21 @@ def test_columns_of_every_kind_give_the_same(column: Callable[[Any], Any]) -> No
     """Lists, and columns of pandas, Polars and Arrow, give the numbers of arrays."""
     found = monitor.evaluate(column(OUTCOMES), column(SCORES), segments=list(COUNTRIES))
 
-    pd.testing.assert_frame_equal(found.to_frame(), FOUND.to_frame())
+    pd.testing.assert_frame_equal(found.to_frame(), evaluated().to_frame())
 
 
 def test_the_order_of_rows_does_not_matter() -> None:
     """Reversed rows give the same numbers."""
     found = monitor.evaluate(OUTCOMES[::-1], SCORES[::-1], segments=COUNTRIES[::-1])
 
-    pd.testing.assert_frame_equal(found.to_frame(), FOUND.to_frame())
+    pd.testing.assert_frame_equal(found.to_frame(), evaluated().to_frame())
 
 
 def test_frame_holds_the_measures() -> None:
     """The numbers are those of the measures by themselves, for the whole and a segment."""
     t = tally_on_grid(SCORES, OUTCOMES)
     smallest, largest = monitor_sizes(t.total)
-    found = FOUND.to_frame()
+    found = evaluated().to_frame()
 
     assert value(found, "ece", "raw").value == ece(pava_bc(t, min_size=smallest, max_size=largest))
     assert value(found, "rbs", "raw").value == rbs(t)
@@ -77,8 +84,8 @@ def test_frame_holds_the_measures() -> None:
     assert slope.low < 1.0 < slope.high
     assert set(found.columns) == {"segment", "measure", "adjusted", "value", "low", "high"}
     assert not found.duplicated(["segment", "measure", "adjusted"]).any()
-    assert set(FOUND.segments) == {"DE", "FR"}
-    assert FOUND.tallies["DE"].total == (COUNTRIES == "DE").sum()
+    assert set(evaluated().segments) == {"DE", "FR"}
+    assert evaluated().tallies["DE"].total == (COUNTRIES == "DE").sum()
 
 
 # Columns of their own, and what is shown as another number: the value of an interval of ECE is ECE,
@@ -236,26 +243,28 @@ def test_says_which_extra_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without pandas everything but the frames works."""
     monkeypatch.setitem(__import__("sys").modules, "pandas", None)
 
-    assert FOUND.whole.matched == 4_000
+    assert evaluated().whole.matched == 4_000
     with pytest.raises(monitor.ConfigError, match=r"pip install 'calibration-monitor\[notebook\]'"):
-        FOUND.to_frame()
+        evaluated().to_frame()
 
 
 def test_plots_the_reliability_diagram_of_a_segment() -> None:
     """It draws the rows of the segment into new axes, or into those that it gets."""
     plt.switch_backend("agg")
-    drawn = FOUND.plot(segment="DE")
+    drawn = evaluated().plot(segment="DE")
     figure = plt.figure()
-    given = FOUND.plot(figure.add_subplot(), scale="logit")
+    given = evaluated().plot(figure.add_subplot(), scale="logit")
 
     assert drawn.get_title(loc="left").startswith("TCE ")
     assert drawn.get_figure() is not figure
     assert given.get_figure() is figure
-    assert any(f"{FOUND.tallies['DE'].total:,} predictions" in t.get_text() for t in drawn.texts)
+    assert any(
+        f"{evaluated().tallies['DE'].total:,} predictions" in t.get_text() for t in drawn.texts
+    )
     assert drawn.collections
     plt.close("all")
     with pytest.raises(monitor.ConfigError, match="no segment 'IT'; there are all, DE, FR"):
-        FOUND.plot(segment="IT")
+        evaluated().plot(segment="IT")
 
 
 def test_entities_widen_intervals_and_are_named() -> None:
@@ -271,13 +280,13 @@ def test_entities_widen_intervals_and_are_named() -> None:
     again = monitor.evaluate(outcomes[order], scores[order], segments=countries[order], entity=text)
 
     assert again.to_frame().equals(found.to_frame())
-    for segment, once in {"all": FOUND.whole, **FOUND.segments}.items():
+    for segment, once in {"all": evaluated().whole, **evaluated().segments}.items():
         e = found.whole if segment == "all" else found.segments[segment]
         for one, other in ((once.shift, e.shift), (once.slope, e.slope)):
             assert other.high - other.low == pytest.approx(one.high - one.low, rel=0.25)
     shown = found._repr_html_()
     assert "count entities, not rows: the 16,000 outcomes of the sample vary as much as" in shown
-    assert "count entities" not in FOUND._repr_html_()
+    assert "count entities" not in evaluated()._repr_html_()
 
 
 def test_rows_without_an_entity_are_independent() -> None:
@@ -285,7 +294,7 @@ def test_rows_without_an_entity_are_independent() -> None:
     nobody = monitor.evaluate(OUTCOMES, SCORES, entity=[None] * 4_000)
 
     assert nobody.whole.design_effect < 1.6  # 64 buckets know it to 18 %
-    assert nobody.whole.raw.ece == FOUND.whole.raw.ece
+    assert nobody.whole.raw.ece == evaluated().whole.raw.ece
     with pytest.raises(monitor.DataError, match="4,000 scores, but labels of shape"):
         monitor.evaluate(OUTCOMES, SCORES, entity=[1])
 
