@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 import duckdb
@@ -113,13 +113,53 @@ def open_log(session: Session, survey: Survey, pattern: Pattern, table: str) -> 
     if table not in tables(session):
         raise DataError(failures[0])
     columns = columns_of(session.connection, table, textual=format_ in TEXTUAL)
+    doubts: tuple[str, ...] = ()
+    if len(read) > 1 and format_ != "json" and any(column.nulls for column in columns):
+        read, doubts = _with_columns_of_newest(session, place, format_, table, read)
+        columns = (
+            columns_of(session.connection, table, textual=format_ in TEXTUAL) if doubts else columns
+        )
     named = tuple(column for column in columns if column.name != PARTITION)
     (rows,) = ask(session, f"SELECT count(*) FROM {table}")
     if not rows:
         msg = f"{place}: the sampled files have no rows; name files that have some."
         raise DataError(msg)
     nested, inner = _nested(session, place, format_, read[0] if read else None)
-    return Log(place, format_, pattern, days, tuple(read), table, named, None, nested, inner)
+    whole = Log(place, format_, pattern, days, tuple(read), table, named, None, nested, inner)
+    return replace(whole, doubts=doubts)
+
+
+def _with_columns_of_newest(
+    session: Session, place: str, format_: str, table: str, read: list[date]
+) -> tuple[list[date], tuple[str, ...]]:
+    """Where columns went and others came, keep the days that have all columns of the newest.
+
+    Returns
+    -------
+    tuple of (list of date, tuple of str)
+        The days whose rows are kept, and what is unsure about the others.
+    """
+    columns = {
+        day: set(rows.columns)
+        for day in read
+        if (rows := open_rows(session, place, format_, day, files=1))
+    }
+    today = columns[max(read)]
+    older = [day for day in read if not columns[day] >= today]
+    gone = sorted(set.union(*columns.values()) - today)
+    if not older or not gone:
+        return read, ()
+    listed = ", ".join(f"DATE '{day}'" for day in older)
+    session.connection.execute(f"DELETE FROM {table} WHERE {quoted(PARTITION)} IN ({listed})")
+    for name in gone:
+        session.connection.execute(f"ALTER TABLE {table} DROP COLUMN IF EXISTS {quoted(name)}")
+    new = sorted(today - columns[older[-1]])
+    names, others = (", ".join(f"`{name}`" for name in each) for each in (new, gone))
+    doubt = (
+        f"the files of {older[-1]} have no {names}, but {others}; if only a name changed, set "
+        f"renamed: {{{gone[0]}: {new[0]}}} for that log"
+    )
+    return [day for day in read if day not in older], (doubt,)
 
 
 def _nested(

@@ -1,6 +1,6 @@
 """What the logs of a model show becomes settings, each with its reason."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from typing import Any
@@ -64,6 +64,7 @@ def settings_of(pair: Pair) -> list[Setting]:
         settings.append(Setting("outcomes", "in_predictions", True, why))
     else:
         settings += [*_where("outcomes", pair.observed), *_id("outcomes", pair)]
+        settings += _calendar_of_outcomes(pair)
     settings += [
         *_outcome(pair),
         *_time("outcomes", pair),
@@ -258,6 +259,13 @@ def _settled(pair: Pair, arrived: Arrivals) -> Setting:
         why = "No outcome of the sampled predictions was found."
     elif wait >= arrived.looked:
         why += f" The log ends {arrived.looked} days after a sampled day: later ones are unknown."
+    if _comes_in_rounds(pair):
+        weekdays = _weekdays(pair.observed)
+        waited = [_until_next(day, weekdays) for day in (pair.key.days if pair.key else ())]
+        longer = max(_until_next(day, weekdays) for day in pair.scored.days) - max(waited or [0])
+        wait = min(LONGEST_WAIT, wait + longer)
+        why += f" Other days of the week wait up to {longer} days longer." * (longer > 0)
+        return Setting("", "settled_after", wait, why)
     if arrived.found >= LEAST and wait <= AUTO_SETTLED_AFTER and _is_measured(pair):
         why = f"{why} {AUTO}"
     return Setting("", "settled_after", wait, why)
@@ -302,6 +310,31 @@ def _calendar(pair: Pair) -> Iterator[Setting]:
     if weekdays := _weekdays(pair.scored):
         why = "There are predictions on all of these days of the week, and on no others."
         yield Setting("", "calendar", {"weekdays": weekdays}, why)
+
+
+def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
+    if _comes_in_rounds(pair):
+        why = "There are outcomes on all of these days of the week, and on no others."
+        yield Setting("outcomes", "calendar", {"weekdays": _weekdays(pair.observed)}, why)
+
+
+def _comes_in_rounds(pair: Pair) -> bool:
+    """Return whether predictions have days of the week on which no outcomes come."""
+    weekdays = _weekdays(pair.observed)
+    scored_on = {WEEKDAYS[day.weekday()] for day in pair.scored.days}
+    return bool(weekdays) and not scored_on.issubset(weekdays)
+
+
+def _until_next(day: date, weekdays: Sequence[str]) -> int:
+    """Count the days from a day to the next of some days of the week, which it may be itself.
+
+    Examples
+    --------
+    >>> _until_next(date(2026, 3, 2), ["mon"]), _until_next(date(2026, 3, 3), ["mon", "thu"])
+    (0, 2)
+    """
+    places = (WEEKDAYS.index(name) for name in weekdays)
+    return min((place - day.weekday()) % len(WEEKDAYS) for place in places)
 
 
 def _weekdays(log: Log) -> list[str]:
