@@ -745,7 +745,6 @@ class Model(Section):
             "outcomes.outcome_means": self.outcomes.outcome_means is not None,
             "outcomes.absent_means": self.outcomes.absent_means is not None,
             "map beside predictions.classes.top": bool(self.map and self.predictions.classes.top),
-            "map beside segments or strata": bool(self.map and (self.segments or self.strata)),
             "several maps": bool(self.earlier_maps),
         }
         if beside := _named(given):

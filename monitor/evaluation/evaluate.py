@@ -178,9 +178,8 @@ def evaluate(
             for name in window.segments
             if name != WHOLE  # it has this name where the model has no segments
         ]
-        if mapped:
-            (of_whole,) = _with_map([of_whole], mapped, settings, compress)
-        return [of_whole, *of_segments]
+        evaluations = [of_whole, *of_segments]
+        return _with_map(evaluations, mapped, settings, compress) if mapped else evaluations
     evaluations, strata_of = [], _strata(days)
     for name, part in {WHOLE: whole(window), **window.segments}.items():
         strata = strata_of[name]

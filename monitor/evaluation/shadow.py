@@ -36,6 +36,7 @@ from monitor.summary import (
     Summary,
     awaited,
     buckets_of,
+    stratified,
 )
 
 LEAST_DAYS = 3  # for an interval: the gains of days vary more than their outcomes do
@@ -156,7 +157,7 @@ def day_gains(summary: Summary, shadow: Shadow) -> dict[str, DayGain]:
     return {WHOLE: _sum_of(list(gains.values())), **gains} if gains else {}
 
 
-def mapped_summary(summary: Summary, counts: ClassCounts) -> Summary:
+def mapped_summary(summary: Summary, counts: ClassCounts, tops: Sequence[Tally]) -> Summary:
     """Give the summary that mapped vectors would have made, of the rows with an outcome.
 
     Parameters
@@ -165,9 +166,15 @@ def mapped_summary(summary: Summary, counts: ClassCounts) -> Summary:
         Of a single day of a model with classes.
     counts : ClassCounts
         Its vectors, counted through a map.
+    tops : sequence of Tally
+        First choices in each of the parts of `counts`.
     """
-    part = Segment(counts.raw.top, counts.total)
-    return replace(summary, segments={WHOLE: part}, classes=counts)
+    parts = zip(counts.parts or [(WHOLE, WHOLE)], tops or [counts.raw.top], strict=True)
+    segments = dict[str, dict[str, Segment]]()
+    for (segment, stratum), top in parts:
+        segments.setdefault(segment, {})[stratum] = Segment(top, top.total)
+    merged = {name: stratified(strata) for name, strata in segments.items()}
+    return replace(summary, segments=merged, classes=counts)
 
 
 def class_gains(logged: ClassCounts, mapped: ClassCounts) -> dict[str, DayGain]:

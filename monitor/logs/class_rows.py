@@ -20,6 +20,7 @@ from monitor.metrics.beyond_binary.class_counts import (
     Sums,
     choose_classes,
     count_classes,
+    first_choices,
     only_highest,
     score_sums,
     vector_scores,
@@ -28,6 +29,7 @@ from monitor.metrics.beyond_binary.class_counts import (
 from monitor.metrics.beyond_binary.class_parts import ClassPart, PlacedBatch, count_parts
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
 from monitor.metrics.core.grid import Floats, Ints
+from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
 
 # Vectors, the classes that came true, and of shape (k, n) the part and the codes of each row.
@@ -68,13 +70,15 @@ def count_day(
 
 
 def count_mapped_day(
-    joined: Frame, classes: Classes, vector_map: VectorMap
-) -> tuple[Ints, ClassCounts]:
+    joined: Frame, classes: Classes, vector_map: VectorMap, parts: Sequence[tuple[str, str]] = ()
+) -> tuple[Ints, ClassCounts, list[Tally]]:
     """Count the rows of a day through a map; first the sums of what was logged, as in `count_day`.
+
+    Last come the first choices of each part.
 
     Parameters
     ----------
-    joined, classes
+    joined, classes, parts
         As for `count_day`.
     vector_map : VectorMap
         The map.
@@ -89,7 +93,9 @@ def count_mapped_day(
             for vectors, labels, places in read()
         )
 
-    return logged, _count(_remembered(mapped), classes)
+    again = _remembered(mapped)
+    tops = first_choices(_placed(again(), 0), len(parts)) if parts else []
+    return logged, _count(again, classes, parts), tops
 
 
 def _count(

@@ -44,6 +44,7 @@ from monitor.metrics.beyond_binary.class_counts import Batch as Vectors
 from monitor.metrics.beyond_binary.class_counts import ClassCounts
 from monitor.metrics.beyond_binary.class_parts import ClassPart
 from monitor.metrics.core.grid import Ints
+from monitor.metrics.core.tally import Tally
 from monitor.metrics.maps.vector_map import VectorMap
 from monitor.summary import Columns, days_between
 
@@ -124,7 +125,7 @@ def read_vectors(batch: Batch, classes: Classes, engine: Databases) -> Vectors:
 
 def count_through_map(
     batch: Batch, classes: Classes, vector_map: VectorMap, engine: Databases
-) -> tuple[Ints, ClassCounts]:
+) -> tuple[Ints, ClassCounts, list[Tally]]:
     """Count the rows that `read_day` counts through a map; see `count_mapped_day`.
 
     Raises
@@ -133,7 +134,7 @@ def count_through_map(
         If they cannot be read.
     """
     with open_session(batch.what, engine) as session:
-        return count_mapped_day(_joined(session, batch), classes, vector_map)
+        return count_mapped_day(_joined(session, batch), classes, vector_map, _parts(batch.model))
 
 
 def read_parts_of_vector(batch: Batch, classes: Classes, engine: Databases) -> list[str]:

@@ -114,7 +114,7 @@ def _count(
     (day,) = summary.days
     with within_memory(f"{name} {day}"):
         batch = batch_of_summary(name, model, summary)
-        sums, counts = count_through_map(batch, classes, vector_map, databases)
+        sums, counts, tops = count_through_map(batch, classes, vector_map, databases)
     if not (summary.classes and np.array_equal(sums, summary.classes.score_sums)):
         msg = (
             f"{name} {day}: the logs are no longer those that were summarised, so what the map "
@@ -122,4 +122,4 @@ def _count(
             f"--from {day} --to {day}."
         )
         raise DataError(msg)
-    return mapped_summary(summary, counts)
+    return mapped_summary(summary, counts, tops)

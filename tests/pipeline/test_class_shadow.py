@@ -10,11 +10,14 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from monitor.config import Config, load_config
+from monitor.config import Classes, Config, Engine, load_config
 from monitor.drift.verdict import Verdict
-from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.evaluate import Evaluation, evaluate
+from monitor.evaluation.score_errors import Settings
+from monitor.evaluation.shadow import mapped_summary
 from monitor.export.snapshot_reader import Reader
 from monitor.export.text import exposition, lines
+from monitor.logs import batch_of_summary, count_through_map, open_databases, summarise_day
 from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import Gain, Gains, Level, MapFile, Training
@@ -25,6 +28,7 @@ from monitor.pipeline.store_check import check_store
 from monitor.pipeline.task import Task
 from monitor.store.map_file import write_map
 from monitor.store.store import Store
+from monitor.store.summary_table import summary_table
 from tests.conftest import Ended
 from tests.support.class_logs import NAMES, draw, write_day
 from tests.support.workers import made_once
@@ -46,6 +50,7 @@ models:
     windows: [{windows}]
     {more}
 """
+FEW = Settings(0.05, 100)
 NOTHING = Gains(*[Gain(0.0, 0.0, 0.0)] * 4)
 
 
@@ -422,3 +427,41 @@ def test_counts_do_not_depend_on_how_rows_come(kind: str) -> None:
 
     assert (apply_vector_map(vectors, found) == alone).all()
     assert (apply_vector_map(vectors[7:500], found) == alone[7:500]).all()
+
+
+def test_the_parts_of_a_day_are_those_of_a_log_with_mapped_vectors(tmp_path: Path) -> None:
+    """First choices and pairs of each segment and stratum, as if the model had been mapped."""
+    (vectors, labels), rng = rows_of(1), np.random.default_rng(2)
+    more = {name: [*rng.choice(["a", "b", "c"], ROWS)] for name in ("country", "tier")}
+    parts = ("segments: {column: country, values: [a, b]}", "strata: {column: tier, values: [a]}")
+    summaries = []
+    for name, logged in (("plain", vectors), ("mapped", apply_vector_map(vectors, RIGHT))):
+        folder = tmp_path / name
+        folder.mkdir()
+        write_day(folder, FIRST, logged, pa.array(np.array(NAMES)[labels]), more=more)
+        said = CONFIG.format(
+            store="s", logs=folder, names=", ".join(NAMES), windows=1, more="\n    ".join(parts)
+        )
+        (folder / "monitor.yaml").write_text(said)
+        model = load_config(folder / "monitor.yaml").model("pets")
+        summaries.append(summarise_day("pets", model, FIRST, as_of=DAYS[2], engine=Engine()))
+    model = load_config(tmp_path / "plain" / "monitor.yaml").model("pets")
+    classes = Classes(names=NAMES, vector="p")
+    logged, wanted = summaries
+    batch = batch_of_summary("pets", model, logged)
+    with open_databases(Engine()) as databases:
+        sums, counts, tops = count_through_map(batch, classes, RIGHT, databases)
+    found = mapped_summary(logged, counts, tops)
+
+    assert logged.classes
+    np.testing.assert_array_equal(sums, logged.classes.score_sums)
+    assert summary_table(found).equals(summary_table(wanted), check_metadata=True)
+    compared, of_log = (
+        {e.segment: e for e in evaluate(days, window_days=1, settings=FEW, mapped=mapped)}
+        for days, mapped in (([logged], [found]), ([wanted], []))
+    )
+    assert [*compared] == ["all", "a", "b", "other"]
+    for name, e in compared.items():
+        assert e.map is not None
+        assert of_log[name].raw is not None
+        assert (e.map.ece, e.map_slope) == (of_log[name].raw.ece, of_log[name].slope)

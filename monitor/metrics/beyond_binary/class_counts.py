@@ -22,7 +22,7 @@ from monitor.metrics.beyond_binary.class_pairs import (
     sum_of_pairs,
     with_first,
 )
-from monitor.metrics.beyond_binary.class_parts import ClassPart, sum_of_parts
+from monitor.metrics.beyond_binary.class_parts import ClassPart, PlacedBatch, sum_of_parts
 from monitor.metrics.core.coarse import COARSE_COUNT, Coarse
 from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, locate
 from monitor.metrics.core.tally import Cells, Tally, from_cells, merge
@@ -307,6 +307,33 @@ def choose_classes(
     chosen = sorted(np.argsort(-seen, kind="stable")[:MOST_TALLIED].tolist())
     pairs = {rank: _most_frequent(rows, classes) for rank, rows in together.items()}
     return list(watch) or chosen, pairs[SECOND], pairs.get(THIRD, [])
+
+
+def first_choices(batches: Iterable[PlacedBatch], parts: int) -> list[Tally]:
+    """Tally the score of the first choice, and whether it was right, in each part of the traffic.
+
+    Parameters
+    ----------
+    batches : iterable of (ndarray of shape (n, c), ndarray of shape (n,), ndarray of shape (n,))
+        Vectors, the classes that came true, and the number of the part of each row.
+    parts : int
+        Their number.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.3], [0.4, 0.6]]), np.array([0, 0]), np.array([1, 1])
+    >>> [(t.total, t.total_positives) for t in first_choices([rows], 2)]
+    [(0, 0), (2, 1)]
+    """
+    none = np.zeros(0, np.int64)
+    found = [[from_cells(Cells(none, none), none, none)] for _ in range(parts)]
+    for vectors, labels, places in batches:
+        first = vectors.argmax(axis=1)
+        scores = vectors[np.arange(len(labels)), first]
+        for place in np.unique(places).tolist():
+            mine = places == place
+            found[place].append(_tally(scores[mine], (first == labels)[mine]))
+    return [merge(of_part) for of_part in found]
 
 
 def adjusted_vectors(vectors: Floats, log_weights: Floats) -> Floats:
