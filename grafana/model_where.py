@@ -2,8 +2,8 @@
 
 from grafana_foundation_sdk.builders import stat, timeseries
 from grafana_foundation_sdk.models import common
-from panels import beside, lines, marked, number, said
-from queries import MODEL, newest, while_open
+from panels import MOMENT, beside, lines, marked, number, said
+from queries import MODEL, milliseconds, newest, while_open
 
 NO_PLACES = "no incident, or no segments configured"
 SHOWN = 10  # values in a panel: those with most evidence
@@ -14,7 +14,7 @@ WHOLE = f'{MODEL}, segment="all"'
 
 def places() -> list[timeseries.Panel | stat.Panel]:
     """Give the panels from left to right."""
-    return [explained(), evidence(), slopes(), counts(), errors()]
+    return [explained(), evidence(), slopes(), counts(), errors(), alone()]
 
 
 def _worst(gauge: str) -> str:
@@ -101,5 +101,20 @@ def errors() -> timeseries.Panel:
         "Of the error that all values of its column have since the drift began, the share of each "
         f"of the {SHOWN} with most evidence that are off.",
         none=NO_PLACES,
+        width=9,
+    )
+
+
+def alone() -> stat.Panel:
+    """Name the values that drift by themselves."""
+    labels = f"{PLACE}, kind, severity"
+    since = milliseconds(newest("value_drift_started_date_seconds", MODEL, labels))
+    panel = number({f"{NAME}, {{{{kind}}}}": since}, unit=MOMENT).decimals(0).height(8)
+    return said(
+        panel.text_mode(common.BigValueTextMode.VALUE_AND_NAME),
+        "Values that drift alone",
+        "Since when the outcomes of a single value no longer fit its scores, while the whole may "
+        "be as before. Each has an alert of its own.",
+        none="none does",
         width=9,
     )

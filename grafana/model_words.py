@@ -34,6 +34,7 @@ WORSE = "It has become worse: the slope was {{before}}"
 UNDECIDED = "What is left of it is smaller than this volume can tell"
 ALERTS = (
     "CalibrationDrift",
+    "CalibrationValueDrift",
     "CalibrationLevelDrift",
     "CalibrationPriorShift",
     "CalibrationOutcomesMissing",

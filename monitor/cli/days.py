@@ -99,6 +99,7 @@ def check_logs(
     from monitor.pipeline.arriving import late_in_logs
     from monitor.pipeline.references import awaited_in_store, first_sensitivity
     from monitor.pipeline.settling import settle
+    from monitor.pipeline.watching import priors_that_move
     from monitor.read.results import results_of
     from monitor.report.tables import summary_table
     from monitor.report.verdicts import sensitivity
@@ -106,6 +107,7 @@ def check_logs(
     from monitor.words.acknowledging import long_taken
     from monitor.words.advice import late_outcomes, long_acknowledgement, waits_for
     from monitor.words.labels import chosen_sentence
+    from monitor.words.values import strata_to_set
 
     def look(model_name: str, model: Model) -> dict[str, Any]:
         until = end_of_outcomes(as_of, model)
@@ -136,9 +138,11 @@ def check_logs(
         taken = [long for decision in decisions if (long := long_taken(decision, until))]
         awaited = awaited_in_store(own, model_name)
         incomplete = late_in_logs(own, model_name, as_of=until)
+        moving = priors_that_move(own, model_name)
+        strata = [strata_to_set(model_name, moving)] if moving else []
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         late = [late_outcomes(incomplete)] if incomplete else []
-        for sentence in [*unsure, *reminders, *taken, *filter(None, [awaited]), *late]:
+        for sentence in [*unsure, *reminders, *taken, *filter(None, [awaited]), *late, *strata]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
             "day": looked_at,
@@ -150,6 +154,7 @@ def check_logs(
             "chosen_labels": chosen,
             "sensitivity": able,
             "late": incomplete,
+            "moving_priors": moving,
             "known_drifts": reminders,
             "taken": taken,
             "awaited_reference": awaited,

@@ -28,6 +28,7 @@ LEAST_SPREAD = 0.1  # logit: values of a column are not taken to be more alike t
 DOUBTED = 3.0  # standard errors by which a value must vary more than its column to be believed
 SOUGHT_DAYS, SOUGHT_NATS = 7, 12.0  # a drift is looked for that a week shows at the limit
 MOST_VALUES = 1_000  # of a model: later ones that the reference does not know are not watched
+OF_VALUE = ("offsets", "tolerances", "effects", "day_variances")  # what is known of each value
 TINY = 1e-12
 WIDTH = len(DIRECTIONS)
 
@@ -67,7 +68,7 @@ class ValuePast:
     names : tuple of Condition
         The values, those of a column one after the other.
     known : ndarray of shape (m, 4, 4)
-        Of each value its `offsets`, `tolerances`, `effects` and `day_variances`, in this order.
+        Of each value what `OF_VALUE` lists.
     columns : tuple of str
         The columns, in the order of their values.
     new : ndarray of shape (columns, 4, 4)

@@ -59,6 +59,7 @@ OF_VERDICTS = frozenset(
         "calibration_run_late_limit_seconds",
         "calibration_run_overdue_limit_seconds",
         "calibration_shift_started_date_seconds",
+        "calibration_value_drift_started_date_seconds",
         "calibration_value_evidence_log10",
         "calibration_value_flagged",
         "calibration_values_flagged",

@@ -10,7 +10,7 @@ from monitor.drift.evidence import KINDS
 from monitor.drift.places import Place, Where, explained_by
 from monitor.drift.verdict import SLOPE_KINDS, STATES, Verdict
 from monitor.measures.measure import Base, Parts, Scope, held, itself
-from monitor.measures.snapshot import Snapshot
+from monitor.measures.snapshot import Snapshot, seconds_of
 from monitor.measures.window_scopes import NEVER_RUN
 from monitor.metrics.core.estimate import Estimate
 from monitor.segment_names import WHOLE, printable
@@ -20,6 +20,9 @@ NO_REFERENCE = "without a reference"
 WITHHELD = f"{NO_REFERENCE}, on its days, and while the evidence is withheld"
 NO_DRIFT = "while no calibration drift is open"
 NO_COLUMNS = f"{NO_DRIFT}, and of models without `segments`"
+
+MOST_ALONE = 20  # values of a model that have gauges because they drift by themselves
+URGENCIES = ("page", "ticket", "info", "none")
 
 VERDICTS = Base(
     ("model", "segment"), lambda snapshot: (((v.model, v.segment), v) for v in snapshot.verdicts)
@@ -111,11 +114,27 @@ def _explained(where: Where) -> Parts[float]:
     return [((explained_by(explanation),), explanation.share)] if explanation else []
 
 
+def _alone(snapshot: Snapshot) -> Parts[float]:
+    """Give the first day of each open drift of a value, with how urgent it is."""
+    for v in snapshot.verdicts:
+        model = snapshot.models[v.model]
+        urgency = max(model.severity, model.verdicts.value_severity, key=URGENCIES.index)
+        for one in v.values.ranked[:MOST_ALONE] if v.values and urgency != "none" else ():
+            labels = (v.model, printable(one.column), printable(one.value), one.kind, urgency)
+            yield labels, seconds_of(one.started)
+
+
 TAKEN: Scope[float] = Scope(
     Base(VERDICTS.labels, _taken), "without an open calibration drift or level drift", (), itself
 )
 TAKER: Scope[float] = Scope(
     Base((*VERDICTS.labels, "by"), _takers), "while nobody has taken the drift", (), itself
+)
+ALONE: Scope[float] = Scope(
+    Base(("model", "column", "value", "kind", "severity"), _alone),
+    "while no value of a column drifts by itself",
+    (),
+    itself,
 )
 PLACES = Base(
     ("model",), lambda snapshot: [((v.model,), v.where) for v in snapshot.verdicts if v.where]

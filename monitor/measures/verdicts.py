@@ -269,6 +269,13 @@ OF_VERDICTS = (
         lambda place: place.share,
     ),
     Measure(
+        "value_drift_started_date_seconds",
+        of.ALONE,
+        "First day of the open drift of a value of a column that drifts by itself, at most 20 of a "
+        "model: the Unix time of that date's midnight in UTC, whatever the model's time zone.",
+        units.TIME,
+    ),
+    Measure(
         "values_flagged",
         of.WHERE,
         "Values of columns that are off beyond the tolerance, with or without gauges of their own.",

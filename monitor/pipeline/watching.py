@@ -1,12 +1,14 @@
 """From stored counts of columns to what is watched of each of their values."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from datetime import date, timedelta
 from functools import lru_cache
 
-from monitor.config import Config, Model
+from monitor.config import Config, Crossing, Model
 from monitor.drift.inputs import ModelReference, reference_of_day
+from monitor.drift.moving_priors import MovingPriors, moving_priors
 from monitor.drift.reference import LEAST_DAYS, Reference
 from monitor.drift.value_past import ValueSums, fit_values, value_sums
 from monitor.drift.value_watch import REMEMBERED, ValueWatch, new_watch, watch_day
@@ -16,7 +18,9 @@ from monitor.pipeline.references import References
 from monitor.pipeline.where import ColumnReader
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
+from monitor.summary import Columns
 
+COMPARED_DAYS = 28  # of which priors are compared
 WATCHED_DAYS = REMEMBERED + 4  # sums that are kept in memory
 
 
@@ -24,6 +28,23 @@ def watches_values(model: Model) -> bool:
     """Say whether the values of the columns of a model have incidents of their own."""
     two_classes = model.predictions.classes is None  # the curves of others are those of pairs
     return bool(model.columns) and two_classes and model.verdicts.value_severity != "none"
+
+
+def priors_that_move(config: Config, name: str) -> MovingPriors | None:
+    """Find the column that should be `strata`, in the last days that were counted by column.
+
+    None if the model has strata, or several classes, or no column's priors move apart.
+    """
+    model, store = config.model(name), Store(config.store)
+    if model.strata or model.predictions.classes:
+        return None
+    listed = {w.name for w in model.columns if not isinstance(w, Crossing) and not w.numeric}
+    days = list[Columns]()
+    for day in store.days("columns", name)[-COMPARED_DAYS:] if listed else ():
+        with suppress(DataError):  # damaged: `check --store` says so
+            counted = store.read_columns(name, day)
+            days.append({column: counted[column] for column in counted if column in listed})
+    return moving_priors(days)
 
 
 def value_watcher(

@@ -12,11 +12,12 @@ import pyarrow as pa
 
 from monitor.arrivals import Late
 from monitor.drift.detector import Acknowledged, Detector, Ended, Incident, Second, Shift
-from monitor.drift.evidence import DayEvidence
+from monitor.drift.evidence import KINDS, DayEvidence
 from monitor.drift.facts import Facts
 from monitor.drift.history import SUMS, WIDTHS, Singles
 from monitor.drift.places import Where
 from monitor.drift.reference import DIRECTIONS
+from monitor.drift.value_past import OF_VALUE
 from monitor.drift.value_watch import ValueWatch
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.grid import Floats
@@ -122,16 +123,12 @@ def _shaped(detector: Detector) -> Detector:
 
 def _shaped_values(watch: ValueWatch) -> ValueWatch:
     """Give the arrays of values their rows again."""
-    past, width = watch.past, len(DIRECTIONS)
+    past, of_value = watch.past, (-1, len(OF_VALUE), len(DIRECTIONS))
     return replace(
         watch,
-        past=replace(
-            past,
-            known=past.known.reshape(len(past.names), -1, width),
-            new=past.new.reshape(len(past.columns), -1, width),
-        ),
-        sums=watch.sums.reshape(len(past.names), -1),
-        own=watch.own.reshape(len(past.names), -1),
+        past=replace(past, known=past.known.reshape(of_value), new=past.new.reshape(of_value)),
+        sums=watch.sums.reshape(-1, len(KINDS)),
+        own=watch.own.reshape(-1, len(KINDS)),
     )
 
 

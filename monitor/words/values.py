@@ -1,8 +1,10 @@
 """Values of columns that drift by themselves, in sentences. Pure."""
 
+import json
 from collections.abc import Sequence
 from shlex import quote
 
+from monitor.drift.moving_priors import MovingPriors
 from monitor.drift.places import listed, name_of
 from monitor.drift.value_watch import ValueIncident
 from monitor.drift.verdict import SLOPE_KINDS
@@ -38,6 +40,23 @@ def values_in_short(incidents: Sequence[ValueIncident], most: int) -> str:
 def repair_of(model: str, incident: ValueIncident) -> str:
     """Write the command that fits a map of a value."""
     return f"calibration-monitor recalibrate --model {model} --part {quote(name_of(incident.name))}"
+
+
+def strata_to_set(model: str, found: MovingPriors) -> str:
+    """Say which column should be `strata`, and the setting.
+
+    Examples
+    --------
+    >>> strata_to_set("ads", MovingPriors("country", 0.5, ("DE", "FR"), 28))[-86:]
+    'Set models.ads.strata to {"column": "country", "values": ["DE", "FR"]}, then backfill.'
+    """
+    setting = json.dumps({"column": found.column, "values": found.values}, ensure_ascii=False)
+    return (
+        f"the priors of the values of {found.column} move apart from day to day (standard "
+        f"deviation {found.spread:.2f} in log-odds, {found.days} days). Pooled, they can look like "
+        "a drift. "
+        f"Set models.{model}.strata to {setting}, then backfill."
+    )
 
 
 def _sentence(incident: ValueIncident) -> str:

@@ -20,6 +20,7 @@ from tests.support.servers import PATIENCE, get
 
 EVERY = {
     "CalibrationDrift": "page",
+    "CalibrationValueDrift": "ticket",
     "CalibrationLevelDrift": "ticket",
     "CalibrationPriorShift": "info",
     "CalibrationOutcomesMissing": "ticket",

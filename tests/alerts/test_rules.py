@@ -39,6 +39,7 @@ SPEAKING = [RULES, RUNBOOK, *CASES, *DASHBOARDS]
 # The most urgent that an alert can be; a model's own severity can only lower it.
 URGENCY = {
     "CalibrationDrift": "page",
+    "CalibrationValueDrift": "page",
     "CalibrationLevelDrift": "ticket",
     "CalibrationPriorShift": "info",
     "CalibrationOutcomesMissing": "ticket",
@@ -166,7 +167,7 @@ class TestPrograms:
 
     def test_promtool_accepts_the_rules(self) -> None:
         """The rules are valid and none stands twice."""
-        assert "SUCCESS: 34 rules found" in told("promtool", "check", "rules", RULES)
+        assert "SUCCESS: 35 rules found" in told("promtool", "check", "rules", RULES)
 
     @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
     def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:

@@ -30,10 +30,10 @@ CHOSEN = {
 ONE_OF_SEVERAL = "In words"  # whose queries each answer for one verdict
 MAY_BE_EMPTY = (
     *(ONE_OF_SEVERAL, "Invalid or unreadable", "Deployments", "Last drift over", "Report page"),
-    *("What is wrong with the logs", "Explained by"),
+    *("What is wrong with the logs", "Explained by", "Values that drift alone"),
 )
 # Of drifts that have ended, became worse, have no slope or were taken, of drifts in few of the
-# segments, of rows and of report pages: not in these two models.
+# segments or in single values, of rows and of report pages: not in these two models.
 NOT_HERE = {
     "calibration_acknowledged_timestamp_seconds",
     "calibration_drift_explained_ratio",
@@ -45,6 +45,7 @@ NOT_HERE = {
     "calibration_failed_checked_rows",
     "calibration_failed_value",
     "calibration_report_info",
+    "calibration_value_drift_started_date_seconds",
 }
 # Of models with a map in the shadow, with classes, and with labels chosen by score.
 OF_OTHERS = {

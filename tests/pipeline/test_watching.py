@@ -1,5 +1,6 @@
 """Values that are watched, from logs to the stored verdict."""
 
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -11,12 +12,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from scipy.special import expit
+from typer.testing import CliRunner
 
+from monitor.cli import app
 from monitor.config import Config, load_config
 from monitor.drift.verdict import Verdict
 from monitor.logs import summarise_day
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
+from monitor.pipeline.watching import priors_that_move
 from monitor.read.results import results_of
 from monitor.read.standing import standing
 from monitor.report.verdicts import document
@@ -44,16 +48,21 @@ models:
 
 
 def write_day(folder: Path, day: date) -> None:
-    """Draw a day; after the reference the outcomes of one customer of twenty have no slope."""
+    """Draw a day; after the reference the outcomes of one customer of twenty have no slope.
+
+    The priors of devices move apart.
+    """
     rng = np.random.default_rng(day.toordinal())
     logits = rng.normal(-0.5, 1.3, ROWS)
     customer = rng.integers(0, 20, ROWS)
     slopes = np.where((customer == 7) & (day >= DAYS[REFERENCE]), 0.0, 1.0)
+    device = rng.integers(0, 3, ROWS)
+    priors = rng.normal(0.0, 0.5, 3)[device]
     table = {
         "score": expit(logits),
         "customer": np.char.add("k", customer.astype(str)),
-        "device": rng.choice(["tv", "web", "car"], ROWS),
-        "outcome": (rng.random(ROWS) < expit(slopes * logits)).astype(np.int8),
+        "device": np.array(["tv", "web", "car"])[device],
+        "outcome": (rng.random(ROWS) < expit(slopes * logits + priors)).astype(np.int8),
     }
     pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
 
@@ -119,6 +128,19 @@ def test_the_customer_is_said(config: Config) -> None:
     said = r"customer = k7 drifts by itself: too extreme since 2026-01-1\d \(slope"
     assert re.match(said, last.reasons[-1])
     assert (value["column"], value["value"], value["kind"]) == ("customer", "k7", "too_extreme")
+
+
+def test_check_names_the_column_whose_priors_move(config: Config) -> None:
+    """With the setting, for people and for programs."""
+    path = f"{Path(config.store).parent}/monitor.yaml"
+    call = ["check", "-m", "ctr", "--config", path, "--day", f"{DAYS[-1]}"]
+    said = " ".join(CliRunner().invoke(app, call).output.split())
+    found = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)
+
+    assert found["models"]["ctr"]["moving_priors"]["column"] == "device"
+    assert "the priors of the values of device move apart" in said
+    assert re.search(r'models.ctr.strata to {"column": "device", "values": \["\w+", "\w+"\]}', said)
+    assert priors_that_move(config, "plain") is None
 
 
 def test_the_same_bytes_daily_and_at_once(config: Config) -> None:

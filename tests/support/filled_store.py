@@ -18,6 +18,8 @@ from monitor.drift.detector import Ended, Incident, Shift, Worse, new_detector
 from monitor.drift.evidence import DayEvidence
 from monitor.drift.facts import Facts
 from monitor.drift.places import Condition, Explanation, Place, Where
+from monitor.drift.value_past import ValuePast
+from monitor.drift.value_watch import ValueIncident, ValueWatch
 from monitor.drift.verdict import Verdict
 from monitor.errors import Fault
 from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
@@ -160,6 +162,7 @@ def verdict(segment: str, incident: Incident | None) -> Verdict:
         reached=2.625,
         awaited=OLDER - timedelta(days=5) if incident else None,
         facts=Facts(classes=None if incident else ClassFacts((), 0.5, 0.5, 0.5, None, None, "cat")),
+        values=VALUES if incident else None,
     )
 
 
@@ -176,6 +179,18 @@ def place(value: str, evidence: float) -> Place:
     return Place("device", value, 1_000, moved, slope, evidence, evidence / 4, flagged)
 
 
+VALUES = ValueWatch(
+    OLDER,
+    ValuePast((), np.zeros((0, 4, 4)), (), np.zeros((0, 4, 4))),
+    *np.zeros((2, 0, 8), np.float32),
+    (
+        ValueIncident(
+            *("device", "web", FINAL, OLDER, "too_extreme"),
+            *(-0.5, 0.125, 4.5, 0.25, -32.0, 64.0),
+            beside=("country = FR",),
+        ),
+    ),
+)
 WHERE = Where(
     "top_overpredicted",
     Estimate(-0.5, -0.75, -0.25),

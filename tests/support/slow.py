@@ -57,6 +57,7 @@ LONGEST: tuple[str | tuple[str, ...], ...] = (
     "tests/cli/test_control_characters.py",
     "tests/pipeline/test_class",
     "tests/pipeline/test_late_outcomes.py",
+    "tests/pipeline/test_watching.py",
     "tests/pipeline/test_prune.py",
     "tests/pipeline/test_where.py",
     "tests/drift/test_class_segments.py",

@@ -1,0 +1,69 @@
+"""Which column has priors that move apart."""
+
+import numpy as np
+import pytest
+
+from monitor.drift.moving_priors import moving_priors
+from monitor.metrics.core.coarse import CENTRES
+from monitor.metrics.core.special import expit
+from monitor.summary import ColumnPart, Columns
+
+CELLS = np.flatnonzero(abs(CENTRES) < 3)[::8]
+SIZES = {"country": 5, "device": 4, "customer": 10}
+DAYS, ROWS = 21, 6_000
+
+
+def draw(seed: int, moving: dict[str, float], day_sd: float = 0.5) -> list[Columns]:
+    """Draw days whose priors move by column, value and day, and differ by value for good."""
+    rng = np.random.default_rng([27, seed])
+    levels = {name: rng.normal(0.0, 0.5, size) for name, size in SIZES.items()}
+    days = []
+    for _ in range(DAYS):
+        values = {name: rng.integers(0, size, ROWS) for name, size in SIZES.items()}
+        places = rng.integers(0, CELLS.size, ROWS)
+        logits = CENTRES[CELLS[places]] + rng.normal(0.0, day_sd)
+        for name, of in values.items():
+            moved = rng.normal(0.0, moving.get(name, 0.0), SIZES[name])
+            logits = logits + (levels[name] + moved)[of]
+        hits = rng.random(ROWS) < expit(logits)
+        days.append({name: count(of, places, hits) for name, of in values.items()})
+    return days
+
+
+def count(values: np.ndarray, places: np.ndarray, hits: np.ndarray) -> dict[str, ColumnPart]:
+    """Count rows by value."""
+    found = {}
+    for value in np.unique(values):
+        here = values == value
+        counts = np.bincount(places[here], minlength=CELLS.size)
+        positives = np.bincount(places[here & hits], minlength=CELLS.size)
+        found[f"v{value}"] = ColumnPart(CELLS, counts, positives, int(counts.sum()))
+    return found
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_column_that_moves_most_is_named(seed: int) -> None:
+    """With about its spread, whatever the order of days."""
+    days = draw(seed, {"device": 0.6, "country": 0.3})
+
+    found = moving_priors(days)
+
+    assert found is not None
+    assert found.column == "device"
+    assert 0.3 < found.spread < 0.8
+    assert sorted(found.values) == ["v0", "v1", "v2", "v3"]
+    again = moving_priors(days[::-1])
+    assert again is not None
+    assert again.column == found.column
+    assert again.spread == pytest.approx(found.spread, rel=1e-9)  # sums in another order
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_priors_of_days_and_of_values_for_good_are_no_reason(seed: int) -> None:
+    """They bend no pooled curve from one day to the next."""
+    assert moving_priors(draw(seed, {})) is None
+
+
+def test_few_days_say_nothing() -> None:
+    """A column is proposed from a week on."""
+    assert moving_priors(draw(1, {"device": 0.6})[:6]) is None
