@@ -21,7 +21,7 @@ START, SOUND, SEGMENTS = 2, 25, 4
 
 @cache
 def days_of(world: World, drift: Drift, days: int) -> list[Day]:
-    """Draw the days of a stream; those of its reference do not depend on the drift."""
+    """Draw the days of a stream; the drift begins after its reference, which all streams share."""
     return [*divided_stream(world, drift, 1, days=days, start=START, segments=SEGMENTS)]
 
 
