@@ -1,4 +1,4 @@
-"""docs/glossary.md: its words are in order, and every link to it leads to one."""
+"""docs/glossary.md: its words are in order, and every link to it leads to one; links of pages."""
 
 import re
 from pathlib import Path
@@ -61,3 +61,12 @@ def test_the_glossary_refers_to_its_own_words() -> None:
 
     assert set(inner) <= {anchor(word) for word in WORDS}
     assert len(inner) >= 10
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_links_lead_to_files(page: Path) -> None:
+    """Who reads the pages without the site finds what they link to, but for the one it makes."""
+    links = re.findall(r"\]\(([^)#\s]+)", page.read_text())
+    inside = [link for link in links if ":" not in link and link != "api-metrics.md"]
+
+    assert [link for link in inside if not (page.parent / link).exists()] == []
