@@ -43,13 +43,14 @@ def repair_commands(model: str, explanation: Explanation) -> tuple[str, ...]:
 
     Examples
     --------
+    >>> from monitor.drift.places import Condition
     >>> values = Condition("device", "tv"), Condition("device", "car")
     >>> repair_commands("ads", Explanation(values, 0.9, None, None, 0.3))
     ("calibration-monitor recalibrate --model ads --part 'device = tv' --part 'device = car'",)
     """
     by_column = dict[str, list[str]]()
-    for one in explanation.conditions:
-        by_column.setdefault(one.column, []).append(f"--part {quote(name_of(one))}")
+    for condition in explanation.conditions:
+        by_column.setdefault(condition.column, []).append(f"--part {quote(name_of(condition))}")
     begin = f"calibration-monitor recalibrate --model {model}"
     return tuple(" ".join([begin, *parts]) for parts in by_column.values())
 
