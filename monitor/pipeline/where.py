@@ -190,13 +190,15 @@ class ColumnReader:
 
     def _segments(self, compared: ModelReference) -> Mapping[str, dict[str, str] | None]:
         """Name the segment of each value in every column, as the reference divides them."""
-        stored = self.store.days("summaries", self.name)
+        columns = self.model.columns
+        divided = any(isinstance(w, Crossing) or w.top or w.quantiles for w in columns)
+        stored = self.store.days("summaries", self.name) if divided else []
         days = [self.day(d) for d in stored if compared.first <= d <= compared.last]
         return {
             watched.name: _segments_of(
                 watched, [day[watched.name] for day in days if day and watched.name in day]
             )
-            for watched in self.model.columns
+            for watched in columns
         }
 
     def _counted(self, compared: ModelReference, day: date) -> Columns | None:
