@@ -180,9 +180,24 @@ class ColumnReader:
         columns = dict(self.store.read_columns(self.name, day)) if self.model.columns else {}
         primary = self.model.segments.column if self.model.segments else None
         if summary.classes:
-            predicted = {name: part.predicted for name, part in summary.segments.items()}
-            return {**columns_of_pairs(inputs_of(summary), primary, predicted), **columns}
+            return {**self._pairs(summary), **columns}
         return {primary: _primary(summary), **columns} if primary else columns
+
+    def _pairs(self, summary: Summary) -> Columns:
+        """Give the pairs of a day of a model with classes, and those of its segments."""
+        primary = self.model.segments.column if self.model.segments else None
+        predicted = {name: part.predicted for name, part in summary.segments.items()}
+        return columns_of_pairs(inputs_of(summary), primary, predicted)
+
+    def _pairs_through_map(self, compared: ModelReference, day: date) -> Columns | None:
+        """Give the same as the reference of a map of vectors has it; other columns are left out."""
+        if day > compared.last:
+            summary = self.store.read_summary(self.name, day)[0]
+        elif day in self.store.days("mapped", self.name):
+            summary = self.store.read_mapped(self.name, day).summary
+        else:
+            return None
+        return self._pairs(summary) if summary.final and summary.classes else None
 
     def has(self, column: str, value: str, day: date) -> bool:
         """Say whether a final day has a prediction of a value."""
@@ -207,6 +222,8 @@ class ColumnReader:
         A map of a segment moves some rows of other columns, which ones is not known: these are left
         out.
         """
+        if compared.classes and compared.deployed:
+            return self._pairs_through_map(compared, day)
         columns, deployed_map = self.day(day), self.map_of(compared)
         primary = self.model.segments.column if self.model.segments else ""
         if not columns or not deployed_map:

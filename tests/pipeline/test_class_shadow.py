@@ -22,6 +22,7 @@ from monitor.metrics.maps.calibration_map import CalibrationMap
 from monitor.metrics.maps.class_map_file import ClassMapFile, ClassTraining
 from monitor.metrics.maps.map_file import Gain, Gains, Level, MapFile, Training
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
+from monitor.pipeline.asked_where import answer_where
 from monitor.pipeline.prune import plan
 from monitor.pipeline.run import RunReport, run
 from monitor.pipeline.store_check import check_store
@@ -356,6 +357,11 @@ def test_deploying_begins_a_reference(tmp_path: Path) -> None:
     assert before.low < 0.6 < before.high < 0.8
     assert after.low < 1.0 < after.high
     config = load_config(tmp_path / "monitor.yaml")
+    places = answer_where(config, "pets").where.places
+    assert len(places) == 3
+    for place in places:  # compared with mapped days: with logged ones the slope would be 1.7
+        assert place.slope
+        assert place.slope.low < 1.0 < place.slope.high < 1.4
     pruning = plan(config, "pets", keep_days=8, today=DAYS[-1] + timedelta(days=60))
     assert pruning.days["mapped"] == DAYS[15:18]
     assert pruning.reference == TRAINED
