@@ -31,7 +31,8 @@ class RunRecord:
         The newest failed day of the last run.
     tables : mapping of str to str
         Of each log that is a Delta Lake or Iceberg table, the version that the last run read: the
-        table's own id, and the number of the version or snapshot.
+        table's own id, and the number of the version or snapshot. Of rows of a database, the time
+        of the snapshot.
     newest : mapping of str to sequence of date
         The newest days of evaluations and verdicts when that run or `evaluate` ended, rising. With
         them a scrape need not list the days. Records of earlier versions have none.

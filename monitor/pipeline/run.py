@@ -67,7 +67,8 @@ class RunReport:
     damaged : tuple of str
         The damaged files that could not be made again; the run did not need them.
     tables : mapping of str to str
-        Of each log that is a Delta Lake or Iceberg table, the version that was read.
+        Of each log that is a Delta Lake or Iceberg table, the version that was read; of rows of a
+        database, the time of the snapshot.
     """
 
     model: str

@@ -400,7 +400,7 @@ def told(error: BaseException) -> str:
 
 
 @given(drawn=secrets(), form=st.sampled_from(FORMS), escaped=st.booleans())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_no_text_has_a_part_of_an_address(
     server: str, drawn: tuple[str, list[str]], form: str, *, escaped: bool
 ) -> None:
