@@ -19,6 +19,7 @@ from monitor.temporary import sweep_folders, temporary_folder
 # million rows took 140 to 220 MB beyond the limit; with these thresholds it took about 100 MB.
 UNCOUNTED_SHARE, UNCOUNTED_MB = 10, 50
 KEPT_PAGES = "16MB"
+DRAFTS = "drafts"  # beside the views of logs: views of the same columns without files
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,7 @@ class Databases:
         database = Database(duckdb.connect(config=settings), spill, release)
         # Otherwise messages would show times in the time zone of this machine.
         database.connection.execute("SET TimeZone = 'UTC'")
-        database.connection.execute("ATTACH ':memory:' AS drafts")
+        database.connection.execute(f"ATTACH ':memory:' AS {DRAFTS}")
         return database
 
 

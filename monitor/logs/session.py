@@ -18,7 +18,7 @@ from monitor.config import FIELD, Engine, Format
 from monitor.errors import DataError, Fault
 from monitor.files import list_folder, reaching
 from monitor.logs.conversions import MISFIT, quoted
-from monitor.logs.databases import Databases, open_databases
+from monitor.logs.databases import DRAFTS, Databases, open_databases
 from monitor.logs.spark import is_of_spark, word
 
 # A damaged column name causes the decoding error, because DuckDB passes it on as it is; a column
@@ -27,7 +27,6 @@ DAMAGE = (duckdb.Error, UnicodeDecodeError, RecursionError)
 # Whatever else these raise is about what they read, too.
 READERS = {"duckdb", "_duckdb", "narwhals", "pyarrow", "fsspec"}
 
-DRAFTS = "drafts"  # the database of views without files
 SMALL = 16_000_000  # bytes of a file that is read whole, though only some of its columns are needed
 NO_ROOM = Fault("logs", "memory", "the day does not fit into the memory")
 UNREADABLE = Fault("logs", "unreadable", "a file cannot be read")
