@@ -263,14 +263,14 @@ def test_parts_that_cannot_be_repaired(folder: Path, extra: list[str], message: 
 
 
 def test_the_verdict_says_it_from_the_opening_on(folder: Path) -> None:
-    """Its last sentence is that of the command; before the drift opens there is none."""
+    """It has the sentence of the command; before the drift opens there is none."""
     config = load_config(folder / "monitor.yaml")
     store = Store(config.store)
     verdicts = [next(iter(store.read_verdicts("ctr", day)[0])) for day in DAYS]
     last = verdicts[-1]
 
     answer = answer_where(config, "ctr").where
-    assert last.reasons[-1] == where_sentence(answer)
+    assert where_sentence(answer) in last.reasons
     assert last.where == answer
     for verdict in verdicts:
         said = any("of the evidence comes from" in reason for reason in verdict.reasons)
