@@ -53,7 +53,9 @@ def _number(column: str) -> str:
 
 def _vector(classes: Classes, top: Highest, types: Mapping[str, Type]) -> str:
     if top.map:
-        name = f"CAST({quoted(top.map)} AS MAP(VARCHAR, DOUBLE))"
+        column = quoted(top.map)
+        as_read = f"TRY_CAST({column} AS JSON)" if _is_list(types[top.map]) else column
+        name = f"TRY_CAST({as_read} AS MAP(VARCHAR, DOUBLE))"
         names, scores = f"map_keys({name})", f"map_values({name})"
     else:
         names, scores = _listed(top.classes, "VARCHAR", types), _listed(top.scores, "DOUBLE", types)

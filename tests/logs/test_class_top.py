@@ -1,5 +1,6 @@
 """The highest scores of many classes count as whole vectors do, as far as they can."""
 
+import json
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -62,12 +63,13 @@ def write(folder: Path, rows: Drawn, *, worst: int = 0) -> None:
         pq.write_table(pa.table(content), folder / kind / f"{DAY}.parquet")
 
 
-def model(folder: Path, classes: str, names: list[str] = NAMES) -> Model:
+def model(folder: Path, classes: str, names: list[str] = NAMES, suffix: str = "parquet") -> Model:
     """Configure the classes of the log."""
     (folder / "monitor.yaml").write_text(
         "store: store\nmodels:\n  pets:\n"
-        f'    predictions: {{path: "predictions/{{day}}.parquet", classes: {{names: {names}, '
-        f'{classes}}}}}\n    outcomes: {{path: "outcomes/{{day}}.parquet"}}\n    settled_after: 0\n'
+        f'    predictions: {{path: "predictions/{{day}}.{suffix}", classes: {{names: {names}, '
+        f'{classes}}}}}\n    outcomes: {{path: "outcomes/{{day}}.{suffix}"}}\n'
+        "    settled_after: 0\n"
     )
     return load_config(folder / "monitor.yaml").model("pets")
 
@@ -179,3 +181,22 @@ def test_rows_that_are_no_highest_scores_are_refused(rows: Drawn, tmp_path: Path
         with pytest.raises(DataError) as refused:
             read(tmp_path, classes, names)
         assert said in str(refused.value)
+
+
+def test_objects_of_json_lines_are_maps(tmp_path: Path) -> None:
+    """A row is an object from class to score."""
+    scores = [{"c1": 0.5, "c2": 0.3, "c0": 0.1}, {"c0": 0.6, "c1": 0.2, "c2": 0.1}]
+    rows = [{"prediction_id": str(i), "best": best} for i, best in enumerate(scores)]
+    outcomes = [{"prediction_id": str(i), "outcome": name} for i, name in enumerate(("c1", "c1"))]
+    for kind, content in (("predictions", rows), ("outcomes", outcomes)):
+        (tmp_path / kind).mkdir()
+        text = "\n".join(map(json.dumps, content))
+        (tmp_path / kind / f"{DAY}.jsonl").write_text(text)
+    found = model(tmp_path, "top: {map: best}", NAMES[:3], "jsonl")
+    found = found.model_copy(
+        update={"checks": found.checks.model_copy(update={"one_class": "accept"})}
+    )
+    summary = summarise_day("pets", found, DAY, as_of=AS_OF)
+
+    assert counts(summary).outcomes.tolist() == [0, 2, 0]
+    assert (counts(summary).raw.top.total_positives, counts(summary).judged) == (1, 2)
