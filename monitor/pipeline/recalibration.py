@@ -201,8 +201,7 @@ def recalibrate(
         raise DataError(msg)
     data = _counts(trained)
     choice = _choose(data, name, rows.name, kind)
-    verdict = _newest_verdict(store, name, rows.segment)
-    lasting = verdict.facts.lasting if verdict and not last and follow_prior is None else None
+    lasting = None if last or follow_prior is not None else _level_that_stays(store, name, rows)
     follow_prior = follow_prior or lasting is not None
     if lasting and not kind and not choice.chosen.shape_gains:  # the level alone, and for good
         choice = replace(choice, chosen=choice.candidates[1])
@@ -349,6 +348,19 @@ def start_of_drift(store: Store, name: str, segment: str = WHOLE) -> date | None
 def _newest_verdict(store: Store, name: str, segment: str) -> Verdict | None:
     verdicts = newest_verdicts(results_of(store.root, name))
     return next((verdict for verdict in verdicts if verdict.segment == segment), None)
+
+
+def _level_that_stays(store: Store, name: str, rows: _Rows) -> LastingShift | None:
+    """Give the shift of the level that the newest verdict shows, if its week still has it.
+
+    Not during a drift: what bends the curve moves its level too, and days of both kinds are mixed.
+    """
+    verdict = _newest_verdict(store, name, rows.segment)
+    lasting = verdict.facts.lasting if verdict else None
+    if not (verdict and lasting and verdict.shift) or verdict.incident:
+        return None
+    week, longer = verdict.shift, lasting.shift
+    return lasting if week.low <= longer.high and longer.low <= week.high else None
 
 
 def _start_of_drift(store: Store, name: str, rows: _Rows) -> date | None:

@@ -73,8 +73,9 @@ def map_sentences(
 def lasting_sentence(lasting: LastingShift) -> str:
     """Say why a map follows the prior by itself."""
     return (
-        f"The log-odds of all scores moved by {lasting.shift:+z.2f error} and have stayed there "
-        f"since {lasting.since}, so the map has the newest level; --no-follow-prior leaves it out."
+        f"The log-odds of all scores moved by {lasting.shift.value:+z.2f} "
+        f"({lasting.shift:+z.2f interval}) and have stayed there since {lasting.since}, so the map "
+        f"has the newest level; --no-follow-prior leaves it out."
     )
 
 
