@@ -45,6 +45,7 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     "Classes": {"top": "of three highest scores; tests/logs/test_class_top.py"},
     "Highest": {"*": "tests/logs/test_class_top.py"},
     "Owner": {"*": "who hears of a model"},
+    "Owners": {"*": "who hears of models"},
     "Report": {"*": "where pages are kept"},
     "Common": {"report": "where pages are kept"},
     "Config": {"report": "where pages are kept", "invalid": "no key"},
