@@ -84,13 +84,13 @@ class Exporter:
     closed: date
 
 
-def outcomes(slope: float, prior: float, level: float) -> Coarse:
-    """Make the outcomes of a day, without chance: evenly spread logits of the scores."""
+def outcomes(number: int, slope: float, prior: float, level: float) -> Coarse:
+    """Draw the outcomes of the day of a number: evenly spread logits of the scores."""
     usual = np.where(abs(CENTRES) < 3, 50, 0)
     tilt = 1 + expit(slope * CENTRES) * (np.exp(prior) - 1)
     counts = np.rint(usual * tilt).astype(np.int64)
     shares = expit(slope * CENTRES + prior + level)
-    return Coarse(counts, np.rint(counts * shares).astype(np.int64))
+    return Coarse(counts, np.random.default_rng(number).binomial(counts, shares))
 
 
 def judged(model: str) -> list[list[Verdict]]:
@@ -102,7 +102,7 @@ def judged(model: str) -> list[list[Verdict]]:
             final=True,
             known_at=datetime(2026, 4, 1, tzinfo=UTC),
             coverage=1.0,
-            parts={("all", "all"): outcomes(*span)},
+            parts={("all", "all"): outcomes(i, *span)},
         )
         for i, span in enumerate(spans)
     ]

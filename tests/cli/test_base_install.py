@@ -261,6 +261,8 @@ def test_every_extra_is_named_by_what_needs_it(base: BaseEnvironment, folder: Pa
     for extra in ("delta", "iceberg"):
         table = {"path": "lake", "format": extra, "day": "scored_at"}
         changes[extra] = config | {"models": {"fraud": fraud | {"predictions": table}}}
+    query = {"sql": "SELECT 1", "connection": "WAREHOUSE_URL", "format": "sql", "day": "scored_at"}
+    changes["postgres"] = config | {"models": {"fraud": fraud | {"predictions": query}}}
     for extra, content in changes.items():
         (folder / f"{extra}.yaml").write_text(yaml.safe_dump(content))
     hashed = f"$2y$10${53 * 'a'}"
