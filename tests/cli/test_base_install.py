@@ -210,6 +210,7 @@ def test_commands_work_or_name_their_extra(
     for name in MAPS:
         one = MapFile("fraud", "all", IDENTITY, training, level, None, None, "0.1.0")
         write_map(str(folder / name), one)
+    (folder / "owners.yml").write_text("owners: {risk: {slack: '#risk'}}\n")
     ended = base.commands_ended(folder, calls)
 
     for call, (code, _, err) in zip(calls, ended, strict=True):
