@@ -20,7 +20,6 @@ from monitor.cli.reporting import write_configured_pages
 from monitor.config import Config
 from monitor.decisions import End, Rebase, rebased
 from monitor.errors import ConfigError
-from monitor.pipeline.references import spans_in_store
 from monitor.store.store import Store
 from monitor.words.advice import missing
 
@@ -90,6 +89,8 @@ def _checked_day(config: Config, name: str, first: datetime | None, *, wait: boo
         If none is named, if it lies in a reference, or if too few days have followed it and the
         present reference may not stay in force until they have.
     """
+    from monitor.pipeline.references import spans_in_store
+
     if not first:
         msg = "rebase: name the first day of the new reference with --from."
         raise ConfigError(msg)
