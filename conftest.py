@@ -73,8 +73,8 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers() -> int:
-    """Let one worker more than there are cores take tests, because many wait for programs."""
-    return (os.cpu_count() or 1) + 1
+    """Let two workers more than there are cores take tests, because many wait for programs."""
+    return (os.cpu_count() or 1) + 2
 
 
 @pytest.hookimpl(optionalhook=True)

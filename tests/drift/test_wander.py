@@ -157,7 +157,7 @@ def test_a_wandering_stream_opens_fewer_drifts_where_wander_is_fitted() -> None:
         ]
         for fitted in (False, True):
             limits = Limits(wander=fitted)
-            known = {"references": [fit_model_reference(days[:28], limits)], "lack": ""}
+            known = {"references": [fit_model_reference(days[:28], limits)]}
             once = [v for v, *_ in judge("m", days[28:], limits=limits, **known)]
             half = 28 + 75
             begun = [v for v, *_ in judge("m", days[28:half], limits=limits, **known)]

@@ -119,7 +119,14 @@ def prevalence_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
 
 
 def wilson(rate: float, square: float) -> Estimate:
-    """Give Wilson's interval of a rate, with the squared quantile over the number of rows."""
+    """Give Wilson's interval of a rate, with the squared quantile over the number of rows.
+
+    Examples
+    --------
+    >>> found = wilson(0.5, 1.96**2 / 100)
+    >>> round(found.low, 3), round(found.high, 3)
+    (0.404, 0.596)
+    """
     centre = (rate + square / 2.0) / (1.0 + square)
     reach = sqrt(square * (rate * (1.0 - rate) + square / 4.0)) / (1.0 + square)
     return Estimate(rate, max(0.0, centre - reach), min(1.0, centre + reach))

@@ -111,6 +111,13 @@ def weigh_shares(
     All are those given the number of positive outcomes, so that a prior by itself tells no share,
     and add over parts and days. Groups whose log-odds differ by less than 1/8 count as one: a share
     is a matter of the whole curve.
+
+    Examples
+    --------
+    >>> curve = np.log([0.012, 0.1, 0.5]) - np.log([0.988, 0.9, 0.5])
+    >>> day = curve, np.full(3, 1000), np.array([11, 42, 254])  # 1 % are wrong, half the prior
+    >>> weigh_shares(*day, np.ones((1, 3)), np.array([0.0, 0.01, 0.02]))[:3].round(2)
+    array([0.  , 4.04, 3.72])
     """
     width = directions.shape[0] + 1
     hits = int(positives.sum())
