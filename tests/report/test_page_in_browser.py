@@ -136,6 +136,14 @@ def test_fits_on_a_phone(browser: Browser, pages: Path, name: str) -> None:
         assert [fault for chart in charts if (fault := undrawn(found.page, chart))] == []
 
 
+def test_no_table_is_wider_than_a_desktop_shows(page: Page) -> None:
+    """Between 1280 and 1920 pixels nothing of a table must be scrolled to."""
+    wider = "[...document.querySelectorAll('.scroll')].filter(t => t.scrollWidth > t.clientWidth)"
+    for width in (1280, 1440, 1920):
+        page.set_viewport_size({"width": width, "height": 900})
+        assert page.evaluate(f"{wider}.map(t => t.textContent.trim().slice(0, 40))") == []
+
+
 def test_every_chart_is_drawn(page: Page) -> None:
     """Every chart has marks, and they span it; a chart without them would be noticed."""
     assert [fault for chart in CHARTS if (fault := undrawn(page, chart))] == []
