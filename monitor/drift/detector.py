@@ -8,7 +8,7 @@ where the weighted mean of M over the kinds reaches A, at least A days pass betw
 average.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import date
 from math import inf, log, log10, sqrt
@@ -447,6 +447,21 @@ def limit(false_alert_days: float) -> float:
     return log10(false_alert_days)
 
 
+def alarms_among(evidences: Iterable[float], false_alert_days: float) -> tuple[int, list[float]]:
+    """Count the streams that alert today by e-d-BH, and give the limit for each such number.
+
+    Examples
+    --------
+    >>> alarmed, limits = alarms_among([0.0, 2.5], 100.0)
+    >>> alarmed, [round(value, 2) for value in limits]
+    (1, [2.3, 2.0])
+    """
+    ranked = sorted(evidences, reverse=True)
+    limits = [limit(false_alert_days * len(ranked) / k) for k in range(1, len(ranked) + 1)]
+    fair = (k for k, evidence in enumerate(ranked, 1) if evidence >= limits[k - 1])
+    return max(fair, default=0), limits
+
+
 def segment_limits(detectors: Mapping[str, Detector], false_alert_days: float) -> dict[str, float]:
     """Give the evidence at which each of several streams alerts today, log10.
 
@@ -478,10 +493,7 @@ def segment_limits(detectors: Mapping[str, Detector], false_alert_days: float) -
     """
     strongest = {name: detector.evidence for name, detector in detectors.items()}
     ranked = sorted(strongest, key=lambda name: -strongest[name])
-    among = [limit(false_alert_days * len(ranked) / k) for k in range(1, len(ranked) + 1)]
-    alarmed = max(
-        (k for k, name in enumerate(ranked, 1) if strongest[name] >= among[k - 1]), default=0
-    )
+    alarmed, among = alarms_among([*strongest.values()], false_alert_days)
     of_others = among[min(alarmed, len(among) - 1)] if among else 0.0
     return {
         name: among[alarmed - 1] if rank <= alarmed else of_others

@@ -16,7 +16,14 @@ from math import log, sqrt
 
 import numpy as np
 
-from monitor.drift.detector import LEAST_AGE, LEAST_SIZE, RECOVERED, WEIGHTS, share_of_start
+from monitor.drift.detector import (
+    LEAST_AGE,
+    LEAST_SIZE,
+    RECOVERED,
+    WEIGHTS,
+    alarms_among,
+    share_of_start,
+)
 from monitor.drift.evidence import KINDS, bounded, bounded_ratio
 from monitor.drift.history import Singles
 from monitor.drift.places import Condition
@@ -169,7 +176,7 @@ def watch_day(
     ``phi = 1 + day_variance I``, and ``M = (M + w) E`` as in `monitor.drift.detector`; once with
     both sums against the others of the column, and once with those against the own past. The
     evidence of a value is the weighted mean over the kinds of the smaller one, so it rises no
-    faster than either. Alerts are those of e-d-BH over all values (`segment_limits`).
+    faster than either. Alerts are those of e-d-BH over all values (`alarms_among`).
     """
     watch = _with_new(watch, sums.names)
     today = _compared(watch.past, sums)
@@ -193,20 +200,6 @@ def watch_day(
         own=np.where(spent, none, watch.own),
         incidents=incidents,
     )
-
-
-def limits_of_values(evidence: Floats, false_alert_days: float) -> float:
-    """Give the evidence at which values alert today, log10, by e-d-BH.
-
-    Examples
-    --------
-    >>> round(limits_of_values(np.array([0.0, 2.5]), 100.0), 2)
-    2.3
-    """
-    count = evidence.size
-    among = np.log10(false_alert_days * count / np.arange(1, count + 1))
-    passed = np.flatnonzero(np.sort(evidence)[::-1] >= among)
-    return float(among[passed[-1]] if passed.size else among[0]) if count else float("inf")
 
 
 def _with_new(watch: ValueWatch, names: Sequence[Condition]) -> ValueWatch:
@@ -251,8 +244,8 @@ def _alarmed(watch: ValueWatch, false_alert_days: float) -> Ints:
     """List the values over the limit, the one with most evidence first."""
     named = np.flatnonzero(_nameable(watch.past.names))
     evidence = watch.evidence[named]
-    over = evidence >= limits_of_values(evidence, false_alert_days)
-    return named[over][np.argsort(-evidence[over], kind="stable")]
+    alarmed, _ = alarms_among(evidence.tolist(), false_alert_days)
+    return named[np.argsort(-evidence, kind="stable")[:alarmed]]
 
 
 def _nameable(names: Sequence[Condition]) -> np.ndarray:

@@ -1,20 +1,17 @@
 """Values that are watched day by day: what is named, since when, and what is not."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import date, timedelta
 
 import numpy as np
 import pytest
 
-from monitor.drift.detector import new_detector, segment_limits
-from monitor.drift.evidence import KINDS
+from monitor.drift.detector import alarms_among
 from monitor.drift.places import Condition
 from monitor.drift.reference import Reference, fit_reference
 from monitor.drift.value_past import ValueSums, against_others, fit_values, value_sums
 from monitor.drift.value_watch import (
     ValueWatch,
-    limits_of_values,
     new_watch,
     watch_day,
 )
@@ -185,18 +182,17 @@ def test_what_is_left_over_has_no_incident(reference: Reference) -> None:
     assert not [i for i in fold(reference, 3, {rest: -0.8})[-1].incidents if i.name == rest]
 
 
-def test_limits_are_those_of_segments() -> None:
-    """e-d-BH, against the one over detectors."""
+def test_the_values_that_alert_are_the_largest_set_that_is_fair() -> None:
+    """e-d-BH as it is defined: the most values of which each reaches the limit of so many."""
     for seed in range(20):
         evidence = np.random.default_rng(seed).uniform(0.0, 5.0, 12)
-        detectors = {
-            str(i): replace(new_detector(), sums=np.full(len(KINDS), 10.0**e))
-            for i, e in enumerate(evidence)
-        }
-        theirs = segment_limits(detectors, 100.0)
-        over = {i for i, e in enumerate(evidence) if e >= theirs[str(i)]}
+        fair = [k for k in range(1, 13) if (evidence >= np.log10(100.0 * 12 / k)).sum() >= k]
 
-        assert over == {*np.flatnonzero(evidence >= limits_of_values(evidence, 100.0)).tolist()}
+        alarmed, limits = alarms_among(evidence, 100.0)
+
+        assert alarmed == max(fair, default=0)
+        # A share of the twelve times A; log10 of numpy and of Python differ in the last bit.
+        assert limits == pytest.approx(np.log10(1200.0 / np.arange(1, 13)), rel=1e-14, abs=0.0)
 
 
 def test_the_sums_of_a_value_are_those_of_its_rows(reference: Reference) -> None:
