@@ -11,7 +11,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from secrets import token_hex
 from typing import BinaryIO
@@ -48,25 +48,31 @@ def sweep(folder: Path, name: str = "") -> None:
     with suppress(OSError), os.scandir(folder) as entries:
         for entry in entries:
             left = entry.name.startswith(begin) and entry.name.endswith(SUFFIX)
-            if left and entry.is_file(follow_symlinks=False) and not _is_held(entry.path):
-                Path(entry.path).unlink(missing_ok=True)
+            if left and entry.is_file(follow_symlinks=False):
+                with _locked_if_left(entry.path) as is_left:
+                    if is_left:
+                        Path(entry.path).unlink(missing_ok=True)
 
 
 @contextmanager
 def temporary_folder() -> Iterator[str]:
     """Create a folder that only this user can read, and remove it at the end."""
-    folders = tempfile.TemporaryDirectory(prefix=FOLDERS, ignore_cleanup_errors=True)
-    with folders as folder, _held(Path(folder, HELD)):
-        yield folder
+    while True:
+        folders = tempfile.TemporaryDirectory(prefix=FOLDERS, ignore_cleanup_errors=True)
+        with folders as folder, _held(Path(folder, HELD)) as is_there:
+            if is_there:  # else it was swept before it was locked
+                yield folder
+                return
 
 
 @contextmanager
-def _held(path: Path) -> Iterator[None]:
+def _held(path: Path) -> Iterator[bool]:
+    """Create and lock a file, and say whether it is still there."""
     descriptor = os.open(path, NEW_FILE, 0o600)
     try:
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_SH)
-        yield
+        yield os.fstat(descriptor).st_nlink > 0
     finally:
         os.close(descriptor)
 
@@ -77,8 +83,9 @@ def sweep_folders() -> None:
         for entry in entries:
             if entry.name.startswith(FOLDERS) and _is_own_folder(entry):
                 held = f"{entry.path}/{HELD}"
-                if os.path.lexists(held) and not _is_held(held):
-                    shutil.rmtree(entry.path, ignore_errors=True)
+                with _locked_if_left(held) as is_left:
+                    if is_left:
+                        shutil.rmtree(entry.path, ignore_errors=True)
 
 
 def _is_own_folder(entry: os.DirEntry[str]) -> bool:
@@ -89,16 +96,20 @@ def _is_own_folder(entry: os.DirEntry[str]) -> bool:
     return stat.S_ISDIR(details.st_mode) and details.st_uid == os.geteuid()
 
 
-def _is_held(path: str) -> bool:
-    """Say whether a process holds the lock of a file; if that cannot be known, it does."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return True
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+@contextmanager
+def _locked_if_left(path: str) -> Iterator[bool]:
+    """Say whether no process holds the lock of a file, and hold it while the file is removed.
+
+    Its process may have created it and not locked it yet: it gets the lock after the block, and
+    then sees that the file is gone. What cannot be known counts as held.
+    """
+    with ExitStack() as closed:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            closed.callback(os.close, descriptor)
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            is_left = False
+        else:
+            is_left = True
+        yield is_left

@@ -1,10 +1,13 @@
 """Temporary files: nobody can guess or redirect them, and the next process removes those left."""
 
+import fcntl
 import os
 import subprocess
 import sys
 import tempfile
+import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -69,6 +72,36 @@ def test_what_a_living_process_holds_stays(tmp_path: Path) -> None:
     assert (tmp_path / ".notes.tmp").exists()
     assert not path.exists()
     assert not Path(folder).exists()
+
+
+def test_a_file_that_is_not_locked_yet_is_not_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sweep between creating and locking: the file is created again, never removed later."""
+    locks, removes = fcntl.flock, Path.unlink
+    is_locked = threading.Event()
+    sweeping = threading.Thread(target=sweep, args=(tmp_path, "a"))
+    begins_to_remove = threading.Event()
+
+    def lock(descriptor: int, how: int) -> None:
+        if how == fcntl.LOCK_SH and not sweeping.ident:
+            sweeping.start()
+            assert begins_to_remove.wait(10)
+        locks(descriptor, how)
+        if how == fcntl.LOCK_SH:
+            is_locked.set()
+
+    def remove(path: Path, **how: Any) -> None:
+        if threading.current_thread() is sweeping:
+            begins_to_remove.set()
+            is_locked.wait(0.2)  # it can only be locked now if the sweep does not hold the lock
+        removes(path, **how)
+
+    monkeypatch.setattr("fcntl.flock", lock)
+    monkeypatch.setattr(Path, "unlink", remove)
+    with temporary_file(tmp_path / "a") as (_, path):
+        sweeping.join()
+        assert path.exists()
 
 
 def test_no_link_is_followed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
