@@ -224,11 +224,16 @@ class Verdict:
         """The few values that explain the open drift, if some do."""
         return self.where.explanation if self.where else None
 
+    @property
+    def told_slope(self) -> Estimate | None:
+        """The slope of the values that explain the open drift, where some do; else of all."""
+        return self.explanation.slope if self.explanation else self.slope
+
     def headline(self, incident: Incident) -> Headline:
         """Say what its open drift is: in the values that explain it, where some do."""
         explained = self.explanation
         kind = explained.kind if explained else incident.kind
-        slope = explained.slope if explained else self.slope
+        slope = self.told_slope
         size = abs(explained.size if explained else incident.size)
         return Headline(kind, slope if kind in SLOPE_KINDS else None, size)
 

@@ -138,6 +138,7 @@ OF_CLASSES = (
         units.RATIO,
         lambda errors: errors.tce,
         absent=NO_TCE,
+        heading="TCE {adjusted}",
         row="tce[{class}]",
     ),
     Measure(
@@ -146,6 +147,7 @@ OF_CLASSES = (
         "Expected calibration error of one class against the rest.",
         units.RATIO,
         lambda errors: around(errors.ece, errors.ece_interval),
+        heading="ECE {adjusted}",
         row="ece[{class}]",
     ),
     Measure(
@@ -161,7 +163,8 @@ OF_CLASSES = (
         CLASS,
         "Share of the known outcomes that are the class.",
         units.RATIO,
-        lambda one: one.prevalence,
+        lambda of_class: of_class.prevalence,
+        heading="share",
         row="prevalence[{class}]",
     ),
     Measure(
@@ -169,7 +172,8 @@ OF_CLASSES = (
         CLASS,
         "Mean score of the class.",
         units.RATIO,
-        lambda one: one.mean_score,
+        lambda of_class: of_class.mean_score,
+        heading="mean score",
         row="mean_score[{class}]",
     ),
     _classwise("tce_ratio", units.RATIO, _tce, NO_TCE),
@@ -190,7 +194,8 @@ OF_CLASSES = (
         CLASS,
         "Outcomes that are the class.",
         units.PREDICTIONS,
-        lambda one: one.outcomes,
+        lambda of_class: of_class.outcomes,
+        heading="outcomes",
     ),
     unexported(
         "tce_published[{class}]",

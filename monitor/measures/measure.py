@@ -4,9 +4,9 @@ Rule: a number that does not exist is None or nan. It has no sample, because pan
 nan as a value.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from math import inf
+from math import inf, nan
 from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from monitor.measures.snapshot import Snapshot
@@ -133,6 +133,9 @@ class Measure(Generic[R]):
         When it does not exist; by default as `scope` says.
     interval : Interval or None
         Given, the ends of the interval have gauges too.
+    heading : str
+        Of its column in the tables of the terminal, the report page and notebooks, in which labels
+        stand in braces; empty if no table shows it.
     row : str
         The name of its rows in the frames of notebooks, in which labels stand in braces; empty if
         it has none.
@@ -153,11 +156,21 @@ class Measure(Generic[R]):
     read: Callable[[R], Value | None] = as_is
     absent: str = ""
     interval: Interval | None = None
+    heading: str = ""
     row: str = ""
     adjusted: str | None = None
     exported: bool = True
     checked: bool = False
     panel: Panel | None = None
+
+
+def numbers(measure: Measure[Any], record: Any) -> Iterator[tuple[dict[str, str], Estimate]]:
+    """Read a measure from every part of a record that has it, with the labels of the part."""
+    for labels, part in measure.scope.parts(record):
+        value = measure.read(part)
+        if value is not None:
+            estimate = value if isinstance(value, Estimate) else Estimate(value, nan, nan)
+            yield dict(zip(measure.scope.labels, labels, strict=True)), estimate
 
 
 def unexported(
@@ -169,10 +182,11 @@ def unexported(
     *,
     adjusted: str | None = None,
     checked: bool = False,
+    heading: str = "",
 ) -> Measure[R]:
     """Declare a measure without a gauge, whose rows have its name."""
     measure = Measure(name, scope, meaning, unit, read, row=name, adjusted=adjusted)
-    return replace(measure, exported=False, checked=checked)
+    return replace(measure, exported=False, checked=checked, heading=heading)
 
 
 def itself(record: R) -> Parts[R]:

@@ -45,6 +45,7 @@ OF_VERDICTS = (
         units.LOG10,
         lambda v: v.reached,
         absent=of.WITHHELD,
+        heading="evidence",
     ),
     Measure(
         "kind_evidence_log10",
@@ -232,9 +233,10 @@ OF_VERDICTS = (
         "Slope of the outcomes on the reference curve since the open drift began, or over 7 "
         "days if none is open. Of the values that explain the drift, where some do.",
         Unit("slope, 0.125 to 8", 0.125, 8.0),
-        lambda v: v.explanation.slope if v.explanation else v.slope,
+        lambda v: v.told_slope,
         absent=NO_LIFT,
         interval=INTERVAL,
+        heading="slope",
     ),
     Measure(
         "value_evidence_log10",
@@ -313,6 +315,7 @@ OF_VERDICTS = (
         lambda v: v.shift,
         absent=NO_LIFT,
         interval=INTERVAL,
+        heading="prior shift",
     ),
     Measure(
         "level_change_logit",

@@ -1,5 +1,6 @@
 """The classes of a model with several as a table: for the terminal and for pages. Pure."""
 
+from dataclasses import replace
 from math import isnan
 
 from rich.console import Group, RenderableType
@@ -9,12 +10,21 @@ from monitor.drift.pairs import MOST_STREAMS
 from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.score_errors import Errors
+from monitor.measures.classes import OF_CLASSES
+from monitor.report.columns import cells_of
 from monitor.report.tables import plain_table
 from monitor.report.too_few import LEAST_FOR_ECE
 from monitor.segment_names import WHOLE, shown
-from monitor.words.numbers import percent
 
-COLUMNS = ("class", "outcomes", "share", "mean score", "ECE raw", "ECE prior", "TCE prior")
+STYLES = {
+    "outcomes": ",",
+    "share": ".1%",
+    "mean score": ".1%",
+    "ECE raw": ".3f",
+    "ECE prior": ".3f",
+    "TCE prior": ".0%",
+}
+COLUMNS = ("class", *STYLES)
 ONLY_HIGHEST = (
     "classes are not watched one by one, no class weights can be fitted, and vectors are measured "
     "only if predictions.classes.top names true_score and squares"
@@ -25,10 +35,11 @@ NOTE = (
 )
 
 
-def class_rows(measures: ClassMeasures) -> list[tuple[str, ...]]:
-    """List the watched classes, the largest error first."""
-    ranked = sorted(measures.by_class, key=lambda of_class: (-_ece(of_class.prior), of_class.name))
-    return [_row(of_class) for of_class in ranked]
+def class_rows(e: Evaluation) -> list[tuple[str, ...]]:
+    """List the watched classes of a model that has some, the largest error first."""
+    watched = e.classes.by_class if e.classes else ()
+    ranked = sorted(watched, key=lambda of_class: (-_ece(of_class.prior), of_class.name))
+    return [_row(e, of_class) for of_class in ranked]
 
 
 def vector_sentences(measures: ClassMeasures) -> list[str]:
@@ -54,23 +65,17 @@ def class_table(title: str, e: Evaluation) -> RenderableType:
     if e.classes is None:
         return Text()
     table = plain_table(title, COLUMNS)
-    for row in class_rows(e.classes):
+    for row in class_rows(e):
         table.add_row(*map(Text, row))
     return Group(table, Text("\n".join([*vector_sentences(e.classes), NOTE]), style="dim"))
 
 
-def _row(of_class: ClassErrors) -> tuple[str, ...]:
-    enough = of_class.outcomes >= LEAST_FOR_ECE
-    raw, prior = (errors if enough else None for errors in (of_class.raw, of_class.prior))
-    return (
-        shown(of_class.name),
-        f"{of_class.outcomes:,}",
-        percent(of_class.prevalence),
-        percent(of_class.mean_score),
-        f"{raw.ece:.3f}" if raw else "-",
-        f"{prior.ece:.3f}" if prior else "-",
-        f"{prior.tce.value:.0%}" if prior and prior.tce else "-",
-    )
+def _row(e: Evaluation, of_class: ClassErrors) -> tuple[str, ...]:
+    """Write the numbers of one class, without its errors if too few outcomes tell them."""
+    if of_class.outcomes < LEAST_FOR_ECE:
+        of_class = replace(of_class, raw=None, prior=None)
+    alone = replace(e, classes=e.classes and replace(e.classes, by_class=(of_class,)))
+    return (shown(of_class.name), *cells_of(OF_CLASSES, alone, STYLES, "-"))
 
 
 def _ece(errors: Errors | None) -> float:

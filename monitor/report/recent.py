@@ -13,8 +13,9 @@ from rich.text import Text
 from monitor.drift.verdict import State
 from monitor.read.results import Results
 from monitor.read.standing import Standing, day_by_day
+from monitor.report.columns import in_lines, verdict_cells, window_cells
 from monitor.report.tables import WholeTable, plain_table
-from monitor.report.verdicts import COLOURS, evidence_text
+from monitor.report.verdicts import COLOURS, STYLES, evidence_text
 from monitor.segment_names import WHOLE, shown
 from monitor.summary import days_between
 from monitor.words.numbers import percent, times
@@ -22,6 +23,7 @@ from monitor.words.verdict import WITHHELD
 
 DAYS = 28
 TICKS = "▁▂▃▄▅▆▇█"
+WINDOW_STYLES = {"prevalence": ".1%", "outcomes": ","}
 NOTHING = "·"  # a day without a value
 
 
@@ -69,7 +71,7 @@ class Recent:
                     "state": v.state,
                     "evidence": v.reached,
                     "withheld": v.withheld,
-                    "slope": v.slope,
+                    "slope": v.told_slope,
                     "shift": v.shift,
                     "prevalence": standing.week and standing.week.prevalence,
                     "matched": standing.week and standing.week.matched,
@@ -104,7 +106,7 @@ def _recent_day(day: date, standing: Standing) -> RecentDay:
         v.state if v else None,
         v.reached if v else None,
         alone.prevalence if alone and alone.final and isfinite(alone.prevalence) else None,
-        v.slope.value if v and v.slope else None,
+        v.told_slope.value if v and v.told_slope else None,
         withheld=bool(v and v.withheld),
     )
 
@@ -157,27 +159,17 @@ def _rows(recent: Recent) -> list[tuple[str, float, float, Callable[[float], str
 
 def segment_table(title: str, recent: Recent) -> RenderableType:
     """Show the verdict and the measures of every segment, one line each."""
-    columns = (
-        "segment",
-        "verdict",
-        "evidence",
-        "slope",
-        "prior\nshift",
-        "preva-\nlence",
-        "outcomes",
-    )
-    table = plain_table(title, columns)
+    columns = ["segment", "verdict", "evidence", *STYLES, *WINDOW_STYLES]
+    table = plain_table(title, in_lines(columns))
     for standing in recent.segments:
-        v, e = standing.verdict, standing.week
+        v = standing.verdict
         if not v:
             continue
         table.add_row(
             Text(shown(v.segment)),
             Text(v.state, style=COLOURS.get(v.state, "")),
             evidence_text(v),
-            f"{v.slope.value:.2f}" if v.slope else "-",
-            f"{v.shift.value:+.2f}" if v.shift else "-",
-            percent(e.prevalence) if e else "-",
-            f"{e.matched:,}" if e else "-",
+            *verdict_cells(v, STYLES, "-"),
+            *window_cells(standing.week, WINDOW_STYLES, "-"),
         )
     return table

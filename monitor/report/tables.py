@@ -9,32 +9,26 @@ from rich.table import Table
 from rich.text import Text
 
 from monitor.evaluation.evaluate import LEAST_RARER, Evaluation
-from monitor.report.too_few import LEAST_FOR_ECE, says_ece, says_tce
+from monitor.report.columns import WINDOWS, in_lines, meanings, window_cells
+from monitor.report.too_few import LEAST_FOR_ECE, says_tce
 from monitor.segment_names import WHOLE, shown
 from monitor.summary import Summary, of_population, whole
 from monitor.words.numbers import percent
 
-LEGEND = (
-    "prevalence   share of outcomes that are 1; the mean score should be equal to it",
-    "prior shift  difference of the two, in logit: 0 is right on average",
-    "ECE          mean gap between scores and observed rates: for the scores as they",
-    "             are (raw), and without the prior shift (prior)",
-    "TCE          share of predictions that the outcomes of their bin reject",
-    "by chance    TCE of a calibrated model with these scores, 5 to 95 %, if rows are",
-    "             independent (with `entity`: entities); a TCE above it is marked \u25b2",
-)
-COLUMNS = (
-    "day",
-    "outcomes",
-    "preva-\nlence",
-    "mean\nscore",
-    "prior\nshift",
-    "ECE\nraw",
-    "ECE\nprior",
-    "TCE\nprior",
-    "by\nchance",
-    "",
-)
+LEGEND = {
+    "raw, prior": "Of the scores as they are, and without the prior shift.",
+    "by chance": "TCE of a calibrated model with these scores, 5 to 95 %, if rows are independent "
+    "(with `entity`: entities). A TCE above it is marked \u25b2.",
+}
+STYLES = {
+    "outcomes": ",",
+    "prevalence": ".1%",
+    "mean score": ".1%",
+    "prior shift": "+z.2f",
+    "ECE raw": ".3f",
+    "ECE prior": ".3f",
+    "TCE prior": ".0%",
+}
 
 # Columns of words, which fold where a terminal is narrow.
 WORDS = frozenset({"because", "class", "model", "owner", "scores", "segment", "value", "what"})
@@ -43,7 +37,7 @@ LEAST_OF_WORDS = 8  # characters
 
 def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> RenderableType:
     """Show evaluations of one model and segment, one line each."""
-    table = plain_table(title, COLUMNS)
+    table = plain_table(title, in_lines(["day", *STYLES, "by chance", ""]))
     for e in evaluations:
         table.add_row(*_cells(e), style="" if e.final else "dim")
     notes = []
@@ -59,7 +53,11 @@ def evaluation_table(title: str, evaluations: Sequence[Evaluation]) -> Renderabl
 
 def legend() -> RenderableType:
     """Explain the columns of `evaluation_table`."""
-    return Text("\n".join(LEGEND), style="dim")
+    of_measures = meanings(["prevalence", "prior shift", "ECE", "TCE"], WINDOWS)
+    lines = Table.grid(padding=(0, 2, 0, 0))
+    for heading, meaning in (of_measures | LEGEND).items():
+        lines.add_row(heading, Text(meaning), style="dim")
+    return lines
 
 
 def summary_table(title: str, summary: Summary) -> RenderableType:
@@ -124,13 +122,7 @@ def _cells(e: Evaluation) -> list[str]:
     above = bool(e.prior and e.null and e.prior.tce_published > e.null.q95)
     return [
         f"{e.day}{star}",
-        f"{e.matched:,}",
-        percent(e.prevalence),
-        percent(e.mean_score),
-        f"{e.shift.value:+z.2f}" if e.shift else "-",
-        f"{e.raw.ece:.3f}" if e.raw and says_ece(e) else "-",
-        f"{e.prior.ece:.3f}" if e.prior and says_ece(e) else "-",
-        f"{e.prior.tce_published:.0%}" if e.prior and says_tce(e) else "-",
+        *window_cells(e, STYLES, "-"),
         f"{e.null.q05:.0%}-{e.null.q95:.0%}" if e.null else "-",
         "\u25b2" if above else "",
     ]

@@ -33,16 +33,21 @@ def reason(e: Evaluation) -> str:
     )
 
 
+def told_numbers(e: Evaluation) -> Evaluation:
+    """Return an evaluation with nan for the numbers that say nothing."""
+    return replace(e, raw=_told(e, e.raw), prior=_told(e, e.prior))
+
+
 def document(e: Evaluation) -> dict[str, Any]:
     """Return an evaluation for JSON, without the numbers that say nothing, with the reason."""
-    shown = replace(e, raw=_known(e, e.raw), prior=_known(e, e.prior))
+    told = told_numbers(e)
     return {
-        **{field.name: getattr(shown, field.name) for field in fields(shown)},
+        **{field.name: getattr(told, field.name) for field in fields(told)},
         "too_few": reason(e) or None,
     }
 
 
-def _known(e: Evaluation, errors: Errors | None) -> Errors | None:
+def _told(e: Evaluation, errors: Errors | None) -> Errors | None:
     if errors and not says_ece(e):
         errors = replace(errors, ece=nan, ece_interval=None)
     if errors and not says_tce(e):

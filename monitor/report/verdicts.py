@@ -15,6 +15,7 @@ from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
 from monitor.read.results import Results
 from monitor.read.standing import Standing, newest_verdicts
+from monitor.report.columns import in_lines, verdict_cells
 from monitor.report.page.index import INDEX_COLUMNS, Entry
 from monitor.report.tables import plain_table
 from monitor.segment_names import shown
@@ -39,6 +40,7 @@ OF_VALUE = (
 )
 OF_WEEK = ("day", "window_days", "causes", "correction")
 ALL_COLUMNS = ("model", "verdict", "day", "what")
+STYLES = {"slope": ".2f", "prior shift": "+z.2f"}
 COLOURS = {"ok": "green", "calibration_drift": "red", "data_error": "red"}
 
 
@@ -152,14 +154,13 @@ def models_table(entries: Sequence[Entry]) -> RenderableType:
 
 def verdict_table(title: str, verdicts: Sequence[Verdict]) -> RenderableType:
     """Show verdicts of one model and segment, one line for each day."""
-    table = plain_table(title, ("day", "verdict", "evidence", "slope", "prior\nshift"))
+    table = plain_table(title, in_lines(["day", "verdict", "evidence", *STYLES]))
     for v in verdicts:
         table.add_row(
             f"{v.day}",
             Text(v.state, style=COLOURS.get(v.state, "")),
             evidence_text(v),
-            f"{v.slope.value:.2f}" if v.slope else "-",
-            f"{v.shift.value:+z.2f}" if v.shift else "-",
+            *verdict_cells(v, STYLES, "-"),
         )
     return table
 

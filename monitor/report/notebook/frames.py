@@ -40,16 +40,10 @@ def frame(rows: Sequence[Any], columns: Sequence[str]) -> "pd.DataFrame":
 def rows_of(e: "Evaluation") -> Iterator[Row]:
     """List every number of an evaluation, in the order of the measures."""
     from monitor.measures.catalogue import MEASURES
-    from monitor.metrics.core.estimate import Estimate
+    from monitor.measures.measure import numbers
 
     for measure in MEASURES:
-        scope = measure.scope
-        for labels, part in scope.parts(e) if measure.row else ():
-            value = measure.read(part)
-            if value is None:
-                continue
-            estimate = value if isinstance(value, Estimate) else Estimate(value, nan, nan)
-            named = dict(zip(scope.labels, labels, strict=True))
-            adjusted = named.pop("adjusted", measure.adjusted)
-            name = measure.row.format(**named)
+        for labels, estimate in numbers(measure, e) if measure.row else ():
+            adjusted = labels.pop("adjusted", measure.adjusted)
+            name = measure.row.format(**labels)
             yield Row(name, adjusted, estimate.value, estimate.low, estimate.high)

@@ -1,6 +1,7 @@
 """Results as small HTML tables for notebooks: no script, no style sheet, the notebook's colours."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from html import escape
 from math import isnan
 from typing import TYPE_CHECKING
@@ -10,25 +11,12 @@ from monitor.segment_names import printable
 if TYPE_CHECKING:
     from monitor.evaluation.evaluate import Evaluation
     from monitor.metrics.core.estimate import Estimate
+    from monitor.report.columns import Styles
 
 CELL = "text-align:right;padding:0.1em 0.7em"
 FIRST = "text-align:left;padding:0.1em 0.7em"
-HEADS = (
-    "segment",
-    "predictions",
-    "prevalence",
-    "mean score",
-    "prior shift",
-    "slope",
-    "ECE raw",
-    "ECE prior",
-    "TCE prior",
-    "by chance",
-)
 LEGEND = (
-    "prior shift: the intercept, in logit, that makes the scores right on average. "
-    "slope: 1 is calibrated, below 1 the scores are too extreme. "
-    "raw: the scores as they are; prior: after the intercept was added. "
+    "raw: the scores as they are; prior: after the prior shift was added. "
     "by chance: TCE of a calibrated model with these scores, 5 to 95 %, once all outcomes are "
     "known. In brackets: 95 % intervals."
 )
@@ -36,10 +24,14 @@ LEGEND = (
 
 def evaluation_html(evaluations: "Sequence[Evaluation]", span: str) -> str:
     """Show evaluations of a span, the whole first, one line each."""
+    from monitor.report.columns import WINDOWS, meanings
     from monitor.words.windows import hanging_sentences
 
-    legend = escape(" ".join([LEGEND, *hanging_sentences(evaluations[0], span)]))
-    return f"{table_html(HEADS, map(_cells, evaluations))}<p><small>{legend}</small></p>"
+    table = table_html(("segment", *STYLES, "by chance"), map(_cells, evaluations))
+    said = meanings(["prior shift", "slope", "ECE", "TCE"], WINDOWS).items()
+    of_measures = [f"{heading}: {meaning}" for heading, meaning in said]
+    legend = escape(" ".join([*of_measures, LEGEND, *hanging_sentences(evaluations[0], span)]))
+    return f"{table}<p><small>{legend}</small></p>"
 
 
 def table_html(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
@@ -85,17 +77,19 @@ def _line(tag: str, texts: Sequence[str]) -> str:
 
 
 def _cells(e: "Evaluation") -> tuple[str, ...]:
-    from monitor.report.too_few import says_ece, says_tce
+    from monitor.report.columns import window_cells
 
-    return (
-        e.segment,
-        f"{e.matched:,}",
-        f"{e.prevalence:.2%}",
-        f"{e.mean_score:.2%}",
-        with_interval(e.shift, sign=True),
-        with_interval(e.slope),
-        f"{e.raw.ece:.4f}" if e.raw and says_ece(e) else "-",
-        f"{e.prior.ece:.4f}" if e.prior and says_ece(e) else "-",
-        f"{e.prior.tce_published:.0%}" if e.prior and says_tce(e) else "-",
-        f"{e.null.q05:.0%} to {e.null.q95:.0%}" if e.null else "-",
-    )
+    by_chance = f"{e.null.q05:.0%} to {e.null.q95:.0%}" if e.null else "-"
+    return (e.segment, *window_cells(e, STYLES, "-"), by_chance)
+
+
+STYLES: "Styles" = {
+    "outcomes": ",",
+    "prevalence": ".2%",
+    "mean score": ".2%",
+    "prior shift": partial(with_interval, sign=True),
+    "slope": with_interval,
+    "ECE raw": ".4f",
+    "ECE prior": ".4f",
+    "TCE prior": ".0%",
+}

@@ -212,7 +212,7 @@ def _verdicts(results: "Results", day: date) -> Iterator[Columns]:
 
 
 def _verdict(v: "Verdict") -> Columns:
-    incident = v.incident
+    incident, estimates = v.incident, (v.told_slope, v.shift, v.level_change)
     about = ("segment", "state", "final", "known_at", "limit", "reference_prevalence")
     return {
         **{name: getattr(v, name) for name in about},
@@ -223,8 +223,8 @@ def _verdict(v: "Verdict") -> Columns:
         "reasons": " ".join(v.reasons),
         **{
             f"{name}{end}": value
-            for name in ESTIMATES
-            for end, value in _ends(getattr(v, name)).items()
+            for name, estimate in zip(ESTIMATES, estimates, strict=True)
+            for end, value in _ends(estimate).items()
         },
     }
 

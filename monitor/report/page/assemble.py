@@ -119,7 +119,7 @@ def _classes(week: Evaluation | None) -> Table:
     """List the classes of the window; no rows if the model has two."""
     if not week or not week.classes:
         return Table(COLUMNS, ())
-    return Table(COLUMNS, class_rows(week.classes), (*vector_sentences(week.classes), NOTE))
+    return Table(COLUMNS, class_rows(week), (*vector_sentences(week.classes), NOTE))
 
 
 def _read(results: Results, span: Sequence[date], window: int) -> dict[date, Tally]:

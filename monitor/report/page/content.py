@@ -4,7 +4,7 @@ Rule: a number that people read is worded here or in `words`, once. The script o
 places these texts, and draws the numbers beside them.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
@@ -128,11 +128,12 @@ class DayOnPage:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of texts with its headings, and sentences below it."""
+    """A table of texts with its headings, what they mean, and sentences below it."""
 
     columns: Row
     rows: Sequence[Row]
     notes: Sequence[str] = ()
+    meanings: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -9,31 +9,44 @@ from monitor.drift.verdict import Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.score_errors import Errors
 from monitor.read.standing import Standing
+from monitor.report.columns import Styles, verdict_cells, window_cells
 from monitor.report.page.content import (
     DayOnPage,
     Figure,
     Reliability,
     Row,
 )
-from monitor.report.page.words import NONE, STATES, evidence, interval, minus, share, signed
+from monitor.report.page.words import (
+    NONE,
+    STATES,
+    STYLES,
+    evidence,
+    interval,
+    minus,
+    share,
+    share_of,
+    signed,
+)
 from monitor.report.too_few import reason, says_ece, says_tce
 from monitor.report.verdicts import reasons
 from monitor.segment_names import WHOLE
 from monitor.words.numbers import odds
 
+WINDOW_STYLES: Styles = {
+    "prevalence": share_of,
+    "mean score": share_of,
+    "outcomes": ",",
+    "coverage": share_of,
+    "ECE raw": ".3f",
+    "ECE prior": ".3f",
+    "TCE prior": share_of,
+}
 SEGMENT_COLUMNS = (
     "segment",
     "verdict",
     "evidence",
-    "slope",
-    "prior shift",
-    "prevalence",
-    "mean score",
-    "outcomes",
-    "coverage",
-    "ECE raw",
-    "ECE prior",
-    "TCE prior",
+    *STYLES,
+    *WINDOW_STYLES,
 )
 
 
@@ -77,7 +90,7 @@ def _figures(
     if verdict and verdict.compared:
         figures.append(_evidence(verdict))
     explained = verdict.explanation if verdict else None
-    if verdict and (slope := explained.slope if explained else verdict.slope):
+    if verdict and (slope := verdict.told_slope):
         note = f"{interval(slope)}; 1 is as in the reference"
         note += f"; of {explained_by(explained)}" if explained else ""
         figures.append(Figure("Slope", minus(f"{slope.value:.2f}"), note))
@@ -119,13 +132,6 @@ def _segment(name: str, v: Verdict | None, e: Evaluation | None) -> Row:
         name,
         STATES[v.state if v else ""].word,
         evidence(v),
-        f"{v.slope.value:.2f}" if v and v.slope else NONE,
-        signed(v.shift.value) if v and v.shift else NONE,
-        share(e.prevalence) if e else NONE,
-        share(e.mean_score) if e else NONE,
-        f"{e.matched:,}" if e else NONE,
-        share(e.coverage) if e else NONE,
-        f"{e.raw.ece:.3f}" if e and e.raw and says_ece(e) else NONE,
-        f"{e.prior.ece:.3f}" if e and e.prior and says_ece(e) else NONE,
-        share(e.prior.tce_published) if e and e.prior and says_tce(e) else NONE,
+        *verdict_cells(v, STYLES, NONE),
+        *window_cells(e, WINDOW_STYLES, NONE),
     )

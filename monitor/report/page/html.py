@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from monitor.errors import ConfigError
 from monitor.metrics.core.estimate import Estimate
+from monitor.report.columns import STREAMS, meanings
 from monitor.report.page.content import DayOnPage, Page, Reliability, Table
 from monitor.report.page.day import SEGMENT_COLUMNS
 from monitor.report.page.index import INDEX_COLUMNS, Index
@@ -73,7 +74,9 @@ def model_html(page: Page, *, home: str = "") -> str:
         page=page,
         words=STATES[page.day.state],
         home=home,
-        segments=Table(SEGMENT_COLUMNS, page.day.segments),
+        segments=Table(
+            SEGMENT_COLUMNS, page.day.segments, meanings=meanings(SEGMENT_COLUMNS, STREAMS)
+        ),
         least_for_ece=LEAST_FOR_ECE,
         least_for_tce=LEAST_FOR_TCE,
     )
@@ -86,7 +89,11 @@ def index_html(index: Index) -> str:
         INDEX_SCRIPTS,
         {},
         index=index,
-        table_=Table(INDEX_COLUMNS, [entry.cells for entry in index.entries]),
+        table_=Table(
+            INDEX_COLUMNS,
+            [entry.cells for entry in index.entries],
+            meanings=meanings(INDEX_COLUMNS, STREAMS),
+        ),
         links={entry.cells[0]: entry.link for entry in index.entries if entry.link},
     )
 
@@ -175,7 +182,7 @@ def _day(day: DayOnPage) -> dict[str, Any]:
         "figures": [[f.label, f.value, f.note] for f in day.figures],
         "evidence": _number(v.reached if v else None),
         "limit": _number(v.limit if v and v.compared else None),
-        "slope": _interval(v.slope if v else None),
+        "slope": _interval(v.told_slope if v else None),
         "shift": _interval(v.shift if v else None),
         "prevalence": _number(final.prevalence if final else None),
         "mean": _number(final.mean_score if final else None),

@@ -7,20 +7,20 @@ from dataclasses import dataclass
 from monitor.config import Config, report_page
 from monitor.read.results import results_of
 from monitor.read.standing import nearest_to_week, standing
+from monitor.report.columns import Styles, verdict_cells, window_cells
 from monitor.report.page.content import Row
-from monitor.report.page.words import NONE, STATES, evidence, share, signed
+from monitor.report.page.words import NONE, STATES, STYLES, evidence, share_of
 from monitor.segment_names import WHOLE
 from monitor.words.verdict import in_short
 
+WINDOW_STYLES: Styles = {"prevalence": share_of, "outcomes": ","}
 INDEX_COLUMNS = (
     "model",
     "verdict",
     "what",
     "evidence",
-    "slope",
-    "prior shift",
-    "prevalence",
-    "outcomes",
+    *STYLES,
+    *WINDOW_STYLES,
     "day",
     "owner",
 )
@@ -69,10 +69,8 @@ def _entry(config: Config, name: str) -> Entry:
         state.word,
         what,
         evidence(verdict),
-        f"{verdict.slope.value:.2f}" if verdict.slope else NONE,
-        signed(verdict.shift.value) if verdict.shift else NONE,
-        share(alone.prevalence) if alone else NONE,
-        f"{alone.matched:,}" if alone else NONE,
+        *verdict_cells(verdict, STYLES, NONE),
+        *window_cells(alone, WINDOW_STYLES, NONE),
         f"{verdict.day}",
         model.owner,
     )

@@ -6,6 +6,7 @@ from math import isfinite, isnan
 
 from monitor.drift.verdict import Verdict
 from monitor.metrics.core.estimate import Estimate
+from monitor.report.columns import Styles
 from monitor.words.numbers import odds
 from monitor.words.verdict import WITHHELD
 
@@ -58,6 +59,9 @@ def signed(value: float) -> str:
     return minus(f"{value:+z.2f}")
 
 
+STYLES: Styles = {"slope": ".2f", "prior shift": lambda shift: signed(shift.value)}  # of a verdict
+
+
 def minus(text: str) -> str:
     """Replace hyphens before digits by minus signs, as wide as a plus."""
     return text.replace("-", "\u2212")
@@ -74,6 +78,11 @@ def share(ratio: float | None) -> str:
     if ratio is None or isnan(ratio):
         return NONE
     return f"{ratio:.1%}" if ratio >= SMALL or ratio == 0.0 else f"{100 * ratio:.2g}%"
+
+
+def share_of(estimate: Estimate) -> str:
+    """Write the value of an estimate as `share` does."""
+    return share(estimate.value)
 
 
 def interval(estimate: Estimate, form: str = "z.2f") -> str:

@@ -1,0 +1,119 @@
+"""Columns of tables: a heading is one number, and all tables take it from its measure."""
+
+from collections import Counter
+from dataclasses import replace
+from math import nan
+from typing import Any
+
+import pytest
+
+from monitor.export.gauges import CATALOGUE
+from monitor.measures.classes import OF_CLASSES
+from monitor.measures.measure import Measure
+from monitor.measures.verdicts import OF_VERDICTS
+from monitor.report import classes, recent, tables, verdicts
+from monitor.report.columns import (
+    STREAMS,
+    WINDOWS,
+    Styles,
+    in_lines,
+    meanings,
+    verdict_cells,
+    window_cells,
+)
+from monitor.report.notebook import html
+from monitor.report.notebook.stored import _verdict
+from monitor.report.page import day, index, words
+from monitor.report.too_few import LEAST_FOR_ECE, LEAST_FOR_TCE
+from tests.support.filled_store import DRIFT, FINAL, evaluation, verdict
+
+TABLES: tuple[tuple[tuple[Measure[Any], ...], tuple[Styles, ...]], ...] = (
+    (
+        WINDOWS,
+        (
+            *(tables.STYLES, recent.WINDOW_STYLES),
+            *(day.WINDOW_STYLES, index.WINDOW_STYLES, html.STYLES),
+        ),
+    ),
+    (OF_VERDICTS, (verdicts.STYLES, words.STYLES)),
+    (OF_CLASSES, (classes.STYLES,)),
+)
+
+
+def headings(measures: tuple[Measure[Any], ...]) -> Counter[str]:
+    """Count the headings, with those of raw and of prior-adjusted scores."""
+    return Counter(
+        measure.heading.format(adjusted=adjusted)
+        for measure in measures
+        if measure.heading
+        for adjusted in (("raw", "prior") if "{" in measure.heading else ("",))
+    )
+
+
+@pytest.mark.parametrize(("measures", "styles"), TABLES, ids=["windows", "verdicts", "classes"])
+def test_a_heading_is_one_measure(
+    measures: tuple[Measure[Any], ...], styles: tuple[Styles, ...]
+) -> None:
+    """No two numbers of a record share a heading, and no table asks for one that nobody has."""
+    known = headings(measures)
+
+    assert set(known.values()) == {1}
+    assert {heading for of_table in styles for heading in of_table} <= known.keys()
+
+
+@pytest.mark.parametrize("rarer", [0, LEAST_FOR_ECE - 1, LEAST_FOR_ECE, LEAST_FOR_TCE])
+def test_a_window_is_written_number_by_number(rarer: int) -> None:
+    """Each cell is its field; ECE and TCE need outcomes enough, and a missing part is a dash."""
+    full = replace(evaluation(1, FINAL), matched=1_000, positives=rarer)
+    for e in (full, replace(full, prior=None), replace(full, shift=None, prevalence=nan)):
+        ece, tce = rarer >= LEAST_FOR_ECE, rarer >= LEAST_FOR_TCE
+        expected = (
+            "1,000",
+            "-" if e.prevalence != e.prevalence else f"{e.prevalence:.1%}",
+            f"{e.mean_score:.1%}",
+            f"{e.shift.value:+z.2f}" if e.shift else "-",
+            f"{e.raw.ece:.3f}" if e.raw and ece else "-",
+            f"{e.prior.ece:.3f}" if e.prior and ece else "-",
+            f"{e.prior.tce_published:.0%}" if e.prior and tce else "-",
+        )
+        assert window_cells(e, tables.STYLES, "-") == expected
+    assert window_cells(None, tables.STYLES, "-") == ("-",) * len(tables.STYLES)
+
+
+def test_all_show_the_slope_of_what_explains_a_drift() -> None:
+    """Where values explain an open drift, tables, frames and the gauge give their slope."""
+    whole = verdict("all", DRIFT)
+    assert whole.where
+    assert whole.where.explanation
+    assert whole.slope
+    explained = replace(whole.slope, value=0.5)
+    explanation = replace(whole.where.explanation, slope=explained)
+    v = replace(whole, where=replace(whole.where, explanation=explanation))
+    gauge = next(m for m in OF_VERDICTS if m.name == "drift_slope")
+
+    assert gauge.read(v) == explained
+    assert verdict_cells(v, verdicts.STYLES, "-")[0] == "0.50"
+    assert verdict_cells(v, words.STYLES, "-")[0] == "0.50"
+    assert _verdict(v)["slope"] == 0.5
+    assert verdict_cells(replace(v, where=None), verdicts.STYLES, "-")[0] == "0.75"
+
+
+def test_headings_are_explained_as_the_gauges_are() -> None:
+    """What a heading means begins as the help of its gauge, with its unit."""
+    said = meanings(["model", *day.SEGMENT_COLUMNS], STREAMS)
+    help_of = {gauge.name: gauge.meaning for gauge in CATALOGUE}
+
+    assert {*day.SEGMENT_COLUMNS} - said.keys() == {"segment", "verdict"}
+    begin, _, unit = said["ECE prior"].partition(" (")
+    assert help_of["calibration_ece_ratio"].startswith(begin)
+    assert unit == "ratio, 0 to 1)."
+    assert said["slope"] != meanings(["slope"], WINDOWS)["slope"]
+
+
+def test_headings_break_where_a_table_is_narrow() -> None:
+    """At their blanks, and a long word at a hyphen."""
+    assert in_lines(["day", "prior shift", "prevalence"]) == (
+        "day",
+        "prior\nshift",
+        "preva-\nlence",
+    )
