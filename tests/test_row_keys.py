@@ -69,6 +69,17 @@ def test_filters_that_could_do_more_are_refused(text: str) -> None:
 WRONG = [
     ("predictions", "where: 'a FROM b'", r"predictions\.where: must be one expression"),
     ("predictions", "score_means: odds", r"predictions\.score_means: "),
+    ("predictions", "score_means: probability_of_label", "needs predicted_label, the column"),
+    (
+        "predictions",
+        "predicted_label: l",
+        "predicted_label needs score_means: probability_of_label",
+    ),
+    (
+        "predictions",
+        "label_means: {positive: [a], negative: [b]}",
+        "label_means needs score_means: probability_of_label; set it, or remove it",
+    ),
     ("predictions", "id: []", r"predictions\.id"),
     ("predictions", "id: [a, b]", r"ctr: predictions.id has 2 columns and outcomes.id 1"),
     ("predictions", "time: t}\n    ids: {cast: float", r"ids\.cast: "),

@@ -397,6 +397,10 @@ class PredictionLog(_Log):
 
     Attributes
     ----------
+    predicted_label : str or None
+        If the score is the probability of a label, the column of that label.
+    label_means : OutcomeMeans or None
+        Which labels stand for the outcomes 1 and 0; by default as `outcomes.outcome_means`.
     entity : str, tuple of str or None
         The columns that say whom or what a row is about, such as a customer, whose rows hang
         together.
@@ -406,12 +410,32 @@ class PredictionLog(_Log):
     id: Key = "prediction_id"
     score: Value = "score"
     time: Value | None = None
-    score_means: Literal["probability", "percent", "logit", "probability_of_0"] = "probability"
+    score_means: Literal[
+        "probability", "percent", "logit", "probability_of_0", "probability_of_label"
+    ] = "probability"
+    predicted_label: Value | None = None
+    label_means: OutcomeMeans | None = None
     duplicates: Literal["check", "keep_identical"] = "check"
     where: Filter | None = None
     weight: Value | None = None
     classes: Classes | None = None
     entity: Key | None = None
+
+    @model_validator(mode="after")
+    def _has_the_label_of_its_score(self) -> Self:
+        of_label = self.score_means == "probability_of_label"
+        if of_label and self.predicted_label is None:
+            msg = (
+                "score_means: probability_of_label needs predicted_label, the column of the label "
+                "that the score is the probability of"
+            )
+            raise ValueError(msg)
+        given = {"predicted_label": self.predicted_label, "label_means": self.label_means}
+        if not of_label and (named := _named({k: v is not None for k, v in given.items()})):
+            names, them = named
+            msg = f"{names} needs score_means: probability_of_label; set it, or remove {them}"
+            raise ValueError(msg)
+        return self
 
 
 class OutcomeLog(_Log):

@@ -113,6 +113,8 @@ def _saying(status: Status, saying: str, model: Model) -> str:
         return SAID_OF_CLASSES[status]
     if status == Status.OUTCOME_INVALID and model.outcomes.outcome_means:
         return "outcomes are not listed in outcome_means"
+    if status == Status.SCORE_MISSING and model.predictions.predicted_label:
+        return "predictions have no score or no predicted label (null or NaN)"
     return _no_id(saying, model) if status == Status.PREDICTION_ID_MISSING else saying
 
 

@@ -135,9 +135,15 @@ def _cast(column: str, sql_type: str, kind: str, setting: str, value: str = "") 
 
 def or_misfit(column: str, converted: str, kind: str, setting: str) -> str:
     """Write a converted column that is null for misfits, so that the first of them is an error."""
-    begin = text(f"{MISFIT}column '{named(column)}' contains '")
-    end = text(f"', which is not {kind}; correct the log, or {setting} in the configuration")
+    wrong = misfit(column, kind, setting)
     return (
         f"CASE WHEN {quoted(column)} IS NOT NULL AND {converted} IS NULL "
-        f"THEN error({begin} || {quoted(column)} || {end}) ELSE {converted} END"
+        f"THEN {wrong} ELSE {converted} END"
     )
+
+
+def misfit(column: str, kind: str, setting: str) -> str:
+    """Write the error of a value that is not of its kind."""
+    begin = text(f"{MISFIT}column '{named(column)}' contains '")
+    end = text(f"', which is not {kind}; correct the log, or {setting} in the configuration")
+    return f"error({begin} || CAST({quoted(column)} AS VARCHAR) || {end})"

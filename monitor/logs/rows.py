@@ -11,7 +11,7 @@ from typing import Literal
 import narwhals as nw
 
 from monitor.config import Model, OutcomeLog, OutcomeMeans, PredictionLog, Segments, id_columns
-from monitor.logs.conversions import Wanted, as_type, quoted, text
+from monitor.logs.conversions import Wanted, as_type, named, quoted, text
 from monitor.logs.session import Frame, Type
 
 Cast = Literal["integer", "uuid", "text"]
@@ -48,7 +48,7 @@ class Key:
 
 def key_of(log: PredictionLog | OutcomeLog, model: Model) -> Key:
     """Return how the ids of a log are made."""
-    names = id_columns(model.predictions)
+    names = tuple(map(named, id_columns(model.predictions)))
     return Key(id_columns(log), names, model.ids.cast if model.ids else None)
 
 

@@ -13,6 +13,7 @@ from monitor.logs.class_labels import outcome_of_classes
 from monitor.logs.column_labels import watched_columns, watched_name
 from monitor.logs.conversions import Wanted, as_it_is, label, number, one, outcome
 from monitor.logs.entities import bucket_of, entity_columns
+from monitor.logs.labels import OUTCOME_TYPES, check_meanings, is_outcome, labels_of, score_of_label
 from monitor.logs.opening import TEXT, TIME_TYPES, Kind, OpenLog, raise_all
 from monitor.logs.partitions import open_log
 from monitor.logs.rows import (
@@ -24,15 +25,13 @@ from monitor.logs.rows import (
     likely_cast,
     prepare_outcomes,
     prepare_predictions,
-    wrong_meaning,
 )
 from monitor.logs.session import Frame, Session, Type, View, by_halves
 from monitor.logs.times import age_on, has_zone, is_time, known_by, moment
 
 ID_TYPES = "integer, string or UUID"
 CAST_TYPES = "integer, string, UUID or a whole floating point number"
-OUTCOME_TYPES = "integer, boolean or floating point"
-PROBABILITY = "probability", "probability_of_0"
+PROBABILITY = "probability", "probability_of_0", "probability_of_label"
 
 
 @dataclass(frozen=True, eq=False)
@@ -417,6 +416,8 @@ def _check_values(
     )
     predictions.check(column, "predictions.score", real, wanted)
     score = number(column, "predictions.score") if predictions.is_text else as_it_is(column)
+    if label := model.predictions.predicted_label:
+        score = score_of_label(score, label, labels_of(predictions, label, model))
     _check_outcomes(outcomes, model.outcomes)
     return {"score": score}, {"outcome": _value_of_outcome(outcomes, model.outcomes)}
 
@@ -435,17 +436,11 @@ def _check_outcomes(outcomes: OpenLog, log: OutcomeLog) -> None:
         clicks = log.absent_means is not None
         setting = "outcomes.outcome" + " (null if every row is a 1)" * clicks
         wanted = f"{OUTCOME_TYPES} (or list its values in outcomes.outcome_means)"
-        outcomes.check(log.outcome, setting, _is_outcome, wanted)
+        outcomes.check(log.outcome, setting, is_outcome, wanted)
         return
     if not outcomes.check(log.outcome, "outcomes.outcome", lambda _: True, "of any type"):
         return
-    for type_ in dict.fromkeys(types[log.outcome] for types in outcomes.files.values()):
-        if kind := wrong_meaning(type_, log.outcome_means):
-            msg = (
-                f"{outcomes.session.what}: outcomes.outcome_means lists values that column "
-                f"'{log.outcome}' cannot have, because it is {type_}; list {kind}."
-            )
-            outcomes.note(msg, "has another type")
+    check_meanings(outcomes, log.outcome, "outcomes.outcome_means", log.outcome_means)
 
 
 def _check_times(
@@ -568,7 +563,3 @@ def _is_real(type_: Type) -> bool:
 
 def _is_number(type_: Type) -> bool:
     return type_.dtype.is_numeric()
-
-
-def _is_outcome(type_: Type) -> bool:
-    return type_.dtype.is_integer() or type_.dtype.is_float() or isinstance(type_.dtype, nw.Boolean)

@@ -357,6 +357,20 @@ def with_decision(root: Path) -> None:
         put(root / f"{day}.parquet", decided | rows)
 
 
+def labelled(labels: list[Any]) -> Callable[[Rows], Rows]:
+    """Write the likelier label and its probability in place of a score."""
+
+    def write_label(rows: Rows) -> Rows:
+        scores = rows["score"]
+        own = {
+            "predicted": [labels[score > 0.5] for score in scores],
+            "confidence": [max(score, 1 - score) for score in scores],
+        }
+        return without("score")(rows) | own
+
+    return write_label
+
+
 def words(rows: Rows) -> list[str]:
     """Write outcomes in words, some of which mean neither 0 nor 1."""
     return [
@@ -387,6 +401,27 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
     "the other class": (
         plain(changed(score=lambda rows: [1 - score for score in rows["score"]])),
         {"predictions.score_means": "probability_of_0"},
+    ),
+    "a label and its probability": (
+        plain(labelled(["ok", "spam"])),
+        {
+            "predictions.score": "confidence",
+            "predictions.score_means": "probability_of_label",
+            "predictions.predicted_label": "predicted",
+            "predictions.label_means": {"positive": ["spam"], "negative": ["ok"]},
+        },
+    ),
+    "a label of 0 or 1 and its probability": (
+        plain(labelled([0, 1])),
+        {
+            "predictions.score_means": "probability_of_label",
+            "predictions.predicted_label": "predicted",
+            "predictions.label_means": None,
+        },
+    ),
+    "a decision beside its probability": (
+        plain(changed(decision=lambda rows: [int(score > 0.3) for score in rows["score"]])),
+        {"predictions.score": "score", "predictions.score_means": None},
     ),
     "several scores": (
         plain(several_scores),

@@ -119,8 +119,9 @@ def compare(row: Row, folder: Path, seed: int, databases: Databases) -> None:
             found[DAY] = summarise_day("m", model, DAY, as_of=as_of, engine=databases)
         except DataError as error:
             found[DAY] = error
+    of_names = configuration(row | {"expressions": "none"}, folder)["models"]["m"]
     for day in days:
-        compare_day(found[day], Day(written["models"]["m"], predictions, outcomes, day, as_of))
+        compare_day(found[day], Day(of_names, predictions, outcomes, day, as_of))
 
 
 def compare_day(found: Summary | DataError, day: Day) -> None:

@@ -28,6 +28,7 @@ MEANINGS: dict[str, dict[str, list[Any]]] = {
     "numbers": {"positive": [1], "negative": [-1]},
     "truths": {"positive": [False], "negative": [True]},
 }
+LABELS = {"positive": ["a hit"], "negative": ["a miss"]}
 
 
 def configuration(row: Row, folder: Path) -> dict[str, Any]:
@@ -58,6 +59,8 @@ def configuration(row: Row, folder: Path) -> dict[str, Any]:
         }
     if row["calendar"] == "missing_day":
         model["checks"]["missing_day"] = "accept"
+    if row["expressions"] != "none":
+        _compute(row, model)
     engine = {"kind": "duckdb", "threads": int(row["threads"]), "memory_mb": 300}
     return {"store": f"{folder}/store", "engine": engine, "models": {"m": model}}
 
@@ -66,10 +69,7 @@ def _predictions(row: Row, folder: Path) -> dict[str, Any]:
     found = _place(row, folder / "p", row["format"]) | {"id": _ids(row, "id")}
     if row["classes"] != "none":
         found["classes"] = _classes(row)
-    if row["score_means"] != "probability":
-        found["score_means"] = row["score_means"]
-    if row["classes"] == "none":
-        found["score"] = "score"
+    found |= _score(row)
     if row["time"] != "none" and row["timed"] != "outcomes":
         found["time"] = "scored_at"
     if row["scored_duplicates"] != "check":
@@ -80,6 +80,17 @@ def _predictions(row: Row, folder: Path) -> dict[str, Any]:
         found["weight"] = "weight"
     if row["entity"] != "none":
         found["entity"] = ENTITIES[row["entity"]]
+    return found
+
+
+def _score(row: Row) -> dict[str, Any]:
+    found: dict[str, Any] = {"score": "score"} if row["classes"] == "none" else {}
+    if row["score_means"] != "probability":
+        found["score_means"] = row["score_means"]
+    if row["score_means"] == "probability_of_label":
+        found["predicted_label"] = "predicted"
+        if row["label"] == "own":
+            found["label_means"] = LABELS
     return found
 
 
@@ -106,6 +117,51 @@ def _outcomes(row: Row, folder: Path) -> dict[str, Any]:
     if row["weight"] == "outcomes":
         found["weight"] = "weight"
     return found
+
+
+def _compute(row: Row, model: dict[str, Any]) -> None:
+    """Write expressions in the place of names: of the type of the log, or of their own."""
+    other = row["format"] if row["other_format"] == "same" else row["other_format"]
+    other = row["format"] if row["together"] == "yes" else other
+    for name, form in (("predictions", row["format"]), ("outcomes", other)):
+        log = model[name]
+        for key in ("id", "score", "outcome", "time", "weight", "entity", "predicted_label"):
+            if log.get(key) is not None:
+                several = isinstance(log[key], list)
+                columns = log[key] if several else [log[key]]
+                computed = [_expression(row, column, form) for column in columns]
+                log[key] = computed if several else computed[0]
+    own = _expression(row, "country", row["format"])
+    if row["segments"] == "one":
+        model["segments"] = COUNTRY | {"column": own}
+    if row["segments"] == "primary":
+        model["segments"][0]["column"] = own
+    if row["strata"] != "none":
+        model["strata"]["column"] = _expression(row, "tier", row["format"])
+
+
+def _expression(row: Row, column: Any, form: str) -> dict[str, str]:
+    inner = f"coalesce({column}, NULL)"
+    if isinstance(column, dict):
+        whole, field = column["column"], column["field"]
+        inner = f"{whole}->>'$.{field}'" if form == "json" else f"{whole}.{field}"
+    own = _type_of(row, "id" if isinstance(column, dict) else column)
+    typed = row["expressions"] == "typed" and own
+    return {"sql": f"CAST({inner} AS {own})" if typed else inner}
+
+
+def _type_of(row: Row, column: str) -> str | None:
+    """Say what a column holds, whatever the format; None if it is left as it is."""
+    if column in {"id", "key"}:
+        as_text = row["cast"] != "none"
+        return None if as_text else {"text": "VARCHAR", "uuid": "UUID"}.get(row["key"], "BIGINT")
+    if column == "outcome":
+        kinds = {"float": "DOUBLE", "boolean": "BOOLEAN", "truths": "BOOLEAN", "texts": "VARCHAR"}
+        return None if row["classes"] != "none" else kinds.get(row["outcome"], "BIGINT")
+    if column in {"scored_at", "observed_at"}:
+        # Without a type, a time without zone is one of UTC; with one it has none.
+        return {"ms": "BIGINT", "naive": None}.get(row["time"], "TIMESTAMPTZ")
+    return {"score": "DOUBLE", "weight": "DOUBLE", "customer": "BIGINT"}.get(column)
 
 
 def _place(row: Row, root: Path, form: str) -> dict[str, Any]:

@@ -11,7 +11,8 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "together": ("no", "yes"),
     "key": ("integer", "text", "uuid", "pair", "field"),
     "cast": ("none", "integer", "uuid", "text"),
-    "score_means": ("probability", "percent", "logit", "probability_of_0"),
+    "score_means": ("probability", "percent", "logit", "probability_of_0", "probability_of_label"),
+    "label": ("outcome", "own"),
     "outcome": ("integer", "float", "boolean", "texts", "numbers", "truths", "clicks"),
     "absent_means": ("none", "0", "1"),
     "scored_where": ("no", "yes"),
@@ -35,6 +36,7 @@ FACTORS: dict[str, tuple[str, ...]] = {
     "strangers": ("none", "orphans", "late", "both"),
     "broken": ("none", "ids", "scores", "outcomes", "early"),
     "checks": ("reject", "fail"),
+    "expressions": ("none", "plain", "typed"),
     "threads": ("2", "1"),
     "days": ("alone", "batch"),
 }
@@ -119,6 +121,9 @@ MEANINGLESS: dict[str, list[Apart]] = {
         *_apart([("cast", "uuid")], [("key", k) for k in ("integer", "text", "pair", "field")]),
     ],
     "a class is a name or a position": _apart(WITH_CLASSES, [("outcome", "boolean"), *CLICKS]),
+    "only such a score has a label": _apart(
+        _all("score_means", "probability_of_label"), _all("label", "outcome")
+    ),
     "only vectors have sums": _apart([("classes", "none")], [("sums", "normalise")]),
     "without times nobody is early": _apart(
         [("broken", "early")], [("time", "none"), *_all("timed", "both")]

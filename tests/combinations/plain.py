@@ -289,14 +289,17 @@ def _score(day: Day, row: Mapping[str, Any]) -> float | None:
         vector = _vector(settings["classes"], row)
         return None if vector is None else max(vector)
     value = row["score"]
-    if _is_missing(value):
+    if _is_missing(value) or ("predicted" in row and _is_missing(row["predicted"])):
         return None
+    means = settings.get("label_means") or day.model["outcomes"].get("outcome_means")
+    hit = row.get("predicted") in (means["positive"] if means else (1,))
     return float(
         {
             "probability": lambda: value,
             "percent": lambda: value / 100,
             "logit": lambda: 1 / (1 + 2.718281828459045**-value),
             "probability_of_0": lambda: 1 - value,
+            "probability_of_label": lambda: value if hit else 1 - value,
         }[settings.get("score_means", "probability")]()
     )
 

@@ -27,6 +27,7 @@ PREDICTED = 14  # a day
 CLASSES = ("cat", "dog", "fish")
 SUFFIX = {"parquet": "parquet", "csv": "csv", "json": "jsonl", "csv.gz": "csv.gz"}
 
+UNLABELLED = {"score": 0.25, "predicted": None}
 Rows = list[dict[str, Any]]
 Log = dict[date, Rows]  # by the day on which the rows are logged
 
@@ -227,9 +228,11 @@ def _scores(row: Row, p: float | None, number: int) -> dict[str, Any]:
     if row["classes"] != "none":
         return _vector(row, p, number)
     if p is None:
-        return {"score": None}
+        return {"score": None} if row["score_means"] != "probability_of_label" else UNLABELLED
     if p > 1 and row["score_means"] == "logit":
         return {"score": nan if row["format"] in {"parquet", "delta"} else None}
+    if row["score_means"] == "probability_of_label":
+        return _of_label(row, p, number)
     return {
         "score": {
             "probability": lambda: p,
@@ -238,6 +241,18 @@ def _scores(row: Row, p: float | None, number: int) -> dict[str, Any]:
             "probability_of_0": lambda: 1.0 - p,
         }[row["score_means"]]()
     }
+
+
+def _of_label(row: Row, p: float, number: int) -> dict[str, Any]:
+    """Write the probability of one of the two labels, and that label."""
+    hit = number % 3 == 0
+    label = ("a miss", "a hit")[hit] if row["label"] == "own" else _label(row, said=hit)
+    return {"score": p if hit else 1.0 - p, "predicted": label}
+
+
+def _label(row: Row, *, said: bool) -> Any:
+    """Write a label as outcomes are written, which clicks are not."""
+    return int(said) if row["outcome"] == "clicks" else _said(row, int(said))
 
 
 def _vector(row: Row, p: float | None, number: int) -> dict[str, Any]:

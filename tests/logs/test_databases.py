@@ -132,6 +132,22 @@ def test_a_table_that_is_updated_leaves_the_bytes_of_files(tmp_path: Path) -> No
     assert bytes_of(together, tmp_path / "b") == bytes_of(mixed, tmp_path / "c") == expected
 
 
+@pytest.mark.usefixtures("database")
+def test_the_probability_of_a_label_leaves_the_bytes_of_files(tmp_path: Path) -> None:
+    """A label of a query says whose probability the score is."""
+    files = SHAPES["a file for each day"](Root(f"{tmp_path}/files"))
+    sql = (
+        "SELECT *, prediction_id % 3 = 0 AS label, "
+        "CASE WHEN prediction_id % 3 = 0 THEN score ELSE 1 - score END AS confidence FROM scores"
+    )
+    of_label = {"score_means": "probability_of_label", "predicted_label": "label"}
+    scored = log(sql, "scored_at", time="scored_at", score="confidence", **of_label)
+
+    assert bytes_of(files | {"predictions": scored}, tmp_path / "a") == bytes_of(
+        files, tmp_path / "b"
+    )
+
+
 def drifting(address: str, folder: Path) -> list[dict[str, Any]]:
     """Write the days of a model that drifts into files and a table; give both configurations."""
     rng = np.random.default_rng(8)

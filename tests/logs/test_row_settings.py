@@ -241,6 +241,94 @@ def test_scores_on_another_scale(tmp_path: Path, means: str, scores: Sequence[fl
     assert tally.positives.tolist() == [0, 0, 1, 1]
 
 
+LABELLED = {
+    "prediction_id": [1, 2, 3, 4],
+    "score": [0.9, 0.2, 0.7, 0.4],
+    "label": ["ok", "won", "ok", "won"],
+}
+OF_LABEL = {"score_means": "probability_of_label", "predicted_label": "label"}
+WORDS = {"positive": ["won"], "negative": ["ok"]}
+
+
+@pytest.mark.parametrize(
+    ("labels", "keys"),
+    [
+        (["ok", "won", "ok", "won"], {"predictions": {"label_means": WORDS}}),
+        ([0, 1, 0, 1], {}),
+        ([0.0, 1.0, 0.0, 1.0], {}),
+        ([False, True, False, True], {}),
+        ([-1, 1, -1, 1], {"predictions": {"label_means": {"positive": [1], "negative": [-1]}}}),
+        (
+            [True, False, True, False],
+            {"predictions": {"label_means": {"positive": [False], "negative": [True]}}},
+        ),
+        (["ok", "won", "ok", "won"], {"outcomes": {"outcome_means": WORDS, "outcome": "said"}}),
+        (
+            ["7", "9", "7", "9"],
+            {"predictions": {"predicted_label": {"sql": "CAST(label AS INTEGER) = 9"}}},
+        ),
+    ],
+)
+def test_the_probability_of_a_label(
+    tmp_path: Path, labels: Sequence[Any], keys: Mapping[str, Any]
+) -> None:
+    """Beside the label of outcome 0, the score is 1 minus that of outcome 1."""
+    outcomes = {"prediction_id": [1, 2, 3, 4], "outcome": [0, 0, 1, 1]}
+    outcomes["said"] = ["ok", "ok", "won", "won"]
+    keys = {**keys, "predictions": OF_LABEL | keys.get("predictions", {})}
+    tally = whole(summarise(tmp_path, LABELLED | {"label": labels}, outcomes, **keys)).tally
+
+    # A score is remembered to 2**-29 in logit.
+    assert tally.scores == pytest.approx([0.1, 0.2, 0.3, 0.4], rel=1e-8)
+    assert tally.positives.tolist() == [0, 0, 1, 1]
+
+
+def test_a_row_without_a_label_has_no_score(tmp_path: Path) -> None:
+    """It is left out by the check of missing scores, whose message says so."""
+    labels = [None, "won", "ok", "won"]
+    outcomes = {"prediction_id": [1, 2, 3, 4], "outcome": [0, 0, 1, 1]}
+    keys: Any = {"predictions": OF_LABEL | {"label_means": WORDS}}
+    with pytest.raises(DataError, match=r"1 of 4 .*no score or no predicted label.*\(id 1\)"):
+        summarise(tmp_path, LABELLED | {"label": labels}, outcomes, **keys)
+
+    keys["checks"] = {"score_missing": "reject", "outcome_orphan": "reject"}
+    assert summarise(tmp_path, LABELLED | {"label": labels}, outcomes, **keys).rejected == {
+        "score_missing": 1
+    }
+
+
+@pytest.mark.parametrize(
+    ("labels", "means", "message"),
+    [
+        (
+            ["ok", "cat", "ok", "won"],
+            {"label_means": WORDS},
+            r"'cat', which is not a label that stands .* list it in predictions.label_means",
+        ),
+        ([0, 1, 2, 1], {}, "column 'label' contains '2', which is not a label that stands"),
+        (
+            ["ok", "won", "ok", "won"],
+            {},
+            r"column 'label' of the predictions is VARCHAR, must be .*predictions.label_means\)",
+        ),
+        (
+            [0, 1, 0, 1],
+            {"label_means": WORDS},
+            "label_means lists values that column 'label' cannot .* list numbers without quotes",
+        ),
+    ],
+)
+def test_labels_must_stand_for_an_outcome(
+    tmp_path: Path, labels: Sequence[Any], means: Mapping[str, Any], message: str
+) -> None:
+    """Another label stops the day, and the message shows it."""
+    outcomes = {"prediction_id": [1, 2, 3, 4], "outcome": [0, 0, 1, 1]}
+    with pytest.raises(DataError, match=message):
+        summarise(
+            tmp_path, LABELLED | {"label": labels}, outcomes, predictions=OF_LABEL | dict(means)
+        )
+
+
 @pytest.mark.parametrize(
     ("values", "positive", "negative"),
     [

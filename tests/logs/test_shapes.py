@@ -518,6 +518,24 @@ def in_columns(root: Root) -> dict[str, Any]:
     return config | {"outcomes": config["outcomes"] | {"outcome": outcome}}
 
 
+def of_labels(root: Root, ending: str, labels: tuple[Any, Any] = ("ok", "won")) -> dict[str, Any]:
+    """Write a predicted label and the probability of that label."""
+    config = dated(root, f"p/{{day}}.{ending}", f"o/{{day}}.{ending}")
+    for day in DAYS:
+        table = table_of(of_day(day, "scored_at"), SCORED)
+        scores = table["score"].to_pylist()
+        chosen = [number % 3 == 0 for number in range(len(scores))]  # not always the likelier one
+        own = [s if one else 1 - s for s, one in zip(scores, chosen, strict=True)]
+        table = table.set_column(table.column_names.index("score"), "confidence", pa.array(own))
+        table = table.append_column("predicted", pa.array([labels[one] for one in chosen]))
+        root.write(f"p/{day}.{ending}", ENCODED[ending](table))
+    scored = {"score": "confidence", "score_means": "probability_of_label"}
+    scored["predicted_label"] = "predicted"
+    if isinstance(labels[1], str):
+        scored["label_means"] = {"positive": [labels[1]], "negative": [labels[0]]}  # type: ignore[assignment]
+    return config | {"predictions": config["predictions"] | scored}
+
+
 def decimal_commas(root: Root) -> dict[str, Any]:
     """Write scores as text with a decimal comma."""
     config = dated(root, "p/{day}.parquet", "o/{day}.parquet")
@@ -601,6 +619,9 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "a column renamed half-way of JSON lines": lambda root: renamed(root, "jsonl"),
     "a column retyped half-way": retyped,
     "outcomes in columns": in_columns,
+    "the probability of a label": lambda root: of_labels(root, "parquet"),
+    "the probability of true or false": lambda root: of_labels(root, "csv", (False, True)),
+    "the probability of 0 or 1": lambda root: of_labels(root, "jsonl", (0, 1)),
     "score and outcome in one row": lambda root: together(root, "parquet"),
     "score and outcome in one row of CSV": lambda root: together(root, "csv"),
     "score and outcome in one row of JSON lines": lambda root: together(root, "jsonl"),

@@ -4,8 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 
-from monitor.logs.conversions import text
-from monitor.logs.discovery.columns import NUMBERS, Column, in_sql
+from monitor.logs.discovery.columns import NUMBERS, Column
 from monitor.logs.discovery.roles import words
 
 HORIZON = re.compile(r"(?<![A-Za-z0-9])(\d{1,3})_?(d|days?|w|weeks?|m|mo|months?)(?![A-Za-z0-9])")
@@ -82,20 +81,39 @@ def about_confidence(score: Column, beside: Sequence[Column]) -> list[str]:
     beside : sequence of Column
         The columns of the predictions.
     """
-    labels = [
+    labels = labels_beside(score, beside)
+    if not labels or not score.least >= LEAST_CONFIDENCE:
+        return []
+    label = labels[0]
+    sentence = (
+        f"`{score.name}` is never below 0.5 and stands beside `{label.name}`; if it is the "
+        f"probability of that label, write score_means: probability_of_label and predicted_label: "
+        f"{json.dumps(label.name, ensure_ascii=False)}"
+    )
+    return [sentence]
+
+
+def labels_beside(score: Column, beside: Sequence[Column]) -> list[Column]:
+    """List the columns that may be the label that a score is the probability of."""
+    if score.within != 1:
+        return []
+    return [
         c
         for c in beside
         if len(c.values) == 2 and {*LABELS} & {*words(c.name)}  # noqa: PLR2004 - a label and another
     ]
-    if not labels or not score.least >= LEAST_CONFIDENCE or score.greatest > 1:
-        return []
-    label = labels[0]
-    value = max(label.values)
-    written = value if label.kind in ("integer", "boolean") else text(value)
-    name = in_sql(score.name)
-    sql = f"CASE WHEN {in_sql(label.name)} = {written} THEN {name} ELSE 1 - {name} END"
-    sentence = (
-        f"`{score.name}` is never below 0.5 and stands beside `{label.name}`; if it is the "
-        f"probability of that label, write score: {{sql: {json.dumps(sql, ensure_ascii=False)}}}"
-    )
-    return [sentence]
+
+
+def meanings_of_label(label: Column) -> list[dict[str, list[str | int]] | None]:
+    """List what the two values of a label may stand for: None if they are 0 and 1."""
+    values = sorted(label.values)
+    if label.kind == "boolean" or {*values} <= {"0", "1", "0.0", "1.0"}:
+        return [None]
+    if label.kind in NUMBERS:
+        first, second = (int(float(value)) for value in values)
+        return [] if first == second else _both(first, second)
+    return _both(*values)
+
+
+def _both(a: str | int, b: str | int) -> list[dict[str, list[str | int]] | None]:
+    return [{"positive": [one], "negative": [zero]} for one, zero in ((b, a), (a, b))]

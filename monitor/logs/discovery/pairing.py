@@ -12,8 +12,14 @@ from monitor.logs.discovery.entities import EntityColumn, entity_column
 from monitor.logs.discovery.filling import Filling
 from monitor.logs.discovery.keys import LEAST_UNIQUENESS, UNIQUE, Key, find_key
 from monitor.logs.discovery.listing import Survey, Table
-from monitor.logs.discovery.meanings import about_confidence, about_names
+from monitor.logs.discovery.meanings import (
+    about_confidence,
+    about_names,
+    labels_beside,
+    meanings_of_label,
+)
 from monitor.logs.discovery.naming import Pattern, patterns
+from monitor.logs.discovery.ranking import best_reading
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate
 from monitor.logs.discovery.rows import ask, open_rows
@@ -24,6 +30,7 @@ from monitor.logs.session import Session
 MOST_LOGS = 40  # logs that are sampled; those with the most files first
 OFFSETS = range(-12, 15)  # hours of time zones from UTC
 HOURS_A_DAY = 24
+OF_LABEL = "probability_of_label"
 CLEAR = 4.0  # points of a candidate whose content fits
 
 
@@ -169,7 +176,11 @@ def _about_names(pair: Pair) -> list[str]:
         else pair.arrived.age_of(arrivals.COMPLETE)
     )
     names = pair.scores[0].column, pair.outcomes[0].column
-    confident = about_confidence(pair.scored.column(names[0]), pair.scored.columns)
+    confident = (
+        []
+        if "predicted_label" in pair.scores[0].settings
+        else about_confidence(pair.scored.column(names[0]), pair.scored.columns)
+    )
     return [*confident, *about_names(*names, wait, pair.observed.columns)]
 
 
@@ -269,10 +280,32 @@ def _chosen(
         for c in roles.scores(log.columns, weak=True)
         if c.column not in taken and c.column not in own
     ]
+    names = [c.column for c in outcomes]
+    scores = [_of_label(session, log, score, names) for score in scores]
     probabilities, ones = arrivals.matched(
-        session, {c.column: probability(c) for c in scores}, [c.column for c in outcomes]
+        session, {c.column: probability(c) for c in scores}, names
     )
     return choosing.choose(scores, outcomes, probabilities, ones)
+
+
+def _of_label(session: Session, log: Log, score: Candidate, outcomes: Sequence[str]) -> Candidate:
+    """Take a score for the probability of a label beside it, if it predicts better so."""
+    column = log.column(score.column)
+    readings = [score] + [
+        roles.with_reason(score, f"the probability of `{label.name}`", settings)
+        for label in labels_beside(column, log.columns)
+        if not score.settings and label.name not in outcomes
+        for means in meanings_of_label(label)
+        for settings in [
+            {"score_means": OF_LABEL, "predicted_label": label.name}
+            | ({"label_means": means} if means else {})
+        ]
+    ]
+    if len(readings) == 1:
+        return score
+    by_reading = {f"{number}": probability(reading) for number, reading in enumerate(readings)}
+    number = best_reading(*arrivals.matched(session, by_reading, outcomes))
+    return readings[int(number)] if number else score
 
 
 def _weight(session: Session, log: Log, section: str, table: str, is_one: str) -> Weight | None:
@@ -353,6 +386,11 @@ def _comparable(scored: Log, a: Candidate, observed: Log, b: Candidate) -> bool:
 def probability(score: Candidate) -> str:
     """Write the probability that a score column means in SQL."""
     number = f"try_cast({quoted(score.column)} AS DOUBLE)"
+    if label := score.settings.get("predicted_label"):
+        said = score.settings.get("label_means")
+        settings = {"outcome_means": said} if said else {}
+        hit = is_one(Candidate(f"{label}", 0, "", settings))
+        return f"CASE {hit} WHEN true THEN {number} WHEN false THEN 1 - {number} END"
     means = score.settings.get("score_means")
     return {
         "percent": f"({number} / 100)",

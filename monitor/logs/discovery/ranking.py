@@ -138,6 +138,32 @@ def best_outcome(fits: Mapping[str, Fit], points: Mapping[str, float]) -> str:
     return max(tied, key=lambda name: (points[name], straight[name].worth, name))
 
 
+def best_reading(readings: Mapping[str, Floats], outcomes: Mapping[str, Floats]) -> str | None:
+    """Choose what a score is the probability of: as it is, the first, unless another is better.
+
+    Parameters
+    ----------
+    readings : mapping of str to ndarray of shape (n,)
+        Probabilities by how they are read.
+    outcomes : mapping of str to ndarray of shape (n,)
+        1.0, 0.0, or nan where it is not known.
+
+    Returns
+    -------
+    str or None
+        The reading with which the score predicts an outcome, and better than as it is; else None.
+    """
+    first, *others = readings or [""]
+    better = dict[str, float]()
+    for fits in measured(readings, outcomes).values():
+        for name in others:
+            own, as_it_is = fits[name], fits[first]
+            gains = as_it_is.shifted - own.shifted
+            if own.predicts and not own.flipped and is_better(gains):
+                better[name] = max(better.get(name, 0.0), float(np.nanmean(gains)))
+    return max(better, key=lambda name: better[name], default=None)
+
+
 def same(a: Floats, b: Floats, most: float = 1e-3) -> bool:
     """Tell whether two columns say the same, where both say something."""
     both = ~(np.isnan(a) | np.isnan(b))

@@ -24,7 +24,15 @@ AUTO = (
     "have come; the rest then counts as late."
 )
 MOST_REJECTED = 0.05  # share of the rows of a day that a check may leave out unasked
-OF_COLUMNS = ("id", "score", "time", "weight", "entity", "outcome")  # keys that name columns
+OF_COLUMNS = (
+    "id",
+    "score",
+    "predicted_label",
+    "time",
+    "weight",
+    "entity",
+    "outcome",
+)  # keys that name columns
 DAYS_OF_CLICKS = 0.5  # share of predictions with an outcome, below which absence means something
 
 
@@ -159,6 +167,9 @@ def _score(pair: Pair) -> Iterator[Setting]:
     if "score_means" in best.settings:
         why = f"{_sentence(best.reason)}."
         yield Setting("predictions", "score_means", best.settings["score_means"], why)
+        for key in ("predicted_label", "label_means"):
+            if key in best.settings:
+                yield Setting("predictions", key, best.settings[key])
     elif means:
         value, sentence = next(iter(means.items()))
         yield Setting("predictions", "score_means", value, f"{_sentence(sentence)}")
@@ -354,6 +365,7 @@ def _segments(pair: Pair) -> Iterator[Setting]:
         c.name for c in roles.weights(pair.scored.columns)
     }
     taken |= set(pair.key.scored) if pair.key else set()
+    taken |= {f"{c.settings.get('predicted_label')}" for c in pair.scores[:1]}
     for segment in segment_columns(pair.scored.columns, taken)[:MOST_SHOWN]:
         value = {"column": segment.column, "values": list(segment.shares)}
         yield Setting("", "segments", value, _shares(segment), active=False)

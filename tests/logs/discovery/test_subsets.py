@@ -138,8 +138,8 @@ def test_repeats_that_no_column_explains_are_to_decide(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_a_confidence_beside_its_label_is_said(seed: int, tmp_path: Path) -> None:
-    """The sentence has the expression that reads the planted score; other scores have none."""
+def test_a_confidence_beside_its_label_is_read(seed: int, tmp_path: Path) -> None:
+    """Whether a score is the probability of the label beside it is what predicts better."""
     rng = np.random.default_rng(60 + seed)
     name, words = str(rng.choice(["predicted", "pred_label", "class"])), ["no", "yes"]
     for n in range(DAYS):
@@ -155,9 +155,11 @@ def test_a_confidence_beside_its_label_is_said(seed: int, tmp_path: Path) -> Non
 
     confident, plain = guess([str(tmp_path / "a"), str(tmp_path / "b")]).models
 
-    sql = f"CASE WHEN {name} = 'yes' THEN confidence ELSE 1 - confidence END"
-    assert [doubt for doubt in confident.doubts if f'write score: {{sql: "{sql}"}}' in doubt]
-    assert not [doubt for doubt in plain.doubts if "sql" in doubt]
+    settings = found(confident)
+    assert settings["predictions.score_means"] == "probability_of_label"
+    assert settings["predictions.predicted_label"] == name
+    assert settings["predictions.label_means"] == {"positive": ["yes"], "negative": ["no"]}
+    assert "predictions.score_means" not in found(plain)
 
 
 @pytest.mark.parametrize("count", [3, 5])
