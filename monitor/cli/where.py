@@ -22,6 +22,10 @@ def where(
         str | None,
         typer.Option(help="Search these columns of the logs instead, such as device,amount."),
     ] = None,
+    parts: Annotated[
+        bool,
+        typer.Option("--search", help="Search all columns of the logs for parts of the rows."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say where a drift sits: which of the segments changed.
@@ -30,11 +34,16 @@ def where(
     the day (by default the newest), or in the last seven days if no drift is open. Reads the store,
     not the logs. With --columns it searches other columns of the logs for at most three conditions
     under which the drift sits: it finds them on every second day, and confirms them on the others.
+    With --search it looks for up to four parts, by one column or two of all that the logs have, or
+    of --columns, that moved apart from all other rows, and names those that the other days confirm.
     """
     from monitor.pipeline.asked_where import answer_where
     from monitor.report.where import repair_of, where_document, where_text
 
     config = load_config(config_path, only=name)
+    if parts:
+        _search_parts(config, name, columns, day.date() if day else None, as_json=as_json)
+        return
     if columns:
         _search(config, name, columns.split(","), day.date() if day else None, as_json=as_json)
         return
@@ -51,11 +60,26 @@ def _search(
     from monitor.pipeline.where_search import search
     from monitor.words.where import search_sentence
 
-    wanted = [column.strip() for column in columns if column.strip()]
+    wanted = _named(columns)
     searched = search(config, name, wanted, day, clock=now, say=_tell)
     sentence = search_sentence(searched)
     document = {"sentence": sentence, "confirmed": searched.confirmed, "found": searched}
     answer(document, sentence, as_json=as_json, soft_wrap=True)
+
+
+def _search_parts(
+    config: Config, name: str, columns: str | None, day: date | None, *, as_json: bool
+) -> None:
+    from monitor.pipeline.part_search import search_parts
+    from monitor.report.where import parts_document, parts_text
+
+    wanted = _named((columns or "").split(","))
+    found = search_parts(config, name, wanted, day, clock=now, say=_tell)
+    answer(parts_document(found), parts_text(name, found), as_json=as_json)
+
+
+def _named(columns: Sequence[str]) -> list[str]:
+    return [column.strip() for column in columns if column.strip()]
 
 
 def _tell(words: str) -> None:

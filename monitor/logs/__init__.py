@@ -38,7 +38,13 @@ from monitor.logs.partitions import (
     versions_of_tables,
 )
 from monitor.logs.returning import Returning, entities_of_day
-from monitor.logs.searching import columns_to_search, condition_sql, count_search
+from monitor.logs.searching import (
+    columns_to_search,
+    condition_sql,
+    count_search,
+    parts_to_search,
+    read_part_rows,
+)
 
 __all__ = [
     "Databases",
@@ -66,8 +72,10 @@ __all__ = [
     "newest_settled_day",
     "open_databases",
     "outcome_days",
+    "parts_to_search",
     "plan_batches",
     "present_days",
+    "read_part_rows",
     "read_parts_of_vector",
     "read_vectors",
     "summarise_day",

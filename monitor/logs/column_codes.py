@@ -13,6 +13,7 @@ import narwhals as nw
 import numpy as np
 
 from monitor.config import Crossing, Model, Watched
+from monitor.drift.part_sums import CodedRows
 from monitor.logs.column_labels import (
     LARGEST_STEP,
     label_name,
@@ -164,6 +165,21 @@ def count_codes(counted: Counted, model: Model, names: Names) -> Columns:
         )
         for watched, low, high in zip(model.columns, starts[:-1], starts[1:], strict=True)
     }
+
+
+def coded_rows(counted: Counted, columns: int) -> CodedRows:
+    """Give the rows that have an outcome, in any order, with their codes in so many columns."""
+    places, hits = [np.zeros(0, np.int64)], [np.zeros(0, bool)]
+    codes: list[Ints] = [np.zeros((columns, 0), np.int64)]
+    for keys, of_batch in _batches(counted.rows):
+        whole, seen = np.divmod(keys, OUTCOMES)
+        kept = whole // CELL_COUNT // counted.part_count == MATCHED
+        places.append(whole[kept] % CELL_COUNT // CELLS_IN_ONE)
+        hits.append(seen[kept] == POSITIVE)
+        codes.append(of_batch[:, kept])
+    return CodedRows(
+        np.concatenate(places), np.concatenate(hits), np.concatenate(codes[1:] or codes, axis=1)
+    )
 
 
 def pairs_of_codes(

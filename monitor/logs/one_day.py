@@ -10,6 +10,7 @@ from datetime import date, timedelta
 import narwhals as nw
 
 from monitor.config import Classes, Model
+from monitor.drift.part_sums import CodedRows
 from monitor.logs import contract
 from monitor.logs.class_columns import parts_of_vector
 from monitor.logs.class_rows import count_day, count_mapped_day, read_matched
@@ -17,6 +18,7 @@ from monitor.logs.column_codes import (
     Counted,
     Names,
     code_names,
+    coded_rows,
     count_codes,
     group_with_codes,
     pairs_of_codes,
@@ -121,6 +123,37 @@ def read_vectors(batch: Batch, classes: Classes, engine: Databases) -> Vectors:
     """
     with open_session(batch.what, engine) as session:
         return read_matched(_joined(session, batch), classes)
+
+
+def read_coded_rows(batch: Batch, engine: Databases) -> CodedRows:
+    """Read the rows that `read_day` counts, with the code of each in every watched column.
+
+    Columns must name their values or edges, so that codes mean the same on all days.
+
+    Raises
+    ------
+    DataError
+        If they cannot be read.
+    """
+    model, (day,) = batch.model, batch.days
+    with open_session(batch.what, engine) as session:
+        opened = open_logs(session, model, day, batch.partitions[day])
+        predictions, outcomes = read_counts(
+            session.once((opened, "rows"), lambda: count_rows(opened))
+        )
+        logs = with_codes(opened, model, code_names(model, {}))
+        coded = group_with_codes(session, _write(session, batch, logs), logs.codes)
+        clean, _ = contract.without_repeats(
+            logs, coded.groups, predictions=predictions, outcomes=outcomes
+        )
+        query = _write(session, batch, clean)
+        if clean is not logs:
+            coded = group_with_codes(session, query, clean.codes)
+        weights = _class_weights(batch, _Result(query, coded.groups, coded))
+        if weights[0] != weights[1]:
+            query = _write(session, batch, clean, odds_factor=weights[0] / weights[1])
+            coded = group_with_codes(session, query, clean.codes)
+        return coded_rows(coded, len(model.columns))
 
 
 def count_through_map(

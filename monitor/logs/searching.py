@@ -1,23 +1,34 @@
 """Counts of further columns of the logs, for rows that meet conditions, on request."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import date, timedelta
+from typing import Any
 
+import narwhals as nw
 import numpy as np
+import pyarrow as pa
 
-from monitor.config import Engine, Model, WatchedColumn
+from monitor.config import FIELD, Engine, Model, WatchedColumn
+from monitor.drift.part_sums import CodedRows
 from monitor.errors import DataError
 from monitor.logs.batches import summarise_day
 from monitor.logs.column_labels import range_names
-from monitor.logs.conversions import quoted, text
+from monitor.logs.conversions import columns_in, quoted, text
 from monitor.logs.databases import Databases
-from monitor.logs.opening import raise_all
+from monitor.logs.days import batch_of
+from monitor.logs.one_day import read_coded_rows
+from monitor.logs.opening import OpenLog, raise_all
 from monitor.logs.partitions import open_log
 from monitor.logs.session import Frame, open_session
+from monitor.metrics.core.grid import Floats, Ints
+from monitor.segment_names import OTHER
 from monitor.summary import Columns
 
 MOST_VALUES = 20
 PARTS = 4  # of a column of floating-point numbers
+RANGES = 8  # of a column of numbers, in a search of parts
+LEAST_SHARE, LONGEST_VALUE = 1_000, 200  # a value has at least one row in so many
+ROLES = ("id", "score", "time", "day", "weight", "entity", "outcome")
 # Rows that meet a condition are fewer than those of the day, whose rows keep their own checks.
 ACCEPT = dict.fromkeys(("empty_day", "no_outcomes", "one_class", "missing_day"), "accept")
 
@@ -109,11 +120,126 @@ def count_search(
     DataError
         If the day cannot be read.
     """
-    filters = [f"({sql})" for sql in (model.predictions.where, *conditions.values()) if sql]
+    asked = _asked(model, columns, conditions.values())
+    as_of = day + timedelta(days=model.settled_after + 1)
+    return summarise_day(name, asked, day, as_of=as_of, engine=engine).columns
+
+
+def parts_to_search(
+    name: str, model: Model, columns: Sequence[str], days: Sequence[date], databases: Databases
+) -> list[WatchedColumn]:
+    """Decide how columns are divided for a search of parts; those with one value are left out.
+
+    Texts have their most frequent values, numbers their quantiles, of some days together.
+
+    Parameters
+    ----------
+    name, model, databases
+        As for `summarise_day`.
+    columns : sequence of str
+        The columns; if there are none, every column of the predictions that has no role yet and
+        can be divided.
+    days : sequence of date
+        The days.
+
+    Raises
+    ------
+    DataError
+        If the log of a day does not have a column.
+    """
+    watched = list[WatchedColumn]()
+    with open_session(f"{name} {days[0]}", databases) as session:
+        log = open_log(session, model, "predictions", days)
+        for column in columns:
+            log.check(column, "--columns", lambda _: True, "of any type")
+        raise_all(log)
+        for column in columns or _free_columns(log, model):
+            read = log.read(None, value=column)
+            rows = session.frame(session.show(f"search {column}", read))
+            counted = rows.group_by("value").agg(nw.len().alias("rows"))
+            table = counted.collect(backend="pyarrow").to_native()
+            numbers = log.type_of(column).dtype.is_numeric()
+            divided = _divided(column, table["value"], table["rows"].to_numpy(), numbers=numbers)
+            if divided:
+                watched.append(divided)
+    return watched
+
+
+def read_part_rows(
+    name: str, model: Model, day: date, columns: Sequence[WatchedColumn], databases: Databases
+) -> CodedRows:
+    """Read the rows of a settled day that have an outcome, with their codes in some columns.
+
+    Raises
+    ------
+    DataError
+        If the day cannot be read.
+    """
+    as_of = day + timedelta(days=model.settled_after + 1)
+    batch = batch_of(name, _asked(model, columns), day, as_of=as_of)
+    return read_coded_rows(batch, databases)
+
+
+def _free_columns(log: OpenLog, model: Model) -> list[str]:
+    """List the columns of a log that have no role in the configuration, and can be divided."""
+    given = [*model.predictions.model_dump().items(), *model.outcomes.model_dump().items()]
+    roles = {
+        column
+        for role, value in given
+        if role in ROLES and value
+        for entry in ([value] if isinstance(value, str) else value)
+        for column in columns_in(entry)
+    }
+    types = next(iter(log.files.values()))
+    return [
+        column
+        for column, of in types.items()
+        if column not in roles
+        and not (of.in_path or FIELD in column or of.dtype.is_nested() or of.dtype.is_temporal())
+        and not isinstance(of.dtype, nw.Binary)
+        and column.isprintable()
+        and all(column in others for others in log.files.values())
+    ]
+
+
+def _divided(column: str, values: Any, rows: Ints, *, numbers: bool) -> WatchedColumn | None:
+    """Say how a column is divided; None for one that has no two values of some size."""
+    if numbers:
+        found = values.cast(pa.float64(), safe=False).fill_null(np.nan).to_numpy()
+        kept = np.isfinite(found)
+        edges = _edges(found[kept], rows[kept])
+        return WatchedColumn(column=column, edges=edges) if edges else None
+    texts = values.cast(pa.string()).to_pylist()
+    least = rows.sum() / LEAST_SHARE
+    sizes = {
+        text: int(number)
+        for text, number in zip(texts, rows.tolist(), strict=True)
+        if text and text != OTHER and len(text) <= LONGEST_VALUE and number >= least
+    }
+    ranked = sorted(sizes, key=lambda text: (-sizes[text], text))[:MOST_VALUES]
+    whole = len(ranked) == 1 and sizes[ranked[0]] == int(rows.sum())
+    return WatchedColumn(column=column, values=tuple(ranked)) if ranked and not whole else None
+
+
+def _edges(numbers: Floats, rows: Ints) -> tuple[float, ...]:
+    """Cut numbers at their octiles, or each from the next if there are few."""
+    order = np.argsort(numbers, kind="stable")
+    distinct, place = np.unique(numbers[order], return_inverse=True)
+    if len(distinct) <= RANGES:
+        return tuple(distinct[1:].tolist())
+    reached = np.cumsum(np.bincount(place, rows[order]))
+    wanted = reached[-1] * np.arange(1, RANGES) / RANGES
+    cuts = np.unique(np.searchsorted(reached, wanted) + 1)
+    return tuple(distinct[cuts[cuts < len(distinct)]].tolist())
+
+
+def _asked(model: Model, columns: Sequence[WatchedColumn], conditions: Iterable[str] = ()) -> Model:
+    """Configure a model to be counted by some columns only, of rows that meet conditions."""
+    filters = [f"({sql})" for sql in (model.predictions.where, *conditions) if sql]
     predictions = model.predictions.model_copy(
         update={"where": " AND ".join(filters) or None, "entity": None}
     )
-    asked = model.model_copy(
+    return model.model_copy(
         update={
             "predictions": predictions,
             "columns": tuple(columns),
@@ -122,5 +248,3 @@ def count_search(
             "checks": model.checks.model_copy(update=ACCEPT),
         }
     )
-    as_of = day + timedelta(days=model.settled_after + 1)
-    return summarise_day(name, asked, day, as_of=as_of, engine=engine).columns

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from monitor.drift.places import name_of
+from monitor.drift.places import name_all, name_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.report.tables import plain_table
 from monitor.words.numbers import percent
-from monitor.words.where import repair_commands, where_sentence
+from monitor.words.where import parts_sentence, repair_commands, where_sentence
 
 if TYPE_CHECKING:
     from monitor.drift.places import Place
     from monitor.drift.where import Answer
+    from monitor.pipeline.part_search import PartsFound
 
 COLUMNS = (
     "segment",
@@ -24,6 +25,7 @@ COLUMNS = (
     "share of\nthe change",
     "",
 )
+OF_PART = ("part", "kind", "slope,\n1 as before", "share of\nthe outcomes", "p-value", "")
 
 
 def where_text(
@@ -68,6 +70,34 @@ def where_document(answer: "Answer", most: int, commands: Sequence[str] = ()) ->
         "repair": commands,
         "left_out": max(0, len(places.places) - most),
     }
+
+
+def parts_text(name: str, found: "PartsFound") -> RenderableType:
+    """Show the parts that a search confirmed."""
+    sentence = Text(parts_sentence(found.parts, len(found.columns)))
+    if not found.parts:
+        return sentence
+    state = "the drift that is open" if found.drifting else "no drift is open"
+    table = plain_table(f"{name}, {found.first} to {found.last} ({state})", OF_PART)
+    for part in found.parts:
+        table.add_row(
+            Text(name_all(part.conditions)),
+            part.kind.replace("_", " "),
+            _interval(part.slope),
+            percent(part.rows),
+            f"{part.p_value:.1g}",
+            "new" if part.new else "",
+        )
+    days = (
+        f"Found on {found.searched} days and confirmed on {found.confirmed_on} others; of "
+        f"{found.proposed} proposed."
+    )
+    return Group(sentence, table, Text(days))
+
+
+def parts_document(found: "PartsFound") -> dict[str, Any]:
+    """Lay the same out for programs."""
+    return {**vars(found), "sentence": parts_sentence(found.parts, len(found.columns))}
 
 
 def _cells(place: "Place") -> list[RenderableType]:

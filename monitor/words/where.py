@@ -1,12 +1,14 @@
 """Where a drift sits, in a sentence, and what a search for it found. Pure."""
 
+from collections.abc import Sequence
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from monitor.drift.places import Explanation, Where, explained_by, listed, name_of
+from monitor.drift.places import Explanation, Where, explained_by, listed, name_all, name_of
 from monitor.metrics.core.estimate import Estimate
 
 if TYPE_CHECKING:  # its room needs mathematics, and commands that only show start without
+    from monitor.drift.part_search import PartFound
     from monitor.drift.where_search import Found
 
 MOST_NAMED = 5
@@ -107,6 +109,38 @@ def search_sentence(search: "Found") -> str:
         f"{said}{_slope_of(search.slope)}, {search.rows:.1%} of the outcomes; found on "
         f"{search.searched} days and confirmed on {search.confirmed_on} others "
         f"(p = {search.p_value:.1g}). The rest{_slope_of(search.rest)}."
+    )
+
+
+def parts_sentence(parts: Sequence["PartFound"], columns: int) -> str:
+    """Say how many parts were confirmed, and which is the clearest.
+
+    Examples
+    --------
+    >>> parts_sentence((), 12)
+    'No part of the values of 12 columns moved apart from all other rows.'
+    """
+    of = f"the values of {columns} column{'s' if columns > 1 else ''}"
+    if not parts:
+        return f"No part of {of} moved apart from all other rows."
+    named = [part_sentence(part) for part in parts]
+    return (
+        f"{len(parts)} part{'s' if len(parts) > 1 else ''} of {of} moved apart. {' '.join(named)}"
+    )
+
+
+def part_sentence(part: "PartFound") -> str:
+    """Say of a part what moved, and which others the outcomes cannot tell from it."""
+    new = ", which the reference lacks" if part.new else ""
+    slope = "" if part.new or not part.slope else f" (slope {part.slope:.2f plain})"
+    beside = (
+        f" {', or '.join(part.instead)} would do nearly as well on the days of the search."
+        if part.instead
+        else ""
+    )
+    return (
+        f"{name_all(part.conditions)}{new}: {part.kind.replace('_', ' ')}{slope}, "
+        f"{part.rows:.1%} of the outcomes, p = {part.p_value:.1g}.{beside}"
     )
 
 

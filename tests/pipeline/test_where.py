@@ -4,7 +4,7 @@ import json
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import date, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from typing import Literal
 
@@ -25,6 +25,7 @@ from monitor.export.text import exposition, lines
 from monitor.logs import summarise_day
 from monitor.metrics.maps.part import condition_of
 from monitor.pipeline.asked_where import answer_where
+from monitor.pipeline.part_search import search_parts
 from monitor.pipeline.parts import part_named
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
@@ -374,3 +375,48 @@ def test_what_is_missing_is_said(folder: Path) -> None:
         answer_where(config, "ctr")
     summarise(config, [content.days[0]])
     assert answer_where(config, "ctr").drifting
+
+
+def test_the_search_of_parts_finds_the_drifting_rows_among_all_columns(folder: Path) -> None:
+    """Without their names: tv in FR, whatever the price is, and the same bytes twice."""
+    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--search"]
+    done, again = (CliRunner().invoke(app, [*call, "--json"]) for _ in range(2))
+    found = json.loads(done.stdout)
+
+    assert done.stdout == again.stdout
+    assert found["columns"] == ["country", "device", "price"]
+    (part,) = found["parts"]
+    conditions = {one["column"]: one["value"] for one in part["conditions"]}
+    assert conditions == {"device": "tv", "country": "FR"}
+    assert part["kind"] == "too_extreme"
+    assert part["slope"]["low"] < 0.4 < part["slope"]["high"]
+    assert part["rows"] == pytest.approx(0.2, abs=0.02)
+    assert found["proposed"] >= 1
+    assert (found["searched"], found["confirmed_on"]) == (11, 11)
+    told = done.stderr.splitlines()
+    assert "at most" in told[0]  # its time, before it starts; then every step
+    assert told[-1] == "confirms on 11 other days"
+
+    table = CliRunner().invoke(app, call).stdout
+    assert "country = FR and device = tv" in " ".join(table.split())
+
+
+def test_the_search_of_parts_names_nothing_in_sound_rows(folder: Path) -> None:
+    """Nor in a column in which nothing sits."""
+    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--search"]
+    done = CliRunner().invoke(app, [*call, "--columns", "price"])
+
+    assert done.stdout.startswith("No part of the values of 1 column moved apart")
+
+
+def test_the_search_of_parts_says_what_it_cannot_search(folder: Path) -> None:
+    """A column that the log lacks, and an engine that has no rows to code."""
+    call = ["where", "-m", "ctr", "--config", f"{folder}/monitor.yaml", "--search"]
+    done = CliRunner().invoke(app, [*call, "--columns", "prise"])
+    assert isinstance(done.exception, DataError)
+    assert "no column 'prise'" in str(done.exception)
+
+    config = load_config(folder / "monitor.yaml")
+    spark = config.model_copy(update={"engine": config.engine.model_copy(update={"kind": "spark"})})
+    with pytest.raises(ConfigError, match="reads rows with DuckDB"):
+        search_parts(spark, "ctr", [], None, clock=lambda: datetime.now(UTC), say=print)
