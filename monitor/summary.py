@@ -13,6 +13,7 @@ from math import log, nan
 from zoneinfo import ZoneInfo
 
 import numpy as np
+import numpy.typing as npt
 
 from monitor.metrics.beyond_binary.class_counts import ClassCounts, merge_class_counts, pair_name
 from monitor.metrics.beyond_binary.class_parts import ClassPart
@@ -58,6 +59,56 @@ def awaited(cells: Ints, counts: Ints) -> Awaited:
 NOTHING_AWAITED = Awaited(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
+UNIT, SQUARE = 2**16, 2**8  # in which parts of a row weights are added, and their squares
+
+
+@dataclass(frozen=True, eq=False)
+class Rated:
+    """What outcomes stand for whose rows were chosen with known probabilities r.
+
+    Attributes
+    ----------
+    cells : ndarray of shape (m,)
+        Cell numbers, strictly increasing: those of the tally.
+    rows, positives : ndarray of shape (m,)
+        Sums of 1/r over the rows of a cell, and over those whose outcome was 1; 65536ths of a row.
+    row_squares, positive_squares : ndarray of shape (m,)
+        The same of 1/r squared; 256ths.
+    """
+
+    cells: Ints
+    rows: Ints
+    positives: Ints
+    row_squares: Ints
+    positive_squares: Ints
+
+
+RATED = "rows", "positives", "row_squares", "positive_squares"
+
+
+def rated(cells: Ints, inverses: Ints, squares: Ints, positive: npt.NDArray[np.bool_]) -> Rated:
+    """Add up what rows stand for by cell, given in any order.
+
+    Examples
+    --------
+    >>> of = rated(np.array([7, 5, 7]), np.array([1, 2, 3]), np.array([1, 4, 9]), np.eye(3)[0] > 0)
+    >>> of.cells, of.rows, of.positives
+    (array([5, 7]), array([2, 4]), array([0, 1]))
+    """
+    sums = inverses, inverses * positive, squares, squares * positive
+    return _add_rated(cells, sums)
+
+
+def _add_rated(cells: Ints, sums: Iterable[Ints]) -> Rated:
+    numbers, group = np.unique(cells, return_inverse=True)
+    added = []
+    for values in sums:
+        total = np.zeros(numbers.size, np.int64)
+        np.add.at(total, group, values)
+        added.append(total)
+    return Rated(numbers, *added)
+
+
 @dataclass(frozen=True, eq=False)
 class Segment:
     """One part of the traffic.
@@ -72,12 +123,15 @@ class Segment:
         The predictions without a known outcome.
     strata : mapping of str to Segment
         On a single day, its parts with separate priors; empty if it is not divided.
+    rated : Rated or None
+        What its outcomes stand for, if the log says with which probabilities they were chosen.
     """
 
     tally: Tally
     predicted: int
     awaited: Awaited = NOTHING_AWAITED
     strata: Mapping[str, "Segment"] = field(default_factory=dict)
+    rated: Rated | None = None
 
     @property
     def coverage(self) -> float:
@@ -363,4 +417,14 @@ def _merge_segments(segments: Iterable[Segment]) -> Segment:
             np.concatenate([part.awaited.cells for part in parts]),
             np.concatenate([part.awaited.counts for part in parts]),
         ),
+        rated=_merge_rated([part for part in parts if part.tally.total]),
     )
+
+
+def _merge_rated(parts: Sequence[Segment]) -> Rated | None:
+    """Add what outcomes stand for; None if it is not known of all."""
+    known = [part.rated for part in parts if part.rated]
+    if not known or len(known) < len(parts):
+        return None
+    cells = np.concatenate([each.cells for each in known])
+    return _add_rated(cells, [np.concatenate([getattr(e, name) for e in known]) for name in RATED])

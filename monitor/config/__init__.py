@@ -9,6 +9,7 @@ Rule 2: this room knows values, not their meaning; formulas are in `monitor.metr
 from monitor.config.calendar import WEEKDAYS, Calendar, Span
 from monitor.config.classes import Classes, Highest
 from monitor.config.columns import Crossing, Watched, WatchedColumn
+from monitor.config.label_rates import BY_SCORE, LEAST_RATE, RateFile, ScoreRate, check_rates
 from monitor.config.loading import config_files, load_config
 from monitor.config.report_pages import REPORT_INDEX, report_page
 from monitor.config.schema import (
@@ -34,6 +35,7 @@ from monitor.config.schema import (
     OutcomeLog,
     OutcomeMeans,
     PredictionLog,
+    RateColumn,
     Report,
     Segments,
     TimeUnit,
@@ -46,12 +48,14 @@ from monitor.config.yaml_files import read_yaml
 
 __all__ = [
     "AUTO_SETTLED_AFTER",
+    "BY_SCORE",
     "DAY_DIRECTIVES",
     "EARLIEST",
     "EXPRESSION",
     "FIELD",
     "ISO_DAY",
     "LATEST",
+    "LEAST_RATE",
     "LONGEST_WAIT",
     "REPORT_INDEX",
     "TABLES",
@@ -73,13 +77,17 @@ __all__ = [
     "OutcomeLog",
     "OutcomeMeans",
     "PredictionLog",
+    "RateColumn",
+    "RateFile",
     "Report",
+    "ScoreRate",
     "Segments",
     "Span",
     "TimeUnit",
     "Verdicts",
     "Watched",
     "WatchedColumn",
+    "check_rates",
     "config_files",
     "expression_of",
     "id_columns",

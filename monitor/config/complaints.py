@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from monitor.config.brief import brief, cut
-from monitor.config.choices import ONE, SEVERAL
+from monitor.config.choices import UNWRITTEN
 from monitor.config.columns import Crossing, WatchedColumn
 
 MOST_UNKNOWN = 10  # keys that are listed at a time
@@ -32,7 +32,7 @@ RULES = {
 }
 
 
-UNWRITTEN = {ONE, SEVERAL, "[key]"}  # what the library adds to the keys of the file
+ADDED = {*UNWRITTEN, "[key]"}  # by the library to the keys of the file
 
 
 def problems_of(content: Any, section: type[BaseModel]) -> list[ErrorDetails]:
@@ -73,7 +73,7 @@ def details(error: ValidationError) -> list[ErrorDetails]:
         is_key = problem["type"] == "extra_forbidden"  # then the last part is in the file
         rest = problem["loc"][-1:] if is_key else ()
         parts = problem["loc"][: -1 if is_key else None]
-        problem["loc"] = (*(part for part in parts if part not in UNWRITTEN), *rest)
+        problem["loc"] = (*(part for part in parts if part not in ADDED), *rest)
     wholes = {problem["loc"][:-1] for problem in problems if problem["loc"]}
     return [problem for problem in problems if problem["loc"] not in wholes]
 

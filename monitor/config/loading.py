@@ -222,4 +222,7 @@ def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
             for one in (maps if isinstance(maps, list) else [maps])
         ]
         logs["map"] = listed if isinstance(maps, list) else listed[0]
+    rates = content.get("label_rate")
+    if isinstance(rates, dict) and "file" in rates and "://" not in rates["file"]:
+        logs["label_rate"] = {"file": str(folder / rates["file"])}
     return {**content, **logs}

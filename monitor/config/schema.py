@@ -26,10 +26,21 @@ from pydantic import (
 
 from monitor.config.brief import brief
 from monitor.config.calendar import Calendar, Spans
-from monitor.config.choices import ONE, SEVERAL, is_scalar, is_whole_scalar, one_or_several
+from monitor.config.choices import (
+    ONE,
+    RATE_COLUMN,
+    RATE_FILE,
+    RATE_OUTCOMES,
+    RATES,
+    SEVERAL,
+    is_scalar,
+    is_whole_scalar,
+    one_or_several,
+)
 from monitor.config.classes import Classes
 from monitor.config.columns import MOST_COLUMNS, Watch, check_watched, split_segments
 from monitor.config.filters import check_expression, check_filter
+from monitor.config.label_rates import BY_SCORE, RateFile, ScoreRate, check_rates
 from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
@@ -590,6 +601,34 @@ class Verdicts(Section):
     rejected_rows_limit: Annotated[float, Field(ge=1, le=1000)] = 2.0
 
 
+class RateColumn(Section):
+    """A column of the outcomes with the probability with which their prediction was chosen."""
+
+    outcomes: Value
+
+
+def _way_of_rates(value: object) -> str:
+    """Say by what is written which of the ways it is to be, so that one of them complains."""
+    if isinstance(value, list | tuple):
+        return RATES
+    if isinstance(value, RateFile) or (isinstance(value, dict) and "file" in value):
+        return RATE_FILE
+    outcomes = isinstance(value, RateColumn) or (isinstance(value, dict) and "outcomes" in value)
+    return RATE_OUTCOMES if outcomes else RATE_COLUMN
+
+
+ScoreRates = Annotated[
+    Listed[ScoreRate], Field(min_length=1, max_length=1000), AfterValidator(check_rates)
+]
+LabelRate = Annotated[
+    Annotated[Value, Tag(RATE_COLUMN)]
+    | Annotated[RateColumn, Tag(RATE_OUTCOMES)]
+    | Annotated[RateFile, Tag(RATE_FILE)]
+    | Annotated[ScoreRates, Tag(RATES)],
+    Discriminator(_way_of_rates),
+]
+
+
 class MapSetting(Section):
     """A calibration map that is compared with the scores from a day on, and perhaps deployed.
 
@@ -629,9 +668,10 @@ class Model(Section):
         The outcome is "within so many days": `settled_after` is as many if it is not given.
     earlier_maps : tuple of MapSetting
         All entries of a list of `map` but the last: maps that are, or were, deployed under it.
-    label_rate : str or None
-        `by_score` if who gets an outcome was chosen by the score: then the measures of all
-        predictions are estimated too.
+    label_rate : str, RateColumn, RateFile, tuple of ScoreRate or None
+        How predictions were chosen that get an outcome: `by_score`; the column with the probability
+        of being chosen, of the predictions or of the outcomes; or a table of rates by score. Then
+        the measures of all predictions are estimated too.
     doubts : tuple of str
         What nobody has looked at yet since `init` guessed it; a person deletes them.
     """
@@ -650,7 +690,7 @@ class Model(Section):
     report_url: WebAddress = ""
     time_zone: TimeZone = "UTC"
     horizon: Horizon | None = None
-    label_rate: Literal["by_score"] | None = None
+    label_rate: LabelRate | None = None
     settled_after: Annotated[int, Field(ge=0, le=LONGEST_WAIT)] = 1
     windows: Windows = (1, 7, 28)
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
@@ -805,6 +845,12 @@ class Model(Section):
             "outcomes.weight": self.outcomes.weight is not None,
             "outcomes.absent_means": self.outcomes.absent_means is not None,
         }
+        if isinstance(self.label_rate, RateColumn) and self.outcomes.in_predictions:
+            msg = (
+                "label_rate: the outcomes are columns of the predictions (in_predictions); write "
+                "the name of the column alone"
+            )
+            raise ValueError(msg)
         if beside := _named(given):
             names, them = beside
             msg = (
@@ -813,6 +859,22 @@ class Model(Section):
             )
             raise ValueError(msg)
         return self
+
+    def weight_column(self, kind: Literal["predictions", "outcomes"]) -> tuple[str, str] | None:
+        """Give the column of a log that says what its rows stand for, and its setting."""
+        if weight := (self.predictions if kind == "predictions" else self.outcomes).weight:
+            return weight, f"{kind}.weight"
+        rate = self.label_rate
+        if kind == "outcomes" and isinstance(rate, RateColumn):
+            return rate.outcomes, "label_rate"
+        named = kind == "predictions" and isinstance(rate, str) and rate != BY_SCORE
+        return (str(rate), "label_rate") if named else None
+
+    @property
+    def rates_in_log(self) -> bool:
+        """Whether a log says with which probability each of its rows was chosen."""
+        named = isinstance(self.label_rate, str) and self.label_rate != BY_SCORE
+        return named or isinstance(self.label_rate, RateColumn)
 
     def may_lack(self, day: date) -> bool:
         """Return whether a day without predictions is no error."""

@@ -61,7 +61,7 @@ INTERVAL_REPLICATES = (
 # Of the rarer outcome, for a null reference of TCE: five in the smallest of the paper's bins,
 # N/20, the usual rule. With fewer, bins reject almost nothing, whatever the scores.
 LEAST_RARER = 100
-_MAP = crc32(b"map")
+_MAP, _ALL = crc32(b"map"), crc32(b"population")
 Compress = Callable[[Tally], OccupiedCells]
 Expect = Callable[[str, Segment], Expectation | None]
 Gain = Callable[[str], MapGain | None]
@@ -96,8 +96,8 @@ class Evaluation:
     interval of `expected`, which counts rows; `design_effect` is by how much that makes the
     variance of the number of positives larger.
 
-    Of a model whose labels are chosen by score all numbers are those of the labelled predictions,
-    and `population` holds those of all.
+    Of a model whose labels are chosen (`label_rate`) all numbers are those of the labelled
+    predictions, and `population` holds those of all.
 
     Of a model with classes, a positive outcome is a first choice that was right; `prior` is
     adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;
@@ -191,7 +191,7 @@ def evaluate(
             mean_score=rates[1],
             slope=slope,
             causes=mean_causes(strata, (part.tally, buckets_of(window, name)), explain),
-            population=population_of(part, settings.alpha) if settings.by_score else None,
+            population=_population(window, name, part, window_days, settings),
         )
         if expect and not window.final:
             expected = expect(name, part)
@@ -201,6 +201,17 @@ def evaluate(
             )
         evaluations.append(replace(evaluated, map_gain=gain(name)) if gain else evaluated)
     return _with_map(evaluations, mapped, settings, compress) if mapped else evaluations
+
+
+def _population(
+    window: Summary, name: str, part: Segment, window_days: int, settings: Settings
+) -> Population | None:
+    """Estimate the measures of all predictions where labels are chosen; with numbers of its own."""
+    if not settings.label_rates:
+        return None
+    rng = _generator(window, name, window_days, _ALL)
+    rates, size = settings.label_rates, settings.tce_size
+    return population_of(part, settings.alpha, rates, tce_size=size, rng=rng)
 
 
 def _strata(days: Sequence[Summary]) -> dict[str, list[Stratum]]:

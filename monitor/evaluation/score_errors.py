@@ -46,6 +46,23 @@ class Errors:
 
 
 @dataclass(frozen=True)
+class LabelRates:
+    """How the predictions were chosen that get an outcome.
+
+    Attributes
+    ----------
+    by_score : tuple of (float, float)
+        The highest score of each range, in rising order, and the rate there; empty if rates are
+        only counted.
+    in_log : bool
+        Whether the log says with which probability each row was chosen.
+    """
+
+    by_score: tuple[tuple[float, float], ...] = ()
+    in_log: bool = False
+
+
+@dataclass(frozen=True)
 class Settings:
     """The settings of an evaluation.
 
@@ -64,9 +81,8 @@ class Settings:
         N* of each class against the rest.
     most_classes : int
         Classes that are measured one by one: those with most outcomes in the window.
-    by_score : bool
-        Whether it depends on the score which predictions get an outcome, so that all predictions
-        are measured too.
+    label_rates : LabelRates or None
+        How the predictions were chosen that get an outcome, so that all are measured too.
     """
 
     alpha: float
@@ -75,7 +91,7 @@ class Settings:
     interval_days: int = 28
     class_sizes: Mapping[str, int] = field(default_factory=dict, repr=False)
     most_classes: int = field(default=MOST_WATCHED, repr=False)
-    by_score: bool = field(default=False, repr=False)
+    label_rates: LabelRates | None = field(default=None, repr=False)
 
 
 def errors_of(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:

@@ -192,5 +192,6 @@ def _is_read_alone(model: Model) -> bool:
 
     The weights of a day are found first, those of classes too; so are the values of columns.
     """
-    weighted = model.predictions.weight or model.outcomes.weight or model.predictions.classes
+    weights = model.weight_column("predictions") or model.weight_column("outcomes")
+    weighted = weights or model.predictions.classes
     return bool(model.outcomes.in_predictions or weighted or model.columns)

@@ -1,7 +1,7 @@
 """What was counted of one day becomes one Summary."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
 
 import numpy as np
@@ -20,6 +20,7 @@ from monitor.summary import (
     Awaited,
     Columns,
     Entities,
+    Rated,
     Segment,
     Summary,
     awaited,
@@ -58,6 +59,8 @@ class DayRows:
         Of a model with classes.
     columns : mapping
         What its watched columns count.
+    rated : mapping of int to Rated, optional
+        What the outcomes of each part stand for.
     """
 
     day: date
@@ -68,6 +71,7 @@ class DayRows:
     hint: str = ""
     classes: ClassCounts | None = None
     columns: Columns = field(default_factory=dict)
+    rated: Mapping[int, Rated] = field(default_factory=dict)
 
 
 def summarise(batch: Batch, rows: DayRows) -> Summary:
@@ -83,7 +87,7 @@ def summarise(batch: Batch, rows: DayRows) -> Summary:
     summary = Summary(
         model=batch.name,
         days=(day,),
-        segments=_segments(groups, batch.model),
+        segments=_segments(rows, batch.model),
         rejected={v.check: v.rows for v in rows.violations},
         # Predictions without a single outcome are never final, however old they are.
         final=settled and (groups.rows_with(Status.MATCHED) > 0 or not groups.predicted_rows),
@@ -120,9 +124,10 @@ def _known_at(day: date, partitions: Sequence[date], model: Model) -> datetime:
     return end_of_day(last, model.time_zone)
 
 
-def _segments(groups: Groups, model: Model) -> dict[str, Segment]:
+def _segments(day: DayRows, model: Model) -> dict[str, Segment]:
     parts = (
-        _part(groups, place) for place in range(len(model.segment_names) * len(model.stratum_names))
+        replace(_part(day.groups, place), rated=day.rated.get(place))
+        for place in range(len(model.segment_names) * len(model.stratum_names))
     )
     return {
         segment: stratified({stratum: next(parts) for stratum in model.stratum_names})

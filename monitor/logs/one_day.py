@@ -31,11 +31,13 @@ from monitor.logs.days import Batch, readable_days
 from monitor.logs.joining import (
     Groups,
     Query,
+    Status,
     count_rows,
     read_counts,
     run,
     write,
 )
+from monitor.logs.label_rates import Parts, count_rated
 from monitor.logs.lateness import count_late, days_of_late
 from monitor.logs.opening import KINDS
 from monitor.logs.partitions import has_day, open_log
@@ -109,6 +111,7 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
         hint=contract.no_common_id(clean) if apart else "",
         classes=of_classes,
         columns=pairs_of_codes(columns, model, names, by_code) if classes else columns,
+        rated=_rated(batch, result),
     )
     return [rows]
 
@@ -232,6 +235,13 @@ def _class_weights(batch: Batch, result: _Result) -> tuple[float, float]:
     if not weighted or not result.groups.predicted_rows:
         return 1.0, 1.0
     return class_weights(batch.what, result.query.joined, batch.model)
+
+
+def _rated(batch: Batch, result: _Result) -> Parts:
+    """Add up what the outcomes stand for; nothing if the log does not say it."""
+    if not batch.model.rates_in_log or not result.groups.rows_with(Status.MATCHED):
+        return {}
+    return count_rated(batch.what, result.query.joined)
 
 
 def _unmatched_outcomes(session: Session, model: Model, day: date) -> list[contract.Violation]:

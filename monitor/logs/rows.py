@@ -87,7 +87,7 @@ def likely_cast(first: Type, second: Type) -> Cast:
 def prepare_predictions(rows: Frame, model: Model) -> Frame:
     """Make of each score a probability, and add `part` and `predicted`."""
     score = nw.col("score").cast(nw.Float64)
-    rows = _weighted(rows, model.predictions)
+    rows = _weighted(rows, model, "predictions")
     return rows.with_columns(
         score=_as_probability(score, model.predictions.score_means),
         part=_place(rows, "segment", model.segments) * len(model.stratum_names)
@@ -99,7 +99,7 @@ def prepare_predictions(rows: Frame, model: Model) -> Frame:
 def prepare_outcomes(rows: Frame, model: Model) -> Frame:
     """Make of each outcome a number, and add `observed`."""
     means = model.outcomes.outcome_means
-    rows = _weighted(rows, model.outcomes)
+    rows = _weighted(rows, model, "outcomes")
     observed = nw.lit(1, nw.Int8)
     if model.predictions.classes:
         return rows.with_columns(observed=observed)
@@ -133,9 +133,9 @@ def choose(cases: Sequence[tuple[nw.Expr, nw.Expr]], otherwise: nw.Expr) -> nw.E
     return otherwise
 
 
-def _weighted(rows: Frame, log: PredictionLog | OutcomeLog) -> Frame:
+def _weighted(rows: Frame, model: Model, kind: Literal["predictions", "outcomes"]) -> Frame:
     """Make weights numbers, where they were read: counts of arrivals need none."""
-    if not log.weight or "weight" not in rows.collect_schema().names():
+    if not model.weight_column(kind) or "weight" not in rows.collect_schema().names():
         return rows
     return rows.with_columns(nw.col("weight").cast(nw.Float64))
 

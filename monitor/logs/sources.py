@@ -168,7 +168,7 @@ def _logs(
         said=model.outcomes.outcome_means is not None or classes,
         latest=model.outcomes.duplicates == "latest",
         joined=joined,
-        outcomes_weighted=model.outcomes.weight is not None,
+        outcomes_weighted=model.weight_column("outcomes") is not None,
         identical=model.predictions.duplicates == "keep_identical",
         classes=classes,
         entity=model.predictions.entity is not None,
@@ -216,7 +216,7 @@ def _prepare_together(rows: Frame, model: Model, *, timed: bool) -> Logs:
 def _meaning(model: Model) -> tuple[object, ...]:
     """Return the settings that say what rows mean, on which the query depends."""
     scored, observed = model.predictions, model.outcomes
-    weights = scored.weight, observed.weight
+    weights = model.weight_column("predictions"), model.weight_column("outcomes")
     duplicates = scored.duplicates, observed.duplicates
     return scored.score_means, observed.outcome_means, *duplicates, *weights
 
@@ -535,9 +535,10 @@ def _check_watched(predictions: OpenLog, model: Model) -> dict[str, Wanted]:
 
 def _check_weight(log: OpenLog, kind: Kind, model: Model) -> dict[str, Wanted]:
     """Return the column of weights of a log under its new name; at most one log has it."""
-    column, setting = getattr(model, kind).weight, f"{kind}.weight"
-    if column is None:
+    named = model.weight_column(kind)
+    if named is None:
         return {}
+    column, setting = named
     log.check(column, setting, _is_number, "a number")
     return {"weight": number(column, setting) if log.is_text else as_it_is(column)}
 
@@ -549,7 +550,7 @@ def _no_outcomes(
     times = {"observed_at": observed_at} if observed_at else {}
     read = predictions.read(None, outcome_id=ids.wanted, **times)
     listed = model.outcomes.outcome_means.positive[0] if model.outcomes.outcome_means else 0
-    weight = {"weight": nw.lit(1.0)} if model.outcomes.weight else {}
+    weight = {"weight": nw.lit(1.0)} if model.weight_column("outcomes") else {}
     if model.predictions.classes:
         weight = {"said": nw.lit("")}
     empty = nw.from_native(read).lazy().head(0)

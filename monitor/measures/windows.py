@@ -46,6 +46,7 @@ OF_WINDOWS = (
         units.RATIO,
         lambda errors: errors.tce_published,
         heading="TCE {adjusted}",
+        absent="`population` also with the probabilities of labels in the log",
         row="tce_published",
         checked=True,
     ),

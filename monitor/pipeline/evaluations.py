@@ -9,9 +9,10 @@ from monitor import program
 from monitor.config import Config, Model
 from monitor.errors import within_memory
 from monitor.evaluation.evaluate import Evaluation, evaluate
-from monitor.evaluation.score_errors import Settings
+from monitor.evaluation.score_errors import LabelRates, Settings
 from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
 from monitor.pipeline.day_cache import DayCache, cache_days, reach_back
+from monitor.pipeline.label_rates import label_rates_of
 from monitor.pipeline.progress import PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References
 from monitor.summary import Summary
@@ -92,7 +93,7 @@ def _evaluations(
     """Evaluate every window that ends at a day; `summaries` are those of the longest."""
     shadowing = cache.shadowing
     # The scores of a chosen reference are not those of all predictions.
-    expect = None if settings.by_score else partial(references.expect, day)
+    expect = None if settings.label_rates else partial(references.expect, day)
     for length in cache.model.windows:
         of_window = _window(summaries, day, length)
         days = [summary.days[0] for summary in of_window]
@@ -140,16 +141,21 @@ def _basis(
         tce_size=references.tce_size(day),
         class_sizes=references.class_sizes(day),
         most_classes=max(MOST_WATCHED, len(classes.watch)) if classes else 0,
-        by_score=model.label_rate is not None,
+        label_rates=label_rates_of(model),
     )
     marks = [mark for _, mark in parts]
     if not parts[-1][0].final:  # its expected prevalence depends on the reference too
         marks += chain.from_iterable(references.marks)
     sizes = [repr(settings.class_sizes)] if settings.class_sizes else []
-    sizes += ["label_rate: by_score"] if settings.by_score else []
+    sizes += [_mark(settings.label_rates)] if settings.label_rates else []
     of_map = shadowing.marks(day) if shadowing else []
     by = program.digest("evaluations")
     return settings, fingerprint([by, model.windows, repr(settings), *sizes, *marks, *of_map])
+
+
+def _mark(rates: LabelRates) -> str:
+    """Name how labels are chosen, among what an evaluation rests on."""
+    return "label_rate: by_score" if rates == LabelRates() else f"label_rate: {rates}"
 
 
 def _window(summaries: Sequence[Summary], day: date, window_days: int) -> list[Summary]:

@@ -19,7 +19,7 @@ from monitor.measures.measure import Measure, Value
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import CELL_COUNT, OFFSETS_PER_CELL, Ints
 from monitor.store.revisions import Revision
-from monitor.summary import Summary
+from monitor.summary import UNIT, Summary
 
 CHECKED = tuple(measure for measure in MEASURES if measure.checked)
 
@@ -46,6 +46,11 @@ def check_rows(columns: Mapping[str, Ints], starts: Ints, predicted: Sequence[in
     _must("count", positives.min() >= 0 and awaited.min() >= 0)
     _must("positives", bool((positives <= counts).all()))
     _must("offset_sum", offsets.min() >= 0 and bool((offsets <= counts * OFFSETS_PER_CELL).all()))
+    if "rated_rows" in columns:
+        of_rows, of_positives = columns["rated_rows"], columns["rated_positives"]
+        _must("rated_rows", bool((of_rows >= counts * UNIT).all()))
+        _must("rated_positives", bool((of_positives >= positives * UNIT).all()))
+        _must("rated_positives", bool((of_positives <= of_rows).all()))
     rows = np.add.reduceat(counts + awaited, starts)
     _must("predicted", bool((rows <= predicted).all()))
 

@@ -13,7 +13,7 @@ from monitor.metrics.core.grid import CELL_COUNT, Floats, Ints, representative_s
 from monitor.metrics.core.tally import Cells, Tally, merge
 from monitor.store.class_rows import class_counts_of, class_facts, class_parts, pair_numbers
 from monitor.store.ranges import check_owner, check_rows, check_summary
-from monitor.summary import NO_SAMPLE, Awaited, Segment, Summary, stratified
+from monitor.summary import NO_SAMPLE, RATED, Awaited, Rated, Segment, Summary, stratified
 
 FORMAT = 3
 NAMES = ("segment", "stratum")
@@ -24,6 +24,7 @@ NUMBERS: dict[str, pa.DataType] = {
     "offset_sum": pa.int64(),
     "awaited": pa.int64(),
 }
+RATED_NUMBERS = {f"rated_{name}": pa.int64() for name in RATED}  # of a model with such rates
 NO_ROWS = slice(0, 0)
 ANY_NUMBER = np.iinfo(np.int64).max
 
@@ -45,6 +46,9 @@ def summary_table(summary: Summary, entities: str | None = None) -> pa.Table:
     columns = {name: pa.array(np.repeat(np.array(of, object), lengths)) for name, of in named}
     for name, kind in NUMBERS.items():
         columns[name] = pa.array(np.concatenate([c[name] for c in numbers]), kind)
+    if any(leaf.rated for leaf in parts.values()):
+        for name, kind in RATED_NUMBERS.items():
+            columns[name] = pa.array(np.concatenate([c[name] for c in numbers]), kind)
     predicted: dict[str, dict[str, int]] = {segment: {} for segment in summary.segments}
     for (segment, stratum), leaf in parts.items():
         predicted[segment][stratum] = leaf.predicted
@@ -86,7 +90,9 @@ def summary_of(model: str, day: date, table: pa.Table) -> Summary:
         raise ValueError(msg)
     # Files of earlier versions do not say whose they are.
     check_owner(model, day, about.get("model", model), about.get("day", str(day)))
-    columns = {name: table[name].to_numpy().astype(np.int64, copy=False) for name in NUMBERS}
+    rated = RATED_NUMBERS if {*RATED_NUMBERS} <= {*table.column_names} else {}
+    stored = NUMBERS | rated
+    columns = {name: table[name].to_numpy().astype(np.int64, copy=False) for name in stored}
     rows = rows_by_part(table)
     starts = np.array([part.start for part in rows.values()], np.int64)
     check_rows(columns, starts, [_most_rows(about, *part) for part in rows])
@@ -149,6 +155,10 @@ def _numbers(part: Segment) -> dict[str, Ints]:
     columns["positives"][matched] = t.positives
     columns["offset_sum"][matched] = t.cells.offset_sums
     columns["awaited"][np.searchsorted(cells, late.cells)] = late.counts
+    for name, of in zip(RATED, RATED_NUMBERS, strict=True):
+        columns[of] = np.zeros(cells.size, np.int64)
+        if part.rated:
+            columns[of][np.searchsorted(cells, part.rated.cells)] = getattr(part.rated, name)
     return columns | {"cell": cells}
 
 
@@ -172,4 +182,7 @@ def _segment(columns: Mapping[str, Ints], scores: Floats, predicted: int) -> Seg
         Tally(scores[matched], columns["count"][matched], columns["positives"][matched], cells),
         predicted,
         Awaited(columns["cell"][late], columns["awaited"][late]),
+        rated=Rated(cells.numbers, *(columns[name][matched] for name in RATED_NUMBERS))
+        if {*RATED_NUMBERS} <= {*columns}
+        else None,
     )

@@ -40,6 +40,8 @@ def population_sentence(population: Population, labelled: float, span: str) -> s
     )
     root = population.errors.rbs_interval
     errors = f"ECE {population.errors.ece:.3f}, RBS {root:.3f}" if root else ""
+    tce = population.errors.tce
+    errors += f", TCE {tce:.3f}" if tce else ""
     left = 1.0 - population.reached
     beyond = (
         f" {percent(left)} of them have scores at which nothing is labelled, and are left out."
@@ -47,7 +49,7 @@ def population_sentence(population: Population, labelled: float, span: str) -> s
         else ""
     )
     return (
-        f"All predictions of the {span}, estimated from those labelled by score: {rates}, "
+        f"All predictions of the {span}, estimated from the labelled ones: {rates}, "
         f"{errors}. The labelled ones alone have a prevalence of {percent(labelled)}, and all "
         f"other numbers are theirs.{beyond}"
     )

@@ -52,6 +52,9 @@ never holds 0 and so misses every calibrated model. The intervals here are *inve
 hold the errors that could have given the value observed. The value itself may lie outside,
 above its interval; that is what a calibrated model looks like.
 
+How often the intervals of all predictions hold the truth where only some were labelled, at rates of
+1 to 100 %, is in [chosen labels](chosen-labels.md#the-numbers-of-all-predictions).
+
 | measure | interval | what it holds |
 |---|---|---|
 {kinds}

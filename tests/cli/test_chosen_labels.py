@@ -3,6 +3,7 @@
 import json
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -19,9 +20,15 @@ RULES = {
     "reviewed": BY_SCORE["2 %, and half of the highest"],
     "sampled": SILENT["10 % at random"],
     "weighed": BY_SCORE["2 %, and half of the highest"],
+    "tabled": BY_SCORE["2 %, and half of the highest"],
+    "logged": BY_SCORE["2 %, and half of the highest"],
 }
-SETTINGS = {"weighed": {"label_rate": "by_score"}}
-OF_ALL = "All predictions of the 7 days to 2026-03-02, estimated from those labelled by score"
+SETTINGS: dict[str, dict[str, Any]] = {
+    "weighed": {"label_rate": "by_score"},
+    "tabled": {"label_rate": {"file": "rates.csv"}},
+    "logged": {"label_rate": "rate"},
+}
+OF_ALL = "All predictions of the 7 days to 2026-03-02, estimated from the labelled ones"
 SAID = "Labels seem to be chosen by score: on 2026-03-02"
 
 
@@ -36,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         prevalence[name] = float(outcomes.mean())
         outcome = pa.array(outcomes.astype(int), mask=~has)
         rows = {"prediction_id": np.arange(scores.size), "score": scores, "outcome": outcome}
+        rows["rate"] = rule(scores, outcomes)
         pq.write_table(pa.table(rows), root / f"{name}-{DAY}.parquet")
         models[name] = {
             "predictions": {"path": f"{name}-{{day}}.parquet"},
@@ -43,6 +51,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
             "settled_after": 0,
             **SETTINGS.get(name, {}),
         }
+    (root / "rates.csv").write_text("low,high,rate\n0,0.5,0.02\n0.5,1,0.5\n")
     (root / "prevalence.json").write_text(json.dumps(prevalence))
     (root / "monitor.yaml").write_text(yaml.safe_dump({"store": "store", "models": models}))
     done = run_command("run", "--day", DAY, "--config", root / "monitor.yaml")
@@ -73,19 +82,20 @@ def test_the_page_says_so(folder: Path) -> None:
     for model in RULES:
         page = (folder / "pages" / "models" / f"{model}.html").read_text()
         assert (SAID in page) == (model == "reviewed")
-        assert (OF_ALL in page) == (model == "weighed")
+        assert (OF_ALL in page) == (model in SETTINGS)
 
 
-def test_the_setting_gives_the_numbers_of_all(folder: Path) -> None:
-    """`show` says those of all predictions; those of the labelled ones stay."""
+@pytest.mark.parametrize("model", SETTINGS)
+def test_the_setting_gives_the_numbers_of_all(folder: Path, model: str) -> None:
+    """Whichever says it; `show` says those of all predictions; those of the labelled ones stay."""
     config = folder / "monitor.yaml"
-    truth = json.loads((folder / "prevalence.json").read_text())["weighed"]
+    truth = json.loads((folder / "prevalence.json").read_text())[model]
     store = Store(str(folder / "store"))
-    (whole,) = (e for e in store.read_evaluations("weighed", DAY)[0] if e.window_days == 7)
+    (whole,) = (e for e in store.read_evaluations(model, DAY)[0] if e.window_days == 7)
     (plain,) = (e for e in store.read_evaluations("reviewed", DAY)[0] if e.window_days == 7)
 
-    shown = run_command("show", "--model", "weighed", "--config", config)
-    checked = run_command("check", "--day", DAY, "--model", "weighed", "--config", config)
+    shown = run_command("show", "--model", model, "--config", config)
+    checked = run_command("check", "--day", DAY, "--model", model, "--config", config)
 
     assert (shown.code, checked.code) == (0, 0), shown.err + checked.err
     assert OF_ALL in " ".join(shown.out.split())

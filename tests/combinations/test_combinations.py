@@ -39,7 +39,8 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     | {"map": "computed from counts; of vectors beside them, tests/pipeline/test_class_shadow.py"}
     | {"earlier_maps": "computed from counts"}
     | {"verdicts": "computed from counts", "doubts": "read by people"}
-    | {"label_rate": "computed from counts"},
+    | {"label_rate": "counts stay as they are; tests/logs/test_label_rates.py"},
+    **{key: {"*": "as label_rate"} for key in ("ScoreRate", "RateFile", "RateColumn")},
     "Verdicts": {"*": "computed from counts"},
     "MapSetting": {"*": "computed from counts"},
     "Classes": {"top": "of three highest scores; tests/logs/test_class_top.py"},

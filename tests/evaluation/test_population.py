@@ -9,11 +9,11 @@ from scipy.stats import binom
 
 from monitor.evaluation.evaluate import evaluate
 from monitor.evaluation.population import LEAST_IN_GROUP, Population, population_of
-from monitor.evaluation.score_errors import Settings, errors_of
+from monitor.evaluation.score_errors import LabelRates, Settings, errors_of
 from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.core.grid import locate
 from monitor.metrics.core.tally import tally_on_grid
-from monitor.summary import NOTHING_AWAITED, Segment, awaited
+from monitor.summary import NOTHING_AWAITED, SQUARE, UNIT, Rated, Segment, awaited, rated
 from tests.support.label_worlds import BY_SCORE, SILENT, Rule, day_of, draw, part_of
 
 SETTINGS = Settings(alpha=0.05, null_replicates=100)
@@ -159,9 +159,94 @@ def test_nothing_labelled_is_nothing() -> None:
     part = part_of(*draw(5_000, -1.0, rng), BY_SCORE["the riskier the likelier"], rng)
 
     assert population_of(empty, 0.05) is None
-    for settings, known in ((SETTINGS, False), (replace(SETTINGS, by_score=True), True)):
+    for settings, known in ((SETTINGS, False), (replace(SETTINGS, label_rates=LabelRates()), True)):
         (whole, *_) = evaluate([day_of(part)], window_days=1, settings=settings)
         assert (whole.population is not None) == known
+
+
+def hidden(rng: np.random.Generator, *, slope: float) -> tuple[Segment, np.ndarray]:
+    """Label rows by what moves the outcome too, with a probability that the log has.
+
+    Returns the part, and prevalence, mean score and RBS of all rows to expect.
+    """
+    x, z = rng.normal(-1.5, 1.3, 20_000), rng.normal(size=20_000)
+    right, scores = expit(slope * (x + 1.5) - 1.5 + z), expit(x)
+    rate = np.clip(expit(0.7 * x + z - 1.0), 0.01, 1.0)
+    outcomes, has = rng.random(x.size) < right, rng.random(x.size) < rate
+    cells, late = locate(scores[has])[0], locate(scores[~has])[0]
+    w = 1.0 / rate[has]
+    sums = rated(cells, (w * UNIT).astype(int), (w * w * SQUARE).astype(int), outcomes[has])
+    tally = tally_on_grid(scores[has], outcomes[has])
+    part = Segment(tally, x.size, awaited(late, np.ones(late.size, np.int64)), rated=sums)
+    return part, np.array([right.sum(), scores.sum(), (right * (1 - 2 * scores) + scores**2).sum()])
+
+
+@pytest.mark.parametrize("slope", [1.0, 0.6])
+def test_probabilities_in_the_log_hold_the_truth(slope: float) -> None:
+    """Of 60 days about 57; as if by score alone, the prevalence is wrong on every day."""
+    rng, days = np.random.default_rng(11), 60
+    drawn = [hidden(rng, slope=slope) for _ in range(days)]
+    prevalence, mean, square = sum(sums for _, sums in drawn) / (20_000 * days)
+    truths = (prevalence, mean, square**0.5)
+    in_log, held, by_score = LabelRates(in_log=True), np.zeros(3, int), 0
+    for part, _ in drawn:
+        found, wrong = population_of(part, 0.05, in_log), of(part)
+        assert found
+        ends = found.prevalence, found.mean_score, found.errors.rbs_interval
+        held += [holds(e, truth) for e, truth in zip(ends, truths, strict=True)]
+        by_score += holds(wrong.prevalence, prevalence)
+        assert np.isnan(found.errors.tce_published)
+
+    assert held.min() >= binom.ppf(1e-3, days, 0.95)
+    assert by_score < 0.1 * days
+
+
+def test_equal_probabilities_are_the_counted_ones() -> None:
+    """A table of the rates that were counted, and a log that has them, weigh like the counts."""
+    rng = np.random.default_rng(12)
+    scores, outcomes = draw(20_000, -1.0, rng)
+    part = part_of(scores, outcomes, BY_SCORE["2 %, and half of the highest"], rng)
+    t = part.tally
+    each = np.where(t.scores > 0.5, 2.0, 50.0)
+    sums = [each * UNIT, each * UNIT, each**2 * SQUARE, each**2 * SQUARE]
+    counts = [t.counts, t.positives, t.counts, t.positives]
+    rows = [(a * b).astype(np.int64) for a, b in zip(sums, counts, strict=True)]
+    assert t.cells
+    in_log = replace(part, rated=Rated(t.cells.numbers, *rows))
+
+    table = population_of(part, 0.05, LabelRates(((0.5, 0.02), (1.0, 0.5))))
+    logged = population_of(in_log, 0.05, LabelRates(in_log=True))
+    counted = of(part)
+
+    assert table
+    assert logged
+    assert logged.prevalence.value == pytest.approx(table.prevalence.value, rel=5e-3)  # its groups
+    # Only in the group that has scores on both sides of 0.5 do the counts differ.
+    assert table.prevalence.value == pytest.approx(counted.prevalence.value, rel=0.02)
+    assert table.errors.rbs == pytest.approx(counted.errors.rbs, rel=0.01)
+    assert population_of(part, 0.05, LabelRates(in_log=True)) is None
+
+
+def test_tce_at_size_is_that_of_all() -> None:
+    """Thinned outcomes are a sample of all; where too few stay, there is none."""
+    rng = np.random.default_rng(13)
+    scores, outcomes = draw(100_000, -1.0, rng, slope=0.7)
+    all_ = part_of(scores, outcomes, everything, rng)
+    some = part_of(scores, outcomes, lambda s, _: np.where(s > 0.5, 0.5, 0.1), rng)
+    truth = errors_of(all_.tally, replace(SETTINGS, tce_size=5_000), rng).tce
+    plain = errors_of(some.tally, replace(SETTINGS, tce_size=5_000), rng).tce
+
+    found = population_of(some, 0.05, tce_size=5_000, rng=rng)
+    none = population_of(some, 0.05, tce_size=20_000, rng=rng)
+
+    assert found
+    assert found.errors.tce
+    assert truth
+    assert plain
+    assert found.errors.tce.low < truth.value < found.errors.tce.high
+    assert abs(found.errors.tce.value - truth.value) < abs(plain.value - truth.value)
+    assert none
+    assert none.errors.tce is None
 
 
 def test_the_setting_moves_no_other_number() -> None:
@@ -171,7 +256,9 @@ def test_the_setting_moves_no_other_number() -> None:
     settings = replace(SETTINGS, tce_size=1_000, interval_days=1)
 
     (plain, *_) = evaluate([day], window_days=1, settings=settings)
-    (whole, *_) = evaluate([day], window_days=1, settings=replace(settings, by_score=True))
+    (whole, *_) = evaluate(
+        [day], window_days=1, settings=replace(settings, label_rates=LabelRates())
+    )
 
     assert replace(whole, population=None) == plain
     assert whole.population
