@@ -103,7 +103,28 @@ def attribution() -> list[timeseries.Panel]:
             width=8,
         ),
         removed(),
+        lost(),
     ]
+
+
+def lost() -> timeseries.Panel:
+    """Draw what miscalibration cost, where errors have a price."""
+    whole, cause = f'{WINDOW}, cause="all"', f'{WINDOW}, cause!="all"'
+    asked = interval("value_lost", whole, "currency", "all")
+    panel = lines(
+        asked | {"{{cause}}": newest("value_lost", cause, "cause")},
+        unit="short",
+        axis="per prediction",
+    )
+    interval_band(panel, "all", "purple")
+    return said(
+        colored(panel, CAUSES),
+        "What miscalibration cost",
+        "Lost per prediction, in the unit of value or decision: in all, and by cause. All that a "
+        "cause lost would have been saved by correcting it. The band is a 95 % interval of all.",
+        none="no value or decision is configured",
+        width=24,
+    )
 
 
 def removed() -> timeseries.Panel:

@@ -105,7 +105,12 @@ def check_logs(
     from monitor.report.verdicts import sensitivity
     from monitor.store.store import Store
     from monitor.words.acknowledging import long_taken
-    from monitor.words.advice import late_outcomes, long_acknowledgement, waits_for
+    from monitor.words.advice import (
+        better_threshold,
+        late_outcomes,
+        long_acknowledgement,
+        waits_for,
+    )
     from monitor.words.labels import chosen_sentence
     from monitor.words.values import strata_to_set
 
@@ -142,7 +147,10 @@ def check_logs(
         strata = [strata_to_set(model_name, moving)] if moving else []
         unsure = [f"unsure: {doubt}" for doubt in model.doubts]
         late = [late_outcomes(incomplete)] if incomplete else []
-        for sentence in [*unsure, *reminders, *taken, *filter(None, [awaited]), *late, *strata]:
+        made = model.decision
+        suits = better_threshold(made.threshold, made.best_threshold) if made else None
+        set_so = [*filter(None, [awaited, suits])]
+        for sentence in [*unsure, *reminders, *taken, *set_so, *late, *strata]:
             tell(f"{model_name}: {sentence}", style="yellow", highlight=False, soft_wrap=True)
         return {
             "day": looked_at,
@@ -158,6 +166,7 @@ def check_logs(
             "known_drifts": reminders,
             "taken": taken,
             "awaited_reference": awaited,
+            **({"decision": suits} if suits else {}),
         }
 
     return of_each(config, name, look)

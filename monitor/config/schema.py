@@ -44,6 +44,7 @@ from monitor.config.label_rates import BY_SCORE, RateFile, ScoreRate, check_rate
 from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
+from monitor.config.worth import DecisionSetting, Price
 from monitor.errors import ConfigError
 from monitor.segment_names import OTHER, PAIR, RESERVED, THIRD, WHOLE, is_pair
 
@@ -672,6 +673,8 @@ class Model(Section):
         How predictions were chosen that get an outcome: `by_score`; the column with the probability
         of being chosen, of the predictions or of the outcomes; or a table of rates by score. Then
         the measures of all predictions are estimated too.
+    value, decision : Price, DecisionSetting or None
+        What an error is worth; one of the two.
     doubts : tuple of str
         What nobody has looked at yet since `init` guessed it; a person deletes them.
     """
@@ -691,6 +694,8 @@ class Model(Section):
     time_zone: TimeZone = "UTC"
     horizon: Horizon | None = None
     label_rate: LabelRate | None = None
+    value: Price | None = None
+    decision: DecisionSetting | None = None
     settled_after: Annotated[int, Field(ge=0, le=LONGEST_WAIT)] = 1
     windows: Windows = (1, 7, 28)
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
@@ -832,6 +837,36 @@ class Model(Section):
                     f"pair of predictions.classes.names; log another value"
                 )
                 raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _can_have_a_price(self) -> Self:
+        given = {
+            "value": self.value is not None,
+            "decision": self.decision is not None,
+        }
+        priced = _named(given)
+        if priced is None:
+            return self
+        names, _ = priced
+        if self.value and self.decision:
+            msg = (
+                "value and decision exclude each other; remove one of them: what is lost is "
+                "counted once"
+            )
+            raise ValueError(msg)
+        other = {
+            "predictions.classes": self.predictions.classes is not None,
+            "predictions.weight": self.predictions.weight is not None,
+            "outcomes.weight": self.outcomes.weight is not None,
+            "label_rate": self.label_rate is not None,
+        }
+        if beside := _named(other):
+            msg = (
+                f"{names} cannot be combined with {beside[0]}; remove {names}, or {beside[1]}: "
+                f"what is lost is counted on single predictions with one of two outcomes"
+            )
+            raise ValueError(msg)
         return self
 
     @model_validator(mode="after")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import nan, sqrt
+from typing import TypeVar
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from monitor.metrics.logistic.remaining_error import remaining_error
 from monitor.metrics.scores.bounds import ScoringRule
 from monitor.metrics.scores.brier import mean_loss
 
+E = TypeVar("E")
 LEAST_COVERED = 0.5  # of the predictions; with less, days are too small to be attributed apart
 NAMES = ("prior_shift", "slope", "shape", "rest")
 Stratum = tuple[Tally, BucketCounts]  # of one day and segment
@@ -142,10 +144,10 @@ def causes_of(t: Tally, held: BucketCounts = NO_BUCKETS) -> Causes | None:
     maps = fit_nested_maps(t)
     if maps is None:
         return None
-    rest, phis = remaining_error(maps, held), _design_effects(maps, held)
+    rest, phis = remaining_error(maps, held), design_effects_of_maps(maps, held)
     return Causes(
-        *_explained(maps, _scores(maps, "log"), rest.divergence, held, phis),
-        *_explained(maps, _scores(maps, "brier"), rest.squared, held, phis),
+        *_explained(maps, scores_of_maps(maps, "log"), rest.divergence, held, phis),
+        *_explained(maps, scores_of_maps(maps, "brier"), rest.squared, held, phis),
     )
 
 
@@ -177,17 +179,17 @@ def intercept_correction(t: Tally, held: BucketCounts = NO_BUCKETS) -> Intercept
     t = maps.tally
     w = t.counts * expit(maps.logits[1]) * expit(-maps.logits[1])
     log_scores = [_score(maps, i, "log") for i in (0, 1)]
-    phis = _design_effects(maps, held)
+    phis = design_effects_of_maps(maps, held)
     brier_scores = [_score(maps, i, "brier") for i in (0, 1)]
     return InterceptCorrection(
         delta=Estimate.normal(maps.delta, sqrt(phis[1]) / sqrt(float(w.sum()))),
-        log_loss=_share(t, log_scores, held, phis[:2]),
-        squared_error=_share(t, brier_scores, held, phis[:2]),
+        log_loss=share(t, log_scores, held, phis[:2]),
+        squared_error=share(t, brier_scores, held, phis[:2]),
         log_loss_before=log_scores[0].observed,
     )
 
 
-def _design_effects(maps: NestedMaps, held: BucketCounts) -> list[float]:
+def design_effects_of_maps(maps: NestedMaps, held: BucketCounts) -> list[float]:
     """Give the mean design effect of the terms of each map; 1 where none were fitted."""
     if not held.counts.size:
         return [1.0] * len(maps.terms)
@@ -203,7 +205,7 @@ def _score(maps: NestedMaps, i: int, rule: ScoringRule) -> FittedScore:
     return fitted_score(maps.tally, maps.logits[i], maps.design[:, : maps.terms[i]], rule)
 
 
-def _scores(maps: NestedMaps, rule: ScoringRule) -> list[FittedScore]:
+def scores_of_maps(maps: NestedMaps, rule: ScoringRule) -> list[FittedScore]:
     """Score all maps; a map that could not be fitted gets the score of the one before it."""
     scores = [_score(maps, 0, rule)]
     for i in (1, 2, 3):
@@ -212,7 +214,7 @@ def _scores(maps: NestedMaps, rule: ScoringRule) -> list[FittedScore]:
     return scores
 
 
-def _share(
+def share(
     t: Tally, scores: Sequence[FittedScore], held: BucketCounts, phis: Sequence[float]
 ) -> Estimate:
     """Compare two scores within each prediction; phis are the design effects of both fits."""
@@ -236,9 +238,21 @@ def _explained(
 ) -> tuple[Shares, Shares]:
     """Give what each cause explains, and the standard errors."""
     both = zip(pairwise(scores), pairwise(phis), strict=True)
-    parts = [*(_share(maps.tally, of, held, theirs) for of, theirs in both), rest]
+    parts = [*(share(maps.tally, of, held, theirs) for of, theirs in both), rest]
     values, errors = [part.value for part in parts], [part.standard_error for part in parts]
     return Shares(*values), Shares(*errors)
+
+
+def apart_or_together(
+    strata: Sequence[Stratum], merged: Stratum, explain: Callable[[Tally, BucketCounts], E | None]
+) -> list[tuple[int, E]]:
+    """Explain each stratum that can be, with its size; or their sum, where too few can be."""
+    apart = [(t.total, found) for t, held in strata if (found := explain(t, held))]
+    size = merged[0].total
+    if sum(n for n, _ in apart) >= LEAST_COVERED * size:
+        return apart
+    together = explain(*merged)
+    return [(size, together)] if together else []
 
 
 def mean_causes(strata: Sequence[Stratum], merged: Stratum, explain: Explain) -> Causes | None:
@@ -264,11 +278,7 @@ def mean_causes(strata: Sequence[Stratum], merged: Stratum, explain: Explain) ->
     Errors are those of independent strata. Entities come again on other days, so with them an error
     is at least that of the sum attributed as one.
     """
-    apart = [(t.total, causes) for t, held in strata if (causes := explain(t, held))]
-    size = merged[0].total
-    if sum(n for n, _ in apart) < LEAST_COVERED * size:
-        together = explain(*merged)
-        apart = [(size, together)] if together else []
+    apart = apart_or_together(strata, merged, explain)
     if len(apart) <= 1:
         return apart[0][1] if apart else None
     sizes, parts = [n for n, _ in apart], [causes for _, causes in apart]

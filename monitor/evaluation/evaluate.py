@@ -8,6 +8,7 @@ window right on average: it shows the calibration error that remains without the
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
+from functools import partial
 from math import sqrt
 from zlib import crc32
 
@@ -24,6 +25,7 @@ from monitor.evaluation.attribution import (
 )
 from monitor.evaluation.class_measures import ClassMeasures, class_measures, slope_of_pairs
 from monitor.evaluation.expected_prevalence import Expectation, expected_of_population
+from monitor.evaluation.lost import FindLost, Lost, lost_of, mean_lost
 from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.population import Population, population_of
 from monitor.evaluation.score_errors import Errors, Settings, errors_of, errors_of_each, widened
@@ -97,7 +99,8 @@ class Evaluation:
     variance of the number of positives larger.
 
     Of a model whose labels are chosen (`label_rate`) all numbers are those of the labelled
-    predictions, and `population` holds those of all.
+    predictions, and `population` holds those of all. `lost` is what `causes` cost, where
+    that has a price.
 
     Of a model with classes, a positive outcome is a first choice that was right; `prior` is
     adjusted by class weights; `slope` is that of the pairs; `classes` are the measures of vectors;
@@ -132,6 +135,7 @@ class Evaluation:
     map_gain: MapGain | None = None
     design_effect: float | None = None
     population: Population | None = None
+    lost: Lost | None = None
 
 
 def evaluate(
@@ -144,6 +148,7 @@ def evaluate(
     expect: Expect | None = None,
     mapped: Sequence[Summary] = (),
     gain: Gain | None = None,
+    find_lost: FindLost | None = None,
 ) -> list[Evaluation]:
     """Evaluate every segment of a window, and the whole.
 
@@ -163,6 +168,8 @@ def evaluate(
         The days as a calibration map would have made them.
     gain : callable, optional
         Returns what the map has gained in a segment up to this day.
+    find_lost : callable, optional
+        `lost_of` with the worth of the settings, or a cached version.
 
     Returns
     -------
@@ -183,14 +190,15 @@ def evaluate(
     evaluations, strata_of = [], _strata(days)
     for name, part in {WHOLE: whole(window), **window.segments}.items():
         strata = strata_of[name]
-        slope = _slope(strata, compress)
+        slope, merged = _slope(strata, compress), (part.tally, buckets_of(window, name))
         rates = of_population(days, name) or (part.tally.prevalence, part.tally.mean_score)
         evaluated = replace(
             _evaluate_segment(window, name, part, window_days, settings),
             prevalence=rates[0],
             mean_score=rates[1],
             slope=slope,
-            causes=mean_causes(strata, (part.tally, buckets_of(window, name)), explain),
+            causes=mean_causes(strata, merged, explain),
+            lost=_lost(strata, merged, settings, find_lost),
             population=_population(window, name, part, window_days, settings),
         )
         if expect and not window.final:
@@ -212,6 +220,13 @@ def _population(
     rng = _generator(window, name, window_days, _ALL)
     rates, size = settings.label_rates, settings.tce_size
     return population_of(part, settings.alpha, rates, tce_size=size, rng=rng)
+
+
+def _lost(
+    strata: Sequence[Stratum], merged: Stratum, settings: Settings, find: FindLost | None
+) -> Lost | None:
+    worth = settings.worth
+    return mean_lost(strata, merged, worth, find or partial(lost_of, worth)) if worth else None
 
 
 def _strata(days: Sequence[Summary]) -> dict[str, list[Stratum]]:

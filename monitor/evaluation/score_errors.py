@@ -6,6 +6,7 @@ from math import sqrt
 
 import numpy as np
 
+from monitor.evaluation.lost import Worth
 from monitor.metrics.beyond_binary.class_counts import MOST_WATCHED
 from monitor.metrics.binned.binning import monitor_sizes, paper_sizes, pava_bc
 from monitor.metrics.binned.ece import ece
@@ -83,6 +84,8 @@ class Settings:
         Classes that are measured one by one: those with most outcomes in the window.
     label_rates : LabelRates or None
         How the predictions were chosen that get an outcome, so that all are measured too.
+    worth : Worth or None
+        What an error is worth, where that is known.
     """
 
     alpha: float
@@ -92,6 +95,7 @@ class Settings:
     class_sizes: Mapping[str, int] = field(default_factory=dict, repr=False)
     most_classes: int = field(default=MOST_WATCHED, repr=False)
     label_rates: LabelRates | None = field(default=None, repr=False)
+    worth: Worth | None = field(default=None, repr=False)
 
 
 def errors_of(t: Tally, settings: Settings, rng: np.random.Generator) -> Errors:

@@ -12,6 +12,7 @@ from monitor.measures.windows import (
     OF_EXPECTATIONS,
     OF_POPULATION,
     OF_WINDOWS,
+    OF_WORTH,
 )
 
 MEASURES: tuple[Measure[Any], ...] = (
@@ -19,6 +20,7 @@ MEASURES: tuple[Measure[Any], ...] = (
     *OF_CLASSES,
     *COUNTS,
     *OF_POPULATION,
+    *OF_WORTH,
     *NOT_EXPORTED,
     *OF_VERDICTS,
     *OF_EXPECTATIONS,

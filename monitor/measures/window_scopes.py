@@ -9,6 +9,7 @@ from monitor.config import Checks
 from monitor.evaluation.attribution import Causes, InterceptCorrection
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.lost import AMOUNTS
 from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.population import Population
 from monitor.evaluation.score_errors import Errors
@@ -71,6 +72,14 @@ def _explained(causes: Causes | None, cause: str, rule: str) -> Estimate:
     return Estimate.normal(getattr(shares, cause), getattr(errors, cause))
 
 
+def _lost(e: Evaluation) -> Parts[Estimate]:
+    """List what was lost by each cause, and in all."""
+    for cause in AMOUNTS if e.lost else ():
+        amount = getattr(e.lost, cause)
+        if e.lost and amount:
+            yield (cause, e.lost.currency), amount
+
+
 def _quantiles(e: Evaluation) -> Parts[float]:
     n = e.null
     quantiles = {"0.05": n.q05, "0.5": n.q50, "0.95": n.q95, "0.99": n.q99} if n else {}
@@ -109,6 +118,12 @@ ERRORS: Scope[Errors] = Scope(
     WINDOWS, "without outcomes; `prior` also while all outcomes are equal", ("adjusted",), scores
 )
 CAUSES: Scope[Explained] = Scope(WINDOWS, TOO_FEW, ("cause",), _causes)
+LOST: Scope[Estimate] = Scope(
+    WINDOWS,
+    "without `value` or `decision` in the configuration; " + TOO_FEW,
+    ("cause", "currency"),
+    _lost,
+)
 CORRECTION: Scope[InterceptCorrection] = Scope(WINDOWS, TOO_FEW, (), held("correction"))
 QUANTILES: Scope[float] = Scope(
     WINDOWS,

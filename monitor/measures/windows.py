@@ -279,6 +279,18 @@ COUNTS = (
         units.TIME,
     ),
 )
+OF_WORTH = (
+    Measure(
+        "value_lost",
+        of.LOST,
+        "What miscalibration cost per prediction, by cause and in all (cause `all`), in the unit "
+        "of `value` or `decision`.",
+        units.WORTH,
+        interval=INTERVAL,
+        row="value_lost_of_{cause}",
+        adjusted="raw",
+    ),
+)
 OF_POPULATION = (
     Measure(
         "population_prevalence_ratio",

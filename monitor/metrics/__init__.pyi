@@ -74,6 +74,7 @@ from monitor.metrics.scores.brier import brier, rbs
 from monitor.metrics.scores.corp import Corp, corp
 from monitor.metrics.scores.discrimination import Auc, auc, tjur_r2
 from monitor.metrics.scores.log_score import log_score
+from monitor.metrics.scores.net_benefit import net_benefit
 from monitor.metrics.scores.spiegelhalter import Spiegelhalter, spiegelhalter
 from monitor.metrics.smooth.cumulative import CumulativeDifferences, cumulative_differences
 from monitor.metrics.smooth.kernel_density import KernelDensityError, kernel_density_error
@@ -99,7 +100,7 @@ __all__ = [
     "fit_nested_maps", "fit_slope", "fit_variance_scaling", "fitted_score", "from_cells",
     "has_intercept", "hosmer_lemeshow", "improvement", "information_bins",
     "kernel_density_class_error", "kernel_density_error", "log_score", "log_score_interval",
-    "mce", "mean_score_interval", "mean_squared_gap", "merge", "monitor_sizes",
+    "mce", "mean_score_interval", "mean_squared_gap", "merge", "monitor_sizes", "net_benefit",
     "normal_interval", "paper_sizes", "pava", "pava_bc", "prevalence_interval", "quantile_bins",
     "rbs", "rbs_interval", "remaining_error", "root_mean_squared_gap", "scale_variances",
     "shift", "skce", "slope_z", "smooth_ece", "smooth_ece_at", "spiegelhalter",

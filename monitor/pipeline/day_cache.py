@@ -8,10 +8,12 @@ from functools import lru_cache, partial
 from monitor import program
 from monitor.config import Config, Model
 from monitor.evaluation.attribution import Causes, Explain, causes_of
+from monitor.evaluation.lost import FindLost, lost_of
 from monitor.metrics.core.buckets import BucketCounts
 from monitor.metrics.core.coarse import OccupiedCells, coarsen_occupied
 from monitor.metrics.core.tally import Tally
 from monitor.pipeline.shadow import MappedDay, ShadowDays, read_model_map, shadow_days
+from monitor.pipeline.worth import worth_of
 from monitor.store.store import Store
 from monitor.summary import Summary
 
@@ -28,8 +30,8 @@ class DayCache:
         All summarised days, in order.
     read : callable
         Reads the summary of a day and its fingerprint.
-    compress, find_causes : callable
-        Compress a tally, and find its causes.
+    compress, find_causes, find_lost : callable
+        Compress a tally, find its causes, and find what they cost, if that has a price.
     shadowing : ShadowDays or None
         The map of the model in the shadow.
     map_day : callable
@@ -47,6 +49,7 @@ class DayCache:
     read: Callable[[date], tuple[Summary, str]]
     compress: Callable[[Tally], OccupiedCells]
     find_causes: Explain
+    find_lost: FindLost | None
     shadowing: ShadowDays | None
     map_day: Callable[[date], MappedDay | None]
     recall: Callable[[date], None]
@@ -77,6 +80,7 @@ def cache_days(config: Config, name: str, jobs: int = 1) -> DayCache:
     of_segments = lru_cache(kept * len(model.segment_names))
     of_model = read_model_map(model, name, store, read)
 
+    worth = worth_of(model)
     recalled = dict[Tally, Causes | None]()
 
     @lru_cache(kept)
@@ -90,6 +94,7 @@ def cache_days(config: Config, name: str, jobs: int = 1) -> DayCache:
         *(store, name, model, days, read),
         compress=of_segments(coarsen_occupied),
         find_causes=of_segments(causes_of),
+        find_lost=of_segments(partial(lost_of, worth)) if worth else None,
         shadowing=shadow_days(of_model, days),
         map_day=lru_cache(kept)(of_model.map_day if of_model else lambda _: None),
         recall=recall,

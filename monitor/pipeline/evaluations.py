@@ -15,6 +15,7 @@ from monitor.pipeline.day_cache import DayCache, cache_days, reach_back
 from monitor.pipeline.label_rates import label_rates_of
 from monitor.pipeline.progress import PhaseProgress, fingerprint, in_parallel
 from monitor.pipeline.references import References
+from monitor.pipeline.worth import worth_of
 from monitor.summary import Summary
 
 
@@ -105,6 +106,7 @@ def _evaluations(
             compress=cache.compress,
             expect=expect if length == 1 else None,
             mapped=_mapped(cache, days) if shadowing and shadowing.covers(days) else (),
+            find_lost=cache.find_lost,
             gain=partial(shadowing.gain, day) if shadowing and length == 1 else None,
         )
 
@@ -142,12 +144,14 @@ def _basis(
         class_sizes=references.class_sizes(day),
         most_classes=max(MOST_WATCHED, len(classes.watch)) if classes else 0,
         label_rates=label_rates_of(model),
+        worth=worth_of(model),
     )
     marks = [mark for _, mark in parts]
     if not parts[-1][0].final:  # its expected prevalence depends on the reference too
         marks += chain.from_iterable(references.marks)
     sizes = [repr(settings.class_sizes)] if settings.class_sizes else []
     sizes += [_mark(settings.label_rates)] if settings.label_rates else []
+    sizes += [repr(settings.worth)] if settings.worth else []
     of_map = shadowing.marks(day) if shadowing else []
     by = program.digest("evaluations")
     return settings, fingerprint([by, model.windows, repr(settings), *sizes, *marks, *of_map])

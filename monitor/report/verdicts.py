@@ -62,10 +62,11 @@ def about_week(standing: Standing) -> tuple[str, ...]:
 def document(standing: Standing) -> dict[str, Any]:
     """Lay out for programs what stands of a segment."""
     week, about = standing.week, {"sentences": about_week(standing)}
+    lost = {"lost": week.lost} if week and week.lost else {}
     return {
         "verdict": standing.verdict and _columns(standing.verdict, OF_VERDICT),
         "values": _values(standing.verdict) if standing.verdict else [],
-        "week": week and _columns(week, OF_WEEK) | about,
+        "week": week and _columns(week, OF_WEEK) | lost | about,
         "map_gain": standing.map_gain,
         "expected": [
             _columns(e, ("day", "predicted", "matched"))

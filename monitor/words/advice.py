@@ -25,6 +25,7 @@ COUNTED_AGAIN = (
     "about as rarely false as promised; set predictions.entity to the columns that name them, so "
     "that nothing has to be guessed."
 )
+SAME_THRESHOLD = 0.01  # between two thresholds that are as good
 TOO_LONG = 60  # days until a slope of 0.7 is found
 
 
@@ -93,6 +94,17 @@ def too_few(lack: Lack) -> str:
     return (
         f"{few} with third choices, which earlier versions did not count; `backfill` reads these "
         "days again"
+    )
+
+
+def better_threshold(threshold: float, best: float) -> str | None:
+    """Say which threshold suits a benefit and a cost, if it is clearly another."""
+    if abs(threshold - best) < SAME_THRESHOLD:
+        return None
+    return (
+        f"decision.threshold is {threshold:g}, but calibrated scores make the most of "
+        f"{best:.3g}, which is cost / (benefit + cost): repairing the scores may make decisions at "
+        f"{threshold:g} worse. Set the one or the others to what is decided."
     )
 
 

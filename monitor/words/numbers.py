@@ -3,6 +3,7 @@
 from math import isnan
 
 LONG = 6.0  # log10: a number too long to be read
+WHOLE = 100.0  # an amount without a fraction
 TO_ONE = "\u00a0to\u00a01"  # stays on one line
 
 
@@ -26,6 +27,17 @@ def odds(log10: float) -> str:
     '1,100\xa0to\xa01'
     """
     return f"{times(log10)}{TO_ONE}"
+
+
+def amount(value: float) -> str:
+    """Write an amount of any size: whole from 100 on, and with three digits below.
+
+    Examples
+    --------
+    >>> amount(12345.6), amount(-0.0123456), amount(0.0000012)
+    ('12,346', '-0.0123', '1.2e-06')
+    """
+    return f"{value:,.0f}" if abs(value) >= WHOLE else f"{value:z.3g}"
 
 
 def percent(ratio: float) -> str:

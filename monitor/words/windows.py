@@ -4,9 +4,11 @@ from math import isnan
 
 from monitor.evaluation.attribution import NAMES, Causes, InterceptCorrection
 from monitor.evaluation.evaluate import Evaluation
+from monitor.evaluation.lost import Lost
 from monitor.evaluation.map_gain import RECENT_DAYS, MapGain
 from monitor.metrics.core.estimate import NORMAL_95, Estimate
 from monitor.words.labels import population_sentence
+from monitor.words.numbers import amount
 
 
 def week_sentences(
@@ -25,6 +27,7 @@ def week_sentences(
         *said,
         causes_sentence(week.causes, span),
         correction_sentence(week.correction, span, drifting=drifting),
+        *((lost_sentence(week.lost, week.matched, span),) if week.lost else ()),
         *hanging_sentences(week, span),
     )
 
@@ -51,6 +54,27 @@ def causes_sentence(causes: Causes, span: str) -> str:
 
     shares = ", ".join(map(share, NAMES))
     return f"The calibration error of the {span}, in nats of log loss, by cause: {shares}."
+
+
+def lost_sentence(lost: Lost, predictions: int, span: str) -> str:
+    """Say what a miscalibration cost, in all and by cause."""
+    unit = f" {lost.currency}" if lost.currency else ""
+    by = "the calibration error"
+    if lost.threshold is not None:
+        by = f"decisions at a score of {lost.threshold:g} on miscalibrated scores"
+    whole = lost.all.value * predictions
+    parts = {name: getattr(lost, name) for name in NAMES}
+    shares = ", ".join(
+        f"{name.replace('_', ' ')} {amount(part.value)}"
+        + ("" if part.low > 0.0 or part.high < 0.0 else " (n.s.)")
+        for name, part in parts.items()
+        if part
+    )
+    ends = f"95 % {amount(lost.all.low)} to {amount(lost.all.high)}"
+    return (
+        f"In the {span}, {by} lost {amount(lost.all.value)}{unit} a prediction ({ends}), "
+        f"{amount(whole)}{unit} over {predictions:,} outcomes; by cause: {shares}."
+    )
 
 
 def correction_sentence(correction: InterceptCorrection, span: str, *, drifting: bool) -> str:

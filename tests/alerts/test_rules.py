@@ -93,7 +93,7 @@ CLOSED: dict[str, set[str]] = {
     "kind": set(KINDS),
     "maturity": {"final", "provisional"},
     "adjusted": {"raw", "prior", "map", "population"},
-    "cause": {"prior_shift", "slope", "shape", "rest"},
+    "cause": {"prior_shift", "slope", "shape", "rest", "all"},
     "quantile": {"0.05", "0.5", "0.95", "0.99"},
     "reason": set(ROW_CHECKS),
     "severity": {"page", "ticket", "info"},

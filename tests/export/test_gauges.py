@@ -223,7 +223,9 @@ class TestCatalogue:
         units = "ratio|logit|seconds|rows|predictions|outcomes|info|rbs"
         units += "|segments_left_out|config_valid|results_readable|slope|log10|log10_p|verdict|kind"
         units += "|flagged|undecided|in_segments|worsenings|slope_before|values_left_out"
-        units += "|explained|removed|days|slope_change|value|nats|classes_left_out|pairs_left_out"
+        units += (
+            "|explained|removed|lost|days|slope_change|value|nats|classes_left_out|pairs_left_out"
+        )
         # A bound of an interval is named after its number.
         name = re.sub("_(low|high)$", "", gauge.name)
 
@@ -240,7 +242,7 @@ class TestCatalogue:
         known = {"model", "segment", "window", "maturity", "adjusted", "quantile", "reason"}
         known |= {"owner", "severity", "version", "state", "kind", "cause", "reference"}
         known |= {"ending", "log", "check", "complaint", "url", "outcome", "age_days"}
-        known |= {"class", "over", "column", "value", "values", "by"}
+        known |= {"class", "over", "column", "value", "values", "by", "currency"}
 
         assert known.issuperset(gauge.labels)
         assert len(set(gauge.labels)) == len(gauge.labels)

@@ -47,7 +47,7 @@ NOT_HERE = {
     "calibration_report_info",
     "calibration_value_drift_started_date_seconds",
 }
-# Of models with a map in the shadow, with classes, and with labels chosen by score.
+# Of models with a map in the shadow, with classes, with labels chosen by score, and with a price.
 OF_OTHERS = {
     "calibration_judged_outcomes_ratio",
     "calibration_classes_left_out",
@@ -55,7 +55,7 @@ OF_OTHERS = {
     *(
         g.name
         for g in CATALOGUE
-        if re.match("calibration_(map|vector|class|classwise|population)_", g.name)
+        if re.match("calibration_(map|vector|class|classwise|population|value_lost)(_|$)", g.name)
     ),
 }
 NOT_HERE |= OF_OTHERS

@@ -26,6 +26,7 @@ from monitor.evaluation.attribution import Causes, InterceptCorrection, Shares
 from monitor.evaluation.class_measures import ClassErrors, ClassMeasures, VectorErrors
 from monitor.evaluation.evaluate import Evaluation, TceNull
 from monitor.evaluation.expected_prevalence import Expectation
+from monitor.evaluation.lost import Lost
 from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.population import Population
 from monitor.evaluation.score_errors import Errors
@@ -49,6 +50,14 @@ POPULATION = Population(
         rbs_interval=Estimate(0.0979, 0.0967, 0.0988),
     ),
     reached=0.9968,
+)
+
+
+LOST = Lost(
+    "EUR",
+    0.2,
+    *(Estimate(i / 80, i / 160, i / 40) for i in (10, 1, 2, 3)),
+    rest=Estimate(0.05, -0.025, 0.125),
 )
 
 
@@ -103,6 +112,7 @@ def evaluation(
         else None,
         classes=CLASSES if (model, segment, window) == ("fraud", "all", 7) else None,
         population=POPULATION if (segment, window) == ("DE", 1) else None,
+        lost=LOST if (segment, window) == ("DE", 1) else None,
         **further(Evaluation, number),
     )
 
@@ -113,7 +123,7 @@ BY_HAND = {
     *("model", "segment", "day", "window_days", "days_present", "final", "known_at", "predicted"),
     *("matched", "positives", "rejected", "coverage", "prevalence", "mean_score", "shift", "raw"),
     *("prior", "null", "slope", "causes", "expected", "correction", "map", "map_slope"),
-    *("map_gain", "classes", "population"),
+    *("map_gain", "classes", "population", "lost"),
 }
 
 
