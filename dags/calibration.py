@@ -133,9 +133,9 @@ def check_schedule(name: str, model: Model) -> None:
     try:
         CronDataIntervalTimetable(model.schedule, timezone=model.time_zone).validate()
     except AirflowTimetableInvalid as error:
-        where = f"{os.environ[VARIABLE]}: models.{name}.schedule"
+        setting = f"{os.environ[VARIABLE]}: models.{name}.schedule"
         why = str(error).rstrip(".")
-        msg = f"{where}: {why}, got {model.schedule!r}; write five fields, such as '0 6 * * *'."
+        msg = f"{setting}: {why}, got {model.schedule!r}; write five fields, such as '0 6 * * *'."
         raise ConfigError(msg) from None
 
 

@@ -61,12 +61,12 @@ def _pagers(owner: Owner, shared: Block) -> Block:
         {**link, "href": own or link["href"]}
         for link, own in zip(pagerduty["links"], (owner.dashboard, owner.runbook), strict=True)
     ]
-    found: Block = {}
+    receivers: Block = {}
     if owner.pagerduty:
         own = {"routing_key_file": SECRETS + owner.pagerduty, "client_url": links[0]["href"]}
-        found["pagerduty_configs"] = [{**pagerduty, **own, "links": links}]
+        receivers["pagerduty_configs"] = [{**pagerduty, **own, "links": links}]
     if owner.opsgenie:
-        found["opsgenie_configs"] = [
+        receivers["opsgenie_configs"] = [
             {
                 "api_key_file": SECRETS + owner.opsgenie,
                 "send_resolved": True,
@@ -77,7 +77,7 @@ def _pagers(owner: Owner, shared: Block) -> Block:
                 "priority": "P1",
             }
         ]
-    return found
+    return receivers
 
 
 def _slack(owner: Owner, shared: Block) -> Block:

@@ -218,8 +218,8 @@ def _absolute(content: dict[str, Any], folder: Path) -> dict[str, Any]:
     }
     if maps := content.get("map"):
         listed = [
-            {**one, "file": one["file"] if "://" in one["file"] else str(folder / one["file"])}
-            for one in (maps if isinstance(maps, list) else [maps])
+            {**map_, "file": map_["file"] if "://" in map_["file"] else str(folder / map_["file"])}
+            for map_ in (maps if isinstance(maps, list) else [maps])
         ]
         logs["map"] = listed if isinstance(maps, list) else listed[0]
     rates = content.get("label_rate")

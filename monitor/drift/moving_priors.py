@@ -81,23 +81,23 @@ def _spread(days: Sequence[Mapping[str, ColumnPart]]) -> float:
     names = [*dict.fromkeys(value for day in days for value in day)]
     if len(names) < 2:  # noqa: PLR2004 - a single value has nothing to differ from
         return 0.0
-    pulls, known = np.zeros((2, len(days), len(names)))
+    pulls, informations = np.zeros((2, len(days), len(names)))
     for t, day in enumerate(days):
         for value, part in day.items():
-            pulls[t, names.index(value)], known[t, names.index(value)] = _level(part)
-    kept = (known > 0.0).sum(axis=0) > len(days) / 2
-    pulls, known = pulls[:, kept], known[:, kept]
-    rest = pulls - known * _mean(pulls, known, 0)
-    rest = rest - known * _mean(rest, known, 1)
+            pulls[t, names.index(value)], informations[t, names.index(value)] = _level(part)
+    kept = (informations > 0.0).sum(axis=0) > len(days) / 2
+    pulls, informations = pulls[:, kept], informations[:, kept]
+    rest = pulls - informations * _mean(pulls, informations, 0)
+    rest = rest - informations * _mean(rest, informations, 1)
     days_left, values_left = 1.0 - 1.0 / len(days), 1.0 - 1.0 / max(2, kept.sum())
-    weights = float((known**2).sum())
-    gained = float((rest**2).sum() - days_left * values_left * known.sum())
+    weights = float((informations**2).sum())
+    gained = float((rest**2).sum() - days_left * values_left * informations.sum())
     clear = gained > CLEAR * np.sqrt(2.0 * weights)
     return float(np.sqrt(gained / weights)) if clear else 0.0
 
 
-def _mean(pulls: Floats, known: Floats, axis: int) -> Floats:
-    total = known.sum(axis=axis, keepdims=True)
+def _mean(pulls: Floats, informations: Floats, axis: int) -> Floats:
+    total = informations.sum(axis=axis, keepdims=True)
     return np.asarray(pulls.sum(axis=axis, keepdims=True) / np.where(total > 0.0, total, 1.0))
 
 

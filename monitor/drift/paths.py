@@ -172,11 +172,11 @@ def _evidence(sums: Floats) -> Floats:
     return np.asarray(np.log10(np.maximum(1.0, weighted)))
 
 
-def _with_day(starts: Starts, pull: Floats, known: Floats) -> Starts:
+def _with_day(starts: Starts, pull: Floats, information: Floats) -> Starts:
     """Add a day to all spans, and begin one; of the oldest days that are apart a week is one."""
     days = np.append(starts.days, 1)
     scores = np.append(starts.scores, np.zeros((1, *pull.shape)), axis=0) + pull
-    informations = np.append(starts.informations, np.zeros((1, *pull.shape)), axis=0) + known
+    informations = np.append(starts.informations, np.zeros((1, *pull.shape)), axis=0) + information
     weeks = int((days > 1).sum())
     if days.size - weeks <= WEEKS_APART * WEEK + WEEK:
         return Starts(days, scores, informations)

@@ -399,10 +399,10 @@ def _day_variances(
     scores: Floats, informations: Floats, days: Sequence[Mapping[Any, Coarse]]
 ) -> Floats:
     starts = span_starts([_rarer(day) for day in days])
-    sums, known, squares = (
+    sums, informations, squares = (
         np.add.reduceat(values, starts) for values in (scores, informations, informations**2)
     )
-    of_each = zip(sums.T, known.T, squares.T, strict=True)
+    of_each = zip(sums.T, informations.T, squares.T, strict=True)
     return np.array([between_day_variance(*direction) for direction in of_each])
 
 

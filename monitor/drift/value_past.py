@@ -52,10 +52,10 @@ class ValueSums:
     def of(self, names: Sequence[Condition]) -> tuple[Floats, Floats]:
         """Give scores and informations of these values; 0 of those without an outcome."""
         place = {name: i for i, name in enumerate(self.names)}
-        found = np.array([place.get(name, -1) for name in names], np.int64)
+        numbers = np.array([place.get(name, -1) for name in names], np.int64)
         zero = np.zeros((1, WIDTH))
         both = (np.vstack([of, zero]) for of in (self.scores, self.informations))
-        scores, informations = (of[found] for of in both)
+        scores, informations = (of[numbers] for of in both)
         return scores, informations
 
 
@@ -175,9 +175,9 @@ def against_others(columns: Ints, scores: Floats, informations: Floats) -> tuple
     """
     starts = np.flatnonzero(np.append(True, columns[1:] != columns[:-1]))
     of_columns = [np.add.reduceat(of, starts, axis=-2) for of in (scores, informations)]
-    both, known = (of[..., columns, :] for of in of_columns)
-    others = np.maximum(known - informations, 0.0)
-    total = np.where(known > 0.0, known, 1.0)
+    both, totals = (of[..., columns, :] for of in of_columns)
+    others = np.maximum(totals - informations, 0.0)
+    total = np.where(totals > 0.0, totals, 1.0)
     pulls = (scores * others - informations * (both - scores)) / total
     return pulls, informations * others / total
 
@@ -216,11 +216,11 @@ def fit_values(reference: Reference, days: Sequence[ValueSums]) -> ValuePast:
     scores, informations = (np.stack(of) for of in zip(*(d.of(names) for d in days), strict=True))
     numbers = numbered(names)
     means, spreads = _spreads(numbers, scores.sum(axis=0), informations.sum(axis=0))
-    known = informations.sum(axis=0) + 1.0 / spreads[numbers]
-    offsets = (scores.sum(axis=0) + (means / spreads)[numbers]) / known
+    precisions = informations.sum(axis=0) + 1.0 / spreads[numbers]
+    offsets = (scores.sum(axis=0) + (means / spreads)[numbers]) / precisions
     pulls, left = against_others(numbers, scores - offsets * informations, informations)
     day_variances, week_variances = _variances(numbers, pulls, left)
-    errors = _errors(numbers, 1.0 / known, informations, day_variances)
+    errors = _errors(numbers, 1.0 / precisions, informations, day_variances)
     usual = informations.mean(axis=0)
     tolerances, effects = _price(reference, errors, week_variances, usual)
     starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1]))
@@ -239,10 +239,10 @@ def _spreads(numbers: Ints, scores: Floats, informations: Floats) -> tuple[Float
     shape = (int(numbers[-1]) + 1, WIDTH)
     means, spreads = np.zeros(shape), np.full(shape, LEAST_SPREAD**2)
     for i, j in np.ndindex(shape):
-        pull, known = scores[numbers == i, j], informations[numbers == i, j]
-        total = known.sum()
+        pull, left = scores[numbers == i, j], informations[numbers == i, j]
+        total = left.sum()
         means[i, j] = pull.sum() / total if total > 0.0 else 0.0
-        spreads[i, j] = max(LEAST_SPREAD**2, between_day_variance(pull, known, known**2))
+        spreads[i, j] = max(LEAST_SPREAD**2, between_day_variance(pull, left, left**2))
     return means, spreads
 
 
@@ -253,8 +253,8 @@ def _variances(numbers: Ints, pulls: Floats, left: Floats) -> tuple[Floats, Floa
     own = gained / weights - DOUBTED * np.sqrt(2.0 / weights)
     of_days = np.maximum(0.0, np.maximum(common, own))
     weeks = np.arange(0, len(pulls), WEEK)
-    of_weeks, known, squares = (np.add.reduceat(o, weeks, axis=0) for o in (pulls, left, left**2))
-    gained, weights = _excess(of_weeks, known, squares, of_days)
+    of_weeks, left_of, squares = (np.add.reduceat(o, weeks, axis=0) for o in (pulls, left, left**2))
+    gained, weights = _excess(of_weeks, left_of, squares, of_days)
     column = _clear(_sum_of_columns(numbers, gained), _sum_of_columns(numbers, weights), 2.0)
     every = _clear(gained.sum(axis=0), weights.sum(axis=0), 1.0)
     beyond = np.maximum(column, every)

@@ -116,7 +116,10 @@ class ValueWatch:
     @property
     def ranked(self) -> tuple[ValueIncident, ...]:
         """The open drifts, the clearest first."""
-        clearest = sorted(self.incidents, key=lambda one: (-one.evidence, one.column, one.value))
+        clearest = sorted(
+            self.incidents,
+            key=lambda incident: (-incident.evidence, incident.column, incident.value),
+        )
         return tuple(clearest)
 
 
@@ -185,7 +188,9 @@ def watch_day(
         sums=_accumulated(watch.past, watch.sums, today.pulls, today.left, today),
         own=_accumulated(watch.past, watch.own, today.scores, today.informations, today),
         incidents=tuple(
-            kept for one in watch.incidents if (kept := _carried_on(one, day, watch.past, today))
+            kept
+            for incident in watch.incidents
+            if (kept := _carried_on(incident, day, watch.past, today))
         ),
     )
     alarmed = _alarmed(watch, false_alert_days)
@@ -280,10 +285,10 @@ def _carried_on(
 
 
 def _measured(incident: ValueIncident) -> ValueIncident:
-    known = incident.information
-    if not known > 0.0:
+    information = incident.information
+    if not information > 0.0:
         return incident
-    return replace(incident, size=incident.score / known, size_error=1.0 / sqrt(known))
+    return replace(incident, size=incident.score / information, size_error=1.0 / sqrt(information))
 
 
 def _with_alarms(
@@ -295,16 +300,21 @@ def _with_alarms(
     incidents = [*watch.incidents]
     for i in alarmed.tolist():
         name = watch.past.names[i]
-        known = [k for k, one in enumerate(incidents) if one.name == name]
-        if known:
-            incidents[known[0]] = _measured(replace(incidents[known[0]], recovery=0.0))
+        opened = [k for k, incident in enumerate(incidents) if incident.name == name]
+        if opened:
+            incidents[opened[0]] = _measured(replace(incidents[opened[0]], recovery=0.0))
             continue
-        found = _opened(watch, i, day, days)
+        incident_now = _opened(watch, i, day, days)
         leader = next(
-            (k for k, one in enumerate(incidents) if _may_be(watch.past, one, found, days)), None
+            (
+                k
+                for k, incident in enumerate(incidents)
+                if _may_be(watch.past, incident, incident_now, days)
+            ),
+            None,
         )
         if leader is None:
-            incidents.append(found)
+            incidents.append(incident_now)
         else:
             beside = dict.fromkeys([*incidents[leader].beside, f"{name.column} = {name.value}"])
             incidents[leader] = replace(incidents[leader], beside=tuple(beside)[:MOST_BESIDE])
@@ -316,12 +326,12 @@ def _opened(watch: ValueWatch, i: int, day: date, days: Mapping[date, _Day]) -> 
     past, name = watch.past, watch.past.names[i]
     kind = int((WEIGHTS * np.minimum(watch.sums[i], watch.own[i])).argmax())
     j, side = divmod(kind, 2)
-    gains, pulls, known = [], [], []
+    gains, pulls, informations = [], [], []
     for of in days.values():
         phi = 1.0 + float(past.day_variances[i, j]) * float(of.left[i, j])
         gains.append(float(_gains(past, of.pulls, of.left)[i, j, side]) / phi)
         pulls.append(float(of.pulls[i, j]) / phi)
-        known.append(float(of.left[i, j]) / phi)
+        informations.append(float(of.left[i, j]) / phi)
     since = np.cumsum(gains[::-1])[::-1]
     first = int(since.argmax()) if since.size else 0
     return _measured(
@@ -336,7 +346,7 @@ def _opened(watch: ValueWatch, i: int, day: date, days: Mapping[date, _Day]) -> 
             evidence=float(watch.evidence[i]),
             recovery=0.0,
             score=sum(pulls[first:]),
-            information=sum(known[first:]),
+            information=sum(informations[first:]),
         )
     )
 
@@ -352,12 +362,12 @@ def _may_be(
         return False
     j = KINDS.index(leader.kind) // 2
     since = [of for day, of in days.items() if day >= min(leader.started, other.started)]
-    moved, known = (
+    moved, informations = (
         np.abs(sum(getattr(of, sums)[:, j] for of in since)) for sums in ("scores", "informations")
     )
-    i, k = (past.names.index(one.name) for one in (leader, other))
-    if not min(known[i], known[k]) > 0.0:
+    i, k = (past.names.index(incident.name) for incident in (leader, other))
+    if not min(informations[i], informations[k]) > 0.0:
         return False
-    error = sqrt(1.0 / known[i] + 1.0 / known[k])
-    further = moved[k] / known[k] - moved[i] / known[i]
-    return bool(moved[k] <= moved[i] + DOUBT * sqrt(known[k]) and further <= DOUBT * error)
+    error = sqrt(1.0 / informations[i] + 1.0 / informations[k])
+    further = moved[k] / informations[k] - moved[i] / informations[i]
+    return bool(moved[k] <= moved[i] + DOUBT * sqrt(informations[k]) and further <= DOUBT * error)

@@ -71,10 +71,10 @@ def _count_undated(log: OpenLog, model: Model, day: Wanted) -> int:
     if column:
         log.check(column, "outcomes.outcome", lambda _: True, "of any type")
         needed["outcome"] = as_it_is(column)
-    where = log_of(model, log.kind).where
-    log.check_filter(where)
+    row_filter = log_of(model, log.kind).where
+    log.check_filter(row_filter)
     raise_all(log)
-    rows = log.read(where, **needed).filter("day IS NULL")
+    rows = log.read(row_filter, **needed).filter("day IS NULL")
     if column:
         rows = rows.filter("outcome IS NOT NULL")
     return len(rows)

@@ -223,9 +223,9 @@ def _parts(model: Model) -> list[tuple[str, str]]:
 def _left_out_by_filters(session: Session, model: Model, day: date) -> dict[str, tuple[int, int]]:
     """Count the rows of the day's own partitions that a filter leaves out, and all of them."""
     return {
-        f"{kind}.where": open_log(session, model, kind, [day]).left_out_by(where)
+        f"{kind}.where": open_log(session, model, kind, [day]).left_out_by(row_filter)
         for kind in KINDS
-        if (where := getattr(model, kind).where) and has_day(model, kind, day)
+        if (row_filter := getattr(model, kind).where) and has_day(model, kind, day)
     }
 
 

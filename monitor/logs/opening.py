@@ -47,7 +47,7 @@ class SparkReader(Protocol):
         self,
         log: "OpenLog",
         groups: Iterable[Sequence[str]],
-        where: str | None,
+        row_filter: str | None,
         wanted: Mapping[str, Wanted],
     ) -> Any:
         """Read columns of the chosen rows of groups of files, as `OpenLog.read`."""
@@ -198,12 +198,12 @@ class OpenLog:
         """Return the type of a checked column in the first file."""
         return next(iter(self.files.values()))[column]
 
-    def check_filter(self, where: str | None) -> None:
+    def check_filter(self, row_filter: str | None) -> None:
         """Note the columns of a filter that a file lacks; SQL ignores the case of their names."""
-        for column in columns_of_filter(where) if where else ():
+        for column in columns_of_filter(row_filter) if row_filter else ():
             self.check(self.same_name(column), f"{self.kind}.where", lambda _: True, "of any type")
 
-    def read(self, where: str | None = None, **columns: str | Wanted) -> Any:
+    def read(self, row_filter: str | None = None, **columns: str | Wanted) -> Any:
         """Read columns of the chosen rows under new names, in the widest type of any file."""
         by_types = defaultdict[tuple[Any, ...], list[str]](list)
         for file, types in self.files.items():
@@ -212,25 +212,25 @@ class OpenLog:
         if not by_types:
             return self._nothing(wanted)
         if self.with_spark:
-            return self.with_spark.rows(self, by_types.values(), where, wanted)
-        parts = [self._part(files, where, wanted) for files in by_types.values()]
+            return self.with_spark.rows(self, by_types.values(), row_filter, wanted)
+        parts = [self._part(files, row_filter, wanted) for files in by_types.values()]
         return reduce(duckdb.DuckDBPyRelation.union, parts)
 
-    def left_out_by(self, where: str) -> tuple[int, int]:
+    def left_out_by(self, row_filter: str) -> tuple[int, int]:
         """Count the rows that a filter leaves out, and all rows."""
         of = self.count_rows()
-        return (of - self.count_rows(where) if of else 0), of
+        return (of - self.count_rows(row_filter) if of else 0), of
 
-    def count_rows(self, where: str | None = None) -> int:
+    def count_rows(self, row_filter: str | None = None) -> int:
         """Count the rows, or those that a filter chooses; Parquet stores the number of all."""
         column = next(iter(next(iter(self.files.values()), {})), None)
-        return self.session.count(self.read(where, counted=column)) if column else 0
+        return self.session.count(self.read(row_filter, counted=column)) if column else 0
 
     def used(
-        self, types: Mapping[str, Type], where: str | None, wanted: Iterable[Wanted]
+        self, types: Mapping[str, Type], row_filter: str | None, wanted: Iterable[Wanted]
     ) -> tuple[list[str], list[str]]:
         """Name the columns that the chosen rows need: those in the path, and the others."""
-        filtered = map(self.same_name, columns_of_filter(where) if where else ())
+        filtered = map(self.same_name, columns_of_filter(row_filter) if row_filter else ())
         dated = [self.dating.column] if self.dating else []
         named_by = [name for value in wanted for c in value.columns for name in self._names_in(c)]
         used = dict.fromkeys([*named_by, *filtered, *dated])
@@ -242,11 +242,11 @@ class OpenLog:
         return [*map(self.same_name, names)] if expression_of(column) else names
 
     def _part(
-        self, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+        self, files: Sequence[str], row_filter: str | None, wanted: Mapping[str, Wanted]
     ) -> duckdb.DuckDBPyRelation:
         """Read files whose columns are equal."""
         types = self.files[files[0]]
-        in_path, in_rows = self.used(types, where, wanted.values())
+        in_path, in_rows = self.used(types, row_filter, wanted.values())
         rows = (
             self._rows_of_table(self.table, in_rows)
             if self.table
@@ -265,32 +265,32 @@ class OpenLog:
                 ),
                 *(duckdb.SQLExpression(_in_path(column)).alias(column) for column in in_path),
             )
-        return self.choose(rows, types, where, wanted)
+        return self.choose(rows, types, row_filter, wanted)
 
     def choose(
         self,
         rows: duckdb.DuckDBPyRelation,
         types: Mapping[str, Type],
-        where: str | None,
+        row_filter: str | None,
         wanted: Mapping[str, Wanted],
     ) -> duckdb.DuckDBPyRelation:
         """Choose the rows of the days that the filter chooses, and convert their values."""
         if self.dating and self.days is not None:
             rows = rows.filter(duckdb.SQLExpression(self.dating.is_in(self.days, types)))
-        rows = rows.filter(self._bound(rows, where)) if where else rows
+        rows = rows.filter(self._bound(rows, row_filter)) if row_filter else rows
         return rows.select(
             *(duckdb.SQLExpression(value.sql(types)).alias(new) for new, value in wanted.items())
         )
 
     def without_rows(
-        self, types: Mapping[str, Type], where: str | None, wanted: Mapping[str, Wanted]
+        self, types: Mapping[str, Type], row_filter: str | None, wanted: Mapping[str, Wanted]
     ) -> duckdb.DuckDBPyRelation:
         """Make what `read` gives of files without rows."""
-        columns = chain(*self.used(types, where, wanted.values()))
+        columns = chain(*self.used(types, row_filter, wanted.values()))
         whole = with_structs({column: f"{types[column]}" for column in columns})
         nulls = ", ".join(f"CAST(NULL AS {name}) AS {quoted(c)}" for c, name in whole.items())
         rows = self.session.connection.sql(f"SELECT {nulls} LIMIT 0")
-        return self.choose(rows, types, where, wanted)
+        return self.choose(rows, types, row_filter, wanted)
 
     def scan(self, table: Table, columns: Sequence[str]) -> pa.RecordBatchReader:
         """Read columns of a table, of the rows of some days; it may give more rows."""
@@ -326,9 +326,9 @@ class OpenLog:
         written = {name for types in self.files.values() for name in types}
         return next((name for name in written if name.lower() == column.lower()), column)
 
-    def _bound(self, rows: duckdb.DuckDBPyRelation, where: str) -> duckdb.Expression:
+    def _bound(self, rows: duckdb.DuckDBPyRelation, row_filter: str) -> duckdb.Expression:
         """Check the types of a filter with the columns that it meets."""
-        condition = duckdb.SQLExpression(where)
+        condition = duckdb.SQLExpression(row_filter)
         try:
             (sql_type,) = rows.select(condition).types
         except duckdb.Error as error:
@@ -337,12 +337,12 @@ class OpenLog:
             if str(sql_type) == "BOOLEAN":
                 return condition
             wrong = f"gives {sql_type}, not true or false"
-        raise self.unsuitable(where, wrong)
+        raise self.unsuitable(row_filter, wrong)
 
-    def unsuitable(self, where: str, wrong: str) -> DataError:
+    def unsuitable(self, row_filter: str, wrong: str) -> DataError:
         """Word that a filter cannot be applied to the rows."""
         msg = (
-            f"{self.session.what}: {self.kind}.where {wrong}: {where}; correct it in the "
+            f"{self.session.what}: {self.kind}.where {wrong}: {row_filter}; correct it in the "
             f"configuration, then rerun this day."
         )
         return DataError(msg, Fault(self.kind, "column", "the filter does not suit the columns"))

@@ -61,22 +61,6 @@ class ScoreRange:
     above_one: float
 
 
-def score_range(scores: Sequence[float] | Floats) -> ScoreRange:
-    """Describe where scores lie; nan and infinite scores are left out.
-
-    Examples
-    --------
-    >>> score_range([0.5, 20.0, 99.0, 3.0])
-    ScoreRange(lowest=0.5, highest=99.0, negative=0.0, above_one=0.75)
-    """
-    values = np.asarray(scores, np.float64)
-    values = values[np.isfinite(values)]
-    if not values.size:
-        return ScoreRange(0.0, 0.0, 0.0, 0.0)
-    below, above = float(np.mean(values < 0)), float(np.mean(values > 1))
-    return ScoreRange(float(values.min()), float(values.max()), below, above)
-
-
 def about_scores(scores: ScoreRange) -> list[Remark]:
     """Say which scale scores outside [0, 1] have.
 

@@ -69,7 +69,7 @@ def _by_day(
     """Aggregate the rows of each day, of all or of those from one day until before another."""
     column = quoted(dating.column)
     margin = timedelta(days=2)  # for time zones; the first and last day are whole
-    where = (
+    in_span = (
         f"WHERE {column} >= '{first - margin}' AND {column} < '{end + margin}'"
         if (first and end)
         else ""
@@ -78,7 +78,7 @@ def _by_day(
         f"{table.log.connection}",
         table.snapshot,
         f"SELECT {_day(table, dating)} AS {column}, count(*) AS rows, {newest} AS newest, "  # noqa: S608
-        f"{total} AS total FROM (\n{table.log.sql}\n) AS {ROWS} {where} GROUP BY 1",
+        f"{total} AS total FROM (\n{table.log.sql}\n) AS {ROWS} {in_span} GROUP BY 1",
     )
     counted = dict[date | None, Count]()
     for day, *values in (row.values() for row in rows):

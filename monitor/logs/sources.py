@@ -239,17 +239,17 @@ def read_ids(
     prediction_days: Sequence[date],
     outcome_days: Sequence[date],
     *,
-    scored_where: str | None = None,
+    scored_filter: str | None = None,
 ) -> tuple[Any, Any]:
     """Read the ids of both logs: of predictions with a filter of their own."""
     predictions = open_log(session, model, "predictions", prediction_days)
     outcomes = open_log(session, model, "outcomes", outcome_days)
     scored_id, observed_id = _check_ids(predictions, outcomes, model)
-    predictions.check_filter(scored_where)
+    predictions.check_filter(scored_filter)
     outcomes.check_filter(model.outcomes.where)
     raise_all(predictions, outcomes)
     return (
-        predictions.read(scored_where, id=scored_id.wanted),
+        predictions.read(scored_filter, id=scored_id.wanted),
         outcomes.read(model.outcomes.where, outcome_id=observed_id.wanted),
     )
 
@@ -271,16 +271,16 @@ def open_dated(
     tuple of View and LazyFrame
         Predictions with `id` and `scored_on`; outcomes with `outcome_id`, `outcome` and `seen_on`.
     """
-    where = model.predictions.where if chosen else None
+    row_filter = model.predictions.where if chosen else None
     scored = _open_apart(session, model, "predictions", prediction_days)
     observed = _open_apart(session, model, "outcomes", outcome_days)
     predictions, outcomes = _together(scored), _together(observed)
     scored_id, observed_id = _check_ids(predictions, outcomes, model)
     _, outcome = _check_values(predictions, outcomes, model)
-    predictions.check_filter(where)
+    predictions.check_filter(row_filter)
     outcomes.check_filter(model.outcomes.where)
     raise_all(predictions, outcomes)
-    rows = _dated(scored, "scored_on", where, id=scored_id.wanted)
+    rows = _dated(scored, "scored_on", row_filter, id=scored_id.wanted)
     outcome_id = observed_id.wanted
     seen = _dated(observed, "seen_on", model.outcomes.where, outcome_id=outcome_id, **outcome)
     shown = session.frame(session.show("dated outcomes", seen))
@@ -303,8 +303,10 @@ def open_aged(session: Session, model: Model, days: Sequence[date]) -> Frame:
         log.check_filter(model.predictions.where)
         raise_all(log)
         age = age_on(day, model.time_zone, observed_at["observed_at"])
-        where = model.predictions.where
-        parts.append(nw.from_native(_dated({day: log}, "scored_on", where, **outcome, age=age)))
+        row_filter = model.predictions.where
+        parts.append(
+            nw.from_native(_dated({day: log}, "scored_on", row_filter, **outcome, age=age))
+        )
     view = session.show("outcomes by age", by_halves(parts, nw.concat).to_native())
     return prepare_outcomes(session.frame(view), model)
 
@@ -331,10 +333,14 @@ def _together(logs: Mapping[date, OpenLog]) -> OpenLog:
     return replace(first, files=files, problems=[])
 
 
-def _dated(logs: Mapping[date, OpenLog], name: str, where: str | None, **wanted: Wanted) -> Any:
+def _dated(
+    logs: Mapping[date, OpenLog], name: str, row_filter: str | None, **wanted: Wanted
+) -> Any:
     """Read values of some days, each row with the ordinal of its day."""
     parts = [
-        nw.from_native(log.read(where, **wanted)).with_columns(nw.lit(day.toordinal()).alias(name))
+        nw.from_native(log.read(row_filter, **wanted)).with_columns(
+            nw.lit(day.toordinal()).alias(name)
+        )
         for day, log in logs.items()
     ]
     return by_halves(parts, nw.concat).to_native()

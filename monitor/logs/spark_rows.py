@@ -26,7 +26,10 @@ SQL_TOKEN = re.compile(r"""('(?:[^']|'')*')|"((?:[^"]|"")*)\"""")
 
 
 def rows(
-    log: OpenLog, groups: Iterable[Sequence[str]], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog,
+    groups: Iterable[Sequence[str]],
+    row_filter: str | None,
+    wanted: Mapping[str, Wanted],
 ) -> Any:
     """Read columns of the chosen rows, as `OpenLog.read`.
 
@@ -39,7 +42,7 @@ def rows(
     where, wanted
         The filter, and the values by their new names.
     """
-    parts = [part for files in groups for part in _parts_of_group(log, files, where, wanted)]
+    parts = [part for files in groups for part in _parts_of_group(log, files, row_filter, wanted)]
     whole = {field.dataType.typeName() for part in parts for field in part.schema.fields}
     if "boolean" in whole and "outcome" in wanted:
         parts = [_as_numbers(part) for part in parts] if _mixed(parts) else parts
@@ -52,13 +55,15 @@ def nothing(log: OpenLog, empty: duckdb.DuckDBPyRelation) -> Any:
 
 
 def _parts_of_group(
-    log: OpenLog, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog, files: Sequence[str], row_filter: str | None, wanted: Mapping[str, Wanted]
 ) -> list[Any]:
     """Read files with equal columns: Spark by itself, if no value is converted."""
     types = log.files[files[0]]
     if not _is_plain(log, types, wanted):
-        return [read_in_tasks(log, files, where, wanted)]
-    return [_part(log, alike, where, wanted) for alike in _by_path(log, files, where, wanted)]
+        return [read_in_tasks(log, files, row_filter, wanted)]
+    return [
+        _part(log, alike, row_filter, wanted) for alike in _by_path(log, files, row_filter, wanted)
+    ]
 
 
 def _is_plain(log: OpenLog, types: Mapping[str, Any], wanted: Mapping[str, Wanted]) -> bool:
@@ -83,22 +88,22 @@ def _is_known_to_spark(value: Wanted, types: Mapping[str, Any]) -> bool:
 
 
 def _part(
-    log: OpenLog, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog, files: Sequence[str], row_filter: str | None, wanted: Mapping[str, Wanted]
 ) -> Any:
     """Read files with equal columns and equal values in their paths."""
     from pyspark.sql import functions as f
 
     types = log.files[files[0]]
     rows = _read_parquet(log, files, types)
-    for column in log.used(types, where, wanted.values())[0]:
+    for column in log.used(types, row_filter, wanted.values())[0]:
         rows = rows.withColumn(column, f.lit(_value_in_path(files[0], column)))
     if log.dating and log.days is not None:
         ranges = log.dating.ranges(log.days, types[log.dating.column])
         at = _column(log.dating.column)
         chosen = [(at >= f.lit(first)) & (at < f.lit(end)) for first, end in ranges]
         rows = rows.filter(reduce(lambda a, b: a | b, chosen))
-    if where:
-        rows = rows.filter(_bound(log, rows, where))
+    if row_filter:
+        rows = rows.filter(_bound(log, rows, row_filter))
     return rows.select(*(_value(value).alias(name) for name, value in wanted.items()))
 
 
@@ -138,12 +143,12 @@ def _bucket(columns: Sequence[Any]) -> Any:
     return (digits.cast("int") % BUCKETS).cast("smallint")
 
 
-def _bound(log: OpenLog, rows: Any, where: str) -> Any:
+def _bound(log: OpenLog, rows: Any, row_filter: str) -> Any:
     """Translate a filter, and check its type with the columns that it meets."""
     from pyspark.errors import AnalysisException, ParseException
     from pyspark.sql import functions as f
 
-    condition = f.expr(SQL_TOKEN.sub(_translated, where))
+    condition = f.expr(SQL_TOKEN.sub(_translated, row_filter))
     try:
         type_name = rows.select(condition).schema.fields[0].dataType.typeName()
     except (AnalysisException, ParseException) as error:
@@ -152,7 +157,7 @@ def _bound(log: OpenLog, rows: Any, where: str) -> Any:
         if type_name == "boolean":
             return condition
         wrong = f"gives {type_name.upper()}, not true or false"
-    raise log.unsuitable(where, wrong)
+    raise log.unsuitable(row_filter, wrong)
 
 
 def _translated(token: re.Match[str]) -> str:
@@ -164,11 +169,11 @@ def _translated(token: re.Match[str]) -> str:
 
 
 def _by_path(
-    log: OpenLog, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog, files: Sequence[str], row_filter: str | None, wanted: Mapping[str, Wanted]
 ) -> list[list[str]]:
     """Divide files by the values of columns that stand in their paths."""
     types = log.files[files[0]]
-    in_path, _ = log.used(types, where, wanted.values())
+    in_path, _ = log.used(types, row_filter, wanted.values())
     by_values = defaultdict[tuple[str | None, ...], list[str]](list)
     for file in files:
         by_values[tuple(_value_in_path(file, column) for column in in_path)].append(file)

@@ -44,7 +44,7 @@ class Work:
     """What is the same for all tasks: model and days for messages, the filter, the values."""
 
     what: str
-    where: str | None
+    row_filter: str | None
     sql: Mapping[str, tuple[tuple[str, ...], str]]
 
     @property
@@ -54,13 +54,15 @@ class Work:
 
 
 def read_in_tasks(
-    log: OpenLog, files: Sequence[str], where: str | None, wanted: Mapping[str, Wanted]
+    log: OpenLog, files: Sequence[str], row_filter: str | None, wanted: Mapping[str, Wanted]
 ) -> Any:
     """Read columns of the chosen rows of files with equal columns, as `OpenLog.read`."""
     types = log.files[files[0]]
-    rows = _for_spark(log.without_rows(types, where, wanted))
+    rows = _for_spark(log.without_rows(types, row_filter, wanted))
     work = Work(
-        log.session.what, where, {name: (w.columns, w.sql(types)) for name, w in wanted.items()}
+        log.session.what,
+        row_filter,
+        {name: (w.columns, w.sql(types)) for name, w in wanted.items()},
     )
     shares = pa.table({"share": [pickle.dumps(_fields(share)) for share in _shares(log, files)]})
     ignore_warnings()
@@ -87,14 +89,14 @@ def read_shares(work: Work, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Re
 def _read(log: OpenLog, work: Work, session: Session) -> Iterator[pa.RecordBatch]:
     types = next(iter(log.files.values()))
     if log.table:
-        in_rows = log.used(types, work.where, work.wanted.values())[1]
+        in_rows = log.used(types, work.row_filter, work.wanted.values())[1]
         scanned = session.connection.from_arrow(log.scan(log.table, in_rows))
-        rows = log.choose(scanned, types, work.where, work.wanted)
+        rows = log.choose(scanned, types, work.row_filter, work.wanted)
     else:
         filesystem, _ = open_filesystem(next(iter(log.files)))
         if not isinstance(filesystem, LocalFileSystem):
             session.reach(filesystem, [*log.files], log.form)
-        rows = log.read(work.where, **work.wanted)
+        rows = log.read(work.row_filter, **work.wanted)
     yield from _for_spark(rows).arrow(ROWS_AT_A_TIME)
 
 

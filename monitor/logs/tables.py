@@ -197,10 +197,10 @@ def query_table(log: PredictionLog | OutcomeLog, condition: str | None = None) -
     ) -> pa.RecordBatchReader:
         by = quoted(dated_by)
         in_ranges = " OR ".join(f"({by} >= '{low}' AND {by} < '{high}')" for low, high in ranges)
-        where = " AND ".join(f"({part})" for part in (in_ranges, condition) if part)
+        conditions = " AND ".join(f"({part})" for part in (in_ranges, condition) if part)
         fields = [schema.field(column) for column in columns or schema.names]
         listed = ", ".join(quoted(field.name) for field in fields)
-        query = f"SELECT {listed} {begin}" + f" WHERE {where}" * bool(where)
+        query = f"SELECT {listed} {begin}" + f" WHERE {conditions}" * bool(conditions)
         batches = batches_of(variable, snapshot.name, query)
         return pa.RecordBatchReader.from_batches(pa.schema(fields), batches)
 

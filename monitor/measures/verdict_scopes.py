@@ -119,9 +119,9 @@ def _alone(snapshot: Snapshot) -> Parts[float]:
     for v in snapshot.verdicts:
         model = snapshot.models[v.model]
         urgency = max(model.severity, model.verdicts.value_severity, key=URGENCIES.index)
-        for one in v.values.ranked[:MOST_ALONE] if v.values and urgency != "none" else ():
-            labels = (v.model, printable(one.column), printable(one.value), one.kind, urgency)
-            yield labels, seconds_of(one.started)
+        for value in v.values.ranked[:MOST_ALONE] if v.values and urgency != "none" else ():
+            labels = (v.model, printable(value.column), printable(value.value), value.kind, urgency)
+            yield labels, seconds_of(value.started)
 
 
 TAKEN: Scope[float] = Scope(

@@ -30,7 +30,7 @@ def conditions_named(model: Model, name: str, written: Sequence[str]) -> tuple[C
     columns = [w.name for w in model.columns]
     columns += [model.segments.column] if model.segments else []
     conditions = [_condition(text, columns, name) for text in written]
-    if len({one.column for one in conditions}) > 1:
+    if len({condition.column for condition in conditions}) > 1:
         msg = (
             f"--part: {name_all(conditions)} are values of several columns; fit a map of each, or "
             f"cross the columns in models.{name}.segments and name their combination."
@@ -66,29 +66,31 @@ def part_named(model: Model, conditions: Sequence[Condition], groups: Groups) ->
     ConfigError
         If a value has no rule, because it is what other values leave.
     """
-    return Part(name_all(conditions), tuple(_clauses(model, one, groups) for one in conditions))
+    return Part(
+        name_all(conditions), tuple(_clauses(model, condition, groups) for condition in conditions)
+    )
 
 
-def _clauses(model: Model, one: Condition, groups: Groups) -> tuple[Clause, ...]:
-    if model.segments and one.column == model.segments.column:
-        return (_primary_clause(model.segments, one.value),)
-    watched = next(w for w in model.columns if w.name == one.column)
+def _clauses(model: Model, condition: Condition, groups: Groups) -> tuple[Clause, ...]:
+    if model.segments and condition.column == model.segments.column:
+        return (_primary_clause(model.segments, condition.value),)
+    watched = next(w for w in model.columns if w.name == condition.column)
     if not isinstance(watched, Crossing):
-        return (_clause(watched, one, groups.get(one.column) or {}),)
-    values = one.value.split(CROSSED)
-    if one.value == OTHER or len(values) != len(watched.cross):
-        raise _no_rule(one)
+        return (_clause(watched, condition, groups.get(condition.column) or {}),)
+    values = condition.value.split(CROSSED)
+    if condition.value == OTHER or len(values) != len(watched.cross):
+        raise _no_rule(condition)
     parts = [Condition(*pair) for pair in zip(watched.cross, values, strict=True)]
     return tuple(_crossed_clause(model, part) for part in parts)
 
 
-def _crossed_clause(model: Model, one: Condition) -> Clause:
-    watched = next((w for w in model.columns if w.name == one.column), None)
+def _crossed_clause(model: Model, condition: Condition) -> Clause:
+    watched = next((w for w in model.columns if w.name == condition.column), None)
     if isinstance(watched, WatchedColumn):
-        return _clause(watched, one, {})
-    if model.segments and one.column == model.segments.column:
-        return _primary_clause(model.segments, one.value)
-    return _clause_of_value(one)
+        return _clause(watched, condition, {})
+    if model.segments and condition.column == model.segments.column:
+        return _primary_clause(model.segments, condition.value)
+    return _clause_of_value(condition)
 
 
 def _primary_clause(segments: Segments, value: str) -> Clause:
@@ -98,25 +100,27 @@ def _primary_clause(segments: Segments, value: str) -> Clause:
     return Clause(column, values, others=others, expression=expression is not None)
 
 
-def _clause(watched: WatchedColumn, one: Condition, named: Mapping[str, str]) -> Clause:
-    if watched.values and one.value == OTHER:
-        return Clause(one.column, watched.values, others=True)
+def _clause(watched: WatchedColumn, condition: Condition, named: Mapping[str, str]) -> Clause:
+    if watched.values and condition.value == OTHER:
+        return Clause(condition.column, watched.values, others=True)
     names = [*range_names(watched.edges)] if watched.edges else []
-    if watched.edges and one.value in names:
-        place = names.index(one.value)
+    if watched.edges and condition.value in names:
+        place = names.index(condition.value)
         low, high = (None, *watched.edges)[place], (*watched.edges, None)[place]
-        return Clause(one.column, low=low, high=high)
-    if watched.quantiles and one.value != OTHER:
-        return _clause_of_steps(one, sorted(int(s) for s, n in named.items() if n == one.value))
-    return _clause_of_value(one)
+        return Clause(condition.column, low=low, high=high)
+    if watched.quantiles and condition.value != OTHER:
+        return _clause_of_steps(
+            condition, sorted(int(s) for s, n in named.items() if n == condition.value)
+        )
+    return _clause_of_value(condition)
 
 
-def _clause_of_steps(one: Condition, steps: Sequence[int]) -> Clause:
+def _clause_of_steps(condition: Condition, steps: Sequence[int]) -> Clause:
     """Write the range of numbers that some consecutive steps make."""
     low, high = (_begin(step) for step in (steps[0], steps[-1] + 1)) if steps else (None, None)
     if low is None and high is None:
-        raise _no_rule(one)
-    return Clause(one.column, low=low, high=high)
+        raise _no_rule(condition)
+    return Clause(condition.column, low=low, high=high)
 
 
 def _begin(step: int) -> float | None:
@@ -126,17 +130,17 @@ def _begin(step: int) -> float | None:
     return step_edge(step) if step >= 0 else step_edge(step - 1)
 
 
-def _clause_of_value(one: Condition) -> Clause:
-    if one.value == OTHER:
-        raise _no_rule(one)
-    return Clause(one.column, (one.value,))
+def _clause_of_value(condition: Condition) -> Clause:
+    if condition.value == OTHER:
+        raise _no_rule(condition)
+    return Clause(condition.column, (condition.value,))
 
 
-def _no_rule(one: Condition) -> ConfigError:
+def _no_rule(condition: Condition) -> ConfigError:
     msg = (
-        f"--part {name_of(one)}: these rows are what other values leave, or a name of several "
-        f"columns that cannot be divided, so a map of them has no rule; list the values that "
-        f"matter in the configuration."
+        f"--part {name_of(condition)}: these rows are what other values leave, or a name of "
+        f"several columns that cannot be divided, so a map of them has no rule; list the values "
+        f"that matter in the configuration."
     )
     return ConfigError(msg)
 

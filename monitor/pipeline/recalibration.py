@@ -187,9 +187,9 @@ def recalibrate(
         else (None, {})
     )
     trained = [
-        (day, found)
+        (day, counts)
         for day in days
-        if (found := _of_day(rows, day, by_value)) and found.tally.total
+        if (counts := _of_day(rows, day, by_value)) and counts.tally.total
     ]
     if not trained:
         msg = (
@@ -211,7 +211,7 @@ def recalibrate(
     for_all = (
         _gains_for_all(rows, days, by_value, cast("Kind", chosen.kind), kind) if by_value else ()
     )
-    if not rows.conditions and any(one.harmed for one in for_all):
+    if not rows.conditions and any(gain.harmed for gain in for_all):
         worth_it = False
         chosen = chosen if kind else choice.candidates[0]
     mapped = part_named(model, rows.conditions, groups) if rows.conditions else None
@@ -248,7 +248,7 @@ def _rows_to_map(
         whole = _newest_verdict(store, name, WHOLE)
         explained = whole.explanation if whole and whole.incident else None
         # Rows of several columns are counted together only where these are crossed.
-        if explained and len({one.column for one in explained.conditions}) == 1:
+        if explained and len({condition.column for condition in explained.conditions}) == 1:
             conditions = explained.conditions
         else:
             explained = None

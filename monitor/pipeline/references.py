@@ -150,7 +150,7 @@ def read_references(config: Config, name: str) -> References:
                 reference, marks = before
                 again = replace(reference, deployed=setting.retire)
                 fitted.append((again, [*marks, f"{setting.retire}"]))
-            fitted.sort(key=lambda one: one[0].begins)
+            fitted.sort(key=lambda marked: marked[0].begins)
     if used.keys() != kept.keys():
         store.keep_fits(name, used)
     usable = in_force([reference for reference, _ in fitted])
@@ -166,10 +166,11 @@ def awaited_in_store(config: Config, name: str) -> str | None:
 
 def _in_force_before(day: date, fitted: Sequence[Marked]) -> Marked | None:
     """Find the reference that the scores of the days before a map are compared with."""
-    kept = in_force([one for one, _ in fitted])
+    kept = in_force([reference for reference, _ in fitted])
     in_force_then = reference_of_day(day - timedelta(days=1), kept)
     return next(
-        (one for one in fitted if in_force_then and one[0].begins == in_force_then.begins), None
+        (marked for marked in fitted if in_force_then and marked[0].begins == in_force_then.begins),
+        None,
     )
 
 

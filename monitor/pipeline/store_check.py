@@ -63,7 +63,9 @@ def check_store(store: Store, name: str) -> StoreCheck:
     ]
     months = [(kind, month) for kind in KINDS for month in store.months(kind, name)]
     alone = sum(len(store.days_alone(kind, name)) for kind in DAILY)
-    of_records_alone = [one for one in records if one in RECORDS or one.startswith(DIGESTS)]
+    of_records_alone = [
+        record for record in records if record in RECORDS or record.startswith(DIGESTS)
+    ]
     return StoreCheck(
         name,
         files=alone

@@ -75,7 +75,7 @@ def judge_days(
     unwatched = ["no values"] if model.columns and not watches_values(model) else []
     basis = fingerprint([program.digest("verdicts"), repr(limits), references.marks, *unwatched])
     stale = store.mark_stale(name, first)
-    start, detectors = _where_to_begin(*(store, name, days, stale, basis), may_heal=may_heal)
+    start, detectors = _beginning(*(store, name, days, stale, basis), may_heal=may_heal)
     if start < stale:  # if this run is killed, the next one may not go on between two programs
         store.mark_stale(name, start)
 
@@ -144,7 +144,7 @@ def _complaints(
         yield from (failed_day(day, known_at, message) for day, message in fresh.items())
 
 
-def _where_to_begin(
+def _beginning(
     store: Store, name: str, days: Sequence[date], first: date, basis: str, *, may_heal: bool
 ) -> tuple[date, Mapping[str, Detector]]:
     """Go on from the verdicts before `first` if they rest on the same limits and references.

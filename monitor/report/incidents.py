@@ -18,12 +18,10 @@ def closing(e: IncidentSummary) -> str:
     return "lasts" if e.ended else "still open"
 
 
-def incident_table(
-    title: str, by_name: Mapping[str, Sequence[IncidentSummary]], label: str = "model"
-) -> RenderableType:
-    """Show calibration drifts by model or by segment, one line each."""
-    table = plain_table(title, (label, "found on", "since", "scores", "closed on"))
-    for name, of_model in by_name.items():
+def incident_table(title: str, by_model: Mapping[str, Sequence[IncidentSummary]]) -> RenderableType:
+    """Show the calibration drifts of models, one line each."""
+    table = plain_table(title, ("model", "found on", "since", "scores", "closed on"))
+    for name, of_model in by_model.items():
         for e in of_model:
             kind, closed = e.kind.replace("_", " "), closing(e)
             table.add_row(Text(shown(name)), f"{e.opened}", f"{e.started}", kind, closed)

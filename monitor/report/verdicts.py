@@ -78,7 +78,9 @@ def document(standing: Standing) -> dict[str, Any]:
 
 def _values(verdict: Verdict) -> list[dict[str, Any]]:
     """Lay out the values that drift by themselves, the clearest first."""
-    return [_columns(one, OF_VALUE) for one in (verdict.values.ranked if verdict.values else ())]
+    return [
+        _columns(value, OF_VALUE) for value in (verdict.values.ranked if verdict.values else ())
+    ]
 
 
 def _columns(of: object, names: Sequence[str]) -> dict[str, Any]:

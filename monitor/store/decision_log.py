@@ -75,7 +75,7 @@ class DecisionLog(Chain):
         filesystem, root = self._location
         while True:
             before, digest = self._read_decisions(model)
-            made = decision(max((one.number for one in before), default=0) + 1, before)
+            made = decision(max((decided.number for decided in before), default=0) + 1, before)
             name = _name(model, made.number)
             said = {"decision": _what(made), **_written(made), AFTER: digest, "format": FORMAT}
             content = sealed_record({**said, **owner_of(name)})

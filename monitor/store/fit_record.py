@@ -117,5 +117,5 @@ _FORMS: Mapping[str, Callable[[Any], Any]] = {
     "date": date.fromisoformat,
     "tuple": lambda of: tuple(map(read_back, of)),
     "mapping": lambda of: {read_back(k): read_back(v) for k, v in of},
-    "kind": lambda of: KINDS[of[0]](**{name: read_back(one) for name, one in of[1].items()}),
+    "kind": lambda of: KINDS[of[0]](**{name: read_back(value) for name, value in of[1].items()}),
 }

@@ -12,14 +12,14 @@ LEAST_LEFT_OUT = 0.005  # of the predictions; less is not said
 
 def chosen_sentence(chosen: ChosenLabels) -> str:
     """Say that labels look chosen by score, what is right all the same, and what is not."""
-    where = "" if chosen.segment == WHOLE else f" in {shown(chosen.segment)}"
+    in_segment = "" if chosen.segment == WHOLE else f" in {shown(chosen.segment)}"
     return (
-        f"Labels seem to be chosen by score{where}: on {chosen.day} {percent(chosen.most.rate)} of "
-        f"the predictions with {_scores(chosen.most)} have an outcome, and "
-        f"{percent(chosen.least.rate)} of those with {_scores(chosen.least)}. Verdict and slope "
-        f"are right all the same; prevalence, mean score, ECE, TCE, RBS and causes are those of "
-        f"the labelled predictions, not of all: set label_rate to by_score to have those of "
-        f"all too. If outcomes are only late, raise settled_after. See {PAGE}."
+        f"Labels seem to be chosen by score{in_segment}: on {chosen.day} "
+        f"{percent(chosen.most.rate)} of the predictions with {_scores(chosen.most)} have an "
+        f"outcome, and {percent(chosen.least.rate)} of those with {_scores(chosen.least)}. Verdict "
+        f"and slope are right all the same; prevalence, mean score, ECE, TCE, RBS and causes are "
+        f"those of the labelled predictions, not of all: set label_rate to by_score to have those "
+        f"of all too. If outcomes are only late, raise settled_after. See {PAGE}."
     )
 
 

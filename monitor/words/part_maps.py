@@ -28,10 +28,10 @@ def part_sentences(
     """
     if content.part:
         return (*_explained(content, explained), *_beside(for_all))
-    harmed = sorted((one for one in for_all if one.harmed), key=lambda one: one.shape.value)
+    harmed = sorted((gain for gain in for_all if gain.harmed), key=lambda gain: gain.shape.value)
     if not harmed:
         return ()
-    worst = "; ".join(f"{printable(one.name)} {_nats(one)}" for one in harmed[:MOST_NAMED])
+    worst = "; ".join(f"{printable(gain.name)} {_nats(gain)}" for gain in harmed[:MOST_NAMED])
     said = (
         f"A map for all would harm {len(harmed)} of {len(for_all)} parts. Gained or lost on days "
         f"left out: {worst}. calibration-monitor where --model {content.model} names the part that "
@@ -56,9 +56,9 @@ def _beside(for_all: Sequence[PartGain]) -> tuple[str, ...]:
     if not for_all:
         return ()
     said = " and ".join(
-        f"{_changed(one.log_loss)} in {printable(one.name)} ({percent(one.rows)} of the outcomes; "
-        f"{_nats(one)})"
-        for one in for_all
+        f"{_changed(gain.log_loss)} in {printable(gain.name)} ({percent(gain.rows)} of the "
+        f"outcomes; {_nats(gain)})"
+        for gain in for_all
     )
     return (f"A map for all would {said}.",)
 
@@ -68,8 +68,8 @@ def _changed(gain: Estimate) -> str:
     return f"{verb} {abs(gain.value):z.4f} nats a prediction"
 
 
-def _nats(one: PartGain) -> str:
+def _nats(gain: PartGain) -> str:
     return (
-        f"{one.log_loss.value:+z.4f} ({one.log_loss:z.4f interval}), of it by its shape "
-        f"{one.shape.value:+z.4f} ({one.shape:z.4f interval})"
+        f"{gain.log_loss.value:+z.4f} ({gain.log_loss:z.4f interval}), of it by its shape "
+        f"{gain.shape.value:+z.4f} ({gain.shape:z.4f interval})"
     )

@@ -16,7 +16,7 @@ MOST_TOLD = 5  # values with a sentence each
 
 def value_sentences(incidents: Sequence[ValueIncident]) -> list[str]:
     """Say of each open drift of a value what, since when and how strong."""
-    told = [_sentence(one) for one in incidents[:MOST_TOLD]]
+    told = [_sentence(incident) for incident in incidents[:MOST_TOLD]]
     left = len(incidents) - MOST_TOLD
     return [*told, f"{left} more values have drifted by themselves."] if left > 0 else told
 
@@ -32,7 +32,7 @@ def values_in_short(incidents: Sequence[ValueIncident], most: int) -> str:
     >>> values_in_short([one, one, one], 1)
     'os = ios and 2 more'
     """
-    names = listed([name_of(one.name) for one in incidents[:most]])
+    names = listed([name_of(incident.name) for incident in incidents[:most]])
     left = len(incidents) - most
     return f"{names} and {left} more" if left > 0 else names
 

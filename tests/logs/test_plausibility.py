@@ -8,10 +8,10 @@ from scipy.special import expit, logit
 
 from monitor.logs.plausibility import (
     Remark,
+    ScoreRange,
     about_outcomes,
     about_scores,
     about_times,
-    score_range,
 )
 
 DAY = date(2026, 3, 2)
@@ -23,6 +23,12 @@ def world(seed: int, prior: float = -3.0) -> tuple[np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     scores = np.sort(expit(rng.normal(prior, 1.0, ROWS)))
     return scores, (rng.random(ROWS) < scores).astype(float)
+
+
+def range_of(scores: np.ndarray) -> ScoreRange:
+    """Describe where the finite scores lie, as a query of the log does."""
+    finite = scores[np.isfinite(scores)]
+    return ScoreRange(finite.min(), finite.max(), np.mean(finite < 0), np.mean(finite > 1))
 
 
 def remarks(scores: np.ndarray, outcomes: np.ndarray) -> list[Remark]:
@@ -37,7 +43,7 @@ def test_a_calibrated_model_gets_no_remark(seed: int, prior: float) -> None:
     """Neither its scores nor its outcomes look wrong, whatever the prevalence."""
     scores, outcomes = world(seed, prior)
 
-    assert about_scores(score_range(scores)) == []
+    assert about_scores(range_of(scores)) == []
     assert remarks(scores, outcomes) == []
 
 
@@ -60,7 +66,7 @@ def test_a_useless_model_gets_no_remark() -> None:
 )
 def test_scores_on_another_scale(scores: np.ndarray, value: str | None) -> None:
     """Percent and logits are told from other numbers."""
-    (remark,) = about_scores(score_range(scores))
+    (remark,) = about_scores(range_of(scores))
 
     assert remark.value == value
     assert remark.key in remark.sentence
@@ -68,7 +74,7 @@ def test_scores_on_another_scale(scores: np.ndarray, value: str | None) -> None:
 
 def test_single_scores_out_of_range_are_no_scale() -> None:
     """One score of 1.7 among a thousand is an error of that row."""
-    assert about_scores(score_range([*np.linspace(0, 1, 1000), 1.7, np.nan, np.inf])) == []
+    assert about_scores(range_of(np.array([*np.linspace(0, 1, 1000), 1.7, np.nan, np.inf]))) == []
 
 
 def test_scores_of_the_other_class() -> None:

@@ -105,9 +105,9 @@ def _without_decisions(
 
 def _remarks(p: Floats, y: Floats) -> list[Remark]:
     known = ~(np.isnan(p) | np.isnan(y))
-    scores, where = np.unique(p[known], return_inverse=True)
-    counts = np.bincount(where, minlength=scores.size).astype(np.float64)
-    hits = np.bincount(where, weights=y[known], minlength=scores.size)
+    scores, of_score = np.unique(p[known], return_inverse=True)
+    counts = np.bincount(of_score, minlength=scores.size).astype(np.float64)
+    hits = np.bincount(of_score, weights=y[known], minlength=scores.size)
     return about_outcomes(scores, counts, hits)
 
 

@@ -69,15 +69,19 @@ def fill(
     for day in newest:
         rows = open_rows(session, log.place, log.format, day, most=ROWS_PER_DAY)
         if rows is not None:
-            rows.filter(log.where or "true").create_view("some_rows", replace=True)
+            rows.filter(log.row_filter or "true").create_view("some_rows", replace=True)
             total, filled, positive = ask(session, f"SELECT {counted} FROM some_rows")
             age = (newest[-1] - day).days
             shares[age], ones[age] = filled / max(1, total), positive
     if not newest and dated_by:
-        used = [c for c in (columns_of_filter(log.where) if log.where else ()) if c not in columns]
+        used = [
+            c
+            for c in (columns_of_filter(log.row_filter) if log.row_filter else ())
+            if c not in columns
+        ]
         rows = open_rows(session, log.place, log.format, None, columns=[*columns, *used])
         assert rows is not None  # the sample is from there
-        rows.filter(log.where or "true").create_view("all_rows", replace=True)
+        rows.filter(log.row_filter or "true").create_view("all_rows", replace=True)
         dated = f"({dated_by})::DATE"
         last = f"(SELECT max({dated}) FROM all_rows)"
         recent = f"SELECT * FROM all_rows WHERE {dated} > {last} - {NEWEST_DAYS}"

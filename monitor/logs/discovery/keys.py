@@ -125,10 +125,10 @@ def _soon(
     for day in days:
         _keep_ids(session, observed, offered, day, ROWS_COMPARED, OFFERED)
     only = ", ".join(f"DATE '{day}'" for day in starts)
-    where = f"WHERE {quoted(PARTITION)} IN ({only})" if only else ""
+    only_starts = f"WHERE {quoted(PARTITION)} IN ({only})" if only else ""
     session.connection.execute(
         f"CREATE OR REPLACE TABLE {ASKED} AS SELECT *, NULL::DATE AS cm_day "
-        f"FROM {scored.table} {where}"
+        f"FROM {scored.table} {only_starts}"
     )
     best = _best(session, asked, offered)
     return replace(best, days=starts) if best else None

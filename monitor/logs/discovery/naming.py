@@ -94,18 +94,6 @@ def patterns(paths: Iterable[str]) -> list[Pattern]:
     return [_pattern(name, sorted(files)) for name, files in sorted(groups.items(), key=_order)]
 
 
-def day_named(path: str) -> date | None:
-    """Read the day that a path names.
-
-    Examples
-    --------
-    >>> day_named("year=2026/month=3/day=9/data.parquet")
-    datetime.date(2026, 3, 9)
-    """
-    match = _first_day(path)
-    return _day(match) if match else None
-
-
 def _order(group: tuple[_Name, list[str]]) -> str:
     return group[1][0]
 

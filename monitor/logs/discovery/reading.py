@@ -55,7 +55,7 @@ class Log:
         The columns that are structs, maps or lists, with their types; the sample is without them.
     inner : tuple of str
         The columns that are fields of structs, by their dotted names.
-    where : str or None
+    row_filter : str or None
         The filter in SQL of the rows that are counted.
     doubts : tuple of str
         What is unsure about it.
@@ -71,7 +71,7 @@ class Log:
     span: tuple[date, date] | None = None
     nested: tuple[tuple[str, str], ...] = ()
     inner: tuple[str, ...] = ()
-    where: str | None = None
+    row_filter: str | None = None
     doubts: tuple[str, ...] = ()
 
     def column(self, name: str) -> Column:
@@ -191,7 +191,7 @@ def _from(days: Sequence[date], day: date | None) -> Sequence[date | None]:
 
 def add_day(session: Session, log: Log, day: date) -> None:
     """Add the rows of a further day to the sample of a log."""
-    _sample(session, log.place, log.format, day, log.table, log.where)
+    _sample(session, log.place, log.format, day, log.table, log.row_filter)
 
 
 def _sample(
@@ -200,7 +200,7 @@ def _sample(
     format_: str,
     day: date | None,
     table: str,
-    where: str | None = None,
+    row_filter: str | None = None,
 ) -> int:
     """Add rows to the table of a sample, and return how many; nested columns are left out."""
     most = ROWS_PER_DAY if day else UNDATED_ROWS
@@ -216,5 +216,5 @@ def _sample(
     dated = f"DATE '{day}'" if day else "NULL::DATE"
     partition = f"{dated} AS {quoted(PARTITION)}"
     rows.select(", ".join([*plain, partition])).create_view("some_rows", replace=True)
-    add(session, f"SELECT * FROM some_rows WHERE {where or 'true'}", table)
+    add(session, f"SELECT * FROM some_rows WHERE {row_filter or 'true'}", table)
     return int(ask(session, "SELECT count(*) FROM some_rows")[0])

@@ -64,14 +64,14 @@ class Setting:
 def settings_of(pair: Pair) -> list[Setting]:
     """List the settings of a model in the order in which they are written."""
     together = pair.observed is pair.scored
-    settings = [*_where("predictions", pair.scored), *_id("predictions", pair)]
+    settings = [*_place("predictions", pair.scored), *_id("predictions", pair)]
     settings += [*_score(pair), *_time("predictions", pair), *_weight("predictions", pair)]
     settings += _entity(pair)
     if together:
         why = "The predictions have the outcome as a column, null until it is known."
         settings.append(Setting("outcomes", "in_predictions", True, why))
     else:
-        settings += [*_where("outcomes", pair.observed), *_id("outcomes", pair)]
+        settings += [*_place("outcomes", pair.observed), *_id("outcomes", pair)]
         settings += _calendar_of_outcomes(pair)
     settings += [
         *_outcome(pair),
@@ -119,7 +119,7 @@ def value_of(name: str, log: Log) -> str | dict[str, str]:
     return {"sql": ".".join(map(in_sql, (whole, *fields)))}
 
 
-def _where(section: str, log: Log) -> Iterator[Setting]:
+def _place(section: str, log: Log) -> Iterator[Setting]:
     if log.days:
         gaps = _gaps(log)
         missing = f", {gaps:,} between them missing" if gaps else ""
@@ -129,8 +129,8 @@ def _where(section: str, log: Log) -> Iterator[Setting]:
         why = f"The path names no day, so a column dates the rows{days}."
     yield Setting(section, "path", log.place, why)
     yield Setting(section, "format", log.format, active=log.format != "parquet")
-    if log.where and section == "predictions":
-        yield Setting(section, "where", log.where, f"{_sentence('. '.join(log.doubts))}.")
+    if log.row_filter and section == "predictions":
+        yield Setting(section, "where", log.row_filter, f"{_sentence('. '.join(log.doubts))}.")
     if not log.days:
         first, *_ = roles.times(log.columns)
         yield Setting(section, "day", first.column, f"{_sentence(first.reason)}.")

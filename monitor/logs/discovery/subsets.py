@@ -27,7 +27,7 @@ UNIQUE = 0.99
 class Subset:
     """The rows that are counted, as a filter in SQL, and what a person should look at."""
 
-    where: str
+    row_filter: str
     doubt: str
 
 
@@ -80,29 +80,32 @@ def subset(column: Column, value: str, before: str = "") -> Subset:
     """Choose the rows of a value of a column."""
     name = in_sql(column.name)
     if column.type == "BOOLEAN":
-        where = name
+        row_filter = name
     else:
         literal = value if column.kind in ("integer", "real") else text(value)
-        where = f"{name} = {text(value) if column.type == 'VARCHAR' else literal}"
+        row_filter = f"{name} = {text(value) if column.type == 'VARCHAR' else literal}"
     shares = ", ".join(
         f"{other} {rows / max(1, column.rows):.0%}" for other, rows in column.values.items()
     )
     doubt = (
-        f"only rows with {where} are counted, of `{column.name}`: {shares}; {before}to watch the "
-        f"others too, write a model for each with its own predictions.where"
+        f"only rows with {row_filter} are counted, of `{column.name}`: {shares}; {before}to watch "
+        f"the others too, write a model for each with its own predictions.where"
     )
-    return Subset(where, doubt)
+    return Subset(row_filter, doubt)
 
 
 def only(session: Session, log: Log, chosen: Subset) -> Log:
     """Leave out the other rows of a sample."""
     session.connection.execute(
-        f"CREATE OR REPLACE TABLE {log.table} AS SELECT * FROM {log.table} WHERE {chosen.where}"
+        f"CREATE OR REPLACE TABLE {log.table} AS "
+        f"SELECT * FROM {log.table} WHERE {chosen.row_filter}"
     )
     columns = columns_of(session.connection, log.table, textual=log.format in TEXTUAL)
     named = tuple(column for column in columns if column.name != PARTITION)
-    where = f"({log.where}) AND {chosen.where}" if log.where else chosen.where
-    return replace(log, columns=named, where=where, doubts=(*log.doubts, chosen.doubt))
+    row_filter = (
+        f"({log.row_filter}) AND {chosen.row_filter}" if log.row_filter else chosen.row_filter
+    )
+    return replace(log, columns=named, row_filter=row_filter, doubts=(*log.doubts, chosen.doubt))
 
 
 def _newest(column: Column) -> str:

@@ -29,7 +29,7 @@ def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
 
 def settings_to_decide(scored: Log | None, observed: Log | None) -> list[Setting]:
     """List what is known of two logs, and what a person has to decide."""
-    settings = [*_where("predictions", scored)]
+    settings = [*_place("predictions", scored)]
     if observed is not None and observed is scored:
         together = Setting("outcomes", "in_predictions", True, "The only log that was found.")
         return [*settings, *_score(scored), together, *_outcome(observed)]
@@ -37,13 +37,13 @@ def settings_to_decide(scored: Log | None, observed: Log | None) -> list[Setting
         *settings,
         *_id("predictions", scored),
         *_score(scored),
-        *_where("outcomes", observed),
+        *_place("outcomes", observed),
         *_id("outcomes", observed),
         *_outcome(observed),
     ]
 
 
-def _where(section: str, log: Log | None) -> Iterator[Setting]:
+def _place(section: str, log: Log | None) -> Iterator[Setting]:
     if log is None:
         why = f"No log that could be the {section} was found: such as {section}/{{day}}.parquet."
         yield Setting(section, "path", TODO, why)

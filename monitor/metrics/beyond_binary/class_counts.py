@@ -326,14 +326,14 @@ def first_choices(batches: Iterable[PlacedBatch], parts: int) -> list[Tally]:
     [(0, 0), (2, 1)]
     """
     none = np.zeros(0, np.int64)
-    found = [[from_cells(Cells(none, none), none, none)] for _ in range(parts)]
+    by_part = [[from_cells(Cells(none, none), none, none)] for _ in range(parts)]
     for vectors, labels, places in batches:
         first = vectors.argmax(axis=1)
         scores = vectors[np.arange(len(labels)), first]
         for place in np.unique(places).tolist():
             mine = places == place
-            found[place].append(_tally(scores[mine], (first == labels)[mine]))
-    return [merge(of_part) for of_part in found]
+            by_part[place].append(_tally(scores[mine], (first == labels)[mine]))
+    return [merge(of_part) for of_part in by_part]
 
 
 def adjusted_vectors(vectors: Floats, log_weights: Floats) -> Floats:

@@ -55,7 +55,7 @@ def _load() -> None:
             del _WAITING[stand_in]
         package = __name__.partition(".")[0]
         ours = [vars(module) for name, module in [*sys.modules.items()] if name.startswith(package)]
-        for names in [*ours, *(inspect.unwrap(one).__globals__ for one in _LOADED)]:
+        for names in [*ours, *(inspect.unwrap(function).__globals__ for function in _LOADED)]:
             for name, value in [*names.items()]:
                 if isinstance(value, FunctionType) and value in _LOADED:
                     names[name] = _LOADED[value]

@@ -78,20 +78,22 @@ def condition_of(part: Part, engine: Engine = "duckdb") -> str:
     >>> print(condition_of(Part("", ((child,), (Clause("b", ("x", "y")),))), "spark"))
     (CAST(`age` AS DOUBLE) < 18.0e0) OR (CAST(`b` AS STRING) IN ('x', 'y'))
     """
-    met = [" AND ".join(_clause(one, engine) for one in all_of) for all_of in part.any_of]
-    return met[0] if len(met) == 1 else " OR ".join(f"({one})" for one in met)
+    met = [" AND ".join(_clause(clause, engine) for clause in all_of) for all_of in part.any_of]
+    return met[0] if len(met) == 1 else " OR ".join(f"({clause})" for clause in met)
 
 
-def _clause(one: Clause, engine: Engine) -> str:
-    column = f"({one.column})" if one.expression else _name(one.column, engine)
-    if one.low is not None or one.high is not None:
+def _clause(clause: Clause, engine: Engine) -> str:
+    column = f"({clause.column})" if clause.expression else _name(clause.column, engine)
+    if clause.low is not None or clause.high is not None:
         number = f"CAST({column} AS DOUBLE)"
         # NaN is above all numbers in both engines, so only a clause without an end lets it in.
-        least = [] if one.low is None else [f"{number} >= {_number(one.low)}"]
-        end = f"NOT isnan({number})" if one.high is None else f"{number} < {_number(one.high)}"
+        least = [] if clause.low is None else [f"{number} >= {_number(clause.low)}"]
+        end = (
+            f"NOT isnan({number})" if clause.high is None else f"{number} < {_number(clause.high)}"
+        )
         return " AND ".join([*least, end])
-    texts, value = [_text(text, engine) for text in one.values], f"CAST({column} AS STRING)"
-    if one.others:
+    texts, value = [_text(text, engine) for text in clause.values], f"CAST({column} AS STRING)"
+    if clause.others:
         return f"coalesce({value} NOT IN ({', '.join(texts)}), TRUE)" if texts else "TRUE"
     return f"{value} = {texts[0]}" if len(texts) == 1 else f"{value} IN ({', '.join(texts)})"
 

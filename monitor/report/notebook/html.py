@@ -46,7 +46,7 @@ def paragraphs_html(title: str, sentences: Iterable[str]) -> str:
     return f"<p><b>{escape(printable(title))}</b>{lines}</p>"
 
 
-def with_interval(e: "Estimate | None", digits: int = 2, *, sign: bool = False) -> str:
+def with_interval(e: "Estimate", *, sign: bool = False) -> str:
     """Write an estimate and its interval.
 
     Examples
@@ -55,9 +55,7 @@ def with_interval(e: "Estimate | None", digits: int = 2, *, sign: bool = False) 
     >>> with_interval(Estimate(0.7, 0.65, 0.75))
     '0.70 [0.65, 0.75]'
     """
-    if e is None:
-        return "-"
-    form = f"{'+' if sign else ''}.{digits}f"
+    form = "+.2f" if sign else ".2f"
     interval = "" if isnan(e.low) else f" [{e.low:{form}}, {e.high:{form}}]"
     return f"{e.value:{form}}{interval}"
 

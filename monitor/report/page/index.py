@@ -46,7 +46,7 @@ class Index:
 
 def index_of(config: Config) -> Index:
     """Read what stands of every configured model; one that cannot be read says why."""
-    entries = sorted((_entry(config, name) for name in config.names), key=lambda one: one.order)
+    entries = sorted((_entry(config, name) for name in config.names), key=lambda entry: entry.order)
     count_of = Counter(entry.cells[1] for entry in entries)
     words = [words.word for words in sorted(STATES.values(), key=lambda words: words.rank)]
     return Index(entries, [(word, count_of[word]) for word in words if count_of[word]])

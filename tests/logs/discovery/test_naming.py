@@ -7,7 +7,7 @@ import pytest
 
 from monitor.config import Model
 from monitor.files import list_days, list_files
-from monitor.logs.discovery.naming import day_named, patterns
+from monitor.logs.discovery.naming import patterns
 
 DAYS = [date(2025, 12, 28) + timedelta(n) for n in range(14)]
 UUID = "8d1f7a3e-0000-4000-8000-00000000000"
@@ -52,7 +52,6 @@ def test_a_form_of_names_becomes_a_template(form: str, tmp_path: Path) -> None:
     assert list_days(place) == DAYS
     for name, day in names.items():
         assert list_files(place, day) == [f"file://{tmp_path / name}"]
-        assert day_named(name) == day
 
 
 def test_logs_beside_one_another_stay_apart() -> None:
@@ -93,4 +92,6 @@ def test_names_without_a_day() -> None:
 @pytest.mark.parametrize("name", ["2026-02-30.parquet", "1234567890.parquet", "20260230", "a/b"])
 def test_numbers_that_are_no_day(name: str) -> None:
     """A day must exist in the calendar."""
-    assert day_named(name) is None
+    (pattern,) = patterns([name])
+
+    assert not pattern.dated
