@@ -253,15 +253,21 @@ def _show_past(
 
 
 def _show_incidents(results: "Results", segment: str, *, as_json: bool) -> None:
+    from rich.console import Group
+
     from monitor.read.incidents import incidents
+    from monitor.read.value_incidents import value_incidents
     from monitor.report.decisions import decision_documents
-    from monitor.report.incidents import incident_details
+    from monitor.report.incidents import incident_details, value_documents, value_table
 
     must_be_stored(results.model, results.days("verdicts"))
     past = incidents(results).get(segment, [])
     text = incident_details(f"{results.model}, segment {shown(segment)}, all incidents", past)
+    values = value_incidents(results) if segment == WHOLE else []
+    below = [value_table(f"{results.model}, values that drifted alone", values)] if values else []
     decided = decision_documents(results.store.decisions(results.model))
-    answer({"incidents": past, "decisions": decided}, text, as_json=as_json)
+    document = {"incidents": past, "values": value_documents(values), "decisions": decided}
+    answer(document, Group(text, *below), as_json=as_json)
 
 
 def demo(

@@ -1,14 +1,21 @@
 """Incidents as tables for the terminal."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import RenderableType
 from rich.text import Text
 
+from monitor.drift.places import listed, name_of
 from monitor.read.incidents import IncidentSummary
+from monitor.read.value_incidents import PastValueIncident
 from monitor.report.tables import plain_table
+from monitor.report.verdicts import OF_VALUE
 from monitor.segment_names import shown
-from monitor.words.numbers import times
+from monitor.words.numbers import odds, times
+from monitor.words.values import size_of
+
+OF_VALUES = ("value", "found on", "since", "scores", "size", "evidence", "closed on", "beside")
 
 
 def closing(e: IncidentSummary) -> str:
@@ -47,3 +54,35 @@ def incident_details(title: str, drifts: Sequence[IncidentSummary]) -> Renderabl
     if not drifts:
         table.add_row("none", *[""] * 6)
     return table
+
+
+def value_row(past: PastValueIncident) -> tuple[str, ...]:
+    """Lay out the drift of a value under `OF_VALUES`."""
+    incident = past.incident
+    return (
+        name_of(incident.name),
+        f"{incident.opened}",
+        f"{incident.started}",
+        incident.kind.replace("_", " "),
+        size_of(incident),
+        odds(incident.evidence),
+        f"{past.closed}" if past.closed else "still open",
+        listed([*incident.beside]) if incident.beside else "",
+    )
+
+
+def value_table(title: str, past: Sequence[PastValueIncident]) -> RenderableType:
+    """Show the drifts of single values, one line each."""
+    table = plain_table(title, ("value", "since", "scores", "size", "closed on"))
+    for each in past:
+        value, _, since, kind, size, _, closed, _ = value_row(each)
+        table.add_row(Text(value), since, kind, size.replace(", 95 %", "\n"), closed)
+    return table
+
+
+def value_documents(past: Sequence[PastValueIncident]) -> list[dict[str, Any]]:
+    """Lay out the drifts of single values for programs."""
+    return [
+        {name: getattr(each.incident, name) for name in OF_VALUE} | {"closed": each.closed}
+        for each in past
+    ]

@@ -59,13 +59,25 @@ def strata_to_set(model: str, found: MovingPriors) -> str:
     )
 
 
-def _sentence(incident: ValueIncident) -> str:
-    size = Estimate.normal(incident.size, incident.size_error)
+def size_of(incident: ValueIncident) -> str:
+    """Say how strong the drift of a value is, against the other values of its column.
+
+    Examples
+    --------
+    >>> from datetime import date
+    >>> day = date(2026, 3, 1)
+    >>> of = ("os", "ios", day, day, "too_extreme", -0.5, 0.1, 5.0, 0.0, -50.0, 100.0)
+    >>> size_of(ValueIncident(*of))
+    'slope 0.50, 95 % 0.30 to 0.70'
+    """
     if incident.kind in SLOPE_KINDS:
         slope = Estimate.normal(1.0 + incident.size, incident.size_error)
-        strong = f"slope {slope:.2f plain} against the other values of {incident.column}"
-    else:
-        strong = f"{size:+.2f plain} in log-odds against the other values of {incident.column}"
+        return f"slope {slope:.2f plain}"
+    return f"{Estimate.normal(incident.size, incident.size_error):+.2f plain} in log-odds"
+
+
+def _sentence(incident: ValueIncident) -> str:
+    strong = f"{size_of(incident)} against the other values of {incident.column}"
     beside = listed([*incident.beside]) if incident.beside else ""
     shared = f" {beside} may be off only because of rows that they share." if beside else ""
     return (

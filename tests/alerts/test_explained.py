@@ -1,4 +1,4 @@
-"""A drift of the whole that a segment explains: the segment alerts, whichever opens first.
+"""A drift that a segment or a value explains: who is told of it, whichever opens first.
 
 All programs are real and all rules and routes are those of `alerts`; only waiting is shortened.
 """
@@ -6,7 +6,7 @@ All programs are real and all rules and routes are those of `alerts`; only waiti
 import json
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -21,7 +21,9 @@ from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.metrics.core.estimate import Estimate
 from monitor.store.store import Store
 from tests.support.alerting import alertmanager, await_posts, prometheus, serving
+from tests.support.filled_store import VALUES
 from tests.support.receivers import Posts, at, receiving
+from tests.support.servers import get
 
 FIRST, REFERENCE_DAYS, ILL_DAYS = date(2026, 2, 1), 28, 10
 ROWS = np.where(abs(CENTRES) < 3, 50, 0)
@@ -29,6 +31,8 @@ SLOPES = {"ios": 0.6, "web": 1.0, "tv": 1.0}
 ORDERS = ("segment_first", "whole_first")
 ROUTES = {"page": "/enqueue", "ticket": "/slack-tickets-url"}
 MODELS = {f"{order}_{severity}": severity for order in ORDERS for severity in ROUTES}
+VALUE_ORDERS = ("value_first", "whole_before_value")  # a value of a column that is no segment
+OF_VALUES = {f"{order}_{severity}": severity for order in VALUE_ORDERS for severity in ROUTES}
 
 
 def outcomes(slope: float) -> Coarse:
@@ -97,19 +101,46 @@ def stages(order: str) -> list[list[Verdict]]:
     return [before, tomorrow]
 
 
+def value_stages(order: str) -> list[list[Verdict]]:
+    """Do the same where the whole is put down to device = web, which drifts by itself too."""
+    whole, *segments = drifted()
+    assert whole.where is not None
+    assert whole.explanation is not None
+    web = replace(whole.explanation, conditions=(Condition("device", "web"),), in_segments=False)
+    explained = replace(whole, where=replace(whole.where, explanation=web))
+    first = sound(whole) if order == "value_first" else explained
+    before = replace(first, values=VALUES if order == "value_first" else None)
+    calm = [sound(v) for v in segments]
+    after = [replace(explained, values=VALUES), *calm]
+    return [[before, *calm], [replace(v, day=v.day + timedelta(days=1)) for v in after]]
+
+
+@dataclass(frozen=True)
+class Told:
+    """What was sent before the second one opened, what after, and what Alertmanager has then."""
+
+    before: Posts
+    after: Posts
+    alerts: list[dict[str, Any]]
+
+
 @pytest.fixture(scope="module")
-def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Posts, Posts]]:
-    """Let one of them open, then the other; and what was sent in each of both times."""
+def everything(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Told]:
+    """Let one of them open, then the other."""
     folder = tmp_path_factory.mktemp("explained")
     logs: dict[str, Any] = {"predictions": {"path": "p/{day}"}, "outcomes": {"path": "o/{day}"}}
-    logs["segments"] = {"column": "system", "values": list(SLOPES)}
-    models = {name: {**logs, "severity": severity} for name, severity in MODELS.items()}
+    system = {"column": "system", "values": list(SLOPES), "primary": True}
+    logs["segments"] = [system, {"column": "device", "top": 5}]
+    every = MODELS | OF_VALUES
+    models = {name: {**logs, "severity": severity} for name, severity in every.items()}
     (folder / "monitor.yaml").write_text(json.dumps({"store": "store", "models": models}))
     store, now = Store(str(folder / "store")), datetime.now(UTC)
 
     def write(stage: int) -> None:
-        for name in MODELS:
-            verdicts = [replace(v, model=name) for v in stages(name.rsplit("_", 1)[0])[stage]]
+        for name in every:
+            order = name.rsplit("_", 1)[0]
+            of_stage = (value_stages if name in OF_VALUES else stages)(order)[stage]
+            verdicts = [replace(v, model=name) for v in of_stage]
             store.write_verdicts(name, verdicts[0].day, verdicts, basis="")
             store.write_run(name, started=now, finished=now)
 
@@ -120,7 +151,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Posts, Post
         exporter = stack.enter_context(serving(folder))
         where = stack.enter_context(alertmanager(folder, received))
         stack.enter_context(prometheus(folder, exporter, where))
-        await_posts(posts, lambda: all(name in json.dumps(posts) for name in MODELS))
+        await_posts(posts, lambda: all(name in json.dumps(posts) for name in every))
         before = list(posts)
         write(1)
         # Tickets are repeated, so the text of the second stage arrives, and more after it.
@@ -129,7 +160,29 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Posts, Post
         tickets = len(at(ROUTES["ticket"], posts)) + 6
         await_posts(posts, lambda: len(at(ROUTES["ticket"], posts)) >= tickets)
         assert len(posts) > later
-        yield before, posts[len(before) :]
+        await_posts(posts, lambda: len(value_alerts(alerts_of(where))) == len(OF_VALUES))
+        after = posts[len(before) :]
+        first = "value_first_ticket"
+        await_posts(posts, lambda: f"{first}, device = web: scores too" in json.dumps(posts))
+        tickets = len(at(ROUTES["ticket"], posts)) + 6
+        await_posts(posts, lambda: len(at(ROUTES["ticket"], posts)) >= tickets)
+        yield Told(before, [*after, *posts[len(before) + len(after) :]], alerts_of(where))
+
+
+@pytest.fixture
+def told(everything: Told) -> tuple[Posts, Posts]:
+    """Give what was sent before the second one opened, and after."""
+    return everything.before, everything.after
+
+
+def alerts_of(where: str) -> list[dict[str, Any]]:
+    """Ask Alertmanager which alerts it has, and what holds each of them back."""
+    return list(json.loads(get(where, "/api/v2/alerts")[1]))
+
+
+def value_alerts(alerts: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Choose the alerts of values."""
+    return [a for a in alerts if a["labels"]["alertname"] == "CalibrationValueDrift"]
 
 
 def of(name: str, posts: Posts) -> list[str]:
@@ -179,3 +232,38 @@ def test_whoever_was_rung_is_not_rung_again(told: tuple[Posts, Posts]) -> None:
 
         assert len({json.loads(text)["dedup_key"] for text in texts}) == 1
     assert of("segment_first_page", told[1]) == []
+
+
+@pytest.mark.parametrize("name", OF_VALUES)
+def test_the_whole_holds_back_the_value_that_explains_it(everything: Told, name: str) -> None:
+    """Never the other way round; and its message is of the value."""
+    of_model = [a for a in everything.alerts if a["labels"].get("model") == name]
+    (value,) = value_alerts(of_model)
+    (whole,) = (a for a in of_model if a["labels"]["alertname"] == "CalibrationDrift")
+
+    assert value["status"]["inhibitedBy"] == [whole["fingerprint"]]
+    assert whole["status"] == {**whole["status"], "state": "active", "inhibitedBy": []}
+    assert whole["labels"]["segment"] == "all"
+
+
+@pytest.mark.parametrize("name", OF_VALUES)
+def test_a_value_is_told_once_by_itself_or_by_the_whole(everything: Told, name: str) -> None:
+    """Where it is first, the whole takes over; where the whole is, the value sends nothing."""
+    alone, by_whole = (
+        f"{name}, device = web: too extreme",
+        f"{name}, device = web: scores too extreme",
+    )
+    tickets = [json.dumps(p) for p in at(ROUTES["ticket"], [*everything.before, *everything.after])]
+    wholes = [
+        json.dumps(p) for p in at(ROUTES[OF_VALUES[name]], [*everything.before, *everything.after])
+    ]
+
+    assert any(by_whole in text for text in wholes)
+    assert not any("far ends" in text for text in wholes if name in text)
+    if name.startswith("whole_before_value"):
+        assert not any(alone in text for text in tickets)
+        return
+    assert any(alone in text for text in tickets)
+    if OF_VALUES[name] == "ticket":  # both in one place, so their order is known
+        after_whole = tickets[next(i for i, text in enumerate(tickets) if by_whole in text) + 1 :]
+        assert not any(alone in text for text in after_whole)

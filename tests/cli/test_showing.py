@@ -61,6 +61,7 @@ def test_incidents_are_listed_with_their_end(
                 "ended": "recovered",
             }
         ],
+        "values": [],
         "decisions": [],
     }
     assert (table.code, table.err) == (0, "")

@@ -23,6 +23,9 @@ from monitor.pipeline.verdicts import judge_days
 from monitor.pipeline.watching import priors_that_move
 from monitor.read.results import results_of
 from monitor.read.standing import standing
+from monitor.read.value_incidents import value_incidents
+from monitor.report.page.assemble import model_page
+from monitor.report.page.html import model_html
 from monitor.report.verdicts import document
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
@@ -128,6 +131,42 @@ def test_the_customer_is_said(config: Config) -> None:
     said = r"customer = k7 drifts by itself: too extreme since 2026-01-1\d \(slope"
     assert re.match(said, last.reasons[-1])
     assert (value["column"], value["value"], value["kind"]) == ("customer", "k7", "too_extreme")
+
+
+def test_the_customer_is_an_incident_of_its_own(config: Config) -> None:
+    """Once, in the list of incidents for people and for programs, and in a table of the page."""
+    path = f"{Path(config.store).parent}/monitor.yaml"
+    call = ["show", "-m", "ctr", "--config", path, "--incidents"]
+    (value,) = json.loads(CliRunner().invoke(app, [*call, "--json"]).output)["values"]
+    (open_now,) = wholes(config)[-1].values.incidents
+    page = model_page(config, "ctr", read_references(config, "ctr").fitted)
+
+    assert (value["column"], value["value"], value["closed"]) == ("customer", "k7", None)
+    assert value["opened"] == f"{open_now.opened}"
+    assert value["size"] == open_now.size
+    table = " ".join(CliRunner().invoke(app, call).output.split())
+    assert "customer = k7" in table
+    assert "drifted alone" in table
+    (row,) = page.values.rows
+    assert row[:4] == ("customer = k7", f"{open_now.opened}", f"{open_now.started}", "too extreme")
+    assert model_html(page).count("Values that drift alone") == 1
+
+
+def test_past_drifts_of_values_are_listed_with_their_last_day(
+    config: Config, tmp_path: Path
+) -> None:
+    """One that later verdicts no longer have is closed on the first of them."""
+    stored = wholes(config)
+    (incident,) = stored[-1].values.incidents
+    gone = replace(stored[-1].values, incidents=())
+    after = incident.opened + timedelta(days=2)
+    for v in stored:
+        told = replace(v, values=gone) if v.values and v.day >= after else v
+        Store(str(tmp_path)).write_verdicts("ctr", v.day, [told], basis="")
+
+    (past,) = value_incidents(results_of(str(tmp_path), "ctr"))
+    assert past.closed == after
+    assert past.incident.opened == incident.opened
 
 
 def test_check_names_the_column_whose_priors_move(config: Config) -> None:

@@ -102,6 +102,7 @@ def model_page(
         parts=_parts(whole.week, {name for name, of in by_day[chosen].items() if of.week}),
         classes=_classes(whole.week),
         where=tables.where_rows(verdicts),
+        values=tables.value_rows(verdicts),
         facts=facts(model, references, whole.verdict, span[chosen]),
         taken=who_has_taken(results, drifting),
         next_steps=next_steps(drifting) if drifting else (),

@@ -163,6 +163,8 @@ class Page:
         The classes on the day that the page opens with; no rows if the model has two.
     where : Table
         The values of columns where the drift sits that is open on that day; no rows without one.
+    values : Table
+        The values of columns that drift by themselves on that day.
     taken : str or None
         Who has taken the drift of that day, or the command that takes it; None without one.
     next_steps : sequence of NextStep
@@ -184,6 +186,7 @@ class Page:
     parts: str
     classes: Table
     where: Table
+    values: Table
     taken: str | None = None
     next_steps: Sequence[NextStep] = ()
 

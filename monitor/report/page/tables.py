@@ -8,7 +8,8 @@ from monitor.drift.places import Place, name_of
 from monitor.drift.verdict import WEEK, Verdict
 from monitor.evaluation.evaluate import Evaluation
 from monitor.read.incidents import IncidentSummary
-from monitor.report.incidents import closing
+from monitor.read.value_incidents import PastValueIncident
+from monitor.report.incidents import OF_VALUES, closing, value_row
 from monitor.report.page.content import DayOnPage, Row, Table
 from monitor.report.page.words import NONE, share
 from monitor.report.verdicts import chance
@@ -54,6 +55,16 @@ def _incident(name: str, e: IncidentSummary) -> Row:
         closing(e),
         e.ended or ("another drift" if e.closed else NONE),
     )
+
+
+def value_rows(verdicts: Sequence[Verdict]) -> Table:
+    """List the values that drift by themselves, the clearest first."""
+    watched = next((v.values for v in verdicts if v.values), None)
+    ranked = watched.ranked if watched else ()
+    left = len(ranked) - MOST_PLACES
+    notes = [f"{left} more values are not shown."] if left > 0 else []
+    rows = [value_row(PastValueIncident(each, None)) for each in ranked[:MOST_PLACES]]
+    return Table(OF_VALUES, [tuple(cell or NONE for cell in row) for row in rows], notes)
 
 
 def rejected_rows(days: Sequence[DayOnPage], chosen: int) -> Table:
