@@ -116,6 +116,13 @@ def recalibrate(
     if first and last:
         day_range(first, last)
     if classes := model.predictions.classes:
+        if segment not in (None, WHOLE) or part:
+            option = "--part" if part else f"--segment {segment}"
+            msg = (
+                f"{option}: {name} predicts classes, and their map is for all rows; leave the "
+                f"option out."
+            )
+            raise ConfigError(msg)
         recalibrate_vectors(
             config,
             name,

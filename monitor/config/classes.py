@@ -13,6 +13,7 @@ ENDS = 3  # names that a message shows
 
 
 ClassName = Annotated[str, BeforeValidator(as_text), Field(min_length=1, max_length=200)]
+Weight = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 Names = Annotated[Listed[ClassName], Field(max_length=MOST_CLASSES)]
 Columns = Annotated[Listed[Annotated[str, Field(min_length=1)]], Field(max_length=MOST_CLASSES)]
 
@@ -86,6 +87,9 @@ class Classes(Section):
         Or the highest scores only.
     sums : str
         Whether probabilities that do not add up to 1 fail a check or are divided by their sum.
+    weights : tuple of float
+        Of a log that is a sample by class: how many rows of the population a row of each class
+        stands for, the inverse of the rate at which it was kept, in the order of the names.
     watch : tuple of str
         The classes with gauges of their own; by default the most frequent ones of each day.
     """
@@ -95,6 +99,7 @@ class Classes(Section):
     vector: str = ""
     top: Highest | None = None
     sums: Literal["check", "normalise"] = "check"
+    weights: Annotated[Listed[Weight], Field(max_length=MOST_CLASSES)] = ()
     watch: Annotated[Names, Field(max_length=50)] = ()
 
     @model_validator(mode="after")
@@ -110,16 +115,22 @@ class Classes(Section):
                 "with all probabilities, or top, the columns with the highest ones"
             )
             raise ValueError(msg)
-        if self.top and (self.watch or self.sums == "normalise"):
+        if self.top and (self.watch or self.weights or self.sums == "normalise"):
             msg = (
-                "watch and sums: normalise need the probabilities of all classes, but top has the "
-                "highest only; leave them out"
+                "watch, weights and sums: normalise need the probabilities of all classes, but top "
+                "has the highest only; leave them out"
             )
             raise ValueError(msg)
         if self.columns and len(self.columns) != len(self.names):
             msg = (
                 f"columns lists {len(self.columns)} columns and names {len(self.names)} classes; "
                 f"list one column for each class, in the same order"
+            )
+            raise ValueError(msg)
+        if self.weights and len(self.weights) != len(self.names):
+            msg = (
+                f"weights lists {len(self.weights)} numbers and names {len(self.names)} classes; "
+                f"list one number for each class, in the same order"
             )
             raise ValueError(msg)
         if unknown := [name for name in self.watch if name not in self.names]:

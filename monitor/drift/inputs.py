@@ -300,7 +300,7 @@ def class_span(days: Sequence[Day], classes: ClassDay) -> list[tuple[Parts, Clas
     return [
         (day.parts, day.classes)
         for day in days
-        if day.classes and day.classes.names == classes.names
+        if day.classes and day.classes.is_like(classes)
         if all(key[:-1] == (WHOLE, WHOLE) for key in day.parts)
     ]
 

@@ -1,21 +1,23 @@
 """The pairs of classes that have no verdict of their own: how many, and which is off most. Pure.
 
 There may be thousands, so none is followed from day to day. While the whole drifts, the last week
-of each is compared with the reference.
+of each is compared with the reference, by the sums from which `where` finds the place of a drift.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
 
+from monitor.drift.column_sums import Sums, added
 from monitor.drift.evidence import SLOPES
-from monitor.drift.pairs import PairCurves, Parts, coded
+from monitor.drift.inputs import Day
+from monitor.drift.pair_sums import columns_of_pairs, sum_paired_day
+from monitor.drift.pairs import PairCurves
 from monitor.drift.reference import Reference
-from monitor.metrics.core.coarse import Coarse
 from monitor.metrics.core.grid import Floats
-from monitor.metrics.logistic.conditional import project_directions, score_slopes
+from monitor.segment_names import PAIR, WHOLE
 
 BY_CHANCE = 1e-3  # that any of them stands out, if all are as before
 
@@ -43,7 +45,7 @@ class OtherPairs:
 
 
 def other_pairs(
-    whole: Reference, curves: PairCurves, days: Iterable[Parts], named: Collection[str]
+    whole: Reference, curves: PairCurves, days: Iterable[Day], named: Collection[str]
 ) -> OtherPairs:
     """Find the worst of the pairs that are not named.
 
@@ -53,8 +55,8 @@ def other_pairs(
         Of all pairs.
     curves : PairCurves
         How their curves differ.
-    days : iterable of mapping to Coarse
-        The pairs of each day, not coded.
+    days : iterable of Day
+        The days of the week.
     named : collection of str
         The pairs with a verdict of their own.
 
@@ -64,17 +66,17 @@ def other_pairs(
     in the reference, ``U / sqrt(I (1 + I v))`` is standard normal if nothing changed. A pair
     stands out beyond ``sqrt(2 log(2 n / 0.001))``, which any of n exceeds once in a thousand.
     """
-    of_pair = dict[str, list[Coarse]]()
-    for day in days:
-        for (*_, pair), part in coded(day, curves).items():
-            if pair not in named:
-                of_pair.setdefault(pair, []).append(part)
+    of_days = [
+        sum_paired_day(whole, curves, WHOLE, columns_of_pairs(day, None, {})) for day in days
+    ]
+    _, week = added([], of_days).get(PAIR, ({}, {}))
+    of_pair = {pair: sums for pair, sums in week.items() if sums.predicted and pair not in named}
     errors = {pair: _error(whole, pair) for pair in of_pair}
-    off = {pair: _distance(whole, parts, errors[pair]) for pair, parts in of_pair.items()}
+    off = {pair: _distance(sums, errors[pair]) for pair, sums in of_pair.items()}
     worst = max(off, key=lambda pair: (off[pair], pair), default=None)
     if worst is None or off[worst] < sqrt(2.0 * log(2.0 * len(off) / BY_CHANCE)):
         return OtherPairs(len(off), "", np.zeros(len(SLOPES)), 0.0)
-    return OtherPairs(len(off), worst, _slopes(whole, of_pair[worst]), errors[worst])
+    return OtherPairs(len(off), worst, of_pair[worst].slopes, errors[worst])
 
 
 def _error(whole: Reference, pair: str) -> float:
@@ -83,28 +85,8 @@ def _error(whole: Reference, pair: str) -> float:
     return sqrt(float(whole.errors[0] ** 2 + own))
 
 
-def _distance(whole: Reference, days: Sequence[Coarse], error: float) -> float:
+def _distance(sums: Sums, error: float) -> float:
     """Give how many standard deviations the slope of a pair is away from the reference."""
-    at, along = _known(whole)
-    score = information = 0.0
-    for part in days:
-        counts, positives = part.counts[whole.known], part.positives[whole.known]
-        pull, cross = project_directions(at, counts, positives, along, along)
-        score, information = score + float(pull[0]), information + float(cross[0, 0])
+    score, information = float(sums.scores[0]), float(sums.informations[0])
     variance = information * (1.0 + information * error**2)
     return abs(score) / sqrt(variance) if variance > 0.0 else 0.0
-
-
-def _slopes(whole: Reference, days: Sequence[Coarse]) -> Floats:
-    at, along = _known(whole)
-    slopes = np.zeros(len(SLOPES))
-    for part in days:
-        counts, positives = part.counts[whole.known], part.positives[whole.known]
-        slopes += score_slopes(at, counts, positives, along, np.array(SLOPES))
-    return slopes
-
-
-def _known(whole: Reference) -> tuple[Floats, Floats]:
-    """Give the curve and the direction of its slope, where the reference knows them."""
-    along = np.ascontiguousarray(whole.directions[:1, whole.known])
-    return np.ascontiguousarray(whole.curve[whole.known]), along

@@ -60,6 +60,8 @@ class ClassDay:
         On a single day, the pairs of the first and the third choice that say something.
     segments : mapping of str to ClassDay
         The same of each segment, as far as it is no mapping; empty of a model without segments.
+    weights : tuple of float
+        How many rows of the population a row of each class stands for; empty of a log with all.
     """
 
     names: tuple[str, ...]
@@ -70,11 +72,16 @@ class ClassDay:
     equal: Parts = field(default_factory=dict)
     third: Parts = field(default_factory=dict)
     segments: Mapping[str, "ClassDay"] = field(default_factory=dict)
+    weights: tuple[float, ...] = ()
 
     @property
     def total(self) -> int:
         """All rows."""
         return int(self.outcomes.sum())
+
+    def is_like(self, other: "ClassDay") -> bool:
+        """Return whether the frequencies of both can be compared: of equal classes and weights."""
+        return (self.names, self.weights) == (other.names, other.weights)
 
     def of(self, stream: str) -> "ClassDay | None":
         """Give that of the whole or of a segment; None of a stream that counts no vectors."""
@@ -122,6 +129,7 @@ def class_day(counts: ClassCounts, right: Mapping[str, int]) -> ClassDay:
             np.sum([part.outcomes for part in parts], axis=0),
             sum(part.judged for part in parts),
             right[segment],
+            weights=counts.weights,
         )
         for segment, parts in of_segments.items()
         if segment != WHOLE  # it has this name where the model has strata only
@@ -133,15 +141,16 @@ def class_day(counts: ClassCounts, right: Mapping[str, int]) -> ClassDay:
         equal={} if counts.parts else _parts(counts, "pairs", both=False),
         third=_parts(counts, "third", both=True),
         segments=segments,
+        weights=counts.weights,
     )
 
 
 def sum_of_days(days: Iterable[ClassDay | None]) -> ClassDay | None:
-    """Add the days up that have the classes of the last one; None if none has classes."""
+    """Add the days up that are like the last one with classes; None if none has any."""
     with_classes = [day for day in days if day]
     if not with_classes:
         return None
-    return _added([day for day in with_classes if day.names == with_classes[-1].names])
+    return _added([day for day in with_classes if day.is_like(with_classes[-1])])
 
 
 def _added(days: Sequence[ClassDay]) -> ClassDay:
@@ -156,6 +165,7 @@ def _added(days: Sequence[ClassDay]) -> ClassDay:
             segment: _added([day.segments[segment] for day in days if segment in day.segments])
             for segment in segments
         },
+        weights=days[-1].weights,
     )
 
 

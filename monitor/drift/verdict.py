@@ -923,7 +923,7 @@ def _classes(
     days = _week_of_classes(recent, reference)
     together = sum_of_days(day.classes for day in days)
     week = together.of(name) if together else None
-    if week is None or week.names != before.names:
+    if week is None or not week.is_like(before):
         return None
     if name != WHOLE:
         return about_frequencies(before, week, limits.prior_shift)
@@ -940,7 +940,7 @@ def _classes(
         least=limits.prior_shift,
         drift=drift,
         pairs=pairs,
-        others=other_pairs(whole, reference.curves, [day.parts for day in days], pairs)
+        others=other_pairs(whole, reference.curves, days, pairs)
         if drift and isinstance(whole, Reference)
         else None,
         tolerated=limits.sensitivity.tolerances[0],
@@ -961,7 +961,7 @@ def _off_class(
         return None
     days = _week_of_classes(recent, reference)
     classes = sum_of_days(day.classes for day in days)
-    if classes is None or classes.names != reference.classes.names:
+    if classes is None or not classes.is_like(reference.classes):
         return None
     now = class_levels(whole, reference.curves, class_span(days, classes))
     return off_class(whole, reference.levels, now, classes, limits.level)

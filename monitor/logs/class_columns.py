@@ -13,26 +13,15 @@ from typing import Any
 import narwhals as nw
 
 from monitor.config import Classes
-from monitor.errors import ConfigError
 from monitor.logs.class_objects import of_map, of_text
 from monitor.logs.class_top import highest_scores, scores_of_outcome
 from monitor.logs.conversions import MISFIT, Wanted, number, quoted, text
 from monitor.logs.opening import OpenLog
-from monitor.logs.session import Session, Type
+from monitor.logs.session import Type
 
 SUM_TOLERANCE = 1e-6
 NAMES_SHOWN = 3
 VECTOR_TYPES = "a list, a struct or a map of floating point numbers"
-
-
-def check_engine(session: Session) -> None:
-    """Raise ConfigError for an engine that cannot read vectors."""
-    if session.spark is not None:
-        msg = (
-            f"{session.what}: predictions.classes is read by DuckDB only; set engine.kind to "
-            f"duckdb in the configuration."
-        )
-        raise ConfigError(msg)
 
 
 def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
@@ -52,18 +41,30 @@ def scores_of_classes(log: OpenLog, classes: Classes) -> dict[str, Wanted]:
         whole = "list_transform({v}, x -> x / list_sum({v}))"
     off = "false" if classes.sums == "normalise" else f"abs({total} - 1) > {SUM_TOLERANCE}"
     off = f"{total} > 1 + {SUM_TOLERANCE}" if classes.top else off
-    greatest = f"list_max({whole})"
+    moved, greatest = _moved(whole, classes), f"list_max({whole})"
     return {
         "vector": of_vector(whole),
         "score": of_vector(
             f"CASE WHEN {{v}} IS NULL OR list_count({{v}}) < {count} THEN NULL "
-            f"WHEN list_min({{v}}) < 0 THEN list_min({{v}}) ELSE {greatest} END"
+            f"WHEN list_min({{v}}) < 0 THEN list_min({{v}}) "
+            + (f"WHEN {greatest} > 1 THEN {greatest} " if classes.weights else "")
+            + f"ELSE list_max({moved}) END"
         ),
-        "best": of_vector(f"list_position({whole}, {greatest}) - 1"),
+        "best": of_vector(f"list_position({moved}, list_max({moved})) - 1"),
         "total": of_vector(total),
         "off": of_vector(f"CAST({off} AS TINYINT)"),
         **(scores_of_outcome(classes.top) if classes.top else {}),
     }
+
+
+def _moved(whole: str, classes: Classes) -> str:
+    """Write a vector as it is right for a log that is a sample by class."""
+    if not classes.weights:
+        return whole
+    rates = ", ".join(f"{1.0 / weight!r}::DOUBLE" for weight in classes.weights)
+    thinned = f"list_transform({whole}, (p, k) -> p * [{rates}][k])"
+    # The lambda gives the products a name, so that they are written and read once.
+    return f"list_transform([{thinned}], v -> list_transform(v, p -> p / list_sum(v)))[1]"
 
 
 def parts_of_vector(log: OpenLog, classes: Classes) -> list[str]:

@@ -1,49 +1,54 @@
-"""The vectors of a day, read in batches, become counts by class.
+"""The vectors of a day become counts by class, wherever its rows are."""
 
-A small day is kept in memory; a large one is read again for each step, so memory does not grow
-with the rows.
-"""
-
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 
 import narwhals as nw
 import numpy as np
 
 from monitor.config import Classes
+from monitor.logs.class_shares import Batches, Shares, matched_rows
 from monitor.logs.class_top import OF_OUTCOME
 from monitor.logs.joining import Status
 from monitor.logs.session import Frame
 from monitor.metrics.beyond_binary.class_counts import (
     Batch,
     ClassCounts,
+    Ranks,
     Sums,
-    choose_classes,
     count_classes,
+    count_ranks,
     first_choices,
+    merge_class_counts,
+    most_frequent,
     only_highest,
     score_sums,
     vector_scores,
     with_parts,
 )
-from monitor.metrics.beyond_binary.class_parts import ClassPart, PlacedBatch, count_parts
-from monitor.metrics.beyond_binary.class_priors import fit_class_weights
+from monitor.metrics.beyond_binary.class_pairs import sampled_vectors
+from monitor.metrics.beyond_binary.class_parts import (
+    ClassPart,
+    PartSums,
+    PlacedBatch,
+    parts_of_sums,
+    sum_parts,
+)
+from monitor.metrics.beyond_binary.class_priors import ScoreSums, solve_class_weights, sum_scores
 from monitor.metrics.core.grid import Floats, Ints
-from monitor.metrics.core.tally import Tally
+from monitor.metrics.core.tally import Tally, merge
 from monitor.metrics.maps.vector_map import VectorMap, apply_vector_map
 
-# Vectors, the classes that came true, and of shape (k, n) the part and the codes of each row.
-Batches = tuple[Floats, Ints, Ints]
-NO_CODES: Mapping[str, int] = MappingProxyType({})
-VALUES_AT_A_TIME = 2**21
-VALUES_KEPT = 2**25  # probabilities: 256 MB
+Labels = Mapping[str, tuple[nw.Expr, Sequence[str]]]
 
 
 def count_day(
     joined: Frame,
     classes: Classes,
     parts: Sequence[tuple[str, str]] = (),
-    codes: Mapping[str, int] = NO_CODES,
+    codes: Mapping[str, int] | None = None,
+    labels: Labels | None = None,
 ) -> tuple[ClassCounts, list[list[ClassPart]]]:
     """Count the rows of a day whose outcome is known, and their pairs by the code of each column.
 
@@ -57,16 +62,17 @@ def count_day(
         Segment and stratum of each part; none if the traffic is not divided.
     codes : mapping of str to int
         The columns of the join that hold codes of watched columns, and how many codes each has.
+    labels : mapping of str to (Expr, sequence of str)
+        Of a join of Spark instead; see `matched_rows`.
     """
-    count = len(classes.names)
-    read = _remembered(lambda: _batches(_matched(joined, [*codes]), count))
-    counts = _count(read, classes, parts)
+    count, codes, labels = len(classes.names), codes or {}, labels or {}
+    sizes = [*codes.values(), *(len(names) + 1 for _, names in labels.values())]
+    with matched_rows(joined, count, [*codes], labels) as rows:
+        counts = _count(rows, classes, parts)
+        of_codes = [_parts(rows, classes, at, size) for at, size in enumerate(sizes, 1)]
     if classes.top:
         counts = only_highest(counts, _vector_scores(joined) if classes.top.true_score else None)
-    return counts, [
-        count_parts(_placed(read(), place), count, size)
-        for place, size in enumerate(codes.values(), 1)
-    ]
+    return counts, of_codes
 
 
 def count_mapped_day(
@@ -83,43 +89,117 @@ def count_mapped_day(
     vector_map : VectorMap
         The map.
     """
-    count = len(classes.names)
-    read = _remembered(lambda: _batches(_matched(joined), count))
-    logged = sum((score_sums(vectors) for vectors, *_ in read()), np.zeros(count, np.int64))
-
-    def mapped() -> Iterator[Batches]:
-        return (
-            (apply_vector_map(vectors, vector_map), labels, places)
-            for vectors, labels, places in read()
-        )
-
-    again = _remembered(mapped)
-    tops = first_choices(_placed(again(), 0), len(parts)) if parts else []
-    return logged, _count(again, classes, parts), tops
+    with matched_rows(joined, len(classes.names)) as rows:
+        offsets = _log_offsets(classes)
+        sums = partial(_score_sums, len(classes.names), offsets)
+        logged = np.sum(rows.each(sums), axis=0)
+        mapped = rows.through(partial(_mapped, vector_map))
+        tops = mapped.each(partial(_first_choices, len(parts), offsets)) if parts else []
+        counts = _count(mapped, classes, parts)
+    return logged, counts, [merge(of_part) for of_part in zip(*tops, strict=True)]
 
 
-def _count(
-    placed: Callable[[], Iterable[Batches]],
-    classes: Classes,
-    parts: Sequence[tuple[str, str]] = (),
-) -> ClassCounts:
-    count = len(classes.names)
-
-    def read() -> Iterator[Batch]:
-        return ((vectors, labels) for vectors, labels, _ in placed())
-
-    watched, pairs, third = choose_classes(read(), count, classes.watched)
+def _count(rows: Shares, classes: Classes, parts: Sequence[tuple[str, str]]) -> ClassCounts:
+    count, offsets = len(classes.names), _log_offsets(classes)
+    ranked = rows.each(partial(_ranks, count))
+    watched, pairs, third = most_frequent(ranked, count, classes.watched)
     if classes.top:  # the others are not known, and those of one class against the rest neither
         watched, weights = [], np.zeros(count)
     else:
-        weights = fit_class_weights(read, count)
-    if not parts:
-        return count_classes(
-            classes.names, read(), weights, watched=watched, pairs=pairs, third=third
+        weights = solve_class_weights(
+            lambda at: rows.each(partial(_sums_of_scores, at, offsets)), count
         )
-    counts = count_classes(classes.names, read(), weights, watched=watched, pairs=())
-    of_parts = count_parts(_placed(placed(), 0), count, len(parts))
+    counted = partial(
+        _classes,
+        classes.names,
+        weights,
+        offsets,
+        watched=watched,
+        pairs=() if parts else pairs,
+        third=() if parts else third,
+    )
+    counts = replace(merge_class_counts(rows.each(counted)), weights=classes.weights)
+    if not parts:
+        return counts
+    of_parts = _parts(rows, classes, 0, len(parts))
     return with_parts(counts, dict(zip(parts, of_parts, strict=True)))
+
+
+def _parts(rows: Shares, classes: Classes, place: int, size: int) -> list[ClassPart]:
+    """Count pairs by one of the places of each row."""
+    sums = partial(_sums_of_parts, place, len(classes.names), size, _log_offsets(classes))
+    return parts_of_sums(rows.each(sums))
+
+
+def _log_offsets(classes: Classes) -> Floats | None:
+    """Give the logarithms of the rates at which the rows of each class were kept."""
+    return -np.log(np.array(classes.weights)) if classes.weights else None
+
+
+# What is counted of a share. Tasks of Spark run these, so each is a function of this module.
+
+
+def _ranks(classes: int, rows: Iterable[Batches]) -> Ranks:
+    return count_ranks(_unplaced(rows), classes)
+
+
+def _sums_of_scores(
+    log_weights: Floats, log_offsets: Floats | None, rows: Iterable[Batches]
+) -> ScoreSums:
+    moved = ((sampled_vectors(v, log_offsets), labels) for v, labels in _unplaced(rows))
+    return sum_scores(moved, log_weights)
+
+
+def _classes(
+    names: Sequence[str],
+    log_weights: Floats,
+    log_offsets: Floats | None,
+    rows: Iterable[Batches],
+    *,
+    watched: Sequence[int],
+    pairs: Sequence[tuple[int, int]],
+    third: Sequence[tuple[int, int]],
+) -> ClassCounts:
+    return count_classes(
+        *(names, _unplaced(rows), log_weights),
+        watched=watched,
+        pairs=pairs,
+        third=third,
+        log_offsets=log_offsets,
+    )
+
+
+def _sums_of_parts(
+    place: int, classes: int, size: int, log_offsets: Floats | None, rows: Iterable[Batches]
+) -> PartSums:
+    return sum_parts(_placed(rows, place), classes, size, log_offsets)
+
+
+def _score_sums(classes: int, log_offsets: Floats | None, rows: Iterable[Batches]) -> Ints:
+    sums = (score_sums(sampled_vectors(vectors, log_offsets)) for vectors, *_ in rows)
+    return sum(sums, np.zeros(classes, np.int64))
+
+
+def _first_choices(parts: int, log_offsets: Floats | None, rows: Iterable[Batches]) -> list[Tally]:
+    moved = (
+        (sampled_vectors(vectors, log_offsets), labels, places)
+        for vectors, labels, places in _placed(rows, 0)
+    )
+    return first_choices(moved, parts)
+
+
+def _mapped(vector_map: VectorMap, rows: Batches) -> Batches:
+    vectors, labels, places = rows
+    return apply_vector_map(vectors, vector_map), labels, places
+
+
+def _unplaced(rows: Iterable[Batches]) -> Iterator[Batch]:
+    return ((vectors, labels) for vectors, labels, _ in rows)
+
+
+def _placed(rows: Iterable[Batches], place: int) -> Iterator[PlacedBatch]:
+    """Take one of the places of each row."""
+    return ((vectors, labels, places[place]) for vectors, labels, places in rows)
 
 
 def _vector_scores(joined: Frame) -> tuple[Sums, Sums]:
@@ -137,39 +217,15 @@ def read_matched(joined: Frame, classes: Classes) -> Batch:
     joined, classes
         As for `count_day`.
     """
-    count = len(classes.names)
-    parts = [*_batches(_matched(joined), count)]
-    vectors = [np.zeros((0, count)), *(part[0] for part in parts)]
-    labels = [np.zeros(0, np.int64), *(part[1] for part in parts)]
-    return np.concatenate(vectors), np.concatenate(labels)
+    with matched_rows(joined, len(classes.names)) as rows:
+        shares = rows.each(partial(_together, len(classes.names)))
+    vectors, labels = (np.concatenate(of) for of in zip(*shares, strict=True))
+    return vectors, labels
 
 
-def _matched(joined: Frame, codes: Sequence[str] = ()) -> Frame:
-    matched = joined.filter(nw.col("status") == int(Status.MATCHED))
-    return matched.select("vector", "label", "part", *codes)
-
-
-def _placed(batches: Iterable[Batches], place: int) -> Iterator[PlacedBatch]:
-    """Take one of the places of each row."""
-    return ((vectors, labels, places[place]) for vectors, labels, places in batches)
-
-
-def _batches(rows: Frame, count: int) -> Iterator[Batches]:
-    relation = rows.to_native()
-    for batch in relation.to_arrow_reader(max(1, VALUES_AT_A_TIME // count)):
-        values = batch.column("vector").flatten().to_numpy(zero_copy_only=False)
-        labels, *places = (
-            column.to_numpy(zero_copy_only=False).astype(np.int64) for column in batch.columns[1:]
-        )
-        yield values.astype(np.float64).reshape(-1, count), labels, np.stack(places)
-
-
-def _remembered(read: Callable[[], Iterator[Batches]]) -> Callable[[], Iterable[Batches]]:
-    """Keep what is read, unless it is too much."""
-    kept, values = list[Batches](), 0
-    for batch in read():
-        kept.append(batch)
-        values += batch[0].size
-        if values > VALUES_KEPT:
-            return read
-    return lambda: kept
+def _together(classes: int, rows: Iterable[Batches]) -> Batch:
+    read = [*_unplaced(rows)]
+    return (
+        np.concatenate([np.zeros((0, classes)), *(vectors for vectors, _ in read)]),
+        np.concatenate([np.zeros(0, np.int64), *(labels for _, labels in read)]),
+    )

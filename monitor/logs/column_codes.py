@@ -103,6 +103,16 @@ def with_codes(logs: Logs, model: Model, names: Names) -> Logs:
     return replace(logs, predictions=frame, codes=codes)
 
 
+def labels_of_codes(model: Model, names: Names) -> dict[str, tuple[nw.Expr, Sequence[str]]]:
+    """Give the label of a row in every watched column, and the names of its codes from 1 on."""
+    written = labels(model)
+    return {
+        name: (written[name], names[watched.name])
+        for watched in model.columns
+        for name in [label_name(watched)]
+    }
+
+
 def _needs(watched: Watched) -> bool:
     """Whether the code of a row rests on its label, rather than on the value itself."""
     return isinstance(watched, Crossing) or watched.quantiles is not None

@@ -21,6 +21,7 @@ from monitor.logs.column_codes import (
     coded_rows,
     count_codes,
     group_with_codes,
+    labels_of_codes,
     pairs_of_codes,
     with_codes,
 )
@@ -75,11 +76,12 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     counted = session.once((opened, "rows"), lambda: count_rows(opened))
     predictions, outcomes = read_counts(counted)
     frequent = frequent_values(opened.predictions, model, predictions)
-    names = code_names(model, frequent.values) if model.columns and not session.spark else {}
-    logs = with_codes(opened, model, names) if names else opened
+    names = code_names(model, frequent.values)
+    coded = model.columns and not session.spark
+    logs = with_codes(opened, model, names) if coded else opened
     query = (
         _write(session, batch, logs)
-        if names
+        if coded
         else session.once((logs, batch.negative), lambda: _write(session, batch, logs))
     )
     result = _run(session, query, logs)
@@ -97,8 +99,14 @@ def read_day(session: Session, batch: Batch) -> list[DayRows]:
     of_classes, by_code = None, list[list[ClassPart]]()
     if classes:
         sizes = (len(names[watched.name]) + 1 for watched in model.columns)
-        codes = dict(zip(logs.codes, sizes, strict=True))
-        of_classes, by_code = count_day(result.query.joined, classes, _parts(model), codes)
+        codes = dict(zip(logs.codes, sizes, strict=False))  # Spark has labels instead
+        of_classes, by_code = count_day(
+            result.query.joined,
+            classes,
+            _parts(model),
+            codes,
+            labels_of_codes(model, names) if session.spark else {},
+        )
     weights = _class_weights(batch, result)
     if weights[0] != weights[1]:
         query = _write(session, batch, clean, odds_factor=weights[0] / weights[1])

@@ -8,7 +8,7 @@ from typing import Any
 import narwhals as nw
 
 from monitor.config import Model, OutcomeLog, TimeUnit
-from monitor.logs.class_columns import check_engine, scores_of_classes
+from monitor.logs.class_columns import scores_of_classes
 from monitor.logs.class_labels import outcome_of_classes
 from monitor.logs.column_labels import watched_columns, watched_name
 from monitor.logs.conversions import Wanted, as_it_is, label, number, one, outcome
@@ -413,7 +413,6 @@ def _check_values(
 ) -> tuple[dict[str, Wanted], dict[str, Wanted]]:
     """Check the columns of score and outcome, and return how they are read."""
     if classes := model.predictions.classes:
-        check_engine(predictions.session)
         scores = scores_of_classes(predictions, classes)
         return scores, outcome_of_classes(outcomes, model, classes)
     column, means = model.predictions.score, model.predictions.score_means

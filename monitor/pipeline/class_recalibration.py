@@ -89,14 +89,14 @@ def recalibrate_classes(
     Raises
     ------
     ConfigError
-        If the engine is Spark, or the log has the highest scores only.
+        If the log is a sample by class, or has the highest scores only.
     DataError
         If there are too few final days or outcomes, or their logs cannot be read.
     """
-    if config.engine.kind == "spark":
+    if classes.weights:
         msg = (
-            f"{name}: a map of class vectors is fitted to rows of the logs, which DuckDB reads for "
-            f"a model with classes; set engine.kind to duckdb in the configuration."
+            f"{name}: a map of class vectors is fitted to rows of the population, but the log is a "
+            f"sample of it (predictions.classes.weights); fit it to a log that has every row."
         )
         raise ConfigError(msg)
     if classes.top:

@@ -79,6 +79,7 @@ def class_facts(counts: ClassCounts) -> dict[str, Any]:
         "outcomes": counts.outcomes.tolist(),
         "score_sums": counts.score_sums.tolist(),
         "watched": list(counts.raw.by_class),
+        **({"weights": counts.weights} if counts.weights else {}),
         **({"divided": True} if counts.parts else pairs),
         **{
             name: {of: sums and vars(sums) for of, sums in (("brier", r.brier), ("log", r.log))}
@@ -135,6 +136,7 @@ def class_counts_of(
         pairs={} if divided else pairs(PAIR, facts["pairs"]),
         # Files of earlier versions do not have them.
         third=pairs(THIRD, facts.get("third", ())),
+        weights=tuple(facts.get("weights", ())),
     )
     if not divided:
         return counts

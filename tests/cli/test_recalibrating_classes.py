@@ -239,6 +239,7 @@ def test_maps_of_scores_and_of_vectors_are_not_confused(
         ),
         (("--follow-prior",), 2, "--follow-prior: pets predicts classes"),
         (("--segment", "DE"), 2, "--segment DE is not configured"),
+        (("--part", "age = 5"), 2, "--part: pets predicts classes"),
         (("--to", "2025-01-01"), 3, "no final day with outcomes is stored to 2025-01-01"),
         (("--to", "2026-01-02"), 3, "on 2 days, too few for a map that holds on other days"),
     ],
@@ -252,9 +253,8 @@ def test_refusals(pets: Path, more: tuple[str, ...], code: int, message: str, co
 
 
 def test_refused_settings(pets: Path, command: Run) -> None:
-    """Spark, other classes than were counted, a column of several, a column that is gone."""
+    """Other classes than were counted, a column of several, a column that is gone."""
     for path, more, code, message in (
-        (configure(pets, engine="spark"), (), 2, "set engine.kind to duckdb"),
         (configure(pets, names=NAMES[::-1]), (), 3, "were counted with other classes"),
         (
             configure(pets, "columns"),

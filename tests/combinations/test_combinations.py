@@ -44,7 +44,10 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     **{key: {"*": "as label_rate"} for key in ("ScoreRate", "RateFile", "RateColumn")},
     "Verdicts": {"*": "computed from counts"},
     "MapSetting": {"*": "computed from counts"},
-    "Classes": {"top": "of three highest scores; tests/logs/test_class_top.py"},
+    "Classes": {
+        "top": "of three highest scores; tests/logs/test_class_top.py",
+        "weights": "of a sample by class; tests/logs/test_class_weights.py",
+    },
     "Highest": {"*": "tests/logs/test_class_top.py"},
     "Price": {"*": "computed from counts"},
     "DecisionSetting": {"*": "computed from counts"},

@@ -14,7 +14,8 @@ from monitor.drift.other_pairs import other_pairs
 from monitor.drift.pairs import ClassDay, coded, fit_codes, pair_parts
 from monitor.drift.reference import Reference
 from monitor.drift.verdict import Verdict, judge
-from monitor.metrics.beyond_binary.class_counts import adjusted_vectors, count_classes
+from monitor.metrics.beyond_binary.class_counts import count_classes
+from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.segment_names import FAMILIES
 from monitor.words.verdict import sentences
 from studies.classes.worlds import (
@@ -106,7 +107,7 @@ def test_the_worst_of_the_other_pairs_is_named() -> None:
         reference = fit_model_reference(days[:REFERENCE], Limits())
         whole = reference.streams["all"]
         assert isinstance(whole, Reference)
-        last = [day.parts for day in days[-5:]]
+        last = days[-5:]
         found[name] = other_pairs(whole, reference.curves, last, ["class 2 against class 3"])
     changed = found[DRIFTS[1].name]
     slope = best_slope(changed.slopes, changed.error)

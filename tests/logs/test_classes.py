@@ -12,9 +12,10 @@ import pytest
 
 from monitor.config import Engine, Model, load_config
 from monitor.errors import ConfigError, DataError
-from monitor.logs import class_rows, summarise_day
+from monitor.logs import class_shares, summarise_day
 from monitor.logs.looking import what_looks_wrong
-from monitor.metrics.beyond_binary.class_counts import UNIT, adjusted_vectors
+from monitor.metrics.beyond_binary.class_counts import UNIT
+from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.metrics.beyond_binary.class_priors import fit_class_weights
 from monitor.metrics.beyond_binary.multiclass import classwise_tallies, top_label_tally
 from monitor.metrics.core.coarse import coarsen
@@ -156,8 +157,8 @@ def test_neither_order_nor_batches_nor_memory_matter(
     """Shuffled rows, read in small batches that are not kept, leave the same bytes."""
     order = np.random.default_rng(1).permutation(len(rows[0]))
     write_day(tmp_path, DAY, rows[0][order], pa.array(np.array(NAMES)[rows[1][order]]))
-    monkeypatch.setattr(class_rows, "VALUES_AT_A_TIME", 90)
-    monkeypatch.setattr(class_rows, "VALUES_KEPT", 0)
+    monkeypatch.setattr(class_shares, "VALUES_AT_A_TIME", 90)
+    monkeypatch.setattr(class_shares, "VALUES_KEPT", 0)
 
     assert as_bytes(read(tmp_path), tmp_path / "store") == stored
 

@@ -16,9 +16,11 @@ from monitor.metrics.beyond_binary.class_pairs import (
     SECOND,
     THIRD,
     Pairs,
+    adjusted_vectors,
     rank_classes,
     ranks,
     rows_of_pairs,
+    sampled_vectors,
     sum_of_pairs,
     with_first,
 )
@@ -88,6 +90,9 @@ class ClassCounts:
     parts : mapping of (str, str) to ClassPart
         The same by segment and stratum, of a model that has any, also those without rows; then
         `pairs` and `third` are their sums.
+    weights : tuple of float
+        Of a log that is a sample by class, how many rows of the population a row of each class
+        stands for; empty of other logs, and of days that differ in it.
     """
 
     names: tuple[str, ...]
@@ -98,6 +103,7 @@ class ClassCounts:
     pairs: Pairs
     third: Pairs = field(default_factory=dict)
     parts: Mapping[tuple[str, str], ClassPart] = field(default_factory=dict)
+    weights: tuple[float, ...] = ()
 
     @property
     def total(self) -> int:
@@ -114,6 +120,22 @@ class ClassCounts:
         if segment == WHOLE and not self.parts:
             return [self.pairs]
         return [part.pairs for key, part in self.parts.items() if segment in (WHOLE, key[0])]
+
+
+@dataclass(frozen=True, eq=False)
+class Ranks:
+    """What is chosen from.
+
+    Attributes
+    ----------
+    outcomes : ndarray of shape (c,)
+        Rows by the class that came true.
+    together : mapping of int to ndarray of shape (c * c,)
+        By rank, the rows whose highest score and the one of that rank are those of each pair.
+    """
+
+    outcomes: Ints
+    together: Mapping[int, Ints]
 
 
 def pair_name(names: Sequence[str], pair: tuple[int, int]) -> str:
@@ -135,6 +157,7 @@ def count_classes(
     watched: Sequence[int],
     pairs: Sequence[tuple[int, int]],
     third: Sequence[tuple[int, int]] = (),
+    log_offsets: Floats | None = None,
 ) -> ClassCounts:
     """Count vectors of class probabilities.
 
@@ -151,6 +174,9 @@ def count_classes(
     pairs, third : sequence of (int, int)
         The pairs that get one, each with the lower class first: of the two highest scores, and of
         the highest and the third highest.
+    log_offsets : ndarray of shape (c,), optional
+        Of a log that is a sample by class: natural logarithms of the rates at which the rows of
+        each class were kept, by which the log-odds of its vectors are moved.
 
     Returns
     -------
@@ -166,7 +192,9 @@ def count_classes(
     """
     empty = _nothing(tuple(names), watched, pairs, third)
     return reduce(
-        lambda sums, batch: merge_class_counts([sums, _of_batch(empty, batch, log_weights)]),
+        lambda sums, batch: merge_class_counts(
+            [sums, _of_batch(empty, batch, log_weights, log_offsets)]
+        ),
         chain.from_iterable(map(_small, batches)),
         empty,
     )
@@ -202,6 +230,7 @@ def merge_class_counts(parts: Sequence[ClassCounts]) -> ClassCounts:
         pairs=sum_of_pairs([part.pairs for part in parts]),
         third=sum_of_pairs([part.third for part in parts]),
         parts={key: sum_of_parts([p.parts[key] for p in parts if key in p.parts]) for key in held},
+        weights=first.weights if all(part.weights == first.weights for part in parts) else (),
     )
 
 
@@ -295,6 +324,23 @@ def choose_classes(
     >>> choose_classes([rows], 3)
     ([0, 1, 2], [(0, 1)], [(0, 2), (1, 2)])
     """
+    return most_frequent([count_ranks(batches, classes)], classes, watch)
+
+
+def count_ranks(batches: Iterable[Batch], classes: int) -> Ranks:
+    """Count how often classes come true, and how often two are ranked highest.
+
+    Parameters
+    ----------
+    batches, classes
+        As for `choose_classes`.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), np.array([0, 0])
+    >>> count_ranks([rows], 3).outcomes
+    array([2, 0, 0])
+    """
     seen = np.zeros(classes, np.int64)
     together = {rank: np.zeros(classes * classes, np.int64) for rank in ranks(classes)}
     for vectors, labels in chain.from_iterable(map(_small, batches)):
@@ -304,6 +350,31 @@ def choose_classes(
             low, high = with_first(ranked, rank)
             numbers, counts = np.unique(low * classes + high, return_counts=True)
             rows[numbers] += counts
+    return Ranks(seen, together)
+
+
+def most_frequent(
+    shares: Sequence[Ranks], classes: int, watch: Sequence[int] = ()
+) -> tuple[list[int], list[tuple[int, int]], list[tuple[int, int]]]:
+    """Choose the classes and the pairs that get a tally, by what was counted of shares of the rows.
+
+    Parameters
+    ----------
+    shares : sequence of Ranks
+        At least one.
+    classes, watch
+        As for `choose_classes`, whose result this is.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.2, 0.1]]), np.array([0])
+    >>> most_frequent([count_ranks([rows], 3), count_ranks([], 3)], 3)
+    ([0, 1, 2], [(0, 1)], [(0, 2)])
+    """
+    seen = np.sum([share.outcomes for share in shares], axis=0)
+    together = {
+        rank: np.sum([share.together[rank] for share in shares], axis=0) for rank in ranks(classes)
+    }
     chosen = sorted(np.argsort(-seen, kind="stable")[:MOST_TALLIED].tolist())
     pairs = {rank: _most_frequent(rows, classes) for rank, rows in together.items()}
     return list(watch) or chosen, pairs[SECOND], pairs.get(THIRD, [])
@@ -336,18 +407,6 @@ def first_choices(batches: Iterable[PlacedBatch], parts: int) -> list[Tally]:
     return [merge(of_part) for of_part in by_part]
 
 
-def adjusted_vectors(vectors: Floats, log_weights: Floats) -> Floats:
-    """Move vectors to other class priors: ``p_k w_k / sum_j p_j w_j``.
-
-    Examples
-    --------
-    >>> adjusted_vectors(np.array([[0.5, 0.5]]), np.log([3.0, 1.0]))
-    array([[0.75, 0.25]])
-    """
-    moved = vectors * np.exp(log_weights - log_weights.max())
-    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
-
-
 def score_sums(vectors: Floats) -> Ints:
     """Sum the probabilities of each class, fixed-point.
 
@@ -359,9 +418,13 @@ def score_sums(vectors: Floats) -> Ints:
     return np.asarray(np.rint(vectors * UNIT).astype(np.int64).sum(axis=0))
 
 
-def _of_batch(empty: ClassCounts, batch: Batch, log_weights: Floats) -> ClassCounts:
+def _of_batch(
+    empty: ClassCounts, batch: Batch, log_weights: Floats, log_offsets: Floats | None
+) -> ClassCounts:
     vectors, labels = batch
+    # Pairs are chosen by the scores of the model, as in the population.
     watched, ranked = list(empty.raw.by_class), rank_classes(vectors)
+    vectors = sampled_vectors(vectors, log_offsets)
     return replace(
         empty,
         outcomes=np.bincount(labels, minlength=len(empty.names)),

@@ -82,6 +82,42 @@ def rows_of_pairs(vectors: Floats, labels: Ints, low: Ints, high: Ints) -> tuple
     return kept, locate(of_low / (of_low + of_high))[0] // CELLS_IN_ONE
 
 
+def adjusted_vectors(vectors: Floats, log_weights: Floats) -> Floats:
+    """Move vectors to other class priors: ``p_k w_k / sum_j p_j w_j``.
+
+    Examples
+    --------
+    >>> adjusted_vectors(np.array([[0.5, 0.5]]), np.log([3.0, 1.0]))
+    array([[0.75, 0.25]])
+    """
+    moved = vectors * np.exp(log_weights - log_weights.max())
+    return np.asarray(moved / moved.sum(axis=1, keepdims=True))
+
+
+def sampled_vectors(vectors: Floats, log_offsets: Floats | None) -> Floats:
+    """Move the vectors of a log that is a sample by class, so that they are right for the sample.
+
+    Parameters
+    ----------
+    vectors : ndarray of shape (n, c)
+        Probabilities in the population.
+    log_offsets : ndarray of shape (c,), or None
+        Natural logarithms of the rates at which the rows of each class were kept; None of a log
+        with every row.
+
+    Notes
+    -----
+    With r_k the rate of class k, ``P(k | x, kept) = r_k p_k(x) / sum_j r_j p_j(x)`` is exact, as is
+    the move of the log-odds of a pair by ``log r_a - log r_b``.
+
+    Examples
+    --------
+    >>> sampled_vectors(np.array([[0.9, 0.1]]), np.log([1 / 9, 1.0])).round(3)
+    array([[0.5, 0.5]])
+    """
+    return vectors if log_offsets is None else adjusted_vectors(vectors, log_offsets)
+
+
 def sum_of_pairs(parts: Sequence[Pairs]) -> dict[tuple[int, int], Coarse]:
     """Add the tallies of pairs up.
 

@@ -3,7 +3,7 @@
 Parts are segments and strata; each has priors of its own, so its pairs are counted by themselves.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,7 @@ from monitor.metrics.beyond_binary.class_pairs import (
     rank_classes,
     ranks,
     rows_of_pairs,
+    sampled_vectors,
     sum_of_pairs,
     with_first,
 )
@@ -47,7 +48,12 @@ class ClassPart:
         return sum(int(pair.counts.sum()) for pair in self.pairs.values())
 
 
-def count_parts(batches: Iterable[PlacedBatch], classes: int, parts: int) -> list[ClassPart]:
+def count_parts(
+    batches: Iterable[PlacedBatch],
+    classes: int,
+    parts: int,
+    log_offsets: Floats | None = None,
+) -> list[ClassPart]:
     """Count the pairs of every part.
 
     Parameters
@@ -56,6 +62,8 @@ def count_parts(batches: Iterable[PlacedBatch], classes: int, parts: int) -> lis
         Vectors, the classes that came true, and the number of the part of each row.
     classes, parts : int
         Their numbers, c and p.
+    log_offsets : ndarray of shape (c,), optional
+        As for `monitor.metrics.beyond_binary.class_counts.count_classes`.
 
     Returns
     -------
@@ -71,17 +79,56 @@ def count_parts(batches: Iterable[PlacedBatch], classes: int, parts: int) -> lis
     >>> empty.judged, found.judged, found.outcomes
     (0, 2, array([2, 0, 0]))
     """
+    return parts_of_sums([sum_parts(batches, classes, parts, log_offsets)])
+
+
+def sum_parts(
+    batches: Iterable[PlacedBatch],
+    classes: int,
+    parts: int,
+    log_offsets: Floats | None = None,
+) -> "PartSums":
+    """Sum all pairs of a share of the rows up, of which `parts_of_sums` keeps the most frequent.
+
+    Parameters
+    ----------
+    batches, classes, parts, log_offsets
+        As for `count_parts`.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.2, 0.1]]), np.array([0]), np.array([1])
+    >>> sum_parts([rows], 3, 2).outcomes.tolist()
+    [[0, 0, 0], [1, 0, 0]]
+    """
     families = {rank: _Family(classes) for rank in ranks(classes)}
     outcomes = np.zeros((parts, classes), np.int64)
     for vectors, labels, places in batches:
         np.add.at(outcomes, (places, labels), 1)
-        ranked = rank_classes(vectors)
+        ranked, moved = rank_classes(vectors), sampled_vectors(vectors, log_offsets)
         for rank, family in families.items():
-            family.add(vectors, labels, places, *with_first(ranked, rank))
-    by_rank = {rank: family.by_place() for rank, family in families.items()}
+            family.add(moved, labels, places, *with_first(ranked, rank))
+    return PartSums(outcomes, families)
+
+
+def parts_of_sums(shares: Sequence["PartSums"]) -> list[ClassPart]:
+    """Give what `count_parts` gives, from sums over shares of the rows; at least one.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.7, 0.2, 0.1]]), np.array([0]), np.array([0])
+    >>> (part,) = parts_of_sums([sum_parts([rows], 3, 1), sum_parts([rows], 3, 1)])
+    >>> part.judged
+    2
+    """
+    first, *others = shares
+    for other in others:
+        for rank, family in first.families.items():
+            family.merge(other.families[rank])
+    by_rank = {rank: family.by_place() for rank, family in first.families.items()}
     return [
         ClassPart(of, *(by_rank.get(rank, {}).get(place, {}) for rank in (SECOND, THIRD)))
-        for place, of in enumerate(outcomes)
+        for place, of in enumerate(np.sum([share.outcomes for share in shares], axis=0))
     ]
 
 
@@ -130,6 +177,11 @@ class _Family:
         hits = (labels == low)[kept].astype(np.int64)
         self.cells.add(code[kept] * COARSE_COUNT + cells, np.stack([np.ones_like(hits), hits]))
 
+    def merge(self, other: "_Family") -> None:
+        """Add what another one has summed up."""
+        self.rows.add(other.rows.keys, other.rows.values)
+        self.cells.add(other.cells.keys, other.cells.values)
+
     def by_place(self) -> dict[int, dict[tuple[int, int], Coarse]]:
         """Give the pairs of each part that are kept."""
         most = np.argsort(-self.rows.values[0], kind="stable")[:MOST_OF_PARTS]
@@ -142,3 +194,11 @@ class _Family:
             place, pair = divmod(code, self.classes**2)
             places.setdefault(place, {})[divmod(pair, self.classes)] = Coarse(*counts)
         return places
+
+
+@dataclass(frozen=True, eq=False)
+class PartSums:
+    """The sums of a share of the rows: outcomes of shape (p, c), and all pairs by rank."""
+
+    outcomes: Ints
+    families: Mapping[int, _Family]

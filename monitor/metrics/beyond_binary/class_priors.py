@@ -1,11 +1,13 @@
 """Class weights: the shift of the class priors that makes every mean score equal its prevalence."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
-from monitor.metrics.beyond_binary.class_counts import UNIT, Batch, adjusted_vectors
+from monitor.metrics.beyond_binary.class_counts import UNIT, Batch
+from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.metrics.core.grid import Floats, Ints
 
 USUAL_WEIGHT = 2.0  # standard deviation of the log weights that a class without outcomes has
@@ -16,6 +18,23 @@ NOTABLE = 2.0**-8  # with more, an adjusted score above which its products are s
 MANY = 0.1  # share of notable scores from which on a dense product is faster
 COARSE_UNIT = 2.0**16  # of the second derivatives: their sums stay exact in floating point
 EXACT = 2**20  # rows of a batch whose sums of squares do
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreSums:
+    """Sums over rows.
+
+    Attributes
+    ----------
+    outcomes, scores : ndarray of shape (c,)
+        Rows by the class that came true, and sums of adjusted scores, fixed-point.
+    products : ndarray of shape (c, c)
+        Sums of the products of adjusted scores, fixed-point.
+    """
+
+    outcomes: Ints
+    scores: Ints
+    products: Floats
 
 
 def fit_class_weights(read: Callable[[], Iterable[Batch]], classes: int) -> Floats:
@@ -48,9 +67,32 @@ def fit_class_weights(read: Callable[[], Iterable[Batch]], classes: int) -> Floa
     >>> np.exp(np.diff(fit_class_weights(lambda: [rows], 2))).round(2)
     array([0.33])
     """
+    return solve_class_weights(lambda weights: [sum_scores(read(), weights)], classes)
+
+
+def solve_class_weights(sum_up: Callable[[Floats], Sequence[ScoreSums]], classes: int) -> Floats:
+    """Find what `fit_class_weights` finds, from sums over shares of the rows.
+
+    Parameters
+    ----------
+    sum_up : callable
+        Given log weights, returns what `sum_scores` gives of each share; called once for each step.
+    classes : int
+        Their number, c.
+
+    Examples
+    --------
+    >>> rows = np.tile([0.5, 0.5], (400, 1)), np.repeat([0, 1], [300, 100])
+    >>> weights = solve_class_weights(lambda w: [sum_scores([rows], w), sum_scores([], w)], 2)
+    >>> np.exp(np.diff(weights)).round(2)
+    array([0.33])
+    """
     log_weights = np.zeros(classes)
     for _ in range(MOST_STEPS):
-        counts, means, second = _sums(read(), log_weights, classes)
+        shares = sum_up(log_weights)
+        counts = np.sum([share.outcomes for share in shares], axis=0)
+        means = np.sum([share.scores for share in shares], axis=0) / UNIT
+        second = np.sum([share.products for share in shares], axis=0) / COARSE_UNIT**2
         if not counts.sum():
             break
         pull = counts - means - log_weights / USUAL_WEIGHT**2
@@ -62,10 +104,23 @@ def fit_class_weights(read: Callable[[], Iterable[Batch]], classes: int) -> Floa
     return np.asarray(np.round(log_weights - log_weights.mean(), 6))
 
 
-def _sums(
-    batches: Iterable[Batch], log_weights: Floats, classes: int
-) -> tuple[Ints, Floats, Floats]:
-    """Sum outcomes, adjusted scores, and their products, of many classes only the notable ones."""
+def sum_scores(batches: Iterable[Batch], log_weights: Floats) -> ScoreSums:
+    """Sum outcomes, adjusted scores, and their products, of many classes only the notable ones.
+
+    Parameters
+    ----------
+    batches : iterable
+        As for `fit_class_weights`.
+    log_weights : ndarray of shape (c,)
+        By which scores are adjusted.
+
+    Examples
+    --------
+    >>> rows = np.array([[0.5, 0.5]]), np.array([1])
+    >>> (sum_scores([rows], np.zeros(2)).scores / UNIT).tolist()
+    [0.5, 0.5]
+    """
+    classes = log_weights.size
     counts, means = np.zeros(classes, np.int64), np.zeros(classes, np.int64)
     second = np.zeros((classes, classes))
     for vectors, labels in batches:
@@ -74,7 +129,7 @@ def _sums(
             means += np.rint(moved * UNIT).astype(np.int64).sum(axis=0)
             second += _products(moved, least=0.0 if classes <= FEW_CLASSES else NOTABLE)
         counts += np.bincount(labels, minlength=classes)
-    return counts, means / UNIT, second / COARSE_UNIT**2
+    return ScoreSums(counts, means, second)
 
 
 def _products(moved: Floats, *, least: float) -> Floats:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from monitor.metrics.beyond_binary.class_counts import adjusted_vectors
+from monitor.metrics.beyond_binary.class_pairs import adjusted_vectors
 from monitor.metrics.beyond_binary.class_priors import USUAL_WEIGHT, fit_class_weights
 
 
