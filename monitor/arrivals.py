@@ -99,8 +99,8 @@ def delay_of(counted: Sequence[Arrivals]) -> Delay | None:
 
     Examples
     --------
-    >>> one = Arrivals(date(2026, 3, 1), (1, 2), (3, 0))
-    >>> delay_of([one, Arrivals(date(2026, 3, 5), (1,), (4,))]).positives
+    >>> arrived = Arrivals(date(2026, 3, 1), (1, 2), (3, 0))
+    >>> delay_of([arrived, Arrivals(date(2026, 3, 5), (1,), (4,))]).positives
     (2, 2)
     """
     if not counted:

@@ -741,8 +741,8 @@ class Model(Section):
             return content
         # A horizon that is no number has its own complaint, and only that.
         days = _count_days(content["horizon"])
-        known = isinstance(days, int) and not isinstance(days, bool) and 1 <= days <= LONGEST_WAIT
-        return {"settled_after": days, **content} if known else content
+        is_wait = isinstance(days, int) and not isinstance(days, bool) and 1 <= days <= LONGEST_WAIT
+        return {"settled_after": days, **content} if is_wait else content
 
     @model_validator(mode="after")
     def _names_columns_once(self) -> Self:

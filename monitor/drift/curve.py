@@ -80,8 +80,8 @@ def fit_curve(counts: Ints, positives: Ints) -> Curve:
     >>> from scipy.special import expit
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
     >>> k = np.rint(n * expit(0.7 * CENTRES)).astype(np.int64)
-    >>> found = fit_curve(np.stack([n] * 28), np.stack([k] * 28))
-    >>> seen = found.values[n > 0]
+    >>> fit = fit_curve(np.stack([n] * 28), np.stack([k] * 28))
+    >>> seen = fit.values[n > 0]
     >>> bool(abs(np.polyfit(CENTRES[n > 0], seen, 1)[0] - 0.7) < 0.01)
     True
     """

@@ -106,8 +106,8 @@ def what_is_detectable(reference: Reference, limit: float) -> Detectable:
     >>> from monitor.metrics.core.coarse import CENTRES, Coarse
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
     >>> day = {"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}
-    >>> found = what_is_detectable(fit_reference([day] * 28), 3.0)
-    >>> found.tolerated, found.found, round(found.days)
+    >>> detectable = what_is_detectable(fit_reference([day] * 28), 3.0)
+    >>> detectable.tolerated, detectable.found, round(detectable.days)
     (0.015, 0.1, 2)
     """
     days = len(reference.scores) * reference.judge_every

@@ -487,8 +487,8 @@ def segment_limits(detectors: Mapping[str, Detector], false_alert_days: float) -
     --------
     >>> from dataclasses import replace
     >>> calm, loud = new_detector(), replace(new_detector(), sums=np.full(8, 10.0**2.5))
-    >>> found = segment_limits({"a": loud, "b": calm}, 100.0)
-    >>> {name: round(value, 2) for name, value in found.items()}
+    >>> limits = segment_limits({"a": loud, "b": calm}, 100.0)
+    >>> {name: round(value, 2) for name, value in limits.items()}
     {'a': 2.3, 'b': 2.0}
     """
     strongest = {name: detector.evidence for name, detector in detectors.items()}

@@ -88,8 +88,8 @@ def sum_buckets(
     >>> rows = np.full(places.size, 8)
     >>> hits = np.rint(rows * expit(-2.9 + 0.25 * (places % 24))).astype(np.int64)
     >>> held = BucketCounts(places // 24, 52 + places % 24, rows, hits)
-    >>> found = sum_buckets(fit_reference([day] * 28), day, {"all": held})
-    >>> found.informations.shape, bool(np.ptp(found.informations[:, 0]) < 1e-9)
+    >>> sums = sum_buckets(fit_reference([day] * 28), day, {"all": held})
+    >>> sums.informations.shape, bool(np.ptp(sums.informations[:, 0]) < 1e-9)
     ((64, 4), True)
     """
     span = known_cells(reference, list(parts.values()))

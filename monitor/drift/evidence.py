@@ -157,8 +157,8 @@ def day_evidence(
     ...     p = expit(slope * CENTRES + prior)
     ...     return {"all": Coarse(n, np.rint(n * p).astype(np.int64))}
     >>> reference = fit_reference([day(1.0, 0.0)] * 28)
-    >>> found = day_evidence(reference, day(0.8, 0.7))
-    >>> KINDS[found.ratios.argmax()]
+    >>> evidence = day_evidence(reference, day(0.8, 0.7))
+    >>> KINDS[evidence.ratios.argmax()]
     'too_extreme'
     """
     day_variances = reference.day_variances if day_variances is None else day_variances
@@ -422,8 +422,8 @@ def day_profiles(
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
     >>> def day(slope):
     ...     return {"all": Coarse(n, np.rint(n * expit(slope * CENTRES)).astype(np.int64))}
-    >>> found = day_profiles(fit_reference([day(1.0)] * 28), day(0.8), np.zeros(4))
-    >>> float(SIZES[found[0].argmax()])
+    >>> profiles = day_profiles(fit_reference([day(1.0)] * 28), day(0.8), np.zeros(4))
+    >>> float(SIZES[profiles[0].argmax()])
     -0.2
     """
     ratios, informations = np.zeros((len(DIRECTIONS), SIZES.size)), np.zeros(len(DIRECTIONS))

@@ -310,8 +310,8 @@ def with_dependence(reference: Reference, days: Sequence[Day], name: str) -> Ref
 
     Entities say so, where there are any; else whether neighbouring days are alike.
     """
-    known = any(day.entities for day in days)
-    return with_entities(reference, days, name) if known else with_overlap(reference)
+    has_entities = any(day.entities for day in days)
+    return with_entities(reference, days, name) if has_entities else with_overlap(reference)
 
 
 def with_entities(reference: Reference, days: Sequence[Day], name: str) -> Reference:

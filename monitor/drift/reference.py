@@ -236,8 +236,8 @@ def fit_reference(
     >>> from monitor.metrics.core.coarse import CENTRES
     >>> n = np.where(abs(CENTRES) < 3, 50, 0)
     >>> days = [{"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(np.int64))}] * 28
-    >>> found = fit_reference(days)
-    >>> bool(abs(found.curve - CENTRES)[n > 0].max() < 0.05)
+    >>> reference = fit_reference(days)
+    >>> bool(abs(reference.curve - CENTRES)[n > 0].max() < 0.05)
     True
     """
     if lack := what_a_reference_lacks(days, least_days):

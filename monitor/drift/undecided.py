@@ -67,10 +67,10 @@ def with_recovery(quarter: Quarter | None, day: date, recovery: float) -> Quarte
     Examples
     --------
     >>> from datetime import timedelta
-    >>> found = None
+    >>> recovery = None
     >>> for n in range(92):
-    ...     found = with_recovery(found, date(2026, 1, 1) + timedelta(days=n), 0.01)
-    >>> found.undecided, with_recovery(found, date(2026, 4, 3), -2.0).undecided
+    ...     recovery = with_recovery(recovery, date(2026, 1, 1) + timedelta(days=n), 0.01)
+    >>> recovery.undecided, with_recovery(recovery, date(2026, 4, 3), -2.0).undecided
     (True, False)
     """
     begun = quarter or Quarter(day, np.zeros(0, np.int64), np.zeros(0))

@@ -126,8 +126,8 @@ def value_sums(reference: Reference, day: Columns) -> ValueSums:
     >>> reference = fit_reference([{"all": Coarse(n, k)}] * 28)
     >>> cells = np.flatnonzero(n)
     >>> flat = np.full(cells.size, 25)
-    >>> found = value_sums(reference, {"os": {"ios": ColumnPart(cells, n[cells], flat, 1)}})
-    >>> bool(found.scores[0, 0] < 0.0)  # the slope of these outcomes is lower
+    >>> sums = value_sums(reference, {"os": {"ios": ColumnPart(cells, n[cells], flat, 1)}})
+    >>> bool(sums.scores[0, 0] < 0.0)  # the slope of these outcomes is lower
     True
     """
     names = tuple(Condition(column, value) for column, values in day.items() for value in values)

@@ -142,9 +142,9 @@ def lay_out(sums: AllSums, values: Values) -> Layout:
             both = rows_of_both(sums, condition, other)
             if both is None:
                 continue
-            known = np.array([of.informations for of in both])
+            shared = np.array([of.informations for of in both])
             most = np.minimum(own[:, i], own[:, j])
-            informations[:, i, j] = informations[:, j, i] = np.minimum(known, most)
+            informations[:, i, j] = informations[:, j, i] = np.minimum(shared, most)
             shares[i, j] = shares[j, i] = both[1].rows / values.wholes[i][1].rows
     return Layout(
         stacked(values.parts, "scores"),

@@ -145,8 +145,8 @@ def between_week_variance(
     Examples
     --------
     >>> wandering = 0.1 * np.random.default_rng(1).normal(size=52)
-    >>> found = between_week_variance(np.arange(52), 1e6 * wandering, np.full(52, 1e6))
-    >>> round(float(np.sqrt(found)), 2)
+    >>> variance = between_week_variance(np.arange(52), 1e6 * wandering, np.full(52, 1e6))
+    >>> round(float(np.sqrt(variance)), 2)
     0.08
     """
     is_known = informations >= LEAST_INFORMATION

@@ -88,8 +88,8 @@ def chosen_labels(day: Summary) -> ChosenLabels | None:
     >>> tally = tally_on_grid([0.2] * 30 + [0.9] * 300, [0, 1] * 165)
     >>> part = Segment(tally, 730, awaited(np.array([7482, 9316]), np.array([300, 100])))
     >>> known = datetime(2026, 3, 9, tzinfo=UTC)
-    >>> found = chosen_labels(Summary("m", (date(2026, 3, 7),), {"all": part}, {}, True, known))
-    >>> round(found.most.rate, 2), round(found.least.rate, 2)
+    >>> chosen = chosen_labels(Summary("m", (date(2026, 3, 7),), {"all": part}, {}, True, known))
+    >>> round(chosen.most.rate, 2), round(chosen.least.rate, 2)
     (0.75, 0.09)
     """
     if not day.final or day.classes or day.class_weights != NO_SAMPLE:

@@ -109,8 +109,8 @@ def expect_prevalence(
     --------
     >>> from monitor.metrics.core.tally import tally
     >>> reference = tally([0.2] * 500 + [0.8] * 500, [0] * 400 + [1] * 100 + [1] * 400 + [0] * 100)
-    >>> found = expect_prevalence(reference, np.array([0.2, 0.8]), np.array([740, 260]))
-    >>> round(found.prevalence, 6), round(found.unshifted, 6)  # 0.1 * 0.8 + 0.9 * 0.2 is 0.26
+    >>> expected = expect_prevalence(reference, np.array([0.2, 0.8]), np.array([740, 260]))
+    >>> round(expected.prevalence, 6), round(expected.unshifted, 6)  # 0.1 * 0.8 + 0.9 * 0.2 is 0.26
     (0.1, 0.356)
     """
     maps = fit_nested_maps(reference)
@@ -145,8 +145,8 @@ def expected_of_population(
 
     Examples
     --------
-    >>> found = Expectation(0.5, 0.4, 0.6, -1.0, 0.5, 0.01)
-    >>> expected_of_population(found, (9.0, 1.0)).prevalence
+    >>> expected = Expectation(0.5, 0.4, 0.6, -1.0, 0.5, 0.01)
+    >>> expected_of_population(expected, (9.0, 1.0)).prevalence
     0.1
     """
     negative, positive = class_weights

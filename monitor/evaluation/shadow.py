@@ -220,8 +220,8 @@ def map_gain(days: Sequence[DayGain]) -> MapGain | None:
 
     Examples
     --------
-    >>> found = map_gain([DayGain(10, 1.0, 0.1), DayGain(20, 1.0, 0.1), DayGain(10, 0.6, 0.1)])
-    >>> f"{found.log_loss.value:.3f}, {found.log_loss.low:.3f} to {found.log_loss.high:.3f}"
+    >>> gain = map_gain([DayGain(10, 1.0, 0.1), DayGain(20, 1.0, 0.1), DayGain(10, 0.6, 0.1)])
+    >>> f"{gain.log_loss.value:.3f}, {gain.log_loss.low:.3f} to {gain.log_loss.high:.3f}"
     '0.065, 0.004 to 0.126'
     """
     if len(days) < LEAST_DAYS:

@@ -42,8 +42,8 @@ def long_taken(taken: Acknowledgement, today: date) -> str | None:
     --------
     >>> from datetime import datetime
     >>> first, last = date(2026, 3, 1), date(2026, 6, 1)
-    >>> one = Acknowledgement(1, datetime(2026, 3, 1), "Ana", "new feature", "all", first, last)
-    >>> long_taken(one, date(2026, 6, 2))
+    >>> taken = Acknowledgement(1, datetime(2026, 3, 1), "Ana", "new feature", "all", first, last)
+    >>> long_taken(taken, date(2026, 6, 2))
     """
     if today > taken.until or taken.until - taken.at.date() <= USUAL:
         return None

@@ -28,8 +28,8 @@ def values_in_short(incidents: Sequence[ValueIncident], most: int) -> str:
     --------
     >>> from datetime import date
     >>> day = date(2026, 3, 1)
-    >>> one = ValueIncident("os", "ios", day, day, "too_extreme", -0.5, 0.1, 5.0, 0.0, -50.0, 100.0)
-    >>> values_in_short([one, one, one], 1)
+    >>> ios = ValueIncident("os", "ios", day, day, "too_extreme", -0.5, 0.1, 5.0, 0.0, -50.0, 100.0)
+    >>> values_in_short([ios, ios, ios], 1)
     'os = ios and 2 more'
     """
     names = listed([name_of(incident.name) for incident in incidents[:most]])

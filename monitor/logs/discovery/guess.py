@@ -145,8 +145,8 @@ def with_check(each: Guess, error: Exception) -> Guess | None:
     if fault is None or fault.check not in Checks.model_fields:
         return None
     few = 0 < fault.rows <= MOST_REJECTED * fault.of
-    known = {s.key for s in each.settings if s.section == "checks" and s.active}
-    if fault.check in known or not (few or fault.check == "one_class"):
+    active = {s.key for s in each.settings if s.section == "checks" and s.active}
+    if fault.check in active or not (few or fault.check == "one_class"):
         return None
     value = "reject" if few else "accept"
     said = f"{fault.rows:,} of {fault.of:,} rows" if few else "one day"

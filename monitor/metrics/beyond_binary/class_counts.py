@@ -186,8 +186,8 @@ def count_classes(
     Examples
     --------
     >>> rows = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), np.array([0, 0])
-    >>> found = count_classes("abc", [rows], np.zeros(3), watched=[0], pairs=[(0, 1)])
-    >>> found.raw.top.total_positives, found.judged, found.outcomes
+    >>> counts = count_classes("abc", [rows], np.zeros(3), watched=[0], pairs=[(0, 1)])
+    >>> counts.raw.top.total_positives, counts.judged, counts.outcomes
     (1, 2, array([2, 0, 0]))
     """
     empty = _nothing(tuple(names), watched, pairs, third)

@@ -111,8 +111,8 @@ def fit_class_map(
     >>> logits = rng.normal(size=(4_000, 3))
     >>> truth = softmax(logits, axis=1)
     >>> labels = (rng.uniform(size=(4_000, 1)) > truth.cumsum(axis=1)).sum(axis=1)
-    >>> found = fit_class_map(softmax(2.0 * logits, axis=1), labels, "temperature")
-    >>> bool(abs(found.parameters[0] - 0.5) < 0.05)  # the logits were doubled
+    >>> fitted = fit_class_map(softmax(2.0 * logits, axis=1), labels, "temperature")
+    >>> bool(abs(fitted.parameters[0] - 0.5) < 0.05)  # the logits were doubled
     True
     """
     rows, classes = check_class_scores(scores, labels)

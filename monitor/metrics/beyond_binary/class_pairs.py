@@ -123,8 +123,8 @@ def sum_of_pairs(parts: Sequence[Pairs]) -> dict[tuple[int, int], Coarse]:
 
     Examples
     --------
-    >>> one = {(0, 1): Coarse(np.array([2, 0]), np.array([1, 0]))}
-    >>> sum_of_pairs([one, one])[0, 1].counts
+    >>> day = {(0, 1): Coarse(np.array([2, 0]), np.array([1, 0]))}
+    >>> sum_of_pairs([day, day])[0, 1].counts
     array([4, 0])
     """
     every = dict.fromkeys(pair for part in parts for pair in part)

@@ -75,8 +75,8 @@ def count_parts(
     Examples
     --------
     >>> rows = np.array([[0.7, 0.2, 0.1], [0.3, 0.6, 0.1]]), np.array([0, 0]), np.array([1, 1])
-    >>> empty, found = count_parts([rows], 3, 2)
-    >>> empty.judged, found.judged, found.outcomes
+    >>> empty, counted = count_parts([rows], 3, 2)
+    >>> empty.judged, counted.judged, counted.outcomes
     (0, 2, array([2, 0, 0]))
     """
     return parts_of_sums([sum_parts(batches, classes, parts, log_offsets)])

@@ -77,8 +77,8 @@ def kernel_density_class_error(
     Examples
     --------
     >>> scores = [[0.5, 0.25, 0.25]] * 4
-    >>> found = kernel_density_class_error(scores, [0, 0, 1, 2], bandwidth=0.01)
-    >>> round(found.value, 6)  # every row is judged by three others, of equal weight
+    >>> error = kernel_density_class_error(scores, [0, 0, 1, 2], bandwidth=0.01)
+    >>> round(error.value, 6)  # every row is judged by three others, of equal weight
     0.416667
     """
     rows, classes = check_class_scores(scores, labels)

@@ -142,8 +142,8 @@ def squared_error_ratio_interval(
     Examples
     --------
     >>> y, ones = [1.0, -0.5, 0.5, -1.0], [1.0] * 4
-    >>> found = squared_error_ratio_interval(y, means=[0.0] * 4, variances=ones)
-    >>> found.low < 0.625 < found.high
+    >>> interval = squared_error_ratio_interval(y, means=[0.0] * 4, variances=ones)
+    >>> interval.low < 0.625 < interval.high
     True
     """
     errors, v = checked_moments(outcomes, means, variances)

@@ -75,8 +75,8 @@ def merge_buckets(parts: Iterable[BucketCounts]) -> BucketCounts:
 
     Examples
     --------
-    >>> one = BucketCounts(*np.array([[3], [64], [2], [1]]))
-    >>> merge_buckets([one, NO_BUCKETS, one]).counts
+    >>> held = BucketCounts(*np.array([[3], [64], [2], [1]]))
+    >>> merge_buckets([held, NO_BUCKETS, held]).counts
     array([4])
     """
     added = [(p.buckets, p.bins, p.counts, p.positives) for p in (NO_BUCKETS, *parts)]

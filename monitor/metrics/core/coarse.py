@@ -64,8 +64,8 @@ def tally_of(everything: Coarse) -> Tally:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = tally_of(coarsen(tally([0.2, 0.2, 0.9], [0, 1, 1])))
-    >>> found.counts, found.positives
+    >>> rough = tally_of(coarsen(tally([0.2, 0.2, 0.9], [0, 1, 1])))
+    >>> rough.counts, rough.positives
     (array([2, 1]), array([1, 1]))
     """
     seen = occupied(everything)
@@ -88,8 +88,8 @@ def coarsen(t: Tally) -> Coarse:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = coarsen(tally([0.5, 0.501, 0.9], [0, 1, 1]))
-    >>> found.counts[found.counts > 0], found.positives[found.counts > 0]
+    >>> coarse = coarsen(tally([0.5, 0.501, 0.9], [0, 1, 1]))
+    >>> coarse.counts[coarse.counts > 0], coarse.positives[coarse.counts > 0]
     (array([2, 1]), array([1, 1]))
     """
     cells = t.cells.numbers if t.cells else locate(t.scores)[0]
@@ -134,8 +134,8 @@ def sum_of(parts: Sequence[Coarse]) -> Coarse:
 
     Examples
     --------
-    >>> one = Coarse(np.array([2, 0]), np.array([1, 0]))
-    >>> sum_of([one, one]).counts
+    >>> day = Coarse(np.array([2, 0]), np.array([1, 0]))
+    >>> sum_of([day, day]).counts
     array([4, 0])
     """
     return Coarse(

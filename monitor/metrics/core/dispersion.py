@@ -228,8 +228,8 @@ def design_effects(days: Sequence[tuple[Tally, BucketCounts]]) -> DesignEffects:
     >>> of = np.arange(64)
     >>> alike = BucketCounts(of, np.where(of % 3, 62, 65), np.full(64, 10), 10 * (of % 2))
     >>> day = tally([0.4] * 420 + [0.6] * 220, [1, 0] * 320), alike
-    >>> found = design_effects([day, day])  # ten rows of a day, twenty of both, are little over one
-    >>> round(found.scores_of_day, 1), round(found.scores, 1), round(found.outcomes, 1)
+    >>> design = design_effects([day, day])  # ten rows of a day, twenty of both: little over one
+    >>> round(design.scores_of_day, 1), round(design.scores, 1), round(design.outcomes, 1)
     (10.7, 21.4, 22.0)
     """
     counted = [(t, held) for t, held in days if held.counts.size]
@@ -292,8 +292,8 @@ def hanging(t: Tally, held: BucketCounts, *, delta: float = 0.0) -> Hanging:
     >>> from monitor.metrics.core.tally import tally
     >>> of = np.arange(64)
     >>> alike = BucketCounts(of, np.full(64, 62), np.full(64, 10), 10 * (of % 2))
-    >>> found = hanging(tally([0.4] * 640, [1, 0] * 320), alike)
-    >>> found.deviations.shape, bool((abs(found.deviations) > 4.0).all())  # 4 or 6 of ten
+    >>> design = hanging(tally([0.4] * 640, [1, 0] * 320), alike)
+    >>> design.deviations.shape, bool((abs(design.deviations) > 4.0).all())  # 4 or 6 of ten
     ((64, 1), True)
     """
     if not held.counts.size:

@@ -113,8 +113,8 @@ def bootstrap_interval(
     >>> from monitor.metrics.binned.ece import ace
     >>> from monitor.metrics.core.tally import tally
     >>> t = tally([0.1] * 50 + [0.9] * 50, [0] * 40 + [1] * 60)
-    >>> found = bootstrap_interval(t, lambda t: ace(t, 2), rng=np.random.default_rng(1))
-    >>> 0 < found.low < 0.1 < found.high < 0.2
+    >>> interval = bootstrap_interval(t, lambda t: ace(t, 2), rng=np.random.default_rng(1))
+    >>> 0 < interval.low < 0.1 < interval.high < 0.2
     True
     """
     measures = {"": measure}
@@ -144,8 +144,8 @@ def bootstrap_intervals(
     >>> from monitor.metrics.core.tally import tally
     >>> t = tally([0.2] * 50 + [0.9] * 50, [0] * 40 + [1] * 60)
     >>> rng = np.random.default_rng(1)
-    >>> found = bootstrap_intervals(t, {"brier": brier, "rbs": rbs}, method="percentile", rng=rng)
-    >>> bool(np.isclose(found["rbs"].low ** 2, found["brier"].low, rtol=1e-3))  # interpolated
+    >>> both = bootstrap_intervals(t, {"brier": brier, "rbs": rbs}, method="percentile", rng=rng)
+    >>> bool(np.isclose(both["rbs"].low ** 2, both["brier"].low, rtol=1e-3))  # interpolated
     True
     """
     _check(t, level, replicates, method)

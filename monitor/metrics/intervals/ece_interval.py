@@ -84,8 +84,8 @@ def ece_interval(
     >>> rng = np.random.default_rng(1)
     >>> scores = rng.random(2_000)
     >>> t = tally(scores, rng.random(2_000) < scores)
-    >>> found = ece_interval(t, adjusted="prior", rng=rng)
-    >>> found.low, 0.0 < found.high < 0.06
+    >>> interval = ece_interval(t, adjusted="prior", rng=rng)
+    >>> interval.low, 0.0 < interval.high < 0.06
     (0.0, True)
     """
     check_option("adjusted", adjusted, Adjustment)

@@ -65,8 +65,8 @@ def normal_interval(
 
     Examples
     --------
-    >>> found = normal_interval(1.0, 0.5)
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> interval = normal_interval(1.0, 0.5)
+    >>> round(interval.low, 3), round(interval.high, 3)
     (0.02, 1.98)
     """
     check_option("scale", scale, Scale)
@@ -110,8 +110,8 @@ def prevalence_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = prevalence_interval(tally([0.1] * 10, [0] * 10))
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> interval = prevalence_interval(tally([0.1] * 10, [0] * 10))
+    >>> round(interval.low, 3), round(interval.high, 3)
     (0.0, 0.278)
     """
     square = float(stdtrit(inf, 0.5 - level / 2.0)) ** 2 / t.total
@@ -123,8 +123,8 @@ def wilson(rate: float, square: float) -> Estimate:
 
     Examples
     --------
-    >>> found = wilson(0.5, 1.96**2 / 100)
-    >>> round(found.low, 3), round(found.high, 3)
+    >>> interval = wilson(0.5, 1.96**2 / 100)
+    >>> round(interval.low, 3), round(interval.high, 3)
     (0.404, 0.596)
     """
     centre = (rate + square / 2.0) / (1.0 + square)
@@ -156,8 +156,8 @@ def mean_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = mean_score_interval(tally([0.2, 0.4, 0.6], [0, 0, 1]))
-    >>> round(found.high - 0.4, 4)  # 1.96 * 0.2 / sqrt(3)
+    >>> interval = mean_score_interval(tally([0.2, 0.4, 0.6], [0, 0, 1]))
+    >>> round(interval.high - 0.4, 4)  # 1.96 * 0.2 / sqrt(3)
     0.2263
     """
     return normal_interval(t.mean_score, sqrt(variance_of_mean(t.scores, t.counts)), level=level)
@@ -233,8 +233,8 @@ def rbs_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = rbs_interval(tally([0.2, 0.4, 0.9], [0, 1, 1]))
-    >>> 0.0 <= found.low < 0.37 < found.high
+    >>> interval = rbs_interval(tally([0.2, 0.4, 0.9], [0, 1, 1]))
+    >>> 0.0 <= interval.low < 0.37 < interval.high
     True
     """
     root = calibration_bounds(t).root
@@ -302,8 +302,8 @@ def log_score_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = log_score_interval(tally([0.2, 0.4, 0.9], [0, 1, 1]))
-    >>> 0.0 < found.low < 0.415 < found.high
+    >>> interval = log_score_interval(tally([0.2, 0.4, 0.9], [0, 1, 1]))
+    >>> 0.0 < interval.low < 0.415 < interval.high
     True
     """
     divergence = calibration_bounds(t).divergence
@@ -337,8 +337,8 @@ def auc_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = auc_interval(tally([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]))
-    >>> 0.0 < found.low < 0.875 < found.high < 1.0
+    >>> interval = auc_interval(tally([0.1, 0.4, 0.4, 0.8], [0, 0, 1, 1]))
+    >>> 0.0 < interval.low < 0.875 < interval.high < 1.0
     True
     """
     area, rarer = auc(t), min(t.total_positives, t.total - t.total_positives)
@@ -375,8 +375,8 @@ def tjur_interval(t: Tally, *, level: float = CONFIDENCE) -> Estimate:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = tjur_interval(tally([0.1, 0.2, 0.4, 0.8, 0.9], [0, 0, 1, 1, 1]))
-    >>> 0.0 < found.low < 0.55 < found.high
+    >>> interval = tjur_interval(tally([0.1, 0.2, 0.4, 0.8, 0.9], [0, 0, 1, 1, 1]))
+    >>> 0.0 < interval.low < 0.55 < interval.high
     True
     """
     value = tjur_r2(t)

@@ -74,8 +74,8 @@ def next_amplitude(visits: Visits, outside: float) -> float | None:
 
     Examples
     --------
-    >>> found = next_amplitude({0.0: Visit(0.0, -8.0, -8.0), 1.0: Visit(0.1, 2.0, 3.0)}, 0.025)
-    >>> round(found, 3)
+    >>> amplitude = next_amplitude({0.0: Visit(0.0, -8.0, -8.0), 1.0: Visit(0.1, 2.0, 3.0)}, 0.025)
+    >>> round(amplitude, 3)
     0.604
     """
     for amplitude in FIRST_AMPLITUDES:

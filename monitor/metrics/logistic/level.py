@@ -99,8 +99,8 @@ def fit_level(curve: Floats, c: Coarse) -> Level:
     --------
     >>> from monitor.metrics.core.coarse import CENTRES, coarsen
     >>> from monitor.metrics.core.tally import tally
-    >>> found = fit_level(CENTRES, coarsen(tally([0.2, 0.2, 0.8, 0.8], [0, 0, 1, 0])))
-    >>> round(found.delta, 3), found.prevalence
+    >>> fit = fit_level(CENTRES, coarsen(tally([0.2, 0.2, 0.8, 0.8], [0, 0, 1, 0])))
+    >>> round(fit.delta, 3), fit.prevalence
     (-1.585, 0.25)
     """
     hits, total = int(c.positives.sum()), int(c.counts.sum())
@@ -173,8 +173,8 @@ def combine_lifts(lifts: Sequence[Lift]) -> Lift | None:
     Examples
     --------
     >>> parts = [Lift(0.1, 0.1, 0.2, 0.1, 0.4), Lift(0.3, 0.1, 0.1, 0.1, 0.2)]
-    >>> found = combine_lifts(parts)
-    >>> round(found.shift, 6), round(found.kappa, 6), round(found.lift, 6)
+    >>> lift = combine_lifts(parts)
+    >>> round(lift.shift, 6), round(lift.kappa, 6), round(lift.lift, 6)
     (0.2, 0.15, 0.5)
     """
     told = [lift for lift in lifts if isfinite(lift.shift) and isfinite(lift.kappa)]

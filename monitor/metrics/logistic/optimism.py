@@ -86,8 +86,8 @@ def fitted_score(t: Tally, logits: Floats, design: Floats, rule: ScoringRule) ->
     --------
     >>> from monitor.metrics.core.tally import tally
     >>> t = tally([0.5] * 4, [0, 0, 1, 1])
-    >>> found = fitted_score(t, np.zeros(1), np.ones((1, 1)), "log")
-    >>> round(found.observed, 6), round(found.optimism, 6)  # log 2, and 1/(2N)
+    >>> score = fitted_score(t, np.zeros(1), np.ones((1, 1)), "log")
+    >>> round(score.observed, 6), round(score.optimism, 6)  # log 2, and 1/(2N)
     (0.693147, 0.125)
     """
     derivatives = differentiate(logits, rule == "log")

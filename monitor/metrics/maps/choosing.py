@@ -157,8 +157,8 @@ def choose_map(data: DailyCounts, kind: Kind | None = None) -> Choice[FittedMap]
     >>> from monitor.metrics.core.tally import tally
     >>> from monitor.metrics.maps.daily_counts import daily_counts
     >>> day = tally([0.2] * 50 + [0.8] * 50, [0] * 35 + [1] * 15 + [1] * 35 + [0] * 15)
-    >>> found = choose_map(daily_counts([day] * 20))
-    >>> found.chosen.kind, found.worth_it, round(found.chosen.log_loss.value, 3)
+    >>> choice = choose_map(daily_counts([day] * 20))
+    >>> choice.chosen.kind, choice.worth_it, round(choice.chosen.log_loss.value, 3)
     ('platt', True, 0.028)
     """
     spans = spans_of(data)
@@ -221,8 +221,8 @@ def choose_among(
     >>> same, less = np.full(8, 2.0), np.full(8, 1.0)
     >>> of_kinds = {"identity": same, "intercept": same, "temperature": less}
     >>> losses = Losses(of_kinds, of_kinds, of_kinds, np.full(8, 10.0))
-    >>> found = choose_among(dict.fromkeys(of_kinds, None), losses, None, days=8)
-    >>> found.chosen.kind, found.worth_it, found.chosen.log_loss.value
+    >>> choice = choose_among(dict.fromkeys(of_kinds, None), losses, None, days=8)
+    >>> choice.chosen.kind, choice.worth_it, choice.chosen.log_loss.value
     ('temperature', True, 0.1)
     """
     candidates = {each: _candidate(each, fit, losses) for each, fit in fitted.items()}

@@ -58,8 +58,8 @@ def choose_vector_map(
     >>> right = rng.dirichlet([1.0, 1.0, 1.0], 4_000)
     >>> labels = (right.cumsum(axis=1) < rng.random((4_000, 1))).sum(axis=1)
     >>> logged = right**2 / (right**2).sum(axis=1, keepdims=True)
-    >>> found = choose_vector_map(ClassRows(("a", "b", "c"), logged, labels, np.full(8, 500)))
-    >>> found.chosen.kind, found.worth_it
+    >>> choice = choose_vector_map(ClassRows(("a", "b", "c"), logged, labels, np.full(8, 500)))
+    >>> choice.chosen.kind, choice.worth_it
     ('temperature', True)
     """
     kinds = [each for each in VECTOR_KINDS if can_fit_classes(rows, each)]

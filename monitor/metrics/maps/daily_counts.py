@@ -72,8 +72,8 @@ def daily_counts(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = daily_counts([tally([0.5, 0.8], [0, 1]), tally([0.5], [1])])
-    >>> found.counts
+    >>> counts = daily_counts([tally([0.5, 0.8], [0, 1]), tally([0.5], [1])])
+    >>> counts.counts
     array([[1., 1.],
            [1., 0.]])
     """

@@ -82,8 +82,8 @@ def fit_calibration_map(data: DailyCounts, kind: Kind, *, shrink_level: bool = F
     >>> from monitor.metrics.core.tally import tally
     >>> from monitor.metrics.maps.daily_counts import daily_counts
     >>> day = tally([0.2] * 50 + [0.8] * 50, [0] * 35 + [1] * 15 + [1] * 35 + [0] * 15)
-    >>> found = fit_calibration_map(daily_counts([day]), "platt").map
-    >>> round(found.parameters[0], 3), abs(round(found.level, 3))  # log(7/3) / log(4)
+    >>> fitted = fit_calibration_map(daily_counts([day]), "platt").map
+    >>> round(fitted.parameters[0], 3), abs(round(fitted.level, 3))  # log(7/3) / log(4)
     (0.611, 0.0)
     """
     known = _known(data)

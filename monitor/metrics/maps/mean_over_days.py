@@ -44,8 +44,8 @@ def mean_over_days(
 
     Examples
     --------
-    >>> found = mean_over_days(np.array([1.0, 3.0, 2.0, 2.0]), np.full(4, 10.0))
-    >>> round(found.value, 3), found.low < 0.15 < found.high
+    >>> mean = mean_over_days(np.array([1.0, 3.0, 2.0, 2.0]), np.full(4, 10.0))
+    >>> round(mean.value, 3), mean.low < 0.15 < mean.high
     (0.2, True)
     """
     mean, days = float(sums.sum() / counts.sum()), sums.size

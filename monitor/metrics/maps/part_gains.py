@@ -69,8 +69,8 @@ def gains_by_part(
     >>> off = tally([0.2] * 50 + [0.8] * 50, [0] * 35 + [1] * 15 + [1] * 35 + [0] * 15)
     >>> sound = tally([0.2] * 50 + [0.8] * 50, [0] * 40 + [1] * 10 + [1] * 40 + [0] * 10)
     >>> days = {"off": daily_counts([off] * 20), "sound": daily_counts([sound] * 20)}
-    >>> found = gains_by_part(daily_counts([merge([off, sound])] * 20), days, "platt")
-    >>> [(one.name, round(one.log_loss.value, 3), one.harmed) for one in found]
+    >>> gains = gains_by_part(daily_counts([merge([off, sound])] * 20), days, "platt")
+    >>> [(gain.name, round(gain.log_loss.value, 3), gain.harmed) for gain in gains]
     [('off', 0.022, False), ('sound', -0.007, True)]
     """
     spans = spans_of(data)

@@ -63,8 +63,8 @@ def spiegelhalter(t: Tally | Rows) -> Spiegelhalter:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = spiegelhalter(tally([0.2] * 4, [0, 1, 1, 0]))
-    >>> round(found.z, 6), round(found.log10_p, 6)
+    >>> z_test = spiegelhalter(tally([0.2] * 4, [0, 1, 1, 0]))
+    >>> round(z_test.z, 6), round(z_test.log10_p, 6)
     (1.5, -0.874147)
     """
     if not isinstance(t, Tally):

@@ -99,8 +99,8 @@ def cumulative_differences(t: Tally, *, null: Null = "calibrated") -> Cumulative
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = cumulative_differences(tally([0.25, 0.25, 0.75, 0.75], [1, 1, 0, 1]))
-    >>> found.ks, found.kuiper, round(10**found.ks_log10_p, 3)
+    >>> differences = cumulative_differences(tally([0.25, 0.25, 0.75, 0.75], [1, 1, 0, 1]))
+    >>> differences.ks, differences.kuiper, round(10**differences.ks_log10_p, 3)
     (0.375, 0.375, 0.167)
     """
     if not t.total:

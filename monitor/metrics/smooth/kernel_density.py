@@ -87,8 +87,8 @@ def kernel_density_error(
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = kernel_density_error(tally([0.5, 0.5, 0.5, 0.5], [1, 1, 1, 0]), bandwidth=0.01)
-    >>> round(found.value, 6)  # the three others give 2/3 to each positive, 1 to the negative
+    >>> error = kernel_density_error(tally([0.5, 0.5, 0.5, 0.5], [1, 1, 1, 0]), bandwidth=0.01)
+    >>> round(error.value, 6)  # the three others give 2/3 to each positive, 1 to the negative
     0.25
     """
     if t.total < FEWEST:

@@ -78,8 +78,8 @@ def skce(t: Tally, *, bandwidth: float | None = None) -> SKCE:
     Examples
     --------
     >>> from monitor.metrics.core.tally import tally
-    >>> found = skce(tally([0.5, 0.5, 0.5, 0.5], [1, 1, 1, 0]))
-    >>> found.value, round(found.deviation, 6)
+    >>> estimate = skce(tally([0.5, 0.5, 0.5, 0.5], [1, 1, 1, 0]))
+    >>> estimate.value, round(estimate.deviation, 6)
     (0.0, 0.102062)
     """
     if t.total < FEWEST:

@@ -142,8 +142,8 @@ def tce_at_size(
     >>> rng = np.random.default_rng(1)
     >>> scores = rng.random(4_000)
     >>> t = tally(scores, rng.random(4_000) < scores)
-    >>> found = tce_at_size(t, size=1_000, rng=rng)
-    >>> found.mean.low < found.mean.value < 0.3
+    >>> tce = tce_at_size(t, size=1_000, rng=rng)
+    >>> tce.mean.low < tce.mean.value < 0.3
     True
     """
     return tces_at_size([t], size=size, subsamples=subsamples, alpha=alpha, level=level, rng=rng)[0]

@@ -184,8 +184,8 @@ def compare(before: Sample, after: Sample, *, alpha: float = 0.001) -> Compariso
     >>> before = (rng.random(20_000) < score, score)
     >>> too_extreme = 1 / (1 + np.exp(-0.6 * np.log(score / (1 - score))))
     >>> after = (rng.random(20_000) < too_extreme, score)
-    >>> found = monitor.compare(before, after)
-    >>> found.verdict, found.kind, round(found.slope.value, 1)
+    >>> change = monitor.compare(before, after)
+    >>> change.verdict, change.kind, round(change.slope.value, 1)
     ('calibration_drift', 'too_extreme', 0.6)
     """
     from monitor.drift.two_samples import find_change

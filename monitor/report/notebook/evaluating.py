@@ -66,8 +66,8 @@ class SampleEvaluation:
         Examples
         --------
         >>> import monitor
-        >>> found = monitor.evaluate([0, 1, 1, 0] * 50, [0.2, 0.8, 0.6, 0.4] * 50).to_frame()
-        >>> found.query("measure == 'prevalence'").value.item()
+        >>> frame = monitor.evaluate([0, 1, 1, 0] * 50, [0.2, 0.8, 0.6, 0.4] * 50).to_frame()
+        >>> frame.query("measure == 'prevalence'").value.item()
         0.5
         """
         rows = [
@@ -170,8 +170,8 @@ def evaluate(
     Examples
     --------
     >>> import monitor
-    >>> found = monitor.evaluate([0, 1, 1, 0] * 50, [0.2, 0.8, 0.6, 0.4] * 50)
-    >>> round(found.whole.raw.ece, 2)
+    >>> evaluation = monitor.evaluate([0, 1, 1, 0] * 50, [0.2, 0.8, 0.6, 0.4] * 50)
+    >>> round(evaluation.whole.raw.ece, 2)
     0.3
     """
     from monitor.evaluation.evaluate import evaluate as evaluate_days
