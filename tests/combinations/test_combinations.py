@@ -1,6 +1,7 @@
 """Every setting that changes what is counted, with every other: counts by hand, or refused."""
 
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
@@ -13,7 +14,7 @@ from monitor.errors import ConfigError
 from monitor.logs import Databases, open_databases
 from tests.combinations.comparing import compare
 from tests.combinations.configuring import configuration
-from tests.combinations.covering import Goal, covering
+from tests.combinations.covering import Goal, Row, covering
 from tests.combinations.factors import FACTORS, REFUSED, rules
 from tests.support.fuzzing import sections
 
@@ -24,7 +25,7 @@ ONCE_WRONG = (
     {"key": "field", "layout": "table", "strangers": "late"},
     {"classes": "list", "outcome": "float", "format": "csv"},
 )
-ARRAY = [*covering(rules(), [PAIRS], seed=1), *(USUAL | row for row in ONCE_WRONG)]
+SHARES = 16  # of the rows, each of them one test, because to count the rows takes a second
 OF_OTHER_PLACES = {"catalog": "needs a catalog; tests/logs/test_shapes.py"} | dict.fromkeys(
     ("sql", "connection", "changed"), "needs a database; tests/logs/test_databases.py"
 )
@@ -72,6 +73,12 @@ ELSEWHERE = {
 }
 
 
+@cache
+def array() -> list[Row]:
+    """List the rows."""
+    return [*covering(rules(), [PAIRS], seed=1), *(USUAL | row for row in ONCE_WRONG)]
+
+
 @pytest.fixture(scope="module")
 def engines() -> Iterator[dict[str, Databases]]:
     """Open the engine once for each number of threads."""
@@ -80,13 +87,17 @@ def engines() -> Iterator[dict[str, Databases]]:
         yield {"1": single, "2": double}
 
 
-@pytest.mark.parametrize("number", range(len(ARRAY)))
+@pytest.mark.parametrize("share", range(SHARES))
 def test_every_row_counts_what_plain_pandas_counts(
-    number: int, engines: dict[str, Databases], tmp_path: Path
+    share: int, engines: dict[str, Databases], tmp_path: Path
 ) -> None:
     """Rows, outcomes, cells, segments, columns, classes, what is left out and rejected."""
-    row = ARRAY[number]
-    compare(row, tmp_path / "logs", 1, engines[row["threads"]])
+    for number, row in [*enumerate(array())][share::SHARES]:
+        try:
+            compare(row, tmp_path / f"logs-{number}", 1, engines[row["threads"]])
+        except Exception as error:
+            error.add_note(f"row {number}: {row}")
+            raise
 
 
 @pytest.mark.parametrize("keys", REFUSED)
@@ -105,9 +116,9 @@ def test_what_cannot_work_together_is_refused(keys: tuple[str, str], tmp_path: P
 def test_the_array_is_complete() -> None:
     """Every pair of values that is not said to be apart."""
     apart = rules()
-    assert PAIRS.possible(apart) <= {one for row in ARRAY for one in PAIRS.of(row)}
+    assert PAIRS.possible(apart) <= {one for row in array() for one in PAIRS.of(row)}
     for one, others in apart.apart.items():
-        assert not any(row[one[0]] == one[1] and row[n] == v for row in ARRAY for n, v in others)
+        assert not any(row[one[0]] == one[1] and row[n] == v for row in array() for n, v in others)
 
 
 def public_sections() -> list[type[BaseModel]]:
@@ -117,7 +128,7 @@ def public_sections() -> list[type[BaseModel]]:
 
 def written() -> list[BaseModel]:
     """List every section of every configuration of the array."""
-    found: list[Any] = [Config.model_validate(configuration(row, Path("/logs"))) for row in ARRAY]
+    found: list[Any] = [Config.model_validate(configuration(row, Path("/logs"))) for row in array()]
     for one in found:
         inner = [getattr(one, name) for name in one.model_fields_set]
         inner += [v for value in inner if isinstance(value, dict) for v in value.values()]

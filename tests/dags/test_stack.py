@@ -47,7 +47,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
     """Let all that the tests look at happen, all at once."""
     folder = tmp_path_factory.mktemp("stack")
     today = datetime.now(UTC).date()
-    for place, model, newest in ((folder, "daily", 8), (folder / "elsewhere", "late", 2)):
+    for place, model, newest in ((folder, "daily", 6), (folder / "elsewhere", "late", 2)):
         for number in range(newest, 0, -1):
             write_day(
                 place, model, today - timedelta(days=number), 0, np.random.default_rng(number)
@@ -71,7 +71,7 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stack]:
             FLEET,
         )
         stack.wait_for(lambda: len(stack.sql("select dag_id from dag")) == len(dags) or None)
-        first, last = today - timedelta(days=6), today - timedelta(days=2)
+        first, last = today - timedelta(days=4), today - timedelta(days=2)
         words = ("--from-date", f"{first}", "--to-date", f"{last}T23:59")
         stack.command("backfill", "create", "--dag-id", "calibration_daily", *words)
         with Store(str(folder / "store")).locked("late"):
@@ -166,20 +166,20 @@ def day(stack: Stack) -> date:
 
 
 def test_backfill_and_scheduled_run_leave_the_bytes_of_serial_ones(stack: Stack) -> None:
-    """Five days backfilled while the newest run and its catching up go on are as done in order."""
+    """Three days backfilled while the newest run and its catching up go on are as done in order."""
     states = runs(stack)
     newest, unsettled = day(stack), tasks(stack, "calibration_daily", "scheduled")["run_unsettled"]
-    span = f"--from {newest - timedelta(days=7)} --to {newest - timedelta(days=2)}"
+    span = f"--from {newest - timedelta(days=5)} --to {newest - timedelta(days=2)}"
     calls = [f"backfill {span} --as-of {newest}"]
     if unsettled[0] == "success":  # or midnight has passed since the run began
         calls.append(f"run --unsettled --as-of {newest}")
     results = left(stack.folder, "store", "daily")
     expected = by_command(stack.folder, "daily", *calls)
 
-    assert states["calibration_daily", "backfill"] == ["success"] * 5
+    assert states["calibration_daily", "backfill"] == ["success"] * 3
     assert states["calibration_daily", "scheduled"] == ["success"]
     assert results == {name: expected[name] for name in results}
-    assert len(results) >= 3 * 6
+    assert len(results) >= 3 * 4
 
 
 def test_late_logs_are_awaited_and_a_killed_task_runs_again(stack: Stack) -> None:
@@ -223,7 +223,7 @@ def test_another_dag_follows(stack: Stack) -> None:
 
     assert set(followed) == {"success"}
     updates = "select name from asset_event join asset on asset.id = asset_id"
-    assert stack.sql(updates).count(("calibration_daily",)) == 6
+    assert stack.sql(updates).count(("calibration_daily",)) == 4
 
 
 def test_both_workers_take_part_with_celery(stack: Stack) -> None:
