@@ -117,10 +117,12 @@ class Chain(DayFiles):
         digests = cache(lambda month: self._digests(model, month))
         for kind in DAILY:
             for day in self.days(kind, model):
+                if day >= void and kind != "summaries":
+                    continue
                 name = f"{kind}/{model}/{day}.parquet"
                 recorded = digests(day.replace(day=1)).get(f"{day}", {}) if day < void else {}
                 on = buckets if kind == "entities" else summaries
-                rests_on = on.get(day) if day < void else None
+                rests_on = on.get(day)
                 with suppress(DataError, *PARSING_ERRORS):  # which is told of as damage
                     content = self._read(name)
                     if self._is_another(name, content, recorded.get(kind), rests_on):

@@ -68,18 +68,22 @@ def kinds_of(verdicts: dict[str, Verdict]) -> Iterator[str]:
 
 @pytest.fixture(scope="module", params=WORLDS)
 def mornings(request: pytest.FixtureRequest, tmp_path_factory: Any) -> list[Morning]:
-    """Draw a world, and mornings of it: one for each kind of day."""
+    """Draw a world, and mornings of it: as few as have each kind of day."""
     folder: Path = tmp_path_factory.mktemp("renderers")
     world = World(*WORLDS[request.param], folder=folder / "all")
-    places: dict[str, list[int]] = {}
-    for place in range(world.days - 3):
-        by_segment = {v.segment: v for v in world.verdicts[day_at(place)]}
-        for kind in kinds_of(by_segment):
-            places.setdefault(kind, []).append(place)
-    chosen = {int(world.chance.choice(of_kind)) for of_kind in places.values()}
+    kinds = [
+        {*kinds_of({v.segment: v for v in world.verdicts[day_at(place)]})}
+        for place in range(world.days - 3)
+    ]
+    left, chosen = set[str]().union(*kinds), set[int]()
+    while left:
+        most = max(len(of_day & left) for of_day in kinds)
+        fitting = [place for place, of_day in enumerate(kinds) if len(of_day & left) == most]
+        chosen.add(int(world.chance.choice(fitting)))
+        left = left.difference(*(kinds[place] for place in chosen))
     return [
-        morning(world, folder / f"{place}", place + 1, int(world.chance.integers(4)))
-        for place in sorted(chosen)
+        morning(world, folder / f"{place}", place + 1, number % 4)
+        for number, place in enumerate(sorted(chosen), 1)
     ]
 
 

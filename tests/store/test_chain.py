@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from datetime import date, timedelta
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -47,7 +47,10 @@ MODELS = "ctr", "pets"
 
 
 class World(NamedTuple):
-    """A project, and the files of its store as each of several backfills left them."""
+    """A project, and the files of its store as each of several backfills left them.
+
+    The folder `before` beside the store is the store before the last of them.
+    """
 
     folder: Path
     versions: list[dict[str, bytes]]
@@ -108,6 +111,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> World:
         text = text.replace(f'"{log}', f'"{project.folder}/{log}')
     (project.folder / "monitor.yaml").write_text(text)
     for version, as_of in enumerate(AS_OF):
+        if version == len(AS_OF) - 1:
+            shutil.copytree(project.folder / "store", project.folder / "before")
         write_logs(project, version)
         backfill(project.folder, as_of)
         versions.append(files(project.folder))
@@ -250,10 +255,10 @@ class KilledError(BaseException):
 def test_a_killed_run_is_no_false_alarm(
     world: World, project: Project, monkeypatch: pytest.MonkeyPatch, model: str, writes: int
 ) -> None:
-    """Killed after any write, a backfill leaves files that are told of by nobody, and is healed."""
-    before = {n: content for n, content in world.versions[2].items() if n.split("/")[1] == model}
-    for name, content in before.items():
-        (project.folder / "store" / name).write_bytes(content)
+    """Killed after any write, a backfill leaves files that nobody is told of, and is healed."""
+    shutil.rmtree(project.folder / "store")
+    shutil.copytree(world.folder / "before", project.folder / "store")
+    before = files(project.folder)
     left, replace = [writes], Chain._replace
 
     def dying(store: Chain, name: str, content: bytes) -> None:
@@ -266,10 +271,14 @@ def test_a_killed_run_is_no_false_alarm(
         patch.setattr(Chain, "_replace", dying)
         backfill(project.folder, models=[model])
     assert not left[0]
-    of_this_run: Any = named(project.folder, [model]) - {*before}
+    left_behind = files(project.folder)
+    told = {
+        name for name in named(project.folder, [model]) if left_behind[name] != before.get(name)
+    }
 
     backfill(project.folder, models=[model])
 
-    assert of_this_run == set()
-    assert files(project.folder) == world.versions[-1]
+    newest = {n: content for n, content in world.versions[-1].items() if n.split("/")[1] == model}
+    assert told == set()  # of what this run wrote
+    assert files(project.folder) == before | newest
     assert named(project.folder) == set()
