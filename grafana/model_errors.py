@@ -16,7 +16,7 @@ from panels import (
     said,
     stacked,
 )
-from queries import JUDGED, WINDOW, interval, newest
+from queries import JUDGED, MODEL, WINDOW, interval, newest
 
 from monitor.measures.measure import Measure, Panel
 from monitor.measures.windows import OF_WINDOWS
@@ -104,7 +104,31 @@ def attribution() -> list[timeseries.Panel]:
         ),
         removed(),
         lost(),
+        burnt(),
     ]
+
+
+def burnt() -> timeseries.Panel:
+    """Draw how fast the budget of miscalibration is burnt."""
+    limits = {"page": "red", "ticket": "orange"}
+    panel = lines(
+        interval("budget_burn_ratio", WINDOW, "model", "burnt")
+        | {name: newest(f"budget_{name}_limit_ratio", MODEL) for name in limits},
+        unit="short",
+        axis="times the budget",
+    )
+    interval_band(panel, "burnt", "blue")
+    for name, color in limits.items():
+        panel.override_by_name(name, dashed(color))
+    return said(
+        panel,
+        "How fast the budget is burnt",
+        "What miscalibration cost, as a multiple of what the budget allows. At 1 it lasts 28 days. "
+        "It pages above the red line over 7 days and over the last, and is a ticket above the "
+        "orange one over 28 days and over 7. The band is a 95 % interval.",
+        none="no budget is configured",
+        width=12,
+    )
 
 
 def lost() -> timeseries.Panel:
@@ -123,7 +147,7 @@ def lost() -> timeseries.Panel:
         "Lost per prediction, in the unit of value or decision: in all, and by cause. All that a "
         "cause lost would have been saved by correcting it. The band is a 95 % interval of all.",
         none="no value or decision is configured",
-        width=24,
+        width=12,
     )
 
 

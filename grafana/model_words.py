@@ -47,6 +47,8 @@ ALERTS = (
     "CalibrationConfigInvalid",
     "CalibrationResultsUnreadable",
     "CalibrationMapHarms",
+    "CalibrationBudgetBurnFast",
+    "CalibrationBudgetBurnSlow",
 )
 
 

@@ -44,6 +44,7 @@ from monitor.config.schema import (
     id_columns,
     literal,
 )
+from monitor.config.worth import Budget
 from monitor.config.yaml_files import read_yaml
 
 __all__ = [
@@ -61,6 +62,7 @@ __all__ = [
     "TABLES",
     "TODO",
     "WEEKDAYS",
+    "Budget",
     "Calendar",
     "Checks",
     "Classes",

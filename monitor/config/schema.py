@@ -44,13 +44,14 @@ from monitor.config.label_rates import BY_SCORE, RateFile, ScoreRate, check_rate
 from monitor.config.report_pages import report_page
 from monitor.config.schedules import check_schedule
 from monitor.config.sections import Date, Listed, Section, as_text
-from monitor.config.worth import DecisionSetting, Price
+from monitor.config.worth import Budget, DecisionSetting, Price
 from monitor.errors import ConfigError
 from monitor.segment_names import OTHER, PAIR, RESERVED, THIRD, WHOLE, is_pair
 
 EARLIEST, LATEST = date(1900, 1, 1), date(2999, 12, 31)  # days that may have logs
 AUTO_SETTLED_AFTER = 28  # days to wait for outcomes until `settled_after: auto` is found
 LONGEST_WAIT = 400  # days for outcomes
+BUDGET_WINDOWS = 1, 7, 28  # days over which a budget is burnt, fast or slowly
 TODO = "TODO"  # the value of a key that `init` could not guess
 ISO_DAY = "%Y-%m-%d"  # what {day} alone means
 # With their least and greatest number of digits; a minus omits leading zeros.
@@ -675,6 +676,8 @@ class Model(Section):
         the measures of all predictions are estimated too.
     value, decision : Price, DecisionSetting or None
         What an error is worth; one of the two.
+    budget : Budget or None
+        What miscalibration may cost.
     doubts : tuple of str
         What nobody has looked at yet since `init` guessed it; a person deletes them.
     """
@@ -696,6 +699,7 @@ class Model(Section):
     label_rate: LabelRate | None = None
     value: Price | None = None
     decision: DecisionSetting | None = None
+    budget: Budget | None = None
     settled_after: Annotated[int, Field(ge=0, le=LONGEST_WAIT)] = 1
     windows: Windows = (1, 7, 28)
     alpha: Annotated[float, Field(gt=0, lt=1)] = 0.05
@@ -837,6 +841,24 @@ class Model(Section):
                     f"pair of predictions.classes.names; log another value"
                 )
                 raise ValueError(msg)
+        return self
+
+    @model_validator(mode="after")
+    def _can_have_a_budget(self) -> Self:
+        if self.budget is None:
+            return self
+        if lacking := [f"{days}" for days in BUDGET_WINDOWS if days not in self.windows]:
+            msg = (
+                f"budget compares windows of 1, 7 and 28 days, but windows lacks "
+                f"{', '.join(lacking)}; add it, or remove budget"
+            )
+            raise ValueError(msg)
+        if self.predictions.classes is not None:
+            msg = (
+                "budget cannot be combined with predictions.classes; remove it: what explains the "
+                "error of class vectors is not measured"
+            )
+            raise ValueError(msg)
         return self
 
     @model_validator(mode="after")

@@ -25,6 +25,27 @@ class Price(Section):
     currency: Currency
 
 
+class Budget(Section):
+    """What miscalibration may cost, and how fast it may be burnt until somebody hears of it.
+
+    Attributes
+    ----------
+    per_prediction : float
+        What may be lost per prediction, on average over 28 days: in the unit of `value` or
+        `decision`, else in nats of log loss.
+    prior_shift : bool
+        Whether what a shift of the prior cost counts too.
+    page, ticket : float
+        A page at so many times that rate over 7 days and over the last; a ticket at so many times
+        over 28 days and over the last 7.
+    """
+
+    per_prediction: Amount
+    prior_shift: bool = False
+    page: Annotated[float, Field(ge=1, le=1000)] = 4.0
+    ticket: Annotated[float, Field(gt=0, le=1000)] = 1.0
+
+
 class DecisionSetting(Section):
     """What is done with the scores, and what that is worth.
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from math import isnan
 from typing import Any
 
-from monitor.config import Verdicts
+from monitor.config import Budget, Verdicts
 from monitor.drift.acknowledging import LONG_AHEAD
 from monitor.errors import Fault
 from monitor.measures.measure import Base, Labels, Scope, itself
@@ -76,6 +76,11 @@ RUN: Scope[RunRecord] = scope(
 )
 LIMITS: Scope[Verdicts] = scope(
     NEVER, ("model",), lambda s: [((name,), model.verdicts) for name, model in s.models.items()]
+)
+BUDGETS: Scope[Budget] = scope(
+    "without `budget` in the configuration",
+    ("model",),
+    lambda s: [((name,), model.budget) for name, model in s.models.items() if model.budget],
 )
 SEGMENTS_LEFT_OUT: Scope[float] = scope(
     NEVER_RUN, ("model",), lambda s: [((name,), count) for name, count in s.left_out.items()]

@@ -68,6 +68,20 @@ OF_RUNS = (
         lambda limits: limits.rejected_rows_limit,
     ),
     Measure(
+        "budget_page_limit_ratio",
+        of.BUDGETS,
+        "It pages if calibration_budget_burn_ratio is at least this, over 7 days and the last.",
+        units.TIMES,
+        lambda budget: budget.page,
+    ),
+    Measure(
+        "budget_ticket_limit_ratio",
+        of.BUDGETS,
+        "A ticket if calibration_budget_burn_ratio is at least this, over 28 days and over 7.",
+        units.TIMES,
+        lambda budget: budget.ticket,
+    ),
+    Measure(
         "segments_left_out",
         of.SEGMENTS_LEFT_OUT,
         "Segments for which only an open calibration drift is exported, because the model has "

@@ -3,6 +3,7 @@
 from monitor.measures.measure import Unit
 
 ANY = Unit("any")
+BURN = Unit("ratio, any")
 CLASSES = Unit("classes, from 0", 0.0)
 DAYS = Unit("days, from 1", 1.0)
 FLAG = Unit("0 or 1", 0.0, 1.0)

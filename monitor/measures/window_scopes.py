@@ -9,7 +9,7 @@ from monitor.config import Checks
 from monitor.evaluation.attribution import Causes, InterceptCorrection
 from monitor.evaluation.evaluate import Evaluation
 from monitor.evaluation.expected_prevalence import Expectation
-from monitor.evaluation.lost import AMOUNTS
+from monitor.evaluation.lost import AMOUNTS, burn
 from monitor.evaluation.map_gain import MapGain
 from monitor.evaluation.population import Population
 from monitor.evaluation.score_errors import Errors
@@ -80,6 +80,15 @@ def _lost(e: Evaluation) -> Parts[Estimate]:
             yield (cause, e.lost.currency), amount
 
 
+def _burn(e: Evaluation, snapshot: Snapshot) -> Estimate | None:
+    """Compare what the whole of a model cost with its budget, if it has one."""
+    budget = snapshot.models[e.model].budget
+    if not budget or e.segment != WHOLE or not e.causes:
+        return None
+    per_prediction, counts = budget.per_prediction, budget.prior_shift
+    return burn(e.causes, e.lost, per_prediction=per_prediction, prior_shift=counts)
+
+
 def _quantiles(e: Evaluation) -> Parts[float]:
     n = e.null
     quantiles = {"0.05": n.q05, "0.5": n.q50, "0.95": n.q95, "0.99": n.q99} if n else {}
@@ -123,6 +132,12 @@ LOST: Scope[Estimate] = Scope(
     "without `value` or `decision` in the configuration; " + TOO_FEW,
     ("cause", "currency"),
     _lost,
+)
+BURN: Scope[Estimate] = Scope(
+    _of(_burn),
+    "without `budget` in the configuration, for segments other than `all`; " + TOO_FEW,
+    (),
+    lambda burnt: [] if burnt is None else [((), burnt)],
 )
 CORRECTION: Scope[InterceptCorrection] = Scope(WINDOWS, TOO_FEW, (), held("correction"))
 QUANTILES: Scope[float] = Scope(

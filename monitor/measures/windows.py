@@ -290,6 +290,14 @@ OF_WORTH = (
         row="value_lost_of_{cause}",
         adjusted="raw",
     ),
+    Measure(
+        "budget_burn_ratio",
+        of.BURN,
+        "What miscalibration cost per prediction, as a multiple of what the budget allows; at 1 "
+        "the budget of 28 days lasts 28 days.",
+        units.BURN,
+        interval=INTERVAL,
+    ),
 )
 OF_POPULATION = (
     Measure(

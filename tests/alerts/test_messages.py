@@ -33,6 +33,8 @@ EVERY = {
     "CalibrationBlind": "page",
     "CalibrationKnownDriftLong": "info",
     "CalibrationMapHarms": "ticket",
+    "CalibrationBudgetBurnFast": "page",
+    "CalibrationBudgetBurnSlow": "ticket",
 }
 DRIFT, ROWS = "CalibrationDrift", "CalibrationDataRejected"
 PAGER, TICKETS = "/enqueue", "/slack-tickets-url"

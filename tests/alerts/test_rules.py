@@ -52,6 +52,8 @@ URGENCY = {
     "CalibrationBlind": "page",
     "CalibrationKnownDriftLong": "info",
     "CalibrationMapHarms": "ticket",
+    "CalibrationBudgetBurnFast": "page",
+    "CalibrationBudgetBurnSlow": "ticket",
     "CalibrationExporterAbsent": "page",
     "CalibrationStoreNotWritable": "ticket",
     "CalibrationJobFailed": "ticket",
@@ -167,7 +169,7 @@ class TestPrograms:
 
     def test_promtool_accepts_the_rules(self) -> None:
         """The rules are valid and none stands twice."""
-        assert "SUCCESS: 35 rules found" in told("promtool", "check", "rules", RULES)
+        assert "SUCCESS: 41 rules found" in told("promtool", "check", "rules", RULES)
 
     @pytest.mark.parametrize("case", CASES, ids=lambda path: path.stem)
     def test_promtool_sees_what_must_fire_and_what_must_not(self, case: Path) -> None:

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import yaml
+from prometheus_client.parser import text_string_to_metric_families
 from scipy.special import expit
 
 from monitor.config import load_config
@@ -150,3 +151,54 @@ def test_check_names_the_better_threshold(folder: Path) -> None:
     said = " ".join((done.out + done.err).split())
     assert "off: decision.threshold is 0.2, but calibrated scores make the most of 0.8" in said
     assert "decides: decision.threshold" not in said
+
+
+def test_a_budget_is_compared_with_what_was_lost(tmp_path: Path, folder: Path) -> None:
+    """The gauge is the sum of the causes without the prior's, over the budget; with limits."""
+    budget = {"per_prediction": 0.01, "page": 6}
+    counted = {**budget, "prior_shift": True}
+    path = load(
+        folder,
+        free={"budget": budget},
+        decides={"decision": DECISION, "budget": counted},
+        priced={"value": PRICE},
+    )
+    out = tmp_path / "m.prom"
+    done = run_command("textfile", "--into", out, "--config", path)
+    assert done.code == 0, done.err
+    families = text_string_to_metric_families(out.read_text())
+    samples = [sample for family in families for sample in family.samples]
+
+    def of(name: str, **labels: str) -> dict[str, float]:
+        return {
+            sample.labels.get("cause", ""): sample.value
+            for sample in samples
+            if sample.name == f"calibration_{name}" and labels.items() <= sample.labels.items()
+        }
+
+    day = {"segment": "all", "window": "1d"}
+    nats = of("log_loss_explained", model="free", **day)
+    drifting = sum(value for cause, value in nats.items() if cause != "prior_shift")
+    lost = of("value_lost", model="decides", **day)
+    # Both to the digits of a text of numbers.
+    assert of("budget_burn_ratio", model="free", **day)[""] == pytest.approx(drifting / 0.01)
+    assert of("budget_burn_ratio", model="decides", **day)[""] == pytest.approx(lost["all"] / 0.01)
+    assert of("budget_page_limit_ratio") == {"": 6.0}
+    assert of("budget_burn_ratio", model="priced") == {}
+
+
+@pytest.mark.parametrize(
+    ("keys", "said"),
+    [
+        ({"windows": [1, 7]}, "windows lacks 28"),
+        ({"budget": {"per_prediction": 0}}, "budget.per_prediction"),
+        ({"budget": {"per_prediction": 1, "page": 0.5}}, "budget.page"),
+    ],
+)
+def test_a_budget_that_cannot_be_is_refused(
+    tmp_path: Path, keys: dict[str, Any], said: str
+) -> None:
+    """The message names the key."""
+    settings = {"budget": {"per_prediction": 1.0}, **keys}
+    config = load_config(load(tmp_path, good={}, bad=settings))
+    assert said in config.invalid["bad"].message

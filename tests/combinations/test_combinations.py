@@ -40,7 +40,7 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     | {"map": "computed from counts; of vectors beside them, tests/pipeline/test_class_shadow.py"}
     | {"earlier_maps": "computed from counts"}
     | {"verdicts": "computed from counts", "doubts": "read by people"}
-    | dict.fromkeys(("value", "decision"), "computed from counts")
+    | dict.fromkeys(("value", "decision", "budget"), "computed from counts")
     | {"label_rate": "counts stay as they are; tests/logs/test_label_rates.py"},
     **{key: {"*": "as label_rate"} for key in ("ScoreRate", "RateFile", "RateColumn")},
     "Verdicts": {"*": "computed from counts"},
@@ -51,6 +51,7 @@ NOT_COUNTED: dict[str, Mapping[str, str]] = {
     },
     "Highest": {"*": "tests/logs/test_class_top.py"},
     "Price": {"*": "computed from counts"},
+    "Budget": {"*": "computed from counts"},
     "DecisionSetting": {"*": "computed from counts"},
     "Owner": {"*": "who hears of a model"},
     "Owners": {"*": "who hears of models"},

@@ -55,7 +55,9 @@ OF_OTHERS = {
     *(
         g.name
         for g in CATALOGUE
-        if re.match("calibration_(map|vector|class|classwise|population|value_lost)(_|$)", g.name)
+        if re.match(
+            "calibration_(map|vector|class|classwise|population|value_lost|budget)(_|$)", g.name
+        )
     ),
 }
 NOT_HERE |= OF_OTHERS

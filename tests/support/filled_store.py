@@ -294,7 +294,12 @@ def fill_store(folder: Path) -> Config:
                 "blind": "page",
             },
         },
-        fraud={"owner": "risk-team", "severity": "page", "report_url": "https://r.test/fraud"},
+        fraud={
+            "owner": "risk-team",
+            "severity": "page",
+            "report_url": "https://r.test/fraud",
+            "budget": {"per_prediction": 0.01},
+        },
     )
     days = {
         OLDER: [evaluation(9, OLDER)],
