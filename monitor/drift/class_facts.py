@@ -184,7 +184,9 @@ def _worst_pair(
         )
         inside = np.where(informations > 0.0, informations, 1.0)
         gains[name] = float((np.where(informations > 0.0, scores, 0.0) ** 2 / inside).max())
-        kinds[name], _ = best_fit(scores, informations)
+        # Its own incident was named by exact profiles.
+        own_drift = detector.incident
+        kinds[name] = own_drift.kind if own_drift else best_fit(scores, informations)[0]
     if not gains:
         return None
     worst = max(gains, key=lambda name: (gains[name], name))

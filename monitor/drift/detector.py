@@ -738,15 +738,32 @@ def best_profile(profiles: Floats) -> tuple[str, float]:
     ('too_timid', 0.3)
     """
     best, kind = (-inf, 0.0), ""
-    sizes = np.insert(SIZES, SIZES.size // 2, 0.0)
-    for j, profile in enumerate(np.insert(profiles, SIZES.size // 2, 0.0, axis=1)):
-        spline = CubicSpline(sizes, profile)
-        flat = spline.derivative().roots(extrapolate=False)
-        candidates = np.append(flat[np.isfinite(flat)], sizes[[0, -1]])
-        highest = max((float(spline(size)), float(size)) for size in candidates)
+    for j, profile in enumerate(profiles):
+        highest = highest_of(profile)
         if highest[0] > best[0]:
             best, kind = highest, KINDS[2 * j + int(highest[1] > 0.0)]
     return kind, best[1]
+
+
+def highest_of(profile: Floats) -> tuple[float, float]:
+    """Give how high a profile is at most, and the size at which it is.
+
+    Parameters
+    ----------
+    profile : ndarray of shape (16,)
+        Logarithm of the likelihood of each of `SIZES` over that of 0, in nats.
+
+    Examples
+    --------
+    >>> highest, size = highest_of(100.0 * SIZES * (0.6 - SIZES))
+    >>> round(highest, 2), round(size, 3)
+    (9.0, 0.3)
+    """
+    middle = SIZES.size // 2
+    spline = CubicSpline(np.insert(SIZES, middle, 0.0), np.insert(profile, middle, 0.0))
+    flat = spline.derivative().roots(extrapolate=False)
+    candidates = np.append(flat[np.isfinite(flat)], SIZES[[0, -1]])
+    return max((float(spline(size)), float(size)) for size in candidates)
 
 
 def best_slope(slopes: Floats, error: float) -> Estimate | None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date, timedelta
 from functools import partial
+from math import inf, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -22,11 +23,12 @@ from monitor.drift.detector import (
     Worse,
     accumulate,
     best_slope,
+    highest_of,
     named,
     new_detector,
     opened_incident,
 )
-from monitor.drift.evidence import KINDS, DayEvidence, day_evidence
+from monitor.drift.evidence import KINDS, SIZES, DayEvidence, day_evidence
 from monitor.drift.gate import held_down
 from monitor.drift.history import History, sums_since
 from monitor.drift.inputs import (
@@ -214,13 +216,21 @@ def _changed(
         sums_since(detector.history, day, detector.jitters)
         for day in (second.since, change.started)
     ]
-    before = _with_sums(incident, *(all_of - since for all_of, since in zip(*sums, strict=True)))
+    profiles = partial(watched.profiles, watched.name, detector)
+    of_now = profiles(change.started)
+    # Its own are known without reading days, and lack none of them unless another drift took over.
+    own_profiles = incident.profiles if incident.started < second.since else None
+    of_both = profiles(second.since) if own_profiles is None else own_profiles
+    of_before = None if of_now is None or of_both is None else of_both - of_now
+    before = _with_sums(
+        incident, of_before, *(all_of - since for all_of, since in zip(*sums, strict=True))
+    )
     dated = {
         name: getattr(change, name) for name in ("started", "start_low", "start_high", "gradual")
     }
     begun = replace(incident, recovery=0.0, recovering=None, **dated)
-    now = _with_sums(begun, *sums[1])
-    if _same_slope(now, before, own):
+    now = _with_sums(begun, of_now, *sums[1])
+    if of_before is None and _same_slope(now, before, own):
         return None
     days = [_days_since(detector.history, day) for day in (second.since, change.started)]
     hanging = sum(
@@ -230,22 +240,14 @@ def _changed(
     possible = growth(now, before, own.tolerances) > POSSIBLE
     if not grown and (possible or incident.recovery > 0.0):
         return None
-    of_both, of_now = (
-        watched.profiles(watched.name, detector, day) for day in (second.since, change.started)
-    )
-    now = named(replace(now, profiles=of_now))
-    if not grown:
-        return now
-    if of_both is not None and of_now is not None:
-        before = named(replace(before, profiles=of_both - of_now))
-    return replace(now, worse=_worse(before, change, own), quarter=None)
+    return replace(now, worse=_worse(before, change, own), quarter=None) if grown else now
 
 
 def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:
     """Say whether a slope is as far from 1 as before, within the tolerance.
 
-    What a day says of a large distortion depends on its prior, so sums of scores may differ where
-    slopes do not.
+    Asked where profiles are not known: what scores say of a large distortion depends on the prior,
+    so their sums may differ where slopes do not.
     """
     if KINDS.index(now.kind) // 2:
         return False
@@ -258,10 +260,17 @@ def _same_slope(now: Incident, before: Incident, reference: Reference) -> bool:
 
 
 def _with_sums(
-    incident: Incident, scores: Floats, informations: Floats, slopes: Floats
+    incident: Incident,
+    profiles: Floats | None,
+    scores: Floats,
+    informations: Floats,
+    slopes: Floats,
 ) -> Incident:
-    quick = replace(incident, profiles=None)
-    return named(replace(quick, scores=scores, informations=informations, slopes=slopes))
+    return named(
+        replace(
+            incident, profiles=profiles, scores=scores, informations=informations, slopes=slopes
+        )
+    )
 
 
 def _days_since(history: History, first: date) -> int:
@@ -322,15 +331,45 @@ def growth(
 
     Notes
     -----
-    With ``x = U / I`` along a direction, whose variance is ``1 / I`` and what days that hang
-    together add, it is ``|x_now| - |x_before|`` over its standard error.
+    Along a direction x is the size at which the profile of a span is highest. The logarithm of
+    the likelihood of both spans is ``z**2 / 2`` higher at their own sizes than at the best ones
+    that are equally far from 0, so the standard error of ``d = |x_now| - |x_before|`` is ``d / z``,
+    beside what days add that hang together. Where profiles are not known, x is U / I with the
+    variance 1 / I. Where both spans have a distortion along one direction, no other is asked: what
+    a slope looks like along others depends on the prior.
     """
-    informed = (now.informations > 0.0) & (before.informations > 0.0)
-    sizes = [np.abs(i.scores[informed] / i.informations[informed]) for i in (now, before)]
-    chance = 1.0 / now.informations[informed] + 1.0 / before.informations[informed]
-    errors = np.sqrt(chance + np.broadcast_to(hanging, informed.shape)[informed])
-    grown = np.where(sizes[0] > tolerances[informed], (sizes[0] - sizes[1]) / errors, 0.0)
-    return float(grown.max(initial=0.0))
+    kinds = [KINDS.index(incident.kind) // 2 for incident in (now, before)]
+    directions = kinds[:1] if kinds[0] == kinds[1] else range(len(tolerances))
+    added = np.broadcast_to(hanging, tolerances.shape)
+    return max(_grown(now, before, j, float(tolerances[j]), float(added[j])) for j in directions)
+
+
+def _grown(now: Incident, before: Incident, j: int, tolerance: float, hanging: float) -> float:
+    """Measure growth along one direction."""
+    if not (now.informations[j] > 0.0 and before.informations[j] > 0.0):
+        return 0.0
+    of_now, of_before = _profile(now, j), _profile(before, j)
+    (most_now, size_now), (most_before, size_before) = highest_of(of_now), highest_of(of_before)
+    further = abs(size_now) - abs(size_before)
+    if further <= 0.0 or abs(size_now) <= tolerance:
+        return 0.0
+    equally_far = max(highest_of(of_now + p)[0] for p in (of_before, of_before[::-1]))
+    lost = most_now + most_before - equally_far
+    chance = further**2 / (2.0 * lost) if lost > 0.0 else inf
+    return further / sqrt(chance + hanging)
+
+
+def _profile(incident: Incident, j: int) -> Floats:
+    """Give the profile along a direction, which knows as much near the reference as the scores.
+
+    Those of an incident are over the largest dispersion of all directions.
+    """
+    score, information = float(incident.scores[j]), float(incident.informations[j])
+    if incident.profiles is None:
+        return np.asarray(score * SIZES - 0.5 * information * SIZES**2)
+    profile, nearest = incident.profiles[j], SIZES.size // 2
+    bent = -float(profile[nearest - 1 : nearest + 1].sum()) / float(SIZES[nearest]) ** 2
+    return np.asarray(profile * (information / bent if bent > 0.0 else 1.0))
 
 
 def _worse(before: Incident, change: Incident, reference: Reference) -> Worse:

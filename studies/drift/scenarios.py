@@ -1,4 +1,4 @@
-"""The table of all worlds that the study simulates: size, goal, what each tests."""
+"""The table of all worlds that the study simulates: size, and what each tests."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -54,7 +54,7 @@ def _clean() -> Iterator[Scenario]:
     """List the worlds of which the usual rules are watched too, and their variants."""
     for world in WORLDS:
         drifts = tuple(n for n in ALL if n not in FOR_A_WHILE or world in WORLDS[:4])
-        yield Scenario("sound", world, "clean", _plain(), goal=0.05, drifts=drifts)
+        yield Scenario("sound", world, "clean", _plain(), drifts=drifts)
     for world in WORLDS:
         yield Scenario(
             "14 days of reference", world, "short", _plain(), "few days", eras=((14, YEAR),)
@@ -69,15 +69,14 @@ def _clean() -> Iterator[Scenario]:
     }
     for name, (truth, tests) in moving.items():
         for world in WORLDS[2:4]:
-            yield Scenario(name, world, "moving", _plain(truth), tests, goal=0.05)
+            yield Scenario(name, world, "moving", _plain(truth), tests)
     for world in WORLDS[2:4]:
         yield Scenario(
             "5 segments, pooled",
             world,
             "moving",
             _plain(Truth(centres=SEGMENTS)),
-            "what summing avoids; not a goal",
-            goal=None,
+            "what summing avoids",
             outside=True,
             pooled=True,
         )
@@ -88,21 +87,17 @@ def _rougher() -> Iterator[Scenario]:
     usual, k1, k5 = World(0.05, 20_000), World(0.05, 1_000), World(0.05, 5_000)
     huge, half = World(0.05, 5_000_000), World(0.5, 20_000)
     for world in (k5, huge):
-        yield _rough("scores piled at two values", world, piled(0.0), "few distinct scores", goal=0)
-        yield _rough("piles that are off, sd 0.3", world, piled(0.3), "misfit of the curve", goal=0)
-    yield _rough("7 distinct scores, off by sd 0.2", usual, few_values(7, 0.2), "misfit", goal=0)
-    yield _rough(
-        "7 unequal scores, off by sd 0.2", half, few_values(7, 0.2, 0.45), "misfit", goal=0
-    )
-    yield _rough("tree of 40 leaves, off by sd 0.1", usual, few_values(40, 0.1), "misfit", goal=0)
-    yield _rough("scores rounded to two decimals", usual, rounded(2), "scores of 0", goal=0)
+        yield _rough("scores piled at two values", world, piled(0.0), "few distinct scores")
+        yield _rough("piles that are off, sd 0.3", world, piled(0.3), "misfit of the curve")
+    yield _rough("7 distinct scores, off by sd 0.2", usual, few_values(7, 0.2), "misfit")
+    yield _rough("7 unequal scores, off by sd 0.2", half, few_values(7, 0.2, 0.45), "misfit")
+    yield _rough("tree of 40 leaves, off by sd 0.1", usual, few_values(40, 0.1), "misfit")
+    yield _rough("scores rounded to two decimals", usual, rounded(2), "scores of 0")
     for world in (k1, usual):
-        yield _rough("scores jump", world, jumping(), "uncertainty of the curve", goal=0)
+        yield _rough("scores jump", world, jumping(), "uncertainty of the curve")
     for world in (k1, usual):
-        yield _rough("scores jump, wave 0.15", world, jumping(0.15), "extrapolation", goal=0)
-    yield _rough(
-        "scores jump, slope 0.6 beyond 98 %", usual, jumping(0.0, 0.6), "extrapolation", goal=0
-    )
+        yield _rough("scores jump, wave 0.15", world, jumping(0.15), "extrapolation")
+    yield _rough("scores jump, slope 0.6 beyond 98 %", usual, jumping(0.0, 0.6), "extrapolation")
     yield _rough("scores drift slowly", usual, moving_slowly, "covariate shift that grows")
     yield _rough("slope by day of the week", usual, with_slopes(weekly), "a rhythm of days")
     yield _rough("weekend slope 0.9, else 1.03", usual, with_slopes(weekends), "a rhythm of days")
@@ -126,13 +121,9 @@ def _rougher() -> Iterator[Scenario]:
         eras=((28, 3 * YEAR),),
     )
     beyond = partial(_rough, world=usual, outside=True)
-    yield beyond("campaigns of 7 days", rough=campaigns(7), tests="days that remember", goal=2.0)
-    yield beyond(
-        "slope wanders", rough=with_slopes(wandering), tests="days that remember", goal=0.4
-    )
-    yield beyond(
-        "hidden groups, priors apart", rough=hidden_groups(0.2), tests="Simpson's paradox", goal=0.7
-    )
+    yield beyond("campaigns of 7 days", rough=campaigns(7), tests="days that remember")
+    yield beyond("slope wanders", rough=with_slopes(wandering), tests="days that remember")
+    yield beyond("hidden groups, priors apart", rough=hidden_groups(0.2), tests="Simpson's paradox")
 
 
 def _small() -> Iterator[Scenario]:

@@ -5,13 +5,16 @@ from functools import cache, partial
 
 import numpy as np
 import pytest
+from scipy.special import expit
 
 from monitor.arrivals import Late
-from monitor.drift.detector import Incident
+from monitor.drift.detector import Incident, named
+from monitor.drift.evidence import day_evidence, day_profiles
 from monitor.drift.inputs import Day, Limits, ModelReference, fit_model_reference
-from monitor.drift.second import FULL, growth, hanging_variance
+from monitor.drift.reference import Reference, fit_reference
+from monitor.drift.second import CERTAIN, FULL, POSSIBLE, growth, hanging_variance
 from monitor.drift.verdict import Verdict, days_needed, judge
-from monitor.metrics.core.coarse import CENTRES
+from monitor.metrics.core.coarse import CENTRES, Coarse
 from monitor.store.verdict_table import verdict_table, verdicts_of
 from studies.drift.rules import follow_detector, pool
 from studies.drift.shapes import shares
@@ -192,6 +195,46 @@ def test_growth_is_counted_in_standard_errors_of_both() -> None:
     assert growth(of([-10.0, 0.0, 0.0, 0.0]), before, tolerances) == 0.0
     assert growth(of([-50.0, 1.0, 0.0, 0.0]), before, np.full(4, 0.6)) == 0.0
     assert growth(replace(before), before, tolerances) == 0.0
+
+
+def span_of(reference: Reference, slope: float, prior: float, days: int) -> Incident:
+    """Sum up days whose outcomes are what a slope and a prior let expect, without chance."""
+    counts = 4 * reference.counts.counts
+    positives = np.rint(counts * expit(slope * CENTRES + prior)).astype(np.int64)
+    day = {"all": Coarse(counts, positives)}
+    evidence = day_evidence(reference, day, np.zeros(4))
+    profiles = days * day_profiles(reference, day, np.zeros(4))
+    of_day = incident_with(evidence.scores.tolist(), evidence.informations.tolist())
+    sums = {"scores": days * of_day.scores, "informations": days * of_day.informations}
+    return replace(of_day, **sums, profiles=profiles)
+
+
+@pytest.mark.parametrize(
+    ("slope", "seems"), [(-1.0, False), (0.0, True), (0.4, True), (1.7, False)]
+)
+def test_no_prior_makes_a_large_drift_grow(slope: float, *, seems: bool) -> None:
+    """Scores at the reference let some of them seem to grow, which is why profiles are compared.
+
+    What is left, of 200 days without chance, is the rounding of outcomes.
+    """
+    n = np.where(np.abs(CENTRES) < 2.0, 5, 0)
+    reference = fit_reference([{"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(int))}] * 28)
+    before, now = (named(span_of(reference, slope, prior, 200)) for prior in (-1.0, 0.5))
+    sides = (before, now), (now, before)
+
+    assert max(growth(*of, np.zeros(4)) for of in sides) < POSSIBLE
+    without = ([replace(i, profiles=None) for i in of] for of in sides)
+    assert (max(growth(*of, np.zeros(4)) for of in without) > CERTAIN) == seems
+
+
+def test_an_inverted_model_is_worse_than_a_flat_one() -> None:
+    """A slope of -1 lies twice as far from 1 as one of 0, which scores at the reference hide."""
+    n = np.where(np.abs(CENTRES) < 2.0, 5, 0)
+    reference = fit_reference([{"all": Coarse(n, np.rint(n * expit(CENTRES)).astype(int))}] * 28)
+    flat, inverted = (named(span_of(reference, slope, 0.0, 3)) for slope in (0.0, -1.0))
+
+    assert growth(inverted, flat, np.zeros(4)) > CERTAIN
+    assert growth(flat, inverted, np.zeros(4)) == 0.0
 
 
 @pytest.mark.parametrize(("days", "every"), [(1, 1), (3, 1), (7, 1), (28, 1), (5, 7), (2, 3)])

@@ -181,18 +181,19 @@ def test_picture_has_a_mark_for_every_rule(tmp_path: Path) -> None:
 
 
 def test_goals_that_are_not_reached_are_listed() -> None:
-    """One opening where none is wanted is too many, in ten years elsewhere it is not."""
+    """The promise allows 7.3 openings in 20 years; the limit of one in five is too high to tell."""
     results = {task: invented(task) for task in tasks(20, 9)}
     strict, lenient = "scores jump (5 %, 1k)", "clusters of one day (5 %, 20k)"
     slow = "sound (5 %, 20k)"
-    for name in (strict, lenient):
-        results[Task(name, "sound", FIRST_SEED)] = {"detector": [opened(5)]}
+    for number in range(8):
+        results[Task(strict, "sound", FIRST_SEED + number)] = {"detector": [opened(5)]}
+    results[Task(lenient, "sound", FIRST_SEED)] = {"detector": [opened(5)]}
     for seed in range(FIRST_SEED, FIRST_SEED + 9):
         results[Task(slow, "slope 0.8", seed)] |= {"detector": [opened(START + 5)]}
 
     assert missed(results) == [
         f"{slow}: delay of slope 0.8",
-        f"{strict}: 0.05 openings a stream-year",
+        f"{strict}: 0.40 openings a stream-year",
     ]
     few = {task: found for task, found in results.items() if task.seed < FIRST_SEED + 5}
     assert f"{lenient}: up to 1.11 openings a stream-year, watch more streams" in missed(few)

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import expit
 from scipy.stats import beta, binom, chisquare, norm
+from scipy.stats import t as student
 
 from monitor.metrics.binned.binning import paper_sizes, pava_bc, uniform_bins
 from monitor.metrics.binned.ece import ace, ece
@@ -23,6 +24,7 @@ from monitor.metrics.intervals.bootstrap import (
     bootstrap_intervals,
     choose_method,
 )
+from monitor.metrics.intervals.inversion import height
 from monitor.metrics.scores.brier import brier, rbs
 from monitor.metrics.scores.corp import corp
 from monitor.metrics.scores.discrimination import auc, tjur_r2
@@ -329,3 +331,20 @@ def test_wrong_arguments_are_refused(t: Tally, arguments: dict[str, float], mess
     """Each message names the rule and the value."""
     with pytest.raises(ValueError, match=message):
         bootstrap_interval(t, brier, rng=np.random.default_rng(1), **arguments)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("resamples", [10, 20, 49])
+def test_few_resamples_are_trusted_as_far_as_they_go(resamples: int) -> None:
+    """A further value of the same world lies beyond the height of 2.5 % in 2.5 % of all draws.
+
+    Of 8,000 draws that is 200, give or take 14: within four of these errors. The height is the
+    normal quantile of Student's t, to 1 %, or 0.01 near 0.
+    """
+    drawn = np.random.default_rng(resamples).normal(3.0, 2.0, (8_000, resamples + 1))
+    heights = np.array([height(values[1:], values[0]) for values in drawn])
+    means, errors = drawn[:, 1:].mean(axis=1), drawn[:, 1:].std(axis=1, ddof=1)
+    away = (means - drawn[:, 0]) / (errors * np.sqrt(1.0 + 1.0 / resamples))
+
+    assert heights == pytest.approx(norm.ppf(student.cdf(away, resamples - 1)), rel=0.01, abs=0.01)
+    for tail in (heights < norm.ppf(0.025), heights > norm.ppf(0.975)):
+        assert abs(tail.sum() - 200) < 4 * 14
