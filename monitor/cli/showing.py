@@ -1,6 +1,7 @@
 """Commands that show results: the last days of a model, and a demo on real flights."""
 
 import sys
+from contextlib import suppress
 from datetime import date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -31,14 +32,16 @@ from monitor.cli.printing import (
 )
 from monitor.cli.reporting import write_configured_pages
 from monitor.config import Config, Model, load_config
-from monitor.errors import ConfigError
+from monitor.errors import ConfigError, DataError
 from monitor.segment_names import WHOLE, shown
 
 DAYS_SHOWN = 14
 LONG = 100  # days without a reference: then outcomes are rare, and reading them takes long
 
 if TYPE_CHECKING:
+    from monitor.drift.moving_priors import MovingPriors
     from monitor.drift.verdict import Verdict
+    from monitor.evaluation.chosen_labels import ChosenLabels
     from monitor.evaluation.evaluate import Evaluation
     from monitor.read.incidents import IncidentSummary
     from monitor.read.results import Results
@@ -95,7 +98,8 @@ def show(
         _show_all(config, as_json=as_json)
         return
     name = name or config.names[0]
-    model = settle(config, name, as_of=date.max, look=False).model(name)
+    config = settle(config, name, as_of=date.max, look=False)
+    model = config.model(name)
     must_be_one_of("--window", window, model.windows)
     names = dict.fromkeys((WHOLE, *model.segment_names))
     must_be_one_of("--segment", segment, tuple(names))
@@ -106,7 +110,7 @@ def show(
         at = morning.date() if morning else None
         _show_past(results, model, segment, at, days=days, as_json=as_json)
     else:
-        _show_newest(results, model, segment, window, days=days, as_json=as_json)
+        _show_newest(results, config, segment, window, days=days, as_json=as_json)
 
 
 def _must_be_of_all(options: list[str]) -> None:
@@ -161,7 +165,7 @@ def _until_first(results: "Results", model: Model) -> str:
 
 def _show_newest(
     results: "Results",
-    model: Model,
+    config: Config,
     segment: str,
     window: int,
     *,
@@ -179,9 +183,9 @@ def _show_newest(
     from monitor.report.too_few import document
     from monitor.report.verdicts import document as standing_document
     from monitor.report.verdicts import standing_text, verdict_table
-    from monitor.words.labels import chosen_sentence
 
-    name, stopped = results.model, unfinished(results.store, results.model)
+    name, model = results.model, config.model(results.model)
+    stopped = unfinished(results.store, name)
     if stopped and not as_json:
         say(f"{stopped}", style="yellow", soft_wrap=True)
     stored = results.days("evaluations")[-(days or DAYS_SHOWN) :]
@@ -195,11 +199,12 @@ def _show_newest(
     chosen_labels = None if model.label_rate else chosen_on(results, stands)
     today = now().astimezone(ZoneInfo(model.time_zone)).date()
     taken = who_has_taken(results, stands.verdict, today)
+    strata = _strata(config, name, stands.verdict)
     recent = recent_weeks(results, segment, week, last)
     judged = results.of_segment(segment, results.days("verdicts")[-days:]) if days else []
     if as_json:
         content: dict[str, Any] = {"trust": trusted and trusted._asdict()}
-        content["taken"] = taken
+        content["taken"], content["strata_instead"] = taken, strata
         content |= standing_document(stands) | (recent.document if recent else {})
         content["verdicts"] = [
             {"day": v.day, "state": v.state, "reasons": v.reasons} for v in judged
@@ -209,8 +214,7 @@ def _show_newest(
         print_json({**content, **further})
         return
     say(standing_text(stands, trusted, today, taken, usual_age=model.settled_after + 1))
-    if chosen_labels:
-        say(chosen_sentence(chosen_labels), style="yellow", soft_wrap=True)
+    _say_warnings(name, strata, chosen_labels)
     say_doubts("", model.doubts)
     if recent:
         say(recent_text(recent))
@@ -224,6 +228,30 @@ def _show_newest(
     )
     if chosen and chosen[-1].classes:
         say(class_table(f"{name}, classes, {length} to {chosen[-1].day}", chosen[-1]))
+
+
+def _say_warnings(
+    name: str, strata: "MovingPriors | None", chosen_labels: "ChosenLabels | None"
+) -> None:
+    """Say why the verdict, or the measures, may not mean what they seem to."""
+    from monitor.words.labels import chosen_sentence
+    from monitor.words.values import strata_instead_of_drift
+
+    if strata:
+        say(strata_instead_of_drift(name, strata), style="yellow", soft_wrap=True)
+    if chosen_labels:
+        say(chosen_sentence(chosen_labels), style="yellow", soft_wrap=True)
+
+
+def _strata(config: Config, name: str, verdict: "Verdict | None") -> "MovingPriors | None":
+    """Find the column whose moving priors explain the open drift of the whole."""
+    if not (verdict and verdict.incident and config.model(name).columns):
+        return None
+    from monitor.pipeline.asked_where import strata_instead
+
+    with suppress(DataError):  # days without counts of columns, or without a reference
+        return strata_instead(config, name, verdict)
+    return None
 
 
 def _show_past(

@@ -3,11 +3,14 @@
 from datetime import date
 
 from monitor.config import Config
+from monitor.drift.column_sums import AS_BEFORE, exceeding
+from monitor.drift.moving_priors import MovingPriors
 from monitor.drift.verdict import Verdict
 from monitor.drift.where import Answer
 from monitor.errors import ConfigError
 from monitor.pipeline.references import read_references
-from monitor.pipeline.where import answer_of, check_columns
+from monitor.pipeline.watching import priors_that_move
+from monitor.pipeline.where import answer_of, changes_with_strata, check_columns
 from monitor.read.results import results_of
 from monitor.read.standing import newest_verdicts
 from monitor.segment_names import WHOLE
@@ -26,6 +29,31 @@ def answer_where(config: Config, name: str, day: date | None = None) -> Answer:
     check_columns(name, config.model(name))
     verdict = verdict_of(config, name, day)
     return answer_of(config, name, read_references(config, name), verdict)
+
+
+def strata_instead(config: Config, name: str, verdict: Verdict) -> MovingPriors | None:
+    """Find the column whose moving priors alone explain an open drift; None if there is none.
+
+    Within its values, with a prior of their own every day, the change is then within the tolerance
+    and less than half of that of all rows together.
+
+    Raises
+    ------
+    DataError
+        If a file of the store cannot be read.
+    """
+    incident = verdict.incident
+    moving = priors_that_move(config, name) if incident and verdict.segment == WHOLE else None
+    if incident is None or moving is None:
+        return None
+    changes = changes_with_strata(
+        config, name, read_references(config, name), verdict, moving.column
+    )
+    if changes is None:
+        return None
+    within, pooled, tolerance = changes
+    as_before = exceeding(within, tolerance) >= AS_BEFORE
+    return moving if as_before and abs(within.value) < 0.5 * abs(pooled.value) else None
 
 
 def verdict_of(config: Config, name: str, day: date | None) -> Verdict:

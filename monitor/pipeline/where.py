@@ -9,8 +9,9 @@ from itertools import pairwise
 import numpy as np
 
 from monitor.config import Config, Crossing, Model, Watched
-from monitor.drift.column_sums import DaySums, added, sum_day
+from monitor.drift.column_sums import DaySums, added, change_of, nothing, sum_day, sum_part
 from monitor.drift.detector import Incident
+from monitor.drift.evidence import KINDS
 from monitor.drift.inputs import ModelReference, inputs_of, reference_of_day
 from monitor.drift.pair_sums import columns_of_pairs, sum_paired_day, with_pair
 from monitor.drift.places import Condition, Explanation
@@ -21,6 +22,7 @@ from monitor.errors import ConfigError, DataError
 from monitor.evaluation.shadow import Shadow, map_columns, map_summary
 from monitor.logs.column_labels import step_edge
 from monitor.metrics.core.coarse import coarsen
+from monitor.metrics.core.estimate import Estimate
 from monitor.metrics.maps.map_file import MapFile
 from monitor.pipeline.references import References, read_references
 from monitor.segment_names import OTHER, PAIR, THIRD, WHOLE
@@ -43,6 +45,45 @@ def answer_of(config: Config, name: str, references: References, verdict: Verdic
     """
     reader = ColumnReader(config.model(name), Store(config.store), name)
     return _compare(reader, references, verdict, _named(verdict))
+
+
+def changes_with_strata(
+    config: Config, name: str, references: References, verdict: Verdict, column: str
+) -> tuple[Estimate, Estimate, float] | None:
+    """Compare the change of a drift within the values of a column with that of all rows.
+
+    Returns
+    -------
+    (Estimate, Estimate, float) or None
+        Along the direction of the drift, in logit: with a prior of each value on each day, with one
+        of all rows, and what is tolerated. None where the column was not counted, or no drift is
+        open.
+
+    Raises
+    ------
+    DataError
+        If there is no reference, or a file of the store cannot be read.
+    """
+    if not verdict.incident:
+        return None
+    reader = ColumnReader(config.model(name), Store(config.store), name)
+    compared, reference, span, kind = compared_days(name, references, verdict)
+    grouped = [
+        [of_day[column] for day in days if (of_day := reader.grouped(compared, day))]
+        for days in _days(reader, compared, span)
+    ]
+    within, pooled = (
+        [
+            sum((sum_part(reference, part) for day in days for part in parts_of(day)), nothing())
+            for days in grouped
+        ]
+        for parts_of in (lambda day: day.values(), lambda day: [merge_parts([*day.values()])])
+    )
+    direction = KINDS.index(kind) // 2
+    changes = [change_of(reference, direction, *both) for both in (within, pooled)]
+    if changes[0] is None or changes[1] is None:
+        return None
+    return changes[0], changes[1], float(reference.tolerances[direction])
 
 
 def check_columns(name: str, model: Model) -> None:

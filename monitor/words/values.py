@@ -59,6 +59,14 @@ def strata_to_set(model: str, found: MovingPriors) -> str:
     )
 
 
+def strata_instead_of_drift(model: str, found: MovingPriors) -> str:
+    """Say that an open drift may be none, because of priors that move, and the setting."""
+    return (
+        f"This may be no drift: within the values of {found.column}, each with a prior of its own, "
+        f"the scores are as before; {strata_to_set(model, found)}"
+    )
+
+
 def size_of(incident: ValueIncident) -> str:
     """Say how strong the drift of a value is, against the other values of its column.
 

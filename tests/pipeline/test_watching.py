@@ -18,6 +18,7 @@ from monitor.cli import app
 from monitor.config import Config, load_config
 from monitor.drift.verdict import Verdict
 from monitor.logs import summarise_day
+from monitor.pipeline.asked_where import strata_instead, verdict_of
 from monitor.pipeline.references import read_references
 from monitor.pipeline.verdicts import judge_days
 from monitor.pipeline.watching import priors_that_move
@@ -30,6 +31,7 @@ from monitor.report.verdicts import document
 from monitor.segment_names import WHOLE
 from monitor.store.store import Store
 from monitor.words.trust import trust
+from monitor.words.values import strata_instead_of_drift
 
 FIRST, REFERENCE, LATER, ROWS = date(2026, 1, 1), 14, 12, 3_000
 DAYS = [FIRST + timedelta(days=i) for i in range(REFERENCE + LATER)]
@@ -223,3 +225,44 @@ def test_nothing_is_watched_without_columns_or_where_that_is_switched_off(config
         assert not any(v.values for v in wholes(config, name))
         table = pq.read_schema(pa.BufferReader(store.content("verdicts", name, DAYS[-1])))
         assert "values" not in table.names
+
+
+def moved(folder: Path, slope: float) -> Config:
+    """Write and judge days on which the priors of devices move apart, and slopes are another."""
+    (folder / "predictions").mkdir(parents=True)
+    text = CONFIG.partition("  plain:")[0].replace("      - {column: customer, top: 20}\n", "")
+    (folder / "monitor.yaml").write_text(text)
+    config = load_config(folder / "monitor.yaml")
+    for day in DAYS:
+        rng = np.random.default_rng(day.toordinal())
+        later = day >= DAYS[REFERENCE]
+        logits, device = rng.normal(-0.5, 1.3, ROWS), rng.integers(0, 3, ROWS)
+        shifts = np.array([-1.6, 0.0, 1.6]) * rng.choice([-1.0, 1.0]) if later else np.zeros(3)
+        hits = rng.random(ROWS) < expit((slope if later else 1.0) * logits + shifts[device])
+        table = {
+            "score": expit(logits),
+            "device": np.array(["tv", "web", "car"])[device],
+            "outcome": hits.astype(np.int8),
+        }
+        pq.write_table(pa.table(table), folder / f"predictions/{day}.parquet")
+        store_day(config, "ctr", day)
+    judge(config, "ctr")
+    return config
+
+
+@pytest.mark.parametrize(("slope", "column"), [(1.0, "device"), (0.5, None)])
+def test_moving_priors_explain_a_drift_where_they_do(
+    tmp_path: Path, slope: float, column: str | None
+) -> None:
+    """Both worlds look too extreme in the whole; in one the scores of each device are right."""
+    config = moved(tmp_path, slope)
+    last = verdict_of(config, "ctr", None)
+    assert last.incident is not None
+
+    found = strata_instead(config, "ctr", last)
+    assert (found.column if found else None) == column
+    if found:
+        said = strata_instead_of_drift("ctr", found)
+        assert said.startswith("This may be no drift: within the values of device")
+        assert 'Set models.ctr.strata to {"column": "device"' in said
+    assert strata_instead(config, "ctr", wholes(config)[REFERENCE]) is None  # no drift is open
