@@ -47,11 +47,11 @@ def where(
     if columns:
         _search(config, name, columns.split(","), day.date() if day else None, as_json=as_json)
         return
-    places = answer_where(config, name, day.date() if day else None)
+    answered = answer_where(config, name, day.date() if day else None)
     # A map of class vectors is for all rows.
-    commands = [] if config.model(name).predictions.classes else repair_of(name, places)
-    document = where_document(places, most, commands)
-    answer(document, where_text(name, places, most, commands), as_json=as_json)
+    commands = [] if config.model(name).predictions.classes else repair_of(name, answered)
+    document = where_document(answered, most, commands)
+    answer(document, where_text(name, answered, most, commands), as_json=as_json)
 
 
 def _search(

@@ -126,7 +126,7 @@ def _count(rows: Shares, classes: Classes, parts: Sequence[tuple[str, str]]) -> 
 
 
 def _parts(rows: Shares, classes: Classes, place: int, size: int) -> list[ClassPart]:
-    """Count pairs by one of the places of each row."""
+    """Count pairs by one of the parts of each row."""
     sums = partial(_sums_of_parts, place, len(classes.names), size, _log_offsets(classes))
     return parts_of_sums(rows.each(sums))
 
@@ -182,15 +182,15 @@ def _score_sums(classes: int, log_offsets: Floats | None, rows: Iterable[Batches
 
 def _first_choices(parts: int, log_offsets: Floats | None, rows: Iterable[Batches]) -> list[Tally]:
     moved = (
-        (sampled_vectors(vectors, log_offsets), labels, places)
-        for vectors, labels, places in _placed(rows, 0)
+        (sampled_vectors(vectors, log_offsets), labels, part_of_row)
+        for vectors, labels, part_of_row in _placed(rows, 0)
     )
     return first_choices(moved, parts)
 
 
 def _mapped(vector_map: VectorMap, rows: Batches) -> Batches:
-    vectors, labels, places = rows
-    return apply_vector_map(vectors, vector_map), labels, places
+    vectors, labels, part_of_row = rows
+    return apply_vector_map(vectors, vector_map), labels, part_of_row
 
 
 def _unplaced(rows: Iterable[Batches]) -> Iterator[Batch]:
@@ -198,8 +198,8 @@ def _unplaced(rows: Iterable[Batches]) -> Iterator[Batch]:
 
 
 def _placed(rows: Iterable[Batches], place: int) -> Iterator[PlacedBatch]:
-    """Take one of the places of each row."""
-    return ((vectors, labels, places[place]) for vectors, labels, places in rows)
+    """Take one of the parts of each row."""
+    return ((vectors, labels, part_of_row[place]) for vectors, labels, part_of_row in rows)
 
 
 def _vector_scores(joined: Frame) -> tuple[Sums, Sums]:

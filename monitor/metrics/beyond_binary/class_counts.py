@@ -398,11 +398,11 @@ def first_choices(batches: Iterable[PlacedBatch], parts: int) -> list[Tally]:
     """
     none = np.zeros(0, np.int64)
     by_part = [[from_cells(Cells(none, none), none, none)] for _ in range(parts)]
-    for vectors, labels, places in batches:
+    for vectors, labels, part_of_row in batches:
         first = vectors.argmax(axis=1)
         scores = vectors[np.arange(len(labels)), first]
-        for place in np.unique(places).tolist():
-            mine = places == place
+        for place in np.unique(part_of_row).tolist():
+            mine = part_of_row == place
             by_part[place].append(_tally(scores[mine], (first == labels)[mine]))
     return [merge(of_part) for of_part in by_part]
 

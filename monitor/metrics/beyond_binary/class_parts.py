@@ -103,11 +103,11 @@ def sum_parts(
     """
     families = {rank: _Family(classes) for rank in ranks(classes)}
     outcomes = np.zeros((parts, classes), np.int64)
-    for vectors, labels, places in batches:
-        np.add.at(outcomes, (places, labels), 1)
+    for vectors, labels, part_of_row in batches:
+        np.add.at(outcomes, (part_of_row, labels), 1)
         ranked, moved = rank_classes(vectors), sampled_vectors(vectors, log_offsets)
         for rank, family in families.items():
-            family.add(moved, labels, places, *with_first(ranked, rank))
+            family.add(moved, labels, part_of_row, *with_first(ranked, rank))
     return PartSums(outcomes, families)
 
 
@@ -170,8 +170,8 @@ class _Family:
     def __init__(self, classes: int) -> None:
         self.classes, self.rows, self.cells = classes, _Sums(1), _Sums(2)
 
-    def add(self, vectors: Floats, labels: Ints, places: Ints, low: Ints, high: Ints) -> None:
-        code = (places * self.classes + low) * self.classes + high
+    def add(self, vectors: Floats, labels: Ints, part_of_row: Ints, low: Ints, high: Ints) -> None:
+        code = (part_of_row * self.classes + low) * self.classes + high
         self.rows.add(code, np.ones((1, len(code)), np.int64))
         kept, cells = rows_of_pairs(vectors, labels, low, high)
         hits = (labels == low)[kept].astype(np.int64)
@@ -186,14 +186,14 @@ class _Family:
         """Give the pairs of each part that are kept."""
         most = np.argsort(-self.rows.values[0], kind="stable")[:MOST_OF_PARTS]
         codes, cells = np.divmod(self.cells.keys, COARSE_COUNT)
-        places = dict[int, dict[tuple[int, int], Coarse]]()
+        by_part = dict[int, dict[tuple[int, int], Coarse]]()
         for code in np.intersect1d(self.rows.keys[most], codes).tolist():
             first, last = np.searchsorted(codes, [code, code + 1])
             counts = np.zeros((2, COARSE_COUNT), np.int64)
             counts[:, cells[first:last]] = self.cells.values[:, first:last]
             place, pair = divmod(code, self.classes**2)
-            places.setdefault(place, {})[divmod(pair, self.classes)] = Coarse(*counts)
-        return places
+            by_part.setdefault(place, {})[divmod(pair, self.classes)] = Coarse(*counts)
+        return by_part
 
 
 @dataclass(frozen=True, eq=False)
