@@ -242,8 +242,9 @@ def _must_be_present(what: str, model: Model, due: Sequence[date], present: Sequ
         if not awaits_no_outcomes(model, missing):
             msg = (
                 f"{what}: no outcomes of {missing} at {place_of(model, 'outcomes', missing)}; "
-                f"wait for the log (a day without outcomes needs an empty file), "
-                f"or correct {place_key(model, 'outcomes')} in the configuration."
+                f"wait for the log (a day without outcomes needs an empty file, unless "
+                f"outcomes.calendar leaves it out), or correct "
+                f"{place_key(model, 'outcomes')} in the configuration."
             )
             raise DataError(msg, MISSING["outcomes"])
 

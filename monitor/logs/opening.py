@@ -247,6 +247,8 @@ class OpenLog:
         """Read files whose columns are equal."""
         types = self.files[files[0]]
         in_path, in_rows = self.used(types, row_filter, wanted.values())
+        if self.form == "json" and not in_rows:  # whose rows cannot be read without a column
+            in_rows = [column for column in types if not types[column].in_path][:1]
         rows = (
             self._rows_of_table(self.table, in_rows)
             if self.table

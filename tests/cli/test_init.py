@@ -5,6 +5,7 @@ The folders are written as people write them; what `init` must find in each is b
 
 import json
 import re
+import uuid
 from collections.abc import Callable
 from datetime import UTC, datetime, time, timedelta
 from pathlib import Path
@@ -473,6 +474,27 @@ TRAPS: dict[str, tuple[Callable[[Path], None], dict[str, Any]]] = {
     "ids as numbers and as texts": (
         plain(changed(request_id=number), changed(request_id=lambda r: map(str, number(r)))),
         {"ids": {"cast": "integer"}},
+    ),
+    "ids with and without zeros": (
+        plain(
+            changed(request_id=lambda r: [f"{n:012}" for n in number(r)]),
+            changed(request_id=number),
+        ),
+        {"ids": {"cast": "integer"}},
+    ),
+    "UUIDs as bytes": (
+        plain(
+            changed(request_id=lambda r: [uuid.UUID(int=n * 3**55).bytes for n in number(r)]),
+            changed(request_id=lambda r: [str(uuid.UUID(int=n * 3**55)) for n in number(r)]),
+        ),
+        {
+            "predictions.id": {"sql": "lower(hex(request_id))"},
+            "outcomes.id": {"sql": "replace(lower(request_id), '-', '')"},
+        },
+    ),
+    "a date in an id": (
+        plain(changed(request_id=lambda r: [f"2026-01-28/{one}" for one in r["request_id"]])),
+        {"outcomes.id": "request_id"},
     ),
     "corrections": (plain(dict, corrected), {"outcomes.duplicates": "latest"}),
     "clicks": (

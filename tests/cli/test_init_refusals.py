@@ -41,6 +41,12 @@ def texts(root: Path) -> None:
     write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
 
 
+def commas(root: Path) -> None:
+    """Write scores as texts with a decimal comma."""
+    written = changed(score=lambda rows: [f"{s:.4f}".replace(".", ",") for s in rows["score"]])
+    write(root, LOGS, "scores/{day}.parquet", "labels/{day}.parquet", of_predictions=written)
+
+
 def grades(root: Path) -> None:
     """Write grades in place of scores."""
     written = changed(score=lambda rows: ["ABCDE"[int(5 * score)] for score in rows["score"]])
@@ -120,7 +126,12 @@ UNFINISHED: dict[str, tuple[Callable[[Path], object], set[str], tuple[str, ...]]
     "texts as scores": (
         texts,
         {"predictions.id", "predictions.score", "outcomes.id"},
-        ("score is VARCHAR; write it as a number from 0 to 1",),
+        ('score is VARCHAR that is a number: write it as {sql: "CAST(score AS DOUBLE)"}.',),
+    ),
+    "decimal commas": (
+        commas,
+        {"predictions.id", "predictions.score", "outcomes.id"},
+        ("""decimal comma: write it as {sql: "CAST(replace(score, ',', '.') AS DOUBLE)"}.""",),
     ),
     "grades as scores": (
         grades,

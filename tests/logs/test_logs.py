@@ -622,8 +622,8 @@ def test_a_bucket_that_is_not_there(project: Any, command: Callable[..., Any]) -
 
     assert of_logs.err == (
         f"ctr 2026-03-02: no outcomes of 2026-03-02 at {wrong}/outcomes/2026-03-02.parquet; "
-        "wait for the log (a day without outcomes needs an empty file), or correct outcomes.path "
-        "in the configuration.\n"
+        "wait for the log (a day without outcomes needs an empty file, unless outcomes.calendar "
+        "leaves it out), or correct outcomes.path in the configuration.\n"
     )
     assert of_logs.code == 3
     project.configure(f'"{wrong}/outcomes/', '"outcomes/')

@@ -518,6 +518,12 @@ def in_columns(root: Root) -> dict[str, Any]:
     return config | {"outcomes": config["outcomes"] | {"outcome": outcome}}
 
 
+def filtered_hive(root: Root) -> dict[str, Any]:
+    """Write hive partitions of JSON lines, and a filter that keeps every row."""
+    config = dated(root, "p/ds={day}/0.jsonl", "o/ds={day}/0.jsonl")
+    return config | {"predictions": config["predictions"] | {"where": "score IS NOT NULL"}}
+
+
 def of_labels(root: Root, ending: str, labels: tuple[Any, Any] = ("ok", "won")) -> dict[str, Any]:
     """Write a predicted label and the probability of that label."""
     config = dated(root, f"p/{{day}}.{ending}", f"o/{{day}}.{ending}")
@@ -619,6 +625,7 @@ SHAPES: Mapping[str, Callable[[Root], dict[str, Any]]] = {
     "a column renamed half-way of JSON lines": lambda root: renamed(root, "jsonl"),
     "a column retyped half-way": retyped,
     "outcomes in columns": in_columns,
+    "hive with a filter of JSON lines": filtered_hive,
     "the probability of a label": lambda root: of_labels(root, "parquet"),
     "the probability of true or false": lambda root: of_labels(root, "csv", (False, True)),
     "the probability of 0 or 1": lambda root: of_labels(root, "jsonl", (0, 1)),

@@ -30,8 +30,8 @@ LOOK = (
 )
 UNREADABLE = " cannot be read as Parquet (<...>); write the file again, then rerun this day."
 NO_OUTCOMES = (
-    "no outcomes of {} at {}; wait for the log (a day without outcomes needs an empty file), or "
-    "correct outcomes.path in the configuration."
+    "no outcomes of {} at {}; wait for the log (a day without outcomes needs an empty file, unless "
+    "outcomes.calendar leaves it out), or correct outcomes.path in the configuration."
 )
 
 

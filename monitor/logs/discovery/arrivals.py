@@ -220,4 +220,4 @@ def count(session: Session, *, asked: int, looked: int) -> Arrivals:
         f"SELECT count_if(outcomes > 1), count_if(kinds > 1), count_if(early) FROM ({each})",
     )
     ages = {int(age): (int(zeros), int(ones)) for age, zeros, ones in counted}
-    return Arrivals(asked, ages, looked, int(repeats), int(conflicts), int(early or 0))
+    return Arrivals(asked, ages, looked, int(repeats or 0), int(conflicts or 0), int(early or 0))

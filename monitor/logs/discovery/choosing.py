@@ -1,7 +1,7 @@
 """Which columns are score and outcome, by the rows that have both, and what is unsure. Pure."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from monitor.logs.discovery.ranking import (
 from monitor.logs.discovery.roles import Candidate, with_reason
 from monitor.logs.plausibility import Remark, about_outcomes
 
-MANY = 500  # rows: with fewer, a score that seems to predict nothing is no news
+MANY = 300  # rows: with fewer, a score that seems to predict nothing is no news
 LABELS = 3  # scores with an outcome each, from which on they may be labels of one model
 TIE = 0.02  # of the entropy
 OTHER_CLASS = {"score_means": "probability_of_0"}
@@ -31,6 +31,7 @@ class Choice:
     outcomes: list[Candidate]
     remarks: list[Remark] = field(default_factory=list)
     doubts: tuple[str, ...] = ()
+    predicts: bool = False  # whether the score predicts the outcome, as far as was measured
 
 
 def choose(
@@ -64,11 +65,16 @@ def choose(
         if c.points > 0 or c.column == score
     ]
     first = next(c for c in ordered if c.column == score)
-    if against[score].flipped and not first.settings:
+    chosen = sorted(outcomes, key=lambda c: c.column != outcome)
+    if chosen[0].unknown_words:
+        # Which word means 1 is not known, so neither is whether the score is of the other class.
+        own = replace(against[score], flipped=False)
+        against = {**against, score: own}
+        chosen[0] = _with_likely_word(chosen[0], flipped=fits[outcome][score].flipped)
+    elif against[score].flipped and not first.settings:
         turned = with_reason(first, _reversed(score, outcome), OTHER_CLASS)
         ordered[ordered.index(first)] = turned
     ordered.sort(key=lambda c: c.column != score)
-    chosen = sorted(outcomes, key=lambda c: c.column != outcome)
     p = 1 - probabilities[score] if against[score].flipped else probabilities[score]
     remarks = _remarks(p, ones[outcome])
     doubts = [
@@ -78,7 +84,16 @@ def choose(
             {best[name]: name for name in usable if fits[name][best[name]].predicts}, ones
         ),
     ]
-    return Choice(ordered, chosen, remarks, tuple(doubts))
+    return Choice(ordered, chosen, remarks, tuple(doubts), predicts=fits[outcome][score].predicts)
+
+
+def _with_likely_word(outcome: Candidate, *, flipped: bool) -> Candidate:
+    """Take the word of which higher scores have more for the positive one."""
+    means = outcome.settings["outcome_means"]
+    assert isinstance(means, dict)
+    if flipped:
+        means = {"positive": means["negative"], "negative": means["positive"]}
+    return with_reason(outcome, "", {"outcome_means": means})
 
 
 def _best(of: Mapping[str, Fit], named: Sequence[Candidate], points: Mapping[str, float]) -> str:

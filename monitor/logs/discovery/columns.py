@@ -45,6 +45,8 @@ class Column:
         Of times and dates, and of texts that are ISO times.
     values : mapping of str to int
         Rows of each value, the most frequent first; empty if there are too many.
+    mark : str
+        Of texts that all are numbers with a fraction the decimal mark, a point or a comma.
     """
 
     name: str
@@ -60,6 +62,7 @@ class Column:
     first: datetime | None = None
     last: datetime | None = None
     values: Mapping[str, int] = field(default_factory=dict)
+    mark: str = ""
 
     @property
     def uniqueness(self) -> float:
@@ -122,6 +125,8 @@ def _column(
         )
     if kind in ("time", "date", "text") and filled:
         counted["first"], counted["last"] = _times(ask, column)
+    if kind == "text" and filled:
+        counted["mark"] = _decimal_mark(ask, column, filled)
     if 0 < distinct <= MOST_VALUES and kind != "other":
         counted["values"] = _values(connection, table, column)
     return Column(name, native, kind, **counted)
@@ -149,6 +154,16 @@ def _kind_of_text(ask: Callable[..., tuple[Any, ...]], column: str) -> str:
     if padded or reals < filled:
         return "text"
     return "integer" if integers == filled else "real"
+
+
+def _decimal_mark(ask: Callable[..., tuple[Any, ...]], column: str, filled: int) -> str:
+    number = r"'-?\d*[{mark}]\d+([eE]-?\d+)?'"
+    marks = {".": number.format(mark="."), ",": number.format(mark=",")}
+    for mark, pattern in marks.items():
+        (numbers,) = ask(f"count(*) FILTER (regexp_full_match({column}::VARCHAR, {pattern}))")
+        if numbers == filled:
+            return mark
+    return ""
 
 
 def _times(

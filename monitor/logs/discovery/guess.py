@@ -12,7 +12,12 @@ from monitor.logs.discovery.listing import Survey, survey
 from monitor.logs.discovery.pairing import Pair, is_dated, pair_logs, read_logs
 from monitor.logs.discovery.reading import Log
 from monitor.logs.discovery.settings import MOST_REJECTED, Setting, settings_of, span
-from monitor.logs.discovery.unfinished import how_to_map, most_likely, settings_to_decide
+from monitor.logs.discovery.unfinished import (
+    could_be_score,
+    how_to_map,
+    most_likely,
+    settings_to_decide,
+)
 from monitor.logs.session import open_session
 
 GENERIC = {
@@ -211,7 +216,7 @@ def _found(roots: str, logs: Sequence[Log]) -> list[str]:
     scored = [log for log in logs if roles.scores(log.columns)]
     observed = [log for log in logs if roles.outcomes(log.columns)]
     lines = [f"{roots}: " + _lacking(scored, observed)]
-    named = [c for log in logs for c in log.columns if not scored and roles.is_named_score(c)]
+    named = [c for log in logs for c in log.columns if not scored and could_be_score(c)]
     lines += [f"  {how_to_map(c)}" for c in named]
     for log in logs:
         columns = ", ".join(f"{c.name} {c.type}" for c in log.columns[:12])

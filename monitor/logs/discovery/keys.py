@@ -10,7 +10,7 @@ from monitor.config import LONGEST_WAIT
 from monitor.logs.conversions import quoted
 from monitor.logs.discovery.columns import Column
 from monitor.logs.discovery.reading import PARTITION, ROWS_PER_DAY, Log, add_day
-from monitor.logs.discovery.roles import words
+from monitor.logs.discovery.roles import times, words
 from monitor.logs.discovery.rows import add, ask, open_rows, tables
 from monitor.logs.session import Session
 
@@ -24,6 +24,12 @@ ID_WORDS = ("id", "ids", "uuid", "guid", "key", "hash", "no", "number", "nr")
 LEAST_SHARE = 0.002  # of the predictions with an outcome: fewer are chance
 LEAST_UNIQUENESS = 0.5  # of an id
 UNIQUE = 0.99  # a few repeats are errors of single rows
+AS_THEY_ARE = "{}", "{}"
+HEX_OF_BYTES, HEX_OF_TEXT = "lower(hex({}))", "replace(lower({}), '-', '')"
+# The rest of a text that begins or ends with a date.
+AFTER_DATE = r"regexp_extract({}, '^\d{{4}}-?\d\d-?\d\d[^0-9A-Za-z](.+)$', 1)"
+BEFORE_DATE = r"regexp_extract({}, '^(.+)[^0-9A-Za-z]\d{{4}}-?\d\d-?\d\d$', 1)"
+CLEARLY = 1.1  # times as many ids must be found by a conversion that is not needed for the others
 OFFERED = "offered"  # the table with ids of outcomes
 ASKED = "asked"  # the table with ids of predictions, if those of the sample have no outcome soon
 
@@ -46,6 +52,8 @@ class Key:
         The days of predictions whose outcomes are looked for; none if the path names no day.
     since : int
         Days after the prediction before which no outcome came.
+    read : tuple of (str, str)
+        SQL that makes the ids of both logs equal, with `{}` for the column.
     """
 
     scored: tuple[str, ...]
@@ -55,6 +63,7 @@ class Key:
     cast: str | None = None
     days: tuple[date, ...] = ()
     since: int = 0
+    read: tuple[str, str] = AS_THEY_ARE
 
 
 def find_key(session: Session, scored: Log, observed: Log) -> Key | None:
@@ -89,8 +98,13 @@ def later_days(
 
 def joined_on(key: Key, of_scored: str, of_observed: str) -> str:
     """Write in SQL that two rows have the same id."""
-    ours = (_text(f"{of_scored}.{quoted(name)}", key.cast) for name in key.scored)
-    theirs = (_text(f"{of_observed}.{quoted(name)}", key.cast) for name in key.observed)
+    ours, theirs = (
+        [_text(read.format(f"{log}.{quoted(name)}"), key.cast) for name in names]
+        for log, names, read in (
+            (of_scored, key.scored, key.read[0]),
+            (of_observed, key.observed, key.read[1]),
+        )
+    )
     return " AND ".join(f"{a} = {b}" for a, b in zip(ours, theirs, strict=True))
 
 
@@ -100,6 +114,7 @@ def _candidates(log: Log, other: Log) -> list[Column]:
     varied = [
         c
         for c in log.columns
+        if not times([c])  # nor the time, which may be a number
         if (c.kind in ID_KINDS and c.first is None and (c.uniqueness > 0.5 or c.distinct > 50))  # noqa: PLR2004 - fewer are categories
         or (c.kind in ID_KINDS and c.name in shared and c.distinct > 5)  # noqa: PLR2004 - a part of a key
     ]
@@ -202,35 +217,51 @@ def _best(session: Session, asked: Sequence[Column], offered: Sequence[Column]) 
 
 
 def _single(session: Session, a: Column, b: Column) -> Key | None:
-    """Compare two columns as they are and, if nothing is equal, after a conversion."""
-    for cast in dict.fromkeys((None if a.type == b.type else _cast_between(a, b), "uuid")):
-        if (cast is None and a.type != b.type) or (
-            cast == "uuid" and "integer" in (a.kind, b.kind)
-        ):
-            continue
-        share = _share(session, a.name, b.name, cast)
-        if share >= LEAST_SHARE:
-            return Key((a.name,), (b.name,), share, a.uniqueness, cast)
-    return None
+    """Compare two columns as they are and after each conversion that may make them equal."""
+    best = None
+    for cast, read in _readings(a, b):
+        key = Key((a.name,), (b.name,), 0.0, a.uniqueness, cast, read=read)
+        share = _share(session, key)
+        if share >= LEAST_SHARE and (best is None or share > CLEARLY * best.share):
+            best = replace(key, share=share)
+    return best
 
 
-def _cast_between(a: Column, b: Column) -> str | None:
-    kinds = {a.kind, b.kind}
-    if kinds <= {"integer", "text"}:
-        return "integer"
-    return "uuid" if kinds <= {"uuid", "text"} else None
+def _readings(a: Column, b: Column) -> Iterator[tuple[str | None, tuple[str, str]]]:
+    """List the conversions of two columns that may make them equal, the plainest first."""
+    kinds = a.kind, b.kind
+    if a.type == b.type:
+        yield None, AS_THEY_ARE
+    if "text" in kinds and {*kinds} <= {"integer", "text"}:
+        yield "integer", AS_THEY_ARE
+    if {*kinds} <= {"uuid", "text"}:
+        yield "uuid", AS_THEY_ARE
+    if "binary" in kinds and {*kinds} <= {"binary", "text"}:
+        ours, theirs = (HEX_OF_BYTES if kind == "binary" else HEX_OF_TEXT for kind in kinds)
+        yield None, (ours, theirs)
+    if kinds == ("text", "text"):
+        for read in (AFTER_DATE, BEFORE_DATE):
+            yield None, (read, "{}")
+            yield None, ("{}", read)
 
 
-def _share(session: Session, a: str, b: str, cast: str | None) -> float:
+def _share(session: Session, key: Key) -> float:
     """Return the share of the predictions of the best day whose id is among the outcomes."""
-    ours, theirs = _text(quoted(a), cast), _text(quoted(b), cast)
-    share = f"avg(({ours} IN (SELECT {theirs} FROM {OFFERED}))::INT) AS share"
+    (a,), (b,) = key.scored, key.observed
+    ours, theirs = (
+        _text(read.format(quoted(name)), key.cast)
+        for read, name in zip(key.read, (a, b), strict=True)
+    )
+    share = f"avg(coalesce({ours} IN (SELECT {theirs} FROM {OFFERED}), false)::INT) AS share"
     of_days = f"SELECT {share} FROM {ASKED} GROUP BY cm_day"
     return float(ask(session, f"SELECT max(share) FROM ({of_days})")[0] or 0.0)
 
 
 def _text(expression: str, cast: str | None) -> str:
-    return f"lower({expression}::VARCHAR)" if cast == "uuid" else f"{expression}::VARCHAR"
+    if cast == "integer":
+        return f"try_cast({expression}::VARCHAR AS HUGEINT)"
+    text = f"nullif({expression}::VARCHAR, '')"  # of a text without what is looked for
+    return f"lower({text})" if cast == "uuid" else text
 
 
 def _worth(key: Key) -> tuple[float, bool, bool]:

@@ -11,6 +11,7 @@ HORIZON = re.compile(r"(?<![A-Za-z0-9])(\d{1,3})_?(d|days?|w|weeks?|m|mo|months?
 DAYS = {"d": 1, "w": 7, "m": 30}
 CENSORED = ("censored", "censor", "censoring", "truncated")
 LABELS = ("label", "class", "predicted", "prediction", "pred", "decision", "argmax")
+ROUNDED = 1e-3  # how far the sum of mean probabilities may be from 1
 LEAST_CONFIDENCE = 0.5 - 1e-6  # of the likelier of two labels
 DURATION = ("duration", "tenure", "survival", "tte", "lifetime")
 
@@ -91,6 +92,13 @@ def about_confidence(score: Column, beside: Sequence[Column]) -> list[str]:
         f"{json.dumps(label.name, ensure_ascii=False)}"
     )
     return [sentence]
+
+
+def parts_of_one(columns: Sequence[Column]) -> list[str]:
+    """List columns that could be the probabilities of classes; none if they are not."""
+    parts = [c for c in columns if c.kind == "real" and c.within == 1]
+    several = len(parts) > 2 and abs(sum(c.mean for c in parts) - 1) < ROUNDED  # noqa: PLR2004 - two are one score
+    return [c.name for c in parts] if several else []
 
 
 def labels_beside(score: Column, beside: Sequence[Column]) -> list[Column]:

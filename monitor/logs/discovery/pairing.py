@@ -10,24 +10,26 @@ from monitor.logs.discovery import arrivals, choosing, filling, roles
 from monitor.logs.discovery.arrivals import Arrivals, Meaning
 from monitor.logs.discovery.entities import EntityColumn, entity_column
 from monitor.logs.discovery.filling import Filling
-from monitor.logs.discovery.keys import LEAST_UNIQUENESS, UNIQUE, Key, find_key
+from monitor.logs.discovery.keys import ID_KINDS, LEAST_UNIQUENESS, UNIQUE, Key, find_key
 from monitor.logs.discovery.listing import Survey, Table
 from monitor.logs.discovery.meanings import (
     about_confidence,
     about_names,
     labels_beside,
     meanings_of_label,
+    parts_of_one,
 )
 from monitor.logs.discovery.naming import Pattern, patterns
 from monitor.logs.discovery.ranking import best_reading
 from monitor.logs.discovery.reading import PARTITION, Log, open_log
 from monitor.logs.discovery.roles import Candidate
 from monitor.logs.discovery.rows import ask, open_rows
-from monitor.logs.discovery.subsets import live_rows, only, version_rows
+from monitor.logs.discovery.subsets import Subset, live_rows, only, version_rows
 from monitor.logs.plausibility import Remark, about_times
 from monitor.logs.session import Session
 
 MOST_LOGS = 40  # logs that are sampled; those with the most files first
+MOST_VERSIONS = 5  # of a model, with a row for each id
 OFFSETS = range(-12, 15)  # hours of time zones from UTC
 HOURS_A_DAY = 24
 OF_LABEL = "probability_of_label"
@@ -181,6 +183,13 @@ def _about_names(pair: Pair) -> list[str]:
         if "predicted_label" in pair.scores[0].settings
         else about_confidence(pair.scored.column(names[0]), pair.scored.columns)
     )
+    classes = parts_of_one(pair.scored.columns)
+    if names[0] in classes:
+        several = (
+            f"{', '.join(f'`{name}`' for name in classes)} add up to 1; if they are the "
+            f"probabilities of classes, write predictions.classes in place of score"
+        )
+        confident = [several, *confident]
     return [*confident, *about_names(*names, wait, pair.observed.columns)]
 
 
@@ -222,7 +231,7 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
     asked, looked = arrivals.look_up(session, scored, observed, key, meaning)
     chosen = _chosen(session, scored, key.scored, outcomes)
     outcome = chosen.outcomes[0]
-    arrivals.take_outcome(session, outcomes.index(outcome))
+    arrivals.take_outcome(session, [c.column for c in outcomes].index(outcome.column))
     arrived, remarks = arrivals.count(session, asked=asked, looked=looked), [*chosen.remarks]
     if times:
         remarks += _about_times(session, scored, "predictions.time", times[0])
@@ -243,16 +252,20 @@ def _joined(session: Session, scored: Log, observed: Log, key: Key) -> Pair:
 
 def _in_one(session: Session, log: Log) -> Pair | None:
     """Take outcomes from the predictions, unless the column is a decision made from the score."""
-    outcomes = [c for c in roles.outcomes(log.columns) if c.points >= CLEAR]
+    candidates = roles.outcomes(log.columns)
+    clear = [c for c in candidates if c.points >= CLEAR]
+    outcomes = clear or candidates
     if not outcomes:
         return None
+    if version := _version_of_rows(session, log):
+        log = only(session, log, version)
     filling.keep_own(session, log, [*map(is_one, outcomes)])
     chosen = _chosen(session, log, [], outcomes)
     decided = any(remark.key == "outcomes.outcome" for remark in chosen.remarks)
-    if not chosen.scores or decided:
+    if not chosen.scores or decided or not (clear or chosen.predicts):
         return None
     outcome = chosen.outcomes[0]
-    arrivals.take_outcome(session, outcomes.index(outcome))
+    arrivals.take_outcome(session, [c.column for c in outcomes].index(outcome.column))
     session.connection.execute(f"DELETE FROM {arrivals.MET} WHERE cm_is_one IS NULL")
     dated = [] if log.days else roles.times(log.columns)[:1]
     log = _with_span(session, log)
@@ -268,6 +281,16 @@ def _in_one(session: Session, log: Log) -> Pair | None:
         *(log, log, chosen.scores, chosen.outcomes, None, times, filled, chosen.remarks, weight),
         doubts=chosen.doubts,
     )
+
+
+def _version_of_rows(session: Session, log: Log) -> Subset | None:
+    """Choose the rows of one version, if a value of another column comes once with each of them."""
+    ids = [c for c in log.columns if c.kind in ID_KINDS and c.first is None]
+    if any(c.uniqueness >= UNIQUE for c in ids):
+        return None
+    repeated = [c.name for c in ids if c.uniqueness >= 1 / MOST_VERSIONS]
+    versions = (version_rows(session, log, (name,), ()) for name in repeated)
+    return next(filter(None, versions), None)
 
 
 def _chosen(
@@ -327,7 +350,10 @@ def _different(session: Session, log: Log, columns: Sequence[str]) -> int:
 
 def _times(scored: Log, observed: Log) -> tuple[Candidate, Candidate] | None:
     """Choose the times of both logs, if both have one of the same kind."""
-    ours, theirs = roles.times(scored.columns), roles.times(observed.columns)
+    ours, theirs = (
+        [t for t in roles.times(log.columns) if f"{t.column}={{day" not in log.place]
+        for log in (scored, observed)
+    )
     pairs = [(a, b) for a in ours[:3] for b in theirs[:3] if _comparable(scored, a, observed, b)]
     return pairs[0] if pairs else None
 

@@ -66,12 +66,15 @@ class Candidate:
         Why, for people.
     settings : mapping of str to object
         Further keys that the role then needs, such as `outcome_means`.
+    unknown_words : bool
+        Whether nobody knows which of its two words means 1: `outcome_means` is a try.
     """
 
     column: str
     points: float
     reason: str
     settings: Mapping[str, object] = field(default_factory=dict)
+    unknown_words: bool = False
 
 
 def words(name: str) -> list[str]:
@@ -181,6 +184,10 @@ def _outcome_in_words(column: Column, named: float, reason: str) -> Candidate | 
     }
     positive = [value for value, is_positive in meaning.items() if is_positive]
     negative = [value for value, is_positive in meaning.items() if not is_positive]
+    if not meaning and len(column.values) == 2 and named > 0:  # noqa: PLR2004 - an outcome by name
+        first, second = sorted(column.values)
+        means = {"positive": [second], "negative": [first]}
+        return Candidate(column.name, named, reason, {"outcome_means": means}, unknown_words=True)
     if not positive or (not negative and len(column.values) > 1):
         return None
     unknown = [value for value in column.values if value not in meaning]

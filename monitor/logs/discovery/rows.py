@@ -1,5 +1,6 @@
 """Rows of files and tables that nobody has described, for the queries of DuckDB."""
 
+import re
 from collections.abc import Sequence
 from datetime import date
 from typing import Any
@@ -10,7 +11,7 @@ from fsspec.implementations.local import LocalFileSystem
 
 from monitor.config import PredictionLog
 from monitor.files import list_files, open_filesystem
-from monitor.logs.conversions import quoted
+from monitor.logs.conversions import quoted, text
 from monitor.logs.session import Session
 from monitor.logs.tables import TABLE_NAMES, open_table
 
@@ -143,7 +144,16 @@ def _opened(session: Session, names: Sequence[str], format_: str) -> duckdb.Duck
         "csv": ("*", f"read_csv({listed}, all_varchar = true, "),
         "json": ("*", f"read_json({listed}, format = 'auto', "),
     }[format_]
-    return session.connection.sql(f"SELECT {columns} FROM {options} hive_partitioning = true)")
+    query = f"SELECT {columns} FROM {options} hive_partitioning = true)"
+    rows = session.connection.sql(query)
+    types = dict(zip(rows.columns, map(str, rows.types), strict=True))
+    if format_ != "json" or "UUID" not in types.values():
+        return rows
+    # A UUID is recognised in text, and would lose its letters in upper case.
+    in_path = re.findall(r"([^/=]+)=[^/]*/", names[0])
+    read = {n: "VARCHAR" if t == "UUID" else t for n, t in types.items() if n not in in_path}
+    written = ", ".join(f"{text(name)}: {text(type_)}" for name, type_ in read.items())
+    return session.connection.sql(query.replace("'auto', ", f"'auto', columns = {{{written}}}, "))
 
 
 def _rows_of_table(

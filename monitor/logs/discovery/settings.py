@@ -101,7 +101,7 @@ def _with_fields(setting: Setting, log: Log) -> Setting:
             if len(fields) == 1
             else replace(setting, value=TODO, why=why)
         )
-    if setting.key not in OF_COLUMNS:
+    if setting.key not in OF_COLUMNS or isinstance(setting.value, dict):
         return setting
     several = isinstance(setting.value, list)
     named = [value_of(name, log) for name in (setting.value if several else [setting.value])]
@@ -150,6 +150,12 @@ def _id(section: str, pair: Pair) -> Iterator[Setting]:
             f"Different in {pair.key.uniqueness:.2%} of the sampled rows, and {share:.1%} of "
             f"{pair.arrived.asked:,} predictions are found among the outcomes by it."
         )
+    read = pair.key.read[section == "outcomes"]
+    if read != "{}":
+        column = value_of(names[0], _log(section, pair))
+        within = column["sql"] if isinstance(column, dict) else in_sql(column)
+        yield Setting(section, "id", {"sql": read.format(within)}, why)
+        return
     yield Setting(section, "id", names[0] if len(names) == 1 else list(names), why)
     if section == "predictions" and pair.delivered_twice:
         why = "The ids that repeat in the sample have the same score: delivered more than once."
@@ -223,8 +229,22 @@ def _outcome(pair: Pair) -> Iterator[Setting]:
     for sentence in wrong:
         why += f" Look at this: {sentence}"
     yield Setting("outcomes", "outcome", best.column, why)
-    if "outcome_means" in best.settings:
+    if best.unknown_words:
+        yield Setting("outcomes", "outcome_means", TODO, how_words_may_mean(best))
+    elif "outcome_means" in best.settings:
         yield Setting("outcomes", "outcome_means", best.settings["outcome_means"])
+
+
+def how_words_may_mean(outcome: roles.Candidate) -> str:
+    """Say which two settings are possible for words that nobody knows."""
+    means = outcome.settings["outcome_means"]
+    assert isinstance(means, dict)
+    (likely,), (other,) = means["positive"], means["negative"]
+    return (
+        f"Which word of {outcome.column} means 1? {{positive: [{likely}], negative: [{other}]}} if "
+        f"the score is the probability of {likely}, or {{positive: [{other}], negative: "
+        f"[{likely}]}} if it is that of {other}."
+    )
 
 
 def _repeats(pair: Pair) -> Iterator[Setting]:
@@ -249,7 +269,7 @@ def _cast(pair: Pair) -> Iterator[Setting]:
     if pair.key and pair.key.cast:
         a, b = pair.scored.column(pair.key.scored[0]), pair.observed.column(pair.key.observed[0])
         why = f"The ids are {a.type} in the predictions and {b.type} in the outcomes"
-        why += ", in upper and lower case." if a.type == b.type else "."
+        why += ", written differently." if a.type == b.type else "."
         yield Setting("", "ids", {"cast": pair.key.cast}, why)
 
 
@@ -324,9 +344,27 @@ def _calendar(pair: Pair) -> Iterator[Setting]:
 
 
 def _calendar_of_outcomes(pair: Pair) -> Iterator[Setting]:
+    value, reasons = dict[str, Any](), list[str]()
     if _comes_in_rounds(pair):
-        why = "There are outcomes on all of these days of the week, and on no others."
-        yield Setting("outcomes", "calendar", {"weekdays": _weekdays(pair.observed)}, why)
+        value["weekdays"] = _weekdays(pair.observed)
+        reasons.append("There are outcomes on all of these days of the week, and on no others.")
+    if closed := _days_before(pair.observed, pair.scored, value.get("weekdays", WEEKDAYS)):
+        value["closed"] = [{"first": closed[0], "last": closed[-1]}]
+        reasons.append(f"The log of outcomes begins on {closed[-1] + timedelta(1)}.")
+    if value:
+        yield Setting("outcomes", "calendar", value, " ".join(reasons))
+
+
+def _days_before(late: Log, early: Log, weekdays: Sequence[str]) -> list[date]:
+    """List the days before a log begins that another one has, if one is on these weekdays."""
+    (first, _), (start, _) = (
+        (log.days[0], log.days[-1]) if log.days else log.span or (date.min, date.min)
+        for log in (early, late)
+    )
+    if not date.min < first < start:
+        return []
+    days = list(days_between(first, start - timedelta(1)))
+    return days if any(WEEKDAYS[day.weekday()] in weekdays for day in days) else []
 
 
 def _comes_in_rounds(pair: Pair) -> bool:

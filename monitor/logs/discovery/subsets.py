@@ -23,6 +23,9 @@ MOST_VALUES = 6
 UNIQUE = 0.99
 
 
+EACH = 0.6  # share of the ids that have a row for each value
+
+
 @dataclass(frozen=True)
 class Subset:
     """The rows that are counted, as a filter in SQL, and what a person should look at."""
@@ -71,7 +74,7 @@ def version_rows(
             f"SELECT count(DISTINCT ({together})), count(DISTINCT ({alone})), count(*) "
             f"FROM {log.table}",
         )
-        if both >= UNIQUE * rows > ids:
+        if both >= UNIQUE * rows > ids and rows >= EACH * len(column.values) * ids:
             return subset(column, _newest(column), "an id has a row for each of them; ")
     return None
 

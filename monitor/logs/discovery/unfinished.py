@@ -5,25 +5,27 @@ from collections.abc import Iterator, Sequence
 from monitor.config import TODO
 from monitor.logs.discovery import roles
 from monitor.logs.discovery.columns import NUMBERS, Column, in_sql
+from monitor.logs.discovery.meanings import parts_of_one
 from monitor.logs.discovery.pairing import is_dated
 from monitor.logs.discovery.reading import Log
-from monitor.logs.discovery.settings import Setting
+from monitor.logs.discovery.settings import Setting, how_words_may_mean
 
 MOST_SHOWN = 12  # columns in a comment
 FEW = 12  # values of grades
-ROUNDED = 1e-3  # how far the sum of mean probabilities may be from 1
 CREDIT = 250.0, 1000.0  # where the points of credit scores lie
 
 
 def most_likely(logs: Sequence[Log]) -> tuple[Log | None, Log | None]:
     """Choose the logs that could be the predictions and the outcomes of a model."""
     scored = [log for log in logs if roles.scores(log.columns)] or [
-        log for log in logs if any(map(roles.is_named_score, log.columns))
+        log for log in logs if any(map(could_be_score, log.columns))
     ]
     ours = max(scored, key=lambda log: len(log.days), default=None)
     observed = [log for log in logs if roles.outcomes(log.columns)]
     apart = [log for log in observed if log is not ours] or observed
-    theirs = max(apart, key=lambda log: len(log.days), default=None)
+    theirs = max(
+        apart, key=lambda log: (roles.outcomes(log.columns)[0].points, len(log.days)), default=None
+    )
     return ours, theirs
 
 
@@ -66,7 +68,7 @@ def _id(section: str, log: Log | None) -> Iterator[Setting]:
 
 
 def _score(log: Log | None) -> Iterator[Setting]:
-    if log and (parts := _classes(log)):
+    if log and (parts := parts_of_one(log.columns)):
         why = (
             f"{', '.join(parts)} add up to 1, so the model has several classes: write classes: "
             f"{{names: [NAME, …], columns: [{', '.join(parts)}]}}, with the values of the outcome "
@@ -77,7 +79,7 @@ def _score(log: Log | None) -> Iterator[Setting]:
     if log and (scores := roles.scores(log.columns)):
         yield from _chosen("predictions", "score", scores[0])
         return
-    named = [c for c in log.columns if roles.is_named_score(c)] if log else []
+    named = [c for c in log.columns if could_be_score(c)] if log else []
     said = " ".join(map(how_to_map, named))
     why = f"The column with the predicted probability, a number. {said} {_list(log)}".rstrip()
     yield Setting("predictions", "score", TODO, why)
@@ -86,7 +88,9 @@ def _score(log: Log | None) -> Iterator[Setting]:
 def _chosen(section: str, key: str, candidate: roles.Candidate) -> Iterator[Setting]:
     """Give the column of a role, and what its values mean."""
     yield Setting(section, key, candidate.column, candidate.reason)
-    if (means := f"{key}_means") in candidate.settings:
+    if candidate.unknown_words:
+        yield Setting(section, f"{key}_means", TODO, how_words_may_mean(candidate))
+    elif (means := f"{key}_means") in candidate.settings:
         yield Setting(section, means, candidate.settings[means])
 
 
@@ -102,11 +106,9 @@ def _outcome(log: Log | None) -> Iterator[Setting]:
     yield Setting("outcomes", "outcome", TODO, why.rstrip())
 
 
-def _classes(log: Log) -> list[str]:
-    """List columns that could be the probabilities of classes; none if they are not."""
-    parts = [c for c in log.columns if c.kind == "real" and c.within == 1]
-    several = len(parts) > 2 and abs(sum(c.mean for c in parts) - 1) < ROUNDED  # noqa: PLR2004 - two are one score
-    return [c.name for c in parts] if several else []
+def could_be_score(column: Column) -> bool:
+    """Tell whether a column is named like a score, or has the text of numbers with a fraction."""
+    return roles.is_named_score(column) or bool(column.mark)
 
 
 def how_to_map(column: Column) -> str:
@@ -126,10 +128,12 @@ def how_to_map(column: Column) -> str:
             f'probability that each stands for, {{sql: "CASE {in_sql(column.name)} WHEN '
             f"'{min(column.values)}' THEN 0.01 … END\"}}."
         )
-    return (
-        f"{begin}; write it as a number from 0 to 1, such as "
-        f'{{sql: "CAST({in_sql(column.name)} AS DOUBLE)"}}.'
-    )
+    if column.mark:
+        name = in_sql(column.name)
+        name = f"replace({name}, ',', '.')" if column.mark == "," else name
+        how = "with a decimal comma" if column.mark == "," else "that is a number"
+        return f'{begin} {how}: write it as {{sql: "CAST({name} AS DOUBLE)"}}.'
+    return f"{begin}, not a number from 0 to 1; write the probability that it stands for."
 
 
 def _list(log: Log | None) -> str:

@@ -58,6 +58,18 @@ def test_outcomes_of_some_days_of_the_week(weekdays: list[str], wait: int, tmp_p
     assert written[".settled_after"] == wait
 
 
+def test_outcomes_that_begin_later_have_a_calendar(tmp_path: Path) -> None:
+    """The days before are closed, so that the days of predictions before need no file."""
+    found(tmp_path, [*WEEKDAYS], score=("score", "score"))
+    for day in DAYS[:5]:
+        (tmp_path / "o" / f"{day}.parquet").unlink()
+    (only,) = guess([str(tmp_path / "p"), str(tmp_path / "o")]).models
+
+    assert settings_of(only)["outcomes.calendar"] == {
+        "closed": [{"first": DAYS[0], "last": DAYS[4]}]
+    }
+
+
 def test_outcomes_of_all_days_have_no_calendar(tmp_path: Path) -> None:
     """Neither have those that come on the days of the predictions."""
     written = settings_of(found(tmp_path, [*WEEKDAYS], score=("score", "score")))

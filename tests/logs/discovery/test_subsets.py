@@ -162,6 +162,26 @@ def test_a_confidence_beside_its_label_is_read(seed: int, tmp_path: Path) -> Non
     assert "predictions.score_means" not in found(plain)
 
 
+def test_words_that_nobody_knows_are_to_decide(tmp_path: Path) -> None:
+    """The comment has both settings, first the one with which higher scores have more ones."""
+    rng = np.random.default_rng(5)
+    for n in range(DAYS):
+        ids, scores, labels = draw(rng, n)
+        day = FIRST + timedelta(n)
+        put(tmp_path / "p", rng, day, {"id": ids, "score": scores})
+        words = np.array(["zeta", "beta"])[labels.astype(int)]
+        put(tmp_path / "o", rng, day, {"id": ids, "outcome": words})
+
+    (model,) = guess([str(tmp_path)]).models
+
+    (setting,) = model.to_decide
+    assert f"{setting.section}.{setting.key}" == "outcomes.outcome_means"
+    assert setting.why.index("{positive: [beta], negative: [zeta]}") < setting.why.index(
+        "{positive: [zeta], negative: [beta]}"
+    )
+    assert not any("other class" in doubt for doubt in model.doubts)
+
+
 @pytest.mark.parametrize("count", [3, 5])
 def test_probabilities_of_classes_are_to_decide(count: int, tmp_path: Path) -> None:
     """Columns that add up to 1 are named, with how to write them."""
