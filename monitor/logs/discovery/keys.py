@@ -232,7 +232,7 @@ def _readings(a: Column, b: Column) -> Iterator[tuple[str | None, tuple[str, str
     kinds = a.kind, b.kind
     if a.type == b.type:
         yield None, AS_THEY_ARE
-    if "text" in kinds and {*kinds} <= {"integer", "text"}:
+    if {*kinds} <= {"integer", "text"} and (a.type != b.type or "text" in kinds):
         yield "integer", AS_THEY_ARE
     if {*kinds} <= {"uuid", "text"}:
         yield "uuid", AS_THEY_ARE
