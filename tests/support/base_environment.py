@@ -99,7 +99,7 @@ def base_environment(folder: Path) -> BaseEnvironment:
         for place in _tops(distribution(name), whole=name != PROGRAM):
             (packages / place.name).symlink_to(place)
     _link_package(packages / "monitor")
-    _share_compiled(packages / "monitor")
+    share_compiled(packages / "monitor")
     python = folder / "env" / "bin" / "python"
     script = python.with_name(PROGRAM)
     script.write_text(f"#!{python}\nfrom monitor.cli import main\nmain()\n")
@@ -118,7 +118,7 @@ def _link_package(package: Path) -> None:
         (package.parent / place).symlink_to(source)
 
 
-def _share_compiled(package: Path) -> None:
+def share_compiled(package: Path) -> None:
     """Let the compiler, which keeps functions by the path of their file, find what tests keep."""
     cache = Path(os.environ["NUMBA_CACHE_DIR"])
     name = caching._CacheLocator.get_suitable_cache_subpath  # noqa: SLF001 - the only way to it

@@ -7,6 +7,7 @@ import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 
+from tests.support.base_environment import share_compiled
 from tests.support.paths import ROOT
 
 
@@ -41,12 +42,22 @@ class Installed:
         )
 
 
+def _date_as_in_checkout(package: Path) -> None:
+    """Date modules as those of the checkout, because the compiler compares dates and sizes."""
+    for place in package.rglob("*.py"):
+        source = ROOT / "monitor" / place.relative_to(package)
+        if source.exists():
+            dated = source.stat()
+            os.utime(place, ns=(dated.st_atime_ns, dated.st_mtime_ns))
+
+
 def installed(folder: Path) -> Installed:
     """Build the wheel, and install it into an environment that has no other monitor.
 
     Dependencies are not installed again, which would take minutes: a .pth file names the folder
     where the tests have them. Such a folder is searched for packages, but its own .pth files, one
-    of which leads to the checkout, are not read.
+    of which leads to the checkout, are not read. Compiled functions are found where the tests have
+    compiled them.
     """
     pip = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "--no-input")
     build = ("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", folder / "dist", ROOT)
@@ -54,8 +65,11 @@ def installed(folder: Path) -> Installed:
     (wheel,) = (folder / "dist").glob("*.whl")
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", folder / "env"], check=True)
     python = folder / "env" / "bin" / "python"
-    install = ("--python", python, "install", "--no-deps", "--no-index", wheel)
+    # What is imported is compiled then; to compile all that comes along takes longer.
+    install = ("--python", python, "install", "--no-deps", "--no-index", "--no-compile", wheel)
     subprocess.run([*pip, *install], check=True, capture_output=True)
     (packages,) = (folder / "env" / "lib").glob("python*/site-packages")
+    _date_as_in_checkout(packages / "monitor")
+    share_compiled(packages / "monitor")
     (packages / "dependencies.pth").write_text(sysconfig.get_path("purelib") + "\n")
     return Installed(wheel, python.parent)
