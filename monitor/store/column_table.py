@@ -85,9 +85,17 @@ def columns_of(table: pa.Table) -> Columns:
 
 
 def _rows_of_keys(table: pa.Table) -> dict[tuple[str, ...], Ints]:
-    by_name: dict[tuple[Any, ...], list[int]] = {}
+    """List the rows of each key; they follow each other, so that few keys have to be named."""
+    if not table.num_rows:
+        return {}
     names = [name for name in (*NAMES, *OF_PAIRS) if name in table.column_names]
-    named = zip(*(table[name].to_pylist() for name in names), strict=True)
-    for place, key in enumerate(named):
-        by_name.setdefault(key, []).append(place)
-    return {key: np.array(rows, np.int64) for key, rows in by_name.items()}
+    whole = table.combine_chunks()
+    encoded: list[Any] = [whole[name].chunk(0).dictionary_encode() for name in names]
+    codes = np.stack([of.indices.to_numpy() for of in encoded])
+    starts = np.flatnonzero(np.append(True, (codes[:, 1:] != codes[:, :-1]).any(axis=0)))
+    texts = [of.dictionary.to_pylist() for of in encoded]
+    by_key: dict[tuple[str, ...], list[Ints]] = {}
+    for first, last in zip(starts, np.append(starts[1:], table.num_rows), strict=True):
+        key = tuple(text[code] for text, code in zip(texts, codes[:, first], strict=True))
+        by_key.setdefault(key, []).append(np.arange(first, last, dtype=np.int64))
+    return {key: np.concatenate(rows) for key, rows in by_key.items()}
