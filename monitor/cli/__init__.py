@@ -22,6 +22,7 @@ from monitor.cli.init import init
 from monitor.cli.keeping import compact, prune
 from monitor.cli.maps import compose, retire, sql
 from monitor.cli.maps import show as show_map
+from monitor.cli.planning_labels import plan_labels
 from monitor.cli.printing import err, write_out
 from monitor.cli.rebasing import rebase
 from monitor.cli.recalibrating import recalibrate
@@ -85,6 +86,7 @@ for command in (
     show,
     where,
     recalibrate,
+    plan_labels,
     report,
     ack,
     rebase,

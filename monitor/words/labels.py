@@ -1,5 +1,8 @@
 """What is said of labels that were chosen by their score. Pure."""
 
+from math import isinf
+
+from monitor.drift.label_plan import LabelPlan
 from monitor.evaluation.chosen_labels import ChosenLabels, ScoreGroup
 from monitor.evaluation.population import Population
 from monitor.metrics.core.estimate import Estimate
@@ -53,6 +56,54 @@ def population_sentence(population: Population, labelled: float, span: str) -> s
         f"{errors}. The labelled ones alone have a prevalence of {percent(labelled)}, and all "
         f"other numbers are theirs.{beyond}"
     )
+
+
+def plan_sentence(
+    kind: str,
+    slope: float | None,
+    plan: LabelPlan,
+    *,
+    uniform: float,
+    days: float | None,
+    days_uniform: float | None,
+) -> str:
+    """Say what labels at planned rates are worth, and how soon they find what they are for.
+
+    Parameters
+    ----------
+    kind : str
+        The distortion.
+    slope : float or None
+        Its size, if it is one of the slope.
+    plan : LabelPlan
+        The rates.
+    uniform : float
+        Share of the labels that is drawn from all scores alike.
+    days, days_uniform : float or None
+        Until a slope is found, with the plan and with as many labels drawn uniformly.
+    """
+    sought = kind if slope is None else f"a slope of {slope:g}"
+    if plan.labels >= plan.predictions:
+        return (
+            f"label all {plan.predictions:,.0f} predictions of a day; there is nothing to choose."
+        )
+    told = (
+        f"{plan.labels:,.0f} labels a day, of {plan.predictions:,.0f} predictions, say as much of "
+        f"{sought} as {plan.worth:,.0f} that are drawn uniformly; {uniform:.0%} of them are drawn "
+        f"from all scores alike."
+    )
+    if slope is None:
+        return told
+    found = f"{_days(days)} with these, {_days(days_uniform)} with as many drawn uniformly"
+    return f"{told} It is found after {found}, once days labelled so are the reference."
+
+
+def _days(days: float | None) -> str:
+    if days is None:
+        return "no number of days (280 are too few for a reference)"
+    if isinf(days):
+        return "more than 400 days"
+    return f"{days:.0f} days" if days > 1.0 else "1 day"
 
 
 def _share(of: Estimate) -> str:

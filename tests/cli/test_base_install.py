@@ -97,6 +97,7 @@ def values(today: date, gateway: str) -> dict[str, str]:
         "--out": "written.html",
         "--into": "",
         "--gateway": gateway,
+        "--budget": "200",
     }
 
 
@@ -175,6 +176,7 @@ ALWAYS = {
     ("ack",): ("--list",),  # else it asks for a model with an open drift
     ("rebase",): (*DECIDED, "--from", f"{date.today()}", "--wait"),  # noqa: DTZ011 - any late day
     ("rebase", "--end"): DECIDED,
+    ("plan-labels",): ("fraud",),
 }
 GROUPED = """
 from monitor.metrics.core import tally

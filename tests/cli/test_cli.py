@@ -20,7 +20,7 @@ from tests.support.paths import ROOT
 
 COMMANDS = (
     "init",
-    *("check", "run", "backfill", "evaluate", "show", "where", "recalibrate"),
+    *("check", "run", "backfill", "evaluate", "show", "where", "recalibrate", "plan-labels"),
     *("report", "ack", "rebase", "serve"),
     *("push", "textfile", "assets", "prune", "demo"),
     *("map show", "map sql", "map compose", "map retire"),
@@ -70,7 +70,11 @@ def call(folder: Path, *arguments: str) -> str:
 
 def test_the_commands_are_these() -> None:
     """The list that the tests below use is the list of the program."""
-    registered = [info.callback.__name__ for info in app.registered_commands if info.callback]
+    registered = [
+        info.callback.__name__.replace("_", "-")
+        for info in app.registered_commands
+        if info.callback
+    ]
     for group in app.registered_groups:
         inner = group.typer_instance.registered_commands if group.typer_instance else []
         registered += [f"{group.name} {info.callback.__name__}" for info in inner if info.callback]

@@ -1,0 +1,92 @@
+"""The command that says which scores to label."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from monitor.cli.options import DEFAULT_CONFIG, AsJson, ConfigPath, must_be_stored
+from monitor.cli.printing import answer
+from monitor.config import load_config
+from monitor.errors import ConfigError
+
+
+def plan_labels(
+    name: Annotated[str, typer.Argument(metavar="MODEL", show_default=False)],
+    budget: Annotated[int, typer.Option(min=1, help="Labels a day.", show_default=False)],
+    config_path: ConfigPath = DEFAULT_CONFIG,
+    slope: Annotated[float, typer.Option(help="The slope that is to be found.")] = 0.8,
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="Or the kind of drift, as verdicts name it, such as top_overpredicted. Default: "
+            "that of the slope."
+        ),
+    ] = "",
+    uniform: Annotated[
+        float,
+        typer.Option(
+            help="Share of the labels that is drawn from all scores alike, for drifts that nobody "
+            "planned for."
+        ),
+    ] = 0.25,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Write the table of rates to this CSV file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say which scores to label, so that a drift is found soonest.
+
+    Needs no logs: the reference says how outcomes follow scores, and the last 28 stored days which
+    scores there are. Draw each prediction with the rate of its score. A verdict needs no weights;
+    with `label_rate: {file: ...}` the measures of all predictions are estimated too.
+    """
+    from monitor.drift.evidence import KINDS
+    from monitor.files import writing
+    from monitor.pipeline.label_plan import SLOPES, plan_for
+    from monitor.pipeline.label_rates import rates_text
+    from monitor.store.store import Store
+    from monitor.words.labels import plan_sentence
+
+    if not 0.0 < slope < 4.0 or abs(slope - 1.0) < 0.01:  # noqa: PLR2004 - beyond, any plan finds it
+        msg = f"--slope {slope:g}: must be above 0, below 4 and not 1."
+        raise ConfigError(msg)
+    if kind and kind not in KINDS:
+        msg = f"--kind {kind}: is no kind of drift; choose one of {', '.join(KINDS)}."
+        raise ConfigError(msg)
+    if not 0.0 < uniform <= 1.0:
+        msg = f"--uniform {uniform:g}: must be above 0 and at most 1."
+        raise ConfigError(msg)
+    config = load_config(config_path, only=name)
+    config.model(name)
+    must_be_stored(name, Store(config.store).days("summaries", name))
+    sought = kind or SLOPES[slope > 1.0]
+    planned = plan_for(config, name, budget, kind=sought, slope=slope, uniform=uniform)
+    table = rates_text(planned.rates)
+    if out:
+        with writing(f"{out}"):
+            out.write_text(table, encoding="utf-8")
+    written = f"written: {out}" if out else table.rstrip("\n")
+    document = {
+        "model": name,
+        "kind": planned.kind,
+        "slope": planned.slope if planned.kind in SLOPES else None,
+        "scores_of": (planned.first, planned.last),
+        "predictions": planned.plan.predictions,
+        "labels": planned.plan.labels,
+        "as_uniform_labels": planned.plan.worth,
+        "uniform": planned.uniform,
+        "days": planned.days,
+        "days_uniform": planned.days_uniform,
+        "rates": [rate.model_dump() for rate in planned.rates],
+        "written": out,
+    }
+    sentence = plan_sentence(
+        planned.kind,
+        planned.slope if planned.kind in SLOPES else None,
+        planned.plan,
+        uniform=planned.uniform,
+        days=planned.days,
+        days_uniform=planned.days_uniform,
+    )
+    answer(document, f"{name}: {sentence}", written, as_json=as_json, soft_wrap=True)
